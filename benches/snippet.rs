@@ -31,8 +31,13 @@ const ROUNDS: usize = 7;
 const PCSG_AT_MOST: u64 = 1_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let Some((data, sizes)) = arguments.split_first() else { return Err("usage: snippet DATA [TRIPLES…]".into()) };
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    let Some((data, sizes)) = arguments.split_first() else {
+        return Err("usage: snippet DATA [TRIPLES…]".into());
+    };
     let inputs = Path::new(data).join("snippets/inputs");
     if inputs.is_dir() {
         beside_java(&inputs)?;
@@ -47,8 +52,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn beside_java(inputs: &Path) -> Result<(), Box<dyn Error>> {
     let own = std::env::current_exe()?;
-    let program =
-        own.ancestors().find(|folder| folder.ends_with("release")).ok_or("not in a release folder")?.join("lodeseek");
+    let program = own
+        .ancestors()
+        .find(|folder| folder.ends_with("release"))
+        .ok_or("not in a release folder")?
+        .join("lodeseek");
     println!("input      triples  Java ms   cold ms  ratio    warm ms   ratio");
     for (name, java) in JAVA {
         let path = inputs.join(format!("{name}.nt"));
@@ -68,16 +76,27 @@ fn beside_java(inputs: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn median(mut measure: impl FnMut() -> Result<f64, Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
-    let mut times = (0..ROUNDS).map(|_| measure()).collect::<Result<Vec<f64>, _>>()?;
+    let mut times = (0..ROUNDS)
+        .map(|_| measure())
+        .collect::<Result<Vec<f64>, _>>()?;
     times.sort_by(f64::total_cmp);
     Ok(times[ROUNDS / 2])
 }
 
 fn process(program: &Path, file: &Path) -> Result<f64, Box<dyn Error>> {
     let started = Instant::now();
-    let status = Command::new(program).arg("snippet").arg(file).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    let status = Command::new(program)
+        .arg("snippet")
+        .arg(file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
     let time = started.elapsed().as_secs_f64() * 1000.0;
-    if status.success() { Ok(time) } else { Err(format!("snippet {} ended with {status}", file.display()).into()) }
+    if status.success() {
+        Ok(time)
+    } else {
+        Err(format!("snippet {} ended with {status}", file.display()).into())
+    }
 }
 
 /// Milliseconds of profile and snippet, without reading.
@@ -104,7 +123,11 @@ fn generated(triples: u64) {
         after
     );
     if triples <= PCSG_AT_MOST {
-        println!("– PCSG of the same: {:.2} s, peak memory {} MiB", pcsg(&graph) / 1000.0, peak_mib());
+        println!(
+            "– PCSG of the same: {:.2} s, peak memory {} MiB",
+            pcsg(&graph) / 1000.0,
+            peak_mib()
+        );
     }
 }
 
@@ -120,10 +143,14 @@ fn pcsg(graph: &TripleGraph) -> f64 {
 
 /// Entities of 200 classes with links and values of 500 properties, both by falling frequency; the same on every run.
 fn graph_of(triples: u64) -> TripleGraph {
-    let name = |kind: &str, number: u64| NamedNode::new_unchecked(format!("http://example.org/{kind}/{number}"));
+    let name = |kind: &str, number: u64| {
+        NamedNode::new_unchecked(format!("http://example.org/{kind}/{number}"))
+    };
     let mut state = 20_260_101_u64;
     let mut below = move |limit: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % limit
     };
     let entities = (triples / 6).max(1);
@@ -158,6 +185,13 @@ fn graph_of(triples: u64) -> TripleGraph {
 /// Returns the peak memory of the process in MiB; 0 if the system does not report it.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1024
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap_or_default();
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<u64>()
+        .unwrap_or(0)
+        / 1024
 }

@@ -34,15 +34,27 @@ const QUERIES: &[&str] = &[
     "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p",
 ];
 
-const LARGEST: &str = "SELECT ?d { ?d <http://rdfs.org/ns/void#triples> ?n ; a <http://www.w3.org/ns/dcat#Dataset> }
+const LARGEST: &str =
+    "SELECT ?d { ?d <http://rdfs.org/ns/void#triples> ?n ; a <http://www.w3.org/ns/dcat#Dataset> }
   ORDER BY DESC(?n) LIMIT 1";
 
 fn main() {
-    let home = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).map(PathBuf::from);
+    let home = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with("--"))
+        .map(PathBuf::from);
     let home = home.expect("usage: cargo bench --bench statistics -- HOME");
-    let store = QueryEngine::new(Arc::new(Store::open(&home, Access::Read, None).expect("a home")));
-    let Answer::Solutions { rows, .. } = ask(&store, LARGEST, Statistics::Never).0 else { panic!("no solutions") };
-    let largest = rows.first().and_then(|row| row[0].clone()).expect("an indexed dataset").to_string();
+    let store = QueryEngine::new(Arc::new(
+        Store::open(&home, Access::Read, None).expect("a home"),
+    ));
+    let Answer::Solutions { rows, .. } = ask(&store, LARGEST, Statistics::Never).0 else {
+        panic!("no solutions")
+    };
+    let largest = rows
+        .first()
+        .and_then(|row| row[0].clone())
+        .expect("an indexed dataset")
+        .to_string();
     println!(
         "{:>10} {:>10} {:>10}  query (ms: first and median with statistics, median of evaluation)",
         "first", "p50", "oxigraph"
@@ -52,29 +64,56 @@ fn main() {
         let (answer, first) = ask(&store, &query, Statistics::First);
         let read = median(&store, &query, Statistics::First);
         let (expected, once) = ask(&store, &query, Statistics::Never);
-        let evaluated = if once > SLOW { once } else { median(&store, &query, Statistics::Never) };
+        let evaluated = if once > SLOW {
+            once
+        } else {
+            median(&store, &query, Statistics::Never)
+        };
         assert_eq!(lines(&answer), lines(&expected), "{query}");
-        println!("{:>10.2} {:>10.2} {:>10.2}  {query}", ms(first), ms(read), ms(evaluated));
+        println!(
+            "{:>10.2} {:>10.2} {:>10.2}  {query}",
+            ms(first),
+            ms(read),
+            ms(evaluated)
+        );
     }
     let query = "SELECT * { ?s a <http://www.w3.org/2004/02/skos/core#Concept> ; <http://www.w3.org/2004/02/skos/core#prefLabel> ?o }";
     let started = Instant::now();
     for _ in 0..ROUNDS {
-        store.sources(query, &SparqlLimits::default()).expect("selected");
+        store
+            .sources(query, &SparqlLimits::default())
+            .expect("selected");
     }
-    println!("{:>10} {:>10.2} {:>10}  sources of {query}", "", ms(started.elapsed()) / ROUNDS as f64, "");
+    println!(
+        "{:>10} {:>10.2} {:>10}  sources of {query}",
+        "",
+        ms(started.elapsed()) / ROUNDS as f64,
+        ""
+    );
 }
 
 fn ask(store: &Arc<QueryEngine>, query: &str, statistics: Statistics) -> (Answer, Duration) {
-    let limits =
-        SparqlLimits { statistics, deadline: Duration::from_secs(600), rows: 10_000_000, ..SparqlLimits::default() };
-    let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
+    let limits = SparqlLimits {
+        statistics,
+        deadline: Duration::from_secs(600),
+        rows: 10_000_000,
+        ..SparqlLimits::default()
+    };
+    let request = QueryRequest {
+        query: query.to_owned(),
+        ..QueryRequest::default()
+    };
     let started = Instant::now();
-    let answer = store.evaluate(&request, &limits).unwrap_or_else(|error| panic!("{query}: {error}"));
+    let answer = store
+        .evaluate(&request, &limits)
+        .unwrap_or_else(|error| panic!("{query}: {error}"));
     (answer, started.elapsed())
 }
 
 fn median(store: &Arc<QueryEngine>, query: &str, statistics: Statistics) -> Duration {
-    let mut times: Vec<Duration> = (0..ROUNDS).map(|_| ask(store, query, statistics).1).collect();
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|_| ask(store, query, statistics).1)
+        .collect();
     times.sort_unstable();
     times[ROUNDS / 2]
 }

@@ -24,12 +24,16 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     if !is_home(home) {
-        return Err(StoreError::NoHome { home: home.to_owned() }.into());
+        return Err(StoreError::NoHome {
+            home: home.to_owned(),
+        }
+        .into());
     }
     let report = match ServerClient::of_home(home) {
         Some(server) => {
             let result = server.backup(&arguments.folder)?;
-            serde_json::from_value(result).context("the running server is of another version; restart it")?
+            serde_json::from_value(result)
+                .context("the running server is of another version; restart it")?
         }
         None => backup_here(home, &arguments.folder)?,
     };
@@ -75,7 +79,11 @@ pub(crate) fn run_restore(home: &Path, arguments: &Arguments) -> anyhow::Result<
 }
 
 /// Writes a report: JSON to stdout, or a text to stderr.
-pub(super) fn write(format: Format, report: &impl Serialize, text: &str) -> anyhow::Result<ExitStatus> {
+pub(super) fn write(
+    format: Format,
+    report: &impl Serialize,
+    text: &str,
+) -> anyhow::Result<ExitStatus> {
     match format {
         Format::Json => {
             let mut out = io::stdout().lock();

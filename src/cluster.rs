@@ -14,7 +14,8 @@ use clap::Subcommand;
 use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DumpFolder, Iris};
 use lodeseek_cluster::{
-    Assembly, DERIVATION_ROLE, Plan, PlanOptions, TaskResult, TaskStatus, Worker, WorkerOptions, read_results,
+    Assembly, DERIVATION_ROLE, Plan, PlanOptions, TaskResult, TaskStatus, Worker, WorkerOptions,
+    read_results,
 };
 use lodeseek_harvest::{Budget, Downloader, Downloads, HarvestOptions};
 use lodeseek_index::AnalysisKind;
@@ -132,7 +133,12 @@ impl WebArguments {
     /// Returns the options of downloads. Only single files have limits, because a worker has no last task.
     fn options(&self, request_timeout: Duration) -> HarvestOptions {
         HarvestOptions {
-            budget: Budget { requests: u64::MAX, bytes: u64::MAX, time: Duration::MAX, ..Budget::default() },
+            budget: Budget {
+                requests: u64::MAX,
+                bytes: u64::MAX,
+                time: Duration::MAX,
+                ..Budget::default()
+            },
             max_file_bytes: self.max_file_megabytes.saturating_mul(1 << 20),
             request_timeout,
             ..HarvestOptions::default()
@@ -158,7 +164,11 @@ struct AssembleArguments {
     vectors: Option<Precision>,
 }
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     match &arguments.command {
         Command::Plan(arguments) => arguments.run(config),
         Command::Work(arguments) => arguments.run(home, config),
@@ -170,18 +180,34 @@ impl PlanArguments {
     fn run(&self, config: &Config) -> anyhow::Result<ExitStatus> {
         let mut catalogs = Catalog::read_all(&self.sources, &self.id_prefix)?;
         if let Some(folder) = &self.dumps {
-            DumpFolder::open(folder, self.dumps_pattern.as_deref())?.assign(&mut catalogs, &self.id_prefix)?;
+            DumpFolder::open(folder, self.dumps_pattern.as_deref())?
+                .assign(&mut catalogs, &self.id_prefix)?;
         }
-        let base = self.base.as_deref().or(config.settings.base.as_deref()).unwrap_or(Iris::DEFAULT_BASE);
+        let base = self
+            .base
+            .as_deref()
+            .or(config.settings.base.as_deref())
+            .unwrap_or(Iris::DEFAULT_BASE);
         let files_at = match (&self.files_at, &self.files) {
             (Some(url), Some(folder)) => {
-                let folder = folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?;
+                let folder = folder
+                    .canonicalize()
+                    .with_context(|| format!("cannot read {}", folder.display()))?;
                 Some((url.clone(), folder))
             }
             _ => None,
         };
-        let downloads = if self.download { Downloads::Rdf } else { Downloads::None };
-        let options = PlanOptions { iris: Iris::new(base)?, now: Some(DateTime::now()), files_at, downloads };
+        let downloads = if self.download {
+            Downloads::Rdf
+        } else {
+            Downloads::None
+        };
+        let options = PlanOptions {
+            iris: Iris::new(base)?,
+            now: Some(DateTime::now()),
+            files_at,
+            downloads,
+        };
         let mut plan = Plan::default();
         for catalog in &catalogs {
             plan.add(catalog, &options)?;
@@ -189,7 +215,11 @@ impl PlanArguments {
         plan.write(BufWriter::new(io::stdout().lock()))?;
         let bytes: u64 = plan.tasks().iter().map(lodeseek_cluster::Task::bytes).sum();
         let tasks = counted(plan.tasks().len() as u64, "task");
-        writeln!(io::stderr().lock(), "{tasks}; {:.1} MB of files", bytes as f64 / 1e6)?;
+        writeln!(
+            io::stderr().lock(),
+            "{tasks}; {:.1} MB of files",
+            bytes as f64 / 1e6
+        )?;
         Ok(ExitStatus::Success)
     }
 }
@@ -203,8 +233,14 @@ impl WorkArguments {
             scratch: self.scratch.clone().unwrap_or_else(std::env::temp_dir),
             memory_megabytes: self.memory,
             time: Duration::from_secs(self.time),
-            analysis: self.analysis.or(config.settings.analysis).unwrap_or(AnalysisKind::Multilingual),
-            precision: self.vectors.or(config.settings.encoders.vectors).unwrap_or_default(),
+            analysis: self
+                .analysis
+                .or(config.settings.analysis)
+                .unwrap_or(AnalysisKind::Multilingual),
+            precision: self
+                .vectors
+                .or(config.settings.encoders.vectors)
+                .unwrap_or_default(),
             graph_limit: MAX_COMPACT_BYTES,
         };
         let remote = RemoteSnapshots::open(&self.location, &storage_options())?;
@@ -214,9 +250,15 @@ impl WorkArguments {
         let files = RemoteFiles::new(storage_options())?;
         let mut worker = Worker::start(options, remote, files, downloader, encoders)?;
         for missing in worker.missing_protections() {
-            writeln!(io::stderr().lock(), "lodeseek: worker processes lack a protection: {missing}")?;
+            writeln!(
+                io::stderr().lock(),
+                "lodeseek: worker processes lack a protection: {missing}"
+            )?;
         }
-        worker.serve(BufReader::new(io::stdin().lock()), BufWriter::new(io::stdout().lock()))?;
+        worker.serve(
+            BufReader::new(io::stdin().lock()),
+            BufWriter::new(io::stdout().lock()),
+        )?;
         Ok(ExitStatus::Success)
     }
 }
@@ -226,13 +268,22 @@ impl AssembleArguments {
         let choice = Choice::new(home, config, Some(&self.encoders), self.ranking)?;
         let update = IndexUpdate::new(config, &choice, self.vectors)?;
         let results = read_results(BufReader::new(io::stdin().lock()))?;
-        let first = results.first().context("stdin holds no results; run `lodeseek cluster work`")?;
+        let first = results
+            .first()
+            .context("stdin holds no results; run `lodeseek cluster work`")?;
         write_failures(&mut io::stderr().lock(), &results)?;
         let remote = RemoteSnapshots::open(&self.location, &storage_options())?;
-        let base = self.base.as_deref().or(config.settings.base.as_deref()).unwrap_or(&first.base);
+        let base = self
+            .base
+            .as_deref()
+            .or(config.settings.base.as_deref())
+            .unwrap_or(&first.base);
         let store = Store::open(home, Access::Write, Some(base))?;
         let mut assembly = Assembly::new(&remote, &results, &store, update.target(home)?)?;
-        let stamp = Stamp { now: Some(DateTime::now()), origin: None };
+        let stamp = Stamp {
+            now: Some(DateTime::now()),
+            origin: None,
+        };
         let bar = bar(1, "loading {bar:30} {pos} of {len} datasets · {eta} left");
         let report = assembly.load(&store, stamp, &|progress| {
             bar.set_length(progress.datasets_total as u64);
@@ -240,7 +291,11 @@ impl AssembleArguments {
         })?;
         bar.finish_and_clear();
         let triples = counted(report.triples(), "distinct triple");
-        writeln!(io::stderr().lock(), "{} loaded; {triples}", counted(report.datasets.len(), "dataset"))?;
+        writeln!(
+            io::stderr().lock(),
+            "{} loaded; {triples}",
+            counted(report.datasets.len(), "dataset")
+        )?;
         drop(store);
         update.with_source(&assembly).run(home)?;
         for (id, error) in assembly.damaged() {
@@ -249,8 +304,14 @@ impl AssembleArguments {
                 "lodeseek: the record of {id} is damaged, its dataset was derived again: {error}"
             )?;
         }
-        let failed = results.iter().any(|result| result.status == TaskStatus::Failed);
-        Ok(if failed { ExitStatus::NoResult } else { ExitStatus::Success })
+        let failed = results
+            .iter()
+            .any(|result| result.status == TaskStatus::Failed);
+        Ok(if failed {
+            ExitStatus::NoResult
+        } else {
+            ExitStatus::Success
+        })
     }
 }
 
@@ -259,7 +320,10 @@ const SHOWN: usize = 10;
 
 /// Lists the first failed tasks with their reasons.
 fn write_failures(out: &mut impl Write, results: &[TaskResult]) -> io::Result<()> {
-    let failed: Vec<&TaskResult> = results.iter().filter(|result| result.status == TaskStatus::Failed).collect();
+    let failed: Vec<&TaskResult> = results
+        .iter()
+        .filter(|result| result.status == TaskStatus::Failed)
+        .collect();
     for result in failed.iter().take(SHOWN) {
         let reason = result.reason.as_deref().unwrap_or_default();
         writeln!(out, "not derived: {}: {}", result.id, cut(reason, 160))?;

@@ -14,7 +14,12 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut super::Arguments::command(), "lodeseek", &mut script);
+    clap_complete::generate(
+        arguments.shell,
+        &mut super::Arguments::command(),
+        "lodeseek",
+        &mut script,
+    );
     io::stdout().lock().write_all(&script)?;
     Ok(ExitStatus::Success)
 }

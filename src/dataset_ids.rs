@@ -20,7 +20,10 @@ pub(super) fn unknown(home: &Path, searcher: &Searcher, id: &DatasetId) -> anyho
 }
 
 fn advice(name: &str, ids: &[DatasetId]) -> String {
-    let similar: Vec<String> = similar_ids(name, ids).into_iter().map(ToString::to_string).collect();
+    let similar: Vec<String> = similar_ids(name, ids)
+        .into_iter()
+        .map(ToString::to_string)
+        .collect();
     if similar.is_empty() {
         return "`lodeseek list` lists all datasets, and `lodeseek index` indexes those loaded since".to_owned();
     }
@@ -33,7 +36,8 @@ mod tests {
 
     #[test]
     fn similar_ids_are_suggested() {
-        let ids = ["street-trees", "air-quality", "soil-types"].map(|id| DatasetId::new(id).expect("an id"));
+        let ids = ["street-trees", "air-quality", "soil-types"]
+            .map(|id| DatasetId::new(id).expect("an id"));
         assert_eq!(advice("Soil-Type", &ids), "did you mean soil-types?");
         assert!(advice("zzz", &ids).starts_with("`lodeseek list`"));
     }

@@ -46,7 +46,9 @@ impl FromStr for Others {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let found = [Self::Refused, Self::AnyPublic].into_iter().find(|others| others.to_string() == name);
+        let found = [Self::Refused, Self::AnyPublic]
+            .into_iter()
+            .find(|others| others.to_string() == name);
         found.ok_or_else(|| format!("unknown treatment {name:?}; supported: refused, any-public"))
     }
 }
@@ -63,8 +65,19 @@ impl From<Others> for OtherHosts {
 impl EgressArguments {
     /// Returns the allowed private networks.
     pub(super) fn private_networks(&self, config: &Config) -> Vec<IpNet> {
-        let configured = || config.settings.service.private_networks.clone().unwrap_or_default();
-        if self.allow_private_network.is_empty() { configured() } else { self.allow_private_network.clone() }
+        let configured = || {
+            config
+                .settings
+                .service
+                .private_networks
+                .clone()
+                .unwrap_or_default()
+        };
+        if self.allow_private_network.is_empty() {
+            configured()
+        } else {
+            self.allow_private_network.clone()
+        }
     }
 
     /// Returns the egress policy of `SERVICE`.
@@ -72,14 +85,27 @@ impl EgressArguments {
         let settings = &config.settings.service;
         let configured = || settings.allow.clone().unwrap_or_default();
         EgressPolicy {
-            listed: if self.service.is_empty() { configured() } else { self.service.clone() },
-            others: self.other_services.or(settings.others).unwrap_or_default().into(),
+            listed: if self.service.is_empty() {
+                configured()
+            } else {
+                self.service.clone()
+            },
+            others: self
+                .other_services
+                .or(settings.others)
+                .unwrap_or_default()
+                .into(),
             private_networks: self.private_networks(config),
         }
     }
 
     /// Returns a client that may also query the endpoint of another argument.
-    pub(super) fn client_for(&self, config: &Config, endpoint: IriPrefix, options: ClientOptions) -> SparqlClient {
+    pub(super) fn client_for(
+        &self,
+        config: &Config,
+        endpoint: IriPrefix,
+        options: ClientOptions,
+    ) -> SparqlClient {
         let mut policy = self.policy(config);
         policy.listed.push(endpoint);
         SparqlClient::new(Arc::new(Egress::new(policy)), options)
@@ -94,6 +120,9 @@ impl EgressArguments {
                  --allow-private-network {network}"
             );
         }
-        Arc::new(SparqlClient::new(Arc::new(Egress::new(policy)), ClientOptions::default()))
+        Arc::new(SparqlClient::new(
+            Arc::new(Egress::new(policy)),
+            ClientOptions::default(),
+        ))
     }
 }

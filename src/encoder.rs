@@ -10,7 +10,9 @@ use super::values::positive;
 #[cfg(feature = "lab")]
 use anyhow::Context;
 use anyhow::ensure;
-use lodeseek_engine::{LongQueryOptions, RerankOptions, Reranker, WeightedFusion, has_encoded_works, ranks_by_works};
+use lodeseek_engine::{
+    LongQueryOptions, RerankOptions, Reranker, WeightedFusion, has_encoded_works, ranks_by_works,
+};
 use lodeseek_index::sparse::ModelKind;
 #[cfg(feature = "lab")]
 use lodeseek_rerank::encoder::open;
@@ -65,7 +67,16 @@ impl EncoderArguments {
 
     /// Returns the names of the given options.
     pub(super) fn given(&self) -> Vec<&'static str> {
-        let Self { dpr, colbert, sparse, pooling, onnx, device, model_threads, onnxruntime } = self;
+        let Self {
+            dpr,
+            colbert,
+            sparse,
+            pooling,
+            onnx,
+            device,
+            model_threads,
+            onnxruntime,
+        } = self;
         let options = [
             ("--dpr", dpr.is_some()),
             ("--colbert", colbert.is_some()),
@@ -76,21 +87,34 @@ impl EncoderArguments {
             ("--model-threads", model_threads.is_some()),
             ("--onnxruntime", onnxruntime.is_some()),
         ];
-        options.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+        options
+            .into_iter()
+            .filter(|(_, is_given)| *is_given)
+            .map(|(name, _)| name)
+            .collect()
     }
 
     /// Returns the arguments that name the models.
     pub(super) fn text(&self) -> String {
         let dpr = self.dpr.iter().map(|model| format!("--dpr {model}"));
-        let colbert = self.colbert.iter().map(|model| format!("--colbert {model}"));
+        let colbert = self
+            .colbert
+            .iter()
+            .map(|model| format!("--colbert {model}"));
         let sparse = self.sparse.iter().map(|model| format!("--sparse {model}"));
-        dpr.chain(colbert).chain(sparse).collect::<Vec<_>>().join(" ")
+        dpr.chain(colbert)
+            .chain(sparse)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// Returns the execution of models by arguments, configuration and environment.
     pub(super) fn execution(&self, config: &Config) -> Execution {
         let settings = &config.settings.encoders;
-        let library = self.onnxruntime.clone().or_else(|| settings.onnxruntime.clone());
+        let library = self
+            .onnxruntime
+            .clone()
+            .or_else(|| settings.onnxruntime.clone());
         let library = library.or_else(|| path_of_variable("ORT_DYLIB_PATH"));
         Execution {
             device: self.device.or(settings.device).unwrap_or_default(),
@@ -105,13 +129,19 @@ impl EncoderArguments {
     /// # Errors
     /// If there is no argument for it, or the model cannot be opened.
     #[cfg(feature = "lab")]
-    pub(super) fn open_required(&self, config: &Config, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
+    pub(super) fn open_required(
+        &self,
+        config: &Config,
+        granularity: Granularity,
+    ) -> anyhow::Result<Box<dyn Encoder>> {
         let (model, flag) = match granularity {
             Granularity::Text => (&self.dpr, "--dpr"),
             Granularity::Piece => (&self.colbert, "--colbert"),
             Granularity::Term => (&self.sparse, "--sparse"),
         };
-        let model = model.as_deref().with_context(|| format!("no model is given; add {flag} MODEL"))?;
+        let model = model
+            .as_deref()
+            .with_context(|| format!("no model is given; add {flag} MODEL"))?;
         self.open_folder(config, granularity, &self.execution(config).folder(model)?)
     }
 
@@ -123,25 +153,48 @@ impl EncoderArguments {
         granularity: Granularity,
         folder: &Path,
     ) -> anyhow::Result<Box<dyn Encoder>> {
-        ensure!(folder.is_dir(), "there is no model at {}; name a folder that contains model.onnx", folder.display());
-        let options =
-            encoder_options(&self.execution(config), self.onnx.clone(), Some(granularity), self.pooling.clone(), None);
+        ensure!(
+            folder.is_dir(),
+            "there is no model at {}; name a folder that contains model.onnx",
+            folder.display()
+        );
+        let options = encoder_options(
+            &self.execution(config),
+            self.onnx.clone(),
+            Some(granularity),
+            self.pooling.clone(),
+            None,
+        );
         Ok(open(folder, &options)?)
     }
 
     /// Opens the model with one vector per text, if it is given.
     #[cfg(feature = "lab")]
-    pub(super) fn open_text_encoder(&self, config: &Config) -> anyhow::Result<Option<Box<dyn Encoder>>> {
-        self.dpr.as_ref().map(|_| self.open_required(config, Granularity::Text)).transpose()
+    pub(super) fn open_text_encoder(
+        &self,
+        config: &Config,
+    ) -> anyhow::Result<Option<Box<dyn Encoder>>> {
+        self.dpr
+            .as_ref()
+            .map(|_| self.open_required(config, Granularity::Text))
+            .transpose()
     }
 }
 
 /// Finds ONNX Runtime: the one installed with the program, else the one of its Python environment, else the one that `make setup`
 /// downloaded.
 fn installed_library() -> Option<PathBuf> {
-    let with_program = installation::library_folders().iter().find_map(|folder| find_library(folder));
-    let of_python = || installation::python_library_folders().iter().find_map(|folder| library_in(folder));
-    with_program.or_else(of_python).or_else(|| find_library(&cache_folder()?))
+    let with_program = installation::library_folders()
+        .iter()
+        .find_map(|folder| find_library(folder));
+    let of_python = || {
+        installation::python_library_folders()
+            .iter()
+            .find_map(|folder| library_in(folder))
+    };
+    with_program
+        .or_else(of_python)
+        .or_else(|| find_library(&cache_folder()?))
 }
 
 /// Returns the folder into which `make setup` downloads libraries and models.
@@ -156,7 +209,9 @@ pub(super) fn user_cache_folder() -> Option<PathBuf> {
 
 /// Returns the path in an environment variable, or `None` if it is not set or empty.
 fn path_of_variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from)
+    env::var_os(name)
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from)
 }
 
 /// Default number of candidates of each model of the pool.
@@ -169,8 +224,10 @@ const WORKS_DEPTH: usize = 100;
 /// of works. Weights and depth were chosen on DataFinder's dev topics.
 const WORKS_WEIGHTS: [f64; 3] = [0.15, 1.0, 0.4];
 /// Default options for long queries in such a home, chosen on the same topics.
-const LONG_QUERY_OPTIONS: LongQueryOptions =
-    LongQueryOptions { works: NonZeroUsize::new(25).expect("above 0"), works_weight: 0.5 };
+const LONG_QUERY_OPTIONS: LongQueryOptions = LongQueryOptions {
+    works: NonZeroUsize::new(25).expect("above 0"),
+    works_weight: 0.5,
+};
 
 /// Arguments of re-ranking.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -240,13 +297,18 @@ fn fusion(name: &str) -> Result<FusionArgument, String> {
     if name == "none" {
         return Ok(FusionArgument::VectorsOnly);
     }
-    name.parse().map(FusionArgument::Fused).map_err(|error: lodeseek_rerank::ParseMethodError| error.to_string())
+    name.parse()
+        .map(FusionArgument::Fused)
+        .map_err(|error: lodeseek_rerank::ParseMethodError| error.to_string())
 }
 
 impl RerankArguments {
     /// Returns true if the arguments name models or a preset, or request re-ranking.
     pub(super) fn is_requested(&self) -> bool {
-        self.encoders.is_any() || self.ranking.is_some() || self.popularity.is_some() || self.cross_encoder.is_some()
+        self.encoders.is_any()
+            || self.ranking.is_some()
+            || self.popularity.is_some()
+            || self.cross_encoder.is_some()
     }
 
     /// Returns the chosen ranking. A ranking model, if one is given without a preset and without --dpr or --colbert, ranks alone.
@@ -266,7 +328,11 @@ impl RerankArguments {
             "--pool cannot be combined with --model, --fields, --weights or --lengths; remove one of them"
         );
         let is_alone = is_given && self.ranking.is_none() && !self.encoders.is_any();
-        Ok(if is_alone { choice.without_models() } else { choice })
+        Ok(if is_alone {
+            choice.without_models()
+        } else {
+            choice
+        })
     }
 
     /// Opens the reranker of a choice, with at least `shown` candidates. Returns `None` if one model ranks alone.
@@ -281,8 +347,13 @@ impl RerankArguments {
         shown: usize,
     ) -> anyhow::Result<Option<Reranker>> {
         let encoders = choice.open_for(home)?.or_warn()?;
-        let is_single = model.is_some_and(ModelArguments::is_given) || choice.preset() == Preset::Words;
-        let pool = if is_single { self.pool.clone() } else { self.pool_of(choice) };
+        let is_single =
+            model.is_some_and(ModelArguments::is_given) || choice.preset() == Preset::Words;
+        let pool = if is_single {
+            self.pool.clone()
+        } else {
+            self.pool_of(choice)
+        };
         self.reranker_of(home, choice, encoders, pool, shown)
     }
 
@@ -298,8 +369,13 @@ impl RerankArguments {
         pool: Vec<ModelKind>,
         shown: usize,
     ) -> anyhow::Result<Option<Reranker>> {
-        let cross_encoding = choice.open_cross_encoder(self.cross_encoder.as_deref(), self.cross_encoder_deadline)?;
-        if encoders.is_empty() && pool.len() < 2 && self.popularity.is_none() && cross_encoding.is_none() {
+        let cross_encoding = choice
+            .open_cross_encoder(self.cross_encoder.as_deref(), self.cross_encoder_deadline)?;
+        if encoders.is_empty()
+            && pool.len() < 2
+            && self.popularity.is_none()
+            && cross_encoding.is_none()
+        {
             return Ok(None);
         }
         let reranker = self.fusing_reranker(home, choice, encoders, pool, shown)?;
@@ -339,8 +415,10 @@ impl RerankArguments {
             return Ok(reranker);
         }
         // A server may receive its first works later.
-        let used: Vec<Granularity> =
-            all.into_iter().filter(|granularity| self.is_used_with_works(*granularity)).collect();
+        let used: Vec<Granularity> = all
+            .into_iter()
+            .filter(|granularity| self.is_used_with_works(*granularity))
+            .collect();
         Ok(match self.works_options(choice, &used, pool, shown) {
             Ok(options) => reranker.with_works_options(options, &used),
             // The configured fusion was learned without works.
@@ -351,7 +429,9 @@ impl RerankArguments {
     /// Returns true if an encoder is used where works rank with their own defaults. Vectors of tokens add nothing to votes of works.
     /// They are used only if an argument names or weights them.
     fn is_used_with_works(&self, granularity: Granularity) -> bool {
-        granularity == Granularity::Text || self.encoders.is_any() || !self.fusion_weights.is_empty()
+        granularity == Granularity::Text
+            || self.encoders.is_any()
+            || !self.fusion_weights.is_empty()
     }
 
     /// Returns the options where works rank with their own defaults, for the encoders that are used then.
@@ -363,7 +443,11 @@ impl RerankArguments {
         shown: usize,
     ) -> anyhow::Result<RerankOptions> {
         let of_texts = choice.clone().with_text_model_only();
-        let choice = if self.is_used_with_works(Granularity::Piece) { choice } else { &of_texts };
+        let choice = if self.is_used_with_works(Granularity::Piece) {
+            choice
+        } else {
+            &of_texts
+        };
         let mut options = self.options(choice, encoders, pool, shown)?;
         let rankings = options.pool.len().max(1) + encoders.len() + 1;
         self.set_configured_fusion(choice, rankings, &mut options)?;
@@ -390,14 +474,23 @@ impl RerankArguments {
         rankings: usize,
         options: &mut RerankOptions,
     ) -> anyhow::Result<()> {
-        let FusionSettings { pool, weights, popularity, .. } = choice.fusion();
+        let FusionSettings {
+            pool,
+            weights,
+            popularity,
+            ..
+        } = choice.fusion();
         let is_other = !self.pool.is_empty() || pool.is_some_and(|pool| pool != options.pool);
         if is_other || options.pool.is_empty() {
             return Ok(());
         }
         options.popularity = options.popularity.or(popularity);
-        let Some(weights) = weights.filter(|_| self.fusion_weights.is_empty()) else { return Ok(()) };
-        let Some(fusion) = options.fusion.as_mut().filter(|_| self.fusion.is_none()) else { return Ok(()) };
+        let Some(weights) = weights.filter(|_| self.fusion_weights.is_empty()) else {
+            return Ok(());
+        };
+        let Some(fusion) = options.fusion.as_mut().filter(|_| self.fusion.is_none()) else {
+            return Ok(());
+        };
         ensure!(
             weights.len() == rankings,
             "`fusion.weights` of lodeseek.toml are for {} rankings, and there are {rankings}; run `lodeseek tune` again, or remove \
@@ -410,7 +503,11 @@ impl RerankArguments {
 
     /// Returns the value of --pool, by default FSDM and BM25.
     pub(super) fn pool_or_default(&self) -> Vec<ModelKind> {
-        if self.pool.is_empty() { vec![ModelKind::Fsdm, ModelKind::Bm25] } else { self.pool.clone() }
+        if self.pool.is_empty() {
+            vec![ModelKind::Fsdm, ModelKind::Bm25]
+        } else {
+            self.pool.clone()
+        }
     }
 
     /// Returns the empty pool for commands in which each of --models supplies its own candidates.
@@ -427,28 +524,58 @@ impl RerankArguments {
 
     /// Returns the minimum similarities of the argument or of the models. Similarities can be negative, so 0 (disabled) becomes
     /// negative infinity.
-    fn min_similarities(&self, choice: &Choice, encoders: &[Granularity]) -> anyhow::Result<Vec<Option<f64>>> {
+    fn min_similarities(
+        &self,
+        choice: &Choice,
+        encoders: &[Granularity],
+    ) -> anyhow::Result<Vec<Option<f64>>> {
         if self.min_similarity.is_empty() {
-            return if encoders.is_empty() { Ok(Vec::new()) } else { choice.declared_min_similarities() };
+            return if encoders.is_empty() {
+                Ok(Vec::new())
+            } else {
+                choice.declared_min_similarities()
+            };
         }
         let similarities = self.min_similarity.iter();
-        Ok(similarities.map(|&value| Some(if value == 0.0 { f64::NEG_INFINITY } else { value })).collect())
+        Ok(similarities
+            .map(|&value| {
+                Some(if value == 0.0 {
+                    f64::NEG_INFINITY
+                } else {
+                    value
+                })
+            })
+            .collect())
     }
 
     /// Sets the defaults for a home of descriptions and works, as far as no argument or configuration sets another
     /// value. Long queries have other defaults only if neither works nor weights are set. Vectors of tokens get the
     /// weight 0.
-    fn set_works_defaults(&self, options: &mut RerankOptions, encoders: &[Granularity], shown: usize) {
-        options.depth = self.pool_depth.map_or(WORKS_DEPTH, NonZeroUsize::get).max(shown);
+    fn set_works_defaults(
+        &self,
+        options: &mut RerankOptions,
+        encoders: &[Granularity],
+        shown: usize,
+    ) {
+        options.depth = self
+            .pool_depth
+            .map_or(WORKS_DEPTH, NonZeroUsize::get)
+            .max(shown);
         options.dense = NonZeroUsize::new(self.dense_depth.unwrap_or(WORKS_DEPTH));
         let [of_pool, of_texts, of_works] = WORKS_WEIGHTS;
-        if let Some(fusion) = options.fusion.as_mut().filter(|fusion| fusion.weights.is_empty()) {
+        if let Some(fusion) = options
+            .fusion
+            .as_mut()
+            .filter(|fusion| fusion.weights.is_empty())
+        {
             let models = options.pool.len().max(1);
             fusion.weights = vec![of_pool / models as f64; models];
-            fusion.weights.extend(encoders.iter().map(|granularity| match granularity {
-                Granularity::Text => of_texts,
-                Granularity::Piece | Granularity::Term => 0.0,
-            }));
+            fusion
+                .weights
+                .extend(encoders.iter().map(|granularity| match granularity {
+                    Granularity::Text => of_texts,
+                    Granularity::Piece | Granularity::Term => 0.0,
+                }));
             fusion.weights.push(of_works);
             options.long_queries = self.works.is_none().then_some(LONG_QUERY_OPTIONS);
         }
@@ -462,29 +589,45 @@ impl RerankArguments {
         pool: Vec<ModelKind>,
         shown: usize,
     ) -> anyhow::Result<RerankOptions> {
-        let method = match self.fusion.unwrap_or(FusionArgument::Fused(Method::CombSum(Normalization::MinMax))) {
+        let method = match self.fusion.unwrap_or(FusionArgument::Fused(Method::CombSum(
+            Normalization::MinMax,
+        ))) {
             FusionArgument::VectorsOnly => None,
             FusionArgument::Fused(_) if pool.len() < 2 && encoders.is_empty() => None,
             FusionArgument::Fused(method) => Some(method),
         };
-        let can_search = encoders.iter().any(|granularity| *granularity != Granularity::Piece);
+        let can_search = encoders
+            .iter()
+            .any(|granularity| *granularity != Granularity::Piece);
         Ok(RerankOptions {
             pool,
-            depth: self.pool_depth.map_or(POOL_DEPTH, NonZeroUsize::get).max(shown),
-            dense: NonZeroUsize::new(self.dense_depth.unwrap_or(DENSE_DEPTH)).filter(|_| can_search),
+            depth: self
+                .pool_depth
+                .map_or(POOL_DEPTH, NonZeroUsize::get)
+                .max(shown),
+            dense: NonZeroUsize::new(self.dense_depth.unwrap_or(DENSE_DEPTH))
+                .filter(|_| can_search),
             combination: self.combine,
-            fusion: method.map(|method| WeightedFusion { method, weights: self.fusion_weights.clone() }),
+            fusion: method.map(|method| WeightedFusion {
+                method,
+                weights: self.fusion_weights.clone(),
+            }),
             min_similarities: self.min_similarities(choice, encoders)?,
             popularity: self.popularity,
             long_queries: None,
-            works: self.works.map_or(RerankOptions::default().works, NonZeroUsize::new),
+            works: self
+                .works
+                .map_or(RerankOptions::default().works, NonZeroUsize::new),
             threads: choice.execution.threads.unwrap_or(NonZeroUsize::MIN),
         })
     }
 }
 
 fn granularities(encoders: &[Box<dyn Encoder>]) -> Vec<Granularity> {
-    encoders.iter().map(|encoder| encoder.granularity()).collect()
+    encoders
+        .iter()
+        .map(|encoder| encoder.granularity())
+        .collect()
 }
 
 /// Describes a reranker for the provenance record of a run.
@@ -510,15 +653,35 @@ pub(super) fn record(reranker: &Reranker) -> Value {
 /// Returns the tag of a re-ranked run: the pool, or `model` if the pool is empty, and the encoders with their methods. A fusion
 /// is written `fsdm+bm25+dpr:NAME`; without one, `fsdm>>dpr:NAME`, as in PyTerrier.
 pub(super) fn tag(model: &str, reranker: &Reranker) -> String {
-    let pool: Vec<&str> = reranker.options().pool.iter().map(|kind| kind.name()).collect();
-    let pool = if pool.is_empty() { model.to_owned() } else { pool.join("+") };
+    let pool: Vec<&str> = reranker
+        .options()
+        .pool
+        .iter()
+        .map(|kind| kind.name())
+        .collect();
+    let pool = if pool.is_empty() {
+        model.to_owned()
+    } else {
+        pool.join("+")
+    };
     let encoders = reranker.encoders().map(|encoder| {
         let method = method_name(encoder.granularity()).to_lowercase();
-        format!("{method}:{}", encoder.name().replace(char::is_whitespace, "-"))
+        format!(
+            "{method}:{}",
+            encoder.name().replace(char::is_whitespace, "-")
+        )
     });
     let encoders = encoders.collect::<Vec<_>>().join("+");
-    let operator = if reranker.options().fusion.is_some() { "+" } else { ">>" };
-    if encoders.is_empty() { pool } else { [pool, encoders].join(operator) }
+    let operator = if reranker.options().fusion.is_some() {
+        "+"
+    } else {
+        ">>"
+    };
+    if encoders.is_empty() {
+        pool
+    } else {
+        [pool, encoders].join(operator)
+    }
 }
 
 /// Returns the name that users know for the method of a granularity.

@@ -8,13 +8,15 @@ use super::terminal::{bar, cut, grouped};
 use anyhow::Context;
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_harvest::endpoint_sampler::{
-    Budget, CachePolicy, EndpointSampler, GraphOutcome, GraphReport, GraphSelection, SamplerOptions, SamplerProgress,
-    SamplerReport,
+    Budget, CachePolicy, EndpointSampler, GraphOutcome, GraphReport, GraphSelection,
+    SamplerOptions, SamplerProgress, SamplerReport,
 };
 use lodeseek_net::egress::{Cancellation, IriPrefix};
 use lodeseek_net::sparql_client::ClientOptions;
 use lodeseek_rdf::TripleGraph;
-use lodeseek_store::{Access, DatasetOutcome, DatasetReport, LoadOptions, LoadSource, Loader, Store, StoreError};
+use lodeseek_store::{
+    Access, DatasetOutcome, DatasetReport, LoadOptions, LoadSource, Loader, Store, StoreError,
+};
 use oxrdf::NamedNode;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -35,16 +37,31 @@ pub(super) struct EndpointArguments {
     #[arg(long, value_name = "IRI", value_parser = |iri: &str| NamedNode::new(iri))]
     endpoint: Option<NamedNode>,
     /// Graphs: all (all named graphs), default (the default graph), or the IRI of a graph. Repeatable.
-    #[arg(long, value_name = "all|default|IRI", default_value = "all", requires = "endpoint")]
+    #[arg(
+        long,
+        value_name = "all|default|IRI",
+        default_value = "all",
+        requires = "endpoint"
+    )]
     graphs: Vec<String>,
     /// Maximum number of triples of a sample. Smaller graphs are read completely.
-    #[arg(long, value_name = "N", default_value_t = 10_000, requires = "endpoint")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        requires = "endpoint"
+    )]
     sample_triples: usize,
     /// Milliseconds between two requests.
     #[arg(long, value_name = "MS", default_value_t = 250, requires = "endpoint")]
     pause: u64,
     /// Maximum number of requests of this run.
-    #[arg(long, value_name = "REQUESTS", default_value_t = 2000, requires = "endpoint")]
+    #[arg(
+        long,
+        value_name = "REQUESTS",
+        default_value_t = 2000,
+        requires = "endpoint"
+    )]
     budget: u64,
     /// Maximum size of all responses of this run, in megabytes.
     #[arg(long, value_name = "MB", default_value_t = 1024, requires = "endpoint")]
@@ -53,7 +70,13 @@ pub(super) struct EndpointArguments {
     #[arg(long, value_name = "MINUTES", requires = "endpoint")]
     budget_minutes: Option<u64>,
     /// Timeout of one request, in seconds.
-    #[arg(long, alias = "patience", value_name = "SECONDS", default_value_t = 60, requires = "endpoint")]
+    #[arg(
+        long,
+        alias = "patience",
+        value_name = "SECONDS",
+        default_value_t = 60,
+        requires = "endpoint"
+    )]
     request_timeout: u64,
     /// Discard the cached responses of earlier runs.
     #[arg(long, alias = "anew", requires = "endpoint")]
@@ -85,7 +108,10 @@ impl EndpointArguments {
         id_prefix: &str,
         report_path: Option<&Path>,
     ) -> anyhow::Result<ExitStatus> {
-        let endpoint = self.endpoint.as_ref().context("no endpoint is given; add --endpoint IRI")?;
+        let endpoint = self
+            .endpoint
+            .as_ref()
+            .context("no endpoint is given; add --endpoint IRI")?;
         let prefix: IriPrefix = endpoint.as_str().parse()?;
         let graphs = self.graphs()?;
         let started = Instant::now();
@@ -95,10 +121,17 @@ impl EndpointArguments {
             provenance::check_writable(path).context("the report cannot be written")?;
         }
         let pause = Duration::from_millis(self.pause);
-        let options = ClientOptions { concurrent: 1, pause, ..ClientOptions::default() };
+        let options = ClientOptions {
+            concurrent: 1,
+            pause,
+            ..ClientOptions::default()
+        };
         let client = self.egress.client_for(config, prefix, options);
         let folder = home.join("remote");
-        let options = SamplerOptions { existing_ids, ..self.options(id_prefix, started) };
+        let options = SamplerOptions {
+            existing_ids,
+            ..self.options(id_prefix, started)
+        };
         let sampler = EndpointSampler::new(&client, endpoint, &folder).with_options(options);
         let mut sink = SampleSink {
             home,
@@ -114,40 +147,70 @@ impl EndpointArguments {
             bar.set_position(progress.graphs as u64);
             bar.set_message("sampling");
             let spent = progress.spent;
-            bar.set_prefix(format!("{} requests · {} bytes", grouped(spent.requests), grouped(spent.bytes)));
+            bar.set_prefix(format!(
+                "{} requests · {} bytes",
+                grouped(spent.requests),
+                grouped(spent.bytes)
+            ));
         };
-        let sampled = sampler.run(&graphs, &mut |sample| sink.add(sample.dataset, sample.graph), &show);
+        let sampled = sampler.run(
+            &graphs,
+            &mut |sample| sink.add(sample.dataset, sample.graph),
+            &show,
+        );
         bar.finish_and_clear();
         let stored = sink.store(); // even if sampling failed
         let report = sampled?;
         stored?;
         let seconds = started.elapsed().as_secs_f64();
         if let Some(path) = report_path {
-            provenance::write(path, &Report { sampling: &report, seconds, datasets: &sink.datasets })?;
+            provenance::write(
+                path,
+                &Report {
+                    sampling: &report,
+                    seconds,
+                    datasets: &sink.datasets,
+                },
+            )?;
         }
         write_report(&mut io::stderr().lock(), &report, &sink.datasets, seconds)?;
         let is_complete = report.count(GraphOutcome::Sampled) == report.graphs.len();
-        Ok(if is_complete { ExitStatus::Success } else { ExitStatus::NoResult })
+        Ok(if is_complete {
+            ExitStatus::Success
+        } else {
+            ExitStatus::NoResult
+        })
     }
 
     fn graphs(&self) -> anyhow::Result<GraphSelection> {
-        Ok(match &*self.graphs.iter().map(String::as_str).collect::<Vec<_>>() {
-            ["all"] => GraphSelection::All,
-            ["default"] => GraphSelection::Default,
-            names => {
-                let node = |name: &&str| {
-                    NamedNode::new(*name).with_context(|| format!("{name} is not a graph; write all, default or IRIs"))
-                };
-                GraphSelection::Named(names.iter().map(node).collect::<Result<_, _>>()?)
-            }
-        })
+        Ok(
+            match &*self.graphs.iter().map(String::as_str).collect::<Vec<_>>() {
+                ["all"] => GraphSelection::All,
+                ["default"] => GraphSelection::Default,
+                names => {
+                    let node = |name: &&str| {
+                        NamedNode::new(*name).with_context(|| {
+                            format!("{name} is not a graph; write all, default or IRIs")
+                        })
+                    };
+                    GraphSelection::Named(names.iter().map(node).collect::<Result<_, _>>()?)
+                }
+            },
+        )
     }
 
     fn options(&self, id_prefix: &str, started: Instant) -> SamplerOptions {
         let mut options = SamplerOptions {
             sample_triples: self.sample_triples,
-            budget: Budget { requests: self.budget, bytes: self.budget_megabytes << 20 },
-            cache_policy: if self.discard_cache { CachePolicy::Discard } else { CachePolicy::Reuse },
+            budget: Budget {
+                requests: self.budget,
+                bytes: self.budget_megabytes << 20,
+            },
+            cache_policy: if self.discard_cache {
+                CachePolicy::Discard
+            } else {
+                CachePolicy::Reuse
+            },
             id_prefix: id_prefix.to_owned(),
             ..SamplerOptions::default()
         };
@@ -161,11 +224,17 @@ impl EndpointArguments {
 }
 
 /// Returns the ids of all datasets, with the graphs of those that are from this endpoint ([`SamplerOptions::existing_ids`]).
-fn existing_ids(store: &Store, endpoint: &NamedNode) -> Result<BTreeMap<DatasetId, Option<String>>, StoreError> {
+fn existing_ids(
+    store: &Store,
+    endpoint: &NamedNode,
+) -> Result<BTreeMap<DatasetId, Option<String>>, StoreError> {
     let mut ids = BTreeMap::new();
     store.for_each_entry(|entry| {
         let is_harvested = entry.origin.is_some();
-        let remote = entry.dataset.remote.filter(|remote| !is_harvested && remote.endpoint == endpoint.as_str());
+        let remote = entry
+            .dataset
+            .remote
+            .filter(|remote| !is_harvested && remote.endpoint == endpoint.as_str());
         let graph = remote.map(|remote| remote.graph.unwrap_or(remote.endpoint));
         ids.insert(entry.dataset.metadata.id, graph);
         Ok::<(), StoreError>(())
@@ -188,19 +257,31 @@ impl SampleSink<'_> {
     fn add(&mut self, dataset: Dataset, graph: TripleGraph) -> anyhow::Result<()> {
         self.triples += graph.len();
         self.waiting.push((dataset, graph));
-        if self.triples >= BATCH_TRIPLES { self.store() } else { Ok(()) }
+        if self.triples >= BATCH_TRIPLES {
+            self.store()
+        } else {
+            Ok(())
+        }
     }
 
     fn store(&mut self) -> anyhow::Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
         self.triples = 0;
         if !waiting.is_empty() {
-            let store = Store::open(self.home, Access::Write, self.base)
-                .context("cannot store the samples; the responses are cached, so run the command again")?;
-            let source = Some(LoadSource { source: self.endpoint.to_owned(), ..LoadSource::default() });
-            let options = LoadOptions { source, ..LoadOptions::default() };
+            let store = Store::open(self.home, Access::Write, self.base).context(
+                "cannot store the samples; the responses are cached, so run the command again",
+            )?;
+            let source = Some(LoadSource {
+                source: self.endpoint.to_owned(),
+                ..LoadSource::default()
+            });
+            let options = LoadOptions {
+                source,
+                ..LoadOptions::default()
+            };
             let loader = Loader::new(&store).with_options(options);
-            self.datasets.extend(loader.load_graphs(waiting, &|_| ())?.datasets);
+            self.datasets
+                .extend(loader.load_graphs(waiting, &|_| ())?.datasets);
         }
         Ok(())
     }
@@ -218,7 +299,12 @@ fn write_report(
     for graph in &report.graphs {
         write_graph(out, graph)?;
     }
-    let count = |outcome: DatasetOutcome| datasets.iter().filter(|dataset| dataset.outcome == outcome).count();
+    let count = |outcome: DatasetOutcome| {
+        datasets
+            .iter()
+            .filter(|dataset| dataset.outcome == outcome)
+            .count()
+    };
     writeln!(
         out,
         "{} graphs: {} sampled ({} loaded, {} replaced, {} unchanged), {} unfinished, {} failed; {} triples in samples; {} requests, {} bytes, {seconds:.1} s",
@@ -234,7 +320,10 @@ fn write_report(
         grouped(report.spent.bytes),
     )?;
     if report.count(GraphOutcome::Unfinished) > 0 {
-        writeln!(out, "the responses are cached: run the same command again to continue")?;
+        writeln!(
+            out,
+            "the responses are cached: run the same command again to continue"
+        )?;
     }
     Ok(())
 }
@@ -253,13 +342,22 @@ fn write_graph(out: &mut impl Write, graph: &GraphReport) -> io::Result<()> {
         grouped(graph.sampled),
         graph.triples.map_or_else(|| "?".to_owned(), grouped),
         graph.spent.requests,
-        graph.graph.as_ref().map(|graph| format!("  {}", cut(graph, 80))).unwrap_or_default(),
+        graph
+            .graph
+            .as_ref()
+            .map(|graph| format!("  {}", cut(graph, 80)))
+            .unwrap_or_default(),
     )?;
     for line in graph.left_out.iter().take(SHOWN) {
         writeln!(out, "{:<10} left out: {}", "", cut(line, 160))?;
     }
     if graph.left_out.len() > SHOWN {
-        writeln!(out, "{:<10} … and {} more", "", graph.left_out.len() - SHOWN)?;
+        writeln!(
+            out,
+            "{:<10} … and {} more",
+            "",
+            graph.left_out.len() - SHOWN
+        )?;
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ use super::filter::topic_filter;
 use anyhow::{Context, ensure};
 use lodeseek_engine::Searcher;
 use lodeseek_eval::{
-    Average, Comparison, Correction, Folds, Metric, Qrels, Resampling, Run, ScorePrecision, SignificanceTest,
-    TopicValues, Topics, compare,
+    Average, Comparison, Correction, Folds, Metric, Qrels, Resampling, Run, ScorePrecision,
+    SignificanceTest, TopicValues, Topics, compare,
 };
 use lodeseek_index::sparse::{FieldSet, LengthMode, ModelKind};
 use report::{Baselines, Format, MAX_BASELINES, Report, Row, RowComparison};
@@ -106,13 +106,20 @@ enum Scores {
     Single,
 }
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     ensure!(
         arguments.topics.is_some() || !arguments.runs.is_empty(),
         "there is nothing to evaluate: give run files, or --topics FILE to rank with the home"
     );
     let can_rerank = arguments.topics.is_some() || !arguments.rerank.is_requested();
-    anyhow::ensure!(can_rerank, "re-ranking requires --topics: the order of run files is not changed");
+    anyhow::ensure!(
+        can_rerank,
+        "re-ranking requires --topics: the order of run files is not changed"
+    );
     let qrels = Qrels::read(&arguments.qrels)?;
     let folds = read_folds(arguments, &qrels)?;
     let average = match (arguments.average, &folds) {
@@ -151,10 +158,17 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
 /// # Errors
 /// If they do not match the judgements.
 fn read_folds(arguments: &Arguments, qrels: &Qrels) -> anyhow::Result<Option<Folds>> {
-    let Some(folder) = &arguments.folds else { return Ok(None) };
+    let Some(folder) = &arguments.folds else {
+        return Ok(None);
+    };
     let folds = Folds::read(folder)?;
-    let mismatch =
-        || format!("the folds {} and the judgements {} do not match", folder.display(), arguments.qrels.display());
+    let mismatch = || {
+        format!(
+            "the folds {} and the judgements {} do not match",
+            folder.display(),
+            arguments.qrels.display()
+        )
+    };
     folds.check(qrels).with_context(mismatch)?;
     Ok(Some(folds))
 }
@@ -163,20 +177,40 @@ fn read_folds(arguments: &Arguments, qrels: &Qrels) -> anyhow::Result<Option<Fol
 fn read_runs(arguments: &Arguments) -> anyhow::Result<Vec<(String, Run)>> {
     for (place, path) in arguments.runs.iter().enumerate() {
         let again = arguments.runs[..place].contains(path);
-        anyhow::ensure!(!again, "{} is given twice; select a baseline with --compare={0}", path.display());
+        anyhow::ensure!(
+            !again,
+            "{} is given twice; select a baseline with --compare={0}",
+            path.display()
+        );
     }
     let precision = match arguments.scores {
         Scores::Double => ScorePrecision::Double,
         Scores::Single => ScorePrecision::Single,
     };
-    let unique = |path: &Path| arguments.runs.iter().filter(|other| stem(other) == stem(path)).count() == 1;
-    let name = |path: &Path| if unique(path) { stem(path) } else { path.display().to_string() };
+    let unique = |path: &Path| {
+        arguments
+            .runs
+            .iter()
+            .filter(|other| stem(other) == stem(path))
+            .count()
+            == 1
+    };
+    let name = |path: &Path| {
+        if unique(path) {
+            stem(path)
+        } else {
+            path.display().to_string()
+        }
+    };
     let read = |path: &PathBuf| Ok((name(path), Run::read_with(path, precision)?));
     arguments.runs.iter().map(read).collect()
 }
 
 fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    path.file_stem()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Ranks the judged topics: one run for each model and set of fields.
@@ -187,24 +221,36 @@ fn rank_by_home(
     qrels: &Qrels,
     arguments: &Arguments,
 ) -> anyhow::Result<Vec<(String, Run)>> {
-    let depth = arguments.metrics.iter().map(|metric| metric.depth()).fold(arguments.depth, usize::max);
+    let depth = arguments
+        .metrics
+        .iter()
+        .map(|metric| metric.depth())
+        .fold(arguments.depth, usize::max);
     let mut searcher = Searcher::open(home)?;
     let pool = arguments.rerank.pool_of_each_model()?;
     if arguments.rerank.is_requested() {
         let choice = arguments.rerank.choice(home, config, None)?;
         let encoders = choice.open_for(home)?.or_warn()?;
-        if let Some(reranker) = arguments.rerank.reranker_of(home, &choice, encoders, pool, 1)? {
+        if let Some(reranker) = arguments
+            .rerank
+            .reranker_of(home, &choice, encoders, pool, 1)?
+        {
             searcher = searcher.with_reranker(reranker);
         }
     }
     let mut runs = Vec::new();
     for &kind in &arguments.models {
         for fields in FieldSet::ALL {
-            let model = kind.model(LengthMode::Exact).restricted_to(&|field| fields.contains(field));
+            let model = kind
+                .model(LengthMode::Exact)
+                .restricted_to(&|field| fields.contains(field));
             searcher = searcher.with_model(model);
             let mut run = Run::new(fields.tag(kind));
             for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
-                run.insert(&topic.id, searcher.rank_filtered(&topic.text, &topic_filter(topic), depth)?);
+                run.insert(
+                    &topic.id,
+                    searcher.rank_filtered(&topic.text, &topic_filter(topic), depth)?,
+                );
             }
             runs.push((run.tag.clone(), run));
         }
@@ -225,41 +271,78 @@ fn check_topics(name: &str, run: &Run, qrels: &Qrels, average: Average<'_>) -> a
     let (missing, unjudged) = (qrels.len() - shared, run.len() - shared);
     let mut err = io::stderr().lock();
     if missing > 0 {
-        let counted = if matches!(average, Average::Intersection) { "do not count" } else { "count 0" };
-        writeln!(err, "lodeseek: {name}: {missing} of {} judged topics are not in the run and {counted}", qrels.len())?;
+        let counted = if matches!(average, Average::Intersection) {
+            "do not count"
+        } else {
+            "count 0"
+        };
+        writeln!(
+            err,
+            "lodeseek: {name}: {missing} of {} judged topics are not in the run and {counted}",
+            qrels.len()
+        )?;
     }
     if unjudged > 0 {
-        writeln!(err, "lodeseek: {name}: {unjudged} of its {} topics were not judged and do not count", run.len())?;
+        writeln!(
+            err,
+            "lodeseek: {name}: {unjudged} of its {} topics were not judged and do not count",
+            run.len()
+        )?;
     }
     Ok(())
 }
 
 fn row((name, run): &(String, Run), qrels: &Qrels, arguments: &Arguments) -> Row {
     let columns = TopicValues::evaluate(run, qrels, &arguments.metrics);
-    Row { name: name.clone(), tag: run.tag.clone(), columns, comparisons: Vec::new() }
+    Row {
+        name: name.clone(),
+        tag: run.tag.clone(),
+        columns,
+        comparisons: Vec::new(),
+    }
 }
 
 /// Returns the baselines, found by the names of their rows or their paths.
 fn baselines(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Baselines>> {
-    let Some(names) = &arguments.compare else { return Ok(None) };
-    anyhow::ensure!(rows.len() > 1, "--compare needs a second run to compare with");
+    let Some(names) = &arguments.compare else {
+        return Ok(None);
+    };
+    anyhow::ensure!(
+        rows.len() > 1,
+        "--compare needs a second run to compare with"
+    );
     let is_named = |place: usize, name: &String| {
-        rows[place].name == *name || arguments.runs.get(place).is_some_and(|path| path == Path::new(name))
+        rows[place].name == *name
+            || arguments
+                .runs
+                .get(place)
+                .is_some_and(|path| path == Path::new(name))
     };
     let mut places = Vec::new();
     for name in names {
-        let place = (0..rows.len()).find(|&place| is_named(place, name)).with_context(|| {
-            let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-            format!("unknown baseline {name}; the runs are {}", names.join(", "))
-        })?;
-        anyhow::ensure!(!places.contains(&place), "the baseline {name} is given twice");
+        let place = (0..rows.len())
+            .find(|&place| is_named(place, name))
+            .with_context(|| {
+                let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+                format!("unknown baseline {name}; the runs are {}", names.join(", "))
+            })?;
+        anyhow::ensure!(
+            !places.contains(&place),
+            "the baseline {name} is given twice"
+        );
         places.push(place);
     }
     if places.is_empty() {
         places.push(0);
     }
-    anyhow::ensure!(places.len() <= MAX_BASELINES, "--compare accepts at most {MAX_BASELINES} baselines");
-    let resampling = Resampling { samples: arguments.samples, ..Resampling::default() };
+    anyhow::ensure!(
+        places.len() <= MAX_BASELINES,
+        "--compare accepts at most {MAX_BASELINES} baselines"
+    );
+    let resampling = Resampling {
+        samples: arguments.samples,
+        ..Resampling::default()
+    };
     let test = match arguments.test {
         Test::T => SignificanceTest::StudentT,
         Test::Bootstrap => SignificanceTest::Bootstrap(resampling),
@@ -270,26 +353,38 @@ fn baselines(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Basel
         CorrectionMethod::Bonferroni => Correction::Bonferroni,
         CorrectionMethod::None => Correction::None,
     };
-    Ok(Some(Baselines { places, test, correction }))
+    Ok(Some(Baselines {
+        places,
+        test,
+        correction,
+    }))
 }
 
 /// Compares every row with the baselines, measure by measure. A baseline is compared with those before it: each pair once.
 fn compare_rows(rows: &mut [Row], baselines: &Baselines, average: Average<'_>) {
     let mut pairs = Vec::new();
     for (rank, &baseline) in baselines.places.iter().enumerate() {
-        pairs.extend((0..rows.len()).filter(|row| !baselines.places[..=rank].contains(row)).map(|row| (row, baseline)));
+        pairs.extend(
+            (0..rows.len())
+                .filter(|row| !baselines.places[..=rank].contains(row))
+                .map(|row| (row, baseline)),
+        );
     }
     let columns: Vec<Vec<Comparison>> = (0..rows[0].columns.len())
         .map(|column| {
             let values: Vec<(&TopicValues, &TopicValues)> = pairs
                 .iter()
-                .map(|&(row, baseline)| (&rows[row].columns[column], &rows[baseline].columns[column]))
+                .map(|&(row, baseline)| {
+                    (&rows[row].columns[column], &rows[baseline].columns[column])
+                })
                 .collect();
             compare(&values, average, baselines.test, baselines.correction)
         })
         .collect();
     for (pair, &(row, baseline)) in pairs.iter().enumerate() {
         let measures = columns.iter().map(|column| column[pair]).collect();
-        rows[row].comparisons.push(RowComparison { baseline, measures });
+        rows[row]
+            .comparisons
+            .push(RowComparison { baseline, measures });
     }
 }

@@ -4,7 +4,8 @@ use super::terminal::{grouped, safe};
 use super::values::year;
 use lodeseek_catalog::{BoundingBox, Period};
 use lodeseek_engine::{
-    BrowseRequest, EngineError, Facet, FacetCounts, Filter, IndexedCatalog, ValueCount, facet_label, facet_value,
+    BrowseRequest, EngineError, Facet, FacetCounts, Filter, IndexedCatalog, ValueCount,
+    facet_label, facet_value,
 };
 use lodeseek_eval::Topic;
 use std::io::{self, Write};
@@ -66,10 +67,27 @@ pub(super) struct FilterArguments {
 impl FilterArguments {
     /// Returns the filter that the arguments specify.
     pub(super) fn filter(&self) -> Filter {
-        let Self { since, before: until, within, covers, .. } = *self;
-        let mut filter = Filter { since, until, within, covers, ..Filter::default() };
+        let Self {
+            since,
+            before: until,
+            within,
+            covers,
+            ..
+        } = *self;
+        let mut filter = Filter {
+            since,
+            until,
+            within,
+            covers,
+            ..Filter::default()
+        };
         for facet in Facet::ALL {
-            for value in self.values(facet).iter().map(|value| value.trim()).filter(|value| !value.is_empty()) {
+            for value in self
+                .values(facet)
+                .iter()
+                .map(|value| value.trim())
+                .filter(|value| !value.is_empty())
+            {
                 filter = filter.with(facet, facet_value(facet, value));
             }
         }
@@ -77,12 +95,27 @@ impl FilterArguments {
     }
 
     /// Returns the values that no dataset has, each with its facet: as a filter they exclude all datasets.
-    pub(super) fn unknown_values(&self, catalog: &IndexedCatalog) -> Result<Vec<(Facet, &str)>, EngineError> {
+    pub(super) fn unknown_values(
+        &self,
+        catalog: &IndexedCatalog,
+    ) -> Result<Vec<(Facet, &str)>, EngineError> {
         let mut unknown = Vec::new();
         for facet in Facet::ALL {
-            for value in self.values(facet).iter().map(|value| value.trim()).filter(|value| !value.is_empty()) {
+            for value in self
+                .values(facet)
+                .iter()
+                .map(|value| value.trim())
+                .filter(|value| !value.is_empty())
+            {
                 let filter = Filter::default().with(facet, facet_value(facet, value));
-                if catalog.browse(&BrowseRequest { filter, ..BrowseRequest::default() })?.total == 0 {
+                if catalog
+                    .browse(&BrowseRequest {
+                        filter,
+                        ..BrowseRequest::default()
+                    })?
+                    .total
+                    == 0
+                {
                     unknown.push((facet, value));
                 }
             }
@@ -110,7 +143,10 @@ impl FilterArguments {
 
 /// Returns the filter of a topic: if it has a year, only datasets and works up to this year, and those of unknown year.
 pub(super) fn topic_filter(topic: &Topic) -> Filter {
-    Filter { until: topic.year, ..Filter::default() }
+    Filter {
+        until: topic.year,
+        ..Filter::default()
+    }
 }
 
 /// Maximum number of values printed for a facet.
@@ -120,17 +156,32 @@ pub(super) const SHOWN: usize = 8;
 pub(super) fn write_counts(out: &mut impl Write, counts: &FacetCounts) -> io::Result<()> {
     for one in &counts.facets {
         let value = |value: &ValueCount| {
-            let label = if one.facet.has_iris() { facet_label(one.facet, &value.value) } else { value.value.clone() };
-            format!("{}{} {}", if value.chosen { "✓ " } else { "" }, safe(&label), grouped(value.count))
+            let label = if one.facet.has_iris() {
+                facet_label(one.facet, &value.value)
+            } else {
+                value.value.clone()
+            };
+            format!(
+                "{}{} {}",
+                if value.chosen { "✓ " } else { "" },
+                safe(&label),
+                grouped(value.count)
+            )
         };
         let mut values: Vec<String> = one.values.iter().map(value).collect();
         let listed = one.values.iter().filter(|value| value.count > 0).count();
         values.extend((one.distinct > listed).then(|| format!("{} more", one.distinct - listed)));
         writeln!(out, "  {:<10} {}", one.facet.name(), values.join(" · "))?;
     }
-    let mut years: Vec<String> =
-        counts.years.known.iter().map(|(year, count)| format!("{year} {}", grouped(*count))).collect();
-    years.extend((counts.years.unknown > 0).then(|| format!("unknown {}", grouped(counts.years.unknown))));
+    let mut years: Vec<String> = counts
+        .years
+        .known
+        .iter()
+        .map(|(year, count)| format!("{year} {}", grouped(*count)))
+        .collect();
+    years.extend(
+        (counts.years.unknown > 0).then(|| format!("unknown {}", grouped(counts.years.unknown))),
+    );
     if !years.is_empty() {
         writeln!(out, "  {:<10} {}", "year", years.join(" · "))?;
     }

@@ -13,14 +13,14 @@ use anyhow::Context;
 use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
-    Batch, Budget, DatasetSink, Downloads, Failure, HarvestCounts, HarvestOptions, HarvestProgress, HarvestRequest,
-    Harvester, SourceReport, StoreOutcome, is_address,
+    Batch, Budget, DatasetSink, Downloads, Failure, HarvestCounts, HarvestOptions, HarvestProgress,
+    HarvestRequest, Harvester, SourceReport, StoreOutcome, is_address,
 };
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
 use lodeseek_server::{
-    HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, loaded_keys, on_stop_signal,
-    remove_conflicts, store_outcome,
+    HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, loaded_keys,
+    on_stop_signal, remove_conflicts, store_outcome,
 };
 use lodeseek_store::{Access, DatasetReport, LoadOptions, LoadSource, Loader, Stamp, Store};
 use oxrdf::NamedNode;
@@ -118,7 +118,11 @@ pub(crate) struct Arguments {
     server: ServerArguments,
 }
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     if let Some(server) = arguments.server.find(home)? {
         return arguments.harvest_through(&server);
     }
@@ -157,9 +161,16 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 
 impl ScheduleArguments {
     /// Returns the schedule of the arguments or, without --harvest, of the configuration. `None` if there is no source.
-    pub(super) fn schedule(&self, config: &Config, private_networks: Vec<IpNet>) -> Option<HarvestSchedule> {
-        let of_flag =
-            |source: &String| HarvestSettings { source: source.clone(), every: self.every, download: self.download };
+    pub(super) fn schedule(
+        &self,
+        config: &Config,
+        private_networks: Vec<IpNet>,
+    ) -> Option<HarvestSchedule> {
+        let of_flag = |source: &String| HarvestSettings {
+            source: source.clone(),
+            every: self.every,
+            download: self.download,
+        };
         let settings: Vec<HarvestSettings> = match &self.sources[..] {
             [] => config.settings.harvest.clone(),
             sources => sources.iter().map(of_flag).collect(),
@@ -167,10 +178,17 @@ impl ScheduleArguments {
         let scheduled = |settings: HarvestSettings| ScheduledSource {
             source: settings.source,
             every: settings.every.unwrap_or(DEFAULT_INTERVAL),
-            downloads: if settings.download { Downloads::Rdf } else { Downloads::None },
+            downloads: if settings.download {
+                Downloads::Rdf
+            } else {
+                Downloads::None
+            },
         };
         let sources: Vec<ScheduledSource> = settings.into_iter().map(scheduled).collect();
-        let policy = EgressPolicy { private_networks, ..EgressPolicy::default() };
+        let policy = EgressPolicy {
+            private_networks,
+            ..EgressPolicy::default()
+        };
         (!sources.is_empty()).then_some(HarvestSchedule { sources, policy })
     }
 }
@@ -198,7 +216,11 @@ struct HarvestPlace<'p> {
 
 impl Arguments {
     fn place<'p>(&'p self, home: &'p Path, config: &'p Config) -> anyhow::Result<HarvestPlace<'p>> {
-        Ok(HarvestPlace { home, base: self.base(config), parser: self.workers.parser(home, config)? })
+        Ok(HarvestPlace {
+            home,
+            base: self.base(config),
+            parser: self.workers.parser(home, config)?,
+        })
     }
 
     /// Returns the base of a new home.
@@ -207,7 +229,12 @@ impl Arguments {
     }
 
     /// Harvests and indexes until the process receives a stop signal.
-    fn harvest_repeatedly(&self, home: &Path, config: &Config, every: Duration) -> anyhow::Result<ExitStatus> {
+    fn harvest_repeatedly(
+        &self,
+        home: &Path,
+        config: &Config,
+        every: Duration,
+    ) -> anyhow::Result<ExitStatus> {
         // The models are opened first, so that a missing one is reported before any request.
         let choice = Choice::new(home, config, Some(&self.encoders), self.ranking)?;
         let update = IndexUpdate::new(config, &choice, self.vectors)?;
@@ -222,8 +249,16 @@ impl Arguments {
                 Err(error) => Err(error),
             };
             if let Err(error) = outcome {
-                let retry = if stop.is_cancelled() { "" } else { "; retrying at the next scheduled time" };
-                writeln!(io::stderr().lock(), "lodeseek: {}{retry}", super::errors::message(&error))?;
+                let retry = if stop.is_cancelled() {
+                    ""
+                } else {
+                    "; retrying at the next scheduled time"
+                };
+                writeln!(
+                    io::stderr().lock(),
+                    "lodeseek: {}{retry}",
+                    super::errors::message(&error)
+                )?;
             }
             while !stop.is_cancelled() && started.elapsed() < every {
                 thread::sleep(POLL_INTERVAL.min(every.saturating_sub(started.elapsed())));
@@ -252,7 +287,10 @@ impl Arguments {
             "--every cannot be used through {name}; schedule the harvest there with `serve --harvest`, or [[harvest]] in \
              lodeseek.toml"
         );
-        anyhow::ensure!(self.base.is_none(), "--base cannot be used, because {name} has one; omit it");
+        anyhow::ensure!(
+            self.base.is_none(),
+            "--base cannot be used, because {name} has one; omit it"
+        );
         anyhow::ensure!(
             !self.encoders.is_any(),
             "--dpr and --colbert cannot be used, because {name} uses its own models; omit them"
@@ -288,10 +326,16 @@ impl Arguments {
             fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
         if !is_stopped && !outcomes.iter().any(HarvestOutcome::has_catalog) {
-            anyhow::bail!("no catalogue was found in the sources; the lines above name the reason for each source");
+            anyhow::bail!(
+                "no catalogue was found in the sources; the lines above name the reason for each source"
+            );
         }
         let is_clean = outcomes.iter().all(|outcome| outcome.harvest.is_clean());
-        Ok(if is_clean { ExitStatus::Success } else { ExitStatus::NoResult })
+        Ok(if is_clean {
+            ExitStatus::Success
+        } else {
+            ExitStatus::NoResult
+        })
     }
 
     /// Returns the request of the arguments.
@@ -339,14 +383,32 @@ fn harvest_group(
     let loaded_keys = loaded_keys(&store)?;
     drop(store);
     let (cancellation, reader) = (stop.clone(), parser.catalogs());
-    let mut sink = HomeSink { place, existing: existing_ids.clone(), problems: Vec::new() };
-    let options = HarvestOptions { existing_ids, loaded_keys, cancellation, reader, ..request.options() };
-    let harvester = Harvester::new(&egress, &home.join("harvest"), &request.name_of(sources)).with_options(options);
+    let mut sink = HomeSink {
+        place,
+        existing: existing_ids.clone(),
+        problems: Vec::new(),
+    };
+    let options = HarvestOptions {
+        existing_ids,
+        loaded_keys,
+        cancellation,
+        reader,
+        ..request.options()
+    };
+    let harvester = Harvester::new(&egress, &home.join("harvest"), &request.name_of(sources))
+        .with_options(options);
     let bar = bar(1, "harvesting · {prefix}");
     let show_progress = |progress: HarvestProgress| {
-        let HarvestProgress { pages, datasets, spent } = progress;
-        let [pages, datasets, requests, bytes] = [pages, datasets, spent.requests, spent.bytes].map(grouped);
-        bar.set_prefix(format!("{pages} pages · {datasets} datasets · {requests} requests · {bytes} bytes"));
+        let HarvestProgress {
+            pages,
+            datasets,
+            spent,
+        } = progress;
+        let [pages, datasets, requests, bytes] =
+            [pages, datasets, spent.requests, spent.bytes].map(grouped);
+        bar.set_prefix(format!(
+            "{pages} pages · {datasets} datasets · {requests} requests · {bytes} bytes"
+        ));
     };
     let harvested = harvester.run(sources, &mut sink, &show_progress);
     bar.finish_and_clear();
@@ -362,19 +424,44 @@ struct HomeSink<'s> {
 }
 
 impl DatasetSink for HomeSink<'_> {
-    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
+    fn store(
+        &mut self,
+        batch: Batch,
+    ) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
         let store = Store::open(self.place.home, Access::Write, self.place.base)?;
         let origin = Some(&batch.source).filter(|source| is_address(source));
-        let stamp = Stamp { now: Some(DateTime::now()), origin: origin.and_then(|source| NamedNode::new(source).ok()) };
-        let source = Some(LoadSource { source: batch.source, is_harvest: true, ..LoadSource::default() });
-        let options = LoadOptions { stamp, reader: self.place.parser.contents(), source, ..LoadOptions::default() };
+        let stamp = Stamp {
+            now: Some(DateTime::now()),
+            origin: origin.and_then(|source| NamedNode::new(source).ok()),
+        };
+        let source = Some(LoadSource {
+            source: batch.source,
+            is_harvest: true,
+            ..LoadSource::default()
+        });
+        let options = LoadOptions {
+            stamp,
+            reader: self.place.parser.contents(),
+            source,
+            ..LoadOptions::default()
+        };
         let loader = Loader::new(&store).with_options(options);
         let mut datasets = batch.datasets;
         let mut outcomes = remove_conflicts(&mut datasets, &self.existing, &store)?;
-        let catalog = Catalog { folder: batch.folder, datasets, ..Catalog::default() };
+        let catalog = Catalog {
+            folder: batch.folder,
+            datasets,
+            ..Catalog::default()
+        };
         let report = loader.load(catalog, &|_| ())?;
-        outcomes.extend(report.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset))));
-        self.problems.extend(report.datasets.into_iter().filter(has_unread_file));
+        outcomes.extend(
+            report
+                .datasets
+                .iter()
+                .map(|dataset| (dataset.id.clone(), store_outcome(dataset))),
+        );
+        self.problems
+            .extend(report.datasets.into_iter().filter(has_unread_file));
         Ok(outcomes)
     }
 
@@ -388,12 +475,29 @@ impl DatasetSink for HomeSink<'_> {
 
 /// Writes the outcome of a harvest. `note` follows the line with the numbers.
 fn write_outcome(out: &mut impl Write, outcome: &HarvestOutcome, note: &str) -> io::Result<()> {
-    let HarvestOutcome { harvest: report, problems, unlisted_problems, seconds } = outcome;
-    let HarvestCounts { new, changed, kept, gone, removed, failed_files } = report.counts();
+    let HarvestOutcome {
+        harvest: report,
+        problems,
+        unlisted_problems,
+        seconds,
+    } = outcome;
+    let HarvestCounts {
+        new,
+        changed,
+        kept,
+        gone,
+        removed,
+        failed_files,
+    } = report.counts();
     for source in &report.sources {
         write_source(out, source)?;
     }
-    write_failures(out, "file not fetched", &report.failed_files, report.unlisted_failed_files)?;
+    write_failures(
+        out,
+        "file not fetched",
+        &report.failed_files,
+        report.unlisted_failed_files,
+    )?;
     writeln!(
         out,
         "{}: {new} new, {changed} changed, {} unchanged, {gone} gone ({removed} removed); {} ({} new), {failed_files} not fetched; {} ({} not modified), {}, {seconds:.1} s{}",
@@ -408,7 +512,11 @@ fn write_outcome(out: &mut impl Write, outcome: &HarvestOutcome, note: &str) -> 
     )?;
     if kept > 0 {
         let keeps = verb(kept, "keeps its", "keep their");
-        writeln!(out, "{} {keeps} previous content: a file cannot be fetched or read", counted(kept, "dataset"))?;
+        writeln!(
+            out,
+            "{} {keeps} previous content: a file cannot be fetched or read",
+            counted(kept, "dataset")
+        )?;
     }
     let with_problems = problems.len() + unlisted_problems;
     if with_problems > 0 {
@@ -417,7 +525,11 @@ fn write_outcome(out: &mut impl Write, outcome: &HarvestOutcome, note: &str) -> 
             "{} {} statements or files that could not be read (--report FILE lists {})",
             counted(with_problems, "dataset"),
             verb(with_problems, "has", "have"),
-            if *unlisted_problems == 0 { "them".to_owned() } else { format!("{} of them", problems.len()) },
+            if *unlisted_problems == 0 {
+                "them".to_owned()
+            } else {
+                format!("{} of them", problems.len())
+            },
         )?;
     }
     Ok(())
@@ -432,33 +544,65 @@ fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
         counted(source.pages, "page"),
         counted(source.datasets, "dataset"),
         if source.not_requested > 0 {
-            format!(", {} unchanged and not requested", grouped(source.not_requested))
+            format!(
+                ", {} unchanged and not requested",
+                grouped(source.not_requested)
+            )
         } else {
             String::new()
         },
-        if source.repeated > 0 { format!(", {} listed again", source.repeated) } else { String::new() },
-        if source.whole { "" } else { "; incomplete, nothing was removed" },
+        if source.repeated > 0 {
+            format!(", {} listed again", source.repeated)
+        } else {
+            String::new()
+        },
+        if source.whole {
+            ""
+        } else {
+            "; incomplete, nothing was removed"
+        },
     )?;
     if let Some(reason) = &source.complete_reason {
         writeln!(out, "  read completely: {}", cut(reason, 240))?;
     }
     write_failures(out, "failed", &source.failed, source.unlisted_failed)?;
     for kind in source.problem_kinds.iter().take(SHOWN) {
-        let number =
-            if kind.count == 1 { "problem".to_owned() } else { format!("{} like", counted(kind.count, "problem")) };
+        let number = if kind.count == 1 {
+            "problem".to_owned()
+        } else {
+            format!("{} like", counted(kind.count, "problem"))
+        };
         writeln!(out, "  {number}: {}", cut(&kind.example, 240))?;
     }
-    let others: usize = source.problem_kinds.iter().skip(SHOWN).map(|kind| kind.count).sum();
+    let others: usize = source
+        .problem_kinds
+        .iter()
+        .skip(SHOWN)
+        .map(|kind| kind.count)
+        .sum();
     if others > 0 {
-        writeln!(out, "  … and {} of other kinds (--report FILE lists them)", counted(others, "problem"))?;
+        writeln!(
+            out,
+            "  … and {} of other kinds (--report FILE lists them)",
+            counted(others, "problem")
+        )?;
     }
     Ok(())
 }
 
 /// Writes the first failures, and the number of the others. `unlisted` is the number of those that the report does not list.
-fn write_failures(out: &mut impl Write, kind: &str, failures: &[Failure], unlisted: usize) -> io::Result<()> {
+fn write_failures(
+    out: &mut impl Write,
+    kind: &str,
+    failures: &[Failure],
+    unlisted: usize,
+) -> io::Result<()> {
     for Failure { what, reason } in failures.iter().take(SHOWN) {
-        let what = if what.is_empty() || reason.contains(what.as_str()) { String::new() } else { format!("{what}: ") };
+        let what = if what.is_empty() || reason.contains(what.as_str()) {
+            String::new()
+        } else {
+            format!("{what}: ")
+        };
         writeln!(out, "  {kind}: {}", cut(&format!("{what}{reason}"), 240))?;
     }
     let rest = failures.len().saturating_sub(SHOWN) + unlisted;

@@ -8,8 +8,9 @@ use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, grouped, memory_note, rate, verb};
 use lodeseek_cluster::AssemblyTarget;
 use lodeseek_engine::{
-    DerivedSource, EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, WorksReport,
-    encode_all_with, encode_works, has_unusable_index, incomplete_index, index_folder, list_vectors, vectors_folder,
+    DerivedSource, EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport,
+    Indexer, WorksReport, encode_all_with, encode_works, has_unusable_index, incomplete_index,
+    index_folder, list_vectors, vectors_folder,
 };
 use lodeseek_index::vectors::{self, Precision, StoredVectors};
 use lodeseek_index::{AnalysisKind, Index, IndexError, recorded_analysis};
@@ -63,14 +64,24 @@ pub(crate) struct Arguments {
     server: ServerArguments,
 }
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     if let Some(server) = arguments.server.find(home)? {
         return arguments.index_through(&server);
     }
     if !is_home(home) {
-        return Err(StoreError::NoHome { home: home.to_owned() }.into());
+        return Err(StoreError::NoHome {
+            home: home.to_owned(),
+        }
+        .into());
     }
-    let forgotten = arguments.forget_vectors.as_deref().map_or(Ok(Vec::new()), |name| vectors_of(home, name))?;
+    let forgotten = arguments
+        .forget_vectors
+        .as_deref()
+        .map_or(Ok(Vec::new()), |name| vectors_of(home, name))?;
     // The models are opened first, so that a missing one is reported before an hour of indexing.
     let choice = Choice::new(home, config, Some(&arguments.encoders), arguments.ranking)?;
     let update = IndexUpdate::new(config, &choice, arguments.vectors)?;
@@ -101,12 +112,18 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     if let Some(message) = analysis_change(home, requested) {
         writeln!(io::stderr().lock(), "{message}")?;
     }
-    let bar = bar(1, "indexing {bar:30} {pos} of {len} datasets · {prefix} · {eta} left");
+    let bar = bar(
+        1,
+        "indexing {bar:30} {pos} of {len} datasets · {prefix} · {eta} left",
+    );
     let started = Instant::now();
     let show = |progress: IndexProgress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.datasets as u64);
-        bar.set_prefix(format!("{} triples/s", rate(progress.triples, started.elapsed())));
+        bar.set_prefix(format!(
+            "{} triples/s",
+            rate(progress.triples, started.elapsed())
+        ));
     };
     let indexer = Indexer::new(&store, options);
     let report = indexer.run(&show)?;
@@ -124,10 +141,18 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     for one in &forgotten {
         vectors::delete(one)?;
         let megabytes = one.bytes as f64 / 1e6;
-        writeln!(io::stderr().lock(), "deleted the vectors at {} ({megabytes:.1} MB)", one.folder.display())?;
+        writeln!(
+            io::stderr().lock(),
+            "deleted the vectors at {} ({megabytes:.1} MB)",
+            one.folder.display()
+        )?;
     }
     if let Some(encoder) = update.encoders.first() {
-        writeln!(io::stderr().lock(), "the models run on {}", encoder.device())?;
+        writeln!(
+            io::stderr().lock(),
+            "the models run on {}",
+            encoder.device()
+        )?;
     }
     // Vectors of other models stay as they are.
     if arguments.forget_vectors.is_none() {
@@ -143,8 +168,14 @@ impl Arguments {
     fn local_options(&self) -> Vec<&'static str> {
         let default = IndexOptions::default();
         let options = [
-            ("--snippet-budget", self.snippet_budget != default.snippet_budget.0),
-            ("--snippet-method", self.snippet_method != default.snippet_method),
+            (
+                "--snippet-budget",
+                self.snippet_budget != default.snippet_budget.0,
+            ),
+            (
+                "--snippet-method",
+                self.snippet_method != default.snippet_method,
+            ),
             ("--snippet-work", self.snippet_work.is_some()),
             ("--compact-method", self.compact_method.is_some()),
             ("--threads", self.threads != default.threads),
@@ -153,7 +184,10 @@ impl Arguments {
             ("--vectors", self.vectors.is_some()),
             ("--forget-vectors", self.forget_vectors.is_some()),
         ];
-        let given = options.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name);
+        let given = options
+            .into_iter()
+            .filter(|(_, is_given)| *is_given)
+            .map(|(name, _)| name);
         given.chain(self.encoders.given()).collect()
     }
 
@@ -168,14 +202,22 @@ impl Arguments {
         );
         let result = server.index(self.rebuild)?;
         let indexed = result["indexed"].as_u64().unwrap_or(0);
-        writeln!(io::stderr().lock(), "{} indexed by {}", counted(indexed, "dataset"), server.name())?;
+        writeln!(
+            io::stderr().lock(),
+            "{} indexed by {}",
+            counted(indexed, "dataset"),
+            server.name()
+        )?;
         Ok(ExitStatus::Success)
     }
 }
 
 /// Returns the analysis of an update: the requested one; for a new index the multilingual one; else that of the index.
 fn analysis_of(home: &Path, requested: Option<AnalysisKind>) -> Option<AnalysisKind> {
-    let is_new = matches!(Index::open(&index_folder(home)), Err(IndexError::Missing(_)));
+    let is_new = matches!(
+        Index::open(&index_folder(home)),
+        Err(IndexError::Missing(_))
+    );
     requested.or(is_new.then_some(AnalysisKind::Multilingual))
 }
 
@@ -193,10 +235,20 @@ impl<'c> IndexUpdate<'c> {
     ///
     /// # Errors
     /// If a model that was named cannot be opened.
-    pub(super) fn new(config: &Config, choice: &'c Choice, precision: Option<Precision>) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        config: &Config,
+        choice: &'c Choice,
+        precision: Option<Precision>,
+    ) -> anyhow::Result<Self> {
         let encoders = choice.open(None)?.or_warn()?;
         let precision = precision.or(config.settings.encoders.vectors);
-        Ok(Self { choice, encoders, precision, analysis: config.settings.analysis, source: None })
+        Ok(Self {
+            choice,
+            encoders,
+            precision,
+            analysis: config.settings.analysis,
+            source: None,
+        })
     }
 
     /// Takes datasets and vectors from a source, as far as it has them.
@@ -204,7 +256,10 @@ impl<'c> IndexUpdate<'c> {
     where
         'c: 's,
     {
-        IndexUpdate { source: Some(source), ..self }
+        IndexUpdate {
+            source: Some(source),
+            ..self
+        }
     }
 
     /// Returns the settings that workers must have had whose results this update takes.
@@ -214,12 +269,22 @@ impl<'c> IndexUpdate<'c> {
     pub(super) fn target(&self, home: &Path) -> anyhow::Result<AssemblyTarget> {
         let analysis = match analysis_of(home, self.analysis) {
             Some(analysis) => analysis,
-            None => Index::open(&index_folder(home))?.snapshot()?.analysis().kind(),
+            None => Index::open(&index_folder(home))?
+                .snapshot()?
+                .analysis()
+                .kind(),
         };
         let jobs = self.jobs(home)?.into_iter();
-        let precisions =
-            jobs.map(|(encoder, options)| (encoder.fingerprint().to_owned(), options.stored_precision(encoder)));
-        Ok(AssemblyTarget { analysis, precisions: precisions.collect() })
+        let precisions = jobs.map(|(encoder, options)| {
+            (
+                encoder.fingerprint().to_owned(),
+                options.stored_precision(encoder),
+            )
+        });
+        Ok(AssemblyTarget {
+            analysis,
+            precisions: precisions.collect(),
+        })
     }
 
     /// Updates the text index, as `index` without arguments does, and the vectors.
@@ -229,7 +294,11 @@ impl<'c> IndexUpdate<'c> {
     pub(super) fn run(&self, home: &Path) -> anyhow::Result<()> {
         let store = Store::open(home, Access::Write, None)?;
         let analysis = analysis_of(home, self.analysis);
-        let options = IndexOptions { now: Some(DateTime::now()), analysis, ..IndexOptions::default() };
+        let options = IndexOptions {
+            now: Some(DateTime::now()),
+            analysis,
+            ..IndexOptions::default()
+        };
         let started = Instant::now();
         let mut indexer = Indexer::new(&store, options);
         if let Some(source) = self.source {
@@ -241,21 +310,36 @@ impl<'c> IndexUpdate<'c> {
         drop(store);
         self.vectors(home)?;
         self.choice.write_record(home)?;
-        Ok(write_vectors(&mut io::stderr().lock(), &list_vectors(home)?)?)
+        Ok(write_vectors(
+            &mut io::stderr().lock(),
+            &list_vectors(home)?,
+        )?)
     }
 
     /// Returns the encoders with the requested number format, else that of their stored vectors.
     fn jobs(&self, home: &Path) -> anyhow::Result<Vec<(&dyn Encoder, EncodingOptions)>> {
         let stored = vectors::list(&vectors_folder(home))?;
         let stored_precision = |encoder: &dyn Encoder| {
-            let descriptions = stored.iter().filter_map(|one| one.description.as_ref().ok());
-            let mut own = descriptions.filter(|description| description.fingerprint == encoder.fingerprint());
+            let descriptions = stored
+                .iter()
+                .filter_map(|one| one.description.as_ref().ok());
+            let mut own =
+                descriptions.filter(|description| description.fingerprint == encoder.fingerprint());
             own.next().map(|description| description.precision)
         };
         let mut jobs = Vec::with_capacity(self.encoders.len());
         for encoder in &self.encoders {
-            let precision = self.precision.or_else(|| stored_precision(encoder.as_ref())).unwrap_or_default();
-            jobs.push((encoder.as_ref(), EncodingOptions { precision, ..EncodingOptions::default() }));
+            let precision = self
+                .precision
+                .or_else(|| stored_precision(encoder.as_ref()))
+                .unwrap_or_default();
+            jobs.push((
+                encoder.as_ref(),
+                EncodingOptions {
+                    precision,
+                    ..EncodingOptions::default()
+                },
+            ));
         }
         Ok(jobs)
     }
@@ -276,25 +360,47 @@ fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> io::Result<()> {
     if !Indexer::needs_compaction(report) {
         return Ok(());
     }
-    writeln!(io::stderr().lock(), "compacting the store to speed up reads; this step may be interrupted …")?;
+    writeln!(
+        io::stderr().lock(),
+        "compacting the store to speed up reads; this step may be interrupted …"
+    )?;
     let started = Instant::now();
     match indexer.compact_store(report) {
-        Ok(_) => writeln!(io::stderr().lock(), "compacted in {:.1} s", started.elapsed().as_secs_f64()),
+        Ok(_) => writeln!(
+            io::stderr().lock(),
+            "compacted in {:.1} s",
+            started.elapsed().as_secs_f64()
+        ),
         Err(error) => {
-            writeln!(io::stderr().lock(), "lodeseek: cannot compact the store; it is unchanged and usable: {error}")
+            writeln!(
+                io::stderr().lock(),
+                "lodeseek: cannot compact the store; it is unchanged and usable: {error}"
+            )
         }
     }
 }
 
 /// Updates the vectors of works. Writes a line if the home has works.
-fn encode_works_and_report(home: &Path, encoder: &dyn Encoder, precision: Precision) -> anyhow::Result<()> {
+fn encode_works_and_report(
+    home: &Path,
+    encoder: &dyn Encoder,
+    precision: Precision,
+) -> anyhow::Result<()> {
     let bar = bar(1, "encoding {bar:30} {pos} of {len} works · {eta} left");
     let report = encode_works(home, encoder, precision, &|progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.datasets as u64);
     })?;
     bar.finish_and_clear();
-    let Some(WorksReport { model, encoded, unchanged, time }) = report else { return Ok(()) };
+    let Some(WorksReport {
+        model,
+        encoded,
+        unchanged,
+        time,
+    }) = report
+    else {
+        return Ok(());
+    };
     writeln!(
         io::stderr().lock(),
         "{} encoded by {model}, {unchanged} unchanged; {:.1} s ({} works/s)",
@@ -317,13 +423,22 @@ fn encode_and_report(
     });
     bar.finish_and_clear();
     for ((encoder, _), report) in jobs.iter().zip(reports?) {
-        let EncodingReport { model, encoded, reused, unchanged, removed, time, bytes } = report;
+        let EncodingReport {
+            model,
+            encoded,
+            reused,
+            unchanged,
+            removed,
+            time,
+            bytes,
+        } = report;
         let method = method_name(encoder.granularity());
-        let shared_pass = if jobs[0].0.name() == model && jobs[0].0.granularity() != encoder.granularity() {
-            " from the same pass"
-        } else {
-            ""
-        };
+        let shared_pass =
+            if jobs[0].0.name() == model && jobs[0].0.granularity() != encoder.granularity() {
+                " from the same pass"
+            } else {
+                ""
+            };
         writeln!(
             io::stderr().lock(),
             "{} encoded{}, {method} vectors by {model}{shared_pass}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
@@ -339,7 +454,11 @@ fn encode_and_report(
 
 /// Returns a phrase for the number of datasets that workers did.
 fn of_workers(reused: usize) -> String {
-    if reused == 0 { String::new() } else { format!(" ({} by workers)", grouped(reused as u64)) }
+    if reused == 0 {
+        String::new()
+    } else {
+        format!(" ({} by workers)", grouped(reused as u64))
+    }
 }
 
 /// Returns all vectors of a model by its name, for every fingerprint.
@@ -349,7 +468,10 @@ fn of_workers(reused: usize) -> String {
 fn vectors_of(home: &Path, name: &str) -> anyhow::Result<Vec<StoredVectors>> {
     let mut found = vectors::list(&vectors_folder(home))?;
     found.retain(|one| {
-        let is_of_model = one.description.as_ref().is_ok_and(|description| description.model == name);
+        let is_of_model = one
+            .description
+            .as_ref()
+            .is_ok_and(|description| description.model == name);
         is_of_model || one.folder.file_name().is_some_and(|folder| folder == name)
     });
     anyhow::ensure!(
@@ -362,18 +484,37 @@ fn vectors_of(home: &Path, name: &str) -> anyhow::Result<Vec<StoredVectors>> {
 /// Lists the stored vectors with the number of datasets that need encoding. Vectors of unused models remain until
 /// `--forget-vectors` deletes them.
 fn write_vectors(out: &mut impl Write, listed: &[(StoredVectors, usize)]) -> io::Result<()> {
-    for (StoredVectors { description, folder, bytes }, missing) in listed {
+    for (
+        StoredVectors {
+            description,
+            folder,
+            bytes,
+        },
+        missing,
+    ) in listed
+    {
         let what = match description {
-            Ok(stored) => format!("of {}, {} columns of {}", stored.model, stored.columns, stored.precision),
+            Ok(stored) => format!(
+                "of {}, {} columns of {}",
+                stored.model, stored.columns, stored.precision
+            ),
             Err(error) => format!("at {}: {error}", folder.display()),
         };
         let without = match missing {
             0 => String::new(),
             missing => {
-                format!("; {} {} no up-to-date vectors", counted(*missing, "dataset"), verb(*missing, "has", "have"))
+                format!(
+                    "; {} {} no up-to-date vectors",
+                    counted(*missing, "dataset"),
+                    verb(*missing, "has", "have")
+                )
             }
         };
-        writeln!(out, "vectors {what}, {:.1} MB{without}", *bytes as f64 / 1e6)?;
+        writeln!(
+            out,
+            "vectors {what}, {:.1} MB{without}",
+            *bytes as f64 / 1e6
+        )?;
     }
     Ok(())
 }
@@ -383,7 +524,9 @@ fn analysis_change(home: &Path, requested: Option<AnalysisKind>) -> Option<Strin
     let snapshot = Index::open(&index_folder(home)).ok()?.snapshot().ok()?;
     let current = snapshot.analysis().kind();
     let requested = requested.filter(|requested| *requested != current && !snapshot.is_empty())?;
-    Some(format!("the analysis changes from {current} to {requested}: all datasets are indexed again"))
+    Some(format!(
+        "the analysis changes from {current} to {requested}: all datasets are indexed again"
+    ))
 }
 
 fn write_report(out: &mut impl Write, report: &IndexReport, time: Duration) -> io::Result<()> {

@@ -63,25 +63,47 @@ impl Arguments {
             }
             Format::Text => write_table(&mut out, list)?,
         }
-        Ok(if list.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+        Ok(if list.is_empty() {
+            ExitStatus::NoResult
+        } else {
+            ExitStatus::Success
+        })
     }
 }
 
 fn write_works(out: &mut StdoutLock<'static>, works: &[CollectionWork]) -> io::Result<()> {
-    let width = works.iter().map(|work| work.id.len()).max().unwrap_or(0).max("work".len());
+    let width = works
+        .iter()
+        .map(|work| work.id.len())
+        .max()
+        .unwrap_or(0)
+        .max("work".len());
     writeln!(out, "{:<width$}  year  datasets  title", "work")?;
     for work in works {
         let year = work.year.map(|year| year.to_string()).unwrap_or_default();
         let datasets = grouped(work.datasets.len() as u64);
-        writeln!(out, "{:<width$}  {year:<4}  {datasets:>8}  {}", safe(&work.id), cut(&work.title, TITLE))?;
+        writeln!(
+            out,
+            "{:<width$}  {year:<4}  {datasets:>8}  {}",
+            safe(&work.id),
+            cut(&work.title, TITLE)
+        )?;
     }
     Ok(())
 }
 
 fn write_datasets(out: &mut StdoutLock<'static>, datasets: &[CollectionDataset]) -> io::Result<()> {
-    let width =
-        datasets.iter().map(|dataset| dataset.id.as_str().chars().count()).max().unwrap_or(0).max("dataset".len());
-    writeln!(out, "{:<width$}  {:>12}  {:<11}  title", "dataset", "triples", "state")?;
+    let width = datasets
+        .iter()
+        .map(|dataset| dataset.id.as_str().chars().count())
+        .max()
+        .unwrap_or(0)
+        .max("dataset".len());
+    writeln!(
+        out,
+        "{:<width$}  {:>12}  {:<11}  title",
+        "dataset", "triples", "state"
+    )?;
     for dataset in datasets {
         writeln!(
             out,

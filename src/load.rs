@@ -12,8 +12,8 @@ use lodeseek_engine::{AddedWorks, add_works};
 use lodeseek_harvest::is_address;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_store::{
-    Access, ContentPlace, DatasetCounts, DatasetOutcome, DatasetReport, IdConflict, Incomplete, LoadOptions,
-    LoadProgress, LoadReport, LoadSource, Loader, OtherSources, Phase, Stamp, Store,
+    Access, ContentPlace, DatasetCounts, DatasetOutcome, DatasetReport, IdConflict, Incomplete,
+    LoadOptions, LoadProgress, LoadReport, LoadSource, Loader, OtherSources, Phase, Stamp, Store,
 };
 use oxsdatatypes::DateTime;
 use serde_json::Value;
@@ -29,7 +29,11 @@ pub(crate) struct Arguments {
     /// ontologies; ACORDAR's or Papers with Code's datasets.json; DataFinder's collection.jsonl. Dumps: Turtle, TriG, N3,
     /// N-Triples, N-Quads, RDF/XML, JSON-LD, HDT. Lists of works that use datasets: JSON Lines with title, abstract, year, url
     /// and datasets (ids).
-    #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint", value_name = "SOURCE")]
+    #[arg(
+        required_unless_present = "endpoint",
+        conflicts_with = "endpoint",
+        value_name = "SOURCE"
+    )]
     sources: Vec<PathBuf>,
     /// Folder of dumps named after the ids of the datasets, as ACORDAR publishes them: files ID.nt, ID.ttl.gz and so on, and all
     /// RDF files in folders ID; or a zip or tar archive of such a folder, which is extracted into a temporary folder (TMPDIR). They
@@ -72,16 +76,27 @@ const SHOWN: usize = 3;
 /// Maximum number of printed kinds of problems of catalogues.
 const SHOWN_KINDS: usize = 12;
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let base = arguments.base.as_deref().or(config.settings.base.as_deref());
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
+    let base = arguments
+        .base
+        .as_deref()
+        .or(config.settings.base.as_deref());
     let server = arguments.server.find(home)?;
     if arguments.endpoint.is_given() {
         anyhow::ensure!(
             server.is_none(),
             "--endpoint cannot be used through a server; stop the server, or sample the endpoint into another home"
         );
-        let Arguments { report, id_prefix, .. } = arguments;
-        return arguments.endpoint.load(home, config, base, id_prefix, report.as_deref());
+        let Arguments {
+            report, id_prefix, ..
+        } = arguments;
+        return arguments
+            .endpoint
+            .load(home, config, base, id_prefix, report.as_deref());
     }
     if let Some(server) = server {
         return arguments.load_through(&server);
@@ -90,9 +105,17 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let (works, sources) = arguments.read_works()?;
     let mut catalogs = Catalog::read_all(&sources, &arguments.id_prefix)?;
     let dumps = arguments.open_dumps()?;
-    let assigned = dumps.as_ref().map(|dumps| arguments.assign_dumps(dumps, &mut catalogs)).transpose()?;
-    let is_incomplete = |(catalog, source): (&Catalog, &PathBuf)| catalog.is_incomplete.then(|| source.clone());
-    let incomplete: Vec<PathBuf> = catalogs.iter().zip(&sources).filter_map(is_incomplete).collect();
+    let assigned = dumps
+        .as_ref()
+        .map(|dumps| arguments.assign_dumps(dumps, &mut catalogs))
+        .transpose()?;
+    let is_incomplete =
+        |(catalog, source): (&Catalog, &PathBuf)| catalog.is_incomplete.then(|| source.clone());
+    let incomplete: Vec<PathBuf> = catalogs
+        .iter()
+        .zip(&sources)
+        .filter_map(is_incomplete)
+        .collect();
     if let Some(path) = &arguments.report {
         provenance::check_writable(path).context("the report cannot be written")?;
     }
@@ -106,17 +129,30 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         }
         return Ok(ExitStatus::Success);
     }
-    let content = arguments.no_store.then_some(ContentPlace::IndexOnly).or(config.settings.content);
+    let content = arguments
+        .no_store
+        .then_some(ContentPlace::IndexOnly)
+        .or(config.settings.content);
     let started = Instant::now();
     let mut total = LoadReport::default();
-    let others = if arguments.replace { OtherSources::Replaced } else { OtherSources::Kept };
+    let others = if arguments.replace {
+        OtherSources::Replaced
+    } else {
+        OtherSources::Kept
+    };
     for (mut catalog, path) in catalogs.into_iter().zip(&sources) {
         let source = LoadSource::from_path(path, &arguments.id_prefix);
         let id_conflicts = store.assign_ids(&mut catalog.datasets, &source, others)?;
         let report = load(&store, catalog, source, content)?;
-        let former: Vec<DatasetId> = id_conflicts.iter().filter_map(|conflict| conflict.former_id.clone()).collect();
+        let former: Vec<DatasetId> = id_conflicts
+            .iter()
+            .filter_map(|conflict| conflict.former_id.clone())
+            .collect();
         store.remove(&former)?;
-        total.merge(LoadReport { id_conflicts, ..report });
+        total.merge(LoadReport {
+            id_conflicts,
+            ..report
+        });
     }
     let time = started.elapsed();
     if let Some(path) = &arguments.report {
@@ -159,26 +195,50 @@ impl Arguments {
             let list = CitingWorks::read(source)?;
             if let Some(first) = list.problems.first() {
                 let lines = counted(list.problems.len(), "line");
-                anyhow::ensure!(!list.works.is_empty(), "{} contains no work: {first}", source.display());
-                writeln!(io::stderr().lock(), "{lines} of {} not read; first: {}", source.display(), cut(first, 160))?;
+                anyhow::ensure!(
+                    !list.works.is_empty(),
+                    "{} contains no work: {first}",
+                    source.display()
+                );
+                writeln!(
+                    io::stderr().lock(),
+                    "{lines} of {} not read; first: {}",
+                    source.display(),
+                    cut(first, 160)
+                )?;
             }
-            works.get_or_insert_with(Vec::new).extend(list.with_prefix(&self.id_prefix)?);
+            works
+                .get_or_insert_with(Vec::new)
+                .extend(list.with_prefix(&self.id_prefix)?);
         }
         Ok((works, others))
     }
 
     /// Opens the folder or archive of --dumps.
     fn open_dumps(&self) -> anyhow::Result<Option<DumpFolder>> {
-        let Some(path) = &self.dumps else { return Ok(None) };
-        let open = if path.is_file() { DumpFolder::open_archive } else { DumpFolder::open };
+        let Some(path) = &self.dumps else {
+            return Ok(None);
+        };
+        let open = if path.is_file() {
+            DumpFolder::open_archive
+        } else {
+            DumpFolder::open
+        };
         Ok(Some(open(path, self.dumps_pattern.as_deref())?))
     }
 
     /// Assigns dumps to the datasets of all catalogues.
-    fn assign_dumps(&self, dumps: &DumpFolder, catalogs: &mut [Catalog]) -> anyhow::Result<AssignedDumps> {
+    fn assign_dumps(
+        &self,
+        dumps: &DumpFolder,
+        catalogs: &mut [Catalog],
+    ) -> anyhow::Result<AssignedDumps> {
         let assigned = dumps.assign(catalogs, &self.id_prefix)?;
         if let (0, Some(first)) = (assigned.datasets, assigned.missing.first()) {
-            let first = first.as_str().strip_prefix(&self.id_prefix).unwrap_or(first.as_str());
+            let first = first
+                .as_str()
+                .strip_prefix(&self.id_prefix)
+                .unwrap_or(first.as_str());
             anyhow::bail!(
                 "{} has no dump of any of the {}: expected are files such as {first}.nt or {first}.ttl.gz, or folders; \
                  --dumps-pattern describes other names",
@@ -191,7 +251,11 @@ impl Arguments {
 
     /// Loads the sources through a server.
     fn load_through(&self, server: &ServerClient) -> anyhow::Result<ExitStatus> {
-        anyhow::ensure!(self.base.is_none(), "--base cannot be used, because {} has one; omit it", server.name());
+        anyhow::ensure!(
+            self.base.is_none(),
+            "--base cannot be used, because {} has one; omit it",
+            server.name()
+        );
         anyhow::ensure!(
             !self.no_store,
             "--no-store cannot be used through {}; set `content = \"index-only\"` in the lodeseek.toml of its home",
@@ -203,8 +267,11 @@ impl Arguments {
             server.name()
         );
         let (works, sources) = self.read_works()?;
-        let status =
-            if sources.is_empty() { ExitStatus::Success } else { self.load_sources_through(server, &sources)? };
+        let status = if sources.is_empty() {
+            ExitStatus::Success
+        } else {
+            self.load_sources_through(server, &sources)?
+        };
         // The works follow the datasets that they use.
         if let Some(works) = works {
             let added = server.add_works(&works)?;
@@ -213,16 +280,29 @@ impl Arguments {
         Ok(status)
     }
 
-    fn load_sources_through(&self, server: &ServerClient, sources: &[PathBuf]) -> anyhow::Result<ExitStatus> {
+    fn load_sources_through(
+        &self,
+        server: &ServerClient,
+        sources: &[PathBuf],
+    ) -> anyhow::Result<ExitStatus> {
         let mut result = server.load(sources, &self.id_prefix, self.replace)?;
         if let Some(path) = &self.report {
             let text = serde_json::to_string_pretty(&result)? + "\n";
-            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+            std::fs::write(path, text)
+                .with_context(|| format!("cannot write {}", path.display()))?;
         }
         let incomplete = result["incomplete_sources"].take();
-        let numbers = incomplete.as_array().map(Vec::as_slice).unwrap_or_default().iter().filter_map(Value::as_u64);
-        let incomplete: Vec<PathBuf> = numbers.filter_map(|number| sources.get(number as usize).cloned()).collect();
-        let report: LoadReport = serde_json::from_value(result).with_context(|| server.invalid_response())?;
+        let numbers = incomplete
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(Value::as_u64);
+        let incomplete: Vec<PathBuf> = numbers
+            .filter_map(|number| sources.get(number as usize).cloned())
+            .collect();
+        let report: LoadReport =
+            serde_json::from_value(result).with_context(|| server.invalid_response())?;
         let mut out = io::stderr().lock();
         self.write_problems(&mut out, &report)?;
         writeln!(out, "{}; indexed by {}", outcomes(&report), server.name())?;
@@ -231,14 +311,29 @@ impl Arguments {
 
     /// Writes the problems of a load: each, or a summary.
     fn write_problems(&self, out: &mut impl Write, report: &LoadReport) -> io::Result<()> {
-        let problems = Problems { report, has_file: self.report.is_some() };
-        if self.verbose { problems.write_all(out) } else { problems.write_summary(out) }
+        let problems = Problems {
+            report,
+            has_file: self.report.is_some(),
+        };
+        if self.verbose {
+            problems.write_all(out)
+        } else {
+            problems.write_summary(out)
+        }
     }
 }
 
 /// Returns the numbers of datasets by outcome, and of triples.
 fn outcomes(report: &LoadReport) -> String {
-    let DatasetCounts { datasets, loaded, replaced, unchanged, metadata_only, triples, .. } = report.counts();
+    let DatasetCounts {
+        datasets,
+        loaded,
+        replaced,
+        unchanged,
+        metadata_only,
+        triples,
+        ..
+    } = report.counts();
     format!(
         "{}: {loaded} loaded, {replaced} replaced, {unchanged} unchanged, {metadata_only} without content; {}",
         counted(datasets, "dataset"),
@@ -247,9 +342,16 @@ fn outcomes(report: &LoadReport) -> String {
 }
 
 /// Writes the number of datasets that were not replaced, and the incomplete sources. Returns the exit status of the load.
-fn write_losses(out: &mut impl Write, report: &LoadReport, incomplete: &[PathBuf]) -> io::Result<ExitStatus> {
-    let kept: Vec<&DatasetReport> =
-        report.datasets.iter().filter(|dataset| dataset.outcome == DatasetOutcome::Kept).collect();
+fn write_losses(
+    out: &mut impl Write,
+    report: &LoadReport,
+    incomplete: &[PathBuf],
+) -> io::Result<ExitStatus> {
+    let kept: Vec<&DatasetReport> = report
+        .datasets
+        .iter()
+        .filter(|dataset| dataset.outcome == DatasetOutcome::Kept)
+        .collect();
     for dataset in kept.iter().take(SHOWN) {
         let name = match dataset.files.iter().find(|file| file.triples == 0) {
             Some(file) => safe(&file.file),
@@ -263,7 +365,11 @@ fn write_losses(out: &mut impl Write, report: &LoadReport, incomplete: &[PathBuf
     }
     let number = report.counts().kept;
     if number > SHOWN {
-        writeln!(out, "neither are {}", counted(number - SHOWN, "other dataset"))?;
+        writeln!(
+            out,
+            "neither are {}",
+            counted(number - SHOWN, "other dataset")
+        )?;
     }
     for source in incomplete {
         writeln!(
@@ -278,34 +384,72 @@ fn write_losses(out: &mut impl Write, report: &LoadReport, incomplete: &[PathBuf
         writeln!(out, "not loaded: {}", cut(duplicate, 240))?;
     }
     if duplicates > SHOWN {
-        writeln!(out, "neither are {} listed twice", counted(duplicates - SHOWN, "other entry"))?;
+        writeln!(
+            out,
+            "neither are {} listed twice",
+            counted(duplicates - SHOWN, "other entry")
+        )?;
     }
     let is_complete = number == 0 && duplicates == 0 && incomplete.is_empty();
-    Ok(if is_complete { ExitStatus::Success } else { ExitStatus::NoResult })
+    Ok(if is_complete {
+        ExitStatus::Success
+    } else {
+        ExitStatus::NoResult
+    })
 }
 
 /// Writes the datasets whose ids another source uses, with their other ids.
 fn write_conflicts(out: &mut impl Write, report: &LoadReport) -> io::Result<()> {
     for conflict in report.id_conflicts.iter().take(SHOWN) {
-        let IdConflict { id, title, new_id, former_id, other_title, other_source } = conflict;
-        let former = former_id.as_ref().map(|former| format!("; it is no longer {former}")).unwrap_or_default();
-        let source = other_source.as_ref().map(|source| format!(" from {}", safe(source))).unwrap_or_default();
+        let IdConflict {
+            id,
+            title,
+            new_id,
+            former_id,
+            other_title,
+            other_source,
+        } = conflict;
+        let former = former_id
+            .as_ref()
+            .map(|former| format!("; it is no longer {former}"))
+            .unwrap_or_default();
+        let source = other_source
+            .as_ref()
+            .map(|source| format!(" from {}", safe(source)))
+            .unwrap_or_default();
         let (title, other) = (cut(title, 80), cut(other_title, 80));
         match new_id {
-            Some(new_id) => writeln!(out, "{title:?} has the id {new_id}, because {id} is {other:?}{source}")?,
-            None => writeln!(out, "{title:?} has replaced {id}, which was {other:?}{source}{former}")?,
+            Some(new_id) => writeln!(
+                out,
+                "{title:?} has the id {new_id}, because {id} is {other:?}{source}"
+            )?,
+            None => writeln!(
+                out,
+                "{title:?} has replaced {id}, which was {other:?}{source}{former}"
+            )?,
         }
     }
     let number = report.id_conflicts.len() + report.unlisted_id_conflicts;
     if number > SHOWN {
-        writeln!(out, "the ids of {} are those of other sources, too", counted(number - SHOWN, "other dataset"))?;
+        writeln!(
+            out,
+            "the ids of {} are those of other sources, too",
+            counted(number - SHOWN, "other dataset")
+        )?;
     }
     Ok(())
 }
 
 /// Writes the number of works and of the datasets that they use, and the name of the command or server that makes their vectors.
 fn write_added_works(out: &mut impl Write, added: &AddedWorks, maker: &str) -> io::Result<()> {
-    let AddedWorks { added, replaced, unchanged, total, used_datasets, unknown_datasets } = *added;
+    let AddedWorks {
+        added,
+        replaced,
+        unchanged,
+        total,
+        used_datasets,
+        unknown_datasets,
+    } = *added;
     writeln!(
         out,
         "{}: {added} new, {replaced} replaced, {unchanged} unchanged; they use {}; {maker} makes their vectors",
@@ -313,15 +457,27 @@ fn write_added_works(out: &mut impl Write, added: &AddedWorks, maker: &str) -> i
         counted(used_datasets, "dataset"),
     )?;
     if unknown_datasets > 0 {
-        let (verb, them) = if unknown_datasets == 1 { ("is", "it is") } else { ("are", "they are") };
+        let (verb, them) = if unknown_datasets == 1 {
+            ("is", "it is")
+        } else {
+            ("are", "they are")
+        };
         let ids = counted(unknown_datasets, "other id");
-        writeln!(out, "{ids} {verb} no dataset of the home; {them} used as soon as such a dataset is loaded")?;
+        writeln!(
+            out,
+            "{ids} {verb} no dataset of the home; {them} used as soon as such a dataset is loaded"
+        )?;
     }
     Ok(())
 }
 
 /// Writes the number of datasets with dumps, and the ids of those without: the first ones, or all.
-fn write_assigned(out: &mut impl Write, assigned: &AssignedDumps, folder: &Path, all: bool) -> io::Result<()> {
+fn write_assigned(
+    out: &mut impl Write,
+    assigned: &AssignedDumps,
+    folder: &Path,
+    all: bool,
+) -> io::Result<()> {
     let datasets = assigned.datasets + assigned.missing.len();
     write!(
         out,
@@ -331,15 +487,29 @@ fn write_assigned(out: &mut impl Write, assigned: &AssignedDumps, folder: &Path,
         folder.display()
     )?;
     if assigned.unused_files > 0 {
-        write!(out, "; {} there belong to none", counted(assigned.unused_files, "file"))?;
+        write!(
+            out,
+            "; {} there belong to none",
+            counted(assigned.unused_files, "file")
+        )?;
     }
     writeln!(out)?;
     if !assigned.missing.is_empty() {
-        let shown = if all { assigned.missing.len() } else { SHOWN.min(assigned.missing.len()) };
-        let ids: Vec<&str> = assigned.missing[..shown].iter().map(|id| id.as_str()).collect();
+        let shown = if all {
+            assigned.missing.len()
+        } else {
+            SHOWN.min(assigned.missing.len())
+        };
+        let ids: Vec<&str> = assigned.missing[..shown]
+            .iter()
+            .map(|id| id.as_str())
+            .collect();
         let rest = assigned.missing.len() - shown;
-        let more =
-            if rest > 0 { format!(" and {} more (--verbose lists all)", grouped(rest as u64)) } else { String::new() };
+        let more = if rest > 0 {
+            format!(" and {} more (--verbose lists all)", grouped(rest as u64))
+        } else {
+            String::new()
+        };
         writeln!(out, "without a dump: {}{more}", ids.join(", "))?;
     }
     Ok(())
@@ -351,7 +521,10 @@ fn load(
     source: LoadSource,
     content: Option<ContentPlace>,
 ) -> anyhow::Result<LoadReport> {
-    let bar = bar(1, "{msg:8} {bar:30} {bytes} of {total_bytes} · {prefix} · {eta} left");
+    let bar = bar(
+        1,
+        "{msg:8} {bar:30} {bytes} of {total_bytes} · {prefix} · {eta} left",
+    );
     let started = Instant::now();
     let show = |progress: LoadProgress| {
         bar.set_length(progress.bytes_total.max(1));
@@ -368,11 +541,22 @@ fn load(
             rate(progress.triples, started.elapsed())
         ));
     };
-    let stamp = Stamp { now: Some(DateTime::now()), origin: None };
+    let stamp = Stamp {
+        now: Some(DateTime::now()),
+        origin: None,
+    };
     let incomplete = Incomplete::of_catalog(&catalog);
     let source = Some(source);
-    let options = LoadOptions { stamp, content, incomplete, source, ..LoadOptions::default() };
-    let report = Loader::new(store).with_options(options).load(catalog, &show)?;
+    let options = LoadOptions {
+        stamp,
+        content,
+        incomplete,
+        source,
+        ..LoadOptions::default()
+    };
+    let report = Loader::new(store)
+        .with_options(options)
+        .load(catalog, &show)?;
     bar.finish_and_clear();
     Ok(report)
 }
@@ -415,9 +599,17 @@ impl<'r> Problems<'r> {
             )?;
         }
         self.write_unlisted(out)?;
-        let is_complete = summaries.is_empty() && self.report.catalog_problem_kinds.iter().all(|kind| kind.count == 1);
+        let is_complete = summaries.is_empty()
+            && self
+                .report
+                .catalog_problem_kinds
+                .iter()
+                .all(|kind| kind.count == 1);
         if !is_complete && !self.has_file {
-            writeln!(out, "(--verbose lists all problems, --report FILE writes them as JSON)")?;
+            writeln!(
+                out,
+                "(--verbose lists all problems, --report FILE writes them as JSON)"
+            )?;
         }
         Ok(())
     }
@@ -426,12 +618,20 @@ impl<'r> Problems<'r> {
     fn write_kinds(&self, out: &mut impl Write) -> io::Result<()> {
         let kinds = &self.report.catalog_problem_kinds;
         for kind in kinds.iter().take(SHOWN_KINDS) {
-            let number = if kind.count == 1 { String::new() } else { format!("{} like ", grouped(kind.count as u64)) };
+            let number = if kind.count == 1 {
+                String::new()
+            } else {
+                format!("{} like ", grouped(kind.count as u64))
+            };
             writeln!(out, "catalogue: {number}{}", cut(&kind.example, 240))?;
         }
         let others: usize = kinds.iter().skip(SHOWN_KINDS).map(|kind| kind.count).sum();
         if others > 0 {
-            writeln!(out, "catalogue: … and {} of other kinds", counted(others, "problem"))?;
+            writeln!(
+                out,
+                "catalogue: … and {} of other kinds",
+                counted(others, "problem")
+            )?;
         }
         Ok(())
     }
@@ -442,14 +642,24 @@ impl<'r> Problems<'r> {
             writeln!(out, "catalogue: {}", cut(problem, 200))?;
         }
         if self.report.unlisted_catalog_problems > 0 {
-            writeln!(out, "catalogue: … and {} more", grouped(self.report.unlisted_catalog_problems as u64))?;
+            writeln!(
+                out,
+                "catalogue: … and {} more",
+                grouped(self.report.unlisted_catalog_problems as u64)
+            )?;
         }
         let affected: Vec<&DatasetReport> = self.report.with_problems().collect();
         if affected.is_empty() {
             return Ok(());
         }
-        writeln!(out, "{:<12} {:>9} {:>8}  problems", "dataset", "triples", "skipped")?;
-        affected.iter().try_for_each(|dataset| write_dataset(out, dataset))?;
+        writeln!(
+            out,
+            "{:<12} {:>9} {:>8}  problems",
+            "dataset", "triples", "skipped"
+        )?;
+        affected
+            .iter()
+            .try_for_each(|dataset| write_dataset(out, dataset))?;
         self.write_unlisted(out)?;
         if !self.has_file {
             writeln!(out, "(--report FILE writes all problems as JSON)")?;
@@ -461,7 +671,11 @@ impl<'r> Problems<'r> {
     fn write_unlisted(&self, out: &mut impl Write) -> io::Result<()> {
         match self.report.unlisted_datasets.with_problems {
             0 => Ok(()),
-            number => writeln!(out, "{} with problems are not listed", counted(number, "further dataset")),
+            number => writeln!(
+                out,
+                "{} with problems are not listed",
+                counted(number, "further dataset")
+            ),
         }
     }
 }
@@ -492,7 +706,10 @@ impl Kind {
             Self::Unreadable => "not read".to_owned(),
             Self::Truncated => "truncated; read up to the break".to_owned(),
             Self::Refused => "refused".to_owned(),
-            Self::Remote => "on the web and not read; `lodeseek harvest --download` fetches such files".to_owned(),
+            Self::Remote => {
+                "on the web and not read; `lodeseek harvest --download` fetches such files"
+                    .to_owned()
+            }
             Self::Skipped => format!("{} skipped", counted(statements, "broken statement")),
         }
     }
@@ -500,10 +717,20 @@ impl Kind {
 
 /// Returns the first problem of a kind with its file. Addresses on the web need none.
 fn example(kind: Kind, summary: &Summary<'_>) -> String {
-    let Some((dataset, file)) = summary.first.filter(|_| kind != Kind::Remote) else { return String::new() };
-    let problem = file.problems.first().map(|problem| format!(": {problem}")).unwrap_or_default();
+    let Some((dataset, file)) = summary.first.filter(|_| kind != Kind::Remote) else {
+        return String::new();
+    };
+    let problem = file
+        .problems
+        .first()
+        .map(|problem| format!(": {problem}"))
+        .unwrap_or_default();
     let text = format!("{}, {}{problem}", dataset.id, file.file);
-    format!("; {}{}", if summary.files > 1 { "first: " } else { "" }, cut(&text, 160))
+    format!(
+        "; {}{}",
+        if summary.files > 1 { "first: " } else { "" },
+        cut(&text, 160)
+    )
 }
 
 fn write_dataset(out: &mut impl Write, dataset: &DatasetReport) -> io::Result<()> {
@@ -515,14 +742,20 @@ fn write_dataset(out: &mut impl Write, dataset: &DatasetReport) -> io::Result<()
         dataset.skipped,
         cut(&dataset.title, 60)
     )?;
-    let problems = dataset.files.iter().filter(|file| !file.is_clean()).flat_map(|file| {
-        let outcome = match file.outcome {
-            Outcome::Refused => "refused: ",
-            Outcome::Unreadable => "not read: ",
-            Outcome::Complete | Outcome::Skipped | Outcome::Truncated => "",
-        };
-        file.problems.iter().map(move |problem| format!("{}: {outcome}{problem}", file.file))
-    });
+    let problems = dataset
+        .files
+        .iter()
+        .filter(|file| !file.is_clean())
+        .flat_map(|file| {
+            let outcome = match file.outcome {
+                Outcome::Refused => "refused: ",
+                Outcome::Unreadable => "not read: ",
+                Outcome::Complete | Outcome::Skipped | Outcome::Truncated => "",
+            };
+            file.problems
+                .iter()
+                .map(move |problem| format!("{}: {outcome}{problem}", file.file))
+        });
     let problems: Vec<String> = problems.collect();
     for problem in problems.iter().take(SHOWN) {
         writeln!(out, "{:<32} {}", "", cut(problem, 160))?;

@@ -51,7 +51,12 @@ pub(super) fn init(
     traces: Option<Traces>,
     config: &Config,
 ) -> anyhow::Result<Logging> {
-    let configured = config.settings.log.filter.as_deref().unwrap_or(DEFAULT_FILTER);
+    let configured = config
+        .settings
+        .log
+        .filter
+        .as_deref()
+        .unwrap_or(DEFAULT_FILTER);
     let filter = match EnvFilter::try_from_default_env() {
         Ok(filter) => filter,
         Err(_) => EnvFilter::try_new(configured).with_context(|| {
@@ -66,16 +71,29 @@ pub(super) fn init(
             (BoxMakeWriter::new(writer), Some(guard))
         }
     };
-    let log = tracing_subscriber::fmt::layer().with_writer(writer).with_target(false);
+    let log = tracing_subscriber::fmt::layer()
+        .with_writer(writer)
+        .with_target(false);
     let log = match format {
         LogFormat::Text => log.with_ansi(has_colours()).boxed(),
-        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed(),
+        LogFormat::Json => log
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .with_span_list(false)
+            .boxed(),
     };
-    tracing_subscriber::registry().with(log.with_filter(filter)).with(traces.as_ref().map(Traces::layer)).init();
+    tracing_subscriber::registry()
+        .with(log.with_filter(filter))
+        .with(traces.as_ref().map(Traces::layer))
+        .init();
     for message in &config.unknown_variables {
         tracing::warn!("{message}");
     }
-    Ok(Logging { _traces: traces, _writer: guard })
+    Ok(Logging {
+        _traces: traces,
+        _writer: guard,
+    })
 }
 
 /// Returns true if stderr is a terminal that shows colours. Files and pipes get plain text.

@@ -73,10 +73,21 @@ use traces::Traces;
 
 /// Find RDF datasets by their metadata and content.
 #[derive(Parser, Debug)]
-#[command(name = "lodeseek", bin_name = "lodeseek", version, max_term_width = 110)]
+#[command(
+    name = "lodeseek",
+    bin_name = "lodeseek",
+    version,
+    max_term_width = 110
+)]
 struct Arguments {
     /// Folder of the collection.
-    #[arg(long, global = true, value_name = "DIR", default_value = "lodeseek-home", env = "LODESEEK_HOME")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        default_value = "lodeseek-home",
+        env = "LODESEEK_HOME"
+    )]
     home: PathBuf,
     /// Format of log messages on stderr: text, or json for one object a line.
     #[arg(
@@ -213,7 +224,9 @@ fn main() -> ExitCode {
 /// If the configuration is not valid.
 fn read_config(arguments: &Arguments) -> anyhow::Result<Config> {
     match arguments.command {
-        Command::Config(_) | Command::Completions(_) | Command::Man(_) | Command::Worker(_) => Ok(Config::default()),
+        Command::Config(_) | Command::Completions(_) | Command::Man(_) | Command::Worker(_) => {
+            Ok(Config::default())
+        }
         #[cfg(feature = "lab")]
         Command::Fuse(_) | Command::Interleave(_) => Ok(Config::default()),
         #[cfg(not(feature = "lab"))]
@@ -225,7 +238,11 @@ fn read_config(arguments: &Arguments) -> anyhow::Result<Config> {
 fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let config = &read_config(arguments)?;
     let is_server = matches!(arguments.command, Command::Serve(_));
-    let writer = if is_server { LogWriter::Background } else { LogWriter::Direct };
+    let writer = if is_server {
+        LogWriter::Background
+    } else {
+        LogWriter::Direct
+    };
     let traces = match &config.settings.log.otlp {
         Some(collector) if is_server => Some(Traces::start(collector)?),
         _ => None,
@@ -310,8 +327,13 @@ mod tests {
     /// the variable of a shell loop over ranking models, is replaced by one of them.
     fn commands(text: &str) -> Vec<String> {
         let joined = text.replace("\\\n", " ").replace("$model", "bm25");
-        let lines = joined.lines().map(|line| line.trim_start().trim_start_matches("$ "));
-        lines.filter(|line| line.starts_with("lodeseek ") && !line.contains(['<', '…'])).map(str::to_owned).collect()
+        let lines = joined
+            .lines()
+            .map(|line| line.trim_start().trim_start_matches("$ "));
+        lines
+            .filter(|line| line.starts_with("lodeseek ") && !line.contains(['<', '…']))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Splits a command as a shell does: white space outside quotes separates words; `|`, `>`, `&` and `#` end it.
@@ -353,6 +375,9 @@ mod tests {
                 parsed += 1;
             }
         }
-        assert!(parsed >= 10, "{parsed} commands were found in the documentation");
+        assert!(
+            parsed >= 10,
+            "{parsed} commands were found in the documentation"
+        );
     }
 }

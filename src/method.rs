@@ -6,7 +6,9 @@ use lodeseek_snippet::Method;
 /// Returns a parser that accepts the names of these methods.
 fn parser(methods: impl IntoIterator<Item = Method>) -> impl TypedValueParser<Value = Method> {
     let value = |method: Method| {
-        PossibleValue::new(method.name()).help(method.description()).aliases(method.aliases().iter().copied())
+        PossibleValue::new(method.name())
+            .help(method.description())
+            .aliases(method.aliases().iter().copied())
     };
     let values: Vec<PossibleValue> = methods.into_iter().map(value).collect();
     PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())

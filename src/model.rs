@@ -36,8 +36,14 @@ impl ModelArguments {
     /// # Errors
     /// If all weights of the selected fields are 0.
     pub(super) fn model(&self) -> anyhow::Result<Box<dyn SparseModel>> {
-        let (model, fields) = (self.kind().model(self.lengths.unwrap_or_default()), self.fields());
-        let model = self.weights.map_or_else(|| model.restricted_to(&|_| true), |weights| model.with_weights(weights));
+        let (model, fields) = (
+            self.kind().model(self.lengths.unwrap_or_default()),
+            self.fields(),
+        );
+        let model = self.weights.map_or_else(
+            || model.restricted_to(&|_| true),
+            |weights| model.with_weights(weights),
+        );
         let model = model.restricted_to(&|field| fields.contains(field));
         anyhow::ensure!(
             model.weights().fields().next().is_some(),
@@ -49,15 +55,23 @@ impl ModelArguments {
 
     /// Returns true if an argument is given.
     pub(super) fn is_given(&self) -> bool {
-        self.model.is_some() || self.fields.is_some() || self.weights.is_some() || self.lengths.is_some()
+        self.model.is_some()
+            || self.fields.is_some()
+            || self.weights.is_some()
+            || self.lengths.is_some()
     }
 
     /// Returns the arguments and all parameters of the model for the provenance record.
     pub(super) fn record(&self, model: &dyn SparseModel) -> Value {
-        let weights: serde_json::Map<String, Value> =
-            Field::ALL.into_iter().map(|field| (field.to_string(), json!(model.weights().weight(field)))).collect();
-        let parameters: serde_json::Map<String, Value> =
-            model.parameters().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
+        let weights: serde_json::Map<String, Value> = Field::ALL
+            .into_iter()
+            .map(|field| (field.to_string(), json!(model.weights().weight(field))))
+            .collect();
+        let parameters: serde_json::Map<String, Value> = model
+            .parameters()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), json!(value)))
+            .collect();
         json!({
             "name": model.name(),
             "fields": self.fields().name(),

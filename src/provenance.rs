@@ -8,14 +8,22 @@ use std::path::{Path, PathBuf};
 
 /// Returns the arguments of this process without the program name.
 pub(super) fn arguments() -> Vec<String> {
-    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
+    std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// Identifies this build by the size and modification time of the executable. Debug builds contain no commit.
 #[cfg(feature = "lab")]
 pub(super) fn build() -> Value {
     let file = std::env::current_exe().and_then(std::fs::metadata).ok();
-    let modified = file.as_ref().and_then(|file| file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok());
+    let modified = file.as_ref().and_then(|file| {
+        file.modified()
+            .ok()?
+            .duration_since(std::time::UNIX_EPOCH)
+            .ok()
+    });
     json!({ "bytes": file.map(|file| file.len()), "modified": modified.map(|time| time.as_secs()) })
 }
 
@@ -42,7 +50,8 @@ pub(super) fn write(path: &Path, record: &impl Serialize) -> anyhow::Result<()> 
 
 /// Returns true if both paths lead to the same existing file.
 pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
-    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    one.canonicalize()
+        .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// Checks that [`write_atomically`] can write a file, which keeps its content.

@@ -31,23 +31,35 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     if !is_home(home) {
-        return Err(StoreError::NoHome { home: home.to_owned() }.into());
+        return Err(StoreError::NoHome {
+            home: home.to_owned(),
+        }
+        .into());
     }
     let report: PublishReport = match ServerClient::of_home(home) {
         Some(server) => {
             let result = server.publish(&arguments.location, arguments.keep)?;
-            serde_json::from_value(result).context("the running server is of another version; restart it")?
+            serde_json::from_value(result)
+                .context("the running server is of another version; restart it")?
         }
         None => publish_here(home, &arguments.location, arguments.keep)?,
     };
     let deleted = match report.deleted_snapshots {
         0 => String::new(),
-        count => format!("; {} deleted, with {} objects", counted(count as u64, "snapshot"), report.deleted_objects),
+        count => format!(
+            "; {} deleted, with {} objects",
+            counted(count as u64, "snapshot"),
+            report.deleted_objects
+        ),
     };
     let text = format!(
         "snapshot {} {}: {}, {} files, {:.1} MB; {} files, {:.1} MB were uploaded, {} files reused{deleted}",
         report.snapshot,
-        if report.unchanged { "is up to date" } else { "published" },
+        if report.unchanged {
+            "is up to date"
+        } else {
+            "published"
+        },
         counted(report.datasets as u64, "dataset"),
         grouped(report.files as u64),
         report.bytes as f64 / 1e6,
@@ -59,15 +71,28 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 }
 
 /// Publishes a snapshot in this process.
-fn publish_here(home: &Path, location: &SnapshotLocation, keep: Option<NonZeroUsize>) -> anyhow::Result<PublishReport> {
+fn publish_here(
+    home: &Path,
+    location: &SnapshotLocation,
+    keep: Option<NonZeroUsize>,
+) -> anyhow::Result<PublishReport> {
     let store = Store::open(home, Access::Read, None)?;
     let remote = RemoteSnapshots::open(location, &storage_options())?;
     let bar = bar(1, "publishing {bar:30} {pos} of {len} files · {eta} left");
-    let retention = keep.map(|keep| Retention { keep, now: SystemTime::now() });
-    let report = publish(&store, &remote, Some(DateTime::now()), retention, &|done, total| {
-        bar.set_length(total as u64);
-        bar.set_position(done as u64);
+    let retention = keep.map(|keep| Retention {
+        keep,
+        now: SystemTime::now(),
     });
+    let report = publish(
+        &store,
+        &remote,
+        Some(DateTime::now()),
+        retention,
+        &|done, total| {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+        },
+    );
     bar.finish_and_clear();
     Ok(report?)
 }

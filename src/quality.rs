@@ -7,7 +7,8 @@ use super::terminal::{Style, bar, counted, cut, grouped, safe};
 use ipnet::IpNet;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
-    EngineError, Searcher, assess_catalog, assess_dataset, distribution_addresses, read_url_checks, write_url_checks,
+    EngineError, Searcher, assess_catalog, assess_dataset, distribution_addresses, read_url_checks,
+    write_url_checks,
 };
 use lodeseek_engine::{assessment_json, overview_json};
 use lodeseek_net::egress::{Egress, EgressPolicy, OtherHosts};
@@ -47,7 +48,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let store = Store::open(home, Access::Read, None)?;
     let searcher = Searcher::open(home)?;
-    let id = arguments.dataset.as_deref().map(DatasetId::new).transpose()?;
+    let id = arguments
+        .dataset
+        .as_deref()
+        .map(DatasetId::new)
+        .transpose()?;
     let mut checks = read_url_checks(home)?;
     if arguments.check {
         check_addresses(&store, id.as_ref(), &mut checks, arguments)?;
@@ -56,7 +61,8 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let mut out = io::stdout().lock();
     if let Some(id) = &id {
         let assessed = assess_dataset(id, &store, &searcher, &checks)?;
-        let (label, assessment) = assessed.ok_or_else(|| dataset_ids::unknown(home, &searcher, id))?;
+        let (label, assessment) =
+            assessed.ok_or_else(|| dataset_ids::unknown(home, &searcher, id))?;
         if arguments.output.is_json() {
             write_json(&mut out, &assessment_json(&label, &assessment))?;
         } else {
@@ -70,7 +76,11 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     } else {
         write_overview(&mut out, &overview, arguments.limit)?;
     }
-    Ok(if overview.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if overview.is_empty() {
+        ExitStatus::NoResult
+    } else {
+        ExitStatus::Success
+    })
 }
 
 /// Checks the addresses of one dataset or of all. Results are saved after every hundred, so that an interrupted run keeps them.
@@ -86,25 +96,43 @@ fn check_addresses(
         private_networks: arguments.allow_private_network.clone(),
     };
     let addresses = checks.oldest(&distribution_addresses(store, dataset)?, arguments.budget);
-    let progress = bar(addresses.len() as u64, "{pos}/{len} addresses {wide_bar} {elapsed}");
+    let progress = bar(
+        addresses.len() as u64,
+        "{pos}/{len} addresses {wide_bar} {elapsed}",
+    );
     let egress = Egress::new(policy);
     let mut checked = 0_usize;
     let mut saved: Result<(), EngineError> = Ok(());
-    check(&egress, &addresses, DateTime::now(), &CheckOptions::default(), |address, result| {
-        checks.insert(address, result);
-        checked += 1;
-        if checked.is_multiple_of(100) && saved.is_ok() {
-            saved = write_url_checks(store.home(), checks);
-        }
-        progress.inc(1);
-    });
+    check(
+        &egress,
+        &addresses,
+        DateTime::now(),
+        &CheckOptions::default(),
+        |address, result| {
+            checks.insert(address, result);
+            checked += 1;
+            if checked.is_multiple_of(100) && saved.is_ok() {
+                saved = write_url_checks(store.home(), checks);
+            }
+            progress.inc(1);
+        },
+    );
     progress.finish_and_clear();
     Ok(saved?)
 }
 
-fn write_assessment(out: &mut impl Write, label: &DatasetLabel, assessment: &Assessment) -> io::Result<()> {
+fn write_assessment(
+    out: &mut impl Write,
+    label: &DatasetLabel,
+    assessment: &Assessment,
+) -> io::Result<()> {
     let style = Style::of_stdout();
-    writeln!(out, "{}  {}", style.strong(&safe(&label.title)), style.faint(&format!("[{}]", safe(label.id.as_str()))))?;
+    writeln!(
+        out,
+        "{}  {}",
+        style.strong(&safe(&label.title)),
+        style.faint(&format!("[{}]", safe(label.id.as_str())))
+    )?;
     let points = assessment.points();
     writeln!(
         out,
@@ -116,16 +144,34 @@ fn write_assessment(out: &mut impl Write, label: &DatasetLabel, assessment: &Ass
     )?;
     for dimension in Dimension::ALL {
         let points = assessment.points_of(dimension);
-        let note = if dimension.is_scored() { "" } else { ", not part of the score" };
-        writeln!(out, "\n{} {} of {}{note}", style.strong(dimension.name()), points.given, points.of)?;
-        for finding in assessment.findings.iter().filter(|finding| finding.indicator.dimension() == dimension) {
+        let note = if dimension.is_scored() {
+            ""
+        } else {
+            ", not part of the score"
+        };
+        writeln!(
+            out,
+            "\n{} {} of {}{note}",
+            style.strong(dimension.name()),
+            points.given,
+            points.of
+        )?;
+        for finding in assessment
+            .findings
+            .iter()
+            .filter(|finding| finding.indicator.dimension() == dimension)
+        {
             let (sign, given) = match finding.outcome {
                 Outcome::Met => ("+", finding.indicator.weight()),
                 Outcome::Missed => ("-", 0),
                 Outcome::Unknown => ("?", 0),
             };
             let (key, weight) = (finding.indicator.key(), finding.indicator.weight());
-            writeln!(out, "  {sign} {given:>2}/{weight:<2} {key:<21} {}", cut(&finding.reason, 100))?;
+            writeln!(
+                out,
+                "  {sign} {given:>2}/{weight:<2} {key:<21} {}",
+                cut(&finding.reason, 100)
+            )?;
         }
     }
     for violation in &assessment.violations {
@@ -138,38 +184,73 @@ fn write_assessment(out: &mut impl Write, label: &DatasetLabel, assessment: &Ass
         )?;
     }
     if let Some(next) = assessment.improvements().first() {
-        writeln!(out, "\nNext: {} (+{})", next.indicator.advice(), next.indicator.weight())?;
+        writeln!(
+            out,
+            "\nNext: {} (+{})",
+            next.indicator.advice(),
+            next.indicator.weight()
+        )?;
     }
     Ok(())
 }
 
 fn write_overview(out: &mut impl Write, overview: &Overview, limit: usize) -> io::Result<()> {
     let style = Style::of_stdout();
-    let heading = format!("{}, mean score {:.1} of {POINTS}", counted(overview.len(), "dataset"), overview.mean());
+    let heading = format!(
+        "{}, mean score {:.1} of {POINTS}",
+        counted(overview.len(), "dataset"),
+        overview.mean()
+    );
     writeln!(out, "{}", style.strong(&heading))?;
-    let bands = overview.bands().map(|(band, count)| format!("{} {}", band.name(), grouped(count as u64)));
+    let bands = overview
+        .bands()
+        .map(|(band, count)| format!("{} {}", band.name(), grouped(count as u64)));
     writeln!(out, "{}", bands.join(", "))?;
     let shares = Dimension::ALL.iter().filter_map(|dimension| {
-        overview.percent_of(*dimension).map(|percent| format!("{} {percent} %", dimension.name()))
+        overview
+            .percent_of(*dimension)
+            .map(|percent| format!("{} {percent} %", dimension.name()))
     });
     writeln!(out, "{}", shares.collect::<Vec<_>>().join(", "))?;
     writeln!(out, "\n{}", style.strong("largest losses of points"))?;
-    for problem in overview.problems().iter().filter(|problem| problem.missed > 0).take(limit) {
+    for problem in overview
+        .problems()
+        .iter()
+        .filter(|problem| problem.missed > 0)
+        .take(limit)
+    {
         let measured = problem.met + problem.missed;
         let advice = problem.indicator.advice();
         let weight = problem.indicator.weight();
-        writeln!(out, "{:>10} of {:<10} {weight:>2} points  {advice}", grouped(problem.missed), grouped(measured))?;
+        writeln!(
+            out,
+            "{:>10} of {:<10} {weight:>2} points  {advice}",
+            grouped(problem.missed),
+            grouped(measured)
+        )?;
     }
     writeln!(out, "\n{}", style.strong("by publisher"))?;
     for row in overview.publishers().iter().take(limit) {
         let name = row.name.as_deref().unwrap_or("no publisher");
         let advice = row.worst.map_or("", |problem| problem.indicator.advice());
-        writeln!(out, "{:>10}  {:>5.1}  {}  {}", grouped(row.datasets), row.mean, cut(name, 50), style.faint(advice))?;
+        writeln!(
+            out,
+            "{:>10}  {:>5.1}  {}  {}",
+            grouped(row.datasets),
+            row.mean,
+            cut(name, 50),
+            style.faint(advice)
+        )?;
     }
     writeln!(out, "\n{}", style.strong("lowest scores"))?;
     for row in overview.worst(limit) {
         let id = style.faint(&format!("[{}]", safe(row.dataset.id.as_str())));
-        writeln!(out, "{:>10}  {}  {id}", row.score, cut(&row.dataset.title, 80))?;
+        writeln!(
+            out,
+            "{:>10}  {}  {id}",
+            row.score,
+            cut(&row.dataset.title, 80)
+        )?;
     }
     Ok(())
 }

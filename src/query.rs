@@ -66,7 +66,11 @@ impl Format {
     }
 }
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     let store = Arc::new(Store::open(home, Access::Read, None)?);
     let queries = QueryEngine::new(Arc::clone(&store));
     let outcome = answer(home, config, arguments, &queries);
@@ -94,9 +98,14 @@ fn answer(
             hits != "-" || arguments.query != "-",
             "both the query and --hits are `-`; read one of them from a file"
         );
-        let hits = text(&if hits == "-" { hits.clone() } else { format!("@{hits}") })?;
+        let hits = text(&if hits == "-" {
+            hits.clone()
+        } else {
+            format!("@{hits}")
+        })?;
         query.push_str(&values(
-            &serde_json::from_str(&hits).context("--hits: not valid JSON; write it with `lodeseek search --json`")?,
+            &serde_json::from_str(&hits)
+                .context("--hits: not valid JSON; write it with `lodeseek search --json`")?,
             store.iris(),
         )?);
     }
@@ -106,7 +115,8 @@ fn answer(
         ..SparqlLimits::default()
     };
     let endpoints = arguments.egress.client(config);
-    let mut federation = Federation::new(queries, limits.clone()).with_endpoints(Arc::clone(&endpoints));
+    let mut federation =
+        Federation::new(queries, limits.clone()).with_endpoints(Arc::clone(&endpoints));
     // Without an index, only queries that search fail. Only SERVICE patterns search.
     if query.to_ascii_uppercase().contains("SERVICE") {
         federation = match searcher(home, config) {
@@ -115,8 +125,17 @@ fn answer(
         };
     }
     let services: Arc<dyn Services> = Arc::new(federation);
-    let provenance = if arguments.provenance { Provenance::PerService } else { Provenance::None };
-    let request = QueryRequest { query, services: Some(services), provenance, ..QueryRequest::default() };
+    let provenance = if arguments.provenance {
+        Provenance::PerService
+    } else {
+        Provenance::None
+    };
+    let request = QueryRequest {
+        query,
+        services: Some(services),
+        provenance,
+        ..QueryRequest::default()
+    };
     let answer = queries.evaluate(&request, &limits)?;
     let mut out = io::stdout().lock();
     match answer.write_results(arguments.format.media_type(), RdfVersion::V11) {
@@ -125,7 +144,10 @@ fn answer(
             out.write_all(&for_terminal(written.bytes))?;
             if written.removed_characters > 0 {
                 let count = written.removed_characters;
-                writeln!(io::stderr(), "lodeseek: {count} characters that XML does not permit were left out")?;
+                writeln!(
+                    io::stderr(),
+                    "lodeseek: {count} characters that XML does not permit were left out"
+                )?;
             }
             if matches!(arguments.format, Format::Json | Format::Xml) {
                 writeln!(out)?;
@@ -185,13 +207,24 @@ fn searcher(home: &Path, config: &Config) -> anyhow::Result<Searcher> {
 
 /// Converts the hits of a search into the `VALUES` clause at the end of a query. SPARQL joins it before sorting and slicing.
 fn values(answer: &Value, iris: &Iris) -> anyhow::Result<String> {
-    let hits = answer["hits"].as_array().context("--hits: no array `hits`; write it with `lodeseek search --json`")?;
+    let hits = answer["hits"]
+        .as_array()
+        .context("--hits: no array `hits`; write it with `lodeseek search --json`")?;
     let row = |hit: &Value| {
-        let (id, rank) = hit["id"].as_str().zip(hit["rank"].as_u64()).context("--hits: a hit has no id or no rank")?;
+        let (id, rank) = hit["id"]
+            .as_str()
+            .zip(hit["rank"].as_u64())
+            .context("--hits: a hit has no id or no rank")?;
         Ok(format!("({} {rank})", iris.dataset(&DatasetId::new(id)?)))
     };
-    let rows = hits.iter().map(row).collect::<anyhow::Result<Vec<String>>>()?;
-    Ok(format!("\nVALUES (?dataset ?rank) {{ {} }}\n", rows.join(" ")))
+    let rows = hits
+        .iter()
+        .map(row)
+        .collect::<anyhow::Result<Vec<String>>>()?;
+    Ok(format!(
+        "\nVALUES (?dataset ?rank) {{ {} }}\n",
+        rows.join(" ")
+    ))
 }
 
 /// Replaces control characters for a terminal: data could move its cursor or change its title. Files and pipes get all bytes.
@@ -199,8 +232,18 @@ fn for_terminal(bytes: Vec<u8>) -> Vec<u8> {
     if !io::stdout().is_terminal() {
         return bytes;
     }
-    let visible = |character: char| if character.is_control() && !"\t\n".contains(character) { ' ' } else { character };
-    String::from_utf8_lossy(&bytes).chars().map(visible).collect::<String>().into_bytes()
+    let visible = |character: char| {
+        if character.is_control() && !"\t\n".contains(character) {
+            ' '
+        } else {
+            character
+        }
+    };
+    String::from_utf8_lossy(&bytes)
+        .chars()
+        .map(visible)
+        .collect::<String>()
+        .into_bytes()
 }
 
 /// Returns the text of an argument: of stdin for `-`, of a file for `@FILE`, else the argument itself.
@@ -222,10 +265,34 @@ mod tests {
 
     #[test]
     fn the_message_names_the_limit_that_cut_the_answer() {
-        let answer = Answer::Solutions { variables: Vec::new(), rows: vec![Vec::new(); 3], truncated: true };
-        let by_rows = truncation(&answer, &SparqlLimits { rows: 3, ..SparqlLimits::default() });
-        assert_eq!(by_rows, "the result was truncated to 3 rows; --rows raises the limit");
-        let by_size = truncation(&answer, &SparqlLimits { rows: 4, answer_megabytes: 9, ..SparqlLimits::default() });
-        assert!(by_size.contains("3 rows: its terms have more than 9 MB") && !by_size.contains("--rows"), "{by_size}");
+        let answer = Answer::Solutions {
+            variables: Vec::new(),
+            rows: vec![Vec::new(); 3],
+            truncated: true,
+        };
+        let by_rows = truncation(
+            &answer,
+            &SparqlLimits {
+                rows: 3,
+                ..SparqlLimits::default()
+            },
+        );
+        assert_eq!(
+            by_rows,
+            "the result was truncated to 3 rows; --rows raises the limit"
+        );
+        let by_size = truncation(
+            &answer,
+            &SparqlLimits {
+                rows: 4,
+                answer_megabytes: 9,
+                ..SparqlLimits::default()
+            },
+        );
+        assert!(
+            by_size.contains("3 rows: its terms have more than 9 MB")
+                && !by_size.contains("--rows"),
+            "{by_size}"
+        );
     }
 }

@@ -7,10 +7,13 @@ use super::config::{Config, Source, is_path};
 use super::encoder::EncoderArguments;
 use super::{installation, provenance};
 use anyhow::{Context, bail, ensure};
-use lodeseek_engine::{CrossEncoding, EncodingOptions, create_vectors, has_vectors, vectors_folder};
+use lodeseek_engine::{
+    CrossEncoding, EncodingOptions, create_vectors, has_vectors, vectors_folder,
+};
 use lodeseek_index::vectors::{self, Precision};
 use lodeseek_rerank::encoder::{
-    Device, EncoderOptions, ModelError, configured_min_similarity, open, open_both, open_cross_encoder,
+    Device, EncoderOptions, ModelError, configured_min_similarity, open, open_both,
+    open_cross_encoder,
 };
 use lodeseek_rerank::{Encoder, Granularity};
 use serde::{Deserialize, Serialize};
@@ -62,7 +65,11 @@ pub(crate) struct UnknownPreset(String);
 
 impl fmt::Display for UnknownPreset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown ranking {:?}; supported: words, balanced, best", self.0)
+        write!(
+            f,
+            "unknown ranking {:?}; supported: words, balanced, best",
+            self.0
+        )
     }
 }
 
@@ -72,7 +79,9 @@ impl FromStr for Preset {
     type Err = UnknownPreset;
 
     fn from_str(name: &str) -> Result<Self, UnknownPreset> {
-        let preset = [Self::Words, Self::Balanced, Self::Best].into_iter().find(|preset| preset.name() == name);
+        let preset = [Self::Words, Self::Balanced, Self::Best]
+            .into_iter()
+            .find(|preset| preset.name() == name);
         preset.ok_or_else(|| UnknownPreset(name.to_owned()))
     }
 }
@@ -102,9 +111,18 @@ pub(crate) struct Record {
 pub(crate) fn read_record(home: &Path) -> anyhow::Result<Record> {
     let path = home.join(RECORD);
     match fs::read_to_string(&path) {
-        Ok(text) => serde_json::from_str(&text)
-            .with_context(|| format!("{}: damaged; delete it and run `lodeseek index`", path.display())),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Ok(text) => serde_json::from_str(&text).with_context(|| {
+            format!(
+                "{}: damaged; delete it and run `lodeseek index`",
+                path.display()
+            )
+        }),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
             Ok(Record::default())
         }
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
@@ -193,11 +211,17 @@ impl Execution {
     pub(crate) fn folder(&self, model: &str) -> anyhow::Result<PathBuf> {
         let path = Path::new(model);
         if is_path(model) || path.is_dir() {
-            ensure!(path.is_dir(), "there is no model at {model}; name a folder that contains model.onnx");
+            ensure!(
+                path.is_dir(),
+                "there is no model at {model}; name a folder that contains model.onnx"
+            );
             return Ok(path.to_owned());
         }
         let folders = self.model_folders();
-        let found = folders.iter().map(|folder| folder.join(model)).find(|folder| folder.is_dir());
+        let found = folders
+            .iter()
+            .map(|folder| folder.join(model))
+            .find(|folder| folder.is_dir());
         found.with_context(|| {
             let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
             let install = if model == SHIPPED_MODEL {
@@ -237,9 +261,12 @@ impl Choice {
         let settings = &config.settings;
         let flags = encoders.cloned().unwrap_or_default();
         if let Some(preset) = preset.filter(|preset| *preset != Preset::Best && flags.is_any()) {
-            bail!("--ranking {preset} uses no models: remove --dpr, --colbert and --sparse, or use --ranking best");
+            bail!(
+                "--ranking {preset} uses no models: remove --dpr, --colbert and --sparse, or use --ranking best"
+            );
         }
-        let place = |key: &str| Origin::Setting(format!("{}, `{key}`", origin_text(config.source(key))));
+        let place =
+            |key: &str| Origin::Setting(format!("{}, `{key}`", origin_text(config.source(key))));
         let set = &settings.encoders;
         let of_flags = Models {
             dpr: flags.dpr.clone(),
@@ -262,16 +289,30 @@ impl Choice {
         let (models, models_origin) = if of_flags.is_any() {
             (of_flags, Origin::Flag(flags.text()))
         } else if of_settings.is_any() {
-            let keys =
-                [("encoders.dpr", &set.dpr), ("encoders.colbert", &set.colbert), ("encoders.sparse", &set.sparse)];
-            let key = keys.into_iter().find(|(_, model)| model.is_some()).map_or("encoders.dpr", |(key, _)| key);
+            let keys = [
+                ("encoders.dpr", &set.dpr),
+                ("encoders.colbert", &set.colbert),
+                ("encoders.sparse", &set.sparse),
+            ];
+            let key = keys
+                .into_iter()
+                .find(|(_, model)| model.is_some())
+                .map_or("encoders.dpr", |(key, _)| key);
             (of_settings, place(key))
         } else if of_record.is_any() {
             (of_record, Origin::Index)
         } else {
             let shipped = || Some(SHIPPED_MODEL.to_owned());
             let pooling = flags.pooling.clone();
-            (Models { dpr: shipped(), colbert: shipped(), pooling, ..Models::default() }, Origin::Default)
+            (
+                Models {
+                    dpr: shipped(),
+                    colbert: shipped(),
+                    pooling,
+                    ..Models::default()
+                },
+                Origin::Default,
+            )
         };
         let (mut chosen, mut preset_origin) = match (preset, settings.ranking, record.ranking) {
             (Some(preset), ..) => (preset, Origin::Flag(format!("--ranking {preset}"))),
@@ -306,26 +347,42 @@ impl Choice {
     /// Chooses one ranking model and no vectors.
     #[must_use]
     pub(crate) fn without_models(self) -> Self {
-        Self { preset: Preset::Words, ..self }
+        Self {
+            preset: Preset::Words,
+            ..self
+        }
     }
 
     /// Chooses only the model with one vector per text.
     #[must_use]
     pub(crate) fn with_text_model_only(self) -> Self {
-        let models = Models { colbert: None, sparse: None, ..self.models };
+        let models = Models {
+            colbert: None,
+            sparse: None,
+            ..self.models
+        };
         Self { models, ..self }
     }
 
     /// Ignores the fusion of the configuration.
     #[must_use]
     pub(crate) fn without_fusion_settings(self) -> Self {
-        Self { fusion: FusionSettings::default(), cross_encoder: None, ..self }
+        Self {
+            fusion: FusionSettings::default(),
+            cross_encoder: None,
+            ..self
+        }
     }
 
     /// Returns the fusion of the configuration. It belongs to the models of the home: it is ignored if a flag names others.
     pub(crate) fn fusion(&self) -> FusionSettings {
-        let is_of_home = self.preset == Preset::Best && !matches!(self.models_origin, Origin::Flag(_));
-        if is_of_home { self.fusion.clone() } else { FusionSettings::default() }
+        let is_of_home =
+            self.preset == Preset::Best && !matches!(self.models_origin, Origin::Flag(_));
+        if is_of_home {
+            self.fusion.clone()
+        } else {
+            FusionSettings::default()
+        }
     }
 
     pub(crate) fn preset(&self) -> Preset {
@@ -337,24 +394,42 @@ impl Choice {
         if self.preset != Preset::Best {
             return Vec::new();
         }
-        let Models { dpr, colbert, sparse, .. } = &self.models;
-        let models = [(dpr, Granularity::Text), (colbert, Granularity::Piece), (sparse, Granularity::Term)];
-        models.into_iter().filter_map(|(model, granularity)| Some((model.as_deref()?, granularity))).collect()
+        let Models {
+            dpr,
+            colbert,
+            sparse,
+            ..
+        } = &self.models;
+        let models = [
+            (dpr, Granularity::Text),
+            (colbert, Granularity::Piece),
+            (sparse, Granularity::Term),
+        ];
+        models
+            .into_iter()
+            .filter_map(|(model, granularity)| Some((model.as_deref()?, granularity)))
+            .collect()
     }
 
     /// Returns the text of the explicit choice of models, or `None` if it is that of the index or the default.
     fn explicit(&self) -> Option<&str> {
-        self.models_origin.explicit().or_else(|| self.preset_origin.explicit())
+        self.models_origin
+            .explicit()
+            .or_else(|| self.preset_origin.explicit())
     }
 
     /// Returns the record after `index`: choices by flags, and kept ones.
     fn record(&self) -> anyhow::Result<Record> {
         let is_kept = |origin: &Origin| matches!(origin, Origin::Flag(_) | Origin::Index);
         let model = |model: &Option<String>| -> anyhow::Result<Option<String>> {
-            let Some(model) = model.as_ref().filter(|_| is_kept(&self.models_origin)) else { return Ok(None) };
+            let Some(model) = model.as_ref().filter(|_| is_kept(&self.models_origin)) else {
+                return Ok(None);
+            };
             // Other commands may run in another folder.
             if is_path(model) || Path::new(model).is_dir() {
-                let path = Path::new(model).canonicalize().with_context(|| format!("cannot find the model {model}"))?;
+                let path = Path::new(model)
+                    .canonicalize()
+                    .with_context(|| format!("cannot find the model {model}"))?;
                 return Ok(Some(path.to_string_lossy().into_owned()));
             }
             Ok(Some(model.clone()))
@@ -364,7 +439,11 @@ impl Choice {
             dpr: model(&self.models.dpr)?,
             colbert: model(&self.models.colbert)?,
             sparse: model(&self.models.sparse)?,
-            pooling: self.models.pooling.clone().filter(|_| is_kept(&self.models_origin)),
+            pooling: self
+                .models
+                .pooling
+                .clone()
+                .filter(|_| is_kept(&self.models_origin)),
             onnx: self.onnx.clone().filter(|_| is_kept(&self.onnx_origin)),
         })
     }
@@ -388,10 +467,16 @@ impl Choice {
     /// If a model that was named cannot be opened, or a model is broken.
     pub(crate) fn open(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Opened> {
         match self.try_open(threads) {
-            Ok(encoders) => Ok(Opened { encoders, missing: None }),
+            Ok(encoders) => Ok(Opened {
+                encoders,
+                missing: None,
+            }),
             Err(error) if self.explicit().is_some() => Err(error),
             Err(error) => match absence(&error) {
-                Some(reason) => Ok(Opened { encoders: Vec::new(), missing: Some(reason) }),
+                Some(reason) => Ok(Opened {
+                    encoders: Vec::new(),
+                    missing: Some(reason),
+                }),
                 None => Err(error),
             },
         }
@@ -401,17 +486,29 @@ impl Choice {
         let folders = self.folders()?;
         let mut encoders = Vec::new();
         let mut rest = &folders[..];
-        if let [(dpr, Granularity::Text), (colbert, Granularity::Piece), others @ ..] = rest
+        if let [
+            (dpr, Granularity::Text),
+            (colbert, Granularity::Piece),
+            others @ ..,
+        ] = rest
             && provenance::is_same_file(dpr, colbert)
         {
             let both = open_both(dpr, &self.options(None, threads))?;
-            tracing::debug!(model = both[0].name(), device = both[0].device(), "model opened for both");
+            tracing::debug!(
+                model = both[0].name(),
+                device = both[0].device(),
+                "model opened for both"
+            );
             encoders.extend(both);
             rest = others;
         }
         for &(ref folder, granularity) in rest {
             let encoder = open(folder, &self.options(Some(granularity), threads))?;
-            tracing::debug!(model = encoder.name(), device = encoder.device(), "model opened");
+            tracing::debug!(
+                model = encoder.name(),
+                device = encoder.device(),
+                "model opened"
+            );
             encoders.push(encoder);
         }
         Ok(encoders)
@@ -425,9 +522,19 @@ impl Choice {
         self.models().into_iter().map(folder).collect()
     }
 
-    fn options(&self, granularity: Option<Granularity>, threads: Option<NonZeroUsize>) -> EncoderOptions {
+    fn options(
+        &self,
+        granularity: Option<Granularity>,
+        threads: Option<NonZeroUsize>,
+    ) -> EncoderOptions {
         let pooling = self.models.pooling.clone();
-        encoder_options(&self.execution, self.onnx.clone(), granularity, pooling, threads)
+        encoder_options(
+            &self.execution,
+            self.onnx.clone(),
+            granularity,
+            pooling,
+            threads,
+        )
     }
 
     /// Opens the cross-encoder of an argument, else of the configuration, for presets with models.
@@ -439,10 +546,18 @@ impl Choice {
         model: Option<&str>,
         deadline: Option<u64>,
     ) -> anyhow::Result<Option<CrossEncoding>> {
-        let configured = self.cross_encoder.as_deref().filter(|_| self.preset == Preset::Best);
-        let Some(model) = model.or(configured) else { return Ok(None) };
+        let configured = self
+            .cross_encoder
+            .as_deref()
+            .filter(|_| self.preset == Preset::Best);
+        let Some(model) = model.or(configured) else {
+            return Ok(None);
+        };
         let options = encoder_options(&self.execution, None, None, None, Some(NonZeroUsize::MIN));
-        let mut stage = CrossEncoding::new(open_cross_encoder(&self.execution.folder(model)?, &options)?);
+        let mut stage = CrossEncoding::new(open_cross_encoder(
+            &self.execution.folder(model)?,
+            &options,
+        )?);
         if let Some(deadline) = deadline.or(self.cross_encoder_deadline) {
             stage.deadline = Duration::from_millis(deadline);
         }
@@ -480,11 +595,22 @@ impl Choice {
             if let Some(explicit) = self.explicit() {
                 bail!(
                     "{}",
-                    contradiction(home, explicit, encoder.name(), matches!(self.models_origin, Origin::Flag(_)))?
+                    contradiction(
+                        home,
+                        explicit,
+                        encoder.name(),
+                        matches!(self.models_origin, Origin::Flag(_))
+                    )?
                 );
             }
-            let reason = format!("the home has no vectors of {}; run `lodeseek index` to make them", encoder.name());
-            return Ok(Opened { encoders: Vec::new(), missing: Some(reason) });
+            let reason = format!(
+                "the home has no vectors of {}; run `lodeseek index` to make them",
+                encoder.name()
+            );
+            return Ok(Opened {
+                encoders: Vec::new(),
+                missing: Some(reason),
+            });
         }
         Ok(opened)
     }
@@ -493,12 +619,18 @@ impl Choice {
     ///
     /// # Errors
     /// If a model that was named cannot be opened, or vectors cannot be written.
-    pub(crate) fn open_and_create(&self, home: &Path, precision: Option<Precision>) -> anyhow::Result<Opened> {
+    pub(crate) fn open_and_create(
+        &self,
+        home: &Path,
+        precision: Option<Precision>,
+    ) -> anyhow::Result<Opened> {
         let opened = self.open(Some(NonZeroUsize::MIN))?;
         for encoder in &opened.encoders {
             if !has_vectors(home, encoder.as_ref())? {
-                let options =
-                    EncodingOptions { precision: precision.unwrap_or_default(), ..EncodingOptions::default() };
+                let options = EncodingOptions {
+                    precision: precision.unwrap_or_default(),
+                    ..EncodingOptions::default()
+                };
                 create_vectors(home, encoder.as_ref(), &options)?;
             }
         }
@@ -550,7 +682,10 @@ impl Opened {
     /// If stderr cannot be written.
     pub(crate) fn or_warn(self) -> io::Result<Vec<Box<dyn Encoder>>> {
         if let Some(reason) = &self.missing {
-            writeln!(io::stderr().lock(), "lodeseek: datasets are ranked by words, not by meaning: {reason}")?;
+            writeln!(
+                io::stderr().lock(),
+                "lodeseek: datasets are ranked by words, not by meaning: {reason}"
+            )?;
         }
         Ok(self.encoders)
     }
@@ -574,9 +709,9 @@ fn absence(error: &anyhow::Error) -> Option<String> {
         return Some(reason.clone());
     }
     match error.downcast_ref::<ModelError>()? {
-        ModelError::FeatureDisabled { .. } => {
-            Some("this program was built without the feature onnx; install a build with it".to_owned())
-        }
+        ModelError::FeatureDisabled { .. } => Some(
+            "this program was built without the feature onnx; install a build with it".to_owned(),
+        ),
         ModelError::Runtime { library, .. } => Some(format!(
             "ONNX Runtime could not be loaded from {}; install it (pip install onnxruntime), set ORT_DYLIB_PATH to its \
              library, and run `lodeseek index`",
@@ -587,12 +722,28 @@ fn absence(error: &anyhow::Error) -> Option<String> {
 }
 
 /// Describes a choice for which the home has no vectors: both values, and the remedy.
-fn contradiction(home: &Path, explicit: &str, model: &str, is_flag: bool) -> anyhow::Result<String> {
+fn contradiction(
+    home: &Path,
+    explicit: &str,
+    model: &str,
+    is_flag: bool,
+) -> anyhow::Result<String> {
     let stored = vectors::list(&vectors_folder(home))?;
-    let mut names: Vec<String> = stored.into_iter().filter_map(|one| Some(one.description.ok()?.model)).collect();
+    let mut names: Vec<String> = stored
+        .into_iter()
+        .filter_map(|one| Some(one.description.ok()?.model))
+        .collect();
     names.dedup();
-    let has = if names.is_empty() { "no vectors".to_owned() } else { format!("vectors of {} only", names.join(", ")) };
-    let index = if is_flag { format!("`lodeseek index {explicit}`") } else { "`lodeseek index`".to_owned() };
+    let has = if names.is_empty() {
+        "no vectors".to_owned()
+    } else {
+        format!("vectors of {} only", names.join(", "))
+    };
+    let index = if is_flag {
+        format!("`lodeseek index {explicit}`")
+    } else {
+        "`lodeseek index`".to_owned()
+    };
     Ok(format!(
         "{explicit} requires vectors of {model}, but {} has {has}; run {index}, or remove the option to rank as indexed",
         home.display()
@@ -609,11 +760,19 @@ mod tests {
 
     fn arguments(dpr: Option<&str>, colbert: Option<&str>) -> EncoderArguments {
         let [dpr, colbert] = [dpr, colbert].map(|model| model.map(str::to_owned));
-        EncoderArguments { dpr, colbert, ..EncoderArguments::default() }
+        EncoderArguments {
+            dpr,
+            colbert,
+            ..EncoderArguments::default()
+        }
     }
 
     fn models(choice: &Choice) -> Vec<&str> {
-        choice.models().into_iter().map(|(model, _)| model).collect()
+        choice
+            .models()
+            .into_iter()
+            .map(|(model, _)| model)
+            .collect()
     }
 
     #[test]
@@ -621,19 +780,31 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let home = folder.path();
         let config = Config::default();
-        let choose =
-            |flags: Option<&EncoderArguments>, preset| Choice::new(home, &config, flags, preset).expect("valid");
+        let choose = |flags: Option<&EncoderArguments>, preset| {
+            Choice::new(home, &config, flags, preset).expect("valid")
+        };
         let default = choose(None, None);
-        assert_eq!((default.preset, models(&default)), (Preset::Best, vec![SHIPPED_MODEL; 2]));
+        assert_eq!(
+            (default.preset, models(&default)),
+            (Preset::Best, vec![SHIPPED_MODEL; 2])
+        );
         default.write_record(home).expect("written");
-        assert_eq!(read_record(home).expect("a record"), Record::default(), "defaults are not recorded");
+        assert_eq!(
+            read_record(home).expect("a record"),
+            Record::default(),
+            "defaults are not recorded"
+        );
 
-        choose(None, Some(Preset::Words)).write_record(home).expect("written");
+        choose(None, Some(Preset::Words))
+            .write_record(home)
+            .expect("written");
         assert_eq!(choose(None, None).preset, Preset::Words);
         choose(None, None).write_record(home).expect("written");
         assert_eq!(choose(None, None).preset, Preset::Words, "a record is kept");
 
-        choose(Some(&arguments(Some("other"), None)), None).write_record(home).expect("written");
+        choose(Some(&arguments(Some("other"), None)), None)
+            .write_record(home)
+            .expect("written");
         let recorded = choose(None, None);
         assert_eq!(
             (recorded.preset, models(&recorded)),
@@ -641,9 +812,19 @@ mod tests {
             "models precede an older preset"
         );
         assert!(models(&choose(None, Some(Preset::Balanced))).is_empty());
-        assert!(recorded.explicit().is_none() && choose(None, Some(Preset::Best)).explicit().is_some());
-        let refused = Choice::new(home, &config, Some(&arguments(Some("m"), None)), Some(Preset::Words));
-        assert!(format!("{:#}", refused.expect_err("a contradiction")).contains("--ranking words uses no models"));
+        assert!(
+            recorded.explicit().is_none() && choose(None, Some(Preset::Best)).explicit().is_some()
+        );
+        let refused = Choice::new(
+            home,
+            &config,
+            Some(&arguments(Some("m"), None)),
+            Some(Preset::Words),
+        );
+        assert!(
+            format!("{:#}", refused.expect_err("a contradiction"))
+                .contains("--ranking words uses no models")
+        );
     }
 
     #[test]
@@ -651,11 +832,25 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut config = Config::default();
         config.settings.models = Some(folder.path().to_owned());
-        let opened = Choice::new(folder.path(), &config, None, None).expect("valid").open(None).expect("no error");
+        let opened = Choice::new(folder.path(), &config, None, None)
+            .expect("valid")
+            .open(None)
+            .expect("no error");
         assert!(opened.encoders.is_empty());
-        assert!(opened.missing.expect("a reason").contains("LODESEEK_MODELS"));
+        assert!(
+            opened
+                .missing
+                .expect("a reason")
+                .contains("LODESEEK_MODELS")
+        );
         let named = arguments(Some("lodeseek-minilm"), None);
-        let named = Choice::new(folder.path(), &config, Some(&named), None).expect("valid").open(None);
-        assert!(named.is_err_and(|error| error.to_string().contains("the model lodeseek-minilm was not found")));
+        let named = Choice::new(folder.path(), &config, Some(&named), None)
+            .expect("valid")
+            .open(None);
+        assert!(named.is_err_and(|error| {
+            error
+                .to_string()
+                .contains("the model lodeseek-minilm was not found")
+        }));
     }
 }

@@ -16,6 +16,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let datasets = change_base(home, &arguments.base)?;
     let datasets = counted(datasets as u64, "dataset");
-    writeln!(io::stderr().lock(), "the base of {} is {}: {datasets}", home.display(), arguments.base)?;
+    writeln!(
+        io::stderr().lock(),
+        "the base of {} is {}: {datasets}",
+        home.display(),
+        arguments.base
+    )?;
     Ok(ExitStatus::Success)
 }

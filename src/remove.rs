@@ -29,11 +29,19 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
             (server.remove(&arguments.ids)?, "dataset")
         };
         let removed = result["removed"].as_u64().unwrap_or(0);
-        writeln!(io::stderr().lock(), "{} removed by {}", counted(removed, unit), server.name())?;
+        writeln!(
+            io::stderr().lock(),
+            "{} removed by {}",
+            counted(removed, unit),
+            server.name()
+        )?;
         return Ok(ExitStatus::Success);
     }
     if !is_home(home) {
-        return Err(StoreError::NoHome { home: home.to_owned() }.into());
+        return Err(StoreError::NoHome {
+            home: home.to_owned(),
+        }
+        .into());
     }
     let store = Store::open(home, Access::Write, None)?;
     if arguments.works {
@@ -44,17 +52,26 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let present = store.ids()?;
     let mut ids = Vec::with_capacity(arguments.ids.len());
     for name in &arguments.ids {
-        let id = DatasetId::new(name.as_str()).ok().filter(|id| present.binary_search(id).is_ok());
+        let id = DatasetId::new(name.as_str())
+            .ok()
+            .filter(|id| present.binary_search(id).is_ok());
         ids.push(id.ok_or_else(|| unknown(name, &present))?);
     }
     let removed = remove_datasets(&store, &ids)?;
-    writeln!(io::stderr().lock(), "{} removed", counted(removed, "dataset"))?;
+    writeln!(
+        io::stderr().lock(),
+        "{} removed",
+        counted(removed, "dataset")
+    )?;
     Ok(ExitStatus::Success)
 }
 
 /// Returns the error for an id without a dataset, with the most similar ids.
 fn unknown(name: &str, present: &[DatasetId]) -> anyhow::Error {
-    let similar: Vec<String> = similar_ids(name, present).into_iter().map(|id| format!("`{id}`")).collect();
+    let similar: Vec<String> = similar_ids(name, present)
+        .into_iter()
+        .map(|id| format!("`{id}`"))
+        .collect();
     let hint = match similar.as_slice() {
         [] => "`lodeseek list` lists all ids".to_owned(),
         similar => format!("did you mean {}?", similar.join(", ")),

@@ -20,9 +20,16 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     let bar = bar(1, "verifying {bar:30} {pos} of {len} datasets");
-    let analysis = config.settings.analysis.unwrap_or(AnalysisKind::Multilingual);
+    let analysis = config
+        .settings
+        .analysis
+        .unwrap_or(AnalysisKind::Multilingual);
     let report = repair(home, analysis, Some(DateTime::now()), &|done, total| {
         bar.set_length(total as u64);
         bar.set_position(done as u64);
@@ -33,7 +40,11 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     report.found.extend(unrepairable.iter().cloned());
     report.remaining.extend(unrepairable);
     // A harvest would take unchanged sources for stored datasets.
-    let lost: BTreeSet<_> = report.load_again.iter().map(|lost| lost.id.clone()).collect();
+    let lost: BTreeSet<_> = report
+        .load_again
+        .iter()
+        .map(|lost| lost.id.clone())
+        .collect();
     forget_datasets(&home.join("harvest"), &lost)?;
     let mut out = io::stdout().lock();
     match arguments.format {
@@ -49,7 +60,11 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         && report.remaining.is_empty()
         && report.load_again.is_empty()
         && report.encode_again.is_empty();
-    Ok(if is_whole { ExitStatus::Success } else { ExitStatus::NoResult })
+    Ok(if is_whole {
+        ExitStatus::Success
+    } else {
+        ExitStatus::NoResult
+    })
 }
 
 fn write_report(out: &mut impl Write, home: &Path, report: &RepairReport) -> io::Result<()> {
@@ -62,7 +77,11 @@ fn write_report(out: &mut impl Write, home: &Path, report: &RepairReport) -> io:
         writeln!(out, "{} datasets were indexed again", report.indexed)?;
     }
     if let Some(folder) = &report.replaced_store {
-        writeln!(out, "the store was written anew; the damaged one is {}, and can be deleted", folder.display())?;
+        writeln!(
+            out,
+            "the store was written anew; the damaged one is {}, and can be deleted",
+            folder.display()
+        )?;
     }
     for folder in &report.encode_again {
         writeln!(
@@ -72,16 +91,29 @@ fn write_report(out: &mut impl Write, home: &Path, report: &RepairReport) -> io:
         )?;
     }
     if let Some(path) = &report.lost_works {
-        writeln!(out, "the list of works cannot be read and is now {}; load all lists of works again", path.display())?;
+        writeln!(
+            out,
+            "the list of works cannot be read and is now {}; load all lists of works again",
+            path.display()
+        )?;
     }
     if report.lost_translations {
-        writeln!(out, "the damaged dictionary was removed; run `lodeseek translations` with its files again")?;
+        writeln!(
+            out,
+            "the damaged dictionary was removed; run `lodeseek translations` with its files again"
+        )?;
     }
     if report.lost_commits {
-        writeln!(out, "changes are lost, and the index cannot complete them; load and harvest all sources again")?;
+        writeln!(
+            out,
+            "changes are lost, and the index cannot complete them; load and harvest all sources again"
+        )?;
     }
     if !report.load_again.is_empty() {
-        writeln!(out, "load again with `lodeseek load` or `lodeseek harvest`, then run `lodeseek index`:")?;
+        writeln!(
+            out,
+            "load again with `lodeseek load` or `lodeseek harvest`, then run `lodeseek index`:"
+        )?;
     }
     for lost in &report.load_again {
         let what = match lost.lost {
@@ -89,8 +121,17 @@ fn write_report(out: &mut impl Write, home: &Path, report: &RepairReport) -> io:
             Lost::Description => "some statements of its description are lost",
             Lost::LexicalForms => "the spelling of numbers and dates is lost",
         };
-        let source = lost.source.as_deref().map(|source| format!(", from {}", safe(source))).unwrap_or_default();
-        writeln!(out, "  {} ({}): {what}{source}", safe(lost.id.as_str()), safe(&lost.title))?;
+        let source = lost
+            .source
+            .as_deref()
+            .map(|source| format!(", from {}", safe(source)))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "  {} ({}): {what}{source}",
+            safe(lost.id.as_str()),
+            safe(&lost.title)
+        )?;
     }
     if report.remaining.is_empty() {
         return writeln!(out, "no damage remains");

@@ -15,24 +15,32 @@ pub(crate) const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 pub(super) fn storage_options() -> StorageOptions {
     let variables = std::env::vars_os();
     StorageOptions::from_variables(
-        variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+        variables.filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        }),
     )
 }
 
 /// Returns the time between two checks for a new snapshot.
 pub(super) fn interval(config: &Config) -> Duration {
     let seconds = config.settings.server.snapshot_interval;
-    seconds.map_or(DEFAULT_INTERVAL, |seconds| Duration::from_secs(seconds.get()))
+    seconds.map_or(DEFAULT_INTERVAL, |seconds| {
+        Duration::from_secs(seconds.get())
+    })
 }
 
 /// Opens the cache of a location in a folder, by default one of the user's cache folder.
 ///
 /// # Errors
 /// If no folder is given and the user has no cache folder, or if the cache cannot be opened.
-pub(super) fn open_cache(location: &SnapshotLocation, folder: Option<&Path>) -> anyhow::Result<SnapshotCache> {
+pub(super) fn open_cache(
+    location: &SnapshotLocation,
+    folder: Option<&Path>,
+) -> anyhow::Result<SnapshotCache> {
     let folder = match folder {
         Some(folder) => folder.to_owned(),
-        None => default_folder(location).context("the user has no cache folder; choose one with --cache")?,
+        None => default_folder(location)
+            .context("the user has no cache folder; choose one with --cache")?,
     };
     let remote = RemoteSnapshots::open(location, &storage_options())?;
     Ok(SnapshotCache::open(&folder, remote)?)
@@ -41,6 +49,10 @@ pub(super) fn open_cache(location: &SnapshotLocation, folder: Option<&Path>) -> 
 /// Returns the default folder of a location. Its name is derived from the location.
 fn default_folder(location: &SnapshotLocation) -> Option<PathBuf> {
     let hash = Sha256::digest(location.to_string());
-    let name: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let name: String = hash
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     Some(user_cache_folder()?.join("lodeseek/snapshots").join(name))
 }

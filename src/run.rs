@@ -56,7 +56,11 @@ fn tag(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     let topics = Topics::read(&arguments.topics)?;
     if let Some(output) = &arguments.output {
         ensure!(
@@ -74,15 +78,22 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     config.check_analysis(searcher.catalog().analysis()?)?;
     let mut tag = arguments.model.fields().tag(arguments.model.kind());
     let mut reranked = Value::Null;
-    let choice = arguments.rerank.choice(home, config, Some(&arguments.model))?;
-    if let Some(reranker) = arguments.rerank.reranker(home, &choice, Some(&arguments.model), 1)? {
+    let choice = arguments
+        .rerank
+        .choice(home, config, Some(&arguments.model))?;
+    if let Some(reranker) = arguments
+        .rerank
+        .reranker(home, &choice, Some(&arguments.model), 1)?
+    {
         tag = encoder::tag(&tag, &reranker);
         reranked = encoder::record(&reranker);
         searcher = searcher.with_reranker(reranker);
     }
     let tag = arguments.tag.clone().unwrap_or(tag);
     let depth = arguments.depth.get();
-    let run = rank(&topics, tag, |topic| Ok(searcher.rank_filtered(&topic.text, &topic_filter(topic), depth)?))?;
+    let run = rank(&topics, tag, |topic| {
+        Ok(searcher.rank_filtered(&topic.text, &topic_filter(topic), depth)?)
+    })?;
     let record = json!({
         "model": record,
         "ranking": choice.preset().to_string(),
@@ -102,11 +113,18 @@ fn run_at(address: &str, topics: &Topics, arguments: &Arguments) -> anyhow::Resu
     let mut model = String::new();
     let tag = arguments.tag.clone().unwrap_or_else(|| "server".to_owned());
     let run = rank(topics, tag, |topic| {
-        let Found { ranking, model: used } = client.rank(topic, arguments.depth.get())?;
+        let Found {
+            ranking,
+            model: used,
+        } = client.rank(topic, arguments.depth.get())?;
         model = used;
         Ok(ranking)
     })?;
-    write(&run, json!({ "model": model, "server": client.name() }), arguments)
+    write(
+        &run,
+        json!({ "model": model, "server": client.name() }),
+        arguments,
+    )
 }
 
 /// Ranks for all topics.
@@ -118,13 +136,19 @@ fn rank(
     let mut run = Run::new(tag);
     let bar = ProgressBar::new(topics.0.len() as u64);
     for topic in &topics.0 {
-        run.insert(&topic.id, ranked(topic).with_context(|| format!("topic {}", topic.id))?);
+        run.insert(
+            &topic.id,
+            ranked(topic).with_context(|| format!("topic {}", topic.id))?,
+        );
         bar.inc(1);
     }
     bar.finish_and_clear();
     let empty = run.iter().filter(|(_, ranking)| ranking.is_empty()).count();
     if empty > 0 {
-        tracing::warn!("no dataset was found for {empty} of {} topics", topics.0.len());
+        tracing::warn!(
+            "no dataset was found for {empty} of {} topics",
+            topics.0.len()
+        );
     }
     Ok(run)
 }

@@ -12,9 +12,10 @@ use super::values::positive;
 use lodeseek_catalog::{DatasetId, Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
-    Coverage, DenseMatch, DuplicateMode, EncoderSummary, Example, ExampleGraph, ExampleSimilarity, Filter, Hit,
-    Interpretation, InterpretationKind, PairSummary, PartKind, QuerySyntax, RerankSummary, SearchRequest,
-    SearchResponse, Searcher, SimilarityPart, SnippetKind, SnippetTriple, SuggestedFilter, WorkEvidence,
+    Coverage, DenseMatch, DuplicateMode, EncoderSummary, Example, ExampleGraph, ExampleSimilarity,
+    Filter, Hit, Interpretation, InterpretationKind, PairSummary, PartKind, QuerySyntax,
+    RerankSummary, SearchRequest, SearchResponse, Searcher, SimilarityPart, SnippetKind,
+    SnippetTriple, SuggestedFilter, WorkEvidence,
 };
 use lodeseek_rdf::language_name;
 use lodeseek_rerank::Granularity;
@@ -68,26 +69,46 @@ pub(crate) struct Arguments {
 /// Maximum number of snippet triples printed for a hit. Matching triples come first.
 const SHOWN: usize = 5;
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     let mut searcher = Searcher::open(home)?.with_model(arguments.model.model()?);
     config.check_analysis(searcher.catalog().analysis()?)?;
-    let choice = arguments.rerank.choice(home, config, Some(&arguments.model))?;
-    let reranker = arguments.rerank.reranker(home, &choice, Some(&arguments.model), arguments.depth.get())?;
+    let choice = arguments
+        .rerank
+        .choice(home, config, Some(&arguments.model))?;
+    let reranker =
+        arguments
+            .rerank
+            .reranker(home, &choice, Some(&arguments.model), arguments.depth.get())?;
     if let Some(reranker) = reranker {
         searcher = searcher.with_reranker(reranker);
     }
     let query = arguments.query.join(" ");
-    let examples: Vec<Example> =
-        arguments.like.iter().map(|named| example(home, &searcher, named)).collect::<anyhow::Result<_>>()?;
+    let examples: Vec<Example> = arguments
+        .like
+        .iter()
+        .map(|named| example(home, &searcher, named))
+        .collect::<anyhow::Result<_>>()?;
     let request = SearchRequest {
-        syntax: if arguments.literal { QuerySyntax::Literal } else { QuerySyntax::Interpreted },
+        syntax: if arguments.literal {
+            QuerySyntax::Literal
+        } else {
+            QuerySyntax::Interpreted
+        },
         depth: arguments.depth.get(),
         explain: arguments.explain,
         snippet: arguments.snippet,
         languages: arguments.lang.clone(),
         filter: arguments.filter.filter(),
         facets: arguments.facets.then_some(filter::SHOWN),
-        duplicates: if arguments.duplicates { DuplicateMode::All } else { DuplicateMode::Grouped },
+        duplicates: if arguments.duplicates {
+            DuplicateMode::All
+        } else {
+            DuplicateMode::Grouped
+        },
         examples,
         ..SearchRequest::new(query.clone())
     };
@@ -108,7 +129,11 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
             }
         }
     }
-    Ok(if response.hits.is_empty() || response.only_closest { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if response.hits.is_empty() || response.only_closest {
+        ExitStatus::NoResult
+    } else {
+        ExitStatus::Success
+    })
 }
 
 /// Returns an example by the id of a dataset, or else by the path of a file.
@@ -122,7 +147,11 @@ fn example(home: &Path, searcher: &Searcher, named: &str) -> anyhow::Result<Exam
     if Path::new(named).exists() {
         let graph = super::snippet::read_file(named)?;
         let example = ExampleGraph::new(&graph);
-        return Ok(Example::Graph(if searcher.encodes_examples() { example.with_texts(&graph) } else { example }));
+        return Ok(Example::Graph(if searcher.encodes_examples() {
+            example.with_texts(&graph)
+        } else {
+            example
+        }));
     }
     let unknown = match &id {
         Ok(id) => dataset_ids::unknown(home, searcher, id).to_string(),
@@ -145,15 +174,30 @@ fn write_response(
         (false, _) => " and pass the filters",
     };
     if response.terms.is_empty() && response.hits.is_empty() {
-        writeln!(out, "“{}” contains no searchable words: common words are ignored.", safe(query))?;
+        writeln!(
+            out,
+            "“{}” contains no searchable words: common words are ignored.",
+            safe(query)
+        )?;
         return Ok(());
     }
     if response.hits.is_empty() {
-        let passing = if request.filter.is_empty() { "" } else { " that passes the filters" };
-        writeln!(out, "No dataset{passing} contains any of the words of “{}”.", safe(query))?;
+        let passing = if request.filter.is_empty() {
+            ""
+        } else {
+            " that passes the filters"
+        };
+        writeln!(
+            out,
+            "No dataset{passing} contains any of the words of “{}”.",
+            safe(query)
+        )?;
         write_interpretations(out, &response.interpretations)?;
         write_suggestion(out, style, response)?;
-        return Ok(response.facets.as_ref().map_or(Ok(()), |counts| write_counts(out, counts))?);
+        return Ok(response
+            .facets
+            .as_ref()
+            .map_or(Ok(()), |counts| write_counts(out, counts))?);
     }
     writeln!(
         out,
@@ -176,25 +220,42 @@ fn write_response(
         write_rerank(out, rerank)?;
     }
     for hit in &response.hits {
-        let view = View { style, response, filter: &request.filter, examples };
+        let view = View {
+            style,
+            response,
+            filter: &request.filter,
+            examples,
+        };
         view.hit(out, hit)?;
     }
     Ok(())
 }
 
 /// Writes the meanings of the parts of the query that are not only words.
-fn write_interpretations(out: &mut impl Write, interpretations: &[Interpretation]) -> io::Result<()> {
+fn write_interpretations(
+    out: &mut impl Write,
+    interpretations: &[Interpretation],
+) -> io::Result<()> {
     if interpretations.is_empty() {
         return Ok(());
     }
     let described: Vec<String> = interpretations.iter().map(describe).collect();
-    writeln!(out, "interpreted: {} (--literal searches for the words as typed)", described.join(", "))
+    writeln!(
+        out,
+        "interpreted: {} (--literal searches for the words as typed)",
+        described.join(", ")
+    )
 }
 
 fn describe(part: &Interpretation) -> String {
     if part.kind == InterpretationKind::Translation {
         let language = language_name(part.language.as_deref().unwrap_or_default());
-        return format!("{} “{}” as {}", safe(language), safe(&part.text), safe(&part.first_translations()));
+        return format!(
+            "{} “{}” as {}",
+            safe(language),
+            safe(&part.text),
+            safe(&part.first_translations())
+        );
     }
     let sign = if part.excluded { "without " } else { "" };
     let note = match part.kind {
@@ -219,13 +280,22 @@ fn write_suggested_filters(out: &mut impl Write, filters: &[SuggestedFilter]) ->
     let mut described = Vec::new();
     for one in filters {
         let number = counted(one.with_words, "dataset");
-        described.push(format!("--{}={} for “{}” ({number})", one.parameter, one.value, safe(&one.text)));
+        described.push(format!(
+            "--{}={} for “{}” ({number})",
+            one.parameter,
+            one.value,
+            safe(&one.text)
+        ));
     }
     writeln!(out, "suggested filters: {}", described.join(", "))
 }
 
 /// Writes the suggested spelling, if there is one.
-fn write_suggestion(out: &mut impl Write, style: Style, response: &SearchResponse) -> io::Result<()> {
+fn write_suggestion(
+    out: &mut impl Write,
+    style: Style,
+    response: &SearchResponse,
+) -> io::Result<()> {
     match &response.suggestion {
         Some(suggestion) => writeln!(out, "Did you mean “{}”?", style.strong(&safe(suggestion))),
         None => Ok(()),
@@ -236,22 +306,39 @@ fn write_suggestion(out: &mut impl Write, style: Style, response: &SearchRespons
 fn write_rerank(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> {
     let encoders: Vec<String> = rerank.encoders.iter().map(encoder_note).collect();
     if let Some(weight) = rerank.popularity {
-        writeln!(out, "popularity prior added: {weight} · ln(1 + uses or names), as of the catalogue")?;
+        writeln!(
+            out,
+            "popularity prior added: {weight} · ln(1 + uses or names), as of the catalogue"
+        )?;
     }
     if encoders.is_empty() {
         writeln!(out, "{}", counted(rerank.candidates as u64, "candidate"))?;
     } else {
-        writeln!(out, "{} re-ranked by {}", counted(rerank.candidates as u64, "candidate"), encoders.join(" and "))?;
+        writeln!(
+            out,
+            "{} re-ranked by {}",
+            counted(rerank.candidates as u64, "candidate"),
+            encoders.join(" and ")
+        )?;
     }
     match &rerank.cross_encoder {
-        Some(PairSummary { model, deadline_passed: true, scored }) => writeln!(
+        Some(PairSummary {
+            model,
+            deadline_passed: true,
+            scored,
+        }) => writeln!(
             out,
             "the cross-encoder {} scored {} before its deadline: the order is that without it",
             safe(model),
             counted(*scored, "dataset")
         ),
         Some(PairSummary { model, scored, .. }) => {
-            writeln!(out, "the first {} ordered by the cross-encoder {}", counted(*scored, "dataset"), safe(model))
+            writeln!(
+                out,
+                "the first {} ordered by the cross-encoder {}",
+                counted(*scored, "dataset"),
+                safe(model)
+            )
         }
         None => Ok(()),
     }
@@ -266,15 +353,25 @@ fn encoder_note(encoder: &EncoderSummary) -> String {
     let damaged = match encoder.damaged {
         0 => String::new(),
         count => {
-            format!(" ({count} with damaged vectors; run `lodeseek repair`, then `lodeseek index` with this model)")
+            format!(
+                " ({count} with damaged vectors; run `lodeseek repair`, then `lodeseek index` with this model)"
+            )
         }
     };
-    format!("{} ({}){unencoded}{damaged}", method_name(encoder.granularity), safe(&encoder.model))
+    format!(
+        "{} ({}){unencoded}{damaged}",
+        method_name(encoder.granularity),
+        safe(&encoder.model)
+    )
 }
 
 /// Writes properties that only some catalogues have: tasks, modalities, languages and the introducing work.
 fn write_themes(out: &mut impl Write, metadata: &Metadata) -> io::Result<()> {
-    for (name, scheme) in [("tasks", Scheme::Task), ("modalities", Scheme::Modality), ("languages", Scheme::Language)] {
+    for (name, scheme) in [
+        ("tasks", Scheme::Task),
+        ("modalities", Scheme::Modality),
+        ("languages", Scheme::Language),
+    ] {
         let labels: Vec<&str> = metadata.themes_of(scheme).collect();
         if !labels.is_empty() {
             writeln!(out, "    {name}: {}", cut(&labels.join(", "), 120))?;
@@ -299,17 +396,28 @@ impl View<'_> {
     fn hit(&self, out: &mut impl Write, hit: &Hit) -> io::Result<()> {
         let metadata = &hit.card.metadata;
         writeln!(out)?;
-        let score = hit.score.map(|score| format!(" {score:.3}")).unwrap_or_default();
+        let score = hit
+            .score
+            .map(|score| format!(" {score:.3}"))
+            .unwrap_or_default();
         let title = self.style.strong(&self.marked(metadata.title(), 90));
-        let address = metadata.landing_page.as_deref().or(metadata.source.as_deref());
+        let address = metadata
+            .landing_page
+            .as_deref()
+            .or(metadata.source.as_deref());
         writeln!(
             out,
             "{:>2}. {}  {}",
             hit.rank,
             self.style.linked(&title, address),
-            self.style.faint(&format!("[{}]{}", safe(metadata.id.as_str()), score))
+            self.style
+                .faint(&format!("[{}]{}", safe(metadata.id.as_str()), score))
         )?;
-        let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| cut(&agent.name, 50)).collect();
+        let mut facts: Vec<String> = metadata
+            .agents()
+            .take(1)
+            .map(|agent| cut(&agent.name, 50))
+            .collect();
         facts.extend(metadata.first_year().map(|year| year.to_string()));
         // Catalogues may also list datasets that are not RDF.
         let triples = hit.card.profile.triples;
@@ -326,16 +434,28 @@ impl View<'_> {
                 Some(publisher) => format!("{} [{}]", cut(publisher, 50), safe(other.id.as_str())),
                 None => format!("[{}]", safe(other.id.as_str())),
             });
-            writeln!(out, "    also from: {}", named.collect::<Vec<_>>().join(", "))?;
+            writeln!(
+                out,
+                "    also from: {}",
+                named.collect::<Vec<_>>().join(", ")
+            )?;
         }
         write_themes(out, metadata)?;
         self.coverage(out, &hit.card.coverage)?;
-        let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
+        let fields: Vec<String> = hit
+            .fields
+            .iter()
+            .map(|m| format!("{} ({})", m.field, m.terms.join(", ")))
+            .collect();
         if fields.is_empty() && hit.dense.is_empty() {
             writeln!(out, "    contains none of the words")?;
         } else if fields.is_empty() {
             let named = hit.dense.iter().any(|dense| !dense.parts.is_empty());
-            writeln!(out, "    contains none of the words; similar in meaning{}", if named { ":" } else { "" })?;
+            writeln!(
+                out,
+                "    contains none of the words; similar in meaning{}",
+                if named { ":" } else { "" }
+            )?;
         } else {
             writeln!(out, "    matched in {}", fields.join("; "))?;
         }
@@ -370,10 +490,18 @@ impl View<'_> {
 
     /// Writes the area and the period if the request filters by them.
     fn coverage(&self, out: &mut impl Write, coverage: &Coverage) -> io::Result<()> {
-        if let Some(place) = coverage.place.as_ref().filter(|_| self.filter.within.is_some()) {
+        if let Some(place) = coverage
+            .place
+            .as_ref()
+            .filter(|_| self.filter.within.is_some())
+        {
             writeln!(out, "    area: {}", safe(&place.to_string()))?;
         }
-        if let Some(period) = coverage.period.as_ref().filter(|_| self.filter.covers.is_some()) {
+        if let Some(period) = coverage
+            .period
+            .as_ref()
+            .filter(|_| self.filter.covers.is_some())
+        {
             writeln!(out, "    dates: {}", safe(&period.to_string()))?;
         }
         Ok(())
@@ -381,15 +509,28 @@ impl View<'_> {
 
     /// Writes the similarity to an example, with the reasons.
     fn similar(&self, out: &mut impl Write, similarity: &ExampleSimilarity) -> io::Result<()> {
-        let example = self.examples.get(similarity.example).map_or("", String::as_str);
+        let example = self
+            .examples
+            .get(similarity.example)
+            .map_or("", String::as_str);
         let clauses = similarity.parts.iter().flat_map(SimilarityPart::clauses);
-        let reasons: Vec<String> = clauses.map(|clause| super::similar::reason(&clause)).collect();
-        writeln!(out, "    similar to {} ({:.2}): {}", safe(example), similarity.score, reasons.join("; "))
+        let reasons: Vec<String> = clauses
+            .map(|clause| super::similar::reason(&clause))
+            .collect();
+        writeln!(
+            out,
+            "    similar to {} ({:.2}): {}",
+            safe(example),
+            similarity.score,
+            reasons.join("; ")
+        )
     }
 
     /// Writes the works near to the query that use the dataset.
     fn works(&self, out: &mut impl Write, evidence: &WorkEvidence) -> io::Result<()> {
-        let WorkEvidence { near, all, works, .. } = evidence;
+        let WorkEvidence {
+            near, all, works, ..
+        } = evidence;
         writeln!(
             out,
             "    used by {} near to the query, of {} in total:",
@@ -397,8 +538,13 @@ impl View<'_> {
             grouped(*all as u64)
         )?;
         for work in works {
-            let year = work.year.map(|year| format!(" ({year})")).unwrap_or_default();
-            let title = self.style.linked(&self.marked(&work.title, 100), work.url.as_deref());
+            let year = work
+                .year
+                .map(|year| format!(" ({year})"))
+                .unwrap_or_default();
+            let title = self
+                .style
+                .linked(&self.marked(&work.title, 100), work.url.as_deref());
             writeln!(out, "      {:.3} {title}{year}", work.similarity)?;
         }
         Ok(())
@@ -406,9 +552,16 @@ impl View<'_> {
 
     /// Writes the scores by vectors and the nearest parts.
     fn dense(&self, out: &mut impl Write, dense: &DenseMatch) -> io::Result<()> {
-        let score = |score: Option<f64>| score.map_or_else(|| "none".to_owned(), |score| format!("{score:.3}"));
+        let score = |score: Option<f64>| {
+            score.map_or_else(|| "none".to_owned(), |score| format!("{score:.3}"))
+        };
         let (metadata, data) = (score(dense.metadata), score(dense.data));
-        writeln!(out, "    {} {:.3} (metadata {metadata}, data {data})", method_name(dense.granularity), dense.score)?;
+        writeln!(
+            out,
+            "    {} {:.3} (metadata {metadata}, data {data})",
+            method_name(dense.granularity),
+            dense.score
+        )?;
         for part in &dense.parts {
             let kind = match (dense.granularity, part.of) {
                 (Granularity::Term, PartKind::Metadata) => "term of the metadata",
@@ -416,29 +569,48 @@ impl View<'_> {
                 (_, PartKind::Metadata) => "metadata",
                 (_, PartKind::Triple) => "triple",
             };
-            writeln!(out, "      {:.3} {kind}: {}", part.score, self.marked(&part.text, 120))?;
+            writeln!(
+                out,
+                "      {:.3} {kind}: {}",
+                part.score,
+                self.marked(&part.text, 120)
+            )?;
         }
         Ok(())
     }
 
     fn snippet(&self, out: &mut impl Write, snippet: &[SnippetTriple]) -> io::Result<()> {
-        let (matching, others): (Vec<_>, Vec<_>) = snippet.iter().partition(|triple| !triple.matched.is_empty());
+        let (matching, others): (Vec<_>, Vec<_>) = snippet
+            .iter()
+            .partition(|triple| !triple.matched.is_empty());
         for triple in matching.iter().chain(&others).take(SHOWN) {
-            writeln!(out, "    {} {}", self.style.faint("│"), self.triple(&triple.triple))?;
+            writeln!(
+                out,
+                "    {} {}",
+                self.style.faint("│"),
+                self.triple(&triple.triple)
+            )?;
         }
         Ok(())
     }
 
     fn triple(&self, triple: &LabelledTriple) -> String {
         let object = self.marked(&triple.object.label, 80);
-        let object =
-            if triple.object.kind == lodeseek_snippet::TermKind::Literal { format!("“{object}”") } else { object };
+        let object = if triple.object.kind == lodeseek_snippet::TermKind::Literal {
+            format!("“{object}”")
+        } else {
+            object
+        };
         let subject = self.marked(&triple.subject.label, 50);
-        format!("{subject} — {} — {object}", self.marked(&triple.predicate.label, 40))
+        format!(
+            "{subject} — {} — {object}",
+            self.marked(&triple.predicate.label, 40)
+        )
     }
 
     /// Returns the beginning of a text with the words of the query emphasised.
     fn marked(&self, text: &str, length: usize) -> String {
-        self.style.marked(&cut(text, length), self.response.words.in_text(text))
+        self.style
+            .marked(&cut(text, length), self.response.words.in_text(text))
     }
 }

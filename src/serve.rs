@@ -13,8 +13,9 @@ use anyhow::Context;
 use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
-    Branding, ConnectionLimits, Editor, HarvestSchedule, HomeOptions, Logo, Operators, Portal, Proxies, PublicUrl,
-    Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, serve, serve_mcp, serve_replica,
+    Branding, ConnectionLimits, Editor, HarvestSchedule, HomeOptions, Logo, Operators, Portal,
+    Proxies, PublicUrl, Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, serve, serve_mcp,
+    serve_replica,
 };
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_sparql::SparqlLimits;
@@ -115,20 +116,39 @@ const SHOWN: usize = 10;
 /// Default address to listen on.
 pub(crate) const DEFAULT_BIND: &str = "127.0.0.1:7878";
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let bind = arguments.bind.as_deref().or(config.settings.server.bind.as_deref()).unwrap_or(DEFAULT_BIND);
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
+    let bind = arguments
+        .bind
+        .as_deref()
+        .or(config.settings.server.bind.as_deref())
+        .unwrap_or(DEFAULT_BIND);
     let options = arguments.options(home, config, addresses(bind)?)?;
-    let options = ServeOptions { tls: arguments.tls(config)?, ..options };
-    if let Some(location) = arguments.snapshot.as_ref().or(config.settings.server.snapshot.as_ref()) {
+    let options = ServeOptions {
+        tls: arguments.tls(config)?,
+        ..options
+    };
+    if let Some(location) = arguments
+        .snapshot
+        .as_ref()
+        .or(config.settings.server.snapshot.as_ref())
+    {
         return arguments.run_replica(location, config, &options);
     }
-    anyhow::ensure!(arguments.cache.is_none(), "--cache is for snapshots; set --snapshot, too");
+    anyhow::ensure!(
+        arguments.cache.is_none(),
+        "--cache is for snapshots; set --snapshot, too"
+    );
     // A server that changes the collection creates what is missing; another one only reads.
     if options.background.is_some() || options.admin {
         prepare(home, config)?;
     }
     config.check_analysis(Searcher::open(home)?.catalog().analysis()?)?;
-    let reranker = arguments.reranker(home, config, options.background.is_some() || options.admin)?;
+    let reranker =
+        arguments.reranker(home, config, options.background.is_some() || options.admin)?;
     log_ranking(reranker.as_ref());
     serve(home, reranker, &options)?;
     Ok(ExitStatus::Success)
@@ -137,7 +157,10 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
 fn log_ranking(reranker: Option<&Reranker>) {
     match reranker {
         Some(reranker) if reranker.encoders().len() > 0 => {
-            tracing::info!("searches rank by words, and re-rank with {}", encoder_names(reranker));
+            tracing::info!(
+                "searches rank by words, and re-rank with {}",
+                encoder_names(reranker)
+            );
         }
         Some(_) => tracing::info!("searches rank by words, by several models"),
         None => tracing::info!("searches rank by words, by one model"),
@@ -150,7 +173,15 @@ pub(crate) fn run_mcp(home: &Path, config: &Config) -> anyhow::Result<ExitStatus
     let options = arguments.options(home, config, Vec::new())?;
     config.check_analysis(Searcher::open(home)?.catalog().analysis()?)?;
     let reranker = arguments.reranker(home, config, false)?;
-    serve_mcp(home, reranker, &ServeOptions { admin: false, background: None, ..options })?;
+    serve_mcp(
+        home,
+        reranker,
+        &ServeOptions {
+            admin: false,
+            background: None,
+            ..options
+        },
+    )?;
     Ok(ExitStatus::Success)
 }
 
@@ -164,7 +195,10 @@ fn addresses(bind: &str) -> anyhow::Result<Vec<SocketAddr>> {
     })?;
     let mut found: Vec<SocketAddr> = found.collect();
     found.sort_by_key(SocketAddr::is_ipv6);
-    anyhow::ensure!(!found.is_empty(), "cannot listen on {bind:?}: the name has no address");
+    anyhow::ensure!(
+        !found.is_empty(),
+        "cannot listen on {bind:?}: the name has no address"
+    );
     Ok(found)
 }
 
@@ -184,12 +218,21 @@ impl Arguments {
             "a server of snapshots only reads: remove --snapshot, or --admin and --harvest with their settings; \
              change the collection where it is, and run `lodeseek publish` there"
         );
-        let folder = self.cache.as_deref().or(config.settings.server.snapshot_cache.as_deref());
+        let folder = self
+            .cache
+            .as_deref()
+            .or(config.settings.server.snapshot_cache.as_deref());
         let cache = replica::open_cache(location, folder)?;
         let (arguments, settings) = (self.clone(), config.clone());
-        let prepare =
-            move |home: &Path| arguments.home_options(home, &settings).map_err(|error| super::errors::message(&error));
-        serve_replica(Replica::new(cache, replica::interval(config), prepare), options)?;
+        let prepare = move |home: &Path| {
+            arguments
+                .home_options(home, &settings)
+                .map_err(|error| super::errors::message(&error))
+        };
+        serve_replica(
+            Replica::new(cache, replica::interval(config), prepare),
+            options,
+        )?;
         Ok(ExitStatus::Success)
     }
 
@@ -203,17 +246,28 @@ impl Arguments {
     }
 
     /// Returns the options of a server that listens on some addresses, without TLS.
-    fn options(&self, home: &Path, config: &Config, bind: Vec<SocketAddr>) -> anyhow::Result<ServeOptions> {
+    fn options(
+        &self,
+        home: &Path,
+        config: &Config,
+        bind: Vec<SocketAddr>,
+    ) -> anyhow::Result<ServeOptions> {
         let settings = &config.settings;
         let editor = self.editor.as_deref().or(settings.server.editor.as_deref());
         let editor = editor.map(Editor::read).transpose()?;
-        let token = self.operator_token_file.as_deref().or(settings.server.operator_token_file.as_deref());
+        let token = self
+            .operator_token_file
+            .as_deref()
+            .or(settings.server.operator_token_file.as_deref());
         let token = token.map(Path::to_path_buf);
         let networks = self.egress.private_networks(config);
         let schedule = self.schedule.schedule(config, networks.clone());
         Ok(ServeOptions {
             bind,
-            public_url: self.public_url.clone().or_else(|| settings.public_url.clone()),
+            public_url: self
+                .public_url
+                .clone()
+                .or_else(|| settings.public_url.clone()),
             tls: None,
             connections: self.connection_limits(config),
             sparql: self.sparql_limits(config),
@@ -234,8 +288,12 @@ impl Arguments {
     }
 
     fn connection_limits(&self, config: &Config) -> ConnectionLimits {
-        let total = self.max_connections.or(config.settings.server.max_connections);
-        total.map_or_else(ConnectionLimits::default, |total| ConnectionLimits::with_total(total.get()))
+        let total = self
+            .max_connections
+            .or(config.settings.server.max_connections);
+        total.map_or_else(ConnectionLimits::default, |total| {
+            ConnectionLimits::with_total(total.get())
+        })
     }
 
     /// Reads certificate and key.
@@ -244,27 +302,40 @@ impl Arguments {
     /// If one of them is not configured, or the files are not valid.
     fn tls(&self, config: &Config) -> anyhow::Result<Option<Tls>> {
         let settings = &config.settings.server;
-        let certificate = self.tls_certificate.as_deref().or(settings.tls_certificate.as_deref());
+        let certificate = self
+            .tls_certificate
+            .as_deref()
+            .or(settings.tls_certificate.as_deref());
         let key = self.tls_key.as_deref().or(settings.tls_key.as_deref());
         match (certificate, key) {
             (None, None) => Ok(None),
             (Some(certificate), Some(key)) => Ok(Some(Tls::open(certificate, key)?)),
-            (Some(_), None) => anyhow::bail!("the certificate has no key; set --tls-key, or `server.tls-key`"),
+            (Some(_), None) => {
+                anyhow::bail!("the certificate has no key; set --tls-key, or `server.tls-key`")
+            }
             (None, Some(_)) => {
-                anyhow::bail!("the key has no certificate; set --tls-certificate, or `server.tls-certificate`")
+                anyhow::bail!(
+                    "the key has no certificate; set --tls-certificate, or `server.tls-certificate`"
+                )
             }
         }
     }
 
     fn sparql_limits(&self, config: &Config) -> SparqlLimits {
         let (settings, default) = (&config.settings.sparql, SparqlLimits::default());
-        let concurrent = self.sparql_queries.or(settings.queries).unwrap_or(default.concurrent);
+        let concurrent = self
+            .sparql_queries
+            .or(settings.queries)
+            .unwrap_or(default.concurrent);
         let of_client = self.sparql_queries_of_client.or(settings.queries_of_client);
         let deadline = self.sparql_deadline.or(settings.deadline);
         SparqlLimits {
             deadline: deadline.map_or(default.deadline, Duration::from_secs),
             rows: self.sparql_rows.or(settings.rows).unwrap_or(default.rows),
-            answer_megabytes: self.sparql_megabytes.or(settings.megabytes).unwrap_or(default.answer_megabytes),
+            answer_megabytes: self
+                .sparql_megabytes
+                .or(settings.megabytes)
+                .unwrap_or(default.answer_megabytes),
             memory_megabytes: self.workers.memory_megabytes(config),
             concurrent,
             concurrent_long: concurrent.div_ceil(2),
@@ -286,31 +357,54 @@ impl Arguments {
 
     fn proxies(&self, config: &Config) -> Proxies {
         match &self.trusted_proxy[..] {
-            [] => Proxies::new(config.settings.server.trusted_proxies.as_deref().unwrap_or_default()),
+            [] => Proxies::new(
+                config
+                    .settings
+                    .server
+                    .trusted_proxies
+                    .as_deref()
+                    .unwrap_or_default(),
+            ),
             proxies => Proxies::new(proxies),
         }
     }
 
     fn portal(&self, config: &Config) -> Portal {
         let (settings, default) = (&config.settings.portal, Portal::default());
-        let either = |flag: &Option<String>, setting: &Option<String>| flag.clone().or_else(|| setting.clone());
+        let either = |flag: &Option<String>, setting: &Option<String>| {
+            flag.clone().or_else(|| setting.clone())
+        };
         Portal {
             title: either(&self.title, &settings.title).unwrap_or(default.title),
-            description: either(&self.description, &settings.description).unwrap_or(default.description),
+            description: either(&self.description, &settings.description)
+                .unwrap_or(default.description),
             publisher: either(&self.publisher, &settings.publisher).unwrap_or(default.publisher),
             publisher_iri: either(&self.publisher_iri, &settings.publisher_iri),
         }
     }
 
     /// Opens the ranking of the home. A server that changes the collection creates missing vectors, which it fills later.
-    fn reranker(&self, home: &Path, config: &Config, changes: bool) -> anyhow::Result<Option<Reranker>> {
+    fn reranker(
+        &self,
+        home: &Path,
+        config: &Config,
+        changes: bool,
+    ) -> anyhow::Result<Option<Reranker>> {
         let choice = self.rerank.choice(home, config, None)?;
         if !changes {
             return self.rerank.reranker(home, &choice, None, SHOWN);
         }
-        let encoders = choice.open_and_create(home, config.settings.encoders.vectors)?.or_warn()?;
-        let pool = if choice.preset() == Preset::Words { Vec::new() } else { self.rerank.pool_of(&choice) };
-        let reranker = self.rerank.reranker_of(home, &choice, encoders, pool, SHOWN)?;
+        let encoders = choice
+            .open_and_create(home, config.settings.encoders.vectors)?
+            .or_warn()?;
+        let pool = if choice.preset() == Preset::Words {
+            Vec::new()
+        } else {
+            self.rerank.pool_of(&choice)
+        };
+        let reranker = self
+            .rerank
+            .reranker_of(home, &choice, encoders, pool, SHOWN)?;
         choice.write_record(home)?;
         Ok(reranker)
     }
@@ -326,17 +420,37 @@ fn branding(config: &Config) -> anyhow::Result<Branding> {
         contact: settings.contact,
         color: settings.color,
         dark_color: settings.dark_color,
-        theme: settings.theme.as_deref().map(Theme::read).transpose()?.unwrap_or_default(),
+        theme: settings
+            .theme
+            .as_deref()
+            .map(Theme::read)
+            .transpose()?
+            .unwrap_or_default(),
         logo: settings.logo.as_deref().map(Logo::read).transpose()?,
     })
 }
 
 /// Creates the index of a home that is filled while it is served.
 fn prepare(home: &Path, config: &Config) -> anyhow::Result<()> {
-    if matches!(Index::open(&index_folder(home)), Err(IndexError::Missing(_))) {
-        let analysis = Some(config.settings.analysis.unwrap_or(AnalysisKind::Multilingual));
+    if matches!(
+        Index::open(&index_folder(home)),
+        Err(IndexError::Missing(_))
+    ) {
+        let analysis = Some(
+            config
+                .settings
+                .analysis
+                .unwrap_or(AnalysisKind::Multilingual),
+        );
         let store = Store::open(home, Access::Write, config.settings.base.as_deref())?;
-        Indexer::new(&store, IndexOptions { analysis, ..IndexOptions::default() }).run(&|_| ())?;
+        Indexer::new(
+            &store,
+            IndexOptions {
+                analysis,
+                ..IndexOptions::default()
+            },
+        )
+        .run(&|_| ())?;
     }
     Ok(())
 }
@@ -352,7 +466,9 @@ fn encoder_names(reranker: &Reranker) -> String {
             None => methods.push((model, vec![method])),
         }
     }
-    let names = methods.iter().map(|(model, methods)| format!("{} by {model}", methods.join(" and ")));
+    let names = methods
+        .iter()
+        .map(|(model, methods)| format!("{} by {model}", methods.join(" and ")));
     names.collect::<Vec<_>>().join(", ")
 }
 
@@ -363,7 +479,9 @@ fn operators(token_file: Option<&Path>) -> anyhow::Result<Operators> {
 
 /// Returns the function that reads the operator token again at SIGHUP.
 fn reload(token_file: Option<PathBuf>) -> Reload {
-    Reload::new(move || operators(token_file.as_deref()).map_err(|error| super::errors::message(&error)))
+    Reload::new(move || {
+        operators(token_file.as_deref()).map_err(|error| super::errors::message(&error))
+    })
 }
 
 /// Reads the operator token of a file, without surrounding white space.
@@ -374,7 +492,8 @@ fn read_operator_token(file: &Path) -> anyhow::Result<Operators> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        let metadata = std::fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let metadata =
+            std::fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
         let mode = metadata.mode() & 0o777;
         anyhow::ensure!(
             mode & 0o007 == 0,
@@ -383,7 +502,8 @@ fn read_operator_token(file: &Path) -> anyhow::Result<Operators> {
             file.display()
         );
     }
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let token = text.trim();
     anyhow::ensure!(
         token.len() >= 16,

@@ -41,7 +41,12 @@ pub(super) struct ServerArguments {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Token for --server. Other users of this machine can read the arguments of a process: prefer the variable or --token-file.
-    #[arg(long, value_name = "TOKEN", env = "LODESEEK_TOKEN", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "LODESEEK_TOKEN",
+        hide_env_values = true
+    )]
     token: Option<String>,
 }
 
@@ -52,7 +57,10 @@ impl ServerArguments {
     /// If the address or the token is not valid.
     pub(super) fn remote(&self) -> anyhow::Result<Option<ServerClient>> {
         let Some(address) = self.server.as_deref().filter(|address| !address.is_empty()) else {
-            anyhow::ensure!(self.token_file.is_none(), "--token-file needs --server, the address of a server");
+            anyhow::ensure!(
+                self.token_file.is_none(),
+                "--token-file needs --server, the address of a server"
+            );
             return Ok(None);
         };
         let remote = Remote::new(address, self.token_file.as_deref(), self.token.as_deref())?;
@@ -89,10 +97,16 @@ impl Found {
                 Value::Null => scores.last().map_or(0.0, |last| last.score - 1.0),
                 score => score.as_f64()?,
             };
-            scores.push(Scored { id: DatasetId::new(hit["id"].as_str()?).ok()?, score });
+            scores.push(Scored {
+                id: DatasetId::new(hit["id"].as_str()?).ok()?,
+                score,
+            });
         }
         let model = response["model"].as_str()?.to_owned();
-        Some(Self { ranking: Ranking::from_scores(scores), model })
+        Some(Self {
+            ranking: Ranking::from_scores(scores),
+            model,
+        })
     }
 }
 
@@ -118,9 +132,16 @@ impl ServerClient {
     /// If the server cannot be reached, or rejects the search.
     pub(super) fn rank(&self, topic: &Topic, depth: usize) -> anyhow::Result<Found> {
         let depth = depth.to_string();
-        let parameters = [("q", topic.text.as_str()), ("k", &depth), ("literal", "true"), ("duplicates", "all")];
+        let parameters = [
+            ("q", topic.text.as_str()),
+            ("k", &depth),
+            ("literal", "true"),
+            ("duplicates", "all"),
+        ];
         let mut query = url::form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(parameters).extend_pairs(topic.year.map(|year| ("before", year.to_string())));
+        query
+            .extend_pairs(parameters)
+            .extend_pairs(topic.year.map(|year| ("before", year.to_string())));
         let query = query.finish();
         let response = self.get(&format!("/api/search?{query}"))?;
         Found::new(&response).with_context(|| self.invalid_response())
@@ -128,7 +149,10 @@ impl ServerClient {
 
     /// Returns a message for a response that cannot be read.
     pub(super) fn invalid_response(&self) -> String {
-        format!("{} sent an invalid response; it must be lodeseek of this version", self.name())
+        format!(
+            "{} sent an invalid response; it must be lodeseek of this version",
+            self.name()
+        )
     }
 
     /// Finds the server of a home; `None` if none accepts changes.
@@ -154,16 +178,23 @@ impl ServerClient {
     }
 
     /// Loads files of this machine. Another server receives them, with the files that a catalogue describes.
-    pub(super) fn load(&self, sources: &[PathBuf], id_prefix: &str, replace: bool) -> anyhow::Result<Value> {
+    pub(super) fn load(
+        &self,
+        sources: &[PathBuf],
+        id_prefix: &str,
+        replace: bool,
+    ) -> anyhow::Result<Value> {
         match &self.0 {
             #[cfg(unix)]
             Connection::Local(_) => {
                 let mut absolute = Vec::new();
                 for source in sources {
                     let path = source.canonicalize();
-                    absolute.push(path.with_context(|| format!("cannot read {}", source.display()))?);
+                    absolute
+                        .push(path.with_context(|| format!("cannot read {}", source.display()))?);
                 }
-                let body = json!({ "sources": absolute, "idPrefix": id_prefix, "replace": replace });
+                let body =
+                    json!({ "sources": absolute, "idPrefix": id_prefix, "replace": replace });
                 self.change("/api/admin/load", Some(&body), "datasets")
             }
             Connection::Remote(remote) => {
@@ -191,7 +222,8 @@ impl ServerClient {
         for list in lists(works)? {
             let job = self.send("POST", "/api/admin/works", "application/jsonl", &list)?;
             let result = self.follow(job, "works", &stop)?;
-            let report: AddedWorks = serde_json::from_value(result).with_context(|| self.invalid_response())?;
+            let report: AddedWorks =
+                serde_json::from_value(result).with_context(|| self.invalid_response())?;
             sum = AddedWorks {
                 added: sum.added + report.added,
                 replaced: sum.replaced + report.replaced,
@@ -205,7 +237,11 @@ impl ServerClient {
     /// Harvests now.
     pub(super) fn harvest(&self, request: &HarvestRequest) -> anyhow::Result<Value> {
         let mut request = request.clone();
-        for source in request.sources.iter_mut().filter(|source| !is_address(source)) {
+        for source in request
+            .sources
+            .iter_mut()
+            .filter(|source| !is_address(source))
+        {
             anyhow::ensure!(
                 !self.is_remote(),
                 "{source:?} is no http or https address: {} cannot read files of this machine; `load` uploads them",
@@ -213,7 +249,10 @@ impl ServerClient {
             );
             let path = Path::new(source.as_str()).canonicalize();
             let path = path.with_context(|| format!("cannot read {source}"))?;
-            *source = path.into_os_string().into_string().map_err(|_| anyhow::anyhow!("{source} is not in UTF-8"))?;
+            *source = path
+                .into_os_string()
+                .into_string()
+                .map_err(|_| anyhow::anyhow!("{source} is not in UTF-8"))?;
         }
         self.change("/api/admin/harvest", Some(&json!(request)), "datasets")
     }
@@ -224,12 +263,20 @@ impl ServerClient {
 
     /// Indexes the datasets that are not up to date, or all.
     pub(super) fn index(&self, rebuild: bool) -> anyhow::Result<Value> {
-        self.change(&format!("/api/admin/index?rebuild={rebuild}"), None, "datasets")
+        self.change(
+            &format!("/api/admin/index?rebuild={rebuild}"),
+            None,
+            "datasets",
+        )
     }
 
     /// Removes datasets, all or none.
     pub(super) fn remove(&self, ids: &[String]) -> anyhow::Result<Value> {
-        self.change("/api/admin/remove", Some(&json!({ "datasets": ids })), "datasets")
+        self.change(
+            "/api/admin/remove",
+            Some(&json!({ "datasets": ids })),
+            "datasets",
+        )
     }
 
     /// Removes works, all or none.
@@ -239,12 +286,21 @@ impl ServerClient {
 
     /// Writes a backup of the home to a folder of this machine.
     pub(super) fn backup(&self, folder: &Path) -> anyhow::Result<Value> {
-        let absolute = std::path::absolute(folder).with_context(|| format!("cannot use {}", folder.display()))?;
-        self.change("/api/admin/backup", Some(&json!({ "folder": absolute })), "files")
+        let absolute = std::path::absolute(folder)
+            .with_context(|| format!("cannot use {}", folder.display()))?;
+        self.change(
+            "/api/admin/backup",
+            Some(&json!({ "folder": absolute })),
+            "files",
+        )
     }
 
     /// Publishes a snapshot of the home.
-    pub(super) fn publish(&self, location: &SnapshotLocation, keep: Option<NonZeroUsize>) -> anyhow::Result<Value> {
+    pub(super) fn publish(
+        &self,
+        location: &SnapshotLocation,
+        keep: Option<NonZeroUsize>,
+    ) -> anyhow::Result<Value> {
         let target = json!({ "location": location.to_string(), "keep": keep });
         self.change("/api/admin/publish", Some(&target), "files")
     }
@@ -282,7 +338,10 @@ impl ServerClient {
     /// Waits for the end of a job. The first stop signal cancels the job, the second ends this process.
     fn follow(&self, mut job: Value, unit: &str, stop: &Cancellation) -> anyhow::Result<Value> {
         let address = format!("/api/admin/jobs/{}", job["id"]);
-        let bar = bar(1, &format!("{{bar:30}} {{pos}} of {{len}} {unit} · {{elapsed}}{{prefix}}"));
+        let bar = bar(
+            1,
+            &format!("{{bar:30}} {{pos}} of {{len}} {unit} · {{elapsed}}{{prefix}}"),
+        );
         let mut is_cancelled = false;
         let ended = loop {
             match job["state"].as_str() {
@@ -291,7 +350,10 @@ impl ServerClient {
             }
             if stop.is_cancelled() && !is_cancelled {
                 is_cancelled = true;
-                bar.println(format!("cancelling job {}; it ends after its current step", job["id"]));
+                bar.println(format!(
+                    "cancelling job {}; it ends after its current step",
+                    job["id"]
+                ));
                 self.request("DELETE", &address, None)?;
             }
             show(&bar, &job["progress"]);
@@ -300,8 +362,16 @@ impl ServerClient {
         bar.finish_and_clear();
         match ended["state"].as_str() {
             Some("done") => Ok(ended["result"].clone()),
-            Some("cancelled") => bail!("job {} was cancelled; steps that were done are kept", ended["id"]),
-            _ => bail!("{}", ended["error"].as_str().unwrap_or("the server sent no reason")),
+            Some("cancelled") => bail!(
+                "job {} was cancelled; steps that were done are kept",
+                ended["id"]
+            ),
+            _ => bail!(
+                "{}",
+                ended["error"]
+                    .as_str()
+                    .unwrap_or("the server sent no reason")
+            ),
         }
     }
 
@@ -312,7 +382,13 @@ impl ServerClient {
     }
 
     /// Sends a request with a body of a media type, as [`Self::request`].
-    fn send(&self, method: &str, path: &str, media_type: &str, body: &str) -> anyhow::Result<Value> {
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        media_type: &str,
+        body: &str,
+    ) -> anyhow::Result<Value> {
         match &self.0 {
             #[cfg(unix)]
             Connection::Local(socket) => local_request(socket, method, path, media_type, body),
@@ -327,7 +403,9 @@ fn lists(works: &[CitingWork]) -> anyhow::Result<Vec<String>> {
     for work in works {
         let line = serde_json::to_string(work)? + "\n";
         match lists.last_mut() {
-            Some(last) if last.is_empty() || last.len() + line.len() <= MAX_LIST_BYTES => last.push_str(&line),
+            Some(last) if last.is_empty() || last.len() + line.len() <= MAX_LIST_BYTES => {
+                last.push_str(&line)
+            }
             _ => lists.push(line),
         }
     }
@@ -350,7 +428,13 @@ fn show(bar: &ProgressBar, progress: &Value) {
 
 /// Sends a request over a local socket.
 #[cfg(unix)]
-fn local_request(socket: &Path, method: &str, path: &str, media_type: &str, body: &str) -> anyhow::Result<Value> {
+fn local_request(
+    socket: &Path,
+    method: &str,
+    path: &str,
+    media_type: &str,
+    body: &str,
+) -> anyhow::Result<Value> {
     let exchange = || -> io::Result<Vec<u8>> {
         let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
@@ -364,10 +448,12 @@ fn local_request(socket: &Path, method: &str, path: &str, media_type: &str, body
         stream.read_to_end(&mut response)?;
         Ok(response)
     };
-    let response =
-        exchange().context("the running server does not answer; restart it, or stop it and run the command again")?;
-    let value = json_of(&response)
-        .context("the running server sent an invalid response; restart it with this version of lodeseek")?;
+    let response = exchange().context(
+        "the running server does not answer; restart it, or stop it and run the command again",
+    )?;
+    let value = json_of(&response).context(
+        "the running server sent an invalid response; restart it with this version of lodeseek",
+    )?;
     match (value.get("state"), value["error"].as_str()) {
         (None, Some(error)) => bail!("{error}"),
         _ => Ok(value),
@@ -376,7 +462,9 @@ fn local_request(socket: &Path, method: &str, path: &str, media_type: &str, body
 
 /// Returns the JSON body of a response. The server ends it with the connection, and does not split it into chunks.
 fn json_of(response: &[u8]) -> Option<Value> {
-    let head = response.windows(4).position(|window| window == b"\r\n\r\n")?;
+    let head = response
+        .windows(4)
+        .position(|window| window == b"\r\n\r\n")?;
     serde_json::from_slice(&response[head + 4..]).ok()
 }
 
@@ -386,7 +474,10 @@ mod tests {
 
     #[test]
     fn the_body_follows_an_empty_line() {
-        assert_eq!(json_of(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n{\"id\": 1}"), Some(json!({"id": 1})));
+        assert_eq!(
+            json_of(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n{\"id\": 1}"),
+            Some(json!({"id": 1}))
+        );
         assert_eq!(json_of(b"HTTP/1.1 200 OK\r\n"), None);
     }
 
@@ -401,7 +492,13 @@ mod tests {
         };
         let works: Vec<CitingWork> = (0..8).map(work).collect();
         let lists = lists(&works).expect("JSON");
-        assert_eq!(lists.iter().map(|list| list.lines().count()).collect::<Vec<_>>(), [3, 3, 2]);
+        assert_eq!(
+            lists
+                .iter()
+                .map(|list| list.lines().count())
+                .collect::<Vec<_>>(),
+            [3, 3, 2]
+        );
         assert!(lists.iter().all(|list| list.len() <= MAX_LIST_BYTES));
     }
 
@@ -410,8 +507,14 @@ mod tests {
         let hits = json!([{"id": "a", "score": 0.5}, {"id": "c", "score": null}, {"id": "b", "score": null}]);
         let found = Found::new(&json!({"model": "best", "hits": hits})).expect("a response");
         let ranks: Vec<String> = found.ranking.iter().map(|one| one.id.to_string()).collect();
-        assert_eq!((ranks.join(" ").as_str(), found.model.as_str()), ("a c b", "best"));
-        for invalid in [json!({}), json!({"model": "best", "hits": [{"id": "a b", "score": 1}]})] {
+        assert_eq!(
+            (ranks.join(" ").as_str(), found.model.as_str()),
+            ("a c b", "best")
+        );
+        for invalid in [
+            json!({}),
+            json!({"model": "best", "hits": [{"id": "a b", "score": 1}]}),
+        ] {
             assert!(Found::new(&invalid).is_none(), "{invalid}");
         }
     }
@@ -419,8 +522,20 @@ mod tests {
     #[test]
     fn a_home_without_a_server_has_none() {
         let home = tempfile::tempdir().expect("a folder");
-        assert!(ServerArguments::default().find(home.path()).expect("no address").is_none());
-        let arguments = ServerArguments { token_file: Some("token".into()), ..ServerArguments::default() };
-        assert!(arguments.find(home.path()).is_err_and(|error| error.to_string().contains("--server")));
+        assert!(
+            ServerArguments::default()
+                .find(home.path())
+                .expect("no address")
+                .is_none()
+        );
+        let arguments = ServerArguments {
+            token_file: Some("token".into()),
+            ..ServerArguments::default()
+        };
+        assert!(
+            arguments
+                .find(home.path())
+                .is_err_and(|error| error.to_string().contains("--server"))
+        );
     }
 }

@@ -35,7 +35,10 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         return Ok(ExitStatus::Success);
     }
     let searcher = Searcher::open(home)?;
-    let card = searcher.catalog().card(&id)?.ok_or_else(|| dataset_ids::unknown(home, &searcher, &id))?;
+    let card = searcher
+        .catalog()
+        .card(&id)?
+        .ok_or_else(|| dataset_ids::unknown(home, &searcher, &id))?;
     let related = searcher.catalog().related(&id)?.unwrap_or_default();
     if arguments.output.is_json() {
         write_json(&mut out, &json(&card, &related)?)?;
@@ -59,9 +62,15 @@ fn extra_properties(home: &Path, id: &DatasetId) -> anyhow::Result<Vec<(&'static
     match Store::open(home, Access::Read, None) {
         Ok(store) => {
             let properties = store.entry(id)?.dataset.extra_properties();
-            Ok(properties.into_iter().map(|one| (one.label, one.value)).collect())
+            Ok(properties
+                .into_iter()
+                .map(|one| (one.label, one.value))
+                .collect())
         }
-        Err(busy @ StoreError::InUse { .. }) => Ok(vec![("Not shown", format!("properties in the store: {busy}"))]),
+        Err(busy @ StoreError::InUse { .. }) => Ok(vec![(
+            "Not shown",
+            format!("properties in the store: {busy}"),
+        )]),
         Err(error) => Err(error.into()),
     }
 }
@@ -69,19 +78,42 @@ fn extra_properties(home: &Path, id: &DatasetId) -> anyhow::Result<Vec<(&'static
 fn write_related(out: &mut impl Write, related: &RelatedDatasets) -> io::Result<()> {
     if !related.duplicates.is_empty() {
         let named = related.duplicates.iter().map(|other| {
-            let name = other.publisher.as_ref().or(other.source.as_ref()).unwrap_or(&other.title);
+            let name = other
+                .publisher
+                .as_ref()
+                .or(other.source.as_ref())
+                .unwrap_or(&other.title);
             format!("{} [{}]", safe(name), safe(other.id.as_str()))
         });
-        let reasons: Vec<&str> = related.reasons.iter().map(|reason| reason.label()).collect();
+        let reasons: Vec<&str> = related
+            .reasons
+            .iter()
+            .map(|reason| reason.label())
+            .collect();
         let named = named.collect::<Vec<_>>().join(", ");
-        writeln!(out, "  {:<10} {named}, because of {}", "also from", reasons.join("; "))?;
+        writeln!(
+            out,
+            "  {:<10} {named}, because of {}",
+            "also from",
+            reasons.join("; ")
+        )?;
     }
     for one in &related.editions {
         let (title, id) = (safe(&one.dataset.title), safe(one.dataset.id.as_str()));
-        writeln!(out, "  {:<10} {title} [{id}], {}", "edition", one.edition.label())?;
+        writeln!(
+            out,
+            "  {:<10} {title} [{id}], {}",
+            "edition",
+            one.edition.label()
+        )?;
     }
     if related.more_editions > 0 {
-        writeln!(out, "  {:<10} and {} more", "edition", grouped(related.more_editions as u64))?;
+        writeln!(
+            out,
+            "  {:<10} and {} more",
+            "edition",
+            grouped(related.more_editions as u64)
+        )?;
     }
     Ok(())
 }
@@ -104,11 +136,33 @@ fn write_card(
         writeln!(out, "{}", safe(description))?;
     }
     let creators: Vec<String> = metadata.agents().map(|agent| safe(&agent.name)).collect();
-    let keywords: Vec<String> = metadata.keywords.iter().map(|text| safe(&text.value)).collect();
-    let places: Vec<String> = card.distributions.iter().map(|d| safe(d.location.as_str())).collect();
-    let names: Vec<String> = metadata.alternatives.iter().map(|text| safe(&text.value)).collect();
-    let works: Vec<String> = metadata.introduced_by.iter().map(|work| safe(&work.title)).collect();
-    let themes = |scheme| metadata.themes_of(scheme).map(safe).collect::<Vec<_>>().join(", ");
+    let keywords: Vec<String> = metadata
+        .keywords
+        .iter()
+        .map(|text| safe(&text.value))
+        .collect();
+    let places: Vec<String> = card
+        .distributions
+        .iter()
+        .map(|d| safe(d.location.as_str()))
+        .collect();
+    let names: Vec<String> = metadata
+        .alternatives
+        .iter()
+        .map(|text| safe(&text.value))
+        .collect();
+    let works: Vec<String> = metadata
+        .introduced_by
+        .iter()
+        .map(|work| safe(&work.title))
+        .collect();
+    let themes = |scheme| {
+        metadata
+            .themes_of(scheme)
+            .map(safe)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     for (name, value) in [
         ("also", names.join(", ")),
         ("tasks", themes(Scheme::Task)),
@@ -117,18 +171,58 @@ fn write_card(
         ("introduced", works.join("; ")),
         (
             "used by",
-            metadata.uses.map(|uses| format!("{} works, as of the catalogue", grouped(uses))).unwrap_or_default(),
+            metadata
+                .uses
+                .map(|uses| format!("{} works, as of the catalogue", grouped(uses)))
+                .unwrap_or_default(),
         ),
         ("by", creators.join(", ")),
         ("keywords", keywords.join(", ")),
-        ("licence", card.licenses().map(safe).collect::<Vec<_>>().join(", ")),
-        ("issued", metadata.issued.as_deref().map(safe).unwrap_or_default()),
-        ("modified", metadata.modified.as_deref().map(safe).unwrap_or_default()),
-        ("area", card.coverage.place.as_ref().map(|place| safe(&place.to_string())).unwrap_or_default()),
-        ("dates", card.coverage.period.as_ref().map(|period| safe(&period.to_string())).unwrap_or_default()),
-        ("source", metadata.source.as_deref().or(metadata.landing_page.as_deref()).map(safe).unwrap_or_default()),
+        (
+            "licence",
+            card.licenses().map(safe).collect::<Vec<_>>().join(", "),
+        ),
+        (
+            "issued",
+            metadata.issued.as_deref().map(safe).unwrap_or_default(),
+        ),
+        (
+            "modified",
+            metadata.modified.as_deref().map(safe).unwrap_or_default(),
+        ),
+        (
+            "area",
+            card.coverage
+                .place
+                .as_ref()
+                .map(|place| safe(&place.to_string()))
+                .unwrap_or_default(),
+        ),
+        (
+            "dates",
+            card.coverage
+                .period
+                .as_ref()
+                .map(|period| safe(&period.to_string()))
+                .unwrap_or_default(),
+        ),
+        (
+            "source",
+            metadata
+                .source
+                .as_deref()
+                .or(metadata.landing_page.as_deref())
+                .map(safe)
+                .unwrap_or_default(),
+        ),
         ("files", cut(&places.join(", "), 300)),
-        ("content", card.remote.as_ref().map(|remote| safe(&remote.coverage(profile.triples))).unwrap_or_default()),
+        (
+            "content",
+            card.remote
+                .as_ref()
+                .map(|remote| safe(&remote.coverage(profile.triples)))
+                .unwrap_or_default(),
+        ),
     ] {
         if !value.is_empty() {
             writeln!(out, "  {name:<10} {value}")?;
@@ -136,7 +230,12 @@ fn write_card(
     }
     for same in extra.chunk_by(|one, next| one.0 == next.0) {
         let values: Vec<String> = same.iter().map(|(_, value)| safe(value)).collect();
-        writeln!(out, "  {:<10} {}", same[0].0.to_lowercase(), cut(&values.join(", "), 300))?;
+        writeln!(
+            out,
+            "  {:<10} {}",
+            same[0].0.to_lowercase(),
+            cut(&values.join(", "), 300)
+        )?;
     }
     write_related(out, related)?;
     writeln!(
@@ -149,7 +248,12 @@ fn write_card(
         grouped(profile.literals)
     )?;
     if let Some(sampled) = card.sampled_triples {
-        writeln!(out, "  {:<10} {} triples, for the snippet, searched texts and coverage", "sample", grouped(sampled))?;
+        writeln!(
+            out,
+            "  {:<10} {} triples, for the snippet, searched texts and coverage",
+            "sample",
+            grouped(sampled)
+        )?;
     }
     for (name, counts, is_name) in [
         ("classes", &profile.classes, true),
@@ -158,11 +262,24 @@ fn write_card(
         ("links to", &profile.links, false),
     ] {
         let shown = |(value, count): &(String, u64)| {
-            let value = if is_name { words(local_name(value)) } else { value.clone() };
+            let value = if is_name {
+                words(local_name(value))
+            } else {
+                value.clone()
+            };
             format!("{} {}", safe(&value), grouped(*count))
         };
         if !counts.is_empty() {
-            writeln!(out, "  {name:<10} {}", counts.iter().take(8).map(shown).collect::<Vec<_>>().join(", "))?;
+            writeln!(
+                out,
+                "  {name:<10} {}",
+                counts
+                    .iter()
+                    .take(8)
+                    .map(shown)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )?;
         }
     }
     writeln!(out, "\n{}:", card.snippet_method)?;

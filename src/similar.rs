@@ -10,7 +10,8 @@ use super::terminal::{Style, counted, safe};
 use super::values::positive;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
-    ExampleGraph, RerankOptions, Reranker, Searcher, SimilarDataset, SimilarDatasets, SimilarityClause, SimilarityPart,
+    ExampleGraph, RerankOptions, Reranker, Searcher, SimilarDataset, SimilarDatasets,
+    SimilarityClause, SimilarityPart,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -20,7 +21,11 @@ use std::path::Path;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
     /// Id of the dataset.
-    #[arg(value_name = "DATASET", required_unless_present = "file", conflicts_with = "file")]
+    #[arg(
+        value_name = "DATASET",
+        required_unless_present = "file",
+        conflicts_with = "file"
+    )]
     dataset: Option<String>,
     /// Compare with an RDF file. It is not stored.
     #[arg(long, value_name = "FILE")]
@@ -34,36 +39,54 @@ pub(crate) struct Arguments {
     encoders: EncoderArguments,
 }
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     let mut searcher = Searcher::open(home)?;
     config.check_analysis(searcher.catalog().analysis()?)?;
     let choice = Choice::new(home, config, Some(&arguments.encoders), None)?.with_text_model_only();
     if let Some(encoder) = choice.open_for(home)?.or_warn()?.into_iter().next() {
-        searcher = searcher.with_reranker(Reranker::open(home, [encoder], RerankOptions::default())?);
+        searcher =
+            searcher.with_reranker(Reranker::open(home, [encoder], RerankOptions::default())?);
     }
     let depth = arguments.depth.get();
     let found = match (&arguments.file, &arguments.dataset) {
         (Some(file), _) => {
             let graph = super::snippet::read_file(file)?;
             let example = ExampleGraph::new(&graph);
-            let example = if searcher.encodes_examples() { example.with_texts(&graph) } else { example };
+            let example = if searcher.encodes_examples() {
+                example.with_texts(&graph)
+            } else {
+                example
+            };
             searcher.similar_to(&example, depth)?
         }
         (None, Some(id)) => {
             let id = DatasetId::new(id.as_str())?;
-            searcher.similar(&id, depth)?.ok_or_else(|| dataset_ids::unknown(home, &searcher, &id))?
+            searcher
+                .similar(&id, depth)?
+                .ok_or_else(|| dataset_ids::unknown(home, &searcher, &id))?
         }
         (None, None) => anyhow::bail!("no dataset is given; name one, or a file with --file"),
     };
     let mut out = io::stdout().lock();
     if arguments.output.is_json() {
-        let response =
-            Response { dataset: arguments.dataset.as_deref(), file: arguments.file.as_deref(), found: &found };
+        let response = Response {
+            dataset: arguments.dataset.as_deref(),
+            file: arguments.file.as_deref(),
+            found: &found,
+        };
         write_json(&mut out, &response)?;
     } else {
         write_similar(&mut out, &found)?;
     }
-    Ok(if found.similar.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if found.similar.is_empty() {
+        ExitStatus::NoResult
+    } else {
+        ExitStatus::Success
+    })
 }
 
 /// JSON output: the similar datasets with the dataset or file they are compared with.
@@ -87,8 +110,16 @@ fn write_similar(out: &mut impl Write, found: &SimilarDatasets) -> io::Result<()
 fn write_one(out: &mut impl Write, one: &SimilarDataset) -> io::Result<()> {
     let (style, id) = (Style::of_stdout(), safe(one.dataset.id.as_str()));
     let title = style.strong(&safe(&one.dataset.title));
-    writeln!(out, "{:.2}  {title}  {}", one.score, style.faint(&format!("[{id}]")))?;
-    one.parts.iter().flat_map(SimilarityPart::clauses).try_for_each(|clause| writeln!(out, "      {}", reason(&clause)))
+    writeln!(
+        out,
+        "{:.2}  {title}  {}",
+        one.score,
+        style.faint(&format!("[{id}]"))
+    )?;
+    one.parts
+        .iter()
+        .flat_map(SimilarityPart::clauses)
+        .try_for_each(|clause| writeln!(out, "      {}", reason(&clause)))
 }
 
 /// Returns a reason for the similarity as text.

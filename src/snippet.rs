@@ -7,14 +7,18 @@ use super::syntax::{Syntax, write_graph};
 use super::terminal::{Style, grouped, safe};
 use anyhow::Context;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{Content, DatasetSnippet, ExtractedSnippet, Searcher, SnippetRequest, extract_snippet};
+use lodeseek_engine::{
+    Content, DatasetSnippet, ExtractedSnippet, Searcher, SnippetRequest, extract_snippet,
+};
 use lodeseek_index::Analysis;
 use lodeseek_profile::Patterns;
 use lodeseek_rdf::dump::{DumpReader, Outcome};
 use lodeseek_rdf::{RdfSyntax, TripleGraph, TripleGraphBuilder, TripleSink};
 use lodeseek_snippet::metrics::Report;
 use lodeseek_snippet::sample::CountingPass;
-use lodeseek_snippet::{Deadline, LabelledTerm, LabelledTriple, Method, TripleBudget, draw_document};
+use lodeseek_snippet::{
+    Deadline, LabelledTerm, LabelledTriple, Method, TripleBudget, draw_document,
+};
 use lodeseek_store::{Access, Store};
 use oxsdatatypes::DateTime;
 use std::io::{self, Write};
@@ -65,7 +69,11 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     fn request(&self) -> SnippetRequest {
-        let default = if self.query.is_some() { Method::Optimal } else { Method::IlluSnip };
+        let default = if self.query.is_some() {
+            Method::Optimal
+        } else {
+            Method::IlluSnip
+        };
         SnippetRequest {
             method: self.method.unwrap_or(default),
             budget: TripleBudget(self.budget),
@@ -99,11 +107,22 @@ impl Source {
             };
             return Ok(Self::File(Box::new(content)));
         }
-        anyhow::ensure!(arguments.sample.is_none(), "--sample requires a file, but {target} is not a file");
-        Ok(Self::Dataset(Box::new(Searcher::open(home)?), DatasetId::new(target)?))
+        anyhow::ensure!(
+            arguments.sample.is_none(),
+            "--sample requires a file, but {target} is not a file"
+        );
+        Ok(Self::Dataset(
+            Box::new(Searcher::open(home)?),
+            DatasetId::new(target)?,
+        ))
     }
 
-    fn make(self, home: &Path, request: &SnippetRequest, deadline: Deadline<'_>) -> anyhow::Result<SnippetResult> {
+    fn make(
+        self,
+        home: &Path,
+        request: &SnippetRequest,
+        deadline: Deadline<'_>,
+    ) -> anyhow::Result<SnippetResult> {
         match self {
             Self::File(content) => {
                 let made = extract_snippet(&content, &Analysis::default(), request, deadline)?;
@@ -141,24 +160,46 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let request = arguments.request();
     let source = Source::open(home, arguments, request.method)?;
     let started = Instant::now();
-    let has_passed = || arguments.deadline.is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit));
+    let has_passed = || {
+        arguments
+            .deadline
+            .is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit))
+    };
     let made = source.make(home, &request, Deadline::new(&has_passed))?;
     let time = started.elapsed();
     let (content, snippet) = made.parts();
     if let Some(syntax) = arguments.rdf {
-        io::stdout().lock().write_all(&rdf(home, arguments, &request, &made, syntax.into())?)?;
+        io::stdout()
+            .lock()
+            .write_all(&rdf(home, arguments, &request, &made, syntax.into())?)?;
     } else if let Some(file) = &arguments.svg {
-        let triples: Vec<LabelledTriple> = snippet.triples.iter().map(|shown| shown.triple.clone()).collect();
-        write_drawing(file.as_deref(), &draw_document(&triples, made.title(&arguments.target)))?;
+        let triples: Vec<LabelledTriple> = snippet
+            .triples
+            .iter()
+            .map(|shown| shown.triple.clone())
+            .collect();
+        write_drawing(
+            file.as_deref(),
+            &draw_document(&triples, made.title(&arguments.target)),
+        )?;
     } else {
         write_triples(&mut io::stdout().lock(), snippet)?;
     }
     if arguments.metrics {
-        let report = Report::new(content.graph(), content.profile(), &Patterns::new(content.graph()), &snippet.snippet);
+        let report = Report::new(
+            content.graph(),
+            content.profile(),
+            &Patterns::new(content.graph()),
+            &snippet.snippet,
+        );
         writeln!(io::stderr(), "{report}")?;
     }
     write_note(&mut io::stderr().lock(), content.graph(), snippet, time)?;
-    Ok(if snippet.triples.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if snippet.triples.is_empty() {
+        ExitStatus::NoResult
+    } else {
+        ExitStatus::Success
+    })
 }
 
 fn rdf(
@@ -174,11 +215,19 @@ fn rdf(
             snippet.to_triples(store.iris(), request, Some(DateTime::now()))
         }
         SnippetResult::File(..) if arguments.provenance => {
-            anyhow::bail!("--provenance requires a dataset of the home, but {} is a file", arguments.target)
+            anyhow::bail!(
+                "--provenance requires a dataset of the home, but {} is a file",
+                arguments.target
+            )
         }
         made => {
             let (content, snippet) = made.parts();
-            snippet.snippet.triples.iter().map(|&triple| content.graph().to_triple(triple)).collect()
+            snippet
+                .snippet
+                .triples
+                .iter()
+                .map(|&triple| content.graph().to_triple(triple))
+                .collect()
         }
     };
     write_graph(syntax, &triples)
@@ -186,24 +235,44 @@ fn rdf(
 
 fn write_drawing(file: Option<&Path>, svg: &str) -> anyhow::Result<()> {
     match file {
-        Some(file) => {
-            write_atomically(file, svg.as_bytes()).with_context(|| format!("cannot write {}", file.display()))
-        }
+        Some(file) => write_atomically(file, svg.as_bytes())
+            .with_context(|| format!("cannot write {}", file.display())),
         None => Ok(writeln!(io::stdout().lock(), "{svg}")?),
     }
 }
 
 fn write_triples(out: &mut impl Write, snippet: &ExtractedSnippet) -> io::Result<()> {
     let style = Style::of_stdout();
-    let shown = |term: &LabelledTerm| style.marked(&safe(&term.label), snippet.words.in_text(&term.label));
-    for LabelledTriple { subject, predicate, object } in snippet.triples.iter().map(|shown| &shown.triple) {
-        writeln!(out, "{} — {} — {}", shown(subject), shown(predicate), shown(object))?;
+    let shown =
+        |term: &LabelledTerm| style.marked(&safe(&term.label), snippet.words.in_text(&term.label));
+    for LabelledTriple {
+        subject,
+        predicate,
+        object,
+    } in snippet.triples.iter().map(|shown| &shown.triple)
+    {
+        writeln!(
+            out,
+            "{} — {} — {}",
+            shown(subject),
+            shown(predicate),
+            shown(object)
+        )?;
     }
     Ok(())
 }
 
-fn write_note(out: &mut impl Write, graph: &TripleGraph, made: &ExtractedSnippet, time: Duration) -> io::Result<()> {
-    let note = if made.snippet.interrupted { "; stopped before all alternatives were examined" } else { "" };
+fn write_note(
+    out: &mut impl Write,
+    graph: &TripleGraph,
+    made: &ExtractedSnippet,
+    time: Duration,
+) -> io::Result<()> {
+    let note = if made.snippet.interrupted {
+        "; stopped before all alternatives were examined"
+    } else {
+        ""
+    };
     writeln!(
         out,
         "{}: {} of {} triples, gain {:.4}, {:.0} ms{note}",
@@ -222,14 +291,20 @@ fn write_note(out: &mut impl Write, graph: &TripleGraph, made: &ExtractedSnippet
 pub(super) fn read_file(target: &str) -> anyhow::Result<TripleGraph> {
     let mut builder = TripleGraphBuilder::new();
     let failed = read_into(target, &mut builder)?;
-    anyhow::ensure!(!failed || !builder.is_empty(), "cannot read {target}: no triple could be parsed");
+    anyhow::ensure!(
+        !failed || !builder.is_empty(),
+        "cannot read {target}: no triple could be parsed"
+    );
     Ok(builder.finish())
 }
 
 /// Reads a sample of an RDF file and prints its problems.
 fn sample_file(target: &str, triples: usize, method: Method) -> anyhow::Result<Content> {
     let illusnip = [Method::IlluSnip, Method::IlluSnipMax, Method::IlluSnipBasic];
-    anyhow::ensure!(illusnip.contains(&method), "--sample requires illusnip or one of its variants, not {method}");
+    anyhow::ensure!(
+        illusnip.contains(&method),
+        "--sample requires illusnip or one of its variants, not {method}"
+    );
     let mut counting = CountingPass::new(triples);
     let failed = read_into(target, &mut counting)?;
     let mut sampling = counting.finish();
@@ -237,13 +312,22 @@ fn sample_file(target: &str, triples: usize, method: Method) -> anyhow::Result<C
         read_quietly(target, &mut sampling);
     }
     let sample = sampling.finish();
-    anyhow::ensure!(!failed || !sample.graph.is_empty(), "cannot read {target}: no triple could be parsed");
+    anyhow::ensure!(
+        !failed || !sample.graph.is_empty(),
+        "cannot read {target}: no triple could be parsed"
+    );
     if !sample.is_whole {
         let error = match sample.count_error {
             0 => String::new(),
-            error => format!("; counts of classes and properties may be too small by {}", grouped(error)),
+            error => format!(
+                "; counts of classes and properties may be too small by {}",
+                grouped(error)
+            ),
         };
-        let (held, all) = (grouped(sample.graph.len() as u64), grouped(sample.profile.triples));
+        let (held, all) = (
+            grouped(sample.graph.len() as u64),
+            grouped(sample.profile.triples),
+        );
         writeln!(io::stderr(), "a sample of {held} of {all} triples{error}")?;
     }
     Ok(Content::from_sample(sample))
@@ -254,7 +338,12 @@ fn read_into(target: &str, sink: &mut dyn TripleSink) -> anyhow::Result<bool> {
     let mut failed = false;
     for report in DumpReader::default().read_file(Path::new(target), target, "file:///", sink) {
         for problem in &report.problems {
-            writeln!(io::stderr(), "{}: {}", safe(&report.file), safe(&problem.to_string()))?;
+            writeln!(
+                io::stderr(),
+                "{}: {}",
+                safe(&report.file),
+                safe(&problem.to_string())
+            )?;
         }
         failed |= matches!(report.outcome, Outcome::Refused | Outcome::Unreadable);
     }

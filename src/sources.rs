@@ -26,30 +26,57 @@ pub(crate) struct Arguments {
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let store = Store::open(home, Access::Read, None)?;
     let store = Arc::new(store);
-    let found = QueryEngine::new(Arc::clone(&store)).sources(&text(&arguments.query)?, &SparqlLimits::default())?;
+    let found = QueryEngine::new(Arc::clone(&store))
+        .sources(&text(&arguments.query)?, &SparqlLimits::default())?;
     let mut out = io::stdout().lock();
     if arguments.output.is_json() {
         write_json(&mut out, &found.to_json(store.iris()))?;
     } else {
         write_table(&mut out, &store, &found, arguments.limit)?;
     }
-    Ok(if found.alone.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if found.alone.is_empty() {
+        ExitStatus::NoResult
+    } else {
+        ExitStatus::Success
+    })
 }
 
-fn write_table(out: &mut impl Write, store: &Store, found: &Sources, limit: usize) -> anyhow::Result<()> {
+fn write_table(
+    out: &mut impl Write,
+    store: &Store,
+    found: &Sources,
+    limit: usize,
+) -> anyhow::Result<()> {
     let style = Style::of_stdout();
     let line = |id: &DatasetId, number: String| -> anyhow::Result<String> {
         let title = cut(&plain_text(store.entry(id)?.dataset.metadata.title()), 80);
-        let endpoints = found.endpoints.get(id).into_iter().flatten().map(|endpoint| format!("  <{}>", safe(endpoint)));
+        let endpoints = found
+            .endpoints
+            .get(id)
+            .into_iter()
+            .flatten()
+            .map(|endpoint| format!("  <{}>", safe(endpoint)));
         let name = style.faint(&format!("[{}]", safe(id.as_str())));
-        Ok(format!("{number:>14}  {title}  {name}{}", endpoints.collect::<String>()))
+        Ok(format!(
+            "{number:>14}  {title}  {name}{}",
+            endpoints.collect::<String>()
+        ))
     };
     let more = |all: usize| {
-        if all > limit { format!("{:>14}  and {} more", "", grouped((all - limit) as u64)) } else { String::new() }
+        if all > limit {
+            format!("{:>14}  and {} more", "", grouped((all - limit) as u64))
+        } else {
+            String::new()
+        }
     };
     for pattern in &found.patterns {
         let all = pattern.sources.len();
-        writeln!(out, "{}  {}", style.strong(&safe(&pattern.pattern)), counted(all, "dataset"))?;
+        writeln!(
+            out,
+            "{}  {}",
+            style.strong(&safe(&pattern.pattern)),
+            counted(all, "dataset")
+        )?;
         for source in pattern.sources.iter().take(limit) {
             writeln!(out, "{}", line(&source.dataset, grouped(source.triples))?)?;
         }
@@ -69,5 +96,9 @@ fn write_table(out: &mut impl Write, store: &Store, found: &Sources, limit: usiz
 }
 
 fn write_if_any(out: &mut impl Write, line: &str) -> io::Result<()> {
-    if line.is_empty() { Ok(()) } else { writeln!(out, "{line}") }
+    if line.is_empty() {
+        Ok(())
+    } else {
+        writeln!(out, "{line}")
+    }
 }

@@ -5,7 +5,9 @@ use super::output::OutputArguments;
 use super::server_client::ServerArguments;
 use super::terminal::{Format, grouped, safe};
 use anyhow::Context;
-use lodeseek_engine::{CollectionStatus, CoverageCounts, IndexStatus, VectorStatus, collection_status};
+use lodeseek_engine::{
+    CollectionStatus, CoverageCounts, IndexStatus, VectorStatus, collection_status,
+};
 use lodeseek_store::{Access, Store};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -50,12 +52,27 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let format = arguments.output.format();
     if let Some(server) = arguments.server.remote()? {
         let received = serde_json::from_value(server.status()?);
-        let ServerStatus { version, status } = received.context("the server runs another version of lodeseek")?;
-        write(format, &Output { place: Place::Server(server.name()), version: &version, status: &status })?;
+        let ServerStatus { version, status } =
+            received.context("the server runs another version of lodeseek")?;
+        write(
+            format,
+            &Output {
+                place: Place::Server(server.name()),
+                version: &version,
+                status: &status,
+            },
+        )?;
         return Ok(ExitStatus::Success);
     }
     let status = collection_status(&Store::open(home, Access::Read, None)?)?;
-    write(format, &Output { place: Place::Home(home), version: env!("CARGO_PKG_VERSION"), status: &status })?;
+    write(
+        format,
+        &Output {
+            place: Place::Home(home),
+            version: env!("CARGO_PKG_VERSION"),
+            status: &status,
+        },
+    )?;
     Ok(ExitStatus::Success)
 }
 
@@ -83,7 +100,12 @@ fn write_status(out: &mut impl Write, output: &Output<'_>) -> io::Result<()> {
         0 => String::new(),
         number => format!(", {} without content", grouped(number)),
     };
-    writeln!(out, "datasets  {}{without}; {} triples", grouped(status.datasets), grouped(status.triples))?;
+    writeln!(
+        out,
+        "datasets  {}{without}; {} triples",
+        grouped(status.datasets),
+        grouped(status.triples)
+    )?;
     if let Some(modified) = &status.modified {
         writeln!(out, "changed   {}", safe(modified))?;
     }
@@ -102,9 +124,16 @@ fn write_status(out: &mut impl Write, output: &Output<'_>) -> io::Result<()> {
         writeln!(out, "works     {}", grouped(status.works))?;
     }
     let total: u64 = status.bytes.values().sum();
-    let mut parts: Vec<(&String, &u64)> = status.bytes.iter().filter(|(_, bytes)| **bytes * 100 >= total).collect();
+    let mut parts: Vec<(&String, &u64)> = status
+        .bytes
+        .iter()
+        .filter(|(_, bytes)| **bytes * 100 >= total)
+        .collect();
     parts.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
-    let parts: Vec<String> = parts.iter().map(|(name, bytes)| format!("{} {}", safe(name), size(**bytes))).collect();
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|(name, bytes)| format!("{} {}", safe(name), size(**bytes)))
+        .collect();
     writeln!(out, "size      {}: {}", size(total), parts.join(", "))
 }
 
@@ -118,15 +147,25 @@ fn index_line(index: &IndexStatus) -> String {
             (index.removed, "no longer in the store"),
         ];
         let counts = counts.iter().filter(|(number, _)| *number > 0);
-        let counts: Vec<String> = counts.map(|(number, what)| format!("{} {what}", grouped(*number))).collect();
+        let counts: Vec<String> = counts
+            .map(|(number, what)| format!("{} {what}", grouped(*number)))
+            .collect();
         format!("{}; run `lodeseek index`", counts.join(", "))
     };
-    format!("{} datasets, analysis {}; {freshness}", grouped(index.datasets), index.analysis)
+    format!(
+        "{} datasets, analysis {}; {freshness}",
+        grouped(index.datasets),
+        index.analysis
+    )
 }
 
 fn coverage_line(counts: CoverageCounts) -> String {
     let all = grouped(counts.metadata + counts.content);
-    format!("{all}: {} from metadata, {} from content", grouped(counts.metadata), grouped(counts.content))
+    format!(
+        "{all}: {} from metadata, {} from content",
+        grouped(counts.metadata),
+        grouped(counts.content)
+    )
 }
 
 fn vectors_line(vectors: &VectorStatus) -> String {
@@ -141,7 +180,11 @@ fn vectors_line(vectors: &VectorStatus) -> String {
         0 => "up to date".to_owned(),
         missing => format!("{missing} datasets without up-to-date vectors"),
     };
-    format!("{}{form}, {}; {freshness}", safe(&vectors.model), size(vectors.bytes))
+    format!(
+        "{}{form}, {}; {freshness}",
+        safe(&vectors.model),
+        size(vectors.bytes)
+    )
 }
 
 /// Returns a size in a unit for people.

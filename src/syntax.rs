@@ -40,7 +40,10 @@ pub(crate) fn write_graph(syntax: RdfSyntax, triples: &[Triple]) -> anyhow::Resu
     }
     if omissions.characters > 0 {
         let count = omissions.characters;
-        writeln!(io::stderr(), "lodeseek: {count} characters that XML does not permit were left out")?;
+        writeln!(
+            io::stderr(),
+            "lodeseek: {count} characters that XML does not permit were left out"
+        )?;
     }
     Ok(written.bytes)
 }

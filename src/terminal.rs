@@ -26,14 +26,23 @@ impl Style {
     }
 
     fn wrap(self, code: &str, text: &str) -> String {
-        if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.colours {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
 
     /// Returns the text as a link (OSC 8), if the address is an HTTP address without control characters.
     pub(super) fn linked(self, text: &str, address: Option<&str>) -> String {
-        let is_web = |address: &&str| address.starts_with("https://") || address.starts_with("http://");
+        let is_web =
+            |address: &&str| address.starts_with("https://") || address.starts_with("http://");
         let is_plain = |address: &&str| address.bytes().all(|byte| byte.is_ascii_graphic());
-        match address.filter(is_web).filter(is_plain).filter(|_| self.links) {
+        match address
+            .filter(is_web)
+            .filter(is_plain)
+            .filter(|_| self.links)
+        {
             Some(address) => format!("\u{1b}]8;;{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),
             None => text.to_owned(),
         }
@@ -56,7 +65,13 @@ impl Style {
         if !self.colours {
             return text.to_owned();
         }
-        let mark = |word: &str| if is_match(word) { self.matched(word) } else { word.to_owned() };
+        let mark = |word: &str| {
+            if is_match(word) {
+                self.matched(word)
+            } else {
+                word.to_owned()
+            }
+        };
         text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
     }
 }
@@ -88,7 +103,15 @@ pub(super) fn verb<'w>(count: usize, singular: &'w str, plural: &'w str) -> &'w 
 
 /// Replaces control characters by spaces: text from data could move the terminal's cursor or change its title.
 pub(super) fn safe(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+    text.chars()
+        .map(|character| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        })
+        .collect()
 }
 
 /// Truncates a text to a number of characters and replaces its control characters.
@@ -104,8 +127,11 @@ pub(super) fn cut(text: &str, length: usize) -> String {
 
 /// Returns a progress bar on stderr. It is hidden if stderr is not a terminal.
 pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
-    let target =
-        if io::stderr().is_terminal() { ProgressDrawTarget::stderr_with_hz(8) } else { ProgressDrawTarget::hidden() };
+    let target = if io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr_with_hz(8)
+    } else {
+        ProgressDrawTarget::hidden()
+    };
     let bar = ProgressBar::with_draw_target(Some(length), target);
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("━╸ "));
@@ -122,13 +148,21 @@ pub(super) fn rate(items: u64, time: Duration) -> String {
 /// Returns the peak resident memory of this process in megabytes, if the system reports it.
 pub(super) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes / 1024)
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace()
+        .next()?
+        .parse::<u64>()
+        .ok()
+        .map(|kilobytes| kilobytes / 1024)
 }
 
 /// Returns for example `, peak memory 120 MB`, or an empty text if it is unknown.
 pub(super) fn memory_note() -> String {
-    peak_memory().map(|megabytes| format!(", peak memory {megabytes} MB")).unwrap_or_default()
+    peak_memory()
+        .map(|megabytes| format!(", peak memory {megabytes} MB"))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -137,30 +171,53 @@ mod tests {
 
     #[test]
     fn numbers_and_texts() {
-        assert_eq!((grouped(7).as_str(), grouped(1_234_567).as_str()), ("7", "1,234,567"));
+        assert_eq!(
+            (grouped(7).as_str(), grouped(1_234_567).as_str()),
+            ("7", "1,234,567")
+        );
         assert_eq!(
             (counted(1_usize, "dataset"), counted(0_usize, "dataset")),
             ("1 dataset".into(), "0 datasets".into())
         );
-        assert_eq!((counted(1_u64, "entry"), counted(1_200_u64, "entry")), ("1 entry".into(), "1,200 entries".into()));
+        assert_eq!(
+            (counted(1_u64, "entry"), counted(1_200_u64, "entry")),
+            ("1 entry".into(), "1,200 entries".into())
+        );
         assert_eq!(cut("a\u{1b}[31mb", 4), "a […");
         assert_eq!(rate(100, Duration::from_secs(2)), "50");
     }
 
     #[test]
     fn words_are_marked_if_colours_are_enabled() {
-        let marked = |colours: bool| Style { colours, links: false }.marked("a red oak", |word| word == "red");
+        let marked = |colours: bool| {
+            Style {
+                colours,
+                links: false,
+            }
+            .marked("a red oak", |word| word == "red")
+        };
         assert_eq!(marked(false), "a red oak");
         assert_eq!(marked(true), "a \u{1b}[1;4;33mred\u{1b}[0m oak");
     }
 
     #[test]
     fn titles_are_links_if_links_are_enabled() {
-        let linked = |links: bool, address| Style { colours: false, links }.linked("Oaks", address);
+        let linked = |links: bool, address| {
+            Style {
+                colours: false,
+                links,
+            }
+            .linked("Oaks", address)
+        };
         let link = "\u{1b}]8;;https://e.org/oaks\u{1b}\\Oaks\u{1b}]8;;\u{1b}\\";
         assert_eq!(linked(true, Some("https://e.org/oaks")), link);
         assert_eq!(linked(false, Some("https://e.org/oaks")), "Oaks");
-        for address in [None, Some("javascript:alert(1)"), Some("https://e.org/\u{1b}[2J"), Some("https://e.org/a b")] {
+        for address in [
+            None,
+            Some("javascript:alert(1)"),
+            Some("https://e.org/\u{1b}[2J"),
+            Some("https://e.org/a b"),
+        ] {
             assert_eq!(linked(true, address), "Oaks", "{address:?}");
         }
     }

@@ -46,14 +46,19 @@ enum Command {
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     if !is_home(home) {
-        return Err(StoreError::NoHome { home: home.to_owned() }.into());
+        return Err(StoreError::NoHome {
+            home: home.to_owned(),
+        }
+        .into());
     }
     let tokens = Tokens::new(home);
     let mut out = io::stdout().lock();
     match &arguments.command {
         Command::Add { name, scope } => {
             let secret = new_secret()?;
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs();
+            let now = SystemTime::now()
+                .duration_since(SystemTime::UNIX_EPOCH)?
+                .as_secs();
             tokens.add(name, *scope, &secret, now)?;
             writeln!(out, "{secret}")?;
             Ok(ExitStatus::Success)
@@ -62,17 +67,27 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
             let listed = tokens.list()?;
             if output.is_json() {
                 let row = |token: &lodeseek_server::Token| json!({ "name": token.name, "scope": token.scope, "created": token.created });
-                write_json(&mut out, &json!({ "tokens": listed.iter().map(row).collect::<Vec<Value>>() }))?;
+                write_json(
+                    &mut out,
+                    &json!({ "tokens": listed.iter().map(row).collect::<Vec<Value>>() }),
+                )?;
             } else {
                 for token in listed.iter() {
                     writeln!(out, "{:<6} {}", token.scope.name(), token.name)?;
                 }
             }
-            Ok(if listed.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+            Ok(if listed.is_empty() {
+                ExitStatus::NoResult
+            } else {
+                ExitStatus::Success
+            })
         }
         Command::Remove { name } => {
             let removed = tokens.remove(name)?;
-            anyhow::ensure!(removed, "there is no token {name}; `lodeseek token list` lists all");
+            anyhow::ensure!(
+                removed,
+                "there is no token {name}; `lodeseek token list` lists all"
+            );
             Ok(ExitStatus::Success)
         }
     }
@@ -81,7 +96,8 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 /// Returns a new token: 256 random bits.
 fn new_secret() -> anyhow::Result<String> {
     let mut bytes = [0; SECRET_BYTES];
-    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("the system has no random numbers: {error}"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("the system has no random numbers: {error}"))?;
     let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(format!("{PREFIX}{digits}"))
 }

@@ -48,8 +48,10 @@ impl Traces {
         if env::var_os("OTEL_SERVICE_NAME").is_none() {
             resource = resource.with_service_name("lodeseek");
         }
-        let provider =
-            SdkTracerProvider::builder().with_resource(resource.build()).with_batch_exporter(exporter).build();
+        let provider = SdkTracerProvider::builder()
+            .with_resource(resource.build())
+            .with_batch_exporter(exporter)
+            .build();
         // Requests with the header `traceparent` continue the trace of the client.
         opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
         let tracer = provider.tracer("lodeseek");
@@ -58,8 +60,12 @@ impl Traces {
 
     /// Returns the layer that records spans and messages.
     pub(super) fn layer<S: Subscriber + for<'l> LookupSpan<'l>>(&self) -> impl Layer<S> + use<S> {
-        let recorded = Targets::new().with_target("traces", Level::INFO).with_target("lodeseek", Level::INFO);
-        tracing_opentelemetry::layer().with_tracer(self.tracer.clone()).with_filter(recorded)
+        let recorded = Targets::new()
+            .with_target("traces", Level::INFO)
+            .with_target("lodeseek", Level::INFO);
+        tracing_opentelemetry::layer()
+            .with_tracer(self.tracer.clone())
+            .with_filter(recorded)
     }
 }
 
@@ -82,8 +88,15 @@ struct CollectorClient {
 
 impl CollectorClient {
     fn new(collector: &str) -> Self {
-        let agent = Agent::config_builder().timeout_global(Some(TIMEOUT)).build().into();
-        Self { agent, collector: collector.to_owned(), is_failing: AtomicBool::new(false) }
+        let agent = Agent::config_builder()
+            .timeout_global(Some(TIMEOUT))
+            .build()
+            .into();
+        Self {
+            agent,
+            collector: collector.to_owned(),
+            is_failing: AtomicBool::new(false),
+        }
     }
 
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ureq::Error> {
@@ -110,7 +123,9 @@ impl HttpClient for CollectorClient {
             Err(error) if !was_failing => {
                 tracing::warn!(collector = self.collector, %error, "traces cannot be sent, and are dropped until they can be");
             }
-            Ok(_) if was_failing => tracing::info!(collector = self.collector, "traces are sent again"),
+            Ok(_) if was_failing => {
+                tracing::info!(collector = self.collector, "traces are sent again")
+            }
             _ => {}
         }
         Box::pin(std::future::ready(result.map_err(HttpError::from)))

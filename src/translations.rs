@@ -16,7 +16,13 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE")]
     files: Vec<String>,
     /// Languages of the collection, into which queries are translated, separated by commas.
-    #[arg(long, value_name = "LANGUAGES", value_delimiter = ',', default_value = "en", requires = "files")]
+    #[arg(
+        long,
+        value_name = "LANGUAGES",
+        value_delimiter = ',',
+        default_value = "en",
+        requires = "files"
+    )]
     to: Vec<String>,
     /// Remove the dictionary.
     #[arg(long, conflicts_with = "files")]
@@ -25,25 +31,48 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     if !is_home(home) {
-        return Err(StoreError::NoHome { home: home.to_owned() }.into());
+        return Err(StoreError::NoHome {
+            home: home.to_owned(),
+        }
+        .into());
     }
     if arguments.remove {
         let is_removed = remove_translations(home)?;
-        writeln!(io::stderr(), "{}", if is_removed { "the dictionary was removed" } else { "there is no dictionary" })?;
-        return Ok(if is_removed { ExitStatus::Success } else { ExitStatus::NoResult });
+        writeln!(
+            io::stderr(),
+            "{}",
+            if is_removed {
+                "the dictionary was removed"
+            } else {
+                "there is no dictionary"
+            }
+        )?;
+        return Ok(if is_removed {
+            ExitStatus::Success
+        } else {
+            ExitStatus::NoResult
+        });
     }
     if !arguments.files.is_empty() {
         create(home, arguments)?;
     }
     let Some(translations) = read_translations(home)? else {
-        writeln!(io::stderr(), "there is no dictionary; create one with `lodeseek translations FILE`")?;
+        writeln!(
+            io::stderr(),
+            "there is no dictionary; create one with `lodeseek translations FILE`"
+        )?;
         return Ok(ExitStatus::NoResult);
     };
     let mut out = io::stdout().lock();
     let targets: Vec<&str> = translations.targets().map(language_name).collect();
     writeln!(out, "expressions translated into {}:", targets.join(", "))?;
     for (language, expressions) in translations.sources() {
-        writeln!(out, "{:>9} {}", grouped(expressions as u64), safe(language_name(language)))?;
+        writeln!(
+            out,
+            "{:>9} {}",
+            grouped(expressions as u64),
+            safe(language_name(language))
+        )?;
     }
     Ok(ExitStatus::Success)
 }
@@ -55,9 +84,16 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 fn create(home: &Path, arguments: &Arguments) -> anyhow::Result<()> {
     let mut labels = LabelCollector::default();
     for file in &arguments.files {
-        for report in DumpReader::default().read_file(Path::new(file), file, "file:///", &mut labels) {
+        for report in
+            DumpReader::default().read_file(Path::new(file), file, "file:///", &mut labels)
+        {
             for problem in &report.problems {
-                writeln!(io::stderr(), "{}: {}", safe(&report.file), safe(&problem.to_string()))?;
+                writeln!(
+                    io::stderr(),
+                    "{}: {}",
+                    safe(&report.file),
+                    safe(&problem.to_string())
+                )?;
             }
             let is_read = !matches!(report.outcome, Outcome::Refused | Outcome::Unreadable);
             anyhow::ensure!(is_read, "cannot read {file}; the dictionary is unchanged");
@@ -71,6 +107,9 @@ fn create(home: &Path, arguments: &Arguments) -> anyhow::Result<()> {
         arguments.to.join(" or ")
     );
     write_translations(home, dictionary)?;
-    writeln!(io::stderr(), "the dictionary was written; a running server reads it when it is started again")?;
+    writeln!(
+        io::stderr(),
+        "the dictionary was written; a running server reads it when it is started again"
+    )?;
     Ok(())
 }

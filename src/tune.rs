@@ -11,7 +11,8 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{ComponentRankings, RerankOptions, Searcher};
 use lodeseek_eval::mean;
 use lodeseek_eval::{
-    CoordinateSearch, Differences, Folds, Grades, Metric, Qrels, SignificanceTest, Start, Topic, Topics,
+    CoordinateSearch, Differences, Folds, Grades, Metric, Qrels, SignificanceTest, Start, Topic,
+    Topics,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_ranking::Ranking;
@@ -22,8 +23,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Pools to choose from. The first is the default.
-const POOLS: [&[ModelKind]; 3] =
-    [&[ModelKind::Fsdm, ModelKind::Bm25], &[ModelKind::Bm25], &[ModelKind::Fsdm, ModelKind::Bm25, ModelKind::Lmd]];
+const POOLS: [&[ModelKind]; 3] = [
+    &[ModelKind::Fsdm, ModelKind::Bm25],
+    &[ModelKind::Bm25],
+    &[ModelKind::Fsdm, ModelKind::Bm25, ModelKind::Lmd],
+];
 /// Largest weight of popularity. Fused scores of the best datasets differ by tenths.
 const MAX_POPULARITY: f64 = 0.2;
 /// Name of the table in the configuration.
@@ -60,26 +64,44 @@ pub(crate) struct Arguments {
     encoders: EncoderArguments,
 }
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     let (topics, qrels) = arguments.judgements()?;
-    let judged = qrels.topics().filter(|topic| topics.0.iter().any(|one| one.id == *topic)).count();
+    let judged = qrels
+        .topics()
+        .filter(|topic| topics.0.iter().any(|one| one.id == *topic))
+        .count();
     ensure!(
         judged >= MIN_TOPICS,
         "{} with judgements are too few to learn from: give at least {MIN_TOPICS}",
         queries(judged)
     );
     let possible = (3..=judged).contains(&arguments.folds);
-    ensure!(possible, "cannot make {} folds of {judged} queries: use a number from 3 to {judged}", arguments.folds);
+    ensure!(
+        possible,
+        "cannot make {} folds of {judged} queries: use a number from 3 to {judged}",
+        arguments.folds
+    );
     if !arguments.dry_run {
         check_table(home, TABLE)?;
     }
-    let choice = Choice::new(home, config, Some(&arguments.encoders), None)?.without_fusion_settings();
+    let choice =
+        Choice::new(home, config, Some(&arguments.encoders), None)?.without_fusion_settings();
     let mut candidates = Vec::with_capacity(POOLS.len());
     for pool in POOLS {
         candidates.push(PoolSamples::new(home, &choice, pool, &topics, &qrels)?);
     }
-    let folds = Folds::split(&qrels.only(topics.0.iter().map(|topic| topic.id.as_str())), arguments.folds);
-    let tuning = Tuning { pools: &candidates, objective: arguments.objective };
+    let folds = Folds::split(
+        &qrels.only(topics.0.iter().map(|topic| topic.id.as_str())),
+        arguments.folds,
+    );
+    let tuning = Tuning {
+        pools: &candidates,
+        objective: arguments.objective,
+    };
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for fold in &folds.0 {
         let learned = tuning.learn(fold.train.topics().chain(fold.valid.topics()));
@@ -89,7 +111,12 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         }
     }
     let learned = tuning.learn(qrels.topics());
-    let differences = Differences::new(after.iter().zip(&before).map(|(after, before)| after - before));
+    let differences = Differences::new(
+        after
+            .iter()
+            .zip(&before)
+            .map(|(after, before)| after - before),
+    );
     let p = SignificanceTest::default().p(&differences);
     let mut out = io::stdout().lock();
     writeln!(
@@ -108,24 +135,43 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         writeln!(out, "fusion.{key} = \"{value}\"")?;
     }
     if differences.mean() <= 0.0 {
-        writeln!(out, "what is learned ranks unseen queries no better: the configuration is unchanged")?;
+        writeln!(
+            out,
+            "what is learned ranks unseen queries no better: the configuration is unchanged"
+        )?;
         return Ok(ExitStatus::NoResult);
     }
     if arguments.dry_run {
         return Ok(ExitStatus::Success);
     }
     if p >= MAX_P && !arguments.accept {
-        writeln!(out, "the gain may be chance (p = {p:.3}): the configuration is unchanged; --accept writes it")?;
+        writeln!(
+            out,
+            "the gain may be chance (p = {p:.3}): the configuration is unchanged; --accept writes it"
+        )?;
         return Ok(ExitStatus::NoResult);
     }
-    let path = write_table(home, TABLE, &format!("Learned by `lodeseek tune`; weights of {names}."), &table)?;
-    writeln!(out, "written to {}; a running server uses it after a restart", path.display())?;
+    let path = write_table(
+        home,
+        TABLE,
+        &format!("Learned by `lodeseek tune`; weights of {names}."),
+        &table,
+    )?;
+    writeln!(
+        out,
+        "written to {}; a running server uses it after a restart",
+        path.display()
+    )?;
     Ok(ExitStatus::Success)
 }
 
 /// Returns a number of queries in words.
 fn queries(number: usize) -> String {
-    if number == 1 { "1 query".to_owned() } else { format!("{number} queries") }
+    if number == 1 {
+        "1 query".to_owned()
+    } else {
+        format!("{number} queries")
+    }
 }
 
 impl Arguments {
@@ -134,27 +180,46 @@ impl Arguments {
         match (&self.topics, &self.qrels, &self.clicks) {
             (Some(topics), Some(qrels), _) => Ok((Topics::read(topics)?, Qrels::read(qrels)?)),
             (_, _, Some(clicks)) => read_clicks(clicks),
-            _ => bail!("no judged queries are given; name them with --topics and --qrels, or with --clicks"),
+            _ => bail!(
+                "no judged queries are given; name them with --topics and --qrels, or with --clicks"
+            ),
         }
     }
 }
 
 /// Reads a file of `query<TAB>id` lines: each distinct query is a topic, and its clicked datasets are relevant.
 fn read_clicks(path: &Path) -> anyhow::Result<(Topics, Qrels)> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut by_query: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let columns = line.split_once('\t').map(|(query, id)| (query.trim().to_lowercase(), id.trim()));
-        let Some((query, id)) = columns.filter(|(query, id)| !query.is_empty() && !id.is_empty()) else {
-            bail!("{}:{}: a query, a tab and the id of a dataset are expected", path.display(), number + 1);
+    for (number, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
+        let columns = line
+            .split_once('\t')
+            .map(|(query, id)| (query.trim().to_lowercase(), id.trim()));
+        let Some((query, id)) = columns.filter(|(query, id)| !query.is_empty() && !id.is_empty())
+        else {
+            bail!(
+                "{}:{}: a query, a tab and the id of a dataset are expected",
+                path.display(),
+                number + 1
+            );
         };
         by_query.entry(query).or_default().insert(id);
     }
     let (mut topics, mut qrels) = (Topics::default(), Qrels::default());
     for (place, (query, ids)) in by_query.into_iter().enumerate() {
         let id = format!("click{place:06}");
-        ids.into_iter().for_each(|clicked| qrels.insert(&id, clicked, 1));
-        topics.0.push(Topic { id, text: query, year: None });
+        ids.into_iter()
+            .for_each(|clicked| qrels.insert(&id, clicked, 1));
+        topics.0.push(Topic {
+            id,
+            text: query,
+            year: None,
+        });
     }
     Ok((topics, qrels))
 }
@@ -206,29 +271,50 @@ impl PoolSamples {
         ensure!(
             !encoders.is_empty(),
             "the home has only rankings by words, whose fusion is fixed{}",
-            missing.map(|reason| format!(": {reason}")).unwrap_or_default()
+            missing
+                .map(|reason| format!(": {reason}"))
+                .unwrap_or_default()
         );
         let mut names: Vec<String> = models.iter().map(|kind| kind.name().to_owned()).collect();
-        let reranker = RerankArguments::default().reranker_of(home, choice, encoders, models.to_vec(), 1)?;
+        let reranker =
+            RerankArguments::default().reranker_of(home, choice, encoders, models.to_vec(), 1)?;
         let reranker = reranker.context("one ranking needs no fusion")?;
-        names.extend(reranker.encoders().map(|encoder| match encoder.granularity() {
-            Granularity::Text => format!("dpr ({})", encoder.name()),
-            Granularity::Piece => format!("colbert ({})", encoder.name()),
-            Granularity::Term => format!("sparse ({})", encoder.name()),
-        }));
+        names.extend(
+            reranker
+                .encoders()
+                .map(|encoder| match encoder.granularity() {
+                    Granularity::Text => format!("dpr ({})", encoder.name()),
+                    Granularity::Piece => format!("colbert ({})", encoder.name()),
+                    Granularity::Term => format!("sparse ({})", encoder.name()),
+                }),
+        );
         let RerankOptions { fusion, .. } = reranker.options().clone();
         let fusion = fusion.context("one ranking needs no fusion")?;
         let depth = reranker.fusion_depth();
         let searcher = Searcher::open(home)?.with_reranker(reranker);
         let mut defaults = fusion.weights;
         let mut samples = BTreeMap::new();
-        let bar = bar(topics.0.len() as u64, "ranking {bar:30} {pos} of {len} queries");
+        let bar = bar(
+            topics.0.len() as u64,
+            "ranking {bar:30} {pos} of {len} queries",
+        );
         for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
-            let rankings = searcher.tuning_pool().component_rankings_filtered(&topic.text, &topic_filter(topic))?;
+            let rankings = searcher
+                .tuning_pool()
+                .component_rankings_filtered(&topic.text, &topic_filter(topic))?;
             let rankings = rankings.unwrap_or_default();
-            let ComponentRankings { sparse, dense, works } = rankings;
+            let ComponentRankings {
+                sparse,
+                dense,
+                works,
+            } = rankings;
             let has_works = works.is_some();
-            let cut: Vec<Ranking> = sparse.into_iter().chain(dense).chain(works).map(|one| one.cut(depth)).collect();
+            let cut: Vec<Ranking> = sparse
+                .into_iter()
+                .chain(dense)
+                .chain(works)
+                .map(|one| one.cut(depth))
+                .collect();
             if has_works && names.len() < cut.len() {
                 names.push("works".to_owned());
             }
@@ -236,24 +322,47 @@ impl PoolSamples {
                 defaults = vec![1.0; cut.len()];
             }
             let pool = Pool::new(fusion.method, &cut.iter().collect::<Vec<_>>());
-            samples.insert(topic.id.clone(), Sample::new(pool, &searcher, qrels, &topic.id)?);
+            samples.insert(
+                topic.id.clone(),
+                Sample::new(pool, &searcher, qrels, &topic.id)?,
+            );
             bar.inc(1);
         }
         bar.finish_and_clear();
-        let has_popularity = samples.values().any(|sample| sample.popularity.iter().any(|value| *value > 0.0));
-        Ok(Self { models, names, defaults, has_popularity, searcher, samples })
+        let has_popularity = samples
+            .values()
+            .any(|sample| sample.popularity.iter().any(|value| *value > 0.0));
+        Ok(Self {
+            models,
+            names,
+            defaults,
+            has_popularity,
+            searcher,
+            samples,
+        })
     }
 }
 
 impl Sample {
     fn new(pool: Pool, searcher: &Searcher, qrels: &Qrels, topic: &str) -> anyhow::Result<Self> {
-        let (mut popularity, mut grades) = (Vec::with_capacity(pool.len()), Vec::with_capacity(pool.len()));
+        let (mut popularity, mut grades) = (
+            Vec::with_capacity(pool.len()),
+            Vec::with_capacity(pool.len()),
+        );
         for document in pool.documents() {
-            let numbers = searcher.catalog().numeric_facts(&DatasetId::new(document)?)?.unwrap_or_default();
+            let numbers = searcher
+                .catalog()
+                .numeric_facts(&DatasetId::new(document)?)?
+                .unwrap_or_default();
             popularity.push((numbers.popularity() as f64).ln_1p());
             grades.push(qrels.judged(topic, document));
         }
-        Ok(Self { pool, popularity, grades, judged: Grades::judged(qrels, topic) })
+        Ok(Self {
+            pool,
+            popularity,
+            grades,
+            judged: Grades::judged(qrels, topic),
+        })
     }
 
     /// Returns the measure of the ranking by some weights.
@@ -264,8 +373,16 @@ impl Sample {
         }
         // The pool has the order of equal scores.
         order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let depth = if objective.depth() == 0 { order.len() } else { objective.depth() };
-        let ranked: Vec<Option<i32>> = order.iter().take(depth).map(|(_, place)| self.grades[*place]).collect();
+        let depth = if objective.depth() == 0 {
+            order.len()
+        } else {
+            objective.depth()
+        };
+        let ranked: Vec<Option<i32>> = order
+            .iter()
+            .take(depth)
+            .map(|(_, place)| self.grades[*place])
+            .collect();
         objective.evaluate_grades(&ranked, &self.judged)
     }
 }
@@ -279,23 +396,34 @@ struct Tuning<'s> {
 impl Tuning<'_> {
     /// Returns the default of the program.
     fn default(&self) -> Learned {
-        Learned { pool: 0, weights: self.pools[0].defaults.clone(), popularity: 0.0, value: 0.0 }
+        Learned {
+            pool: 0,
+            weights: self.pools[0].defaults.clone(),
+            popularity: 0.0,
+            value: 0.0,
+        }
     }
 
     /// Returns the measure of a query.
     fn value(&self, learned: &Learned, topic: &str) -> f64 {
         let sample = self.pools[learned.pool].samples.get(topic);
-        sample.map_or(0.0, |sample| sample.value(&learned.weights, learned.popularity, self.objective))
+        sample.map_or(0.0, |sample| {
+            sample.value(&learned.weights, learned.popularity, self.objective)
+        })
     }
 
     /// Returns the measure of a query by the defaults of the program, which may depend on the query.
     fn default_value(&self, topic: &str, topics: &Topics, qrels: &Qrels) -> anyhow::Result<f64> {
-        let PoolSamples { searcher, samples, .. } = &self.pools[0];
+        let PoolSamples {
+            searcher, samples, ..
+        } = &self.pools[0];
         let topic = topics.0.iter().find(|one| one.id == topic);
-        let Some((topic, sample)) = topic.and_then(|topic| Some((topic, samples.get(&topic.id)?))) else {
+        let Some((topic, sample)) = topic.and_then(|topic| Some((topic, samples.get(&topic.id)?)))
+        else {
             return Ok(0.0);
         };
-        let ranking = searcher.rank_filtered(&topic.text, &topic_filter(topic), sample.pool.len())?;
+        let ranking =
+            searcher.rank_filtered(&topic.text, &topic_filter(topic), sample.pool.len())?;
         Ok(self.objective.evaluate(qrels, &topic.id, &ranking))
     }
 
@@ -309,19 +437,32 @@ impl Tuning<'_> {
             let learned = |point: &[f64]| Learned {
                 pool: place,
                 weights: point[..rankings].to_vec(),
-                popularity: point.get(rankings).map_or(0.0, |share| share * MAX_POPULARITY),
+                popularity: point
+                    .get(rankings)
+                    .map_or(0.0, |share| share * MAX_POPULARITY),
                 value: 0.0,
             };
             let objective = |point: &[f64]| {
                 let learned = learned(point);
-                topics.iter().map(|topic| self.value(&learned, topic)).sum::<f64>() / topics.len().max(1) as f64
+                topics
+                    .iter()
+                    .map(|topic| self.value(&learned, topic))
+                    .sum::<f64>()
+                    / topics.len().max(1) as f64
             };
             let mut start = pool.defaults.clone();
             start.resize(dimensions, 0.0);
-            let search = CoordinateSearch::default().with_starts(vec![Start::At(start), Start::BestAlone]);
+            let search =
+                CoordinateSearch::default().with_starts(vec![Start::At(start), Start::BestAlone]);
             let optimum = search.maximize(dimensions, &objective, &|_| ());
-            let found = Learned { value: optimum.value, ..learned(&optimum.weights) };
-            if best.as_ref().is_none_or(|best| found.value > best.value + CoordinateSearch::LEAST_GAIN) {
+            let found = Learned {
+                value: optimum.value,
+                ..learned(&optimum.weights)
+            };
+            if best
+                .as_ref()
+                .is_none_or(|best| found.value > best.value + CoordinateSearch::LEAST_GAIN)
+            {
                 best = Some(found);
             }
         }
@@ -332,7 +473,10 @@ impl Tuning<'_> {
     fn describe(&self, learned: &Learned) -> Vec<(&'static str, String)> {
         let pool = &self.pools[learned.pool];
         let models: Vec<&str> = pool.models.iter().map(|kind| kind.name()).collect();
-        let mut table = vec![("pool", models.join(",")), ("weights", FusionSettings::text(&learned.weights))];
+        let mut table = vec![
+            ("pool", models.join(",")),
+            ("weights", FusionSettings::text(&learned.weights)),
+        ];
         if learned.popularity > 0.0 {
             table.push(("popularity", format!("{:.2}", learned.popularity)));
         }

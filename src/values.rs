@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 
 /// Parses a number of at least 1.
 pub(super) fn positive(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "expected a whole number of at least 1".to_owned())
+    text.parse()
+        .map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
 /// Parses a year.
@@ -20,8 +21,19 @@ mod tests {
     #[test]
     fn values_are_checked() {
         assert_eq!(positive("3").map(NonZeroUsize::get), Ok(3));
-        assert!(["0", "-1", "x", ""].iter().all(|text| positive(text).is_err()));
-        assert_eq!((year("2018"), year("0"), year("9999")), (Ok(2018), Ok(0), Ok(9999)));
-        assert!(["10000", "-1", "2018.5", "abc"].iter().all(|text| year(text).is_err()));
+        assert!(
+            ["0", "-1", "x", ""]
+                .iter()
+                .all(|text| positive(text).is_err())
+        );
+        assert_eq!(
+            (year("2018"), year("0"), year("9999")),
+            (Ok(2018), Ok(0), Ok(9999))
+        );
+        assert!(
+            ["10000", "-1", "2018.5", "abc"]
+                .iter()
+                .all(|text| year(text).is_err())
+        );
     }
 }

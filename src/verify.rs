@@ -36,13 +36,20 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         }
         Format::Text => write_report(&mut out, home, &report)?,
     }
-    Ok(if report.is_sound() { ExitStatus::Success } else { ExitStatus::NoResult })
+    Ok(if report.is_sound() {
+        ExitStatus::Success
+    } else {
+        ExitStatus::NoResult
+    })
 }
 
 /// Returns the damage of the files of the administration. Nothing can repair them: the home has only digests of tokens, and no copy of
 /// the audit log.
 pub(super) fn administration_damage(home: &Path) -> Vec<Damage> {
-    token_damage(home).into_iter().chain(audit_damage(home)).collect()
+    token_damage(home)
+        .into_iter()
+        .chain(audit_damage(home))
+        .collect()
 }
 
 fn token_damage(home: &Path) -> Option<Damage> {
@@ -62,9 +69,14 @@ fn audit_damage(home: &Path) -> Option<Damage> {
         Err(error) => return Some(Damage::new(DamagedPart::Audit, path, error.to_string())),
     };
     let first = lines.first()?;
-    let total = if lines.len() > 1 { format!(" ({} damaged lines in total)", lines.len()) } else { String::new() };
-    let problem =
-        format!("line {first} is damaged{total}; restore the file from a backup, or remove the damaged lines");
+    let total = if lines.len() > 1 {
+        format!(" ({} damaged lines in total)", lines.len())
+    } else {
+        String::new()
+    };
+    let problem = format!(
+        "line {first} is damaged{total}; restore the file from a backup, or remove the damaged lines"
+    );
     Some(Damage::new(DamagedPart::Audit, path, problem))
 }
 
@@ -95,8 +107,18 @@ pub(super) fn write_damage(out: &mut impl Write, home: &Path, damage: &[Damage])
             continue;
         }
         let path = one.path.strip_prefix(home).unwrap_or(&one.path);
-        let dataset = one.dataset.as_ref().map(|id| format!(" of {}", safe(id.as_str()))).unwrap_or_default();
-        writeln!(out, "{}{dataset}: {}: {}", one.part.name(), safe(&path.to_string_lossy()), safe(&one.problem))?;
+        let dataset = one
+            .dataset
+            .as_ref()
+            .map(|id| format!(" of {}", safe(id.as_str())))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "{}{dataset}: {}: {}",
+            one.part.name(),
+            safe(&path.to_string_lossy()),
+            safe(&one.problem)
+        )?;
     }
     for (part, number) in numbers.iter().filter(|(_, number)| **number > SHOWN) {
         writeln!(out, "… and {} more of {}", number - SHOWN, part.name())?;

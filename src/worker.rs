@@ -42,16 +42,28 @@ impl WorkerArguments {
     ///
     /// # Errors
     /// If the path of this program or of the home is unknown.
-    pub(crate) fn options(&self, home: &Path, config: &Config) -> anyhow::Result<Option<WorkerOptions>> {
+    pub(crate) fn options(
+        &self,
+        home: &Path,
+        config: &Config,
+    ) -> anyhow::Result<Option<WorkerOptions>> {
         if self.no_workers || !config.settings.server.workers.unwrap_or(true) {
             return Ok(None);
         }
         // Workers are of this version, also if the file was replaced by an update in the meantime.
         let running = Path::new("/proc/self/exe");
-        let program = if running.exists() { running.to_owned() } else { std::env::current_exe()? };
+        let program = if running.exists() {
+            running.to_owned()
+        } else {
+            std::env::current_exe()?
+        };
         let home = std::path::absolute(home)?;
         let arguments = vec!["--home".into(), home.into(), COMMAND.into()];
-        Ok(Some(WorkerOptions { program, arguments, memory_megabytes: self.memory_megabytes(config) }))
+        Ok(Some(WorkerOptions {
+            program,
+            arguments,
+            memory_megabytes: self.memory_megabytes(config),
+        }))
     }
 
     /// Returns the parser of untrusted files.
@@ -60,7 +72,9 @@ impl WorkerArguments {
     /// As for [`options`](Self::options).
     pub(crate) fn parser(&self, home: &Path, config: &Config) -> anyhow::Result<Parser> {
         let options = self.options(home, config)?;
-        Ok(options.map(|options| Parser::in_workers(home, &options)).unwrap_or_default())
+        Ok(options
+            .map(|options| Parser::in_workers(home, &options))
+            .unwrap_or_default())
     }
 
     /// Returns true if an option is set.

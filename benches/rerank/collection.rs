@@ -5,7 +5,9 @@
 //! true size and every row is a vector that the model gives. Memory is that of processes of their own.
 
 use super::measure::{Random, Spread, cost, memory as of_process};
-use super::models::{Clocked, GRANULARITIES, VARIANTS, called, copy, default_options, options, searcher};
+use super::models::{
+    Clocked, GRANULARITIES, VARIANTS, called, copy, default_options, options, searcher,
+};
 use super::queries::passages;
 use super::{Arguments, Failure};
 use lodeseek_catalog::DatasetId;
@@ -33,11 +35,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let variant = arguments.variant.as_deref().unwrap_or(VARIANTS[1]);
     let encoded = arguments.encoded.min(arguments.size);
     let temporary = tempfile::tempdir()?;
-    let folder = arguments.keep.as_deref().unwrap_or(temporary.path()).join(format!("made-up-{}", arguments.size));
-    let homes: Vec<(Precision, PathBuf)> =
-        arguments.formats.iter().map(|precision| (*precision, folder.join(precision.to_string()))).collect();
+    let folder = arguments
+        .keep
+        .as_deref()
+        .unwrap_or(temporary.path())
+        .join(format!("made-up-{}", arguments.size));
+    let homes: Vec<(Precision, PathBuf)> = arguments
+        .formats
+        .iter()
+        .map(|precision| (*precision, folder.join(precision.to_string())))
+        .collect();
     let (_, first) = homes.first().ok_or("--formats names none")?;
-    println!("{} datasets made up, {encoded} of them encoded by {variant} on {THREADS} threads", arguments.size);
+    println!(
+        "{} datasets made up, {encoded} of them encoded by {variant} on {THREADS} threads",
+        arguments.size
+    );
     if !folder.join("finished").exists() {
         let words = words(model)?;
         index(&index_folder(first), &words, arguments.size)?;
@@ -52,20 +64,34 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     for (precision, home) in &homes {
         for granularity in GRANULARITIES {
-            extrapolate(model, variant, granularity, *precision, home, arguments.size)?;
+            extrapolate(
+                model,
+                variant,
+                granularity,
+                *precision,
+                home,
+                arguments.size,
+            )?;
         }
         for encoders in ["dpr", "colbert", "both"] {
             apart(arguments, variant, *precision, home, encoders)?;
         }
     }
-    GRANULARITIES.into_iter().try_for_each(|granularity| full_length(model, variant, granularity, arguments.size))
+    GRANULARITIES
+        .into_iter()
+        .try_for_each(|granularity| full_length(model, variant, granularity, arguments.size))
 }
 
 /// Entries of the model's vocabulary that are whole words.
 fn words(model: &Path) -> Result<Vec<String>, Failure> {
-    let told: serde_json::Value = serde_json::from_slice(&std::fs::read(model.join("tokenizer.json"))?)?;
-    let entries = told["model"]["vocab"].as_object().ok_or("tokenizer.json without a vocabulary")?;
-    let whole = |word: &&String| (4..=10).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let told: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(model.join("tokenizer.json"))?)?;
+    let entries = told["model"]["vocab"]
+        .as_object()
+        .ok_or("tokenizer.json without a vocabulary")?;
+    let whole = |word: &&String| {
+        (4..=10).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase())
+    };
     Ok(entries.keys().filter(whole).cloned().collect())
 }
 
@@ -77,7 +103,10 @@ fn text(random: &mut Random, words: &[String], count: usize) -> String {
 
 fn document(random: &mut Random, words: &[String]) -> CompactDocument {
     let metadata = vec![text(random, words, 4), text(random, words, 8)];
-    CompactDocument { metadata, triples: (0..5).map(|_| text(random, words, 4)).collect() }
+    CompactDocument {
+        metadata,
+        triples: (0..5).map(|_| text(random, words, 4)).collect(),
+    }
 }
 
 /// The same documents each time.
@@ -98,7 +127,14 @@ fn index(folder: &Path, words: &[String], size: usize) -> Result<(), Failure> {
             .with(Field::Description, [compact.metadata[1].as_str()])
             .with(Field::Literal, compact.triples.iter().map(String::as_str));
         let texts = serde_json::to_vec(&compact)?;
-        writer.put(IndexDocument::new(id(number)?, String::new(), &fielded, &analysis, Vec::new(), texts))?;
+        writer.put(IndexDocument::new(
+            id(number)?,
+            String::new(),
+            &fielded,
+            &analysis,
+            Vec::new(),
+            texts,
+        ))?;
     }
     Ok(writer.finish()?)
 }
@@ -119,10 +155,15 @@ fn write(
         let (cost, matrices) = cost(|| encoder.encode_passages(&passages));
         encoding += cost.wall / 1e3;
         known.extend(
-            matrices?.as_chunks::<2>().0.iter().map(|texts| texts.each_ref().map(|text| comparable(encoder, text))),
+            matrices?
+                .as_chunks::<2>()
+                .0
+                .iter()
+                .map(|texts| texts.each_ref().map(|text| comparable(encoder, text))),
         );
     }
-    let pieces = known.iter().flatten().map(Matrix::rows).sum::<usize>() as f64 / known.len() as f64;
+    let pieces =
+        known.iter().flatten().map(Matrix::rows).sum::<usize>() as f64 / known.len() as f64;
     println!(
         "  {}: {:.0} datasets/s, {pieces:.1} rows a dataset; all {size} would take {:.0} s",
         called(encoder.granularity()),
@@ -152,10 +193,20 @@ fn write_as(
         precision,
     };
     let pack = |matrix: &Matrix| Rows::pack(matrix.values(), matrix.columns(), precision);
-    let packed: Vec<[Rows; 2]> = known.iter().map(|texts| texts.each_ref().map(pack)).collect();
-    let mut writer = VectorsWriter::open(&model_folder(&vectors_folder(home), encoder.fingerprint()), description)?;
+    let packed: Vec<[Rows; 2]> = known
+        .iter()
+        .map(|texts| texts.each_ref().map(pack))
+        .collect();
+    let mut writer = VectorsWriter::open(
+        &model_folder(&vectors_folder(home), encoder.fingerprint()),
+        description,
+    )?;
     for number in 0..size {
-        writer.put(id(number)?, format!("{number:032}"), packed[number % packed.len()].each_ref())?;
+        writer.put(
+            id(number)?,
+            format!("{number:032}"),
+            packed[number % packed.len()].each_ref(),
+        )?;
         if number % COMMIT.max(size / 64) == 0 {
             writer.commit()?;
         }
@@ -194,20 +245,42 @@ fn extrapolate(
     for entry in std::fs::read_dir(folder)? {
         bytes += entry?.metadata()?.len();
     }
-    println!("  {precision}, {} on disk: {:.1} MB", called(granularity), bytes as f64 / 1e6);
+    println!(
+        "  {precision}, {} on disk: {:.1} MB",
+        called(granularity),
+        bytes as f64 / 1e6
+    );
     if granularity == Granularity::Piece {
-        let full = precision.bytes(FULL, clocked.encoder.dimension()).ok_or("too many rows")? * 2 * size;
-        println!("    texts of {FULL} pieces would take {:.1} GB (extrapolated)", full as f64 / 1e9);
+        let full = precision
+            .bytes(FULL, clocked.encoder.dimension())
+            .ok_or("too many rows")?
+            * 2
+            * size;
+        println!(
+            "    texts of {FULL} pieces would take {:.1} GB (extrapolated)",
+            full as f64 / 1e9
+        );
     }
     Ok(())
 }
 
 /// Estimates the time to encode texts of full length from eight of them.
-fn full_length(model: &Path, variant: &str, granularity: Granularity, size: usize) -> Result<(), Failure> {
+fn full_length(
+    model: &Path,
+    variant: &str,
+    granularity: Granularity,
+    size: usize,
+) -> Result<(), Failure> {
     let clocked = Clocked::open_to(model, variant, granularity, THREADS, Some(FULL))?;
     let (words, mut random) = (words(model)?, Random::new(7));
     let texts: Vec<[String; 1]> = (0..8).map(|_| [text(&mut random, &words, FULL)]).collect();
-    let passages: Vec<Passage<'_>> = texts.iter().map(|parts| Passage { parts, pieces_a_part: None }).collect();
+    let passages: Vec<Passage<'_>> = texts
+        .iter()
+        .map(|parts| Passage {
+            parts,
+            pieces_a_part: None,
+        })
+        .collect();
     let (cost, matrices) = cost(|| clocked.encoder.encode_passages(&passages));
     matrices?;
     let each = cost.wall / passages.len() as f64;
@@ -235,13 +308,20 @@ fn apart(
         .arg(format!("--variant={variant}"))
         .arg(format!("--encoders={encoders}"))
         .status()?;
-    if status.success() { Ok(()) } else { Err(format!("the process measured: {status}").into()) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("the process measured: {status}").into())
+    }
 }
 
 /// Opens everything and ranks queries in the measured process. Prints its memory after each step.
 pub(super) fn memory(arguments: &Arguments) -> Result<(), Failure> {
     let (model, home) = (arguments.model()?, arguments.home()?);
-    let variant = arguments.variant.as_deref().ok_or("--variant=FILE is missing")?;
+    let variant = arguments
+        .variant
+        .as_deref()
+        .ok_or("--variant=FILE is missing")?;
     let chosen = match arguments.encoders.as_deref() {
         Some("dpr") => &GRANULARITIES[..1],
         Some("colbert") => &GRANULARITIES[1..],
@@ -252,13 +332,19 @@ pub(super) fn memory(arguments: &Arguments) -> Result<(), Failure> {
     let encoders: Vec<Arc<Clocked>> = encoders?;
     step(&format!("model opened in {:.0} ms", opening.wall));
     let options = match chosen {
-        [Granularity::Text] => RerankOptions { dense: NonZeroUsize::new(10), ..options(1, 20, 1) },
+        [Granularity::Text] => RerankOptions {
+            dense: NonZeroUsize::new(10),
+            ..options(1, 20, 1)
+        },
         [_] => options(1, 20, 1),
         _ => default_options(1),
     };
     let (opening, searcher) = cost(|| searcher(home, &encoders, &options));
     let searcher = searcher?;
-    step(&format!("index and vectors opened in {:.1} ms", opening.wall));
+    step(&format!(
+        "index and vectors opened in {:.1} ms",
+        opening.wall
+    ));
     let (words, mut random) = (words(model)?, Random::new(99));
     let mut query = || {
         let count = 1 + random.below(4);
@@ -275,12 +361,19 @@ pub(super) fn memory(arguments: &Arguments) -> Result<(), Failure> {
     }
     let wall = Spread::new(costs.iter().map(|cost| cost.wall));
     let core = Spread::new(costs.iter().map(|cost| cost.core)).mean();
-    let told = format!("p50 {:.2} p95 {:.2} ms, mean on its core {core:.2} ms", wall.at(0.5), wall.at(0.95));
+    let told = format!(
+        "p50 {:.2} p95 {:.2} ms, mean on its core {core:.2} ms",
+        wall.at(0.5),
+        wall.at(0.95)
+    );
     step(&format!("{QUERIES} queries, {told}"));
     Ok(())
 }
 
 fn step(what: &str) {
-    let [now, most, private] = ["VmRSS", "VmHWM", "RssAnon"].map(|line| of_process(line) as f64 / 1e6);
-    println!("    {what}: {now:.1} MB resident ({private:.1} MB of it not files), at most {most:.1} MB");
+    let [now, most, private] =
+        ["VmRSS", "VmHWM", "RssAnon"].map(|line| of_process(line) as f64 / 1e6);
+    println!(
+        "    {what}: {now:.1} MB resident ({private:.1} MB of it not files), at most {most:.1} MB"
+    );
 }

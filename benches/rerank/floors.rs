@@ -37,17 +37,36 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let keep = arguments.keep.as_deref().unwrap_or(temporary.path());
     let judge = Judge::open(&encoded_home(home, keep, model, variant)?, model, variant)?;
     let topics = Topics::read(arguments.topics()?)?;
-    let real = topics.0.iter().map(|topic| judge.hits(&topic.text)).collect::<Result<Vec<_>, _>>()?;
-    let other = OFF_TOPIC.lines().map(|query| judge.hits(query)).collect::<Result<Vec<_>, _>>()?;
+    let real = topics
+        .0
+        .iter()
+        .map(|topic| judge.hits(&topic.text))
+        .collect::<Result<Vec<_>, _>>()?;
+    let other = OFF_TOPIC
+        .lines()
+        .map(|query| judge.hits(query))
+        .collect::<Result<Vec<_>, _>>()?;
     let judged = judge.judged(&topics, &Qrels::read(arguments.qrels()?)?)?;
     println!("{variant}: scores, p5 p50 p95, of DPR, and of ColBERT for a piece of the query");
-    tell("best hits, topics", &real.iter().map(|hits| best(hits)).collect::<Vec<_>>());
-    tell("best hits, off-topic queries", &other.iter().map(|hits| best(hits)).collect::<Vec<_>>());
+    tell(
+        "best hits, topics",
+        &real.iter().map(|hits| best(hits)).collect::<Vec<_>>(),
+    );
+    tell(
+        "best hits, off-topic queries",
+        &other.iter().map(|hits| best(hits)).collect::<Vec<_>>(),
+    );
     for (grade, scores) in &judged {
         tell(&format!("datasets judged {grade}"), scores);
     }
-    let [text, piece] = GRANULARITIES.map(|granularity| configured_min_similarity(model, granularity));
-    floors(&real, &other, &judged, text?.zip(piece?).map(<[f64; 2]>::from));
+    let [text, piece] =
+        GRANULARITIES.map(|granularity| configured_min_similarity(model, granularity));
+    floors(
+        &real,
+        &other,
+        &judged,
+        text?.zip(piece?).map(<[f64; 2]>::from),
+    );
     for (query, hits) in OFF_TOPIC.lines().zip(&other) {
         let [text, piece] = best(hits);
         println!("  {text:.3} {piece:.3}  {query}");
@@ -56,7 +75,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Judge {
-    fn open(home: &std::path::Path, model: &std::path::Path, variant: &str) -> Result<Self, Failure> {
+    fn open(
+        home: &std::path::Path,
+        model: &std::path::Path,
+        variant: &str,
+    ) -> Result<Self, Failure> {
         let encoders = GRANULARITIES
             .iter()
             .map(|granularity| Clocked::open(model, variant, *granularity, THREADS))
@@ -64,14 +87,28 @@ impl Judge {
         let mut vectors = Vec::new();
         for encoder in &encoders {
             let fingerprint = encoder.encoder.fingerprint();
-            vectors.push(Vectors::open(&model_folder(&vectors_folder(home), fingerprint), fingerprint)?.snapshot()?);
+            vectors.push(
+                Vectors::open(
+                    &model_folder(&vectors_folder(home), fingerprint),
+                    fingerprint,
+                )?
+                .snapshot()?,
+            );
         }
-        Ok(Self { searcher: searcher(home, &encoders, &default_options(THREADS))?, encoders, vectors })
+        Ok(Self {
+            searcher: searcher(home, &encoders, &default_options(THREADS))?,
+            encoders,
+            vectors,
+        })
     }
 
     fn query(&self, query: &str) -> Result<Vec<Query>, Failure> {
         let of = |encoder: &Arc<Clocked>| {
-            let matrix = encoder.encoder.encode_queries(&[query])?.pop().unwrap_or_default();
+            let matrix = encoder
+                .encoder
+                .encode_queries(&[query])?
+                .pop()
+                .unwrap_or_default();
             Ok(Query::new(&matrix))
         };
         self.encoders.iter().map(of).collect()
@@ -81,29 +118,48 @@ impl Judge {
     fn hits(&self, query: &str) -> Result<Vec<Scores>, Failure> {
         let asked = self.query(query)?;
         let ranking = self.searcher.rank(query, usize::MAX)?;
-        ranking.iter().filter_map(|scored| self.score(&asked, &scored.id).transpose()).collect()
+        ranking
+            .iter()
+            .filter_map(|scored| self.score(&asked, &scored.id).transpose())
+            .collect()
     }
 
     fn score(&self, asked: &[Query], id: &DatasetId) -> Result<Option<Scores>, Failure> {
         let mut scores = [f64::NAN; 2];
-        for (((score, encoder), vectors), query) in scores.iter_mut().zip(&self.encoders).zip(&self.vectors).zip(asked)
+        for (((score, encoder), vectors), query) in scores
+            .iter_mut()
+            .zip(&self.encoders)
+            .zip(&self.vectors)
+            .zip(asked)
         {
-            let Some(stored) = vectors.get(id)? else { return Ok(None) };
+            let Some(stored) = vectors.get(id)? else {
+                return Ok(None);
+            };
             let granularity = encoder.encoder.granularity();
-            let [metadata, data] = [&stored.metadata, &stored.data].map(|rows| likeness(granularity, query, rows));
-            let Some(combined) = Combination::default().combine(metadata, data) else { return Ok(None) };
+            let [metadata, data] =
+                [&stored.metadata, &stored.data].map(|rows| likeness(granularity, query, rows));
+            let Some(combined) = Combination::default().combine(metadata, data) else {
+                return Ok(None);
+            };
             *score = combined / query.rows() as f64;
         }
         Ok(Some(scores))
     }
 
     /// The scores of judged datasets, by their grades.
-    fn judged(&self, topics: &Topics, qrels: &Qrels) -> Result<BTreeMap<i32, Vec<Scores>>, Failure> {
+    fn judged(
+        &self,
+        topics: &Topics,
+        qrels: &Qrels,
+    ) -> Result<BTreeMap<i32, Vec<Scores>>, Failure> {
         let mut judged = BTreeMap::<i32, Vec<Scores>>::new();
         for topic in &topics.0 {
             let asked = self.query(&topic.text)?;
             for (id, grade) in qrels.judgements(&topic.id) {
-                judged.entry(grade).or_default().extend(self.score(&asked, &DatasetId::new(id)?)?);
+                judged
+                    .entry(grade)
+                    .or_default()
+                    .extend(self.score(&asked, &DatasetId::new(id)?)?);
             }
         }
         Ok(judged)
@@ -112,13 +168,20 @@ impl Judge {
 
 /// The best score by each encoder, of one hit or two.
 fn best(hits: &[Scores]) -> Scores {
-    hits.iter().fold([f64::NEG_INFINITY; 2], |best, scores| [best[0].max(scores[0]), best[1].max(scores[1])])
+    hits.iter().fold([f64::NEG_INFINITY; 2], |best, scores| {
+        [best[0].max(scores[0]), best[1].max(scores[1])]
+    })
 }
 
 fn tell(what: &str, scores: &[Scores]) {
     let of = |place: usize| {
         let spread = Spread::new(scores.iter().map(|scores| scores[place]));
-        format!("{:.3} {:.3} {:.3}", spread.at(0.05), spread.at(0.5), spread.at(0.95))
+        format!(
+            "{:.3} {:.3} {:.3}",
+            spread.at(0.05),
+            spread.at(0.5),
+            spread.at(0.95)
+        )
     };
     println!("  {what} ({}): {}; {}", scores.len(), of(0), of(1));
 }
@@ -137,12 +200,26 @@ struct Rates {
 }
 
 /// For so many off-topic queries with a hit found at most, the floors that lose least; and the model's own.
-fn floors(real: &[Vec<Scores>], other: &[Vec<Scores>], judged: &BTreeMap<i32, Vec<Scores>>, own: Option<Scores>) {
+fn floors(
+    real: &[Vec<Scores>],
+    other: &[Vec<Scores>],
+    judged: &BTreeMap<i32, Vec<Scores>>,
+    own: Option<Scores>,
+) {
     let of = |wanted: fn(i32) -> bool| -> Vec<Scores> {
-        judged.iter().filter(|(grade, _)| wanted(**grade)).flat_map(|(_, scores)| scores.clone()).collect()
+        judged
+            .iter()
+            .filter(|(grade, _)| wanted(**grade))
+            .flat_map(|(_, scores)| scores.clone())
+            .collect()
     };
     let (relevant, irrelevant) = (of(|grade| grade > 0), of(|grade| grade == 0));
-    let grid = |from: usize, to: usize| (from..=to).rev().step_by(2).map(|percent| percent as f64 / 100.0);
+    let grid = |from: usize, to: usize| {
+        (from..=to)
+            .rev()
+            .step_by(2)
+            .map(|percent| percent as f64 / 100.0)
+    };
     let rates = |floors: Scores| {
         let found = |scores: &Scores| scores[0] >= floors[0] || scores[1] >= floors[1];
         let answered = |queries: &[Vec<Scores>]| share(queries, |hits| hits.iter().any(found));
@@ -154,11 +231,14 @@ fn floors(real: &[Vec<Scores>], other: &[Vec<Scores>], judged: &BTreeMap<i32, Ve
             kept: share(&irrelevant, found),
         }
     };
-    let all: Vec<Rates> =
-        grid(20, 60).flat_map(|text| grid(30, 80).map(move |piece| [text, piece])).map(rates).collect();
+    let all: Vec<Rates> = grid(20, 60)
+        .flat_map(|text| grid(30, 80).map(move |piece| [text, piece]))
+        .map(rates)
+        .collect();
     for most in [0.0, 0.05, 0.1, 0.15, 0.25, 1.0] {
         let allowed = all.iter().filter(|rates| rates.false_found <= most);
-        let Some(least) = allowed.min_by(|a, b| (a.false_closest + a.lost).total_cmp(&(b.false_closest + b.lost)))
+        let Some(least) = allowed
+            .min_by(|a, b| (a.false_closest + a.lost).total_cmp(&(b.false_closest + b.lost)))
         else {
             continue;
         };
@@ -166,11 +246,22 @@ fn floors(real: &[Vec<Scores>], other: &[Vec<Scores>], judged: &BTreeMap<i32, Ve
     }
     if let Some(own) = own {
         println!("  of the folder, both, and each by itself:");
-        [own, [own[0], f64::INFINITY], [f64::INFINITY, own[1]]].map(rates).iter().for_each(tell_rates);
+        [own, [own[0], f64::INFINITY], [f64::INFINITY, own[1]]]
+            .map(rates)
+            .iter()
+            .for_each(tell_rates);
     }
 }
 
-fn tell_rates(Rates { floors, false_found, false_closest, lost, kept }: &Rates) {
+fn tell_rates(
+    Rates {
+        floors,
+        false_found,
+        false_closest,
+        lost,
+        kept,
+    }: &Rates,
+) {
     println!(
         "  --floor {:.2},{:.2}: off-topic queries with a hit found {:.1} %, topics with none {:.1} %; relevant datasets taken for \
          closest {:.1} %, irrelevant ones for found {:.1} %",

@@ -53,13 +53,24 @@ struct Arguments {
 impl Arguments {
     fn read() -> Result<Self, Failure> {
         let value = |name: &str| {
-            let of = |argument: String| argument.strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
-            std::env::args().find_map(of).filter(|value| !value.is_empty())
+            let of = |argument: String| {
+                argument
+                    .strip_prefix(name)?
+                    .strip_prefix('=')
+                    .map(str::to_owned)
+            };
+            std::env::args()
+                .find_map(of)
+                .filter(|value| !value.is_empty())
         };
-        let number = |name, default| value(name).map_or(Ok(default), |value| value.parse::<usize>());
+        let number =
+            |name, default| value(name).map_or(Ok(default), |value| value.parse::<usize>());
         let path = |name| value(name).map(PathBuf::from);
         Ok(Self {
-            parts: std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect(),
+            parts: std::env::args()
+                .skip(1)
+                .filter(|argument| !argument.starts_with("--"))
+                .collect(),
             model: path("--model"),
             home: path("--home"),
             topics: path("--topics"),
@@ -80,19 +91,27 @@ impl Arguments {
     }
 
     fn model(&self) -> Result<&Path, Failure> {
-        self.model.as_deref().ok_or_else(|| "--model=FOLDER is missing".into())
+        self.model
+            .as_deref()
+            .ok_or_else(|| "--model=FOLDER is missing".into())
     }
 
     fn home(&self) -> Result<&Path, Failure> {
-        self.home.as_deref().ok_or_else(|| "--home=HOME is missing".into())
+        self.home
+            .as_deref()
+            .ok_or_else(|| "--home=HOME is missing".into())
     }
 
     fn topics(&self) -> Result<&Path, Failure> {
-        self.topics.as_deref().ok_or_else(|| "--topics=FILE is missing".into())
+        self.topics
+            .as_deref()
+            .ok_or_else(|| "--topics=FILE is missing".into())
     }
 
     fn qrels(&self) -> Result<&Path, Failure> {
-        self.qrels.as_deref().ok_or_else(|| "--qrels=FILE is missing".into())
+        self.qrels
+            .as_deref()
+            .ok_or_else(|| "--qrels=FILE is missing".into())
     }
 
     /// Returns the reason why a part that is not named cannot be measured.
@@ -101,11 +120,20 @@ impl Arguments {
         match part {
             "scoring" => None,
             _ if self.model.is_none() => Some("no --model"),
-            _ if real && self.home.as_ref().is_none_or(|home| !home.join("index").exists()) => {
+            _ if real
+                && self
+                    .home
+                    .as_ref()
+                    .is_none_or(|home| !home.join("index").exists()) =>
+            {
                 Some("no indexed --home")
             }
-            _ if real && self.topics.as_ref().is_none_or(|topics| !topics.exists()) => Some("no --topics"),
-            "floors" if self.qrels.as_ref().is_none_or(|qrels| !qrels.exists()) => Some("no --qrels"),
+            _ if real && self.topics.as_ref().is_none_or(|topics| !topics.exists()) => {
+                Some("no --topics")
+            }
+            "floors" if self.qrels.as_ref().is_none_or(|qrels| !qrels.exists()) => {
+                Some("no --qrels")
+            }
             _ => None,
         }
     }
@@ -121,7 +149,10 @@ fn main() -> Result<(), Failure> {
             }
         }
     }
-    arguments.parts.iter().try_for_each(|part| measure(part, &arguments))
+    arguments
+        .parts
+        .iter()
+        .try_for_each(|part| measure(part, &arguments))
 }
 
 fn measure(part: &str, arguments: &Arguments) -> Result<(), Failure> {

@@ -18,7 +18,10 @@ impl Random {
     }
 
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 40
     }
 
@@ -44,7 +47,10 @@ impl Add for Cost {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { wall: self.wall + other.wall, core: self.core + other.core }
+        Self {
+            wall: self.wall + other.wall,
+            core: self.core + other.core,
+        }
     }
 }
 
@@ -52,7 +58,10 @@ impl Sub for Cost {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
-        Self { wall: self.wall - other.wall, core: self.core - other.core }
+        Self {
+            wall: self.wall - other.wall,
+            core: self.core - other.core,
+        }
     }
 }
 
@@ -61,13 +70,23 @@ pub(super) fn cost<T>(call: impl FnOnce() -> T) -> (Cost, T) {
     let (core, started) = (on_core(), Instant::now());
     let outcome = black_box(call());
     let wall = started.elapsed().as_secs_f64() * 1e3;
-    (Cost { wall, core: on_core() - core }, outcome)
+    (
+        Cost {
+            wall,
+            core: on_core() - core,
+        },
+        outcome,
+    )
 }
 
 /// Milliseconds that this thread has had a core, as of the scheduler's last tick; 0 where the system does not tell.
 fn on_core() -> f64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    told.split(' ').next().and_then(|time| time.parse::<f64>().ok()).unwrap_or(0.0) / 1e6
+    told.split(' ')
+        .next()
+        .and_then(|time| time.parse::<f64>().ok())
+        .unwrap_or(0.0)
+        / 1e6
 }
 
 /// Numbers in order.
@@ -83,7 +102,10 @@ impl Spread {
     /// The number below which so large a share lies; not a number where there is none.
     pub(super) fn at(&self, share: f64) -> f64 {
         let last = self.0.len().saturating_sub(1);
-        self.0.get((last as f64 * share).round() as usize).copied().unwrap_or(f64::NAN)
+        self.0
+            .get((last as f64 * share).round() as usize)
+            .copied()
+            .unwrap_or(f64::NAN)
     }
 
     pub(super) fn mean(&self) -> f64 {
@@ -101,6 +123,10 @@ pub(super) fn repeated<T>(rounds: usize, mut work: impl FnMut() -> T) -> String 
 /// A line of this process's memory in bytes, such as `VmRSS`; 0 where the system does not tell.
 pub(super) fn memory(line: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let told = status.lines().find_map(|told| told.strip_prefix(line)?.strip_prefix(':'));
-    told.and_then(|told| told.trim().split(' ').next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
+    let told = status
+        .lines()
+        .find_map(|told| told.strip_prefix(line)?.strip_prefix(':'));
+    told.and_then(|told| told.trim().split(' ').next()?.parse::<u64>().ok())
+        .unwrap_or(0)
+        * 1024
 }

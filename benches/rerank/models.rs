@@ -3,12 +3,15 @@
 use super::Failure;
 use super::measure::{Cost, cost};
 use lodeseek_engine::{
-    EncodingOptions, RerankOptions, Reranker, Searcher, WeightedFusion, encode, index_folder, vectors_folder,
+    EncodingOptions, RerankOptions, Reranker, Searcher, WeightedFusion, encode, index_folder,
+    vectors_folder,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::vectors::model_folder;
 use lodeseek_rerank::encoder::{Device, EncoderOptions, open, open_both};
-use lodeseek_rerank::{EncodeError, Encoder, Granularity, Matrix, Method, Normalization, Passage, Similarity};
+use lodeseek_rerank::{
+    EncodeError, Encoder, Granularity, Matrix, Method, Normalization, Passage, Similarity,
+};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,14 +55,30 @@ impl Clocked {
         document_length: Option<usize>,
     ) -> Result<Arc<Self>, Failure> {
         let granularity = Some(granularity);
-        let options = EncoderOptions { granularity, document_length, ..encoder_options(variant, threads) };
-        Ok(Arc::new(Self { encoder: open(model, &options)?, spent: Mutex::default() }))
+        let options = EncoderOptions {
+            granularity,
+            document_length,
+            ..encoder_options(variant, threads)
+        };
+        Ok(Arc::new(Self {
+            encoder: open(model, &options)?,
+            spent: Mutex::default(),
+        }))
     }
 
     /// Both heads of one network, as [`GRANULARITIES`] has them.
-    pub(super) fn open_both(model: &Path, variant: &str, threads: usize) -> Result<[Arc<Self>; 2], Failure> {
+    pub(super) fn open_both(
+        model: &Path,
+        variant: &str,
+        threads: usize,
+    ) -> Result<[Arc<Self>; 2], Failure> {
         let both = open_both(model, &encoder_options(variant, threads))?;
-        Ok(both.map(|encoder| Arc::new(Self { encoder, spent: Mutex::default() })))
+        Ok(both.map(|encoder| {
+            Arc::new(Self {
+                encoder,
+                spent: Mutex::default(),
+            })
+        }))
     }
 
     /// Returns the cost of queries since the last call.
@@ -123,8 +142,14 @@ impl Encoder for Share {
 }
 
 /// A searcher without a query in its memory.
-pub(super) fn searcher(home: &Path, encoders: &[Arc<Clocked>], options: &RerankOptions) -> Result<Searcher, Failure> {
-    let shares = encoders.iter().map(|encoder| Box::new(Share(Arc::clone(encoder))) as Box<dyn Encoder>);
+pub(super) fn searcher(
+    home: &Path,
+    encoders: &[Arc<Clocked>],
+    options: &RerankOptions,
+) -> Result<Searcher, Failure> {
+    let shares = encoders
+        .iter()
+        .map(|encoder| Box::new(Share(Arc::clone(encoder))) as Box<dyn Encoder>);
     Ok(Searcher::open(home)?.with_reranker(Reranker::open(home, shares, options.clone())?))
 }
 
@@ -132,8 +157,10 @@ pub(super) fn searcher(home: &Path, encoders: &[Arc<Clocked>], options: &RerankO
 pub(super) fn options(encoders: usize, depth: usize, threads: usize) -> RerankOptions {
     RerankOptions {
         depth,
-        fusion: (encoders > 1)
-            .then(|| WeightedFusion { method: Method::CombSum(Normalization::MinMax), weights: Vec::new() }),
+        fusion: (encoders > 1).then(|| WeightedFusion {
+            method: Method::CombSum(Normalization::MinMax),
+            weights: Vec::new(),
+        }),
         threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
         ..RerankOptions::default()
     }
@@ -149,7 +176,12 @@ pub(super) fn default_options(threads: usize) -> RerankOptions {
 }
 
 /// The home itself where it holds the model's vectors; else another one in `keep`, with the same index.
-pub(super) fn encoded_home(home: &Path, keep: &Path, model: &Path, variant: &str) -> Result<PathBuf, Failure> {
+pub(super) fn encoded_home(
+    home: &Path,
+    keep: &Path,
+    model: &Path,
+    variant: &str,
+) -> Result<PathBuf, Failure> {
     let mut chosen = home.to_owned();
     for granularity in GRANULARITIES {
         let clocked = Clocked::open(model, variant, granularity, 2)?;
@@ -160,7 +192,12 @@ pub(super) fn encoded_home(home: &Path, keep: &Path, model: &Path, variant: &str
             chosen = keep.join(variant);
             copy(&index_folder(home), &index_folder(&chosen))?;
         }
-        let report = encode(&chosen, clocked.encoder.as_ref(), &EncodingOptions::default(), &|_| ())?;
+        let report = encode(
+            &chosen,
+            clocked.encoder.as_ref(),
+            &EncodingOptions::default(),
+            &|_| (),
+        )?;
         println!(
             "{} datasets encoded by {variant} for {} in {:.1} s, 2 threads, {} unchanged: {:.1} MB",
             report.encoded,

@@ -24,7 +24,12 @@ struct Lengths {
 }
 
 const fn lengths(median: f64, spread: f64, most: f64, missing: f64) -> Lengths {
-    Lengths { median, spread, most, missing }
+    Lengths {
+        median,
+        spread,
+        most,
+        missing,
+    }
 }
 
 const METADATA: [Lengths; 4] = [
@@ -118,7 +123,9 @@ pub(super) fn document(random: &mut Random, size: usize) -> (FieldedDocument, us
             let kind = random.share();
             let rank = match (ranks.is_empty(), title.is_empty()) {
                 (false, _) if kind < repeating => ranks[random.below(ranks.len())],
-                (_, false) if kind < repeating + (1.0 - repeating) / 4.0 => title[random.below(title.len())],
+                (_, false) if kind < repeating + (1.0 - repeating) / 4.0 => {
+                    title[random.below(title.len())]
+                }
                 _ => random.word(),
             };
             ranks.push(rank);
@@ -141,7 +148,11 @@ pub(super) fn queries(count: usize) -> Vec<String> {
     let mut query = |_| {
         let mut text = String::new();
         for _ in 0..=random.below(6) {
-            let rank = if random.share() < 0.6 { random.word() } else { random.below(20_000) as u32 };
+            let rank = if random.share() < 0.6 {
+                random.word()
+            } else {
+                random.below(20_000) as u32
+            };
             spell(rank, &mut text);
             text.push(' ');
         }

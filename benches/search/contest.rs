@@ -47,17 +47,29 @@ struct Tantivy {
 
 impl Tantivy {
     fn open(folder: &Path) -> Result<Self, Box<dyn Error>> {
-        Ok(Self { searcher: tantivy::Index::open_in_dir(folder)?.reader()?.searcher() })
+        Ok(Self {
+            searcher: tantivy::Index::open_in_dir(folder)?.reader()?.searcher(),
+        })
     }
 
-    fn query(&self, query: &AnalyzedQuery, weights: &FieldWeights) -> Result<BooleanQuery, Box<dyn Error>> {
+    fn query(
+        &self,
+        query: &AnalyzedQuery,
+        weights: &FieldWeights,
+    ) -> Result<BooleanQuery, Box<dyn Error>> {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         for (term, said) in query.distinct.iter().zip(query.multiplicities()) {
             for field in Field::ALL {
                 let text = self.searcher.schema().get_field(field.name())?;
-                let term = TermQuery::new(Term::from_field_text(text, &term.text), IndexRecordOption::WithFreqs);
+                let term = TermQuery::new(
+                    Term::from_field_text(text, &term.text),
+                    IndexRecordOption::WithFreqs,
+                );
                 let boost = (said as f64 * weights.weight(field)) as f32;
-                clauses.push((Occur::Should, Box::new(BoostQuery::new(Box::new(term), boost))));
+                clauses.push((
+                    Occur::Should,
+                    Box::new(BoostQuery::new(Box::new(term), boost)),
+                ));
             }
         }
         Ok(BooleanQuery::new(clauses))
@@ -74,7 +86,11 @@ fn contenders<'c>(snapshot: &'c Snapshot, tantivy: &'c Tantivy) -> Vec<(String, 
             "tantivy, best 10".to_owned(),
             Box::new(move |query| {
                 let query = tantivy.query(query, &weights)?;
-                black_box(tantivy.searcher.search(&query, &TopDocs::with_limit(HITS).order_by_score())?);
+                black_box(
+                    tantivy
+                        .searcher
+                        .search(&query, &TopDocs::with_limit(HITS).order_by_score())?,
+                );
                 Ok(None)
             }),
         ),
@@ -83,14 +99,24 @@ fn contenders<'c>(snapshot: &'c Snapshot, tantivy: &'c Tantivy) -> Vec<(String, 
             Box::new(move |query| {
                 let query = tantivy.query(query, &weights)?;
                 let collectors = (TopDocs::with_limit(HITS).order_by_score(), Count);
-                Ok(Some(black_box(tantivy.searcher.search(&query, &collectors)?).1))
+                Ok(Some(
+                    black_box(tantivy.searcher.search(&query, &collectors)?).1,
+                ))
             }),
         ),
     ];
-    for kind in [ModelKind::Bm25, ModelKind::TfIdf, ModelKind::Lmd, ModelKind::Fsdm] {
+    for kind in [
+        ModelKind::Bm25,
+        ModelKind::TfIdf,
+        ModelKind::Lmd,
+        ModelKind::Fsdm,
+    ] {
         let model: Box<dyn SparseModel> = kind.model(LengthMode::Exact);
-        let search: Contender<'c> =
-            Box::new(move |query| Ok(Some(black_box(rank(model.as_ref(), query, snapshot, HITS)?).total)));
+        let search: Contender<'c> = Box::new(move |query| {
+            Ok(Some(
+                black_box(rank(model.as_ref(), query, snapshot, HITS)?).total,
+            ))
+        });
         all.push((kind.name().to_owned(), search));
     }
     all
@@ -102,7 +128,10 @@ pub(super) fn run(folder: &Path, queries: &[String], rounds: usize) -> Result<()
     let snapshot = Index::open(folder)?.snapshot()?;
     let tantivy = Tantivy::open(folder)?;
     let analysis = Analysis::default();
-    let queries: Vec<AnalyzedQuery> = queries.iter().map(|text| AnalyzedQuery::new(text, &analysis)).collect();
+    let queries: Vec<AnalyzedQuery> = queries
+        .iter()
+        .map(|text| AnalyzedQuery::new(text, &analysis))
+        .collect();
     let contenders = contenders(&snapshot, &tantivy);
     // By contender, query, round.
     let mut times = vec![vec![Vec::new(); queries.len()]; contenders.len()];
@@ -117,7 +146,10 @@ pub(super) fn run(folder: &Path, queries: &[String], rounds: usize) -> Result<()
                 times[who][place].push(time);
                 totals.extend(total?);
             }
-            assert!(totals.windows(2).all(|two| two[0] == two[1]), "totals differ: {totals:?}");
+            assert!(
+                totals.windows(2).all(|two| two[0] == two[1]),
+                "totals differ: {totals:?}"
+            );
             if round == 0 {
                 matches.push(totals[0] as f64);
             }
@@ -146,6 +178,9 @@ fn report(contenders: &[(String, Contender<'_>)], times: Vec<Vec<Vec<f64>>>) {
     for ((name, _), (times, first)) in contenders.iter().zip(&all) {
         let [p50, p95, max] = [0.5, 0.95, 1.0].map(|share| times.at(share));
         let (mean, ratio) = (times.mean(), times.mean() / all[0].0.mean());
-        println!("  {name:<20}{p50:>9.3}{p95:>9.3}{max:>9.3}{mean:>9.3}{ratio:>12.2}{:>12.3}", first.at(0.95));
+        println!(
+            "  {name:<20}{p50:>9.3}{p95:>9.3}{max:>9.3}{mean:>9.3}{ratio:>12.2}{:>12.3}",
+            first.at(0.95)
+        );
     }
 }

@@ -35,7 +35,12 @@ struct Arguments {
 }
 
 fn arguments() -> Result<Arguments, Box<dyn Error>> {
-    let mut parsed = Arguments { data: None, keep: None, rounds: 11, sizes: Vec::new() };
+    let mut parsed = Arguments {
+        data: None,
+        keep: None,
+        rounds: 11,
+        sizes: Vec::new(),
+    };
     for argument in std::env::args().skip(1) {
         if let Some(folder) = argument.strip_prefix("--keep=") {
             parsed.keep = Some(PathBuf::from(folder));
@@ -57,7 +62,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = arguments()?;
     for &size in &arguments.sizes {
         match &arguments.data {
-            Some(data) if size == REAL && data.join("datasets.json").exists() => real(data, arguments.rounds)?,
+            Some(data) if size == REAL && data.join("datasets.json").exists() => {
+                real(data, arguments.rounds)?
+            }
             Some(data) if size == REAL => println!("SKIPPED: {} is not here", data.display()),
             None if size == REAL => println!("SKIPPED: no data folder given"),
             _ => made_up(size, &arguments)?,
@@ -90,7 +97,10 @@ fn searches(home: &Path, queries: &[String], rounds: usize) -> Result<(), Box<dy
         let mut times = Vec::new();
         for round in 0..=rounds {
             for query in queries {
-                let request = SearchRequest { explain, ..SearchRequest::new(query.clone()) };
+                let request = SearchRequest {
+                    explain,
+                    ..SearchRequest::new(query.clone())
+                };
                 let (time, found) = milliseconds(|| searcher.search(&request));
                 found?;
                 if round > 0 {
@@ -101,7 +111,11 @@ fn searches(home: &Path, queries: &[String], rounds: usize) -> Result<(), Box<dy
         let times = Times::new(times);
         println!(
             "  {}: p50 {:.2} ms, p95 {:.2} ms, max {:.2} ms",
-            if explain { "whole search, with explanations and matching triples" } else { "whole search, ten hits" },
+            if explain {
+                "whole search, with explanations and matching triples"
+            } else {
+                "whole search, ten hits"
+            },
             times.at(0.5),
             times.at(0.95),
             times.at(1.0)
@@ -112,7 +126,11 @@ fn searches(home: &Path, queries: &[String], rounds: usize) -> Result<(), Box<dy
 
 fn made_up(size: usize, arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let temporary = tempfile::tempdir()?;
-    let folder = arguments.keep.as_deref().unwrap_or(temporary.path()).join(size.to_string());
+    let folder = arguments
+        .keep
+        .as_deref()
+        .unwrap_or(temporary.path())
+        .join(size.to_string());
     println!("{size} datasets made up");
     if !folder.join("finished").exists() {
         write(&folder, size)?;
@@ -132,8 +150,18 @@ fn write(folder: &Path, size: usize) -> Result<(), Box<dyn Error>> {
         let (time, (document, text)) = milliseconds(|| collection::document(&mut random, size));
         generating += time / 1000.0;
         bytes += text;
-        let id = DatasetId::new(format!("{:x}", number.wrapping_mul(0x9e37_79b1) & 0xffff_ffff))?;
-        writer.put(IndexDocument::new(id, String::new(), &document, &analysis, Vec::new(), Vec::new()))?;
+        let id = DatasetId::new(format!(
+            "{:x}",
+            number.wrapping_mul(0x9e37_79b1) & 0xffff_ffff
+        ))?;
+        writer.put(IndexDocument::new(
+            id,
+            String::new(),
+            &document,
+            &analysis,
+            Vec::new(),
+            Vec::new(),
+        ))?;
     }
     writer.commit()?;
     let written = started.elapsed().as_secs_f64() - generating;
@@ -154,7 +182,10 @@ fn facts(folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut bytes = std::collections::BTreeMap::<String, u64>::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        let kind = entry.path().extension().map_or_else(String::new, |kind| kind.to_string_lossy().into_owned());
+        let kind = entry
+            .path()
+            .extension()
+            .map_or_else(String::new, |kind| kind.to_string_lossy().into_owned());
         *bytes.entry(kind).or_default() += entry.metadata()?.len();
     }
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
@@ -163,12 +194,20 @@ fn facts(folder: &Path) -> Result<(), Box<dyn Error>> {
         .filter(|(_, bytes)| **bytes > 100_000)
         .map(|(kind, bytes)| format!("{kind} {:.1}", megabytes(*bytes)))
         .collect();
-    println!("  on disk: {:.1} MB ({})", megabytes(bytes.values().sum()), of_kind.join(", "));
+    println!(
+        "  on disk: {:.1} MB ({})",
+        megabytes(bytes.values().sum()),
+        of_kind.join(", ")
+    );
     let before = resident();
     let (time, snapshot) = milliseconds(|| Index::open(folder).and_then(|index| index.snapshot()));
     let snapshot = snapshot?;
     let memory = resident().saturating_sub(before);
-    println!("  opening {} datasets: {time:.1} ms, {:.1} MB more in memory", snapshot.len(), megabytes(memory));
+    println!(
+        "  opening {} datasets: {time:.1} ms, {:.1} MB more in memory",
+        snapshot.len(),
+        megabytes(memory)
+    );
     lengths(folder)
 }
 
@@ -176,7 +215,9 @@ fn facts(folder: &Path) -> Result<(), Box<dyn Error>> {
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
+    line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok())
+        .unwrap_or(0)
+        * 1024
 }
 
 /// Prints the lengths of fields: real ones are what made-up ones were chosen by.
@@ -186,12 +227,20 @@ fn lengths(folder: &Path) -> Result<(), Box<dyn Error>> {
     for field in Field::ALL {
         let mut all = Vec::new();
         for reader in searcher.segment_readers() {
-            let column = reader.fast_fields().u64(&format!("{}_length", field.name()))?;
+            let column = reader
+                .fast_fields()
+                .u64(&format!("{}_length", field.name()))?;
             all.extend((0..reader.max_doc()).map(|document| column.first(document).unwrap_or(0)));
         }
         all.sort_unstable();
         let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize];
-        told.push(format!("{field} {}/{}/{}/{}", at(0.25), at(0.5), at(0.9), at(1.0)));
+        told.push(format!(
+            "{field} {}/{}/{}/{}",
+            at(0.25),
+            at(0.5),
+            at(0.9),
+            at(1.0)
+        ));
     }
     println!("  tokens, p25/p50/p90/max: {}", told.join(", "));
     Ok(())

@@ -13,7 +13,14 @@ use std::sync::Arc;
 
 const TEXTS: [&str; 5] = ["id", "base", "status", "description", "sources"];
 const OPTIONAL_TEXTS: [&str; 5] = ["reason", "fingerprint", "graph", "record", "planned"];
-const INTEGERS: [&str; 6] = ["position", "triples", "skipped", "record_bytes", "stored_bytes", "peak_bytes"];
+const INTEGERS: [&str; 6] = [
+    "position",
+    "triples",
+    "skipped",
+    "record_bytes",
+    "stored_bytes",
+    "peak_bytes",
+];
 const FLOATS: [&str; 2] = ["seconds", "encoding_seconds"];
 /// Parts of a record with valid contents, in ASCII; the last ones are output of a derivation.
 const TEMPLATES: [(&str, &str); 10] = [
@@ -23,14 +30,26 @@ const TEMPLATES: [(&str, &str); 10] = [
             "outcome":"loaded","triples":0,"read":0,"skipped":0,"files":[]},"objects":[{"sha256":"a","bytes":1},
             {"sha256":"b","bytes":2},{"sha256":"c","bytes":3}],"sample":{"sha256":"d","bytes":4}}"#,
     ),
-    ("description", "<http://e.org/dataset/a> <urn:p> \"x\"@en .\n_:b <urn:p> <urn:o> .\n"),
+    (
+        "description",
+        "<http://e.org/dataset/a> <urn:p> \"x\"@en .\n_:b <urn:p> <urn:o> .\n",
+    ),
     (
         "profile",
         r#"[[{"iri":"urn:a"},{"iri":"urn:p"},{"language":["x","en"]}],[{"blank":"b"},{"iri":"urn:p"},{"typed":["1","urn:d"]}]]"#,
     ),
-    ("snippet", r#"[[{"iri":"urn:a"},{"iri":"urn:p"},{"triple":[{"blank":"b"},{"iri":"urn:p"},{"plain":"x"}]}]]"#),
-    ("document", r#"{"id":"a","version":"0","card":[],"compact":[]}"#),
-    ("encoding", r#"{"digest":"e","precision":"f16","columns":2,"rows":[1,1]}"#),
+    (
+        "snippet",
+        r#"[[{"iri":"urn:a"},{"iri":"urn:p"},{"triple":[{"blank":"b"},{"iri":"urn:p"},{"plain":"x"}]}]]"#,
+    ),
+    (
+        "document",
+        r#"{"id":"a","version":"0","card":[],"compact":[]}"#,
+    ),
+    (
+        "encoding",
+        r#"{"digest":"e","precision":"f16","columns":2,"rows":[1,1]}"#,
+    ),
     ("metadata-vectors", "abcd"),
     ("content-vectors", "efgh"),
     (
@@ -78,7 +97,9 @@ impl Part {
     }
 
     fn content(&self) -> String {
-        let mut content = TEMPLATES[usize::from(self.template) % TEMPLATES.len()].1.to_owned();
+        let mut content = TEMPLATES[usize::from(self.template) % TEMPLATES.len()]
+            .1
+            .to_owned();
         let place = usize::from(self.place) * content.len() / 256;
         content.insert_str(place, &self.inserted);
         content
@@ -113,7 +134,10 @@ impl Table {
 fn record(parts: &[Part]) -> Columns {
     let names: Vec<&str> = parts.iter().map(Part::name).collect();
     let is_encoded = |name: &&str| *name == "encoding" || name.contains("vectors");
-    let encoders: Vec<&str> = names.iter().map(|name| if is_encoded(name) { ENCODER } else { "" }).collect();
+    let encoders: Vec<&str> = names
+        .iter()
+        .map(|name| if is_encoded(name) { ENCODER } else { "" })
+        .collect();
     let contents: Vec<String> = parts.iter().map(Part::content).collect();
     let contents = contents.iter().map(String::as_bytes).collect();
     vec![

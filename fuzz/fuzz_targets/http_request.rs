@@ -225,8 +225,9 @@ const TOOLS: [&str; 7] = [
     "find_sources",
     "query_sparql",
 ];
-const TOOL_PARAMETERS: [&str; 10] =
-    ["query", "id", "limit", "like", "since", "within", "covers", "keyword", "class", "license"];
+const TOOL_PARAMETERS: [&str; 10] = [
+    "query", "id", "limit", "like", "since", "within", "covers", "keyword", "class", "license",
+];
 const METHODS: [&str; 7] = [
     "tools/call",
     "tools/list",
@@ -262,23 +263,44 @@ impl<'a> Arbitrary<'a> for Input {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let kind = u.int_in_range(0..=6)?;
         let (path, names): (String, &[&str]) = match kind {
-            0..=2 => (format!("/api/3/action/{}", u.choose(&ACTIONS)?), &ACTION_PARAMETERS),
+            0..=2 => (
+                format!("/api/3/action/{}", u.choose(&ACTIONS)?),
+                &ACTION_PARAMETERS,
+            ),
             3..=5 => ((*u.choose(&PATHS)?).to_owned(), &PATH_PARAMETERS),
             _ => ("/mcp".to_owned(), &TOOL_PARAMETERS),
         };
         let parameters = pairs(u, names, value)?;
         let headers = pairs(u, &HEADERS, header_value)?;
         if kind == 6 {
-            return Ok(Self { raw: call(u, &parameters)?, path, parameters, transport: Transport::Rpc, headers });
+            return Ok(Self {
+                raw: call(u, &parameters)?,
+                path,
+                parameters,
+                transport: Transport::Rpc,
+                headers,
+            });
         }
-        Ok(Self { path, parameters, transport: u.arbitrary()?, headers, raw: u.arbitrary()? })
+        Ok(Self {
+            path,
+            parameters,
+            transport: u.arbitrary()?,
+            headers,
+            raw: u.arbitrary()?,
+        })
     }
 }
 
 type Value = fn(&mut Unstructured<'_>) -> Result<String>;
 
-fn pairs(u: &mut Unstructured<'_>, names: &[&'static str], value: Value) -> Result<Vec<(&'static str, String)>> {
-    (0..u.int_in_range(0..=5)?).map(|_| Ok((*u.choose(names)?, value(u)?))).collect()
+fn pairs(
+    u: &mut Unstructured<'_>,
+    names: &[&'static str],
+    value: Value,
+) -> Result<Vec<(&'static str, String)>> {
+    (0..u.int_in_range(0..=5)?)
+        .map(|_| Ok((*u.choose(names)?, value(u)?)))
+        .collect()
 }
 
 /// Returns a request of JSON-RPC, or any text.
@@ -296,12 +318,20 @@ fn call(u: &mut Unstructured<'_>, arguments: &[(&'static str, String)]) -> Resul
             json!({ "name": u.choose(&TOOLS)?, "arguments": arguments })
         }
     };
-    let method = if u.ratio(3, 4)? { METHODS[0] } else { *u.choose(&METHODS)? };
+    let method = if u.ratio(3, 4)? {
+        METHODS[0]
+    } else {
+        *u.choose(&METHODS)?
+    };
     Ok(json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": parameters }).to_string())
 }
 
 fn header_value(u: &mut Unstructured<'_>) -> Result<String> {
-    if u.ratio(3, 4)? { Ok((*u.choose(&HEADER_VALUES)?).to_owned()) } else { u.arbitrary() }
+    if u.ratio(3, 4)? {
+        Ok((*u.choose(&HEADER_VALUES)?).to_owned())
+    } else {
+        u.arbitrary()
+    }
 }
 
 /// Returns up to three parts of values with any text between.
@@ -324,14 +354,29 @@ impl Input {
         let (address, media_type, body) = match self.transport {
             Transport::Address => (format!("{}?{form}", self.path), "", String::new()),
             Transport::Form => (self.path.clone(), "application/x-www-form-urlencoded", form),
-            Transport::Json => (self.path.clone(), "application/json", site::json(&self.parameters)),
-            Transport::Raw => (format!("{}?{}", self.path, self.raw), "text/turtle", self.raw.clone()),
+            Transport::Json => (
+                self.path.clone(),
+                "application/json",
+                site::json(&self.parameters),
+            ),
+            Transport::Raw => (
+                format!("{}?{}", self.path, self.raw),
+                "text/turtle",
+                self.raw.clone(),
+            ),
             Transport::Rpc => (self.path.clone(), "application/json", self.raw.clone()),
         };
         let method = if body.is_empty() { "GET" } else { "POST" };
-        let mut request = Request::builder().method(method).uri(address).extension(ConnectInfo(site::PROXY));
+        let mut request = Request::builder()
+            .method(method)
+            .uri(address)
+            .extension(ConnectInfo(site::PROXY));
         let is_given = |header: &str| self.headers.iter().any(|(name, _)| *name == header);
-        let usual = [("host", "localhost:7878"), ("accept", ACCEPT), ("content-type", media_type)];
+        let usual = [
+            ("host", "localhost:7878"),
+            ("accept", ACCEPT),
+            ("content-type", media_type),
+        ];
         for (name, value) in usual.into_iter().filter(|(name, _)| !is_given(name)) {
             request = request.header(name, value);
         }

@@ -49,7 +49,15 @@ const IRIS: [&str; 9] = [
     "urn:x:",
     "http://[::1",
 ];
-const TEXTS: [&str; 7] = ["de-AT", "EN", "ltr", "i18n-datatype", "2020-01-01", "1.1", "x y"];
+const TEXTS: [&str; 7] = [
+    "de-AT",
+    "EN",
+    "ltr",
+    "i18n-datatype",
+    "2020-01-01",
+    "1.1",
+    "x y",
+];
 
 /// A document as text.
 #[derive(Debug)]
@@ -69,15 +77,25 @@ impl<'a> Arbitrary<'a> for Document {
 fn context(u: &mut Unstructured<'_>) -> Result<Value> {
     let mut definitions = Map::new();
     for _ in 0..u.int_in_range(1..=6)? {
-        let term = if u.ratio(1, 4)? { u.choose(&KEYWORDS)? } else { u.choose(&TERMS)? };
-        let definition = if u.ratio(1, 2)? { scalar(u)? } else { Value::Object(object(u, DEPTH - 2)?) };
+        let term = if u.ratio(1, 4)? {
+            u.choose(&KEYWORDS)?
+        } else {
+            u.choose(&TERMS)?
+        };
+        let definition = if u.ratio(1, 2)? {
+            scalar(u)?
+        } else {
+            Value::Object(object(u, DEPTH - 2)?)
+        };
         definitions.insert((*term).to_owned(), definition);
     }
     Ok(Value::Object(definitions))
 }
 
 fn object(u: &mut Unstructured<'_>, depth: usize) -> Result<Map<String, Value>> {
-    (0..u.int_in_range(0..=4)?).map(|_| Ok((name(u)?, value(u, depth + 1)?))).collect()
+    (0..u.int_in_range(0..=4)?)
+        .map(|_| Ok((name(u)?, value(u, depth + 1)?)))
+        .collect()
 }
 
 fn name(u: &mut Unstructured<'_>) -> Result<String> {
@@ -91,7 +109,9 @@ fn name(u: &mut Unstructured<'_>) -> Result<String> {
 
 fn value(u: &mut Unstructured<'_>, depth: usize) -> Result<Value> {
     match u.int_in_range(0..=4)? {
-        0 if depth < DEPTH => (0..u.int_in_range(0..=3)?).map(|_| value(u, depth + 1)).collect(),
+        0 if depth < DEPTH => (0..u.int_in_range(0..=3)?)
+            .map(|_| value(u, depth + 1))
+            .collect(),
         1 | 2 if depth < DEPTH => Ok(Value::Object(object(u, depth)?)),
         3 if depth < DEPTH => context(u),
         _ => scalar(u),

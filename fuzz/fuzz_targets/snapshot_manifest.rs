@@ -39,7 +39,11 @@ struct Input {
 #[derive(Arbitrary, Debug)]
 enum Manifest {
     Text(String),
-    Generated { format: u8, base: String, files: Vec<File> },
+    Generated {
+        format: u8,
+        base: String,
+        files: Vec<File>,
+    },
 }
 
 #[derive(Debug)]
@@ -56,9 +60,21 @@ impl<'a> Arbitrary<'a> for File {
             name.push_str(u.arbitrary()?);
         }
         let content = *u.choose(&CONTENTS)?;
-        let bytes = if u.ratio(7, 8)? { content.len() as u64 } else { u.arbitrary()? };
-        let sha256 = if u.ratio(7, 8)? { hash(content) } else { (*u.choose(&HASHES)?).to_owned() };
-        Ok(Self { name, bytes, sha256 })
+        let bytes = if u.ratio(7, 8)? {
+            content.len() as u64
+        } else {
+            u.arbitrary()?
+        };
+        let sha256 = if u.ratio(7, 8)? {
+            hash(content)
+        } else {
+            (*u.choose(&HASHES)?).to_owned()
+        };
+        Ok(Self {
+            name,
+            bytes,
+            sha256,
+        })
     }
 }
 
@@ -66,19 +82,31 @@ impl Manifest {
     fn body(&self) -> String {
         let (format, base, files) = match self {
             Self::Text(text) => return text.clone(),
-            Self::Generated { format, base, files } => (format, base, files),
+            Self::Generated {
+                format,
+                base,
+                files,
+            } => (format, base, files),
         };
-        let file =
-            |file: &File| (file.name.clone(), json!({ "bytes": file.bytes, "modified": 0, "sha256": file.sha256 }));
+        let file = |file: &File| {
+            (
+                file.name.clone(),
+                json!({ "bytes": file.bytes, "modified": 0, "sha256": file.sha256 }),
+            )
+        };
         let files: serde_json::Map<_, _> = files.iter().map(file).collect();
         // Most formats are the supported one.
         let format = if *format < 8 { u32::from(*format) } else { 1 };
-        json!({ "format": format, "version": "0", "base": base, "datasets": 0, "files": files }).to_string()
+        json!({ "format": format, "version": "0", "base": base, "datasets": 0, "files": files })
+            .to_string()
     }
 }
 
 fn hash(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(content)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn write_object(folder: &Path, content: &[u8]) -> String {

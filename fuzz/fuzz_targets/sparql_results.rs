@@ -7,7 +7,12 @@ use lodeseek_net::sparql_client::fuzzing::{read_boolean, read_graph, read_rows};
 
 /// Maximum number of rows.
 const ROWS: u64 = 1_000;
-const MEDIA_TYPES: [&str; 4] = ["application/rdf+xml", "text/turtle", "application/n-triples", "text/html"];
+const MEDIA_TYPES: [&str; 4] = [
+    "application/rdf+xml",
+    "text/turtle",
+    "application/n-triples",
+    "text/html",
+];
 
 fuzz_target!(init: start(), |data: &[u8]| {
     let Some((first, body)) = data.split_first() else { return };

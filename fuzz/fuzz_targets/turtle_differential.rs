@@ -11,7 +11,8 @@ use lodeseek_rdf::dump::Outcome;
 use lodeseek_rdf::{TripleGraphBuilder, canonical_fingerprint};
 use oxrdf::{Triple, TripleRef};
 use oxttl::{
-    NQuadsParser, NQuadsSerializer, NTriplesParser, TriGParser, TriGSerializer, TurtleParser, TurtleSerializer,
+    NQuadsParser, NQuadsSerializer, NTriplesParser, TriGParser, TriGSerializer, TurtleParser,
+    TurtleSerializer,
 };
 
 #[derive(Clone, Copy)]
@@ -37,17 +38,43 @@ fn compare(syntax: Syntax, document: &[u8]) {
     if document.contains(&0) {
         return;
     }
-    let Some(strict) = strict(syntax, document) else { return };
+    let Some(strict) = strict(syntax, document) else {
+        return;
+    };
     let (graph, reports) = dumps::read(document, name(syntax));
     let text = String::from_utf8_lossy(document);
-    let [report] = reports.as_slice() else { panic!("{} reports", reports.len()) };
-    assert_eq!(report.outcome, Outcome::Complete, "{:?}\n{text}", report.problems);
+    let [report] = reports.as_slice() else {
+        panic!("{} reports", reports.len())
+    };
+    assert_eq!(
+        report.outcome,
+        Outcome::Complete,
+        "{:?}\n{text}",
+        report.problems
+    );
     let mut builder = TripleGraphBuilder::new();
-    strict.iter().for_each(|triple| builder.insert(triple.as_ref()));
+    strict
+        .iter()
+        .for_each(|triple| builder.insert(triple.as_ref()));
     let expected = builder.finish();
-    assert_eq!(graph.len(), expected.len(), "{:?} beside {strict:?}\n{text}", dumps::triples(&graph));
-    let (Ok(found), Ok(wanted)) = (canonical_fingerprint(&graph), canonical_fingerprint(&expected)) else { return };
-    assert_eq!(found, wanted, "{:?} beside {strict:?}\n{text}", dumps::triples(&graph));
+    assert_eq!(
+        graph.len(),
+        expected.len(),
+        "{:?} beside {strict:?}\n{text}",
+        dumps::triples(&graph)
+    );
+    let (Ok(found), Ok(wanted)) = (
+        canonical_fingerprint(&graph),
+        canonical_fingerprint(&expected),
+    ) else {
+        return;
+    };
+    assert_eq!(
+        found,
+        wanted,
+        "{:?} beside {strict:?}\n{text}",
+        dumps::triples(&graph)
+    );
 }
 
 fn name(syntax: Syntax) -> &'static str {
@@ -63,17 +90,31 @@ fn name(syntax: Syntax) -> &'static str {
 fn strict(syntax: Syntax, document: &[u8]) -> Option<Vec<Triple>> {
     let triple = |quad: oxrdf::Quad| TripleRef::from(quad.as_ref()).into_owned();
     match syntax {
-        Syntax::Turtle => {
-            TurtleParser::new().with_base_iri(BASE).ok()?.for_slice(document).collect::<Result<_, _>>().ok()
-        }
+        Syntax::Turtle => TurtleParser::new()
+            .with_base_iri(BASE)
+            .ok()?
+            .for_slice(document)
+            .collect::<Result<_, _>>()
+            .ok(),
         Syntax::TriG => {
-            let quads = TriGParser::new().with_base_iri(BASE).ok()?.for_slice(document);
-            quads.map(|quad| quad.map(triple)).collect::<Result<_, _>>().ok()
+            let quads = TriGParser::new()
+                .with_base_iri(BASE)
+                .ok()?
+                .for_slice(document);
+            quads
+                .map(|quad| quad.map(triple))
+                .collect::<Result<_, _>>()
+                .ok()
         }
-        Syntax::NTriples => NTriplesParser::new().for_slice(document).collect::<Result<_, _>>().ok(),
-        Syntax::NQuads => {
-            NQuadsParser::new().for_slice(document).map(|quad| quad.map(triple)).collect::<Result<_, _>>().ok()
-        }
+        Syntax::NTriples => NTriplesParser::new()
+            .for_slice(document)
+            .collect::<Result<_, _>>()
+            .ok(),
+        Syntax::NQuads => NQuadsParser::new()
+            .for_slice(document)
+            .map(|quad| quad.map(triple))
+            .collect::<Result<_, _>>()
+            .ok(),
     }
 }
 

@@ -5,7 +5,9 @@ use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use lodeseek_catalog::DatasetId;
 use lodeseek_fuzz::{scratch, start};
-use lodeseek_index::vectors::{Description, Precision, Rows, Vectors, VectorsWriter, committed_files};
+use lodeseek_index::vectors::{
+    Description, Precision, Rows, Vectors, VectorsWriter, committed_files,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -67,22 +69,42 @@ fn change(bytes: &mut [u8], changes: &[(u16, u8)]) {
 }
 
 fn name(path: &Path) -> String {
-    path.file_name().expect("a name").to_string_lossy().into_owned()
+    path.file_name()
+        .expect("a name")
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn commit(precision: Precision) -> Commit {
     let folder = scratch::new_folder();
-    let description =
-        Description { model: "m".to_owned(), fingerprint: FINGERPRINT.to_owned(), columns: COLUMNS, precision };
+    let description = Description {
+        model: "m".to_owned(),
+        fingerprint: FINGERPRINT.to_owned(),
+        columns: COLUMNS,
+        precision,
+    };
     let mut writer = VectorsWriter::open(folder.path(), description).expect("a writer");
     for (id, rows) in DATASETS {
         let matrix = |rows: usize| Rows::pack(&vec![0.5; rows * COLUMNS], COLUMNS, precision);
         let matrices = [matrix(1), matrix(rows)];
-        writer.put(DatasetId::new(id).expect("an id"), id.to_owned(), matrices.each_ref()).expect("put");
+        writer
+            .put(
+                DatasetId::new(id).expect("an id"),
+                id.to_owned(),
+                matrices.each_ref(),
+            )
+            .expect("put");
     }
     writer.finish().expect("committed");
-    let files = committed_files(folder.path()).expect("readable").expect("a commit");
-    let [directory, data] = files.as_slice() else { panic!("{} files", files.len()) };
+    let files = committed_files(folder.path())
+        .expect("readable")
+        .expect("a commit");
+    let [directory, data] = files.as_slice() else {
+        panic!("{} files", files.len())
+    };
     let read = |path: &PathBuf| (path.clone(), fs::read(path).expect("a file"));
-    Commit { directory: read(directory), data: read(data) }
+    Commit {
+        directory: read(directory),
+        data: read(data),
+    }
 }

@@ -13,8 +13,12 @@ use std::fs::File;
 use std::sync::{Arc, OnceLock};
 
 /// Media types of results.
-const RESULTS: [&str; 4] =
-    ["application/sparql-results+json", "application/sparql-results+xml", "text/csv", "text/tab-separated-values"];
+const RESULTS: [&str; 4] = [
+    "application/sparql-results+json",
+    "application/sparql-results+xml",
+    "text/csv",
+    "text/tab-separated-values",
+];
 
 /// Search and queries over `testdata/`, which answer the calls of workers.
 struct Server {
@@ -26,8 +30,14 @@ impl Server {
     fn new() -> Self {
         let (searcher, store) = site::home();
         let searcher = Arc::new(searcher);
-        let federation = Federation::new(&QueryEngine::new(Arc::new(store)), queries::limits(Statistics::First));
-        Self { federation: federation.with_search(Arc::clone(&searcher)), searcher }
+        let federation = Federation::new(
+            &QueryEngine::new(Arc::new(store)),
+            queries::limits(Statistics::First),
+        );
+        Self {
+            federation: federation.with_search(Arc::clone(&searcher)),
+            searcher,
+        }
     }
 }
 
@@ -61,12 +71,23 @@ fn answer(parts: &[&[u8]]) {
     let read = || lodeseek_sparql::fuzzing::read_answer(parts, &limits);
     let Ok(stream) = read() else { return };
     if *stream.head() == Head::Graph {
-        for syntax in [RdfSyntax::NTriples, RdfSyntax::Turtle, RdfSyntax::RdfXml, RdfSyntax::JsonLd] {
-            let _ = read().expect("as before").write_graph(syntax.into(), &mut Vec::new());
+        for syntax in [
+            RdfSyntax::NTriples,
+            RdfSyntax::Turtle,
+            RdfSyntax::RdfXml,
+            RdfSyntax::JsonLd,
+        ] {
+            let _ = read()
+                .expect("as before")
+                .write_graph(syntax.into(), &mut Vec::new());
         }
     } else {
         for media_type in RESULTS {
-            let _ = read().expect("as before").write_results(media_type, RdfVersion::V12, &mut Vec::new());
+            let _ = read().expect("as before").write_results(
+                media_type,
+                RdfVersion::V12,
+                &mut Vec::new(),
+            );
         }
     }
     drop(stream.whole());
@@ -87,19 +108,33 @@ fn triples(body: &[u8]) {
 
 /// Reads a catalogue, and describes its datasets as the store does.
 fn catalog(pieces: &[&[u8]]) {
-    let source = CatalogSource::Local { path: scratch::folder().join("catalog.ttl") };
-    let Ok(catalog) = lodeseek_server::fuzzing::read_catalog(pieces, &source) else { return };
+    let source = CatalogSource::Local {
+        path: scratch::folder().join("catalog.ttl"),
+    };
+    let Ok(catalog) = lodeseek_server::fuzzing::read_catalog(pieces, &source) else {
+        return;
+    };
     assert_eq!(catalog.folder, scratch::folder());
     for dataset in &catalog.datasets {
         let mut builder = TripleGraphBuilder::new();
-        let description = dcat::to_triples(dataset, &Iris::new(Iris::DEFAULT_BASE).expect("the default"));
-        description.iter().for_each(|triple| builder.insert(triple.as_ref()));
+        let description = dcat::to_triples(
+            dataset,
+            &Iris::new(Iris::DEFAULT_BASE).expect("the default"),
+        );
+        description
+            .iter()
+            .for_each(|triple| builder.insert(triple.as_ref()));
         dumps::check_lenient(&builder.finish());
     }
 }
 
 fn reports(body: &[u8]) {
-    let Ok(files) = serde_json::from_slice::<Vec<FileReport>>(body) else { return };
+    let Ok(files) = serde_json::from_slice::<Vec<FileReport>>(body) else {
+        return;
+    };
     let report = DatasetReport::new(DatasetId::new("a").expect("an id"), "", 0, files);
-    let _ = (serde_json::to_vec(&report).expect("written"), lodeseek_server::store_outcome(&report));
+    let _ = (
+        serde_json::to_vec(&report).expect("written"),
+        lodeseek_server::store_outcome(&report),
+    );
 }

@@ -37,7 +37,11 @@ pub fn read_file(bytes: &[u8], name: &str) -> (TripleGraph, Vec<FileReport>) {
 /// Returns the triples of a graph.
 #[must_use]
 pub fn triples(graph: &TripleGraph) -> Vec<Triple> {
-    graph.triples().iter().map(|triple| graph.to_triple(*triple)).collect()
+    graph
+        .triples()
+        .iter()
+        .map(|triple| graph.to_triple(*triple))
+        .collect()
 }
 
 /// Checks a graph that was read: it is valid RDF, and its compact form gives it back.
@@ -46,12 +50,19 @@ pub fn triples(graph: &TripleGraph) -> Vec<Triple> {
 /// If one of the checks fails.
 pub fn check(graph: &TripleGraph, reports: &[FileReport]) {
     let read: u64 = reports.iter().map(|report| report.triples).sum();
-    assert!(graph.len() as u64 <= read, "{} triples, but {read} were reported", graph.len());
+    assert!(
+        graph.len() as u64 <= read,
+        "{} triples, but {read} were reported",
+        graph.len()
+    );
     let triples = triples(graph);
     let text = RdfSyntax::NTriples.write(&triples).expect("N-Triples");
     let strict: Vec<Triple> = match NTriplesParser::new().for_slice(&text).collect() {
         Ok(strict) => strict,
-        Err(error) => panic!("the reader returned invalid RDF: {error}\n{}", String::from_utf8_lossy(&text)),
+        Err(error) => panic!(
+            "the reader returned invalid RDF: {error}\n{}",
+            String::from_utf8_lossy(&text)
+        ),
     };
     assert_eq!(strict, triples, "N-Triples change the triples");
     check_compact(graph, &triples);
@@ -65,14 +76,25 @@ pub fn check_lenient(graph: &TripleGraph) {
     let triples = triples(graph);
     let text = RdfSyntax::NTriples.write(&triples).expect("N-Triples");
     let read: Result<Vec<Triple>, _> = NTriplesParser::new().lenient().for_slice(&text).collect();
-    let read = read.unwrap_or_else(|error| panic!("no N-Triples: {error}\n{}", String::from_utf8_lossy(&text)));
+    let read = read.unwrap_or_else(|error| {
+        panic!("no N-Triples: {error}\n{}", String::from_utf8_lossy(&text))
+    });
     // The parser converts language tags to lower case.
     let again = RdfSyntax::NTriples.write(&read).expect("N-Triples");
-    assert!(again.eq_ignore_ascii_case(&text), "N-Triples change the triples\n{}", String::from_utf8_lossy(&text));
+    assert!(
+        again.eq_ignore_ascii_case(&text),
+        "N-Triples change the triples\n{}",
+        String::from_utf8_lossy(&text)
+    );
     check_compact(graph, &triples);
 }
 
 fn check_compact(graph: &TripleGraph, triples: &[Triple]) {
-    let again = TripleGraph::from_compact(&graph.to_compact()).expect("the compact form is readable");
-    assert_eq!(self::triples(&again), *triples, "the compact form changes the triples");
+    let again =
+        TripleGraph::from_compact(&graph.to_compact()).expect("the compact form is readable");
+    assert_eq!(
+        self::triples(&again),
+        *triples,
+        "the compact form changes the triples"
+    );
 }

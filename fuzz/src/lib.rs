@@ -24,5 +24,8 @@ pub const BASE: &str = "http://example.org/dir/document";
 /// libFuzzer checks the memory once a second only, and its limit for a single allocation needs a sanitizer.
 pub fn start() {
     let limited = ALLOCATOR.set_limit(MEMORY_BYTES);
-    assert!(limited.is_ok(), "more than {MEMORY_BYTES} bytes are in use before the first input");
+    assert!(
+        limited.is_ok(),
+        "more than {MEMORY_BYTES} bytes are in use before the first input"
+    );
 }

@@ -1,12 +1,14 @@
 //! Generated quads.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term, Triple, TripleRef};
+use oxrdf::{
+    BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term, Triple, TripleRef,
+};
 
 /// Characters of generated texts: those that syntaxes escape, and of one to four bytes in UTF-8.
 const CHARACTERS: [char; 24] = [
-    'a', 'b', ' ', '"', '\'', '\\', '\n', '\r', '\t', '<', '>', '{', '}', '.', ';', ',', '#', '@', '^', '_', 'ä', '‐',
-    '\u{FEFF}', '🌍',
+    'a', 'b', ' ', '"', '\'', '\\', '\n', '\r', '\t', '<', '>', '{', '}', '.', ';', ',', '#', '@',
+    '^', '_', 'ä', '‐', '\u{FEFF}', '🌍',
 ];
 const NAMES: [&str; 8] = [
     "http://example.org/a",
@@ -44,13 +46,24 @@ impl Quads {
     /// Returns the quads as triples, without their graphs.
     #[must_use]
     pub fn triples(&self) -> Vec<Triple> {
-        self.0.iter().map(|quad| TripleRef::from(quad.as_ref()).into_owned()).collect()
+        self.0
+            .iter()
+            .map(|quad| TripleRef::from(quad.as_ref()).into_owned())
+            .collect()
     }
 }
 
 fn quad(u: &mut Unstructured<'_>) -> Result<Quad> {
-    let subject: NamedOrBlankNode = if u.ratio(1, 4)? { blank(u)?.into() } else { name(u)?.into() };
-    let graph = if u.ratio(3, 4)? { GraphName::DefaultGraph } else { name(u)?.into() };
+    let subject: NamedOrBlankNode = if u.ratio(1, 4)? {
+        blank(u)?.into()
+    } else {
+        name(u)?.into()
+    };
+    let graph = if u.ratio(3, 4)? {
+        GraphName::DefaultGraph
+    } else {
+        name(u)?.into()
+    };
     Ok(Quad::new(subject, name(u)?, object(u)?, graph))
 }
 
@@ -61,8 +74,13 @@ fn object(u: &mut Unstructured<'_>) -> Result<Term> {
         2 => Literal::new_simple_literal(text(u)?).into(),
         3 => Literal::new_language_tagged_literal_unchecked(text(u)?, *u.choose(&TAGS)?).into(),
         _ => {
-            let lexical = if u.arbitrary()? { (*u.choose(&LEXICAL)?).to_owned() } else { text(u)? };
-            Literal::new_typed_literal(lexical, NamedNode::new_unchecked(*u.choose(&DATATYPES)?)).into()
+            let lexical = if u.arbitrary()? {
+                (*u.choose(&LEXICAL)?).to_owned()
+            } else {
+                text(u)?
+            };
+            Literal::new_typed_literal(lexical, NamedNode::new_unchecked(*u.choose(&DATATYPES)?))
+                .into()
         }
     })
 }
@@ -77,5 +95,7 @@ fn blank(u: &mut Unstructured<'_>) -> Result<BlankNode> {
 
 fn text(u: &mut Unstructured<'_>) -> Result<String> {
     let length = u.int_in_range(0..=8)?;
-    (0..length).map(|_| u.choose(&CHARACTERS).copied()).collect()
+    (0..length)
+        .map(|_| u.choose(&CHARACTERS).copied())
+        .collect()
 }

@@ -9,7 +9,9 @@ use lodeseek_sparql::{
 use lodeseek_sparql::{SparqlLimits, Statistics};
 use lodeseek_store::{Loader, Store};
 use oxigraph::io::RdfFormat;
-use oxigraph::sparql::{QueryEvaluationError, QueryResults, QuerySolutionIter, ServiceHandler, SparqlEvaluator};
+use oxigraph::sparql::{
+    QueryEvaluationError, QueryResults, QuerySolutionIter, ServiceHandler, SparqlEvaluator,
+};
 use oxigraph::store::Store as Oxigraph;
 use oxiri::Iri;
 use oxrdf::{GraphName, NamedNode, Quad, Term, Variable};
@@ -32,12 +34,23 @@ const DATASETS: [(&str, &str); 2] = [
     ),
     ("two", "@prefix : <urn:> . :a :p :b ; :q 3 . :e :p :a, 1.0, 'x' ; a :D . :b :r :e . _:n :p :a ."),
 ];
-const REMOTE: &str =
-    "@prefix : <urn:> . :a :p :b, 1 ; :q 'x' . :b :p :e, :c ; :r :b ; a :C . :e :q 1, 2, 'é'@en . :c :r :a, 2.0 .";
+const REMOTE: &str = "@prefix : <urn:> . :a :p :b, 1 ; :q 'x' . :b :p :e, :c ; :r :b ; a :C . :e :q 1, 2, 'é'@en . :c :r :a, 2.0 .";
 
 const VARIABLES: [&str; 4] = ["?a", "?b", "?c", "?d"];
-const PROPERTIES: [&str; 4] = ["<urn:p>", "<urn:q>", "<urn:r>", "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"];
-const NODES: [&str; 6] = ["<urn:a>", "<urn:b>", "<urn:c>", "<urn:e>", "<urn:C>", "<urn:none>"];
+const PROPERTIES: [&str; 4] = [
+    "<urn:p>",
+    "<urn:q>",
+    "<urn:r>",
+    "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>",
+];
+const NODES: [&str; 6] = [
+    "<urn:a>",
+    "<urn:b>",
+    "<urn:c>",
+    "<urn:e>",
+    "<urn:C>",
+    "<urn:none>",
+];
 const LITERALS: [&str; 7] = ["1", "2.0", "\"x\"", "\"1\"", "\"x\"@en", "true", "\"\""];
 /// Deepest nesting of groups.
 const DEPTH: usize = 3;
@@ -47,7 +60,12 @@ const ELEMENTS: usize = 3;
 /// Returns the limits of an evaluation: those of the server with less time, and with fewer rows.
 #[must_use]
 pub fn limits(statistics: Statistics) -> SparqlLimits {
-    SparqlLimits { deadline: Duration::from_secs(1), rows: 2_000, statistics, ..SparqlLimits::default() }
+    SparqlLimits {
+        deadline: Duration::from_secs(1),
+        rows: 2_000,
+        statistics,
+        ..SparqlLimits::default()
+    }
 }
 
 /// Returns the engine over two datasets. It is created at the first call.
@@ -61,9 +79,14 @@ pub fn engine() -> &'static Arc<QueryEngine> {
         let store = Store::in_memory(scratch::folder(), iris).expect("a store");
         let datasets = DATASETS.map(|(id, text)| {
             let metadata = Metadata::new(DatasetId::new(id).expect("an id"));
-            (Dataset::new(metadata), dumps::read(text.as_bytes(), "a.ttl").0)
+            (
+                Dataset::new(metadata),
+                dumps::read(text.as_bytes(), "a.ttl").0,
+            )
         });
-        Loader::new(&store).load_graphs(datasets.into(), &|_| {}).expect("loaded");
+        Loader::new(&store)
+            .load_graphs(datasets.into(), &|_| {})
+            .expect("loaded");
         QueryEngine::new(Arc::new(store))
     })
 }
@@ -80,7 +103,9 @@ impl Rows {
 }
 
 fn row<'t>(values: impl Iterator<Item = (&'t Variable, Option<&'t Term>)>) -> String {
-    let bound: BTreeSet<String> = values.filter_map(|(variable, term)| Some(format!("{variable}={}", term?))).collect();
+    let bound: BTreeSet<String> = values
+        .filter_map(|(variable, term)| Some(format!("{variable}={}", term?)))
+        .collect();
     bound.into_iter().collect::<Vec<_>>().join(" ")
 }
 
@@ -89,13 +114,24 @@ fn row<'t>(values: impl Iterator<Item = (&'t Variable, Option<&'t Term>)>) -> St
 /// # Panics
 /// If the evaluation failed by an internal error.
 #[must_use]
-pub fn guarded(text: &str, statistics: Statistics, services: Option<Arc<dyn Services>>) -> Option<Rows> {
-    let request = QueryRequest { query: text.to_owned(), services, ..QueryRequest::default() };
+pub fn guarded(
+    text: &str,
+    statistics: Statistics,
+    services: Option<Arc<dyn Services>>,
+) -> Option<Rows> {
+    let request = QueryRequest {
+        query: text.to_owned(),
+        services,
+        ..QueryRequest::default()
+    };
     let answer = match engine().evaluate(&request, &limits(statistics)) {
         Ok(answer) if answer.is_truncated() => return None,
         Ok(answer) => answer,
         Err(
-            SparqlError::TooLarge(_) | SparqlError::Deadline(_) | SparqlError::Memory(_) | SparqlError::Unsupported(_),
+            SparqlError::TooLarge(_)
+            | SparqlError::Deadline(_)
+            | SparqlError::Memory(_)
+            | SparqlError::Unsupported(_),
         ) => {
             return None;
         }
@@ -103,10 +139,16 @@ pub fn guarded(text: &str, statistics: Statistics, services: Option<Arc<dyn Serv
     };
     Some(match answer {
         Answer::Boolean(value) => Rows(vec![value.to_string()]),
-        Answer::Solutions { variables, rows, .. } => {
-            Rows::new(rows.iter().map(|terms| row(variables.iter().zip(terms.iter().map(Option::as_ref)))).collect())
+        Answer::Solutions {
+            variables, rows, ..
+        } => Rows::new(
+            rows.iter()
+                .map(|terms| row(variables.iter().zip(terms.iter().map(Option::as_ref))))
+                .collect(),
+        ),
+        Answer::Graph { triples, .. } => {
+            Rows::new(triples.iter().map(ToString::to_string).collect())
         }
-        Answer::Graph { triples, .. } => Rows::new(triples.iter().map(ToString::to_string).collect()),
     })
 }
 
@@ -117,7 +159,9 @@ pub fn guarded(text: &str, statistics: Statistics, services: Option<Arc<dyn Serv
 pub fn plain(text: &str) -> Result<Rows, String> {
     let service = NamedNode::new_unchecked(SERVICE);
     let evaluator = SparqlEvaluator::new().with_service_handler(service, Remote);
-    let prepared = evaluator.parse_query(text).map_err(|error| error.to_string())?;
+    let prepared = evaluator
+        .parse_query(text)
+        .map_err(|error| error.to_string())?;
     rows(prepared.on_store(shown()).execute()).map_err(|error| error.to_string())
 }
 
@@ -129,31 +173,52 @@ fn shown() -> &'static Oxigraph {
         let iris = store.iris();
         let metadata = iris.metadata_graphs();
         let versions = store.versions().expect("readable");
-        let names: Vec<_> = versions.iter().map(|(id, version)| (iris.graph(id, version), iris.dataset(id))).collect();
+        let names: Vec<_> = versions
+            .iter()
+            .map(|(id, version)| (iris.graph(id, version), iris.dataset(id)))
+            .collect();
         for quad in store.oxigraph().iter() {
             let quad = quad.expect("readable");
-            let GraphName::NamedNode(graph) = &quad.graph_name else { continue };
-            let dataset = names.iter().find(|(stored, _)| stored == graph).map(|(_, name)| name.clone().into());
-            let Some(graph_name) = dataset.or_else(|| metadata.contains(graph).then_some(GraphName::DefaultGraph))
+            let GraphName::NamedNode(graph) = &quad.graph_name else {
+                continue;
+            };
+            let dataset = names
+                .iter()
+                .find(|(stored, _)| stored == graph)
+                .map(|(_, name)| name.clone().into());
+            let Some(graph_name) =
+                dataset.or_else(|| metadata.contains(graph).then_some(GraphName::DefaultGraph))
             else {
                 continue;
             };
-            shown.insert(&Quad { graph_name, ..quad }).expect("inserted");
+            shown
+                .insert(&Quad { graph_name, ..quad })
+                .expect("inserted");
         }
         shown
     })
 }
 
-fn rows(results: std::result::Result<QueryResults<'_>, QueryEvaluationError>) -> Result<Rows, QueryEvaluationError> {
+fn rows(
+    results: std::result::Result<QueryResults<'_>, QueryEvaluationError>,
+) -> Result<Rows, QueryEvaluationError> {
     Ok(match results? {
         QueryResults::Boolean(value) => Rows(vec![value.to_string()]),
         QueryResults::Solutions(solutions) => {
-            let text = |solution: spareval::QuerySolution| row(solution.iter().map(|(name, term)| (name, Some(term))));
-            Rows::new(solutions.map(|solution| solution.map(text)).collect::<Result<_, _>>()?)
+            let text = |solution: spareval::QuerySolution| {
+                row(solution.iter().map(|(name, term)| (name, Some(term))))
+            };
+            Rows::new(
+                solutions
+                    .map(|solution| solution.map(text))
+                    .collect::<Result<_, _>>()?,
+            )
         }
-        QueryResults::Graph(triples) => {
-            Rows::new(triples.map(|triple| triple.map(|triple| triple.to_string())).collect::<Result<_, _>>()?)
-        }
+        QueryResults::Graph(triples) => Rows::new(
+            triples
+                .map(|triple| triple.map(|triple| triple.to_string()))
+                .collect::<Result<_, _>>()?,
+        ),
     })
 }
 
@@ -162,7 +227,12 @@ fn content_graphs() -> &'static [NamedNode] {
     static GRAPHS: OnceLock<Vec<NamedNode>> = OnceLock::new();
     GRAPHS.get_or_init(|| {
         let store = engine().store();
-        store.versions().expect("readable").keys().map(|id| store.iris().dataset(id)).collect()
+        store
+            .versions()
+            .expect("readable")
+            .keys()
+            .map(|id| store.iris().dataset(id))
+            .collect()
     })
 }
 
@@ -171,7 +241,9 @@ fn remote() -> &'static Oxigraph {
     static STORE: OnceLock<Oxigraph> = OnceLock::new();
     STORE.get_or_init(|| {
         let store = Oxigraph::new().expect("a store");
-        store.load_from_slice(RdfFormat::Turtle, REMOTE).expect("loaded");
+        store
+            .load_from_slice(RdfFormat::Turtle, REMOTE)
+            .expect("loaded");
         store
     })
 }
@@ -187,7 +259,11 @@ impl ServiceHandler for Remote {
         pattern: &GraphPattern,
         _: Option<&Iri<String>>,
     ) -> Result<QuerySolutionIter<'static>, Self::Error> {
-        match SparqlEvaluator::new().for_query(whole(pattern)).on_store(remote()).execute()? {
+        match SparqlEvaluator::new()
+            .for_query(whole(pattern))
+            .on_store(remote())
+            .execute()?
+        {
             QueryResults::Solutions(solutions) => Ok(solutions),
             _ => unreachable!("a SELECT has solutions"),
         }
@@ -206,14 +282,22 @@ impl Services for TextService {
     ) -> Result<(), ServiceError> {
         let text = call.text();
         let query = SparqlEvaluator::new().parse_query(&text);
-        let query = query.unwrap_or_else(|error| panic!("the text sent to a service is not SPARQL: {error}\n{text}"));
+        let query = query.unwrap_or_else(|error| {
+            panic!("the text sent to a service is not SPARQL: {error}\n{text}")
+        });
         let failed = |error: QueryEvaluationError| ServiceError::Failed(error.to_string());
-        let QueryResults::Solutions(solutions) = query.on_store(remote()).execute().map_err(failed)? else {
+        let QueryResults::Solutions(solutions) =
+            query.on_store(remote()).execute().map_err(failed)?
+        else {
             panic!("no SELECT was sent: {text}");
         };
         for solution in solutions {
             let solution = solution.map_err(failed)?;
-            let row = call.variables.iter().map(|variable| solution.get(variable).cloned()).collect();
+            let row = call
+                .variables
+                .iter()
+                .map(|variable| solution.get(variable).cloned())
+                .collect();
             if rows(row).is_break() {
                 break;
             }
@@ -231,7 +315,11 @@ pub struct GeneratedQuery {
 
 impl<'a> Arbitrary<'a> for GeneratedQuery {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
-        Generator { federated: false, ..Generator::default() }.query(u)
+        Generator {
+            federated: false,
+            ..Generator::default()
+        }
+        .query(u)
     }
 }
 
@@ -244,7 +332,12 @@ pub struct FederatedQuery {
 
 impl<'a> Arbitrary<'a> for FederatedQuery {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
-        let text = Generator { federated: true, ..Generator::default() }.query(u)?.text;
+        let text = Generator {
+            federated: true,
+            ..Generator::default()
+        }
+        .query(u)?
+        .text;
         Ok(Self { text })
     }
 }
@@ -263,7 +356,9 @@ impl Generator {
     fn query(mut self, u: &mut Unstructured<'_>) -> Result<GeneratedQuery> {
         match u.int_in_range(0..=7)? {
             0 => self.text.push_str("ASK "),
-            1 => self.text.push_str("CONSTRUCT { ?a <urn:x> ?b . ?c <urn:y> ?a } WHERE "),
+            1 => self
+                .text
+                .push_str("CONSTRUCT { ?a <urn:x> ?b . ?c <urn:y> ?a } WHERE "),
             _ => {
                 self.select(u, 0)?;
                 return Ok(GeneratedQuery { text: self.text });
@@ -283,9 +378,18 @@ impl Generator {
             2 => (format!("SELECT DISTINCT {variable} "), String::new()),
             3 => ("SELECT DISTINCT ?a ?b ".to_owned(), String::new()),
             4 => (format!("SELECT (COUNT(*) AS {fresh}) "), String::new()),
-            5 => (format!("SELECT (COUNT({variable}) AS {fresh}) "), String::new()),
-            6 => (format!("SELECT (COUNT(DISTINCT {variable}) AS {fresh}) "), String::new()),
-            _ => (format!("SELECT {variable} (COUNT(*) AS {fresh}) "), format!("GROUP BY {variable} ")),
+            5 => (
+                format!("SELECT (COUNT({variable}) AS {fresh}) "),
+                String::new(),
+            ),
+            6 => (
+                format!("SELECT (COUNT(DISTINCT {variable}) AS {fresh}) "),
+                String::new(),
+            ),
+            _ => (
+                format!("SELECT {variable} (COUNT(*) AS {fresh}) "),
+                format!("GROUP BY {variable} "),
+            ),
         };
         self.text.push_str(&head);
         self.body(u, depth)?;
@@ -357,7 +461,8 @@ impl Generator {
                 Ok(())
             }
             10 => {
-                self.text.push_str(u.choose(&["FILTER EXISTS ", "FILTER NOT EXISTS "])?);
+                self.text
+                    .push_str(u.choose(&["FILTER EXISTS ", "FILTER NOT EXISTS "])?);
                 self.group(u, depth)
             }
             11 if self.federated => self.service(u, depth),
@@ -418,7 +523,11 @@ impl Generator {
 
     fn triple(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         // A variable of its own: most rows bind properties and nodes to different terms.
-        let property = if u.ratio(1, 3)? { "?p" } else { *u.choose(&PROPERTIES)? };
+        let property = if u.ratio(1, 3)? {
+            "?p"
+        } else {
+            *u.choose(&PROPERTIES)?
+        };
         let (subject, object) = (subject(u)?, term(u)?);
         write!(self.text, "{subject} {property} {object} . ").expect("written");
         Ok(())
@@ -463,7 +572,11 @@ impl Generator {
 }
 
 fn subject(u: &mut Unstructured<'_>) -> Result<&'static str> {
-    Ok(if u.ratio(7, 8)? { u.choose(&VARIABLES)? } else { u.choose(&NODES)? })
+    Ok(if u.ratio(7, 8)? {
+        u.choose(&VARIABLES)?
+    } else {
+        u.choose(&NODES)?
+    })
 }
 
 fn term(u: &mut Unstructured<'_>) -> Result<&'static str> {
@@ -505,8 +618,16 @@ fn expression(u: &mut Unstructured<'_>, depth: usize) -> Result<String> {
         3 => format!("{one} >= {other}"),
         4 => format!("BOUND({})", u.choose(&VARIABLES)?),
         5 => format!("!({})", condition(u, depth + 1)?),
-        6 => format!("({}) && ({})", condition(u, depth + 1)?, condition(u, depth + 1)?),
-        7 => format!("({}) || ({})", condition(u, depth + 1)?, condition(u, depth + 1)?),
+        6 => format!(
+            "({}) && ({})",
+            condition(u, depth + 1)?,
+            condition(u, depth + 1)?
+        ),
+        7 => format!(
+            "({}) || ({})",
+            condition(u, depth + 1)?,
+            condition(u, depth + 1)?
+        ),
         8 => format!("{one} IN ({other}, {})", operand(u)?),
         9 => format!("COALESCE({one} + {other}, {})", operand(u)?),
         10 => format!("IF({}, {one}, {other})", condition(u, depth + 1)?),
@@ -527,10 +648,22 @@ fn condition(u: &mut Unstructured<'_>, depth: usize) -> Result<String> {
         1 => format!("{one} < {other}"),
         2 => format!("BOUND({})", u.choose(&VARIABLES)?),
         3 => format!("!({})", condition(u, depth + 1)?),
-        4 => format!("({}) && ({})", condition(u, depth + 1)?, condition(u, depth + 1)?),
-        5 => format!("({}) || ({})", condition(u, depth + 1)?, condition(u, depth + 1)?),
+        4 => format!(
+            "({}) && ({})",
+            condition(u, depth + 1)?,
+            condition(u, depth + 1)?
+        ),
+        5 => format!(
+            "({}) || ({})",
+            condition(u, depth + 1)?,
+            condition(u, depth + 1)?
+        ),
         6 => format!("{one} IN ({other}, {})", operand(u)?),
-        7 => format!("({}) = ({})", expression(u, depth + 1)?, expression(u, depth + 1)?),
+        7 => format!(
+            "({}) = ({})",
+            expression(u, depth + 1)?,
+            expression(u, depth + 1)?
+        ),
         _ => format!("ISIRI({one}) || ISLITERAL({other})"),
     })
 }
@@ -550,7 +683,13 @@ fn whole(pattern: &GraphPattern) -> Query {
     pattern.on_in_scope_variable(|variable| {
         variables.insert(variable.clone());
     });
-    let pattern =
-        GraphPattern::Project { inner: Box::new(pattern.clone()), variables: variables.into_iter().collect() };
-    Query::Select { dataset: None, pattern, base_iri: None }
+    let pattern = GraphPattern::Project {
+        inner: Box::new(pattern.clone()),
+        variables: variables.into_iter().collect(),
+    };
+    Query::Select {
+        dataset: None,
+        pattern,
+        base_iri: None,
+    }
 }

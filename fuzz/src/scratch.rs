@@ -24,7 +24,11 @@ pub fn folder() -> &'static Path {
 #[must_use]
 pub fn new_folder() -> TempDir {
     let memory = Path::new(MEMORY_FOLDER);
-    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    let folder = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    };
     folder.expect("a temporary folder")
 }
 

@@ -45,9 +45,15 @@ impl Site {
     #[must_use]
     pub fn new() -> Self {
         let (searcher, store) = home();
-        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime");
         let state = AppState::new(searcher, store, queries::limits(Statistics::First));
-        Self { app: app(state.with_proxies(Proxies::new(&[PROXY.ip()]))), runtime }
+        Self {
+            app: app(state.with_proxies(Proxies::new(&[PROXY.ip()]))),
+            runtime,
+        }
     }
 }
 
@@ -62,22 +68,34 @@ pub fn home() -> (Searcher, Store) {
     let catalog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/catalog.ttl");
     let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
     let store = Arc::new(Store::in_memory(&folder, iris).expect("a store"));
-    Loader::new(&store).load(Catalog::read(&catalog).expect("a catalogue"), &|_| {}).expect("loaded");
-    Indexer::new(&store, IndexOptions::default()).run(&|_| {}).expect("indexed");
+    Loader::new(&store)
+        .load(Catalog::read(&catalog).expect("a catalogue"), &|_| {})
+        .expect("loaded");
+    Indexer::new(&store, IndexOptions::default())
+        .run(&|_| {})
+        .expect("indexed");
     let searcher = Searcher::open(&folder).expect("an index");
-    (searcher, Arc::into_inner(store).expect("the store has one owner"))
+    (
+        searcher,
+        Arc::into_inner(store).expect("the store has one owner"),
+    )
 }
 
 /// Encodes parameters as a form.
 #[must_use]
 pub fn encoded(parameters: &[(&'static str, String)]) -> String {
-    form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish()
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(parameters)
+        .finish()
 }
 
 /// Encodes parameters as a JSON object. A text that is JSON becomes a value.
 #[must_use]
 pub fn json(parameters: &[(&'static str, String)]) -> String {
     let value = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
-    let object: Map<String, Value> = parameters.iter().map(|(name, text)| ((*name).to_owned(), value(text))).collect();
+    let object: Map<String, Value> = parameters
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), value(text)))
+        .collect();
     Value::Object(object).to_string()
 }

@@ -54,7 +54,11 @@ struct Effective {
 /// Returns the effective value of a key: of variable or file, else as recorded with the index, else the default.
 fn effective(key: &Key, config: &Config, record: &Record, analysis: Option<&str>) -> Effective {
     if let (Some(value), Some(source)) = (config.value(key.path), config.source(key.path)) {
-        return Effective { value: value.to_string(), source: source.to_string(), is_set: true };
+        return Effective {
+            value: value.to_string(),
+            source: source.to_string(),
+            is_set: true,
+        };
     }
     let recorded = match key.path {
         "ranking" => record.ranking.map(|preset| preset.to_string()),
@@ -65,8 +69,16 @@ fn effective(key: &Key, config: &Config, record: &Record, analysis: Option<&str>
         _ => None,
     };
     match recorded {
-        Some(value) => Effective { value: Value::from(value).to_string(), source: "index".to_owned(), is_set: true },
-        None => Effective { value: (key.default)(), source: "default".to_owned(), is_set: false },
+        Some(value) => Effective {
+            value: Value::from(value).to_string(),
+            source: "index".to_owned(),
+            is_set: true,
+        },
+        None => Effective {
+            value: (key.default)(),
+            source: "default".to_owned(),
+            is_set: false,
+        },
     }
 }
 
@@ -74,12 +86,16 @@ fn show(home: &Path, is_json: bool) -> anyhow::Result<()> {
     let config = Config::load(home)?;
     let record = ranking::read_record(home)?;
     let analysis = index_analysis(home).map(AnalysisKind::name);
-    let rows = KEYS.iter().map(|key| (key, effective(key, &config, &record, analysis)));
+    let rows = KEYS
+        .iter()
+        .map(|key| (key, effective(key, &config, &record, analysis)));
     let rows: Vec<(&Key, Effective)> = rows.collect();
     let mut out = io::stdout().lock();
     if is_json {
         let row = |(key, row): &(&Key, Effective)| {
-            let value = config.value(key.path).map_or_else(|| json!(row.value.trim_matches('"')), |value| json!(value));
+            let value = config
+                .value(key.path)
+                .map_or_else(|| json!(row.value.trim_matches('"')), |value| json!(value));
             json!({ "key": key.path, "value": value, "source": row.source, "variable": key.variable() })
         };
         serde_json::to_writer_pretty(&mut out, &rows.iter().map(row).collect::<Vec<_>>())?;
@@ -88,7 +104,11 @@ fn show(home: &Path, is_json: bool) -> anyhow::Result<()> {
     }
     let width = KEYS.iter().map(|key| key.path.len()).max().unwrap_or(0);
     for (key, row) in &rows {
-        let value = if row.is_set { row.value.clone() } else { format!("({})", row.value) };
+        let value = if row.is_set {
+            row.value.clone()
+        } else {
+            format!("({})", row.value)
+        };
         writeln!(out, "{:width$}  {value}  # {}", key.path, row.source)?;
     }
     Ok(())
@@ -102,26 +122,52 @@ fn index_analysis(home: &Path) -> Option<AnalysisKind> {
 
 fn check(home: &Path) -> anyhow::Result<()> {
     let config = Config::load(home)?;
-    for key in KEYS.iter().filter(|key| matches!(key.kind, Kind::Path | Kind::Model)) {
-        let (Some(Value::String(value)), Some(source)) = (config.value(key.path), config.source(key.path)) else {
+    for key in KEYS
+        .iter()
+        .filter(|key| matches!(key.kind, Kind::Path | Kind::Model))
+    {
+        let (Some(Value::String(value)), Some(source)) =
+            (config.value(key.path), config.source(key.path))
+        else {
             continue;
         };
         // The server creates its cache.
         let is_created = key.path == "server.snapshot-cache";
         if !is_created && (key.kind == Kind::Path || super::is_path(value)) {
-            ensure!(Path::new(value).exists(), "{source}: `{}`: there is no file or folder {value}", key.path);
+            ensure!(
+                Path::new(value).exists(),
+                "{source}: `{}`: there is no file or folder {value}",
+                key.path
+            );
         }
     }
     if let Some(indexed) = index_analysis(home) {
         config.check_analysis(indexed)?;
     }
     ranking::Choice::new(home, &config, None, None)?.check()?;
-    ensure!(config.unknown_variables.is_empty(), "{}", config.unknown_variables.join("\n"));
-    let count = counted(KEYS.iter().filter(|key| config.source(key.path).is_some()).count(), "setting");
+    ensure!(
+        config.unknown_variables.is_empty(),
+        "{}",
+        config.unknown_variables.join("\n")
+    );
+    let count = counted(
+        KEYS.iter()
+            .filter(|key| config.source(key.path).is_some())
+            .count(),
+        "setting",
+    );
     let mut out = io::stdout().lock();
-    writeln!(out, "{}: {count}, no problem found", super::path(home).display())?;
+    writeln!(
+        out,
+        "{}: {count}, no problem found",
+        super::path(home).display()
+    )?;
     if !home.exists() {
-        writeln!(out, "there is no home at {} yet; `lodeseek load` creates it", home.display())?;
+        writeln!(
+            out,
+            "there is no home at {} yet; `lodeseek load` creates it",
+            home.display()
+        )?;
     }
     Ok(())
 }
@@ -129,22 +175,32 @@ fn check(home: &Path) -> anyhow::Result<()> {
 fn init(home: &Path) -> anyhow::Result<()> {
     let path = super::path(home);
     let before = super::read(&path)?;
-    let is_new = before.lines().all(|line| line.trim().is_empty() || line.starts_with("base"));
+    let is_new = before
+        .lines()
+        .all(|line| line.trim().is_empty() || line.starts_with("base"));
     ensure!(
         is_new,
         "{} has settings or comments already and was not changed; `lodeseek config show` lists all keys",
         path.display()
     );
     fs::create_dir_all(home).with_context(|| format!("cannot create {}", home.display()))?;
-    crate::provenance::write_atomically(&path, (before.clone() + &template(!before.is_empty())).as_bytes())?;
-    writeln!(io::stdout().lock(), "{}: remove the # of the keys that you set", path.display())?;
+    crate::provenance::write_atomically(
+        &path,
+        (before.clone() + &template(!before.is_empty())).as_bytes(),
+    )?;
+    writeln!(
+        io::stdout().lock(),
+        "{}: remove the # of the keys that you set",
+        path.display()
+    )?;
     Ok(())
 }
 
 /// Returns a file with every key as a comment, with its explanation and an example.
 fn template(has_base: bool) -> String {
-    let mut text =
-        format!("# {FILE}: settings of this home. A flag precedes a variable LODESEEK_…, which precedes this file.\n");
+    let mut text = format!(
+        "# {FILE}: settings of this home. A flag precedes a variable LODESEEK_…, which precedes this file.\n"
+    );
     let mut table = "";
     for key in KEYS.iter().filter(|key| !(has_base && key.path == "base")) {
         let (of, name) = key.path.split_once('.').unwrap_or(("", key.path));
@@ -157,8 +213,17 @@ fn template(has_base: bool) -> String {
             table = of;
             text += &format!("\n[{table}]");
         }
-        let flag = if key.flags.is_empty() { String::new() } else { format!("; flag: {}", key.flags) };
-        text += &format!("\n# {} (default: {}{flag}).\n# {name} = {}\n", key.help, (key.default)(), key.example);
+        let flag = if key.flags.is_empty() {
+            String::new()
+        } else {
+            format!("; flag: {}", key.flags)
+        };
+        text += &format!(
+            "\n# {} (default: {}{flag}).\n# {name} = {}\n",
+            key.help,
+            (key.default)(),
+            key.example
+        );
     }
     text
 }
@@ -171,7 +236,12 @@ mod tests {
     fn the_template_is_valid_and_sets_nothing() {
         let text = template(false);
         let settings: toml::Table = toml::from_str(&text).expect("TOML");
-        assert!(settings.values().all(|table| table.as_table().is_some_and(toml::Table::is_empty)), "{settings:?}");
+        assert!(
+            settings
+                .values()
+                .all(|table| table.as_table().is_some_and(toml::Table::is_empty)),
+            "{settings:?}"
+        );
         toml::from_str::<super::super::Settings>(&text).expect("settings");
     }
 }

@@ -26,15 +26,28 @@ impl<'t> ConfigFile<'t> {
     /// # Errors
     /// If it is not valid TOML, or keys are unknown.
     pub(super) fn parse(path: &'t Path, text: &'t str) -> anyhow::Result<Self> {
-        let mut file = Self { path, text, entries: Vec::new(), lines: BTreeMap::new() };
+        let mut file = Self {
+            path,
+            text,
+            entries: Vec::new(),
+            lines: BTreeMap::new(),
+        };
         match DeTable::parse(text) {
             Ok(table) => file.collect("", table.get_ref()),
             Err(error) => {
-                bail!("{}: {}", file.place(error.span().map_or(0, |span| span.start)), error.message().trim())
+                bail!(
+                    "{}: {}",
+                    file.place(error.span().map_or(0, |span| span.start)),
+                    error.message().trim()
+                )
             }
         }
         file.entries.sort_by_key(|(_, key, _)| key.start);
-        let unknown: Vec<String> = file.entries.iter().filter_map(|(key, place, _)| file.unknown(key, place)).collect();
+        let unknown: Vec<String> = file
+            .entries
+            .iter()
+            .filter_map(|(key, place, _)| file.unknown(key, place))
+            .collect();
         if !unknown.is_empty() {
             bail!(unknown.join("\n"));
         }
@@ -48,8 +61,11 @@ impl<'t> ConfigFile<'t> {
     /// Collects the keys of a table. Tables within known tables, and those in arrays, have their own keys.
     fn collect(&mut self, prefix: &str, table: &DeTable<'_>) {
         for (key, value) in table {
-            let name =
-                if prefix.is_empty() { key.get_ref().to_string() } else { format!("{prefix}.{}", key.get_ref()) };
+            let name = if prefix.is_empty() {
+                key.get_ref().to_string()
+            } else {
+                format!("{prefix}.{}", key.get_ref())
+            };
             self.entries.push((name.clone(), key.span(), value.span()));
             match value.get_ref() {
                 DeValue::Table(table) if is_table(&name) => self.collect(&name, table),
@@ -71,16 +87,25 @@ impl<'t> ConfigFile<'t> {
             return None;
         }
         let is_header = self.text[..place.start].ends_with('[');
-        let tables = KEYS.iter().filter_map(|key| key.path.split_once('.')).map(|(table, _)| table);
+        let tables = KEYS
+            .iter()
+            .filter_map(|key| key.path.split_once('.'))
+            .map(|(table, _)| table);
         let (kind, nearest) = match is_header {
             true => ("table", suggestion(key, tables)),
-            false => ("key", suggestion(key, KEYS.iter().map(|key| key.path).chain(HARVEST_KEYS))),
+            false => (
+                "key",
+                suggestion(key, KEYS.iter().map(|key| key.path).chain(HARVEST_KEYS)),
+            ),
         };
         let advice = match nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "`lodeseek config show` lists all keys".to_owned(),
         };
-        Some(format!("{}: unknown {kind} `{key}`; {advice}", self.place(place.start)))
+        Some(format!(
+            "{}: unknown {kind} `{key}`; {advice}",
+            self.place(place.start)
+        ))
     }
 
     /// Returns the values.
@@ -90,10 +115,17 @@ impl<'t> ConfigFile<'t> {
     pub(super) fn values(&self) -> anyhow::Result<Table> {
         if let Err(error) = toml::from_str::<Settings>(self.text) {
             let start = error.span().map_or(0, |span| span.start);
-            let holds = |(_, _, value): &&(String, Range<usize>, Range<usize>)| value.contains(&start);
+            let holds =
+                |(_, _, value): &&(String, Range<usize>, Range<usize>)| value.contains(&start);
             // The innermost key whose value contains the place.
-            let key = self.entries.iter().filter(holds).min_by_key(|(_, _, value)| value.len());
-            let key = key.map(|(key, ..)| format!("`{key}`: ")).unwrap_or_default();
+            let key = self
+                .entries
+                .iter()
+                .filter(holds)
+                .min_by_key(|(_, _, value)| value.len());
+            let key = key
+                .map(|(key, ..)| format!("`{key}`: "))
+                .unwrap_or_default();
             bail!("{}: {key}{}", self.place(start), error.message().trim());
         }
         Ok(toml::from_str(self.text)?)
@@ -105,7 +137,12 @@ impl<'t> ConfigFile<'t> {
     }
 
     fn line_of(&self, place: usize) -> usize {
-        1 + self.text.bytes().take(place).filter(|byte| *byte == b'\n').count()
+        1 + self
+            .text
+            .bytes()
+            .take(place)
+            .filter(|byte| *byte == b'\n')
+            .count()
     }
 
     fn place(&self, place: usize) -> String {

@@ -48,7 +48,10 @@ impl Key {
 /// Returns true if a key is a table, or an array of tables.
 pub(super) fn is_table(key: &str) -> bool {
     KEYS.iter().any(|known| {
-        known.path.split_once('.').is_some_and(|(table, _)| table == key)
+        known
+            .path
+            .split_once('.')
+            .is_some_and(|(table, _)| table == key)
             || known.kind == Kind::Harvests && known.path == key
     })
 }
@@ -104,7 +107,9 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Path,
         flags: "",
         help: "Folder that contains the models which are given by name",
-        default: || "models beside the program, or share/lodeseek/models beside its folder".to_owned(),
+        default: || {
+            "models beside the program, or share/lodeseek/models beside its folder".to_owned()
+        },
         example: "\"/usr/share/lodeseek/models\"",
     },
     Key {
@@ -280,7 +285,10 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Path,
         flags: "--onnxruntime",
         help: "Path of the library of ONNX Runtime",
-        default: || "ORT_DYLIB_PATH, else that of the package, else that of `make setup`, else the system's".to_owned(),
+        default: || {
+            "ORT_DYLIB_PATH, else that of the package, else that of `make setup`, else the system's"
+                .to_owned()
+        },
         example: "\"/usr/lib/libonnxruntime.so\"",
     },
     Key {
@@ -528,11 +536,19 @@ pub(crate) const KEYS: &[Key] = &[
 /// Returns the table of all keys in Markdown, as the reference contains it.
 #[cfg(test)]
 fn markdown() -> String {
-    let mut text = "| key | variable | flag | meaning | default |\n|---|---|---|---|---|\n".to_owned();
+    let mut text =
+        "| key | variable | flag | meaning | default |\n|---|---|---|---|---|\n".to_owned();
     for key in KEYS {
-        let variable = if key.kind == Kind::Harvests { "–".to_owned() } else { format!("`{}`", key.variable()) };
-        let flags =
-            if key.flags.is_empty() { "–".to_owned() } else { format!("`{}`", key.flags.replace(", ", "`, `")) };
+        let variable = if key.kind == Kind::Harvests {
+            "–".to_owned()
+        } else {
+            format!("`{}`", key.variable())
+        };
+        let flags = if key.flags.is_empty() {
+            "–".to_owned()
+        } else {
+            format!("`{}`", key.flags.replace(", ", "`, `"))
+        };
         let (path, help, default) = (key.path, key.help, (key.default)());
         text += &format!("| `{path}` | {variable} | {flags} | {help} | {default} |\n");
     }
@@ -549,17 +565,34 @@ mod tests {
     #[test]
     fn every_field_of_the_settings_is_a_key() {
         let of_error = |table: &str, text: &str| {
-            let error = toml::from_str::<Settings>(text).expect_err("an unknown key").message().to_owned();
-            let names = error.split_once("expected ").map(|(_, names)| names.to_owned()).expect("the fields");
-            let names: Vec<String> = names.split('`').skip(1).step_by(2).map(|name| format!("{table}{name}")).collect();
+            let error = toml::from_str::<Settings>(text)
+                .expect_err("an unknown key")
+                .message()
+                .to_owned();
+            let names = error
+                .split_once("expected ")
+                .map(|(_, names)| names.to_owned())
+                .expect("the fields");
+            let names: Vec<String> = names
+                .split('`')
+                .skip(1)
+                .step_by(2)
+                .map(|name| format!("{table}{name}"))
+                .collect();
             names
         };
         let mut fields: BTreeSet<String> = of_error("", "zzz = 1").into_iter().collect();
-        for table in ["portal", "encoders", "fusion", "server", "sparql", "service", "log"] {
+        for table in [
+            "portal", "encoders", "fusion", "server", "sparql", "service", "log",
+        ] {
             assert!(fields.remove(table), "{table}");
             let prefix = format!("{table}.");
             let names = of_error(&prefix, &format!("[{table}]\nzzz = 1"));
-            fields.extend(names.into_iter().map(|name| name.replace(&format!("{prefix}{prefix}"), &prefix)));
+            fields.extend(
+                names
+                    .into_iter()
+                    .map(|name| name.replace(&format!("{prefix}{prefix}"), &prefix)),
+            );
         }
         let keys: BTreeSet<String> = KEYS.iter().map(|key| key.path.to_owned()).collect();
         assert_eq!(fields, keys);
@@ -569,7 +602,9 @@ mod tests {
     fn every_example_is_valid() {
         for key in KEYS {
             let text = match (key.kind, key.path.split_once('.')) {
-                (Kind::Harvests, _) => format!("[[{}]]\n{}", key.path, key.example.replace("# ", "")),
+                (Kind::Harvests, _) => {
+                    format!("[[{}]]\n{}", key.path, key.example.replace("# ", ""))
+                }
                 (_, Some((table, name))) => format!("[{table}]\n{name} = {}", key.example),
                 (_, None) => format!("{} = {}", key.path, key.example),
             };
@@ -584,8 +619,12 @@ mod tests {
             for flag in key.flags.split(", ").filter(|flag| !flag.is_empty()) {
                 let (command, flag) = flag.rsplit_once("--").expect("a flag");
                 let commands = program.get_subcommands();
-                let mut commands = commands.filter(|one| command.is_empty() || one.get_name() == command.trim());
-                let has = |one: &clap::Command| one.get_arguments().any(|argument| argument.get_long() == Some(flag));
+                let mut commands =
+                    commands.filter(|one| command.is_empty() || one.get_name() == command.trim());
+                let has = |one: &clap::Command| {
+                    one.get_arguments()
+                        .any(|argument| argument.get_long() == Some(flag))
+                };
                 assert!(commands.any(has), "{}: {command}--{flag}", key.path);
             }
         }
@@ -594,6 +633,10 @@ mod tests {
     #[test]
     fn the_reference_lists_all_keys() {
         let page = include_str!("../../docs/src/reference/configuration.md");
-        assert!(page.contains(&markdown()), "docs/src/reference/configuration.md must contain\n\n{}", markdown());
+        assert!(
+            page.contains(&markdown()),
+            "docs/src/reference/configuration.md must contain\n\n{}",
+            markdown()
+        );
     }
 }

@@ -90,23 +90,42 @@ impl Config {
     }
 
     /// Parses the text of a file, and variables by name.
-    fn parse(path: &Path, text: &str, variables: &BTreeMap<String, String>) -> anyhow::Result<Self> {
+    fn parse(
+        path: &Path,
+        text: &str,
+        variables: &BTreeMap<String, String>,
+    ) -> anyhow::Result<Self> {
         let file = ConfigFile::parse(path, text)?;
-        let mut config = Self { values: file.values()?, ..Self::default() };
+        let mut config = Self {
+            values: file.values()?,
+            ..Self::default()
+        };
         for key in KEYS {
             if let Some(line) = file.line(key.path) {
                 config.sources.insert(key.path, Source::File(line));
             }
-            resolve_path(&mut config.values, key, path.parent().unwrap_or(Path::new("")));
+            resolve_path(
+                &mut config.values,
+                key,
+                path.parent().unwrap_or(Path::new("")),
+            );
         }
         for key in KEYS {
             let name = key.variable();
             if let Some(text) = variables.get(&name).filter(|text| !text.is_empty()) {
-                insert(&mut config.values, key.path, variable_value(key, &name, text)?);
+                insert(
+                    &mut config.values,
+                    key.path,
+                    variable_value(key, &name, text)?,
+                );
                 config.sources.insert(key.path, Source::Variable(name));
             }
         }
-        config.settings = config.values.clone().try_into().context("the configuration")?;
+        config.settings = config
+            .values
+            .clone()
+            .try_into()
+            .context("the configuration")?;
         config.unknown_variables = unknown_variables(variables);
         Ok(config)
     }
@@ -116,9 +135,16 @@ impl Config {
     /// # Errors
     /// If it has another one.
     pub(crate) fn check_analysis(&self, indexed: AnalysisKind) -> anyhow::Result<()> {
-        let Some(set) = self.settings.analysis.filter(|set| *set != indexed) else { return Ok(()) };
-        let place = self.source("analysis").map(ToString::to_string).unwrap_or_default();
-        bail!("{place}: `analysis` is {set}, but the index was made with {indexed}; run `lodeseek index`")
+        let Some(set) = self.settings.analysis.filter(|set| *set != indexed) else {
+            return Ok(());
+        };
+        let place = self
+            .source("analysis")
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        bail!(
+            "{place}: `analysis` is {set}, but the index was made with {indexed}; run `lodeseek index`"
+        )
     }
 
     /// Returns the place of a setting. `None` for a default.
@@ -192,7 +218,9 @@ fn with_table(
     while lines.last().is_some_and(|line| line.trim().is_empty()) {
         lines.pop();
     }
-    let mut text = format!("{}\n\n[{table}]\n# {comment}\n", lines.join("\n")).trim_start().to_owned();
+    let mut text = format!("{}\n\n[{table}]\n# {comment}\n", lines.join("\n"))
+        .trim_start()
+        .to_owned();
     for (key, value) in entries {
         text.push_str(&format!("{key} = {}\n", Value::from(value.as_str())));
     }
@@ -200,7 +228,11 @@ fn with_table(
     // A line of a text of several lines may look like the header of a table.
     let is_other = |(name, _): &(&String, &Value)| *name != table;
     ensure!(
-        before.values.iter().filter(is_other).eq(after.values.iter().filter(is_other)),
+        before
+            .values
+            .iter()
+            .filter(is_other)
+            .eq(after.values.iter().filter(is_other)),
         "{}: cannot find the end of the table [{table}]; write its keys by hand",
         path.display()
     );
@@ -219,7 +251,9 @@ fn resolve_path(values: &mut Table, key: &Key, folder: &Path) {
         Some((table, name)) => (values.get_mut(table).and_then(Value::as_table_mut), name),
         None => (Some(values), key.path),
     };
-    let Some(Value::String(text)) = table.and_then(|table| table.get_mut(name)) else { return };
+    let Some(Value::String(text)) = table.and_then(|table| table.get_mut(name)) else {
+        return;
+    };
     let is_path = match key.kind {
         Kind::Path => true,
         Kind::Model => is_path(text),
@@ -243,10 +277,24 @@ fn variable_value(key: &Key, name: &str, text: &str) -> anyhow::Result<Value> {
     let wrong = |expected: &str| format!("{name}={text}: {expected}");
     let value = match key.kind {
         Kind::Text | Kind::Path | Kind::Model => Value::from(text),
-        Kind::Boolean => Value::Boolean(text.trim().parse().with_context(|| wrong("true or false is expected"))?),
-        Kind::Number => Value::Integer(text.trim().parse().with_context(|| wrong("a number is expected"))?),
-        Kind::List => Value::from(text.split(',').map(|one| one.trim().to_owned()).collect::<Vec<_>>()),
-        Kind::Harvests => bail!(wrong("scheduled harvests are set in the file, or by `serve --harvest`")),
+        Kind::Boolean => Value::Boolean(
+            text.trim()
+                .parse()
+                .with_context(|| wrong("true or false is expected"))?,
+        ),
+        Kind::Number => Value::Integer(
+            text.trim()
+                .parse()
+                .with_context(|| wrong("a number is expected"))?,
+        ),
+        Kind::List => Value::from(
+            text.split(',')
+                .map(|one| one.trim().to_owned())
+                .collect::<Vec<_>>(),
+        ),
+        Kind::Harvests => bail!(wrong(
+            "scheduled harvests are set in the file, or by `serve --harvest`"
+        )),
     };
     let mut alone = Table::new();
     insert(&mut alone, key.path, value.clone());
@@ -259,7 +307,9 @@ fn variable_value(key: &Key, name: &str, text: &str) -> anyhow::Result<Value> {
 fn insert(values: &mut Table, path: &str, value: Value) {
     match path.split_once('.') {
         Some((table, name)) => {
-            let table = values.entry(table).or_insert_with(|| Value::Table(Table::new()));
+            let table = values
+                .entry(table)
+                .or_insert_with(|| Value::Table(Table::new()));
             if let Value::Table(table) = table {
                 table.insert(name.to_owned(), value);
             }
@@ -277,8 +327,12 @@ fn unknown_variables(variables: &BTreeMap<String, String>) -> Vec<String> {
     for name in variables.keys() {
         if !known.contains(name) && !OTHER_VARIABLES.contains(&name.as_str()) {
             let nearest = suggestion(name, known.iter().map(String::as_str));
-            let nearest = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
-            messages.push(format!("the variable {name} is no setting and is ignored{nearest}"));
+            let nearest = nearest
+                .map(|nearest| format!("; did you mean {nearest}?"))
+                .unwrap_or_default();
+            messages.push(format!(
+                "the variable {name} is no setting and is ignored{nearest}"
+            ));
         }
     }
     messages
@@ -302,13 +356,23 @@ fn read(path: &Path) -> anyhow::Result<String> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         // A home that is a file, or no folder yet, is reported by the command that needs it.
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Vec::new()
+        }
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
-        anyhow!("{}:{line}: the text is not UTF-8; correct it", path.display())
+        anyhow!(
+            "{}:{line}: the text is not UTF-8; correct it",
+            path.display()
+        )
     })
 }
 
@@ -322,7 +386,10 @@ mod tests {
     use super::*;
 
     fn parse(text: &str, variables: &[(&str, &str)]) -> anyhow::Result<Config> {
-        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         Config::parse(Path::new("home/lodeseek.toml"), text, &variables)
     }
 
@@ -336,62 +403,123 @@ mod tests {
         let path = home.path().join(FILE);
         let new = "[fusion]\n# Learned.\nweights = \"1,2\"\n";
         for header in ["[fusion]", "[fusion] # note", "[ fusion ]"] {
-            let old =
-                format!("ranking = \"best\"\n\n{header}\n# Old.\nweights = \"1,1\"\n\n# Of the portal.\n[portal]\n");
+            let old = format!(
+                "ranking = \"best\"\n\n{header}\n# Old.\nweights = \"1,1\"\n\n# Of the portal.\n[portal]\n"
+            );
             fs::write(&path, old).expect("written");
             check_table(home.path(), "fusion").expect("possible");
-            write_table(home.path(), "fusion", "Learned.", &[("weights", "1,2".to_owned())]).expect("written");
+            write_table(
+                home.path(),
+                "fusion",
+                "Learned.",
+                &[("weights", "1,2".to_owned())],
+            )
+            .expect("written");
             let expected = format!("ranking = \"best\"\n\n\n# Of the portal.\n[portal]\n\n{new}");
-            assert_eq!(fs::read_to_string(&path).expect("a file"), expected, "{header}");
+            assert_eq!(
+                fs::read_to_string(&path).expect("a file"),
+                expected,
+                "{header}"
+            );
         }
         fs::write(&path, "fusion.weights = \"1,1\"\n").expect("written");
-        assert!(check_table(home.path(), "fusion").is_err(), "a key outside of a table of its own");
+        assert!(
+            check_table(home.path(), "fusion").is_err(),
+            "a key outside of a table of its own"
+        );
         assert_eq!(fs::read_dir(home.path()).expect("a folder").count(), 1);
     }
 
     #[test]
     fn a_variable_precedes_the_file() {
-        let text = "public-url = \"https://a.example/\"\n[portal]\ntitle = \"A\"\ndescription = \"D\"\n";
-        let config = parse(text, &[("LODESEEK_PORTAL_TITLE", "B"), ("LODESEEK_PUBLIC_URL", "")]).expect("valid");
+        let text =
+            "public-url = \"https://a.example/\"\n[portal]\ntitle = \"A\"\ndescription = \"D\"\n";
+        let config = parse(
+            text,
+            &[("LODESEEK_PORTAL_TITLE", "B"), ("LODESEEK_PUBLIC_URL", "")],
+        )
+        .expect("valid");
         assert_eq!(config.settings.portal.title.as_deref(), Some("B"));
         assert_eq!(config.settings.portal.description.as_deref(), Some("D"));
-        assert_eq!(config.settings.public_url.as_ref().map(ToString::to_string).as_deref(), Some("https://a.example/"));
-        assert_eq!(config.source("portal.title"), Some(&Source::Variable("LODESEEK_PORTAL_TITLE".to_owned())));
+        assert_eq!(
+            config
+                .settings
+                .public_url
+                .as_ref()
+                .map(ToString::to_string)
+                .as_deref(),
+            Some("https://a.example/")
+        );
+        assert_eq!(
+            config.source("portal.title"),
+            Some(&Source::Variable("LODESEEK_PORTAL_TITLE".to_owned()))
+        );
         assert_eq!(config.source("portal.description"), Some(&Source::File(4)));
-        assert_eq!(config.source("public-url"), Some(&Source::File(1)), "an empty variable is not set");
+        assert_eq!(
+            config.source("public-url"),
+            Some(&Source::File(1)),
+            "an empty variable is not set"
+        );
         assert_eq!(config.source("ranking"), None);
     }
 
     #[test]
     fn unknown_keys_are_errors_with_line_and_suggestion() {
         for (text, expected) in [
-            ("\nrankin = \"best\"", "home/lodeseek.toml:2: unknown key `rankin`; did you mean `ranking`?"),
-            ("title = \"A\"", "home/lodeseek.toml:1: unknown key `title`; did you mean `portal.title`?"),
+            (
+                "\nrankin = \"best\"",
+                "home/lodeseek.toml:2: unknown key `rankin`; did you mean `ranking`?",
+            ),
+            (
+                "title = \"A\"",
+                "home/lodeseek.toml:1: unknown key `title`; did you mean `portal.title`?",
+            ),
             (
                 "[portal]\n\ntitel = \"A\"",
                 "home/lodeseek.toml:3: unknown key `portal.titel`; did you mean `portal.title`?",
             ),
-            ("[portl]\ntitle = \"A\"", "home/lodeseek.toml:1: unknown table `portl`; did you mean `portal`?"),
+            (
+                "[portl]\ntitle = \"A\"",
+                "home/lodeseek.toml:1: unknown table `portl`; did you mean `portal`?",
+            ),
             (
                 "[[harvest]]\nsource = \"a\"\nevry = \"1h\"",
                 ":3: unknown key `harvest.evry`; did you mean `harvest.every`?",
             ),
-            ("zzz = 1", "home/lodeseek.toml:1: unknown key `zzz`; `lodeseek config show` lists all keys"),
+            (
+                "zzz = 1",
+                "home/lodeseek.toml:1: unknown key `zzz`; `lodeseek config show` lists all keys",
+            ),
         ] {
             let error = error(text, &[]);
             assert!(error.contains(expected), "{text}: {error}");
         }
         let both = error("a1 = 1\nb2 = 2", &[]);
-        assert!(both.contains(":1: unknown key `a1`") && both.contains(":2: unknown key `b2`"), "{both}");
+        assert!(
+            both.contains(":1: unknown key `a1`") && both.contains(":2: unknown key `b2`"),
+            "{both}"
+        );
     }
 
     #[test]
     fn wrong_values_are_errors_with_line_and_key() {
         for (text, expected) in [
-            ("base = \"http://e.org/\"\nthis is no TOML", "home/lodeseek.toml:2: "),
-            ("[sparql]\nrows = \"many\"", "home/lodeseek.toml:2: `sparql.rows`: "),
-            ("[server]\nadmin = \"yes\"", "home/lodeseek.toml:2: `server.admin`: "),
-            ("[server]\nmax-connections = 0", "home/lodeseek.toml:2: `server.max-connections`: "),
+            (
+                "base = \"http://e.org/\"\nthis is no TOML",
+                "home/lodeseek.toml:2: ",
+            ),
+            (
+                "[sparql]\nrows = \"many\"",
+                "home/lodeseek.toml:2: `sparql.rows`: ",
+            ),
+            (
+                "[server]\nadmin = \"yes\"",
+                "home/lodeseek.toml:2: `server.admin`: ",
+            ),
+            (
+                "[server]\nmax-connections = 0",
+                "home/lodeseek.toml:2: `server.max-connections`: ",
+            ),
             (
                 "[server]\nworker-memory = 8",
                 "home/lodeseek.toml:2: `server.worker-memory`: 8 is not from 16 to 1048576 megabytes",
@@ -400,20 +528,48 @@ mod tests {
                 "ranking = \"bets\"",
                 "home/lodeseek.toml:1: `ranking`: unknown ranking \"bets\"; supported: words, balanced, best",
             ),
-            ("public-url = \"https://e.org/x/\"", ":1: `public-url`: \"https://e.org/x/\" is not a public URL"),
-            ("[server]\ntrusted-proxies = [\n\"10.0.0.1\",\n\"here\"]", "`server.trusted-proxies`: "),
+            (
+                "public-url = \"https://e.org/x/\"",
+                ":1: `public-url`: \"https://e.org/x/\" is not a public URL",
+            ),
+            (
+                "[server]\ntrusted-proxies = [\n\"10.0.0.1\",\n\"here\"]",
+                "`server.trusted-proxies`: ",
+            ),
             ("portal = 3", "home/lodeseek.toml:1: `portal`: "),
-            ("[[harvest]]\nevery = \"1h\"", "`harvest`: missing field `source`"),
-            ("[[harvest]]\nsource = \"a\"\nevery = \"1 fortnight\"", "home/lodeseek.toml:3: `harvest.every`: "),
+            (
+                "[[harvest]]\nevery = \"1h\"",
+                "`harvest`: missing field `source`",
+            ),
+            (
+                "[[harvest]]\nsource = \"a\"\nevery = \"1 fortnight\"",
+                "home/lodeseek.toml:3: `harvest.every`: ",
+            ),
         ] {
             let error = error(text, &[]);
             assert!(error.contains(expected), "{text}: {error}");
         }
         for (name, value, expected) in [
-            ("LODESEEK_SPARQL_ROWS", "many", "LODESEEK_SPARQL_ROWS=many: a number is expected"),
-            ("LODESEEK_RANKING", "bets", "LODESEEK_RANKING=bets: unknown ranking"),
-            ("LODESEEK_SERVER_ADMIN", "1", "LODESEEK_SERVER_ADMIN=1: true or false is expected"),
-            ("LODESEEK_SERVER_WORKER_MEMORY", "8", "LODESEEK_SERVER_WORKER_MEMORY=8: 8 is not from 16 to 1048576"),
+            (
+                "LODESEEK_SPARQL_ROWS",
+                "many",
+                "LODESEEK_SPARQL_ROWS=many: a number is expected",
+            ),
+            (
+                "LODESEEK_RANKING",
+                "bets",
+                "LODESEEK_RANKING=bets: unknown ranking",
+            ),
+            (
+                "LODESEEK_SERVER_ADMIN",
+                "1",
+                "LODESEEK_SERVER_ADMIN=1: true or false is expected",
+            ),
+            (
+                "LODESEEK_SERVER_WORKER_MEMORY",
+                "8",
+                "LODESEEK_SERVER_WORKER_MEMORY=8: 8 is not from 16 to 1048576",
+            ),
             (
                 "LODESEEK_HARVEST",
                 "http://e.org/",
@@ -427,7 +583,11 @@ mod tests {
 
     #[test]
     fn unknown_variables_are_named() {
-        let variables = [("LODESEEK_PORTAL_TITEL", "A"), ("LODESEEK_HOME", "x"), ("LODESEEK_RANKING", "best")];
+        let variables = [
+            ("LODESEEK_PORTAL_TITEL", "A"),
+            ("LODESEEK_HOME", "x"),
+            ("LODESEEK_RANKING", "best"),
+        ];
         let config = parse("", &variables).expect("valid");
         assert_eq!(config.unknown_variables.len(), 1);
         assert!(config.unknown_variables[0].ends_with("did you mean LODESEEK_PORTAL_TITLE?"));
@@ -435,13 +595,17 @@ mod tests {
 
     #[test]
     fn relative_paths_of_the_file_begin_at_the_home() {
-        let text =
-            "[encoders]\ndpr = \"lodeseek-minilm\"\ncolbert = \"models/x\"\n[server]\noperator-token-file = \"token\"";
+        let text = "[encoders]\ndpr = \"lodeseek-minilm\"\ncolbert = \"models/x\"\n[server]\noperator-token-file = \"token\"";
         let config = parse(text, &[("LODESEEK_ENCODERS_ONNXRUNTIME", "lib/x.so")]).expect("valid");
-        let Settings { encoders, server, .. } = &config.settings;
+        let Settings {
+            encoders, server, ..
+        } = &config.settings;
         assert_eq!(encoders.dpr.as_deref(), Some("lodeseek-minilm"));
         assert_eq!(encoders.colbert.as_deref(), Some("home/models/x"));
-        assert_eq!(server.operator_token_file.as_deref(), Some(Path::new("home/token")));
+        assert_eq!(
+            server.operator_token_file.as_deref(),
+            Some(Path::new("home/token"))
+        );
         assert_eq!(
             encoders.onnxruntime.as_deref(),
             Some(Path::new("lib/x.so")),

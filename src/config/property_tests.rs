@@ -49,7 +49,13 @@ fn file(value: impl Strategy<Value = Option<String>>) -> impl Strategy<Value = S
                 *tables.entry(table).or_default() += &format!("# Of {name}.\n{name} = {value}\n\n");
             }
         }
-        let of_table = |(name, keys): (&str, String)| if name.is_empty() { keys } else { format!("[{name}]\n{keys}") };
+        let of_table = |(name, keys): (&str, String)| {
+            if name.is_empty() {
+                keys
+            } else {
+                format!("[{name}]\n{keys}")
+            }
+        };
         tables.into_iter().map(of_table).collect()
     })
 }
@@ -65,8 +71,8 @@ enum Edit {
 
 fn edits() -> impl Strategy<Value = Vec<(Index, Edit)>> {
     let pieces = vec![
-        "[", "]", "[[", "\"", "\"\"\"", "'", "=", "\n", "\r", ".", "#", "{", "}", ",", "\\", "\0", "é", "\u{feff}",
-        "x", "9",
+        "[", "]", "[[", "\"", "\"\"\"", "'", "=", "\n", "\r", ".", "#", "{", "}", ",", "\\", "\0",
+        "é", "\u{feff}", "x", "9",
     ];
     let edit = prop_oneof![
         (1..9usize).prop_map(Edit::Delete),
@@ -100,8 +106,11 @@ fn edited(text: &str, edits: &[(Index, Edit)]) -> String {
 
 /// Returns true if a message begins with the file and a line of its text.
 fn names_line(message: &str, text: &str) -> bool {
-    let line = message.strip_prefix(PATH).and_then(|rest| rest.strip_prefix(':')?.split_once(':'));
-    line.and_then(|(line, _)| line.parse().ok()).is_some_and(|line| (1..=text.split('\n').count()).contains(&line))
+    let line = message
+        .strip_prefix(PATH)
+        .and_then(|rest| rest.strip_prefix(':')?.split_once(':'));
+    line.and_then(|(line, _)| line.parse().ok())
+        .is_some_and(|line| (1..=text.split('\n').count()).contains(&line))
 }
 
 proptest! {
@@ -177,5 +186,8 @@ fn bytes_that_are_no_text_are_rejected_with_their_line() {
     let path = home.path().join(FILE);
     fs::write(&path, b"ranking = \"best\"\n[portal]\ntitle = \"\xff\"\n").expect("written");
     let error = read(&path).expect_err("no UTF-8").to_string();
-    assert!(error.contains("lodeseek.toml:3: the text is not UTF-8"), "{error}");
+    assert!(
+        error.contains("lodeseek.toml:3: the text is not UTF-8"),
+        "{error}"
+    );
 }

@@ -103,7 +103,11 @@ pub(crate) struct FusionSettings {
 impl FusionSettings {
     /// Returns weights as they are written.
     pub(crate) fn text(weights: &[f64]) -> String {
-        weights.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+        weights
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
     }
 }
 
@@ -181,41 +185,68 @@ fn worker_megabytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
         return Ok(Some(megabytes));
     }
     let (least, most) = (WORKER_MEGABYTES.start(), WORKER_MEGABYTES.end());
-    Err(de::Error::custom(format!("{megabytes} is not from {least} to {most} megabytes")))
+    Err(de::Error::custom(format!(
+        "{megabytes} is not from {least} to {most} megabytes"
+    )))
 }
 
 fn light_color<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Color>, D::Error> {
-    Color::for_light_pages(&String::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
+    Color::for_light_pages(&String::deserialize(deserializer)?)
+        .map(Some)
+        .map_err(de::Error::custom)
 }
 
 fn dark_color<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Color>, D::Error> {
-    Color::for_dark_pages(&String::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
+    Color::for_dark_pages(&String::deserialize(deserializer)?)
+        .map(Some)
+        .map_err(de::Error::custom)
 }
 
-fn text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    String::deserialize(deserializer)?.parse().map(Some).map_err(de::Error::custom)
+fn text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    String::deserialize(deserializer)?
+        .parse()
+        .map(Some)
+        .map_err(de::Error::custom)
 }
 
-fn texts<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
+fn texts<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
-    texts.iter().map(|text| text.parse().map_err(de::Error::custom)).collect::<Result<_, _>>().map(Some)
+    texts
+        .iter()
+        .map(|text| text.parse().map_err(de::Error::custom))
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 fn comma_list<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    text.split(',').map(|one| one.trim().parse().map_err(de::Error::custom)).collect::<Result<_, _>>().map(Some)
+    text.split(',')
+        .map(|one| one.trim().parse().map_err(de::Error::custom))
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
-fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    duration(&String::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
+fn optional_duration<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Duration>, D::Error> {
+    duration(&String::deserialize(deserializer)?)
+        .map(Some)
+        .map_err(de::Error::custom)
 }
 
 /// Parses a duration: a positive number with the unit s, m, h or d.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is not a duration; write a number and s, m, h or d, for example 30m");
-    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let wrong =
+        || format!("{text:?} is not a duration; write a number and s, m, h or d, for example 30m");
+    let (number, unit) = text
+        .split_at_checked(text.len().saturating_sub(1))
+        .ok_or_else(wrong)?;
     let seconds = match unit {
         "s" => 1,
         "m" => 60,
@@ -223,7 +254,11 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "d" => 24 * 3600,
         _ => return Err(wrong()),
     };
-    let number = number.parse::<u64>().ok().filter(|number| *number > 0).and_then(|number| number.checked_mul(seconds));
+    let number = number
+        .parse::<u64>()
+        .ok()
+        .filter(|number| *number > 0)
+        .and_then(|number| number.checked_mul(seconds));
     number.map(Duration::from_secs).ok_or_else(wrong)
 }
 
@@ -235,7 +270,16 @@ mod tests {
     fn durations() {
         assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("6h"), Ok(Duration::from_secs(21_600)));
-        for wrong in ["", "h", "6", "0h", "-1h", "6 h", "é", "99999999999999999999d"] {
+        for wrong in [
+            "",
+            "h",
+            "6",
+            "0h",
+            "-1h",
+            "6 h",
+            "é",
+            "99999999999999999999d",
+        ] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
     }

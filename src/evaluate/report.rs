@@ -47,7 +47,11 @@ pub(super) struct Baselines {
 impl Baselines {
     /// Returns the letter of a baseline, by its place in the rows.
     fn letter(&self, place: usize) -> char {
-        let rank = self.places.iter().position(|baseline| *baseline == place).unwrap_or(0);
+        let rank = self
+            .places
+            .iter()
+            .position(|baseline| *baseline == place)
+            .unwrap_or(0);
         char::from(b'a' + rank as u8)
     }
 }
@@ -78,9 +82,17 @@ impl Report<'_> {
     /// Writes aligned columns, significance marks and a legend.
     fn table(&self, out: &mut dyn Write) -> io::Result<()> {
         let lines = self.lines();
-        let width = lines.iter().map(|(name, _)| name.chars().count()).chain([16]).max().unwrap_or_default();
+        let width = lines
+            .iter()
+            .map(|(name, _)| name.chars().count())
+            .chain([16])
+            .max()
+            .unwrap_or_default();
         let headers: Vec<String> = self.metrics.iter().map(Metric::to_string).collect();
-        let room_for_mark = self.baselines.as_ref().map_or(0, |baselines| baselines.places.len());
+        let room_for_mark = self
+            .baselines
+            .as_ref()
+            .map_or(0, |baselines| baselines.places.len());
         let mut line = format!("{:<width$}", "run");
         for header in &headers {
             line += &format!(" {header:>8}{:room_for_mark$}", "");
@@ -94,29 +106,54 @@ impl Report<'_> {
             }
             writeln!(out, "{}", line.trim_end())?;
         }
-        self.legend().map_or(Ok(()), |legend| writeln!(out, "{legend}"))
+        self.legend()
+            .map_or(Ok(()), |legend| writeln!(out, "{legend}"))
     }
 
     /// Writes a table of the values and a table of the comparisons.
     fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let header: Vec<String> = self.metrics.iter().map(Metric::to_string).collect();
-        writeln!(out, "| run | {} |\n|---|{}", header.join(" | "), "---:|".repeat(header.len()))?;
+        writeln!(
+            out,
+            "| run | {} |\n|---|{}",
+            header.join(" | "),
+            "---:|".repeat(header.len())
+        )?;
         for (name, cells) in self.lines() {
-            let cells: Vec<String> = cells.iter().map(|(value, mark)| format!("{value:.4}{mark}")).collect();
-            writeln!(out, "| {} | {} |", name.replace('|', "\\|"), cells.join(" | "))?;
+            let cells: Vec<String> = cells
+                .iter()
+                .map(|(value, mark)| format!("{value:.4}{mark}"))
+                .collect();
+            writeln!(
+                out,
+                "| {} | {} |",
+                name.replace('|', "\\|"),
+                cells.join(" | ")
+            )?;
         }
         writeln!(out, "\n{}.", capital(&self.averaged()))?;
-        let Some(legend) = self.legend() else { return Ok(()) };
-        writeln!(out, "{legend}\n\n| run | baseline | measure | difference | 95 % interval | d | p | corrected p |")?;
+        let Some(legend) = self.legend() else {
+            return Ok(());
+        };
+        writeln!(
+            out,
+            "{legend}\n\n| run | baseline | measure | difference | 95 % interval | d | p | corrected p |"
+        )?;
         writeln!(out, "|---|---|---|---:|---:|---:|---:|---:|")?;
         for row in &self.rows {
             for (baseline, metric, comparison) in self.comparisons(row) {
-                let interval = comparison.interval.map(|(low, high)| format!("{low:+.4} … {high:+.4}"));
+                let interval = comparison
+                    .interval
+                    .map(|(low, high)| format!("{low:+.4} … {high:+.4}"));
                 let effect = comparison.effect_size.map(|effect| format!("{effect:+.2}"));
                 let dash = || "–".to_owned();
                 let difference = comparison.difference;
-                let (p, corrected) = (probability(comparison.p), probability(comparison.corrected_p));
-                let (interval, effect) = (interval.unwrap_or_else(dash), effect.unwrap_or_else(dash));
+                let (p, corrected) = (
+                    probability(comparison.p),
+                    probability(comparison.corrected_p),
+                );
+                let (interval, effect) =
+                    (interval.unwrap_or_else(dash), effect.unwrap_or_else(dash));
                 let (name, baseline) = (row.name.replace('|', "\\|"), baseline.replace('|', "\\|"));
                 writeln!(
                     out,
@@ -129,17 +166,37 @@ impl Report<'_> {
 
     /// Writes a table for LaTeX's package booktabs, with significance marks. The legend is a comment, for use in the caption.
     fn latex(&self, out: &mut dyn Write) -> io::Result<()> {
-        let header: Vec<String> = self.metrics.iter().map(|metric| latex_text(&metric.to_string())).collect();
-        writeln!(out, "\\begin{{tabular}}{{l{}}}\n\\toprule", "r".repeat(header.len()))?;
+        let header: Vec<String> = self
+            .metrics
+            .iter()
+            .map(|metric| latex_text(&metric.to_string()))
+            .collect();
+        writeln!(
+            out,
+            "\\begin{{tabular}}{{l{}}}\n\\toprule",
+            "r".repeat(header.len())
+        )?;
         writeln!(out, "run & {} \\\\\n\\midrule", header.join(" & "))?;
         for (name, cells) in self.lines() {
             let indent = if name.starts_with(' ') { "\\quad " } else { "" };
-            let cells: Vec<String> =
-                cells.iter().map(|(value, mark)| format!("{value:.4}{}", latex_marks(mark))).collect();
-            writeln!(out, "{indent}{} & {} \\\\", latex_text(name.trim_start()), cells.join(" & "))?;
+            let cells: Vec<String> = cells
+                .iter()
+                .map(|(value, mark)| format!("{value:.4}{}", latex_marks(mark)))
+                .collect();
+            writeln!(
+                out,
+                "{indent}{} & {} \\\\",
+                latex_text(name.trim_start()),
+                cells.join(" & ")
+            )?;
         }
-        writeln!(out, "\\bottomrule\n\\end{{tabular}}\n% {}.", capital(&self.averaged()))?;
-        self.legend().map_or(Ok(()), |legend| writeln!(out, "% {legend}"))
+        writeln!(
+            out,
+            "\\bottomrule\n\\end{{tabular}}\n% {}.",
+            capital(&self.averaged())
+        )?;
+        self.legend()
+            .map_or(Ok(()), |legend| writeln!(out, "% {legend}"))
     }
 
     /// Writes one line for each run and measure (topic `all`), and with `topic_rows` one for each topic. With several baselines,
@@ -163,10 +220,22 @@ impl Report<'_> {
                     let comparison = &one.measures[place];
                     let (low, high) = comparison.interval.unzip();
                     let (difference, p) = (Some(comparison.difference), Some(comparison.p));
-                    let numbers = [difference, low, high, comparison.effect_size, p, Some(comparison.corrected_p)];
-                    let numbers = numbers.map(|number| number.map(|number| number.to_string()).unwrap_or_default());
+                    let numbers = [
+                        difference,
+                        low,
+                        high,
+                        comparison.effect_size,
+                        p,
+                        Some(comparison.corrected_p),
+                    ];
+                    let numbers = numbers
+                        .map(|number| number.map(|number| number.to_string()).unwrap_or_default());
                     let baseline = quoted(&self.rows[one.baseline].name);
-                    writeln!(out, "{name},{metric},all,{mean},{baseline},{}", numbers.join(","))?;
+                    writeln!(
+                        out,
+                        "{name},{metric},all,{mean},{baseline},{}",
+                        numbers.join(",")
+                    )?;
                 }
             }
         }
@@ -175,7 +244,11 @@ impl Report<'_> {
 
     fn json(&self, out: &mut dyn Write) -> anyhow::Result<()> {
         let comparison = |baselines: &Baselines| JsonBaselines {
-            baselines: baselines.places.iter().map(|place| self.rows[*place].name.as_str()).collect(),
+            baselines: baselines
+                .places
+                .iter()
+                .map(|place| self.rows[*place].name.as_str())
+                .collect(),
             test: test_name(baselines.test),
             correction: correction_name(baselines.correction),
         };
@@ -196,18 +269,27 @@ impl Report<'_> {
         let mut topics = BTreeMap::<&str, BTreeMap<String, f64>>::new();
         for column in &row.columns {
             for (topic, value) in self.topics_of(column) {
-                topics.entry(topic).or_default().insert(column.metric().to_string(), value);
+                topics
+                    .entry(topic)
+                    .or_default()
+                    .insert(column.metric().to_string(), value);
             }
         }
         let named = |column: &TopicValues| (column.metric().to_string(), column.mean(self.average));
         let mut comparisons = BTreeMap::<String, Vec<JsonComparison<'r>>>::new();
         for (baseline, metric, comparison) in self.comparisons(row) {
-            comparisons.entry(metric.to_string()).or_default().push(JsonComparison::new(baseline, comparison));
+            comparisons
+                .entry(metric.to_string())
+                .or_default()
+                .push(JsonComparison::new(baseline, comparison));
         }
         JsonRun {
             run: &row.name,
             tag: &row.tag,
-            topics: row.columns.first().map_or(0, |column| column.counted(self.average).count()),
+            topics: row
+                .columns
+                .first()
+                .map_or(0, |column| column.counted(self.average).count()),
             missing_topics: row.columns.first().map_or(0, TopicValues::missing),
             means: row.columns.iter().map(named).collect(),
             comparisons,
@@ -216,10 +298,16 @@ impl Report<'_> {
     }
 
     /// Returns the comparisons of a row: name of the baseline, measure, comparison.
-    fn comparisons<'r>(&'r self, row: &'r Row) -> impl Iterator<Item = (&'r str, &'r Metric, &'r Comparison)> {
+    fn comparisons<'r>(
+        &'r self,
+        row: &'r Row,
+    ) -> impl Iterator<Item = (&'r str, &'r Metric, &'r Comparison)> {
         row.comparisons.iter().flat_map(move |one| {
             let baseline = self.rows[one.baseline].name.as_str();
-            self.metrics.iter().zip(&one.measures).map(move |(metric, comparison)| (baseline, metric, comparison))
+            self.metrics
+                .iter()
+                .zip(&one.measures)
+                .map(move |(metric, comparison)| (baseline, metric, comparison))
         })
     }
 
@@ -228,21 +316,34 @@ impl Report<'_> {
         let mut lines = Vec::new();
         for row in &self.rows {
             let means = row.columns.iter().enumerate();
-            let cells = means.map(|(place, column)| (column.mean(self.average), self.marks(row, place)));
+            let cells =
+                means.map(|(place, column)| (column.mean(self.average), self.marks(row, place)));
             lines.push((safe(&row.name), cells.collect()));
             let mut topics = BTreeMap::<&str, Vec<(f64, String)>>::new();
             for (topic, value) in row.columns.iter().flat_map(|column| self.topics_of(column)) {
-                topics.entry(topic).or_default().push((value, String::new()));
+                topics
+                    .entry(topic)
+                    .or_default()
+                    .push((value, String::new()));
             }
-            lines.extend(topics.into_iter().map(|(topic, cells)| (format!("  {}", safe(topic)), cells)));
+            lines.extend(
+                topics
+                    .into_iter()
+                    .map(|(topic, cells)| (format!("  {}", safe(topic)), cells)),
+            );
         }
         lines
     }
 
     /// Returns the significance marks of a value: a dagger, or the letters of the baselines if there are several.
     fn marks(&self, row: &Row, measure: usize) -> String {
-        let Some(baselines) = &self.baselines else { return String::new() };
-        let compared = row.comparisons.iter().map(|one| (one.baseline, &one.measures[measure]));
+        let Some(baselines) = &self.baselines else {
+            return String::new();
+        };
+        let compared = row
+            .comparisons
+            .iter()
+            .map(|one| (one.baseline, &one.measures[measure]));
         match baselines.places.len() {
             1 => compared.map(|(_, comparison)| mark(comparison)).collect(),
             _ => compared
@@ -255,7 +356,11 @@ impl Report<'_> {
     /// Returns the counted topics with their values, or nothing without `topic_rows`.
     fn topics_of<'v>(&self, column: &'v TopicValues) -> impl Iterator<Item = (&'v str, f64)> {
         let shown = if self.topic_rows { usize::MAX } else { 0 };
-        column.counted(self.average).take(shown).collect::<Vec<_>>().into_iter()
+        column
+            .counted(self.average)
+            .take(shown)
+            .collect::<Vec<_>>()
+            .into_iter()
     }
 
     fn average_name(&self) -> &'static str {
@@ -270,7 +375,9 @@ impl Report<'_> {
         match self.average {
             Average::AllTopics => format!("{} topics", self.topics),
             Average::Intersection => "the topics that each run ranks".to_owned(),
-            Average::Macro(folds) => format!("{} topics, mean of {} folds", self.topics, folds.0.len()),
+            Average::Macro(folds) => {
+                format!("{} topics, mean of {} folds", self.topics, folds.0.len())
+            }
         }
     }
 
@@ -289,16 +396,22 @@ impl Report<'_> {
                 _ => format!("corrected over {others} ({correction})"),
             };
             let name = name(&baseline);
-            return Some(format!("† p < .05, ‡ p < .01: differs from {name}; {test}, by topic, {corrected}"));
+            return Some(format!(
+                "† p < .05, ‡ p < .01: differs from {name}; {test}, by topic, {corrected}"
+            ));
         }
-        let named = |place: &usize| format!("{} {}", superscript(baselines.letter(*place)), name(place));
+        let named =
+            |place: &usize| format!("{} {}", superscript(baselines.letter(*place)), name(place));
         let names: Vec<String> = baselines.places.iter().map(named).collect();
         let pairs: usize = self.rows.iter().map(|row| row.comparisons.len()).sum();
         let corrected = match baselines.correction {
             Correction::None => correction.to_owned(),
             _ => format!("corrected over {pairs} comparisons ({correction})"),
         };
-        Some(format!("{}: differs from this run with p < .05; {test}, by topic, {corrected}", names.join(", ")))
+        Some(format!(
+            "{}: differs from this run with p < .05; {test}, by topic, {corrected}",
+            names.join(", ")
+        ))
     }
 }
 
@@ -312,8 +425,9 @@ fn mark(comparison: &Comparison) -> &'static str {
 
 /// Returns a letter as a superscript.
 fn superscript(letter: char) -> char {
-    const LETTERS: [char; MAX_BASELINES] =
-        ['ᵃ', 'ᵇ', 'ᶜ', 'ᵈ', 'ᵉ', 'ᶠ', 'ᵍ', 'ʰ', 'ⁱ', 'ʲ', 'ᵏ', 'ˡ', 'ᵐ', 'ⁿ', 'ᵒ', 'ᵖ'];
+    const LETTERS: [char; MAX_BASELINES] = [
+        'ᵃ', 'ᵇ', 'ᶜ', 'ᵈ', 'ᵉ', 'ᶠ', 'ᵍ', 'ʰ', 'ⁱ', 'ʲ', 'ᵏ', 'ˡ', 'ᵐ', 'ⁿ', 'ᵒ', 'ᵖ',
+    ];
     LETTERS[usize::from(letter as u8 - b'a')]
 }
 
@@ -324,7 +438,9 @@ fn latex_marks(marks: &str) -> String {
         "†" => "$^{\\dagger}$".to_owned(),
         "‡" => "$^{\\ddagger}$".to_owned(),
         letters => {
-            let plain = letters.chars().filter_map(|mark| ('a'..='p').find(|letter| superscript(*letter) == mark));
+            let plain = letters
+                .chars()
+                .filter_map(|mark| ('a'..='p').find(|letter| superscript(*letter) == mark));
             format!("$^{{{}}}$", plain.collect::<String>())
         }
     }
@@ -346,15 +462,24 @@ fn latex_text(text: &str) -> String {
 }
 
 fn probability(p: f64) -> String {
-    if p < 0.0001 { "< .0001".to_owned() } else { format!("{p:.4}") }
+    if p < 0.0001 {
+        "< .0001".to_owned()
+    } else {
+        format!("{p:.4}")
+    }
 }
 
 fn test_name(test: SignificanceTest) -> String {
     match test {
         SignificanceTest::StudentT => "paired t-test".to_owned(),
-        SignificanceTest::Bootstrap(drawn) => format!("paired bootstrap test, {} samples", drawn.samples),
+        SignificanceTest::Bootstrap(drawn) => {
+            format!("paired bootstrap test, {} samples", drawn.samples)
+        }
         SignificanceTest::Randomisation(drawn) => {
-            format!("paired randomisation test, exact or {} samples", drawn.samples)
+            format!(
+                "paired randomisation test, exact or {} samples",
+                drawn.samples
+            )
         }
     }
 }
@@ -369,12 +494,19 @@ fn correction_name(correction: Correction) -> &'static str {
 
 fn capital(text: &str) -> String {
     let mut characters = text.chars();
-    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+    characters
+        .next()
+        .map(|first| first.to_uppercase().chain(characters).collect())
+        .unwrap_or_default()
 }
 
 /// Quotes a CSV field if necessary (RFC 4180).
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 #[derive(Serialize)]
@@ -422,8 +554,23 @@ struct JsonComparison<'r> {
 
 impl<'r> JsonComparison<'r> {
     fn new(baseline: &'r str, comparison: &Comparison) -> Self {
-        let Comparison { topics, difference, p, corrected_p, effect_size, interval } = *comparison;
-        Self { baseline, topics, difference, interval, effect_size, p, corrected_p }
+        let Comparison {
+            topics,
+            difference,
+            p,
+            corrected_p,
+            effect_size,
+            interval,
+        } = *comparison;
+        Self {
+            baseline,
+            topics,
+            difference,
+            interval,
+            effect_size,
+            p,
+            corrected_p,
+        }
     }
 }
 
@@ -434,6 +581,9 @@ mod tests {
     #[test]
     fn special_characters_of_latex_are_escaped() {
         assert_eq!(latex_text("bm25_a & 5 % {x}"), r"bm25\_a \& 5 \% \{x\}");
-        assert_eq!(latex_text(r"a\b^~#$"), r"a\textbackslash{}b\textasciicircum{}\textasciitilde{}\#\$");
+        assert_eq!(
+            latex_text(r"a\b^~#$"),
+            r"a\textbackslash{}b\textasciicircum{}\textasciitilde{}\#\$"
+        );
     }
 }

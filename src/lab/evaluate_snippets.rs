@@ -54,8 +54,17 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     fn methods(&self) -> Vec<Method> {
-        let bounded = || Method::ALL.into_iter().filter(|method| method.is_bounded()).collect();
-        if self.methods.is_empty() { bounded() } else { self.methods.clone() }
+        let bounded = || {
+            Method::ALL
+                .into_iter()
+                .filter(|method| method.is_bounded())
+                .collect()
+        };
+        if self.methods.is_empty() {
+            bounded()
+        } else {
+            self.methods.clone()
+        }
     }
 }
 
@@ -90,18 +99,36 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let analysis = index.snapshot()?.analysis().clone();
     let queries = Queries::read(arguments)?;
     let entries = queries.entries(store.entries()?, arguments);
-    let mut measured = arguments.methods().into_iter().map(Measured::new).collect::<anyhow::Result<Vec<_>>>()?;
-    let progress = bar(entries.len() as u64, "measuring {bar:30} {pos} of {len} datasets · {eta} left");
+    let mut measured = arguments
+        .methods()
+        .into_iter()
+        .map(Measured::new)
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    let progress = bar(
+        entries.len() as u64,
+        "measuring {bar:30} {pos} of {len} datasets · {eta} left",
+    );
     let mut unread = 0;
     for entry in &entries {
         match store.content(entry) {
             Ok(graph) => {
                 let texts = queries.texts(&entry.dataset.metadata);
-                measure(&graph, &texts, &analysis, TripleBudget(arguments.budget), &mut measured)?;
+                measure(
+                    &graph,
+                    &texts,
+                    &analysis,
+                    TripleBudget(arguments.budget),
+                    &mut measured,
+                )?;
             }
             Err(error) => {
                 unread += 1;
-                writeln!(io::stderr(), "{}: {}", safe(entry.dataset.metadata.id.as_str()), safe(&error.to_string()))?;
+                writeln!(
+                    io::stderr(),
+                    "{}: {}",
+                    safe(entry.dataset.metadata.id.as_str()),
+                    safe(&error.to_string())
+                )?;
             }
         }
         progress.inc(1);
@@ -113,8 +140,16 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         write_atomically(file, plot::draw(&rows)?.as_bytes())
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
-    writeln!(io::stderr(), "{} datasets, {unread} of them unreadable", entries.len())?;
-    Ok(if entries.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    writeln!(
+        io::stderr(),
+        "{} datasets, {unread} of them unreadable",
+        entries.len()
+    )?;
+    Ok(if entries.is_empty() {
+        ExitStatus::NoResult
+    } else {
+        ExitStatus::Success
+    })
 }
 
 /// Measures every method on one dataset.
@@ -130,9 +165,14 @@ fn measure(
     }
     let (profile, patterns) = (Profile::new(graph), Patterns::new(graph));
     let reference = Reference::new(graph, &profile, &patterns);
-    let queries: Vec<AnalyzedQuery> = texts.iter().map(|text| AnalyzedQuery::new(text, analysis)).collect();
-    let matches: Vec<_> =
-        queries.iter().map(|query| QueryTerms::new(&query.distinct, analysis).matches(graph)).collect();
+    let queries: Vec<AnalyzedQuery> = texts
+        .iter()
+        .map(|text| AnalyzedQuery::new(text, analysis))
+        .collect();
+    let matches: Vec<_> = queries
+        .iter()
+        .map(|query| QueryTerms::new(&query.distinct, analysis).matches(graph))
+        .collect();
     let needs: Vec<InformationNeed<'_>> = queries
         .iter()
         .zip(&matches)
@@ -151,31 +191,59 @@ fn measure(
                 empty |= made.triples.is_empty();
                 snippet = Some(made);
             }
-            reports.extend(snippet.as_ref().map(|snippet| reference.report(snippet, Some(need)).values()));
+            reports.extend(
+                snippet
+                    .as_ref()
+                    .map(|snippet| reference.report(snippet, Some(need)).values()),
+            );
         }
         one.failures += usize::from(empty);
-        one.reports.push(std::array::from_fn(|place| mean(reports.iter().filter_map(|report| report[place]))));
+        one.reports.push(std::array::from_fn(|place| {
+            mean(reports.iter().filter_map(|report| report[place]))
+        }));
     }
     Ok(())
 }
 
 /// Returns the extractor of a method. Some extractors use the terms of a query.
-fn extractor<'t>(method: Method, terms: &'t QueryTerms<'_>) -> anyhow::Result<Box<dyn SnippetExtractor + 't>> {
-    Ok(method.extractor(&MethodOptions { keywords: Some(terms), ..MethodOptions::default() })?)
+fn extractor<'t>(
+    method: Method,
+    terms: &'t QueryTerms<'_>,
+) -> anyhow::Result<Box<dyn SnippetExtractor + 't>> {
+    Ok(method.extractor(&MethodOptions {
+        keywords: Some(terms),
+        ..MethodOptions::default()
+    })?)
 }
 
 impl Measured {
     fn new(method: Method) -> anyhow::Result<Self> {
         let name = extractor(method, &QueryTerms::new(&[], &Analysis::default()))?.name();
-        Ok(Self { method, name, reports: Vec::new(), triples: Vec::new(), times: Vec::new(), failures: 0 })
+        Ok(Self {
+            method,
+            name,
+            reports: Vec::new(),
+            triples: Vec::new(),
+            times: Vec::new(),
+            failures: 0,
+        })
     }
 
     fn row(&self) -> Row {
         let means = Report::NAMES
             .iter()
             .enumerate()
-            .filter_map(|(place, name)| Some((*name, mean(self.reports.iter().filter_map(|report| report[place]))?)));
-        let mut times: Vec<f64> = self.times.iter().map(|time| time.as_secs_f64() * 1000.0).collect();
+            .filter_map(|(place, name)| {
+                Some((
+                    *name,
+                    mean(self.reports.iter().filter_map(|report| report[place]))?,
+                ))
+            });
+        let mut times: Vec<f64> = self
+            .times
+            .iter()
+            .map(|time| time.as_secs_f64() * 1000.0)
+            .collect();
         times.sort_unstable_by(f64::total_cmp);
         Row {
             method: self.name.to_owned(),
@@ -196,24 +264,34 @@ fn percentile(sorted: &[f64], percent: usize) -> f64 {
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0usize), |(sum, count), value| (sum + value, count + 1));
+    let (sum, count) = values.fold((0.0, 0usize), |(sum, count), value| {
+        (sum + value, count + 1)
+    });
     (count > 0).then(|| sum / count as f64)
 }
 
 /// Queries of each dataset.
 enum Queries {
     Titles,
-    Relevant { topics: Topics, of: BTreeMap<String, Vec<usize>> },
+    Relevant {
+        topics: Topics,
+        of: BTreeMap<String, Vec<usize>>,
+    },
 }
 
 impl Queries {
     fn read(arguments: &Arguments) -> anyhow::Result<Self> {
-        let (Some(topics), Some(qrels)) = (&arguments.queries, &arguments.qrels) else { return Ok(Self::Titles) };
+        let (Some(topics), Some(qrels)) = (&arguments.queries, &arguments.qrels) else {
+            return Ok(Self::Titles);
+        };
         let (topics, qrels) = (Topics::read(topics)?, Qrels::read(qrels)?);
         let relevant = MinimumGrade::default().get();
         let mut of: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (place, topic) in topics.0.iter().enumerate() {
-            for (dataset, _) in qrels.judgements(&topic.id).filter(|(_, grade)| *grade >= relevant) {
+            for (dataset, _) in qrels
+                .judgements(&topic.id)
+                .filter(|(_, grade)| *grade >= relevant)
+            {
                 of.entry(dataset.to_owned()).or_default().push(place);
             }
         }
@@ -225,17 +303,23 @@ impl Queries {
             Self::Titles => vec![metadata.title()],
             Self::Relevant { topics, of } => {
                 let places = of.get(metadata.id.as_str()).map_or(&[][..], Vec::as_slice);
-                places.iter().map(|&place| topics.0[place].text.as_str()).collect()
+                places
+                    .iter()
+                    .map(|&place| topics.0[place].text.as_str())
+                    .collect()
             }
         }
     }
 
     /// Selects the datasets with queries, or a sample of them.
     fn entries(&self, entries: Vec<Entry>, arguments: &Arguments) -> Vec<Entry> {
-        let mut entries: Vec<Entry> =
-            entries.into_iter().filter(|entry| !self.texts(&entry.dataset.metadata).is_empty()).collect();
+        let mut entries: Vec<Entry> = entries
+            .into_iter()
+            .filter(|entry| !self.texts(&entry.dataset.metadata).is_empty())
+            .collect();
         if let Some(sample) = arguments.sample {
-            entries.sort_by_cached_key(|entry| sample_key(arguments.seed, &entry.dataset.metadata.id));
+            entries
+                .sort_by_cached_key(|entry| sample_key(arguments.seed, &entry.dataset.metadata.id));
             entries.truncate(sample);
         }
         entries
@@ -256,7 +340,14 @@ mod tests {
         assert_eq!(mean([].into_iter()), None);
         assert_eq!(mean([1.0, 2.0].into_iter()), Some(1.5));
         let times: Vec<f64> = (1..=40).map(f64::from).collect();
-        assert_eq!((percentile(&times, 95), percentile(&times[..1], 95), percentile(&[], 95)), (38.0, 1.0, 0.0));
+        assert_eq!(
+            (
+                percentile(&times, 95),
+                percentile(&times[..1], 95),
+                percentile(&[], 95)
+            ),
+            (38.0, 1.0, 0.0)
+        );
     }
 
     #[test]
@@ -264,7 +355,14 @@ mod tests {
         let mut measured = Measured::new(Method::Ksd).expect("made");
         measured.reports.push([Some(0.5); 6]);
         measured.times.push(Duration::from_millis(3));
-        let svg = plot::draw(&[measured.row(), Measured::new(Method::Cover).expect("made").row()]).expect("drawn");
-        assert!(svg.starts_with("<svg") && svg.contains("SkmRep") && svg.contains("keyword cover"), "{svg}");
+        let svg = plot::draw(&[
+            measured.row(),
+            Measured::new(Method::Cover).expect("made").row(),
+        ])
+        .expect("drawn");
+        assert!(
+            svg.starts_with("<svg") && svg.contains("SkmRep") && svg.contains("keyword cover"),
+            "{svg}"
+        );
     }
 }

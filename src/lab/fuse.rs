@@ -22,7 +22,12 @@ pub(crate) struct Arguments {
     output: PathBuf,
     /// Fusion method. With --folds, several methods may be given, separated by commas: each fold takes the one with the
     /// best objective on its validation part.
-    #[arg(long, value_name = "METHOD", value_delimiter = ',', default_value = "rrf")]
+    #[arg(
+        long,
+        value_name = "METHOD",
+        value_delimiter = ',',
+        default_value = "rrf"
+    )]
     method: Vec<Name>,
     /// Normalization of scores, for all methods except rrf.
     #[arg(long, value_name = "min-max|z", default_value = "min-max")]
@@ -31,7 +36,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "K", default_value_t = Method::RECIPROCAL_RANK_K)]
     k: f64,
     /// Weights from 0, one for each run, separated by commas. Default: 1 for every run.
-    #[arg(long, value_name = "W", value_delimiter = ',', conflicts_with = "folds")]
+    #[arg(
+        long,
+        value_name = "W",
+        value_delimiter = ',',
+        conflicts_with = "folds"
+    )]
     weights: Vec<f64>,
     /// Maximum number of documents of a topic.
     #[arg(long, value_name = "N", default_value_t = FusionTuning::DEPTH)]
@@ -44,7 +54,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR|N", requires = "qrels")]
     folds: Option<String>,
     /// Measure that learned weights maximise; of several, separated by commas, their mean.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "nDCG@10")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "nDCG@10"
+    )]
     objective: Vec<Metric>,
     /// Part of each fold that weights are learned from: train+valid or valid.
     #[arg(long, value_name = "PARTS", default_value = "train+valid")]
@@ -78,34 +93,62 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         arguments.k
     );
     ensure!(
-        !arguments.runs.iter().any(|path| provenance::is_same_file(path, &arguments.output)),
+        !arguments
+            .runs
+            .iter()
+            .any(|path| provenance::is_same_file(path, &arguments.output)),
         "{} is both an input run and the output: choose another --output",
         arguments.output.display()
     );
-    let runs = arguments.runs.iter().map(|path| Run::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let runs = arguments
+        .runs
+        .iter()
+        .map(|path| Run::read(path))
+        .collect::<Result<Vec<_>, _>>()?;
     let (run, how) = match (&arguments.qrels, &arguments.folds) {
         (Some(qrels), Some(folds)) => fuse_by_folds(arguments, runs, qrels, folds)?,
         _ => fuse_with_given_weights(arguments, &runs)?,
     };
     write(arguments, &run, &how)?;
-    Ok(if run.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if run.is_empty() {
+        ExitStatus::NoResult
+    } else {
+        ExitStatus::Success
+    })
 }
 
 fn fuse_with_given_weights(arguments: &Arguments, runs: &[Run]) -> anyhow::Result<(Run, Value)> {
     let [method] = arguments.methods()[..] else {
         anyhow::bail!("several methods need --qrels and --folds to choose from; give one --method")
     };
-    let weights = if arguments.weights.is_empty() { vec![1.0; runs.len()] } else { arguments.weights.clone() };
+    let weights = if arguments.weights.is_empty() {
+        vec![1.0; runs.len()]
+    } else {
+        arguments.weights.clone()
+    };
     ensure!(
         weights.len() == runs.len(),
         "{} weights for {} runs: give one weight for each run",
         weights.len(),
         runs.len()
     );
-    ensure!(weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0), "a weight must be a number from 0 on");
-    ensure!(weights.iter().any(|weight| *weight > 0.0), "every weight is 0: at least one must be larger");
-    let fusion = Fusion::default().with_method(method).with_depth(arguments.depth);
-    let topics: BTreeSet<&str> = runs.iter().flat_map(|run| run.iter().map(|(topic, _)| topic)).collect();
+    ensure!(
+        weights
+            .iter()
+            .all(|weight| weight.is_finite() && *weight >= 0.0),
+        "a weight must be a number from 0 on"
+    );
+    ensure!(
+        weights.iter().any(|weight| *weight > 0.0),
+        "every weight is 0: at least one must be larger"
+    );
+    let fusion = Fusion::default()
+        .with_method(method)
+        .with_depth(arguments.depth);
+    let topics: BTreeSet<&str> = runs
+        .iter()
+        .flat_map(|run| run.iter().map(|(topic, _)| topic))
+        .collect();
     let (none, mut fused) = (Ranking::default(), Run::new("lodeseek-fusion"));
     for topic in topics {
         let rankings = runs.iter().map(|run| run.ranking(topic).unwrap_or(&none));
@@ -115,16 +158,28 @@ fn fuse_with_given_weights(arguments: &Arguments, runs: &[Run]) -> anyhow::Resul
         }
     }
     let inputs = inputs(&arguments.runs, &(0..runs.len()).collect::<Vec<_>>())?;
-    Ok((fused, json!({ "inputs": inputs, "method": method.to_string(), "weights": weights })))
+    Ok((
+        fused,
+        json!({ "inputs": inputs, "method": method.to_string(), "weights": weights }),
+    ))
 }
 
-fn fuse_by_folds(arguments: &Arguments, runs: Vec<Run>, qrels: &Path, parts: &str) -> anyhow::Result<(Run, Value)> {
+fn fuse_by_folds(
+    arguments: &Arguments,
+    runs: Vec<Run>,
+    qrels: &Path,
+    parts: &str,
+) -> anyhow::Result<(Run, Value)> {
     let judgements = Qrels::read(qrels)?;
     let Ok(source) = parts.parse::<FoldSource>();
     let folds = source.read(Path::new(""), &judgements)?;
     let firsts = distinct(&runs);
-    let runs: Vec<Run> =
-        runs.into_iter().enumerate().filter(|(own, _)| firsts[*own] == *own).map(|(_, run)| run).collect();
+    let runs: Vec<Run> = runs
+        .into_iter()
+        .enumerate()
+        .filter(|(own, _)| firsts[*own] == *own)
+        .map(|(_, run)| run)
+        .collect();
     let tuning = FusionTuning::default()
         .with_methods(arguments.methods())
         .with_objective(arguments.objective.clone())
@@ -133,7 +188,10 @@ fn fuse_by_folds(arguments: &Arguments, runs: Vec<Run>, qrels: &Path, parts: &st
     let bar = terminal::bar(0, "{spinner} {msg}");
     let tuned = tuning.run(&runs, &folds, &|step| {
         let (fold, round, value) = (step.fold + 1, step.search.round + 1, step.search.value);
-        bar.set_message(format!("fold {fold}, {}, round {round}: {value:.4}", step.method));
+        bar.set_message(format!(
+            "fold {fold}, {}, round {round}: {value:.4}",
+            step.method
+        ));
     });
     bar.finish_and_clear();
     let tuned = tuned?;
@@ -192,11 +250,22 @@ fn report(tuned: &TunedFusion, qrels: &Qrels, objective: &[Metric]) -> io::Resul
     }
     for metric in objective {
         let topics = tuned.folds.iter().map(|fold| fold.topics).sum::<usize>() as f64;
-        let values: Vec<f64> =
-            tuned.run.iter().map(|(topic, ranking)| metric.evaluate(qrels, topic, ranking)).collect();
-        writeln!(err, "{metric} {:.4} over {topics} test topics", mean(&values) * values.len() as f64 / topics)?;
+        let values: Vec<f64> = tuned
+            .run
+            .iter()
+            .map(|(topic, ranking)| metric.evaluate(qrels, topic, ranking))
+            .collect();
+        writeln!(
+            err,
+            "{metric} {:.4} over {topics} test topics",
+            mean(&values) * values.len() as f64 / topics
+        )?;
     }
-    writeln!(err, "{:.1} distinct documents fused for each topic", tuned.pool)
+    writeln!(
+        err,
+        "{:.1} distinct documents fused for each topic",
+        tuned.pool
+    )
 }
 
 fn write(arguments: &Arguments, run: &Run, how: &Value) -> anyhow::Result<()> {

@@ -22,16 +22,27 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     ensure!(
-        !arguments.runs.iter().any(|path| provenance::is_same_file(path, &arguments.output)),
+        !arguments
+            .runs
+            .iter()
+            .any(|path| provenance::is_same_file(path, &arguments.output)),
         "{} is both an input run and the output: choose another --output",
         arguments.output.display()
     );
-    let runs = arguments.runs.iter().map(|path| Run::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let runs = arguments
+        .runs
+        .iter()
+        .map(|path| Run::read(path))
+        .collect::<Result<Vec<_>, _>>()?;
     let run = interleave_runs(&runs, arguments.depth);
     let mut text = Vec::new();
     run.write(&mut text)?;
     provenance::write_atomically(&arguments.output, &text)?;
-    let inputs = arguments.runs.iter().map(|path| Input::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let inputs = arguments
+        .runs
+        .iter()
+        .map(|path| Input::read(path))
+        .collect::<Result<Vec<_>, _>>()?;
     let record = json!({
         "program": Provenance::default(),
         "method": "balanced interleaving",
@@ -40,5 +51,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         "arguments": provenance::arguments(),
     });
     provenance::write(&provenance::sidecar(&arguments.output), &record)?;
-    Ok(if run.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if run.is_empty() {
+        ExitStatus::NoResult
+    } else {
+        ExitStatus::Success
+    })
 }

@@ -6,7 +6,9 @@ use crate::config::Config;
 use crate::encoder::EncoderArguments;
 use crate::{ExitStatus, terminal};
 use anyhow::{Context, ensure};
-use lodeseek_lab::reproduce::{Condition, DataFinder, Experiment, Iclr, IclrInput, IclrProgress, Report, TableReport};
+use lodeseek_lab::reproduce::{
+    Condition, DataFinder, Experiment, Iclr, IclrInput, IclrProgress, Report, TableReport,
+};
 use lodeseek_rerank::{Encoder, Granularity};
 use std::fs;
 use std::io::{self, Write};
@@ -17,7 +19,12 @@ pub(crate) struct Arguments {
     /// Condition file, or the NAME of acordar/NAME.toml.
     condition: String,
     /// Data folder. Paths in the condition are relative to it.
-    #[arg(long, value_name = "DIR", env = "LODESEEK_DATA", default_value = "../shared/data")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "LODESEEK_DATA",
+        default_value = "../shared/data"
+    )]
     data: PathBuf,
     /// Results file; the condition's section in it is replaced. Default: RESULTS.md in the folder of the condition.
     #[arg(long, value_name = "FILE")]
@@ -46,13 +53,23 @@ impl Arguments {
         granularity: Granularity,
         trained: Option<&Path>,
     ) -> anyhow::Result<Box<dyn Encoder>> {
-        let Some(folder) = trained else { return self.encoders.open_required(config, granularity) };
-        let models = self.models.as_deref().context("this condition needs trained models: --models FOLDER")?;
-        self.encoders.open_folder(config, granularity, &models.join(folder))
+        let Some(folder) = trained else {
+            return self.encoders.open_required(config, granularity);
+        };
+        let models = self
+            .models
+            .as_deref()
+            .context("this condition needs trained models: --models FOLDER")?;
+        self.encoders
+            .open_folder(config, granularity, &models.join(folder))
     }
 }
 
-pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     let path = file(&arguments.condition);
     let report = match Experiment::read(&path)? {
         Experiment::Ranking(condition) => ranked(&condition, home, config, arguments)?,
@@ -60,44 +77,77 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         Experiment::Iclr(iclr) => mapped(&iclr, config, arguments)?,
     };
     // Files first: printing fails if the reader of stdout closes it early.
-    let beside = || arguments.papers.is_none().then(|| path.with_file_name("RESULTS.md"));
+    let beside = || {
+        arguments
+            .papers
+            .is_none()
+            .then(|| path.with_file_name("RESULTS.md"))
+    };
     if let Some(output) = arguments.output.clone().or_else(beside) {
         write(&report, &output)?;
     }
     if let Some(path) = &arguments.by_topic {
-        fs::write(path, report.by_topic()).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(path, report.by_topic())
+            .with_context(|| format!("cannot write {}", path.display()))?;
     }
     match print(&report) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         printed => printed?,
     }
-    Ok(if report.fails() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if report.fails() {
+        ExitStatus::NoResult
+    } else {
+        ExitStatus::Success
+    })
 }
 
-fn ranked(condition: &Condition, home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<Report> {
+fn ranked(
+    condition: &Condition,
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<Report> {
     no_papers(&condition.name, arguments)?;
     if let Some(reason) = &condition.awaits {
-        writeln!(io::stderr().lock(), "{}: not run yet: {reason}", condition.name)?;
+        writeln!(
+            io::stderr().lock(),
+            "{}: not run yet: {reason}",
+            condition.name
+        )?;
     }
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders = |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
-    let report = condition.reproduce(&arguments.data, home, &encoders, &|step| bar.set_message(step.to_string()));
+    let encoders =
+        |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
+    let report = condition.reproduce(&arguments.data, home, &encoders, &|step| {
+        bar.set_message(step.to_string())
+    });
     bar.finish_and_clear();
     report
 }
 
-fn found(experiment: &DataFinder, home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<Report> {
+fn found(
+    experiment: &DataFinder,
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<Report> {
     no_papers(&experiment.name, arguments)?;
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders = |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
-    let report = experiment.reproduce(&arguments.data, home, &encoders, &|doing| bar.set_message(doing.to_owned()));
+    let encoders =
+        |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
+    let report = experiment.reproduce(&arguments.data, home, &encoders, &|doing| {
+        bar.set_message(doing.to_owned())
+    });
     bar.finish_and_clear();
     report
 }
 
 fn no_papers(name: &str, arguments: &Arguments) -> anyhow::Result<()> {
     let other = arguments.papers.is_some() || arguments.map.is_some();
-    ensure!(!other, "--papers and --map are for iclr; {name} does not accept them");
+    ensure!(
+        !other,
+        "--papers and --map are for iclr; {name} does not accept them"
+    );
     Ok(())
 }
 
@@ -105,22 +155,35 @@ fn mapped(iclr: &Iclr, config: &Config, arguments: &Arguments) -> anyhow::Result
     let encoder = arguments.encoders.open_text_encoder(config)?;
     let (papers, encoder) = (arguments.papers.as_deref(), encoder.as_deref());
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let input = IclrInput { data: &arguments.data, papers, encoder };
+    let input = IclrInput {
+        data: &arguments.data,
+        papers,
+        encoder,
+    };
     let done = iclr.reproduce(&input, &|step| match step {
         IclrProgress::Row(row) => bar.set_message(row.to_owned()),
-        IclrProgress::Encoded(done, of) => bar.set_message(format!("{done} of {of} abstracts encoded")),
-        IclrProgress::Skipped(row) => tracing::warn!("row {row} SKIPPED: it needs an encoder, --dpr FOLDER"),
+        IclrProgress::Encoded(done, of) => {
+            bar.set_message(format!("{done} of {of} abstracts encoded"))
+        }
+        IclrProgress::Skipped(row) => {
+            tracing::warn!("row {row} SKIPPED: it needs an encoder, --dpr FOLDER")
+        }
     });
     bar.finish_and_clear();
     let (report, best) = done?;
     if let (Some(path), Some(best)) = (&arguments.map, &best) {
-        fs::write(path, map::draw(best)?).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(path, map::draw(best)?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(report)
 }
 
 fn file(condition: &str) -> PathBuf {
-    if condition.ends_with(".toml") { condition.into() } else { Path::new("acordar").join(format!("{condition}.toml")) }
+    if condition.ends_with(".toml") {
+        condition.into()
+    } else {
+        Path::new("acordar").join(format!("{condition}.toml"))
+    }
 }
 
 fn print(report: &Report) -> io::Result<()> {
@@ -138,7 +201,12 @@ fn print(report: &Report) -> io::Result<()> {
 }
 
 fn print_table(table: &TableReport, out: &mut dyn Write) -> io::Result<()> {
-    let width = table.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let width = table
+        .rows
+        .iter()
+        .map(|row| row.name.chars().count())
+        .max()
+        .unwrap_or(0);
     write!(out, "{:width$}", "")?;
     for measure in &table.measures {
         write!(out, "  {measure:<13}")?;
@@ -147,8 +215,17 @@ fn print_table(table: &TableReport, out: &mut dyn Write) -> io::Result<()> {
     for row in &table.rows {
         write!(out, "{:width$}", row.name)?;
         for (column, cell) in row.cells.iter().enumerate() {
-            let measured = if cell.measured.is_nan() { "–".to_owned() } else { format!("{:.4}", cell.measured) };
-            write!(out, "  {measured:6}{:1} {:<5}", row.mark(column), cell.outcome)?;
+            let measured = if cell.measured.is_nan() {
+                "–".to_owned()
+            } else {
+                format!("{:.4}", cell.measured)
+            };
+            write!(
+                out,
+                "  {measured:6}{:1} {:<5}",
+                row.mark(column),
+                cell.outcome
+            )?;
         }
         writeln!(out)?;
         if let Some(note) = &row.note {
@@ -171,5 +248,6 @@ fn write(report: &Report, output: &Path) -> anyhow::Result<()> {
         "{} holds something else than results and was not changed: choose another --output",
         output.display()
     );
-    fs::write(output, report.replace_section(&before)).with_context(|| format!("cannot write {}", output.display()))
+    fs::write(output, report.replace_section(&before))
+        .with_context(|| format!("cannot write {}", output.display()))
 }

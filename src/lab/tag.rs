@@ -26,7 +26,12 @@ pub(crate) struct Arguments {
     #[arg(value_name = "PAPERS.jsonl")]
     papers: PathBuf,
     /// Keys of the texts to read, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "title,abstract")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "title,abstract"
+    )]
     text_keys: Vec<String>,
     /// Catalogue whose dataset names are searched for. Default: the collection in the home.
     #[arg(long, value_name = "FILE")]
@@ -63,7 +68,10 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         arguments.papers.display()
     );
     let lexicon = Lexicon::from_datasets(&metadata(home, arguments)?)?;
-    ensure!(!lexicon.is_empty(), "no dataset names: load datasets, or give a catalogue with --catalog");
+    ensure!(
+        !lexicon.is_empty(),
+        "no dataset names: load datasets, or give a catalogue with --catalog"
+    );
     let started = Instant::now();
     let names = lexicon.len();
     let tagger = learn(lexicon, arguments)?;
@@ -88,19 +96,30 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         None if arguments.evaluate => report.write_agreement(&mut out, arguments.json)?,
         None => {}
     }
-    Ok(if tagged.pairs > 0 { ExitStatus::Success } else { ExitStatus::NoResult })
+    Ok(if tagged.pairs > 0 {
+        ExitStatus::Success
+    } else {
+        ExitStatus::NoResult
+    })
 }
 
 fn metadata(home: &Path, arguments: &Arguments) -> anyhow::Result<Vec<Metadata>> {
     let Some(path) = &arguments.catalog else {
         let entries = Store::open(home, Access::Read, None)?.entries()?;
-        return Ok(entries.into_iter().map(|entry| entry.dataset.metadata).collect());
+        return Ok(entries
+            .into_iter()
+            .map(|entry| entry.dataset.metadata)
+            .collect());
     };
     let catalog = Catalog::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     for problem in &catalog.problems {
         tracing::warn!("{problem}");
     }
-    Ok(catalog.datasets.into_iter().map(|dataset| dataset.metadata).collect())
+    Ok(catalog
+        .datasets
+        .into_iter()
+        .map(|dataset| dataset.metadata)
+        .collect())
 }
 
 /// Reads the papers for statistics of the names, and reports unreadable lines.
@@ -142,7 +161,8 @@ fn output(arguments: &Arguments) -> anyhow::Result<Option<Box<dyn Write>>> {
             "{} is both the papers and the output",
             path.display()
         );
-        let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        let file =
+            File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
         return Ok(Some(Box::new(BufWriter::new(file))));
     }
     let elsewhere = arguments.evaluate || arguments.sample.is_some();
@@ -151,17 +171,30 @@ fn output(arguments: &Arguments) -> anyhow::Result<Option<Box<dyn Write>>> {
 
 /// Adds the results to a paper: dataset ids, names to mask, and each mention with its place and rule.
 fn tagged(paper: Paper, mentions: &[Mention], arguments: &Arguments) -> Value {
-    let accepted: Vec<&Mention> = mentions.iter().filter(|mention| mention.accepted().is_some()).collect();
-    let ids = accepted.iter().filter_map(|mention| mention.accepted()).map(ToString::to_string);
+    let accepted: Vec<&Mention> = mentions
+        .iter()
+        .filter(|mention| mention.accepted().is_some())
+        .collect();
+    let ids = accepted
+        .iter()
+        .filter_map(|mention| mention.accepted())
+        .map(ToString::to_string);
     let surfaces = accepted.iter().map(|mention| mention.surface.clone());
     let mut object: Map<String, Value> = paper.object;
     object.insert("positives".to_owned(), distinct(ids).into());
     object.insert("mentions".to_owned(), distinct(surfaces).into());
-    let spans: Vec<Value> = accepted.iter().map(|mention| span(mention, &arguments.text_keys)).collect();
+    let spans: Vec<Value> = accepted
+        .iter()
+        .map(|mention| span(mention, &arguments.text_keys))
+        .collect();
     object.insert("spans".to_owned(), spans.into());
     if arguments.rejected {
-        let rejected = mentions.iter().filter(|mention| mention.accepted().is_none());
-        let spans: Vec<Value> = rejected.map(|mention| span(mention, &arguments.text_keys)).collect();
+        let rejected = mentions
+            .iter()
+            .filter(|mention| mention.accepted().is_none());
+        let spans: Vec<Value> = rejected
+            .map(|mention| span(mention, &arguments.text_keys))
+            .collect();
         object.insert("rejected".to_owned(), spans.into());
     }
     object.into()

@@ -99,7 +99,12 @@ struct Judged {
     #[arg(long, value_name = "FILE")]
     qrels: PathBuf,
     /// Number of folds to deal the sorted topics into.
-    #[arg(long, value_name = "N", required_unless_present = "folds_dir", conflicts_with = "folds_dir")]
+    #[arg(
+        long,
+        value_name = "N",
+        required_unless_present = "folds_dir",
+        conflicts_with = "folds_dir"
+    )]
     folds: Option<usize>,
     /// Folder of existing folds: fold0.test.qrels and so on.
     #[arg(long, value_name = "DIR")]
@@ -146,7 +151,10 @@ impl Kind {
         let (Self::Titles(Titles { output, .. })
         | Self::Queries(Queries { output, .. })
         | Self::Judged(Judged { output, .. })
-        | Self::Mentions(Mentions { papers: Papers { output, .. }, .. })
+        | Self::Mentions(Mentions {
+            papers: Papers { output, .. },
+            ..
+        })
         | Self::Abstracts(Papers { output, .. })
         | Self::Crops(Papers { output, .. })) = self;
         &output.output
@@ -162,12 +170,19 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let kind = &arguments.kind;
     // Before the computation: an unusable output folder is reported at once.
     check_output_folder(kind.output())?;
-    let (artifact, collection) =
-        if kind.needs_no_home() { (make(kind, None)?, None) } else { make_from_home(kind, home)? };
+    let (artifact, collection) = if kind.needs_no_home() {
+        (make(kind, None)?, None)
+    } else {
+        make_from_home(kind, home)?
+    };
     let about = about(&artifact, collection)?;
     artifact.data.write(kind.output(), &about)?;
     report(&artifact.data)?;
-    Ok(if artifact.data.examples.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if artifact.data.examples.is_empty() {
+        ExitStatus::NoResult
+    } else {
+        ExitStatus::Success
+    })
 }
 
 /// Makes data from a home, and describes the home's index.
@@ -183,8 +198,12 @@ fn make(kind: &Kind, searcher: Option<Searcher>) -> anyhow::Result<Artifact> {
         (Kind::Queries(arguments), Some(searcher)) => make_queries(searcher, arguments),
         (Kind::Judged(arguments), Some(searcher)) => make_judged(searcher, arguments),
         (Kind::Mentions(arguments), Some(searcher)) => make_mentions(searcher, arguments),
-        (Kind::Abstracts(arguments), Some(searcher)) => make_from_papers("abstracts", abstracts, &searcher, arguments),
-        (Kind::Crops(arguments), Some(searcher)) => make_from_papers("crops", crops, &searcher, arguments),
+        (Kind::Abstracts(arguments), Some(searcher)) => {
+            make_from_papers("abstracts", abstracts, &searcher, arguments)
+        }
+        (Kind::Crops(arguments), Some(searcher)) => {
+            make_from_papers("crops", crops, &searcher, arguments)
+        }
         (_, None) => anyhow::bail!("this kind of training data is made from a home"),
     }
 }
@@ -192,8 +211,12 @@ fn make(kind: &Kind, searcher: Option<Searcher>) -> anyhow::Result<Artifact> {
 fn make_titles(searcher: Option<&Searcher>, arguments: &Titles) -> anyhow::Result<Artifact> {
     let mut catalogs = Vec::new();
     for path in &arguments.catalog {
-        let catalog = Catalog::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        catalog.problems.iter().for_each(|problem| tracing::warn!("{problem}"));
+        let catalog =
+            Catalog::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        catalog
+            .problems
+            .iter()
+            .for_each(|problem| tracing::warn!("{problem}"));
         catalogs.push((name(path), catalog));
     }
     let bar = terminal::bar(0, "{spinner} {msg}");
@@ -202,20 +225,48 @@ fn make_titles(searcher: Option<&Searcher>, arguments: &Titles) -> anyhow::Resul
     })?;
     bar.finish_and_clear();
     let parameters = json!({ "negatives": arguments.negatives, "home": searcher.is_some() });
-    Ok(Artifact { data, kind: "titles", inputs: arguments.catalog.clone(), parameters })
+    Ok(Artifact {
+        data,
+        kind: "titles",
+        inputs: arguments.catalog.clone(),
+        parameters,
+    })
 }
 
 fn make_queries(searcher: Searcher, arguments: &Queries) -> anyhow::Result<Artifact> {
     let qrels = arguments.judged.as_deref().map(Qrels::read).transpose()?;
-    let Queries { per_dataset, negatives, seed, .. } = *arguments;
+    let Queries {
+        per_dataset,
+        negatives,
+        seed,
+        ..
+    } = *arguments;
     let written = arguments.written.as_deref().map(written).transpose()?;
-    let options = QueryOptions { per_dataset, negatives, seed, judged: qrels.as_ref(), written: written.as_ref() };
+    let options = QueryOptions {
+        per_dataset,
+        negatives,
+        seed,
+        judged: qrels.as_ref(),
+        written: written.as_ref(),
+    };
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let data = queries(searcher, &options, &|done, all| bar.set_message(format!("{done} of {all} datasets")))?;
+    let data = queries(searcher, &options, &|done, all| {
+        bar.set_message(format!("{done} of {all} datasets"))
+    })?;
     bar.finish_and_clear();
     let parameters = json!({ "per_dataset": per_dataset, "negatives": negatives, "seed": seed });
-    let inputs = arguments.judged.iter().chain(&arguments.written).cloned().collect();
-    Ok(Artifact { data, kind: "queries", inputs, parameters })
+    let inputs = arguments
+        .judged
+        .iter()
+        .chain(&arguments.written)
+        .cloned()
+        .collect();
+    Ok(Artifact {
+        data,
+        kind: "queries",
+        inputs,
+        parameters,
+    })
 }
 
 /// Reads queries by dataset.
@@ -223,16 +274,25 @@ fn written(path: &Path) -> anyhow::Result<BTreeMap<DatasetId, Vec<String>>> {
     let mut queries: BTreeMap<DatasetId, Vec<String>> = BTreeMap::new();
     for line in &lines(path)? {
         let place = || {
-            format!("{}: {line:?} is no dataset's id, a tab and a query: one such line for each query", path.display())
+            format!(
+                "{}: {line:?} is no dataset's id, a tab and a query: one such line for each query",
+                path.display()
+            )
         };
         let (id, query) = line.split_once('\t').with_context(place)?;
-        queries.entry(DatasetId::new(id).with_context(place)?).or_default().push(query.to_owned());
+        queries
+            .entry(DatasetId::new(id).with_context(place)?)
+            .or_default()
+            .push(query.to_owned());
     }
     Ok(queries)
 }
 
 fn make_judged(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Artifact> {
-    let (topics, qrels) = (Topics::read(&arguments.topics)?, Qrels::read(&arguments.qrels)?);
+    let (topics, qrels) = (
+        Topics::read(&arguments.topics)?,
+        Qrels::read(&arguments.qrels)?,
+    );
     let source = match (&arguments.folds_dir, arguments.folds) {
         (Some(folder), _) => FoldSource::Folder(folder.clone()),
         (None, count) => FoldSource::Dealt(count.unwrap_or_default()),
@@ -241,18 +301,38 @@ fn make_judged(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Artifac
     let mut inputs = vec![arguments.topics.clone(), arguments.qrels.clone()];
     inputs.extend(arguments.folds_dir.clone());
     let parameters = json!({ "folds": folds.0.len() });
-    Ok(Artifact { data: judged(searcher, &topics, &qrels, &folds)?, kind: "judged", inputs, parameters })
+    Ok(Artifact {
+        data: judged(searcher, &topics, &qrels, &folds)?,
+        kind: "judged",
+        inputs,
+        parameters,
+    })
 }
 
 fn make_mentions(searcher: Searcher, arguments: &Mentions) -> anyhow::Result<Artifact> {
-    let Mentions { papers, queries, negatives } = arguments;
+    let Mentions {
+        papers,
+        queries,
+        negatives,
+    } = arguments;
     let topics = papers.topics()?;
-    let queries_of_people = queries.as_deref().map(lines).transpose()?.unwrap_or_default();
-    let options = PaperOptions { papers: &papers.papers, topics: &topics };
+    let queries_of_people = queries
+        .as_deref()
+        .map(lines)
+        .transpose()?
+        .unwrap_or_default();
+    let options = PaperOptions {
+        papers: &papers.papers,
+        topics: &topics,
+    };
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let data = mentions(searcher, &options, &queries_of_people, *negatives, &|done, all| {
-        bar.set_message(format!("{done} of {all} queries"))
-    })?;
+    let data = mentions(
+        searcher,
+        &options,
+        &queries_of_people,
+        *negatives,
+        &|done, all| bar.set_message(format!("{done} of {all} queries")),
+    )?;
     bar.finish_and_clear();
     Ok(Artifact {
         data,
@@ -263,8 +343,14 @@ fn make_mentions(searcher: Searcher, arguments: &Mentions) -> anyhow::Result<Art
 }
 
 fn lines(path: &Path) -> anyhow::Result<Vec<String>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect())
 }
 
 /// A function that makes examples of papers.
@@ -277,8 +363,19 @@ fn make_from_papers(
     papers: &Papers,
 ) -> anyhow::Result<Artifact> {
     let topics = papers.topics()?;
-    let data = make(searcher, &PaperOptions { papers: &papers.papers, topics: &topics })?;
-    Ok(Artifact { data, kind, inputs: papers.inputs(), parameters: json!({}) })
+    let data = make(
+        searcher,
+        &PaperOptions {
+            papers: &papers.papers,
+            topics: &topics,
+        },
+    )?;
+    Ok(Artifact {
+        data,
+        kind,
+        inputs: papers.inputs(),
+        parameters: json!({}),
+    })
 }
 
 impl Papers {
@@ -295,7 +392,11 @@ impl Papers {
     }
 
     fn inputs(&self) -> Vec<PathBuf> {
-        std::iter::once(&self.papers).chain(&self.topics).chain(&self.qrels).cloned().collect()
+        std::iter::once(&self.papers)
+            .chain(&self.topics)
+            .chain(&self.qrels)
+            .cloned()
+            .collect()
     }
 }
 
@@ -304,7 +405,11 @@ impl Papers {
 fn about(artifact: &Artifact, collection: Option<Value>) -> anyhow::Result<Value> {
     let mut inputs = Vec::new();
     for path in &artifact.inputs {
-        ensure!(path.file_name().is_some(), "{} is not the path of a file", path.display());
+        ensure!(
+            path.file_name().is_some(),
+            "{} is not the path of a file",
+            path.display()
+        );
         inputs.push(json!({ "file": name(path), "sha256": Input::read(path)?.sha256 }));
     }
     Ok(json!({
@@ -319,12 +424,18 @@ fn about(artifact: &Artifact, collection: Option<Value>) -> anyhow::Result<Value
 }
 
 fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn report(data: &TrainingData) -> anyhow::Result<()> {
     let mut err = io::stderr().lock();
-    let (examples, passages) = (grouped(data.examples.len() as u64), grouped(data.passages.len() as u64));
+    let (examples, passages) = (
+        grouped(data.examples.len() as u64),
+        grouped(data.passages.len() as u64),
+    );
     writeln!(err, "{examples} examples, {passages} passages")?;
     for (reason, count) in data.left_out.iter().filter(|(_, count)| *count > 0) {
         writeln!(err, "excluded: {} {reason}", grouped(count))?;

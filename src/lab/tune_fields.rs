@@ -9,7 +9,9 @@ use lodeseek_engine::Searcher;
 use lodeseek_eval::{CoordinateSearch, Folds, Metric, Qrels, Run, Topics};
 use lodeseek_eval::{Input, Provenance};
 use lodeseek_index::document::Field;
-use lodeseek_lab::reproduce::{FieldPools, FoldSource, LearnOn, TunedWeights, WeightProgress, WeightTuning};
+use lodeseek_lab::reproduce::{
+    FieldPools, FoldSource, LearnOn, TunedWeights, WeightProgress, WeightTuning,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -50,11 +52,19 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let (topics, qrels) = (Topics::read(&arguments.topics)?, Qrels::read(&arguments.qrels)?);
+    let (topics, qrels) = (
+        Topics::read(&arguments.topics)?,
+        Qrels::read(&arguments.qrels)?,
+    );
     let folds = arguments.folds.read(Path::new(""), &qrels)?;
-    let without = qrels.topics().filter(|topic| !topics.0.iter().any(|one| one.id == *topic)).count();
+    let without = qrels
+        .topics()
+        .filter(|topic| !topics.0.iter().any(|one| one.id == *topic))
+        .count();
     if without > 0 {
-        tracing::warn!("{without} judged topics have no text in --topics; they are not ranked and count as 0");
+        tracing::warn!(
+            "{without} judged topics have no text in --topics; they are not ranked and count as 0"
+        );
     }
     let model = arguments.ranking.model()?;
     let tuning = WeightTuning {
@@ -84,7 +94,10 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let mut text = Vec::new();
     test.write(&mut text)?;
     provenance::write_atomically(&arguments.output, &text)?;
-    provenance::write(&provenance::sidecar(&arguments.output), &with_folds(record, &tuned))?;
+    provenance::write(
+        &provenance::sidecar(&arguments.output),
+        &with_folds(record, &tuned),
+    )?;
     state.finish();
     report(arguments, &searcher, &topics, &qrels, &folds, &tuned, &test)?;
     Ok(ExitStatus::Success)
@@ -92,19 +105,31 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 
 fn pools(searcher: &Searcher, topics: &Topics, candidates: usize) -> anyhow::Result<FieldPools> {
     let bar = ProgressBar::new(topics.0.len() as u64).with_message("finding candidates");
-    bar.set_style(ProgressStyle::with_template("{msg} {pos}/{len} topics {wide_bar}")?);
+    bar.set_style(ProgressStyle::with_template(
+        "{msg} {pos}/{len} topics {wide_bar}",
+    )?);
     let mut pools = FieldPools::new();
     for topic in &topics.0 {
-        pools.insert(topic.id.clone(), searcher.tuning_pool().candidates(&topic.text, candidates)?);
+        pools.insert(
+            topic.id.clone(),
+            searcher.tuning_pool().candidates(&topic.text, candidates)?,
+        );
         bar.inc(1);
     }
     bar.finish_and_clear();
     Ok(pools)
 }
 
-fn learn(tuning: &WeightTuning, pools: &FieldPools, folds: &Folds, state: &State) -> anyhow::Result<Vec<TunedWeights>> {
+fn learn(
+    tuning: &WeightTuning,
+    pools: &FieldPools,
+    folds: &Folds,
+    state: &State,
+) -> anyhow::Result<Vec<TunedWeights>> {
     let bar = ProgressBar::new(folds.0.len() as u64);
-    bar.set_style(ProgressStyle::with_template("{pos}/{len} folds {wide_bar} {msg}")?);
+    bar.set_style(ProgressStyle::with_template(
+        "{pos}/{len} folds {wide_bar} {msg}",
+    )?);
     bar.set_position(state.known.len() as u64);
     let on_progress = |progress: WeightProgress| {
         let search = progress.search;
@@ -130,12 +155,21 @@ fn test_run(
     folds: &Folds,
     tuned: &[TunedWeights],
 ) -> anyhow::Result<Run> {
-    let mut run = Run::new(format!("{}.tuned", arguments.ranking.fields().tag(arguments.ranking.kind())));
+    let mut run = Run::new(format!(
+        "{}.tuned",
+        arguments.ranking.fields().tag(arguments.ranking.kind())
+    ));
     for (fold, tuned) in folds.0.iter().zip(tuned) {
-        let searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?.with_weights(tuned.weights));
+        let searcher = Searcher::open(home)?
+            .with_model(arguments.ranking.model()?.with_weights(tuned.weights));
         for topic in fold.test.topics() {
-            let Some(topic) = topics.0.iter().find(|one| one.id == topic) else { continue };
-            run.insert(&topic.id, searcher.rank(&topic.text, arguments.depth.get())?);
+            let Some(topic) = topics.0.iter().find(|one| one.id == topic) else {
+                continue;
+            };
+            run.insert(
+                &topic.id,
+                searcher.rank(&topic.text, arguments.depth.get())?,
+            );
         }
     }
     Ok(run)
@@ -147,7 +181,10 @@ fn as_json(tuned: &TunedWeights) -> Value {
 
 fn with_folds(mut record: Value, tuned: &[TunedWeights]) -> Value {
     if let Some(record) = record.as_object_mut() {
-        record.insert("weights_of_folds".to_owned(), tuned.iter().map(as_json).collect());
+        record.insert(
+            "weights_of_folds".to_owned(),
+            tuned.iter().map(as_json).collect(),
+        );
         record.insert("arguments".to_owned(), json!(provenance::arguments()));
     }
     record
@@ -172,7 +209,12 @@ impl State {
         if !known.is_empty() {
             tracing::info!(folds = known.len(), "resuming an interrupted tuning");
         }
-        Self { path, record: record.clone(), folds: Mutex::new(known.clone()), known }
+        Self {
+            path,
+            record: record.clone(),
+            folds: Mutex::new(known.clone()),
+            known,
+        }
     }
 
     fn read(path: &Path, record: &Value) -> Option<BTreeMap<usize, TunedWeights>> {
@@ -182,18 +224,31 @@ impl State {
         }
         let one = |(fold, tuned): (&String, &Value)| {
             let weights = serde_json::from_value(tuned.get("weights")?.clone()).ok()?;
-            Some((fold.parse().ok()?, TunedWeights { weights, learned: tuned.get("learned")?.as_f64()? }))
+            Some((
+                fold.parse().ok()?,
+                TunedWeights {
+                    weights,
+                    learned: tuned.get("learned")?.as_f64()?,
+                },
+            ))
         };
         state.get("folds")?.as_object()?.iter().map(one).collect()
     }
 
     /// Saves a fold. An error is only logged: without the state the command cannot resume, but its result is complete.
     fn keep(&self, fold: usize, tuned: &TunedWeights) {
-        let mut folds = self.folds.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut folds = self
+            .folds
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         folds.insert(fold, *tuned);
-        let folds: BTreeMap<String, Value> =
-            folds.iter().map(|(fold, tuned)| (fold.to_string(), as_json(tuned))).collect();
-        if let Err(error) = provenance::write(&self.path, &json!({ "of": self.record, "folds": folds })) {
+        let folds: BTreeMap<String, Value> = folds
+            .iter()
+            .map(|(fold, tuned)| (fold.to_string(), as_json(tuned)))
+            .collect();
+        if let Err(error) =
+            provenance::write(&self.path, &json!({ "of": self.record, "folds": folds }))
+        {
             tracing::warn!(%error, "cannot save the state of the tuning; an interrupted command starts again");
         }
     }
@@ -215,7 +270,11 @@ fn report(
 ) -> anyhow::Result<()> {
     let mut untuned = Run::new("untuned");
     for (topic, _) in test.iter() {
-        let text = topics.0.iter().find(|one| one.id == topic).context("a ranked topic has no text")?;
+        let text = topics
+            .0
+            .iter()
+            .find(|one| one.id == topic)
+            .context("a ranked topic has no text")?;
         untuned.insert(topic, searcher.rank(&text.text, arguments.depth.get())?);
     }
     let objective = arguments.objective;
@@ -230,10 +289,16 @@ fn report(
         for weight in tuned.weights.0 {
             write!(out, " {weight:>11.1}")?;
         }
-        let (before, after) = (mean(objective, &untuned, &fold.test), mean(objective, test, &fold.test));
+        let (before, after) = (
+            mean(objective, &untuned, &fold.test),
+            mean(objective, test, &fold.test),
+        );
         writeln!(out, " {:>8.4} {before:>8.4} {after:>8.4}", tuned.learned)?;
     }
-    let (before, after) = (mean(objective, &untuned, qrels), mean(objective, test, qrels));
+    let (before, after) = (
+        mean(objective, &untuned, qrels),
+        mean(objective, test, qrels),
+    );
     writeln!(
         out,
         "{objective} over all {} topics, each tested once: untuned {before:.4}, tuned {after:.4}",
@@ -246,7 +311,10 @@ fn report(
 fn mean(measure: Metric, run: &Run, qrels: &Qrels) -> f64 {
     let mut values = Vec::new();
     for topic in qrels.topics() {
-        values.push(run.ranking(topic).map_or(0.0, |ranking| measure.evaluate(qrels, topic, ranking)));
+        values.push(
+            run.ranking(topic)
+                .map_or(0.0, |ranking| measure.evaluate(qrels, topic, ranking)),
+        );
     }
     lodeseek_eval::mean(&values)
 }

@@ -66,9 +66,18 @@ impl Upload {
         Self { replace, ..self }
     }
 
-    fn add_source(&mut self, number: usize, source: &Path, catalog: &Catalog) -> anyhow::Result<()> {
-        let path = source.canonicalize().with_context(|| format!("cannot read {}", source.display()))?;
-        let name = path.file_name().map_or_else(|| "data".into(), |name| name.to_string_lossy());
+    fn add_source(
+        &mut self,
+        number: usize,
+        source: &Path,
+        catalog: &Catalog,
+    ) -> anyhow::Result<()> {
+        let path = source
+            .canonicalize()
+            .with_context(|| format!("cannot read {}", source.display()))?;
+        let name = path
+            .file_name()
+            .map_or_else(|| "data".into(), |name| name.to_string_lossy());
         let name = format!("{number}/{name}");
         self.sources.push(name.clone());
         self.origins.push(path.to_string_lossy().into_owned());
@@ -77,13 +86,23 @@ impl Upload {
         }
         self.add_file(name, path.clone())?;
         // Files that are missing here are missing there, and reported.
-        for distribution in catalog.datasets.iter().flat_map(|dataset| &dataset.distributions) {
-            let Location::File(place) = &distribution.location else { continue };
-            let is_inside =
-                Path::new(place).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        for distribution in catalog
+            .datasets
+            .iter()
+            .flat_map(|dataset| &dataset.distributions)
+        {
+            let Location::File(place) = &distribution.location else {
+                continue;
+            };
+            let is_inside = Path::new(place)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
             let file = catalog.folder.join(place);
             if distribution.copy.is_none() && is_inside && file.is_file() {
-                let parts: Vec<&str> = place.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+                let parts: Vec<&str> = place
+                    .split('/')
+                    .filter(|part| !matches!(*part, "" | "."))
+                    .collect();
                 self.add_file(format!("{number}/{}", parts.join("/")), file)?;
             }
         }
@@ -91,7 +110,13 @@ impl Upload {
     }
 
     /// Adds the files that `load` reads in a folder: no hidden ones, and no links out of it.
-    fn add_folder(&mut self, name: &str, root: &Path, folder: &Path, depth: usize) -> anyhow::Result<()> {
+    fn add_folder(
+        &mut self,
+        name: &str,
+        root: &Path,
+        folder: &Path,
+        depth: usize,
+    ) -> anyhow::Result<()> {
         if depth > DEPTH {
             return Ok(());
         }
@@ -123,7 +148,9 @@ impl Upload {
                 path.display()
             );
         }
-        let metadata = path.metadata().with_context(|| format!("cannot read {}", path.display()))?;
+        let metadata = path
+            .metadata()
+            .with_context(|| format!("cannot read {}", path.display()))?;
         if metadata.is_file() && self.files.insert(name, path).is_none() {
             self.bytes += metadata.len();
         }
@@ -142,14 +169,21 @@ impl Upload {
     /// Returns the body. Files are opened when they are sent.
     pub(super) fn into_body(self) -> MultipartBody {
         let mut parts = Vec::new();
-        let mut fields: Vec<(&str, &str)> = self.sources.iter().map(|name| ("source", name.as_str())).collect();
+        let mut fields: Vec<(&str, &str)> = self
+            .sources
+            .iter()
+            .map(|name| ("source", name.as_str()))
+            .collect();
         fields.extend(self.origins.iter().map(|path| ("origin", path.as_str())));
         fields.push(("idPrefix", &self.id_prefix));
         if self.replace {
             fields.push(("replace", "true"));
         }
         for (name, value) in fields {
-            let head = format!("--{}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n", self.boundary);
+            let head = format!(
+                "--{}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n",
+                self.boundary
+            );
             parts.push(Part::Text(format!("{head}{value}\r\n")));
         }
         for (name, path) in self.files {
@@ -162,7 +196,10 @@ impl Upload {
             parts.push(Part::Text("\r\n".to_owned()));
         }
         parts.push(Part::Text(format!("--{}--\r\n", self.boundary)));
-        MultipartBody { parts: parts.into_iter(), current: Box::new(io::empty()) }
+        MultipartBody {
+            parts: parts.into_iter(),
+            current: Box::new(io::empty()),
+        }
     }
 }
 
@@ -194,14 +231,22 @@ impl Read for MultipartBody {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    File::open(path).map_err(|error| io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display())))
+    File::open(path).map_err(|error| {
+        io::Error::new(
+            error.kind(),
+            format!("cannot read {}: {error}", path.display()),
+        )
+    })
 }
 
 /// Returns a boundary that no file contains: random digits.
 fn boundary() -> anyhow::Result<String> {
     let mut bytes = [0; BOUNDARY_BYTES];
-    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("the system has no random numbers: {error}"))?;
-    Ok(bytes.iter().fold("lodeseek".to_owned(), |text, byte| format!("{text}{byte:02x}")))
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("the system has no random numbers: {error}"))?;
+    Ok(bytes.iter().fold("lodeseek".to_owned(), |text, byte| {
+        format!("{text}{byte:02x}")
+    }))
 }
 
 #[cfg(test)]
@@ -210,20 +255,38 @@ mod tests {
 
     #[test]
     fn a_catalogue_is_sent_with_its_files() {
-        let upload = Upload::new(&["testdata/catalog.ttl".into(), "testdata/dumps/soils.ttl".into()], "a-")
-            .expect("readable sources");
+        let upload = Upload::new(
+            &[
+                "testdata/catalog.ttl".into(),
+                "testdata/dumps/soils.ttl".into(),
+            ],
+            "a-",
+        )
+        .expect("readable sources");
         let names: Vec<&str> = upload.files.keys().map(String::as_str).collect();
         assert_eq!(upload.sources, ["0/catalog.ttl", "1/soils.ttl"]);
-        assert!(names.contains(&"0/catalog.ttl") && names.contains(&"0/dumps/trees.nt.gz"), "{names:?}");
-        assert!(names.contains(&"1/soils.ttl") && !names.contains(&"0/queries.tsv"), "{names:?}");
+        assert!(
+            names.contains(&"0/catalog.ttl") && names.contains(&"0/dumps/trees.nt.gz"),
+            "{names:?}"
+        );
+        assert!(
+            names.contains(&"1/soils.ttl") && !names.contains(&"0/queries.tsv"),
+            "{names:?}"
+        );
         let (bytes, boundary) = (upload.bytes(), upload.boundary.clone());
         let mut body = Vec::new();
         upload.into_body().read_to_end(&mut body).expect("read");
         let text = String::from_utf8_lossy(&body);
         assert!(body.len() as u64 > bytes && text.ends_with(&format!("--{boundary}--\r\n")));
-        assert!(text.contains("name=\"idPrefix\"\r\n\r\na-\r\n"), "the prefix is sent");
+        assert!(
+            text.contains("name=\"idPrefix\"\r\n\r\na-\r\n"),
+            "the prefix is sent"
+        );
         let soils = fs::read("testdata/dumps/soils.ttl").expect("readable");
-        assert!(body.windows(soils.len()).any(|window| window == soils), "files are sent as they are");
+        assert!(
+            body.windows(soils.len()).any(|window| window == soils),
+            "files are sent as they are"
+        );
     }
 
     #[test]
@@ -231,11 +294,21 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let data = folder.path().join("data");
         fs::create_dir_all(data.join("inner")).expect("a folder");
-        for name in ["data/a.nt", "data/inner/b.nt", "data/.hidden.nt", "secret.nt"] {
-            fs::write(folder.path().join(name), "<http://e.org/a> <http://e.org/p> \"x\" .\n").expect("written");
+        for name in [
+            "data/a.nt",
+            "data/inner/b.nt",
+            "data/.hidden.nt",
+            "secret.nt",
+        ] {
+            fs::write(
+                folder.path().join(name),
+                "<http://e.org/a> <http://e.org/p> \"x\" .\n",
+            )
+            .expect("written");
         }
         #[cfg(unix)]
-        std::os::unix::fs::symlink(folder.path().join("secret.nt"), data.join("link.nt")).expect("linked");
+        std::os::unix::fs::symlink(folder.path().join("secret.nt"), data.join("link.nt"))
+            .expect("linked");
         let upload = Upload::new(&[data], "").expect("a folder of dumps");
         let names: Vec<&str> = upload.files.keys().map(String::as_str).collect();
         assert_eq!(names, ["0/data/a.nt", "0/data/inner/b.nt"]);
@@ -256,11 +329,22 @@ mod tests {
         };
         let file = PathBuf::from("testdata/catalog.ttl");
         let (long, deep) = (format!("0/{}", "a".repeat(201)), "a/b".repeat(700));
-        for name in ["0/a:b.nt", "0/a\\b.nt", "0/a\"b.nt", "0/a\nb.nt", long.as_str(), deep.as_str()] {
-            let error = upload.add_file(name.to_owned(), file.clone()).expect_err("rejected");
+        for name in [
+            "0/a:b.nt",
+            "0/a\\b.nt",
+            "0/a\"b.nt",
+            "0/a\nb.nt",
+            long.as_str(),
+            deep.as_str(),
+        ] {
+            let error = upload
+                .add_file(name.to_owned(), file.clone())
+                .expect_err("rejected");
             assert!(error.to_string().contains("rename it"), "{name}: {error}");
         }
         assert!(upload.files.is_empty());
-        upload.add_file("0/catalog.ttl".to_owned(), file).expect("added");
+        upload
+            .add_file("0/catalog.ttl".to_owned(), file)
+            .expect("added");
     }
 }

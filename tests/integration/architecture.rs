@@ -24,19 +24,32 @@ const CRATES: &[(&str, &[&str])] = &[
     ("harvest", &["catalog", "net", "rdf"]),
     (
         "engine",
-        &["catalog", "index", "net", "profile", "quality", "ranking", "rdf", "rerank", "snippet", "sparql", "store"],
+        &[
+            "catalog", "index", "net", "profile", "quality", "ranking", "rdf", "rerank", "snippet",
+            "sparql", "store",
+        ],
     ),
     ("snapshot", &["engine", "store"]),
     (
         "server",
         &[
-            "catalog", "engine", "harvest", "index", "net", "quality", "rdf", "snapshot", "snippet", "sparql", "store",
-            "worker",
+            "catalog", "engine", "harvest", "index", "net", "quality", "rdf", "snapshot",
+            "snippet", "sparql", "store", "worker",
         ],
     ),
-    ("cluster", &["catalog", "engine", "harvest", "index", "rdf", "rerank", "snapshot", "store", "worker"]),
+    (
+        "cluster",
+        &[
+            "catalog", "engine", "harvest", "index", "rdf", "rerank", "snapshot", "store", "worker",
+        ],
+    ),
     ("eval", &["ranking"]),
-    ("lab", &["catalog", "engine", "eval", "index", "ranking", "rdf", "rerank"]),
+    (
+        "lab",
+        &[
+            "catalog", "engine", "eval", "index", "ranking", "rdf", "rerank",
+        ],
+    ),
 ];
 
 /// Heavy dependencies and the crates that may link them.
@@ -65,7 +78,13 @@ const HEAVY: &[(&str, &[&str])] = &[
     ("anyhow", &["lab"]),
 ];
 
-const SPARQL: &[&str] = &["\"SELECT ", "\"CONSTRUCT ", "\"DESCRIBE ", "\"ASK {", "\"ASK WHERE"];
+const SPARQL: &[&str] = &[
+    "\"SELECT ",
+    "\"CONSTRUCT ",
+    "\"DESCRIBE ",
+    "\"ASK {",
+    "\"ASK WHERE",
+];
 /// The serializer of algebra patterns holds the keywords, and no query.
 const SERIALIZER: &str = "federation/serialize.rs";
 
@@ -77,16 +96,24 @@ fn manifest(folder: &Path) -> toml::Table {
 fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = manifest(&root().join("crates").join(name));
     let targets = manifest.get("target").and_then(toml::Value::as_table);
-    let of_targets = targets.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
+    let of_targets = targets
+        .into_iter()
+        .flat_map(toml::Table::values)
+        .filter_map(toml::Value::as_table);
     let tables = std::iter::once(&manifest).chain(of_targets);
-    let tables = tables.filter_map(|table| table.get("dependencies").and_then(toml::Value::as_table));
+    let tables =
+        tables.filter_map(|table| table.get("dependencies").and_then(toml::Value::as_table));
     tables.flat_map(|table| table.keys().cloned()).collect()
 }
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if path.is_dir() && !matches!(name.as_str(), "tests" | "examples") {
             sources(&path, found);
         } else if name.ends_with(".rs") && name != "tests.rs" {
@@ -99,12 +126,24 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 fn every_crate_depends_on_what_the_table_allows() {
     let expected: BTreeSet<&str> = CRATES.iter().map(|(name, _)| *name).collect();
     let folders = fs::read_dir(root().join("crates")).expect("crates");
-    let present: BTreeSet<String> =
-        folders.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
-    assert_eq!(present.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected);
+    let present: BTreeSet<String> = folders
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    assert_eq!(
+        present.iter().map(String::as_str).collect::<BTreeSet<_>>(),
+        expected
+    );
     for (name, allowed) in CRATES {
-        let found: BTreeSet<String> =
-            dependencies(name).iter().filter_map(|name| name.strip_prefix("lodeseek-").map(str::to_owned)).collect();
+        let found: BTreeSet<String> = dependencies(name)
+            .iter()
+            .filter_map(|name| name.strip_prefix("lodeseek-").map(str::to_owned))
+            .collect();
         let allowed: BTreeSet<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
         assert_eq!(found, allowed, "dependencies of crates/{name}");
     }
@@ -112,11 +151,21 @@ fn every_crate_depends_on_what_the_table_allows() {
 
 #[test]
 fn a_heavy_dependency_belongs_to_one_crate() {
-    let all: BTreeMap<&str, BTreeSet<String>> = CRATES.iter().map(|(name, _)| (*name, dependencies(name))).collect();
+    let all: BTreeMap<&str, BTreeSet<String>> = CRATES
+        .iter()
+        .map(|(name, _)| (*name, dependencies(name)))
+        .collect();
     for (dependency, allowed) in HEAVY {
-        let found: BTreeSet<&str> =
-            all.iter().filter(|(_, names)| names.contains(*dependency)).map(|(name, _)| *name).collect();
-        assert_eq!(found, allowed.iter().copied().collect(), "crates that link {dependency}");
+        let found: BTreeSet<&str> = all
+            .iter()
+            .filter(|(_, names)| names.contains(*dependency))
+            .map(|(name, _)| *name)
+            .collect();
+        assert_eq!(
+            found,
+            allowed.iter().copied().collect(),
+            "crates that link {dependency}"
+        );
     }
 }
 
@@ -124,9 +173,18 @@ fn a_heavy_dependency_belongs_to_one_crate() {
 fn the_laboratory_is_optional() {
     let manifest = manifest(root());
     let laboratory = &manifest["dependencies"]["lodeseek-lab"];
-    assert_eq!(laboratory.get("optional").and_then(toml::Value::as_bool), Some(true));
-    let default = manifest["features"]["default"].as_array().expect("default features");
-    assert!(!default.iter().any(|feature| feature.as_str() == Some("lab")));
+    assert_eq!(
+        laboratory.get("optional").and_then(toml::Value::as_bool),
+        Some(true)
+    );
+    let default = manifest["features"]["default"]
+        .as_array()
+        .expect("default features");
+    assert!(
+        !default
+            .iter()
+            .any(|feature| feature.as_str() == Some("lab"))
+    );
 }
 
 #[test]
@@ -137,8 +195,14 @@ fn queries_are_files() {
     assert!(found.len() > 300, "{} sources were found", found.len());
     for path in found.iter().filter(|path| !path.ends_with(SERIALIZER)) {
         let text = fs::read_to_string(path).expect("a source");
-        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        let code = text
+            .split("#[cfg(test)]\nmod tests {")
+            .next()
+            .unwrap_or_default();
+        for line in code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+        {
             assert!(
                 !SPARQL.iter().any(|keyword| line.contains(keyword)),
                 "{}: {line}: move to queries/",

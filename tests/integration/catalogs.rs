@@ -9,12 +9,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Returns the folder of real catalogues; without it the test prints that it was skipped.
-#[expect(clippy::print_stderr, reason = "whoever runs the tests must see what was not tested")]
+#[expect(
+    clippy::print_stderr,
+    reason = "whoever runs the tests must see what was not tested"
+)]
 fn real(test: &str) -> Option<PathBuf> {
-    let data = std::env::var_os("LODESEEK_DATA").map_or_else(|| root().join("../shared/data"), PathBuf::from);
+    let data = std::env::var_os("LODESEEK_DATA")
+        .map_or_else(|| root().join("../shared/data"), PathBuf::from);
     let folder = data.join("catalogs");
     if !folder.is_dir() {
-        eprintln!("SKIPPED {test}: there is no {}; LODESEEK_DATA names the folder above it", folder.display());
+        eprintln!(
+            "SKIPPED {test}: there is no {}; LODESEEK_DATA names the folder above it",
+            folder.display()
+        );
         return None;
     }
     Some(folder)
@@ -49,8 +56,13 @@ fn difference(dataset: &Dataset) -> Option<String> {
     let read = dcat::from_triples(&graph_of(&first), &node).expect("described");
     let second = dcat::to_triples(&read, &iris());
     let (first, second) = (lines(&first), lines(&second));
-    let (lost, new): (Vec<_>, Vec<_>) = (first.difference(&second).collect(), second.difference(&first).collect());
-    let blank = first.iter().find(|line| line.contains("_:") && !line.contains('"'));
+    let (lost, new): (Vec<_>, Vec<_>) = (
+        first.difference(&second).collect(),
+        second.difference(&first).collect(),
+    );
+    let blank = first
+        .iter()
+        .find(|line| line.contains("_:") && !line.contains('"'));
     let inner = first.iter().find(|line| line.contains("catalog-folder"));
     let same = lost.is_empty() && new.is_empty() && blank.is_none() && inner.is_none();
     (!same).then(|| format!("{node}: lost {lost:#?} new {new:#?} {blank:?} {inner:?}"))
@@ -62,21 +74,36 @@ fn read(path: &Path) -> Catalog {
 
 #[test]
 fn real_catalogues_hold_what_was_counted_in_them() {
-    let Some(folder) = real("real_catalogues_hold_what_was_counted_in_them") else { return };
+    let Some(folder) = real("real_catalogues_hold_what_was_counted_in_them") else {
+        return;
+    };
     let table = fs::read_to_string(testdata("catalogs.tsv")).expect("a table");
     let mut wrong = Vec::new();
     for row in table.lines().filter(|line| !line.starts_with('#')) {
         let mut cells = row.split('\t');
-        let (Some(file), Some(form), Some(count)) = (cells.next(), cells.next(), cells.next()) else {
+        let (Some(file), Some(form), Some(count)) = (cells.next(), cells.next(), cells.next())
+        else {
             panic!("catalogs.tsv: {row:?} lacks a cell");
         };
         let catalog = read(&folder.join(file));
         let (all, nameless) = count.split_once('-').unwrap_or((count, "0"));
-        let number = |text: &str| text.parse::<usize>().unwrap_or_else(|_| panic!("catalogs.tsv: {row:?}"));
+        let number = |text: &str| {
+            text.parse::<usize>()
+                .unwrap_or_else(|_| panic!("catalogs.tsv: {row:?}"))
+        };
         let expected = (number(all) - number(nameless), number(nameless), form);
-        let nameless = catalog.problems.iter().filter(|problem| problem.contains("no id: ")).count();
+        let nameless = catalog
+            .problems
+            .iter()
+            .filter(|problem| problem.contains("no id: "))
+            .count();
         if (catalog.datasets.len(), nameless, catalog.dialect.name()) != expected {
-            let ids: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).take(12).collect();
+            let ids: Vec<&str> = catalog
+                .datasets
+                .iter()
+                .map(|dataset| dataset.metadata.id.as_str())
+                .take(12)
+                .collect();
             wrong.push(format!(
                 "{file}: {} {} for {form} {count}: {ids:?} {:?}",
                 catalog.dialect.name(),
@@ -114,7 +141,11 @@ const SAMPLES: &[(&str, &str, &[&str], usize)] = &[
 
 /// The triples of a catalogue, a line each, in order.
 fn description(catalog: &Catalog) -> BTreeSet<String> {
-    catalog.datasets.iter().flat_map(|dataset| lines(&dcat::to_triples(dataset, &iris()))).collect()
+    catalog
+        .datasets
+        .iter()
+        .flat_map(|dataset| lines(&dcat::to_triples(dataset, &iris())))
+        .collect()
 }
 
 #[test]
@@ -122,23 +153,50 @@ fn every_dialect_is_told_as_dcat() {
     let mut wrong = Vec::new();
     for (name, form, ids, problems) in SAMPLES {
         let catalog = read(&testdata("catalogs").join(name));
-        let mut read: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
+        let mut read: Vec<&str> = catalog
+            .datasets
+            .iter()
+            .map(|dataset| dataset.metadata.id.as_str())
+            .collect();
         read.sort_unstable();
-        assert_eq!((catalog.dialect.name(), &read[..]), (*form, *ids), "{name}: {:#?}", catalog.problems);
-        assert_eq!(catalog.problems.len(), *problems, "{name}: {:#?}", catalog.problems);
-        catalog.datasets.iter().for_each(|dataset| round_trip(dataset, name));
+        assert_eq!(
+            (catalog.dialect.name(), &read[..]),
+            (*form, *ids),
+            "{name}: {:#?}",
+            catalog.problems
+        );
+        assert_eq!(
+            catalog.problems.len(),
+            *problems,
+            "{name}: {:#?}",
+            catalog.problems
+        );
+        catalog
+            .datasets
+            .iter()
+            .for_each(|dataset| round_trip(dataset, name));
         // No description has a blank node, so isomorphic graphs are equal sets of lines.
         let golden = testdata("catalogs").join(format!("{name}.nt"));
         let golden = fs::read_to_string(&golden).unwrap_or_default();
-        let (golden, actual): (BTreeSet<String>, _) =
-            (golden.lines().map(|line| line.trim_end_matches(" .").to_owned()).collect(), description(&catalog));
+        let (golden, actual): (BTreeSet<String>, _) = (
+            golden
+                .lines()
+                .map(|line| line.trim_end_matches(" .").to_owned())
+                .collect(),
+            description(&catalog),
+        );
         if golden != actual {
             let place = std::env::temp_dir().join(format!("lodeseek-{name}.nt"));
             let text: String = actual.iter().map(|line| format!("{line} .\n")).collect();
             fs::write(&place, text).expect("written");
-            let (lost, new): (Vec<_>, Vec<_>) =
-                (golden.difference(&actual).collect(), actual.difference(&golden).collect());
-            wrong.push(format!("{name}: lost {lost:#?}, new {new:#?}; all in {}", place.display()));
+            let (lost, new): (Vec<_>, Vec<_>) = (
+                golden.difference(&actual).collect(),
+                actual.difference(&golden).collect(),
+            );
+            wrong.push(format!(
+                "{name}: lost {lost:#?}, new {new:#?}; all in {}",
+                place.display()
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -148,24 +206,33 @@ fn every_dialect_is_told_as_dcat() {
 fn problems_name_file_entry_and_reason() {
     let catalog = read(&testdata("catalogs/ckan.json"));
     assert!(
-        catalog.problems[0].ends_with("ckan.json: entry 2 (77): ignored: its state in the portal is `deleted`"),
+        catalog.problems[0]
+            .ends_with("ckan.json: entry 2 (77): ignored: its state in the portal is `deleted`"),
         "{:?}",
         catalog.problems
     );
-    assert!(catalog.problems[1].ends_with("ckan.json: entry 3: not a JSON object"), "{:?}", catalog.problems);
+    assert!(
+        catalog.problems[1].ends_with("ckan.json: entry 3: not a JSON object"),
+        "{:?}",
+        catalog.problems
+    );
 }
 
 #[test]
 fn what_else_a_catalogue_describes_is_counted() {
     let beside = read(&testdata("catalogs/dcat.ttl")).other_resources;
-    assert_eq!((beside.catalogs, beside.records, beside.services), (1, 1, 1));
+    assert_eq!(
+        (beside.catalogs, beside.records, beside.services),
+        (1, 1, 1)
+    );
 }
 
 #[test]
 fn parts_are_named_by_what_they_say() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("c.nt");
-    let kind = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/ns/dcat#Dataset>";
+    let kind =
+        "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/ns/dcat#Dataset>";
     let place = |label: &str, url: &str| {
         format!(
             "<http://e.org/d> <http://www.w3.org/ns/dcat#distribution> _:{label} .
@@ -175,13 +242,20 @@ fn parts_are_named_by_what_they_say() {
         )
     };
     let written = |pieces: &[String]| {
-        fs::write(&path, format!("<http://e.org/d> {kind} .\n{}", pieces.concat())).expect("written");
+        fs::write(
+            &path,
+            format!("<http://e.org/d> {kind} .\n{}", pieces.concat()),
+        )
+        .expect("written");
         description(&read(&path))
     };
     let one = written(&[place("x", "1"), place("y", "2"), place("z", "3")]);
     let other = written(&[place("b", "3"), place("c", "2"), place("a", "1")]);
     assert_eq!(one, other, "neither labels nor order matter");
-    assert_ne!(one, written(&[place("x", "1"), place("y", "2"), place("z", "4")]));
+    assert_ne!(
+        one,
+        written(&[place("x", "1"), place("y", "2"), place("z", "4")])
+    );
 }
 
 #[test]
@@ -193,7 +267,11 @@ fn a_description_has_bounds() {
     fs::write(&path, format!("{dataset} {nested} .")).expect("written");
     let catalog = read(&path);
     assert_eq!(catalog.problems.len(), 1, "{:?}", catalog.problems);
-    assert!(catalog.problems[0].contains("exceed the limits"), "{:?}", catalog.problems);
+    assert!(
+        catalog.problems[0].contains("exceed the limits"),
+        "{:?}",
+        catalog.problems
+    );
     round_trip(&catalog.datasets[0], "deep.ttl");
 }
 
@@ -203,17 +281,49 @@ fn two_datasets_of_one_publisher_are_stored_replaced_and_found_unchanged() {
     let home = super::support::Home::new();
     let path = testdata("catalogs/dcat.ttl");
     let outcomes = |report: lodeseek_store::LoadReport| -> Vec<DatasetOutcome> {
-        report.datasets.iter().map(|dataset| dataset.outcome).collect()
+        report
+            .datasets
+            .iter()
+            .map(|dataset| dataset.outcome)
+            .collect()
     };
-    assert_eq!(outcomes(home.load(&path)), [DatasetOutcome::MetadataOnly; 3], "a series is one of them");
-    assert_eq!(outcomes(home.load(&path)), [DatasetOutcome::Unchanged; 3], "compared with all their parts");
+    assert_eq!(
+        outcomes(home.load(&path)),
+        [DatasetOutcome::MetadataOnly; 3],
+        "a series is one of them"
+    );
+    assert_eq!(
+        outcomes(home.load(&path)),
+        [DatasetOutcome::Unchanged; 3],
+        "compared with all their parts"
+    );
     let own = "GRAPH <http://localhost:7878/catalog> { <http://woods.example.org/office> ?p ?o }";
-    assert_eq!(home.count(&format!("SELECT (COUNT(*) AS ?n) {{ {own} }}")), 5, "the publisher keeps its IRI");
+    assert_eq!(
+        home.count(&format!("SELECT (COUNT(*) AS ?n) {{ {own} }}")),
+        5,
+        "the publisher keeps its IRI"
+    );
     for entry in home.store.entries().expect("entries") {
-        let names: Vec<&str> = entry.dataset.metadata.publishers.iter().map(|agent| agent.name.as_str()).collect();
-        let expected: &[&str] = if entry.dataset.metadata.is_series { &[] } else { &["Forest Office"] };
+        let names: Vec<&str> = entry
+            .dataset
+            .metadata
+            .publishers
+            .iter()
+            .map(|agent| agent.name.as_str())
+            .collect();
+        let expected: &[&str] = if entry.dataset.metadata.is_series {
+            &[]
+        } else {
+            &["Forest Office"]
+        };
         assert_eq!(names, expected);
-        assert_eq!(home.store.entry(&entry.dataset.metadata.id).expect("an entry").dataset, entry.dataset);
+        assert_eq!(
+            home.store
+                .entry(&entry.dataset.metadata.id)
+                .expect("an entry")
+                .dataset,
+            entry.dataset
+        );
     }
 }
 
@@ -238,16 +348,37 @@ fn a_folder_is_a_catalogue() {
     let outside = tempfile::tempdir().expect("a folder");
     fs::write(outside.path().join("secret.ttl"), dump).expect("written");
     #[cfg(unix)]
-    std::os::unix::fs::symlink(outside.path().join("secret.ttl"), folder.path().join("link.ttl")).expect("linked");
+    std::os::unix::fs::symlink(
+        outside.path().join("secret.ttl"),
+        folder.path().join("link.ttl"),
+    )
+    .expect("linked");
     let catalog = read(folder.path());
     let places: Vec<(&str, &str)> = catalog
         .datasets
         .iter()
-        .map(|dataset| (dataset.metadata.id.as_str(), dataset.distributions[0].location.as_str()))
+        .map(|dataset| {
+            (
+                dataset.metadata.id.as_str(),
+                dataset.distributions[0].location.as_str(),
+            )
+        })
         .collect();
-    assert_eq!(places, [("d", "in/named.ttl"), ("b", "b.ttl"), ("in/a", "in/a.ttl")]);
-    let told = |word: &str| catalog.problems.iter().any(|problem| problem.contains(word));
-    assert!(told("notes.txt") && (!cfg!(unix) || told("link.ttl")), "{:?}", catalog.problems);
+    assert_eq!(
+        places,
+        [("d", "in/named.ttl"), ("b", "b.ttl"), ("in/a", "in/a.ttl")]
+    );
+    let told = |word: &str| {
+        catalog
+            .problems
+            .iter()
+            .any(|problem| problem.contains(word))
+    };
+    assert!(
+        told("notes.txt") && (!cfg!(unix) || told("link.ttl")),
+        "{:?}",
+        catalog.problems
+    );
     assert!(!catalog.is_incomplete);
 }
 
@@ -260,11 +391,19 @@ fn an_unreadable_folder_stops_no_other() {
     let locked = folder.path().join("lost+found");
     fs::create_dir(&locked).expect("made");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("locked");
-    fs::write(folder.path().join("trees.nt"), "<http://e.org/a> <http://e.org/p> \"1\" .").expect("written");
+    fs::write(
+        folder.path().join("trees.nt"),
+        "<http://e.org/a> <http://e.org/p> \"1\" .",
+    )
+    .expect("written");
     if fs::read_dir(&locked).is_ok() {
         return;
     }
     let catalog = read(folder.path());
     assert_eq!((catalog.datasets.len(), catalog.is_incomplete), (1, true));
-    assert!(catalog.problems[0].starts_with("lost+found: the folder cannot be read: "), "{:?}", catalog.problems);
+    assert!(
+        catalog.problems[0].starts_with("lost+found: the folder cannot be read: "),
+        "{:?}",
+        catalog.problems
+    );
 }

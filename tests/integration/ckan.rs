@@ -15,43 +15,69 @@ const BASE: &str = "http://localhost:7878/";
 
 fn encoded(text: &str) -> String {
     text.bytes()
-        .map(|byte| if byte.is_ascii_alphanumeric() { (byte as char).to_string() } else { format!("%{byte:02X}") })
+        .map(|byte| {
+            if byte.is_ascii_alphanumeric() {
+                (byte as char).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
         .collect()
 }
 
 async fn call(site: &Site, action: &str, parameters: &[(&str, &str)]) -> Reply {
-    let pairs: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
-    site.get(&format!("/api/3/action/{action}?{}", pairs.join("&"))).await
+    let pairs: Vec<String> = parameters
+        .iter()
+        .map(|(name, value)| format!("{name}={}", encoded(value)))
+        .collect();
+    site.get(&format!("/api/3/action/{action}?{}", pairs.join("&")))
+        .await
 }
 
 /// The result of an action that succeeds.
 async fn result(site: &Site, action: &str, parameters: &[(&str, &str)]) -> Value {
     let reply = call(site, action, parameters).await;
     let answer = reply.json();
-    assert_eq!((reply.status, &answer["success"]), (StatusCode::OK, &json!(true)), "{action} {parameters:?}: {answer}");
-    assert_eq!(answer["help"], format!("{BASE}api/3/action/help_show?name={action}"));
+    assert_eq!(
+        (reply.status, &answer["success"]),
+        (StatusCode::OK, &json!(true)),
+        "{action} {parameters:?}: {answer}"
+    );
+    assert_eq!(
+        answer["help"],
+        format!("{BASE}api/3/action/help_show?name={action}")
+    );
     answer["result"].clone()
 }
 
 fn names(packages: &Value) -> Vec<String> {
     let packages = packages.as_array().expect("packages");
-    packages.iter().map(|package| package["name"].as_str().expect("a name").to_owned()).collect()
+    packages
+        .iter()
+        .map(|package| package["name"].as_str().expect("a name").to_owned())
+        .collect()
 }
 
 /// Sixty datasets whose values are dealt out by their numbers, four of them hostile or with odd ids.
 fn catalogue() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("catalog.ttl");
-    let mut turtle = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . \
+    let mut turtle =
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . \
         @prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix d: <http://example.org/d/> .\n"
-        .to_owned();
+            .to_owned();
     let words = ["water", "Tree map", "road", "air quality", "school"];
-    let licenses =
-        ["https://creativecommons.org/licenses/by/4.0/", "http://www.opendatacommons.org/licenses/pddl/1.0/"];
+    let licenses = [
+        "https://creativecommons.org/licenses/by/4.0/",
+        "http://www.opendatacommons.org/licenses/pddl/1.0/",
+    ];
     for number in 0..56_usize {
         let (word, year) = (words[number % 5], 2000 + number % 13);
-        let modified =
-            if number % 7 == 0 { String::new() } else { format!("dct:modified \"{year}-0{}-15\" ;", 1 + number % 9) };
+        let modified = if number % 7 == 0 {
+            String::new()
+        } else {
+            format!("dct:modified \"{year}-0{}-15\" ;", 1 + number % 9)
+        };
         turtle += &format!(
             "d:s{number} a dcat:Dataset ; dct:identifier \"set-{number}\" ; dct:title \"{word} of district {number}\" ; \
              dct:publisher [ a foaf:Agent ; foaf:name \"Office {}\" ] ; dcat:keyword \"{word}\" , \"k{}\" ; {modified}
@@ -81,7 +107,10 @@ fn site() -> (TempDir, Site) {
 /// Every package, as one answer.
 async fn everything(site: &Site) -> Vec<Value> {
     let all = result(site, "package_search", &[("rows", "1000")]).await;
-    assert_eq!(all["count"], all["results"].as_array().map(Vec::len).expect("packages"));
+    assert_eq!(
+        all["count"],
+        all["results"].as_array().map(Vec::len).expect("packages")
+    );
     all["results"].as_array().expect("packages").clone()
 }
 
@@ -89,13 +118,24 @@ async fn everything(site: &Site) -> Vec<Value> {
 fn held(package: &Value, facet: &str) -> BTreeSet<String> {
     let of = |list: &Value, key: &str| -> BTreeSet<String> {
         let list = list.as_array().expect("a list").iter();
-        list.filter_map(|one| one[key].as_str()).filter(|text| !text.is_empty()).map(str::to_owned).collect()
+        list.filter_map(|one| one[key].as_str())
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+            .collect()
     };
     match facet {
         "tags" | "groups" => of(&package[facet], "name"),
         "res_format" => of(&package["resources"], "format"),
-        "organization" => package["organization"]["name"].as_str().map(str::to_owned).into_iter().collect(),
-        _ => package[facet].as_str().map(str::to_owned).into_iter().collect(),
+        "organization" => package["organization"]["name"]
+            .as_str()
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
+        _ => package[facet]
+            .as_str()
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -211,15 +251,30 @@ async fn a_package_is_what_ckan_has() {
     }
     "##);
     let status = result(&site, "status_show", &[]).await;
-    assert_eq!((&status["site_url"], &status["ckan_version"]), (&json!("http://localhost:7878"), &json!("2.10")));
+    assert_eq!(
+        (&status["site_url"], &status["ckan_version"]),
+        (&json!("http://localhost:7878"), &json!("2.10"))
+    );
     assert_eq!(result(&site, "site_read", &[]).await, json!(true));
     let resource = &package["resources"][0];
-    let shown = result(&site, "resource_show", &[("id", resource["id"].as_str().expect("an id"))]).await;
+    let shown = result(
+        &site,
+        "resource_show",
+        &[("id", resource["id"].as_str().expect("an id"))],
+    )
+    .await;
     assert_eq!(shown, *resource);
     // The content at a resource's address has the format that the resource declares.
-    let address = resource["url"].as_str().expect("an address").strip_prefix(BASE).expect("our own");
+    let address = resource["url"]
+        .as_str()
+        .expect("an address")
+        .strip_prefix(BASE)
+        .expect("our own");
     let content = site.get(&format!("/{address}")).await;
-    assert_eq!((content.status, content.media_type()), (StatusCode::OK, "application/n-triples"));
+    assert_eq!(
+        (content.status, content.media_type()),
+        (StatusCode::OK, "application/n-triples")
+    );
     assert_eq!(content.body.lines().count(), 105);
 }
 
@@ -227,18 +282,43 @@ async fn a_package_is_what_ckan_has() {
 async fn words_find_what_the_engine_finds() {
     let site = Site::testdata();
     let words = "nitrogen reduction plan Chesapeake Bay";
-    let hits = site.get(&format!("/api/search?k=100&q={}", encoded(words))).await.json();
+    let hits = site
+        .get(&format!("/api/search?k=100&q={}", encoded(words)))
+        .await
+        .json();
     let hits = hits["hits"].as_array().expect("hits").clone();
     let found = result(&site, "package_search", &[("q", words), ("rows", "100")]).await;
     let ids: Vec<&Value> = hits.iter().map(|hit| &hit["id"]).collect();
-    assert_eq!(found["results"].as_array().expect("packages").iter().map(|one| &one["id"]).collect::<Vec<_>>(), ids);
+    assert_eq!(
+        found["results"]
+            .as_array()
+            .expect("packages")
+            .iter()
+            .map(|one| &one["id"])
+            .collect::<Vec<_>>(),
+        ids
+    );
     assert_eq!(found["count"], hits.len());
-    for (package, hit) in found["results"].as_array().expect("packages").iter().zip(&hits) {
-        assert_eq!((&package["score"], &package["matched"]), (&hit["score"], &hit["fields"]));
+    for (package, hit) in found["results"]
+        .as_array()
+        .expect("packages")
+        .iter()
+        .zip(&hits)
+    {
+        assert_eq!(
+            (&package["score"], &package["matched"]),
+            (&hit["score"], &hit["fields"])
+        );
     }
     let all = result(&site, "package_search", &[("q", "*:*")]).await;
-    assert_eq!((&all["count"], all["results"].as_array().map(Vec::len)), (&json!(12), Some(10)));
-    assert!(all["results"][0].get("score").is_none(), "nothing was sought");
+    assert_eq!(
+        (&all["count"], all["results"].as_array().map(Vec::len)),
+        (&json!(12), Some(10))
+    );
+    assert!(
+        all["results"][0].get("score").is_none(),
+        "nothing was sought"
+    );
     let modified: Vec<&str> = all["results"]
         .as_array()
         .expect("packages")
@@ -251,42 +331,88 @@ async fn words_find_what_the_engine_finds() {
 #[tokio::test]
 async fn every_way_to_ask_is_answered_alike() {
     let site = Site::testdata();
-    let get = call(&site, "package_search", &[("q", "trees"), ("fq", "tags:parks"), ("rows", "3")]).await;
+    let get = call(
+        &site,
+        "package_search",
+        &[("q", "trees"), ("fq", "tags:parks"), ("rows", "3")],
+    )
+    .await;
     assert_eq!(get.json()["result"]["count"], 1);
     let path = "/api/action/package_search";
     let body = r#"{"q": "trees", "fq": "tags:parks", "rows": 3}"#;
-    assert_eq!(site.post(path, "application/json", body).await.json(), get.json());
-    assert_eq!(site.post(path, "application/x-www-form-urlencoded", body).await.json(), get.json());
+    assert_eq!(
+        site.post(path, "application/json", body).await.json(),
+        get.json()
+    );
+    assert_eq!(
+        site.post(path, "application/x-www-form-urlencoded", body)
+            .await
+            .json(),
+        get.json()
+    );
     let form = "q=trees&fq=tags%3Aparks&rows=3";
-    assert_eq!(site.post(path, "application/x-www-form-urlencoded", form).await.json(), get.json());
+    assert_eq!(
+        site.post(path, "application/x-www-form-urlencoded", form)
+            .await
+            .json(),
+        get.json()
+    );
     let other = site
-        .request(Method::GET, &format!("/api/3/action/package_search?{form}"), &[("host", "evil.example")], "")
+        .request(
+            Method::GET,
+            &format!("/api/3/action/package_search?{form}"),
+            &[("host", "evil.example")],
+            "",
+        )
         .await;
-    assert_eq!(other.json(), get.json(), "addresses are of the base, whatever the host is said to be");
+    assert_eq!(
+        other.json(),
+        get.json(),
+        "addresses are of the base, whatever the host is said to be"
+    );
 }
 
 #[tokio::test]
 async fn pages_hold_every_dataset_once() {
     let (_folder, site) = site();
-    let all: BTreeSet<String> = everything(&site).await.iter().map(|one| one["id"].to_string()).collect();
+    let all: BTreeSet<String> = everything(&site)
+        .await
+        .iter()
+        .map(|one| one["id"].to_string())
+        .collect();
     assert_eq!(all.len(), 60);
-    for sort in
-        ["", "name asc", "title_string desc, name desc", "metadata_modified asc", "metadata_created desc, id asc"]
-    {
+    for sort in [
+        "",
+        "name asc",
+        "title_string desc, name desc",
+        "metadata_modified asc",
+        "metadata_created desc, id asc",
+    ] {
         let (mut seen, mut keys) = (Vec::new(), Vec::new());
         for start in (0..77).step_by(7) {
-            let page =
-                result(&site, "package_search", &[("sort", sort), ("start", &start.to_string()), ("rows", "7")]).await;
+            let page = result(
+                &site,
+                "package_search",
+                &[("sort", sort), ("start", &start.to_string()), ("rows", "7")],
+            )
+            .await;
             assert_eq!(page["count"], 60);
             for package in page["results"].as_array().expect("packages") {
                 seen.push(package["id"].to_string());
                 keys.push(package["metadata_modified"].as_str().map(str::to_owned));
             }
         }
-        assert_eq!((seen.len(), seen.into_iter().collect::<BTreeSet<_>>()), (60, all.clone()), "{sort}");
+        assert_eq!(
+            (seen.len(), seen.into_iter().collect::<BTreeSet<_>>()),
+            (60, all.clone()),
+            "{sort}"
+        );
         if sort.starts_with("metadata_modified") {
             let known: Vec<&String> = keys.iter().flatten().collect();
-            assert!(known.is_sorted() && keys[known.len()..].iter().all(Option::is_none), "{keys:?}");
+            assert!(
+                known.is_sorted() && keys[known.len()..].iter().all(Option::is_none),
+                "{keys:?}"
+            );
         }
     }
     let deep = result(&site, "package_search", &[("start", "9223372036854775807")]).await;
@@ -300,8 +426,16 @@ async fn pages_hold_every_dataset_once() {
     .flat_map(|page| page.as_array().expect("names").clone())
     .collect();
     assert_eq!(listed, json!(paged));
-    let current = result(&site, "current_package_list_with_resources", &[("limit", "1000")]).await;
-    assert_eq!(names(&current).into_iter().collect::<BTreeSet<_>>().len(), 60);
+    let current = result(
+        &site,
+        "current_package_list_with_resources",
+        &[("limit", "1000")],
+    )
+    .await;
+    assert_eq!(
+        names(&current).into_iter().collect::<BTreeSet<_>>().len(),
+        60
+    );
 }
 
 #[tokio::test]
@@ -309,33 +443,70 @@ async fn facets_count_what_filters_find() {
     let (_folder, site) = site();
     let fields = ["organization", "groups", "tags", "res_format", "license_id"];
     let asked = json!(fields).to_string();
-    for fq in
-        ["", "organization:office-1", "-tags:water", "res_format:(CSV OR TTL) metadata_modified:[2005-01-01 TO *]"]
-    {
-        let parameters = [("fq", fq), ("rows", "1000"), ("facet.field", asked.as_str()), ("facet.limit", "-1")];
+    for fq in [
+        "",
+        "organization:office-1",
+        "-tags:water",
+        "res_format:(CSV OR TTL) metadata_modified:[2005-01-01 TO *]",
+    ] {
+        let parameters = [
+            ("fq", fq),
+            ("rows", "1000"),
+            ("facet.field", asked.as_str()),
+            ("facet.limit", "-1"),
+        ];
         let answer = result(&site, "package_search", &parameters).await;
         let packages = answer["results"].as_array().expect("packages");
         assert!(!packages.is_empty(), "{fq}");
         for field in fields {
             let mut expected: BTreeMap<String, usize> = BTreeMap::new();
-            packages.iter().flat_map(|one| held(one, field)).for_each(|value| *expected.entry(value).or_default() += 1);
+            packages
+                .iter()
+                .flat_map(|one| held(one, field))
+                .for_each(|value| *expected.entry(value).or_default() += 1);
             assert_eq!(answer["facets"][field], json!(expected), "{fq}: {field}");
-            let items = answer["search_facets"][field]["items"].as_array().expect("items");
-            let counts: Vec<i64> = items.iter().map(|item| item["count"].as_i64().expect("a count")).collect();
+            let items = answer["search_facets"][field]["items"]
+                .as_array()
+                .expect("items");
+            let counts: Vec<i64> = items
+                .iter()
+                .map(|item| item["count"].as_i64().expect("a count"))
+                .collect();
             assert!(counts.is_sorted_by(|a, b| a >= b) && counts.len() == expected.len());
             for item in items.iter().take(4) {
-                let name = item["name"].as_str().expect("a name").replace('\\', "\\\\").replace('"', "\\\"");
+                let name = item["name"]
+                    .as_str()
+                    .expect("a name")
+                    .replace('\\', "\\\\")
+                    .replace('"', "\\\"");
                 let filter = format!("{field}:\"{name}\"");
-                let found = result(&site, "package_search", &[("fq", fq), ("fq_list", &filter), ("rows", "0")]).await;
+                let found = result(
+                    &site,
+                    "package_search",
+                    &[("fq", fq), ("fq_list", &filter), ("rows", "0")],
+                )
+                .await;
                 assert_eq!(found["count"], item["count"], "{fq} and {filter}");
             }
         }
     }
-    let few = [("facet.field", "tags,tags"), ("facet.limit", "2"), ("facet.mincount", "12")];
+    let few = [
+        ("facet.field", "tags,tags"),
+        ("facet.limit", "2"),
+        ("facet.mincount", "12"),
+    ];
     let few = result(&site, "package_search", &few).await;
     assert_eq!(few["facets"]["tags"], json!({ "k0": 19, "k1": 19 }));
-    let none = result(&site, "package_search", &[("facet", "false"), ("facet.field", "tags")]).await;
-    assert_eq!((&none["facets"], &none["search_facets"]), (&json!({}), &json!({})));
+    let none = result(
+        &site,
+        "package_search",
+        &[("facet", "false"), ("facet.field", "tags")],
+    )
+    .await;
+    assert_eq!(
+        (&none["facets"], &none["search_facets"]),
+        (&json!({}), &json!({}))
+    );
 }
 
 #[tokio::test]
@@ -343,7 +514,11 @@ async fn filters_mean_what_they_say() {
     let (_folder, site) = site();
     let all = everything(&site).await;
     let has = |one: &Value, facet: &str, value: &str| held(one, facet).contains(value);
-    let year = |one: &Value, from: &str| one["metadata_modified"].as_str().is_some_and(|date| date >= from);
+    let year = |one: &Value, from: &str| {
+        one["metadata_modified"]
+            .as_str()
+            .is_some_and(|date| date >= from)
+    };
     type Holds<'h> = Box<dyn Fn(&Value) -> bool + 'h>;
     let cases: Vec<(&str, Holds<'_>)> = vec![
         ("tags:water", Box::new(|one| has(one, "tags", "water"))),
@@ -353,7 +528,10 @@ async fn filters_mean_what_they_say() {
         ),
         (
             "tags:(road OR school) AND NOT res_format:CSV",
-            Box::new(|one| (has(one, "tags", "road") || has(one, "tags", "school")) && !has(one, "res_format", "CSV")),
+            Box::new(|one| {
+                (has(one, "tags", "road") || has(one, "tags", "school"))
+                    && !has(one, "res_format", "CSV")
+            }),
         ),
         (
             "license_id:CC-BY-4.0 OR tags:k2",
@@ -363,53 +541,144 @@ async fn filters_mean_what_they_say() {
             "metadata_modified:[2004-01-01T00:00:00Z TO 2006-12-31T00:00:00Z]",
             Box::new(|one| year(one, "2004") && !year(one, "2007")),
         ),
-        ("-metadata_modified:[* TO *]", Box::new(|one| one["metadata_modified"].is_null())),
-        ("name:set-1*", Box::new(|one| one["name"].as_str().is_some_and(|name| name.starts_with("set-1")))),
+        (
+            "-metadata_modified:[* TO *]",
+            Box::new(|one| one["metadata_modified"].is_null()),
+        ),
+        (
+            "name:set-1*",
+            Box::new(|one| {
+                one["name"]
+                    .as_str()
+                    .is_some_and(|name| name.starts_with("set-1"))
+            }),
+        ),
         (
             "title:\"district 12\"",
-            Box::new(|one| one["title"].as_str().is_some_and(|title| title.ends_with(" district 12"))),
+            Box::new(|one| {
+                one["title"]
+                    .as_str()
+                    .is_some_and(|title| title.ends_with(" district 12"))
+            }),
         ),
-        ("state:active +dataset_type:dataset capacity:public", Box::new(|_| true)),
+        (
+            "state:active +dataset_type:dataset capacity:public",
+            Box::new(|_| true),
+        ),
         ("state:deleted", Box::new(|_| false)),
     ];
     for (filter, holds) in cases {
-        let expected: BTreeSet<String> =
-            all.iter().filter(|one| holds(one)).map(|one| one["name"].to_string()).collect();
+        let expected: BTreeSet<String> = all
+            .iter()
+            .filter(|one| holds(one))
+            .map(|one| one["name"].to_string())
+            .collect();
         for name in ["fq", "q"] {
             let found = result(&site, "package_search", &[(name, filter), ("rows", "1000")]).await;
-            let found: BTreeSet<String> =
-                found["results"].as_array().expect("packages").iter().map(|one| one["name"].to_string()).collect();
+            let found: BTreeSet<String> = found["results"]
+                .as_array()
+                .expect("packages")
+                .iter()
+                .map(|one| one["name"].to_string())
+                .collect();
             assert_eq!(found, expected, "{name}={filter}");
         }
     }
-    let both = result(&site, "package_search", &[("q", "road tags:k1"), ("rows", "1000")]).await;
-    let expected = all.iter().filter(|one| has(one, "tags", "road") && has(one, "tags", "k1")).count();
+    let both = result(
+        &site,
+        "package_search",
+        &[("q", "road tags:k1"), ("rows", "1000")],
+    )
+    .await;
+    let expected = all
+        .iter()
+        .filter(|one| has(one, "tags", "road") && has(one, "tags", "k1"))
+        .count();
     assert_eq!(both["count"], expected);
-    assert!(both["results"].as_array().expect("packages").iter().all(|one| one["score"].is_f64()));
+    assert!(
+        both["results"]
+            .as_array()
+            .expect("packages")
+            .iter()
+            .all(|one| one["score"].is_f64())
+    );
 }
 
 #[tokio::test]
 async fn organisations_tags_and_licences() {
     let (_folder, site) = site();
-    assert_eq!(result(&site, "organization_list", &[]).await, json!(["office-0", "office-1", "office-2", "office-3"]));
-    let full =
-        result(&site, "organization_list", &[("all_fields", "true"), ("sort", "package_count desc"), ("limit", "2")])
-            .await;
-    assert_eq!((&full[0]["package_count"], full.as_array().map(Vec::len)), (&json!(14), Some(2)));
-    let one = result(&site, "organization_show", &[("id", "office-3"), ("include_datasets", "true")]).await;
-    assert_eq!((&one["title"], one["packages"].as_array().map(Vec::len)), (&json!("Office 3"), Some(10)));
+    assert_eq!(
+        result(&site, "organization_list", &[]).await,
+        json!(["office-0", "office-1", "office-2", "office-3"])
+    );
+    let full = result(
+        &site,
+        "organization_list",
+        &[
+            ("all_fields", "true"),
+            ("sort", "package_count desc"),
+            ("limit", "2"),
+        ],
+    )
+    .await;
+    assert_eq!(
+        (&full[0]["package_count"], full.as_array().map(Vec::len)),
+        (&json!(14), Some(2))
+    );
+    let one = result(
+        &site,
+        "organization_show",
+        &[("id", "office-3"), ("include_datasets", "true")],
+    )
+    .await;
+    assert_eq!(
+        (&one["title"], one["packages"].as_array().map(Vec::len)),
+        (&json!("Office 3"), Some(10))
+    );
     assert_eq!(result(&site, "group_list", &[]).await, json!([]));
-    assert_eq!(result(&site, "tag_list", &[("query", "K")]).await, json!(["k0", "k1", "k2"]));
-    let tag = result(&site, "tag_show", &[("id", "k2"), ("include_datasets", "true")]).await;
-    assert_eq!((&tag["name"], tag["packages"].as_array().map(Vec::len)), (&json!("k2"), Some(18)));
+    assert_eq!(
+        result(&site, "tag_list", &[("query", "K")]).await,
+        json!(["k0", "k1", "k2"])
+    );
+    let tag = result(
+        &site,
+        "tag_show",
+        &[("id", "k2"), ("include_datasets", "true")],
+    )
+    .await;
+    assert_eq!(
+        (&tag["name"], tag["packages"].as_array().map(Vec::len)),
+        (&json!("k2"), Some(18))
+    );
     let licenses = result(&site, "license_list", &[]).await;
-    let ids: Vec<&Value> = licenses.as_array().expect("licences").iter().map(|one| &one["id"]).collect();
+    let ids: Vec<&Value> = licenses
+        .as_array()
+        .expect("licences")
+        .iter()
+        .map(|one| &one["id"])
+        .collect();
     assert_eq!(ids, ["CC-BY-4.0", "PDDL-1.0", "notspecified"]);
-    assert_eq!(result(&site, "format_autocomplete", &[("q", "t")]).await, json!(["ttl", "n-triples"]));
-    let found = result(&site, "package_autocomplete", &[("q", "set-5"), ("limit", "3")]).await;
+    assert_eq!(
+        result(&site, "format_autocomplete", &[("q", "t")]).await,
+        json!(["ttl", "n-triples"])
+    );
+    let found = result(
+        &site,
+        "package_autocomplete",
+        &[("q", "set-5"), ("limit", "3")],
+    )
+    .await;
     assert_eq!(names(&found), ["set-5", "set-50", "set-51"]);
-    let found = result(&site, "resource_search", &[("query", "format:csv"), ("limit", "2")]).await;
-    assert_eq!((&found["count"], found["results"].as_array().map(Vec::len)), (&json!(23), Some(2)));
+    let found = result(
+        &site,
+        "resource_search",
+        &[("query", "format:csv"), ("limit", "2")],
+    )
+    .await;
+    assert_eq!(
+        (&found["count"], found["results"].as_array().map(Vec::len)),
+        (&json!(23), Some(2))
+    );
 }
 
 #[tokio::test]
@@ -419,14 +688,28 @@ async fn odd_ids_have_names_and_are_found_by_both() {
         let package = result(&site, "package_show", &[("id", id)]).await;
         let name = package["name"].as_str().expect("a name").to_owned();
         assert!(
-            name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte)),
+            name.bytes().all(|byte| byte.is_ascii_lowercase()
+                || byte.is_ascii_digit()
+                || b"-_".contains(&byte)),
             "{name}"
         );
-        assert_eq!(result(&site, "package_show", &[("name_or_id", &name)]).await, package);
-        let resource = package["resources"][0]["id"].as_str().expect("an id").to_owned();
-        assert_eq!(result(&site, "resource_show", &[("id", &resource)]).await, package["resources"][0]);
+        assert_eq!(
+            result(&site, "package_show", &[("name_or_id", &name)]).await,
+            package
+        );
+        let resource = package["resources"][0]["id"]
+            .as_str()
+            .expect("an id")
+            .to_owned();
+        assert_eq!(
+            result(&site, "resource_show", &[("id", &resource)]).await,
+            package["resources"][0]
+        );
     }
-    assert_eq!(result(&site, "package_show", &[("id", "plain")]).await["name"], "plain");
+    assert_eq!(
+        result(&site, "package_show", &[("id", "plain")]).await["name"],
+        "plain"
+    );
 }
 
 #[tokio::test]
@@ -435,19 +718,38 @@ async fn errors_are_those_of_ckan() {
     let (not_found, invalid, query) = ("Not Found Error", "Validation Error", "Search Query Error");
     let many = format!("tags:({})", "water OR ".repeat(300) + "oak");
     let (clauses, too_many) = ("-tags:a ".repeat(25), "-tags:a ".repeat(26));
-    let halves = [("fq", clauses.as_str()), ("fq_list", clauses.as_str()), ("rows", "0")];
+    let halves = [
+        ("fq", clauses.as_str()),
+        ("fq_list", clauses.as_str()),
+        ("rows", "0"),
+    ];
     assert_eq!(result(&site, "package_search", &halves).await["count"], 12);
     for (action, parameters, status, kind) in [
         ("package_show", vec![("id", "nothing")], 404, not_found),
         ("package_show", vec![], 409, invalid),
         ("package_show", vec![("id", "a b")], 404, not_found),
-        ("resource_show", vec![("id", "street-trees.distribution-9")], 404, not_found),
+        (
+            "resource_show",
+            vec![("id", "street-trees.distribution-9")],
+            404,
+            not_found,
+        ),
         ("resource_show", vec![("id", "nothing")], 404, not_found),
         ("resource_show", vec![], 409, invalid),
-        ("resource_search", vec![("query", "colour:red")], 409, invalid),
+        (
+            "resource_search",
+            vec![("query", "colour:red")],
+            409,
+            invalid,
+        ),
         ("resource_search", vec![("query", "red")], 409, invalid),
         ("resource_search", vec![], 409, invalid),
-        ("resource_search", vec![("query", "name:a"); 11], 409, invalid),
+        (
+            "resource_search",
+            vec![("query", "name:a"); 11],
+            409,
+            invalid,
+        ),
         ("organization_show", vec![("id", "nothing")], 404, not_found),
         ("organization_list", vec![("sort", "colour")], 409, invalid),
         ("group_show", vec![], 409, invalid),
@@ -464,13 +766,48 @@ async fn errors_are_those_of_ckan() {
         ("package_search", vec![("fq_list", "a:b:c")], 400, query),
         ("package_search", vec![("q", "title:\"a")], 400, query),
         ("package_search", vec![("sort", "colour asc")], 400, query),
-        ("package_search", vec![("facet.field", "colour")], 400, query),
-        ("package_search", vec![("fq", "metadata_modified:[lately TO NOW]")], 400, query),
-        ("package_search", vec![("fq", "a OR b AND c OR d AND e OR f AND g")], 400, query),
-        ("package_search", vec![("fq_list", many.as_str()), ("fq_list", many.as_str())], 400, query),
-        ("package_search", vec![("fq", clauses.as_str()), ("fq_list", too_many.as_str())], 400, query),
-        ("package_search", vec![("facet.field", "tags"); 101], 409, invalid),
-        ("package_create", vec![("name", "new")], 403, "Authorization Error"),
+        (
+            "package_search",
+            vec![("facet.field", "colour")],
+            400,
+            query,
+        ),
+        (
+            "package_search",
+            vec![("fq", "metadata_modified:[lately TO NOW]")],
+            400,
+            query,
+        ),
+        (
+            "package_search",
+            vec![("fq", "a OR b AND c OR d AND e OR f AND g")],
+            400,
+            query,
+        ),
+        (
+            "package_search",
+            vec![("fq_list", many.as_str()), ("fq_list", many.as_str())],
+            400,
+            query,
+        ),
+        (
+            "package_search",
+            vec![("fq", clauses.as_str()), ("fq_list", too_many.as_str())],
+            400,
+            query,
+        ),
+        (
+            "package_search",
+            vec![("facet.field", "tags"); 101],
+            409,
+            invalid,
+        ),
+        (
+            "package_create",
+            vec![("name", "new")],
+            403,
+            "Authorization Error",
+        ),
     ] {
         let reply = call(&site, action, &parameters).await;
         let answer = reply.json();
@@ -481,41 +818,75 @@ async fn errors_are_those_of_ckan() {
         );
         assert_eq!(
             (&answer["success"], &answer["help"]),
-            (&json!(false), &json!(format!("{BASE}api/3/action/help_show?name={action}")))
+            (
+                &json!(false),
+                &json!(format!("{BASE}api/3/action/help_show?name={action}"))
+            )
         );
     }
     let unknown = call(&site, "package_dance", &[]).await;
     assert_eq!(
         (unknown.status.as_u16(), unknown.json()),
-        (400, json!("Bad request - Action name not known: package_dance"))
+        (
+            400,
+            json!("Bad request - Action name not known: package_dance")
+        )
     );
-    let broken = site.post("/api/3/action/package_show", "application/json", "[").await;
+    let broken = site
+        .post("/api/3/action/package_show", "application/json", "[")
+        .await;
     assert_eq!(broken.status, StatusCode::BAD_REQUEST);
-    assert!(broken.json().as_str().is_some_and(|text| text.starts_with("Bad request - JSON Error: ")));
+    assert!(
+        broken
+            .json()
+            .as_str()
+            .is_some_and(|text| text.starts_with("Bad request - JSON Error: "))
+    );
     for (name, _) in [("package_search", ()), ("site_read", ())] {
-        assert!(result(&site, "help_show", &[("name", name)]).await.as_str().is_some_and(|help| !help.is_empty()));
+        assert!(
+            result(&site, "help_show", &[("name", name)])
+                .await
+                .as_str()
+                .is_some_and(|help| !help.is_empty())
+        );
     }
 }
 
 /// The texts of elements by name; fails where the document is not well-formed.
 fn elements(xml: &str) -> BTreeMap<String, Vec<String>> {
     let mut reader = Reader::from_str(xml);
-    let (mut found, mut open): (BTreeMap<String, Vec<String>>, Vec<String>) = (BTreeMap::new(), Vec::new());
+    let (mut found, mut open): (BTreeMap<String, Vec<String>>, Vec<String>) =
+        (BTreeMap::new(), Vec::new());
     loop {
-        match reader.read_event().unwrap_or_else(|error| panic!("{error}: {xml}")) {
+        match reader
+            .read_event()
+            .unwrap_or_else(|error| panic!("{error}: {xml}"))
+        {
             Event::Start(start) => {
                 open.push(String::from_utf8(start.name().as_ref().to_vec()).expect("a name"));
                 for attribute in start.attributes() {
-                    attribute.expect("an attribute").unescape_value().expect("a value");
+                    attribute
+                        .expect("an attribute")
+                        .unescape_value()
+                        .expect("a value");
                 }
-                found.entry(open.last().expect("open").clone()).or_default().push(String::new());
+                found
+                    .entry(open.last().expect("open").clone())
+                    .or_default()
+                    .push(String::new());
             }
             Event::Empty(element) => {
                 let name = String::from_utf8(element.name().as_ref().to_vec()).expect("a name");
-                let values = element
-                    .attributes()
-                    .map(|one| one.expect("an attribute").unescape_value().expect("a value").into_owned());
-                found.entry(name).or_default().push(values.collect::<Vec<_>>().join(" "));
+                let values = element.attributes().map(|one| {
+                    one.expect("an attribute")
+                        .unescape_value()
+                        .expect("a value")
+                        .into_owned()
+                });
+                found
+                    .entry(name)
+                    .or_default()
+                    .push(values.collect::<Vec<_>>().join(" "));
             }
             Event::Text(text) => {
                 let text = text.unescape().expect("text");
@@ -542,17 +913,29 @@ async fn feeds_are_well_formed_whatever_is_in_them() {
         "/feeds/datasets.atom?q=zzz",
     ] {
         let reply = site.get(path).await;
-        assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "application/atom+xml"), "{path}");
+        assert_eq!(
+            (reply.status, reply.media_type()),
+            (StatusCode::OK, "application/atom+xml"),
+            "{path}"
+        );
         let elements = elements(&reply.body);
         let ids = &elements["id"];
-        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "ids are unique");
+        assert_eq!(
+            ids.iter().collect::<BTreeSet<_>>().len(),
+            ids.len(),
+            "ids are unique"
+        );
         assert!(
             ids[0].starts_with(&format!("{BASE}feeds/datasets.atom"))
-                && ids[1..].iter().all(|id| id.starts_with(&format!("{BASE}dataset/")))
+                && ids[1..]
+                    .iter()
+                    .all(|id| id.starts_with(&format!("{BASE}dataset/")))
         );
         assert_eq!(elements["updated"].len(), ids.len());
         assert!(
-            elements["updated"].iter().all(|time| time.len() == 20 && time.ends_with('Z')),
+            elements["updated"]
+                .iter()
+                .all(|time| time.len() == 20 && time.ends_with('Z')),
             "{:?}",
             elements["updated"]
         );
@@ -565,19 +948,41 @@ async fn feeds_are_well_formed_whatever_is_in_them() {
     // Scripts are no text of a title.
     let found = elements(&site.get("/feeds/datasets.atom?q=alert").await.body);
     assert_eq!(found["title"].len(), 1, "{:?}", found["title"]);
-    assert_eq!(site.get("/feeds/datasets.atom?task=x").await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(
+        site.get("/feeds/datasets.atom?task=x").await.status,
+        StatusCode::BAD_REQUEST
+    );
 }
 
 #[tokio::test]
 async fn crawlers_and_browsers_find_everything() {
     let (_folder, site) = site();
     let robots = site.get("/robots.txt").await;
-    let map = robots.body.lines().find_map(|line| line.strip_prefix("Sitemap: ")).expect("a sitemap").to_owned();
-    let index =
-        elements(&site.get(map.strip_prefix(BASE).map(|path| format!("/{path}")).as_deref().expect("ours")).await.body);
+    let map = robots
+        .body
+        .lines()
+        .find_map(|line| line.strip_prefix("Sitemap: "))
+        .expect("a sitemap")
+        .to_owned();
+    let index = elements(
+        &site
+            .get(
+                map.strip_prefix(BASE)
+                    .map(|path| format!("/{path}"))
+                    .as_deref()
+                    .expect("ours"),
+            )
+            .await
+            .body,
+    );
     let mut pages = BTreeSet::new();
     for part in &index["loc"] {
-        let part = elements(&site.get(&format!("/{}", part.strip_prefix(BASE).expect("ours"))).await.body);
+        let part = elements(
+            &site
+                .get(&format!("/{}", part.strip_prefix(BASE).expect("ours")))
+                .await
+                .body,
+        );
         assert!(part["loc"].len() <= 50_000);
         for page in &part["loc"] {
             assert!(page.is_ascii() && pages.insert(page.clone()), "{page}");
@@ -585,25 +990,45 @@ async fn crawlers_and_browsers_find_everything() {
     }
     assert_eq!(pages.len(), 60);
     for page in pages.iter().take(5).chain(pages.iter().rev().take(2)) {
-        let reply = site.accept(&format!("/{}", page.strip_prefix(BASE).expect("ours")), "text/html").await;
+        let reply = site
+            .accept(
+                &format!("/{}", page.strip_prefix(BASE).expect("ours")),
+                "text/html",
+            )
+            .await;
         assert_eq!(reply.status, StatusCode::OK, "{page}");
     }
-    assert_eq!(site.get("/sitemap/2.xml").await.status, StatusCode::NOT_FOUND);
-    assert_eq!(site.get("/sitemap/0.xml").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(
+        site.get("/sitemap/2.xml").await.status,
+        StatusCode::NOT_FOUND
+    );
+    assert_eq!(
+        site.get("/sitemap/0.xml").await.status,
+        StatusCode::NOT_FOUND
+    );
     let search = site.get("/opensearch.xml").await;
     assert_eq!(search.media_type(), "application/opensearchdescription+xml");
     assert!(
-        elements(&search.body)["Url"].iter().any(|url| url.contains(&format!("text/html {BASE}?q={{searchTerms}}")))
+        elements(&search.body)["Url"]
+            .iter()
+            .any(|url| url.contains(&format!("text/html {BASE}?q={{searchTerms}}")))
     );
     let page = site.accept("/?q=road", "text/html").await.body;
-    assert!(page.contains("rel=\"search\"") && page.contains("href=\"/feeds/datasets.atom?q=road\""), "{page}");
+    assert!(
+        page.contains("rel=\"search\"") && page.contains("href=\"/feeds/datasets.atom?q=road\""),
+        "{page}"
+    );
 }
 
 /// The JSON-LD of a page: all between its tags, as a browser would cut it out.
 fn embedded(page: &str) -> Value {
     let begin = "<script type=\"application/ld+json\">";
     assert_eq!(page.matches(begin).count(), 1);
-    let text = page.split(begin).nth(1).and_then(|rest| rest.split("</script").next()).expect("a script");
+    let text = page
+        .split(begin)
+        .nth(1)
+        .and_then(|rest| rest.split("</script").next())
+        .expect("a script");
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
@@ -712,7 +1137,12 @@ async fn pages_tell_programs_what_they_are_about() {
       ]
     }
     "##);
-    let links: Vec<&str> = reply.headers.get_all("link").iter().map(|link| link.to_str().expect("text")).collect();
+    let links: Vec<&str> = reply
+        .headers
+        .get_all("link")
+        .iter()
+        .map(|link| link.to_str().expect("text"))
+        .collect();
     insta::assert_snapshot!(links.join("\n"), @r##"
     <http://localhost:7878/dataset/street-trees>; rel="cite-as"
     <https://schema.org/Dataset>; rel="type"
@@ -730,7 +1160,11 @@ async fn pages_tell_programs_what_they_are_about() {
     <https://creativecommons.org/publicdomain/zero/1.0/>; rel="license"
     <http://localhost:7878/rdf-graph-store?graph=http%3A%2F%2Flocalhost%3A7878%2Fdataset%2Fstreet-trees&format=nt>; rel="item"; type="application/n-triples"
     "##);
-    assert!(reply.body.contains("<link rel=\"canonical\" href=\"http://localhost:7878/dataset/street-trees\">"));
+    assert!(
+        reply.body.contains(
+            "<link rel=\"canonical\" href=\"http://localhost:7878/dataset/street-trees\">"
+        )
+    );
     let program = site.accept("/dataset/street-trees", "text/turtle").await;
     assert!(program.headers.get("link").is_none());
 }
@@ -743,14 +1177,27 @@ async fn no_metadata_ends_the_script_of_its_page() {
         assert_eq!(reply.status, StatusCode::OK);
         let described = embedded(&reply.body);
         assert!(
-            described["name"].as_str().is_some_and(|name| name.starts_with('"') && !name.contains("script")),
+            described["name"]
+                .as_str()
+                .is_some_and(|name| name.starts_with('"') && !name.contains("script")),
             "{described}"
         );
-        assert!(described["description"].as_str().is_some_and(|text| text.chars().count() >= 50));
+        assert!(
+            described["description"]
+                .as_str()
+                .is_some_and(|text| text.chars().count() >= 50)
+        );
         assert!(!reply.body.contains("<script>alert"));
-        assert_eq!(reply.body.matches("<script").count(), 2, "the page's own, and the description");
+        assert_eq!(
+            reply.body.matches("<script").count(),
+            2,
+            "the page's own, and the description"
+        );
         for link in reply.headers.get_all("link") {
-            assert!(link.to_str().is_ok_and(|link| link.starts_with("<http") && link.matches('<').count() == 1));
+            assert!(
+                link.to_str()
+                    .is_ok_and(|link| link.starts_with("<http") && link.matches('<').count() == 1)
+            );
         }
     }
 }
@@ -759,14 +1206,37 @@ async fn no_metadata_ends_the_script_of_its_page() {
 async fn croissant_where_there_is_something_to_tell() {
     let site = Site::from_catalog(&testdata("papers-with-code.json"), limits());
     let reply = site.get("/dataset/Harbour_Scenes/croissant").await;
-    assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "application/ld+json"), "{}", reply.body);
+    assert_eq!(
+        (reply.status, reply.media_type()),
+        (StatusCode::OK, "application/ld+json"),
+        "{}",
+        reply.body
+    );
     let document = reply.json();
     assert_eq!(document["conformsTo"], "http://mlcommons.org/croissant/1.1");
-    assert_eq!((&document["@type"], &document["distribution"]), (&json!("sc:Dataset"), &json!([])));
-    assert!(document["keywords"].as_array().is_some_and(|words| words.contains(&json!("Semantic Segmentation"))));
-    assert_eq!(site.get("/dataset/nothing/croissant").await.status, StatusCode::NOT_FOUND);
-    let files = Site::testdata().get("/dataset/clinical-trials/croissant").await.json();
-    let keys: Vec<&Value> = files["distribution"].as_array().expect("files").iter().map(|file| &file["@id"]).collect();
+    assert_eq!(
+        (&document["@type"], &document["distribution"]),
+        (&json!("sc:Dataset"), &json!([]))
+    );
+    assert!(
+        document["keywords"]
+            .as_array()
+            .is_some_and(|words| words.contains(&json!("Semantic Segmentation")))
+    );
+    assert_eq!(
+        site.get("/dataset/nothing/croissant").await.status,
+        StatusCode::NOT_FOUND
+    );
+    let files = Site::testdata()
+        .get("/dataset/clinical-trials/croissant")
+        .await
+        .json();
+    let keys: Vec<&Value> = files["distribution"]
+        .as_array()
+        .expect("files")
+        .iter()
+        .map(|file| &file["@id"])
+        .collect();
     assert_eq!(keys, ["distribution-1", "distribution-2"]);
 }
 
@@ -792,33 +1262,60 @@ async fn croissant_tells_the_checksums_that_the_catalogue_tells() {
         {"name": "five", "url": "http://e.org/five.csv", "hash": sha256, "hash_algorithm": "SHA-256"},
         {"name": "six", "url": "http://e.org/six.csv", "hash": "no number"},
     ]});
-    let (catalog, packages) = (folder.path().join("catalog.ttl"), folder.path().join("packages.json"));
+    let (catalog, packages) = (
+        folder.path().join("catalog.ttl"),
+        folder.path().join("packages.json"),
+    );
     fs::write(&catalog, turtle).expect("written");
-    fs::write(folder.path().join("here.nt"), "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n")
-        .expect("written");
+    fs::write(
+        folder.path().join("here.nt"),
+        "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n",
+    )
+    .expect("written");
     fs::write(&packages, json!([package]).to_string()).expect("written");
     let told = |document: Value| -> BTreeMap<String, (Value, Value)> {
         let files = document["distribution"].as_array().expect("files").iter();
-        files.map(|file| (file["name"].to_string(), (file["sha256"].clone(), file["md5"].clone()))).collect()
+        files
+            .map(|file| {
+                (
+                    file["name"].to_string(),
+                    (file["sha256"].clone(), file["md5"].clone()),
+                )
+            })
+            .collect()
     };
     let none = Value::Null;
     let expected = |all: [(&str, &Value, &Value); 3]| -> BTreeMap<String, (Value, Value)> {
-        all.into_iter().map(|(name, sha256, md5)| (json!(name).to_string(), (sha256.clone(), md5.clone()))).collect()
+        all.into_iter()
+            .map(|(name, sha256, md5)| (json!(name).to_string(), (sha256.clone(), md5.clone())))
+            .collect()
     };
     let (hex_md5, hex_sha256) = (json!(md5), json!(sha256));
     let site = Site::from_catalog(&catalog, limits());
     let document = site.get("/dataset/summed/croissant").await.json();
     assert_eq!(document["@context"]["md5"], "cr:md5");
     // A file of the home is served in another format than the one whose checksum is declared.
-    let all = [("one", &hex_sha256, &hex_md5), ("two", &none, &none), ("three", &none, &none)];
+    let all = [
+        ("one", &hex_sha256, &hex_md5),
+        ("two", &none, &none),
+        ("three", &none, &none),
+    ];
     assert_eq!(told(document), expected(all));
     let site = Site::from_catalog(&packages, limits());
     let document = site.get("/dataset/packed/croissant").await.json();
-    let all = [("four", &none, &hex_md5), ("five", &hex_sha256, &none), ("six", &none, &none)];
+    let all = [
+        ("four", &none, &hex_md5),
+        ("five", &hex_sha256, &none),
+        ("six", &none, &none),
+    ];
     assert_eq!(told(document), expected(all));
     let package = result(&site, "package_show", &[("id", "packed")]).await;
-    let hashes: BTreeSet<&str> =
-        package["resources"].as_array().expect("resources").iter().filter_map(|one| one["hash"].as_str()).collect();
+    let hashes: BTreeSet<&str> = package["resources"]
+        .as_array()
+        .expect("resources")
+        .iter()
+        .filter_map(|one| one["hash"].as_str())
+        .collect();
     assert_eq!(hashes, BTreeSet::from(["", md5.as_str(), sha256.as_str()]));
     // Croissant's own checksums and agents are written again as read, also as schema.org, which has no term for MD5.
     let croissant = folder.path().join("croissant.jsonld");
@@ -832,22 +1329,44 @@ async fn croissant_tells_the_checksums_that_the_catalogue_tells() {
     fs::write(&croissant, own.to_string()).expect("written");
     let site = Site::from_catalog(&croissant, limits());
     let document = site.get("/dataset/leaves/croissant").await.json();
-    assert_eq!(told(document.clone()), BTreeMap::from([(json!("seven").to_string(), (hex_sha256, hex_md5))]));
-    assert_eq!(document["creator"], json!([agent("Organization"), agent("Person")]));
+    assert_eq!(
+        told(document.clone()),
+        BTreeMap::from([(json!("seven").to_string(), (hex_sha256, hex_md5))])
+    );
+    assert_eq!(
+        document["creator"],
+        json!([agent("Organization"), agent("Person")])
+    );
     let page = embedded(&site.accept("/dataset/leaves", "text/html").await.body);
     let file = &page["distribution"][0];
     assert_eq!((&file["sha256"], &file["md5"]), (&json!(sha256), &none));
-    assert_eq!((&page["creator"], &page["publisher"]), (&document["creator"], &agent("Organization")));
+    assert_eq!(
+        (&page["creator"], &page["publisher"]),
+        (&document["creator"], &agent("Organization"))
+    );
 }
 
 #[tokio::test]
 async fn tasks_and_modalities_are_facets() {
     let site = Site::from_catalog(&testdata("papers-with-code.json"), limits());
-    let answer =
-        result(&site, "package_search", &[("facet.field", "[\"task\", \"modality\", \"language\"]"), ("rows", "0")])
-            .await;
-    let segmentation = answer["facets"]["task"]["Semantic Segmentation"].as_u64().expect("a count");
-    let found = result(&site, "package_search", &[("fq", "task:\"Semantic Segmentation\"")]).await;
+    let answer = result(
+        &site,
+        "package_search",
+        &[
+            ("facet.field", "[\"task\", \"modality\", \"language\"]"),
+            ("rows", "0"),
+        ],
+    )
+    .await;
+    let segmentation = answer["facets"]["task"]["Semantic Segmentation"]
+        .as_u64()
+        .expect("a count");
+    let found = result(
+        &site,
+        "package_search",
+        &[("fq", "task:\"Semantic Segmentation\"")],
+    )
+    .await;
     assert_eq!(found["count"], segmentation);
     assert!(segmentation > 0 && answer["facets"]["modality"]["Images"].as_u64() > Some(0));
 }
@@ -856,8 +1375,16 @@ async fn tasks_and_modalities_are_facets() {
 async fn the_documentation_shows_the_answer() {
     let page = super::support::root().join("docs/src/reference/portal.md");
     let page = fs::read_to_string(page).expect("a page");
-    let command = page.lines().find(|line| line.starts_with("curl 'localhost:7878/api/3/action/")).expect("a command");
-    let path = command.trim_start_matches("curl 'localhost:7878").trim_end_matches('\'');
+    let command = page
+        .lines()
+        .find(|line| line.starts_with("curl 'localhost:7878/api/3/action/"))
+        .expect("a command");
+    let path = command
+        .trim_start_matches("curl 'localhost:7878")
+        .trim_end_matches('\'');
     let answer = Site::testdata().get(path).await.body;
-    assert!(page.contains(&format!("\n{answer}\n")), "the page shows the answer:\n{answer}");
+    assert!(
+        page.contains(&format!("\n{answer}\n")),
+        "the page shows the answer:\n{answer}"
+    );
 }

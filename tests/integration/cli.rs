@@ -20,17 +20,35 @@ fn home() -> TempDir {
 fn fails(home: &Path, arguments: &[&str]) -> String {
     let Ran { code, out, err } = run(home, arguments);
     assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}: {err}");
-    assert!(!err.contains("panicked") && !err.contains("Backtrace"), "{err}");
+    assert!(
+        !err.contains("panicked") && !err.contains("Backtrace"),
+        "{err}"
+    );
     err
 }
 
 #[test]
 fn load_and_index_say_what_they_did() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (home, report) = (folder.path().join("home"), folder.path().join("report.json"));
-    let loaded =
-        run(&home, &["load", "testdata/catalog.ttl", "--verbose", "--report", report.to_str().expect("a path")]);
-    assert_eq!((loaded.code, loaded.out.as_str()), (Some(0), ""), "results alone go to stdout: {loaded:?}");
+    let (home, report) = (
+        folder.path().join("home"),
+        folder.path().join("report.json"),
+    );
+    let loaded = run(
+        &home,
+        &[
+            "load",
+            "testdata/catalog.ttl",
+            "--verbose",
+            "--report",
+            report.to_str().expect("a path"),
+        ],
+    );
+    assert_eq!(
+        (loaded.code, loaded.out.as_str()),
+        (Some(0), ""),
+        "results alone go to stdout: {loaded:?}"
+    );
     for part in [
         "12 datasets: 12 loaded, 0 replaced, 0 unchanged, 0 without content",
         "1,081 distinct triples of 1,099 read",
@@ -40,27 +58,67 @@ fn load_and_index_say_what_they_did() {
     ] {
         assert!(loaded.err.contains(part), "{part:?} in {}", loaded.err);
     }
-    let report: serde_json::Value = serde_json::from_slice(&fs::read(report).expect("a report")).expect("JSON");
+    let report: serde_json::Value =
+        serde_json::from_slice(&fs::read(report).expect("a report")).expect("JSON");
     let datasets = report["datasets"].as_array().expect("datasets");
-    let air = datasets.iter().find(|dataset| dataset["id"] == "air-quality").expect("air-quality");
-    assert_eq!((&air["outcome"], &air["skipped"]), (&"loaded".into(), &3.into()));
+    let air = datasets
+        .iter()
+        .find(|dataset| dataset["id"] == "air-quality")
+        .expect("air-quality");
+    assert_eq!(
+        (&air["outcome"], &air["skipped"]),
+        (&"loaded".into(), &3.into())
+    );
     assert_eq!(air["files"][0]["problems"][1]["line"], 30);
 
     let indexed = run(&home, &["index"]);
-    assert!(indexed.code == Some(0) && indexed.out.is_empty(), "{indexed:?}");
-    for part in ["12 datasets indexed, 0 unchanged, 0 removed; 1,081 triples", "profiles", "snippets"] {
+    assert!(
+        indexed.code == Some(0) && indexed.out.is_empty(),
+        "{indexed:?}"
+    );
+    for part in [
+        "12 datasets indexed, 0 unchanged, 0 removed; 1,081 triples",
+        "profiles",
+        "snippets",
+    ] {
         assert!(indexed.err.contains(part), "{part:?} in {}", indexed.err);
     }
-    let (again, index_again) = (run(&home, &["load", "testdata/catalog.ttl"]), run(&home, &["index"]));
-    assert!(again.err.contains("0 loaded, 0 replaced, 12 unchanged"), "{}", again.err);
-    assert!(index_again.err.contains("0 datasets indexed, 12 unchanged, 0 removed"), "{}", index_again.err);
-    let rebuilt = run(&home, &["index", "--rebuild", "--snippet-budget", "3"]);
-    assert!(rebuilt.err.contains("12 datasets indexed"), "{}", rebuilt.err);
-
-    let both = run(&home, &["load", "testdata/acordar.json", "--id-prefix", "acordar:"]);
-    assert!(both.err.contains("4 datasets: 3 loaded, 0 replaced, 0 unchanged, 1 without content"), "{}", both.err);
+    let (again, index_again) = (
+        run(&home, &["load", "testdata/catalog.ttl"]),
+        run(&home, &["index"]),
+    );
     assert!(
-        both.err.contains("1 file: not read; ") && both.err.contains("dumps/port-library-2019.zip: "),
+        again.err.contains("0 loaded, 0 replaced, 12 unchanged"),
+        "{}",
+        again.err
+    );
+    assert!(
+        index_again
+            .err
+            .contains("0 datasets indexed, 12 unchanged, 0 removed"),
+        "{}",
+        index_again.err
+    );
+    let rebuilt = run(&home, &["index", "--rebuild", "--snippet-budget", "3"]);
+    assert!(
+        rebuilt.err.contains("12 datasets indexed"),
+        "{}",
+        rebuilt.err
+    );
+
+    let both = run(
+        &home,
+        &["load", "testdata/acordar.json", "--id-prefix", "acordar:"],
+    );
+    assert!(
+        both.err
+            .contains("4 datasets: 3 loaded, 0 replaced, 0 unchanged, 1 without content"),
+        "{}",
+        both.err
+    );
+    assert!(
+        both.err.contains("1 file: not read; ")
+            && both.err.contains("dumps/port-library-2019.zip: "),
         "{}",
         both.err
     );
@@ -69,11 +127,24 @@ fn load_and_index_say_what_they_did() {
 #[test]
 fn a_dump_is_a_catalogue_of_one() {
     let folder = tempfile::tempdir().expect("a folder");
-    let ran = run(folder.path(), &["load", "testdata/dumps/trees.nt.gz", "testdata/dumps/soils.ttl"]);
-    assert!(ran.code == Some(0) && ran.err.contains("2 datasets: 2 loaded"), "{ran:?}");
+    let ran = run(
+        folder.path(),
+        &[
+            "load",
+            "testdata/dumps/trees.nt.gz",
+            "testdata/dumps/soils.ttl",
+        ],
+    );
+    assert!(
+        ran.code == Some(0) && ran.err.contains("2 datasets: 2 loaded"),
+        "{ran:?}"
+    );
     assert_eq!(run(folder.path(), &["index"]).code, Some(0));
     let found = run(folder.path(), &["search", "ginkgo"]);
-    assert!(found.code == Some(0) && found.out.contains("[trees]"), "{found:?}");
+    assert!(
+        found.code == Some(0) && found.out.contains("[trees]"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -97,13 +168,26 @@ fn search_in_words_and_in_json() {
     let reference = Home::from_catalog(&testdata("catalog.ttl"));
     for (_, text) in queries() {
         let printed = run(home.path(), &["search", "--json", &text]);
-        assert_eq!((printed.code, printed.out), (Some(0), reference.json(&text)), "{text}");
+        assert_eq!(
+            (printed.code, printed.out),
+            (Some(0), reference.json(&text)),
+            "{text}"
+        );
         assert_eq!(reference.json(&text), json(home.path(), &text));
     }
     let none = run(home.path(), &["search", "zzzzzz"]);
-    assert_eq!((none.code, none.out.as_str()), (Some(1), "No dataset contains any of the words of “zzzzzz”.\n"));
+    assert_eq!(
+        (none.code, none.out.as_str()),
+        (
+            Some(1),
+            "No dataset contains any of the words of “zzzzzz”.\n"
+        )
+    );
     let none = run(home.path(), &["search", "--json", "zzzzzz"]);
-    assert!(none.code == Some(1) && none.out.contains("\"hits\": []"), "{none:?}");
+    assert!(
+        none.code == Some(1) && none.out.contains("\"hits\": []"),
+        "{none:?}"
+    );
 }
 
 #[test]
@@ -150,11 +234,23 @@ fn similar_in_json_says_to_what() {
         serde_json::from_str(&ran.out).expect("JSON")
     };
     let file = testdata("dumps/trees.nt.gz").display().to_string();
-    let of = |answer: &serde_json::Value| (answer["dataset"].clone(), answer["file"].clone(), answer["of"].clone());
+    let of = |answer: &serde_json::Value| {
+        (
+            answer["dataset"].clone(),
+            answer["file"].clone(),
+            answer["of"].clone(),
+        )
+    };
     let answer = told(&["similar", "street-trees", "--json"]);
-    assert_eq!(of(&answer), ("street-trees".into(), serde_json::Value::Null, 12.into()));
+    assert_eq!(
+        of(&answer),
+        ("street-trees".into(), serde_json::Value::Null, 12.into())
+    );
     let answer = told(&["similar", "--file", &file, "--json"]);
-    assert_eq!(of(&answer), (serde_json::Value::Null, file.as_str().into(), 12.into()));
+    assert_eq!(
+        of(&answer),
+        (serde_json::Value::Null, file.as_str().into(), 12.into())
+    );
     assert_eq!(answer["similar"][0]["id"], "street-trees");
 }
 
@@ -163,7 +259,10 @@ fn show_in_words_rdf_and_json() {
     let home = home();
     let shown = run(home.path(), &["show", "soil-types"]);
     assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""));
-    let (facts, snippet) = shown.out.split_once("\n\nIlluSnip OPT-RANK:\n").expect("facts and a snippet");
+    let (facts, snippet) = shown
+        .out
+        .split_once("\n\nIlluSnip OPT-RANK:\n")
+        .expect("facts and a snippet");
     assert_eq!(snippet.lines().count(), 20);
     assert_snapshot!(facts, @r#"
     Thesaurus of soil types  [soil-types]
@@ -185,15 +284,24 @@ fn show_in_words_rdf_and_json() {
     "#);
     let card = run(home.path(), &["show", "soil-types", "--json"]);
     let card: serde_json::Value = serde_json::from_str(&card.out).expect("JSON");
-    assert_eq!((&card["metadata"]["id"], &card["profile"]["triples"]), (&"soil-types".into(), &103.into()));
+    assert_eq!(
+        (&card["metadata"]["id"], &card["profile"]["triples"]),
+        (&"soil-types".into(), &103.into())
+    );
     for (syntax, part) in [
         ("turtle", "dct:identifier \"soil-types\""),
-        ("nt", "<http://purl.org/dc/terms/identifier> \"soil-types\" ."),
+        (
+            "nt",
+            "<http://purl.org/dc/terms/identifier> \"soil-types\" .",
+        ),
         ("jsonld", "\"http://purl.org/dc/terms/identifier\""),
         ("rdfxml", "rdf:RDF"),
     ] {
         let ran = run(home.path(), &["show", "soil-types", "--rdf", syntax]);
-        assert!(ran.code == Some(0) && ran.out.contains(part), "{syntax}: {ran:?}");
+        assert!(
+            ran.code == Some(0) && ran.out.contains(part),
+            "{syntax}: {ran:?}"
+        );
     }
 }
 
@@ -211,19 +319,72 @@ fn snippets_of_datasets_and_files_are_the_same() {
     "#);
     assert!(dataset.err.contains("5 of 105 triples"), "{}", dataset.err);
     let nowhere = home.path().join("nowhere");
-    let file = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5"]);
-    assert_eq!((file.code, &file.out), (Some(0), &dataset.out), "a file needs no home");
-    let whole = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5", "--sample", "1000"]);
+    let file = run(
+        &nowhere,
+        &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5"],
+    );
+    assert_eq!(
+        (file.code, &file.out),
+        (Some(0), &dataset.out),
+        "a file needs no home"
+    );
+    let whole = run(
+        &nowhere,
+        &[
+            "snippet",
+            "testdata/dumps/trees.nt.gz",
+            "-k",
+            "5",
+            "--sample",
+            "1000",
+        ],
+    );
     assert_eq!(whole.out, file.out, "what fits is not sampled");
-    let sampled = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5", "--sample", "20"]);
-    assert!(sampled.err.contains("of 105 triples") && sampled.out.lines().count() == 5, "{sampled:?}");
-    let refused = fails(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "--sample", "20", "--method", "pcsg"]);
+    let sampled = run(
+        &nowhere,
+        &[
+            "snippet",
+            "testdata/dumps/trees.nt.gz",
+            "-k",
+            "5",
+            "--sample",
+            "20",
+        ],
+    );
+    assert!(
+        sampled.err.contains("of 105 triples") && sampled.out.lines().count() == 5,
+        "{sampled:?}"
+    );
+    let refused = fails(
+        &nowhere,
+        &[
+            "snippet",
+            "testdata/dumps/trees.nt.gz",
+            "--sample",
+            "20",
+            "--method",
+            "pcsg",
+        ],
+    );
     assert!(refused.contains("not pcsg"), "{refused}");
-    let rdf = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5", "--rdf", "nt"]);
+    let rdf = run(
+        &nowhere,
+        &[
+            "snippet",
+            "testdata/dumps/trees.nt.gz",
+            "-k",
+            "5",
+            "--rdf",
+            "nt",
+        ],
+    );
     assert_eq!(rdf.out.lines().count(), 5, "{}", rdf.out);
     let empty = home.path().join("empty.nt");
     fs::write(&empty, "").expect("written");
-    assert_eq!(run(&nowhere, &["snippet", empty.to_str().expect("a path")]).code, Some(1));
+    assert_eq!(
+        run(&nowhere, &["snippet", empty.to_str().expect("a path")]).code,
+        Some(1)
+    );
 }
 
 #[test]
@@ -236,7 +397,11 @@ fn query_writes_every_format() {
         ran
     };
     assert_eq!(ran(&[count]).out.trim_end(), "?n\n12");
-    for (format, part) in [("csv", "n\r\n12"), ("json", "\"12\""), ("xml", ">12</literal>")] {
+    for (format, part) in [
+        ("csv", "n\r\n12"),
+        ("json", "\"12\""),
+        ("xml", ">12</literal>"),
+    ] {
         let out = ran(&[count, "--format", format]).out;
         assert!(out.contains(part), "{out}");
     }
@@ -253,44 +418,90 @@ fn query_writes_every_format() {
     <http://localhost:7878/dataset/air-quality>
       dct:title "Air quality in the city"@en.
     "#);
-    let of_trees = format!("SELECT (COUNT(*) AS ?n) FROM {} {{ ?s ?p ?o }}", iri("street-trees"));
+    let of_trees = format!(
+        "SELECT (COUNT(*) AS ?n) FROM {} {{ ?s ?p ?o }}",
+        iri("street-trees")
+    );
     assert_eq!(ran(&[&of_trees]).out.trim_end(), "?n\n105");
-    for file in ["content", "datasets", "datasets-by-class", "sources-of-a-pattern"] {
-        assert!(ran(&[&format!("@queries/{file}.rq")]).out.lines().count() > 1, "{file}");
+    for file in [
+        "content",
+        "datasets",
+        "datasets-by-class",
+        "sources-of-a-pattern",
+    ] {
+        assert!(
+            ran(&[&format!("@queries/{file}.rq")]).out.lines().count() > 1,
+            "{file}"
+        );
     }
     let cut = ran(&["SELECT * { ?s ?p ?o }", "--rows", "3"]);
-    assert!(cut.out.trim_end().lines().count() == 4 && cut.err.contains("truncated to 3 rows"), "{cut:?}");
+    assert!(
+        cut.out.trim_end().lines().count() == 4 && cut.err.contains("truncated to 3 rows"),
+        "{cut:?}"
+    );
 }
 
 #[test]
 fn sources_names_the_datasets_that_can_answer() {
     let folder = Home::from_catalog(&testdata("catalog.ttl")).into_folder();
     let sources = |arguments: &[&str]| run(folder.path(), &[&["sources"], arguments].concat());
-    let query =
-        "PREFIX skos: <http://www.w3.org/2004/02/skos/core#> SELECT * { ?c a skos:Concept ; skos:prefLabel ?l }";
-    let json: serde_json::Value = serde_json::from_str(&sources(&[query, "--json"]).out).expect("JSON");
+    let query = "PREFIX skos: <http://www.w3.org/2004/02/skos/core#> SELECT * { ?c a skos:Concept ; skos:prefLabel ?l }";
+    let json: serde_json::Value =
+        serde_json::from_str(&sources(&[query, "--json"]).out).expect("JSON");
     let ids = |list: &serde_json::Value| {
-        let ids = list.as_array().expect("a list").iter().map(|dataset| dataset["id"].to_string());
+        let ids = list
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|dataset| dataset["id"].to_string());
         ids.collect::<std::collections::BTreeSet<_>>()
     };
     // The VoID of the profiles contains the same.
-    let asked = run(folder.path(), &["query", "@queries/sources-of-a-pattern.rq"]).out;
+    let asked = run(
+        folder.path(),
+        &["query", "@queries/sources-of-a-pattern.rq"],
+    )
+    .out;
     let alone = ids(&json["alone"]);
-    let told: std::collections::BTreeSet<&str> =
-        asked.lines().skip(1).filter_map(|line| line.split('\t').next()).collect();
-    assert!(!alone.is_empty() && told.len() == alone.len(), "{asked} {json}");
-    assert!(ids(&json["patterns"][0]["sources"]).is_superset(&alone), "{json}");
+    let told: std::collections::BTreeSet<&str> = asked
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split('\t').next())
+        .collect();
+    assert!(
+        !alone.is_empty() && told.len() == alone.len(),
+        "{asked} {json}"
+    );
+    assert!(
+        ids(&json["patterns"][0]["sources"]).is_superset(&alone),
+        "{json}"
+    );
     let table = sources(&[query, "--limit", "1"]);
-    assert!(table.code == Some(0) && table.out.contains("datasets that answer the query alone"), "{table:?}");
+    assert!(
+        table.code == Some(0) && table.out.contains("datasets that answer the query alone"),
+        "{table:?}"
+    );
     let nothing = sources(&["SELECT * { ?s <http://nowhere.example/p> ?o }"]);
-    assert_eq!((nothing.code, nothing.out.lines().count()), (Some(1), 2), "{nothing:?}");
-    assert!(fails(folder.path(), &["sources", "SELECT"]).contains("line 1, column 7"), "a syntax error has a place");
+    assert_eq!(
+        (nothing.code, nothing.out.lines().count()),
+        (Some(1), 2),
+        "{nothing:?}"
+    );
+    assert!(
+        fails(folder.path(), &["sources", "SELECT"]).contains("line 1, column 7"),
+        "a syntax error has a place"
+    );
 }
 
 #[test]
 fn evaluate_measures_a_home() {
     let home = home();
-    let arguments = ["evaluate", "testdata/qrels.txt", "--topics", "testdata/queries.tsv"];
+    let arguments = [
+        "evaluate",
+        "testdata/qrels.txt",
+        "--topics",
+        "testdata/queries.tsv",
+    ];
     let ran = run(home.path(), &arguments);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     assert_snapshot!(ran.out, @r#"
@@ -317,9 +528,17 @@ fn evaluate_measures_a_home() {
     bm25.data          1.0000    1.0000
     † p < .05, ‡ p < .01: differs from bm25; paired t-test, by topic, corrected over the 2 other runs (Holm)
     "#);
-    let wrong = fails(home.path(), &[&arguments[..], &["--metrics", "MAP"]].concat());
+    let wrong = fails(
+        home.path(),
+        &[&arguments[..], &["--metrics", "MAP"]].concat(),
+    );
     assert!(wrong.contains("nDCG@k"), "{wrong}");
-    let swapped = ["evaluate", "testdata/queries.tsv", "--topics", "testdata/qrels.txt"];
+    let swapped = [
+        "evaluate",
+        "testdata/queries.tsv",
+        "--topics",
+        "testdata/qrels.txt",
+    ];
     assert!(fails(home.path(), &swapped).contains("testdata/queries.tsv:1: "));
 }
 
@@ -337,15 +556,33 @@ fn errors_say_what_to_do() {
         &["serve", "--bind", "127.0.0.1:0"],
     ] {
         let err = fails(&nowhere, arguments);
-        assert!(err.contains("is not a Lodeseek home; run `lodeseek load` to create one"), "{arguments:?}: {err}");
+        assert!(
+            err.contains("is not a Lodeseek home; run `lodeseek load` to create one"),
+            "{arguments:?}: {err}"
+        );
         assert!(!nowhere.exists(), "{arguments:?} made a home");
     }
 
-    let missing = fails(&nowhere, &["load", "testdata/catalog.ttl", "testdata/missing.ttl"]);
-    assert!(missing.contains("cannot read testdata/missing.ttl"), "{missing}");
-    let base = fails(&nowhere, &["load", "testdata/catalog.ttl", "--base", "ftp://e.org/"]);
-    assert!(base.contains("\"ftp://e.org/\" is not a valid base for IRIs"), "{base}");
-    assert!(!nowhere.exists(), "nothing was written before everything was checked");
+    let missing = fails(
+        &nowhere,
+        &["load", "testdata/catalog.ttl", "testdata/missing.ttl"],
+    );
+    assert!(
+        missing.contains("cannot read testdata/missing.ttl"),
+        "{missing}"
+    );
+    let base = fails(
+        &nowhere,
+        &["load", "testdata/catalog.ttl", "--base", "ftp://e.org/"],
+    );
+    assert!(
+        base.contains("\"ftp://e.org/\" is not a valid base for IRIs"),
+        "{base}"
+    );
+    assert!(
+        !nowhere.exists(),
+        "nothing was written before everything was checked"
+    );
     assert!(fails(&nowhere, &["load"]).contains("<SOURCE>"));
     assert!(fails(&nowhere, &["search"]).contains("<QUERY>"));
     assert!(fails(&nowhere, &["lode"]).contains("unrecognized subcommand"));
@@ -355,12 +592,23 @@ fn errors_say_what_to_do() {
     assert!(html.contains("page.ttl") && html.contains("HTML"), "{html}");
 
     let loaded = tempfile::tempdir().expect("a folder");
-    assert_eq!(run(loaded.path(), &["load", "testdata/catalog.ttl"]).code, Some(0));
-    assert!(fails(loaded.path(), &["search", "a"]).contains("there is no index"), "a home not indexed yet");
-    assert_eq!(run(loaded.path(), &["index"]).code, Some(0));
-    let other = fails(loaded.path(), &["load", "testdata/catalog.ttl", "--base", "http://e.org/"]);
+    assert_eq!(
+        run(loaded.path(), &["load", "testdata/catalog.ttl"]).code,
+        Some(0)
+    );
     assert!(
-        other.contains("its base is http://localhost:7878/; `lodeseek rebase http://e.org/` changes it"),
+        fails(loaded.path(), &["search", "a"]).contains("there is no index"),
+        "a home not indexed yet"
+    );
+    assert_eq!(run(loaded.path(), &["index"]).code, Some(0));
+    let other = fails(
+        loaded.path(),
+        &["load", "testdata/catalog.ttl", "--base", "http://e.org/"],
+    );
+    assert!(
+        other.contains(
+            "its base is http://localhost:7878/; `lodeseek rebase http://e.org/` changes it"
+        ),
         "{other}"
     );
     for arguments in [&["show", "none"][..], &["show", "none", "--rdf", "nt"]] {
@@ -369,18 +617,35 @@ fn errors_say_what_to_do() {
     }
     let neither = fails(loaded.path(), &["snippet", "none"]);
     assert!(
-        neither.contains("none is neither a file nor a dataset: there is no dataset none in the index"),
+        neither.contains(
+            "none is neither a file nor a dataset: there is no dataset none in the index"
+        ),
         "{neither}"
     );
     for command in ["show", "similar", "snippet", "quality"] {
         let unknown = fails(loaded.path(), &[command, "street-tree"]);
-        assert!(unknown.contains("did you mean street-trees"), "{command}: {unknown}");
+        assert!(
+            unknown.contains("did you mean street-trees"),
+            "{command}: {unknown}"
+        );
     }
-    let method = fails(loaded.path(), &["snippet", "street-trees", "--method", "illusnpi"]);
-    assert!(method.contains("similar value exists: 'illusnip'") || method.contains("illusnip"), "{method}");
+    let method = fails(
+        loaded.path(),
+        &["snippet", "street-trees", "--method", "illusnpi"],
+    );
+    assert!(
+        method.contains("similar value exists: 'illusnip'") || method.contains("illusnip"),
+        "{method}"
+    );
     assert!(fails(loaded.path(), &["query", "SELECT oops"]).contains("lodeseek: "));
     assert!(fails(loaded.path(), &["query", "@missing.rq"]).contains("cannot read missing.rq"));
-    assert!(fails(loaded.path(), &["query", "SELECT * { ?s ?p ?o }", "--deadline", "0"]).contains("no answer within"));
+    assert!(
+        fails(
+            loaded.path(),
+            &["query", "SELECT * { ?s ?p ?o }", "--deadline", "0"]
+        )
+        .contains("no answer within")
+    );
 }
 
 #[test]
@@ -389,54 +654,116 @@ fn a_home_in_use_is_left_alone() {
     let reader = Store::open(home.path(), Access::Read, None).expect("a reader");
     for arguments in [&["load", "testdata/catalog.ttl"][..], &["index"]] {
         let err = fails(home.path(), arguments);
-        assert!(err.contains("is in use by another lodeseek process"), "{err}");
+        assert!(
+            err.contains("is in use by another lodeseek process"),
+            "{err}"
+        );
     }
-    assert_eq!(run(home.path(), &["query", "ASK {}"]).code, Some(0), "readers share it");
+    assert_eq!(
+        run(home.path(), &["query", "ASK {}"]).code,
+        Some(0),
+        "readers share it"
+    );
     drop(reader);
     let _writer = open(home.path(), Access::Write, None).expect("a writer");
-    for arguments in
-        [&["query", "ASK {}"][..], &["show", "contracts", "--rdf", "nt"], &["serve", "--bind", "127.0.0.1:0"]]
-    {
+    for arguments in [
+        &["query", "ASK {}"][..],
+        &["show", "contracts", "--rdf", "nt"],
+        &["serve", "--bind", "127.0.0.1:0"],
+    ] {
         let err = fails(home.path(), arguments);
-        assert!(err.contains("is in use by another lodeseek process that writes it"), "{err}");
+        assert!(
+            err.contains("is in use by another lodeseek process that writes it"),
+            "{err}"
+        );
     }
-    assert_eq!(run(home.path(), &["search", "ginkgo"]).code, Some(0), "the index can be searched meanwhile");
+    assert_eq!(
+        run(home.path(), &["search", "ginkgo"]).code,
+        Some(0),
+        "the index can be searched meanwhile"
+    );
 }
 
 #[test]
 fn mistakes_get_a_remedy() {
     let home = home();
     let at = |arguments: &[&str]| run(home.path(), arguments);
-    let excluded = at(&["search", "trees", "--class", "foo:Bar", "--source", "nowhere.example"]);
+    let excluded = at(&[
+        "search",
+        "trees",
+        "--class",
+        "foo:Bar",
+        "--source",
+        "nowhere.example",
+    ]);
     assert_eq!(excluded.code, Some(1), "{excluded:?}");
-    for line in ["No dataset has the class foo:Bar;", "No dataset has the source nowhere.example;"] {
+    for line in [
+        "No dataset has the class foo:Bar;",
+        "No dataset has the source nowhere.example;",
+    ] {
         assert!(excluded.out.contains(line), "{excluded:?}");
     }
-    let long = format!("trees -\"{}\"", (0..17).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" "));
+    let long = format!(
+        "trees -\"{}\"",
+        (0..17)
+            .map(|number| format!("w{number}"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    );
     let searched = at(&["search", &long]);
-    assert!(searched.out.contains("w16” (common or too many words; ignored)"), "{searched:?}");
-    let after = at(&["search", "data", "--since", "2100"]);
-    assert!(after.code == Some(1) && !after.out.contains("No dataset has"), "{after:?}");
-    assert!(fails(home.path(), &["search", "trees", "-k", "0"]).contains("expected a whole number of at least 1"));
-    assert!(fails(home.path(), &["search", "trees", "--before", "abc"]).contains("expected a year"));
-    assert!(fails(home.path(), &["evaluate", "testdata/qrels.txt"]).contains("give run files, or --topics FILE"));
     assert!(
-        fails(home.path(), &["snippet", "nope"]).contains("nope is neither a file nor a dataset: there is no dataset")
+        searched
+            .out
+            .contains("w16” (common or too many words; ignored)"),
+        "{searched:?}"
+    );
+    let after = at(&["search", "data", "--since", "2100"]);
+    assert!(
+        after.code == Some(1) && !after.out.contains("No dataset has"),
+        "{after:?}"
+    );
+    assert!(
+        fails(home.path(), &["search", "trees", "-k", "0"])
+            .contains("expected a whole number of at least 1")
+    );
+    assert!(
+        fails(home.path(), &["search", "trees", "--before", "abc"]).contains("expected a year")
+    );
+    assert!(
+        fails(home.path(), &["evaluate", "testdata/qrels.txt"])
+            .contains("give run files, or --topics FILE")
+    );
+    assert!(
+        fails(home.path(), &["snippet", "nope"])
+            .contains("nope is neither a file nor a dataset: there is no dataset")
     );
     assert_eq!(at(&["load", "testdata/dumps/soils.ttl"]).code, Some(0));
-    assert!(fails(home.path(), &["show", "soils"]).contains("soils is loaded, but not indexed; run `lodeseek index`"));
+    assert!(
+        fails(home.path(), &["show", "soils"])
+            .contains("soils is loaded, but not indexed; run `lodeseek index`")
+    );
     let nowhere = home.path().join("nowhere");
     let checked = run(&nowhere, &["config", "check"]);
-    assert!(checked.code == Some(0) && checked.out.contains("there is no home at"), "{checked:?}");
+    assert!(
+        checked.code == Some(0) && checked.out.contains("there is no home at"),
+        "{checked:?}"
+    );
 }
 
 /// README shows the output of the program.
 #[test]
 fn the_answer_in_the_readme_holds() {
     let readme = fs::read_to_string(super::support::root().join("README.md")).expect("README");
-    let shown = readme.split("```console\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a console block");
+    let shown = readme
+        .split("```console\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("a console block");
     let (command, answer) = shown.split_once('\n').expect("a command and its answer");
-    let (options, query) = command.strip_prefix("$ lodeseek ").and_then(|c| c.split_once('"')).expect("a quoted query");
+    let (options, query) = command
+        .strip_prefix("$ lodeseek ")
+        .and_then(|c| c.split_once('"'))
+        .expect("a quoted query");
     let mut arguments: Vec<&str> = options.split_whitespace().collect();
     arguments.push(query.trim_end_matches('"'));
     let home = home();
@@ -450,8 +777,15 @@ fn the_search_inside_sparql_in_the_documentation_holds() {
     let query = super::support::root().join("queries/search-datasets.rq");
     let home = home();
     let answer = run(home.path(), &["query", &format!("@{}", query.display())]);
-    let shown = format!("$ lodeseek query @queries/search-datasets.rq\n{}```", answer.out);
-    assert!(page.contains(&shown), "the page shows the answer:\n{}", answer.out);
+    let shown = format!(
+        "$ lodeseek query @queries/search-datasets.rq\n{}```",
+        answer.out
+    );
+    assert!(
+        page.contains(&shown),
+        "the page shows the answer:\n{}",
+        answer.out
+    );
 }
 
 /// Reads a page of the documentation.
@@ -470,24 +804,55 @@ fn packed(path: &std::path::Path, bytes: &[u8]) {
 fn papers_with_code_from_the_dump_to_the_answer() {
     let folder = tempfile::tempdir().expect("a folder");
     let list = folder.path().join("datasets.json.gz");
-    packed(&list, &fs::read(testdata("papers-with-code.json")).expect("read"));
+    packed(
+        &list,
+        &fs::read(testdata("papers-with-code.json")).expect("read"),
+    );
     let home = folder.path().join("home");
     let loaded = run(&home, &["load", list.to_str().expect("a path")]);
-    assert!(loaded.err.contains("10 datasets: 0 loaded, 0 replaced, 0 unchanged, 10 without content"), "{loaded:?}");
+    assert!(
+        loaded
+            .err
+            .contains("10 datasets: 0 loaded, 0 replaced, 0 unchanged, 10 without content"),
+        "{loaded:?}"
+    );
     assert_eq!(run(&home, &["index"]).code, Some(0));
     let need = "I want to use adversarial learning to perform domain adaptation for semantic segmentation of images";
-    let found =
-        run(&home, &["search", need, "--before", "2018", "--task", "semantic segmentation", "--facets", "-k", "1"]);
+    let found = run(
+        &home,
+        &[
+            "search",
+            need,
+            "--before",
+            "2018",
+            "--task",
+            "semantic segmentation",
+            "--facets",
+            "-k",
+            "1",
+        ],
+    );
     assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
     let page = documentation("tutorials/find-datasets-for-an-idea.md");
-    assert!(page.contains(&found.out), "the tutorial shows the answer:\n{}", found.out);
+    assert!(
+        page.contains(&found.out),
+        "the tutorial shows the answer:\n{}",
+        found.out
+    );
     let hits = run(&home, &["search", need, "--json"]);
     let file = folder.path().join("hits.json");
     fs::write(&file, &hits.out).expect("written");
     let hits = file.to_str().expect("a path");
-    let joined = run(&home, &["query", "@queries/datasets-of-a-task.rq", "--hits", hits]);
+    let joined = run(
+        &home,
+        &["query", "@queries/datasets-of-a-task.rq", "--hits", hits],
+    );
     assert_eq!(joined.code, Some(0), "{joined:?}");
-    assert!(page.contains(&joined.out), "the tutorial shows the answer:\n{}", joined.out);
+    assert!(
+        page.contains(&joined.out),
+        "the tutorial shows the answer:\n{}",
+        joined.out
+    );
     let none = run(&home, &["search", "images", "--language", "Klingon"]);
     assert_eq!(
         (none.code, none.out.as_str()),
@@ -500,12 +865,23 @@ fn papers_with_code_from_the_dump_to_the_answer() {
     assert!(fails(&home, &["query", "ASK {}", "--hits", hits]).contains("search --json"));
     assert!(fails(&home, &["search", "images", "--before", "soon"]).contains("--before"));
     let shown = run(&home, &["show", "Harbour_Scenes"]);
-    assert!(shown.out.contains("used by    1,204 works, as of the catalogue"), "{}", shown.out);
+    assert!(
+        shown
+            .out
+            .contains("used by    1,204 works, as of the catalogue"),
+        "{}",
+        shown.out
+    );
     let lines = folder.path().join("collection.jsonl.gz");
     let line = b"{\"id\": \"Tugs\", \"contents\": \"Pictures of tugs\", \"year\": 2012, \"title\": \"Tugging\"}\n";
     packed(&lines, line);
     let loaded = run(&home, &["load", lines.to_str().expect("a path")]);
-    assert!(loaded.err.contains("1 dataset: 0 loaded, 0 replaced, 0 unchanged, 1 without content"), "{loaded:?}");
+    assert!(
+        loaded
+            .err
+            .contains("1 dataset: 0 loaded, 0 replaced, 0 unchanged, 1 without content"),
+        "{loaded:?}"
+    );
 }
 
 #[test]
@@ -519,10 +895,21 @@ fn two_sources_with_one_id_are_not_mixed_up() {
         )
         .expect("written");
     }
-    let path = |name: &str| folder.path().join(name).join("data.nt").to_str().expect("a path").to_owned();
+    let path = |name: &str| {
+        folder
+            .path()
+            .join(name)
+            .join("data.nt")
+            .to_str()
+            .expect("a path")
+            .to_owned()
+    };
     let home = folder.path().join("home");
     let message = fails(&home, &["load", &path("a"), &path("b")]);
-    assert!(message.contains("the dataset id data is in") && message.contains("--id-prefix"), "{message}");
+    assert!(
+        message.contains("the dataset id data is in") && message.contains("--id-prefix"),
+        "{message}"
+    );
     assert!(!home.exists(), "nothing was begun");
 }
 
@@ -551,16 +938,30 @@ fn papers_are_tagged() {
     assert_eq!(run(&home, &["load", &catalog]).code, Some(0));
     let tagged = run(&home, &["tag", "--rejected", &papers]);
     assert_eq!(tagged.code, Some(0), "{}", tagged.err);
-    for part in
-        ["papers.jsonl:2: expected ident", "papers.jsonl:3: no text under title, abstract", "2 papers: 1 name 2"]
-    {
+    for part in [
+        "papers.jsonl:2: expected ident",
+        "papers.jsonl:3: no text under title, abstract",
+        "2 papers: 1 name 2",
+    ] {
         assert!(tagged.err.contains(part), "{part:?} in {}", tagged.err);
     }
-    let lines: Vec<serde_json::Value> =
-        tagged.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!((lines.len(), &lines[0]["title"]), (2, &"Pruning networks".into()));
-    assert_eq!(lines[0]["positives"], serde_json::json!(["Trees-10", "PEAR"]));
-    assert_eq!(lines[0]["mentions"], serde_json::json!(["Trees-10", "PEAR"]));
+    let lines: Vec<serde_json::Value> = tagged
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(
+        (lines.len(), &lines[0]["title"]),
+        (2, &"Pruning networks".into())
+    );
+    assert_eq!(
+        lines[0]["positives"],
+        serde_json::json!(["Trees-10", "PEAR"])
+    );
+    assert_eq!(
+        lines[0]["mentions"],
+        serde_json::json!(["Trees-10", "PEAR"])
+    );
     assert_eq!(
         lines[0]["spans"][0],
         serde_json::json!({"text": "abstract", "start": 11, "end": 19, "surface": "Trees-10", "dataset": "Trees-10", "rule": "distinctive"})
@@ -568,15 +969,34 @@ fn papers_are_tagged() {
     assert_eq!(lines[1]["positives"], serde_json::json!([]));
     assert_eq!(lines[1]["rejected"][0]["reason"], "no-evidence");
     assert_eq!(
-        run(&home, &["tag", "--rejected", "--catalog", &catalog, &papers]).out,
+        run(
+            &home,
+            &["tag", "--rejected", "--catalog", &catalog, &papers]
+        )
+        .out,
         tagged.out,
         "with and without a home"
     );
-    assert!(fails(&home, &["tag", &papers, "--output", &papers]).contains("both the papers and the output"));
-    assert!(fails(&home, &["tag", home.to_str().expect("a path")]).contains("is no file: papers are read twice"));
+    assert!(
+        fails(&home, &["tag", &papers, "--output", &papers])
+            .contains("both the papers and the output")
+    );
+    assert!(
+        fails(&home, &["tag", home.to_str().expect("a path")])
+            .contains("is no file: papers are read twice")
+    );
 
     let output = folder.path().join("tagged.jsonl");
-    let evaluated = run(&home, &["tag", "--evaluate", "--output", output.to_str().expect("a path"), &papers]);
+    let evaluated = run(
+        &home,
+        &[
+            "tag",
+            "--evaluate",
+            "--output",
+            output.to_str().expect("a path"),
+            &papers,
+        ],
+    );
     assert_snapshot!(evaluated.out, @r"
     2 papers, 1 with the same datasets; pairs of paper and dataset: 1 of both, 1 ours alone, 1 theirs alone
 
@@ -588,14 +1008,35 @@ fn papers_are_tagged() {
 
     most often theirs alone: Hedge 1
     ");
-    assert_eq!(fs::read_to_string(&output).expect("written").lines().count(), 2);
+    assert_eq!(
+        fs::read_to_string(&output)
+            .expect("written")
+            .lines()
+            .count(),
+        2
+    );
     let json: serde_json::Value =
-        serde_json::from_str(&run(&home, &["tag", "--evaluate", "--json", &papers]).out).expect("JSON");
-    assert_eq!((&json["pairs"]["both"], &json["by_paper"]["f1"]), (&1.into(), &0.75.into()));
+        serde_json::from_str(&run(&home, &["tag", "--evaluate", "--json", &papers]).out)
+            .expect("JSON");
+    assert_eq!(
+        (&json["pairs"]["both"], &json["by_paper"]["f1"]),
+        (&1.into(), &0.75.into())
+    );
 
-    let sample = run(&home, &["tag", "--sample", "9", "--of", "ours-alone", &papers]).out;
-    assert!(sample.starts_with("1\tPEAR\taccepted: cued\t") && sample.contains("the [[PEAR]] dataset"), "{sample}");
-    let missed = run(&home, &["tag", "--sample", "9", "--of", "theirs-alone", &papers]).out;
+    let sample = run(
+        &home,
+        &["tag", "--sample", "9", "--of", "ours-alone", &papers],
+    )
+    .out;
+    assert!(
+        sample.starts_with("1\tPEAR\taccepted: cued\t") && sample.contains("the [[PEAR]] dataset"),
+        "{sample}"
+    );
+    let missed = run(
+        &home,
+        &["tag", "--sample", "9", "--of", "theirs-alone", &papers],
+    )
+    .out;
     assert_eq!(missed, "1\tHedge\tno name found\tPruning networks\n");
     let nothing = file("empty.jsonl", "{\"title\": \"Nothing\"}\n");
     assert_eq!(run(&home, &["tag", &nothing]).code, Some(1));
@@ -607,11 +1048,20 @@ fn shells_and_manuals_know_every_command() {
     let script = run(folder.path(), &["completions", "bash"]);
     assert_eq!(script.code, Some(0), "{}", script.err);
     assert!(script.out.contains("complete -F _lodeseek") && script.out.contains("--publisher"));
-    assert_eq!(run(folder.path(), &["completions", "no-shell"]).code, Some(2));
+    assert_eq!(
+        run(folder.path(), &["completions", "no-shell"]).code,
+        Some(2)
+    );
     let pages = folder.path().join("man");
-    assert_eq!(run(folder.path(), &["man", pages.to_str().expect("UTF-8")]).code, Some(0));
+    assert_eq!(
+        run(folder.path(), &["man", pages.to_str().expect("UTF-8")]).code,
+        Some(0)
+    );
     let page = std::fs::read_to_string(pages.join("lodeseek-search.1")).expect("a page");
-    assert!(page.contains(".TH lodeseek-search 1") && page.contains("\\-\\-publisher"), "{page}");
+    assert!(
+        page.contains(".TH lodeseek-search 1") && page.contains("\\-\\-publisher"),
+        "{page}"
+    );
     assert!(pages.join("lodeseek.1").exists());
 }
 
@@ -621,22 +1071,36 @@ fn matches_stand_out_where_that_shows() {
     let home = home();
     let ran = |variables: &[(&str, &str)]| {
         let mut program = super::support::program(home.path());
-        program.env_remove("NO_COLOR").envs(variables.iter().copied()).args(["search", "gauges", "-k", "1"]);
+        program
+            .env_remove("NO_COLOR")
+            .envs(variables.iter().copied())
+            .args(["search", "gauges", "-k", "1"]);
         String::from_utf8(program.output().expect("the program starts").stdout).expect("UTF-8")
     };
     assert!(!ran(&[]).contains('\u{1b}'));
     let coloured = ran(&[("CLICOLOR_FORCE", "1")]);
-    assert!(coloured.contains("\u{1b}[1;4;33mgauges\u{1b}[0m"), "{coloured}");
+    assert!(
+        coloured.contains("\u{1b}[1;4;33mgauges\u{1b}[0m"),
+        "{coloured}"
+    );
     assert!(!ran(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).contains('\u{1b}'));
     let linked = ran(&[("FORCE_HYPERLINK", "1")]);
-    assert!(linked.contains("\u{1b}]8;;http://example.org/water/about.html\u{1b}\\Stream gauge samples"), "{linked}");
+    assert!(
+        linked
+            .contains("\u{1b}]8;;http://example.org/water/about.html\u{1b}\\Stream gauge samples"),
+        "{linked}"
+    );
 }
 
 #[test]
 fn a_typing_error_is_told() {
     let home = home();
     let ran = run(home.path(), &["search", "City", "tree", "regsiter"]);
-    assert!(ran.out.contains("Did you mean “City tree register”?"), "{}", ran.out);
+    assert!(
+        ran.out.contains("Did you mean “City tree register”?"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -646,17 +1110,25 @@ fn a_source_without_datasets_is_an_error() {
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).expect("a folder");
     let message = fails(&home, &["load", empty.to_str().expect("a path")]);
-    assert!(message.contains("no dataset was found in") && message.contains("neither a catalogue nor"), "{message}");
+    assert!(
+        message.contains("no dataset was found in") && message.contains("neither a catalogue nor"),
+        "{message}"
+    );
     let truncated = folder.path().join("catalog.rdf");
     let text =
         "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:dcat='http://www.w3.org/ns/dcat#'>
         <dcat:Catalog rdf:about='http://e.org/c'><dcat:dataset><dcat:Dat";
     fs::write(&truncated, text).expect("written");
     let message = fails(&home, &["load", truncated.to_str().expect("a path")]);
-    assert!(message.contains("no dataset was found in") && message.contains("--help"), "{message}");
+    assert!(
+        message.contains("no dataset was found in") && message.contains("--help"),
+        "{message}"
+    );
     let list = folder.path().join("datasets.json");
     fs::write(&list, "[]").expect("written");
-    assert!(fails(&home, &["load", list.to_str().expect("a path")]).contains("it describes no dataset"));
+    assert!(
+        fails(&home, &["load", list.to_str().expect("a path")]).contains("it describes no dataset")
+    );
     assert!(!home.exists(), "nothing was begun");
 }
 
@@ -674,14 +1146,26 @@ fn a_truncated_compressed_catalogue_is_an_error() {
     fs::write(&file, &packed[..packed.len() - 12]).expect("written");
     let ran = run(&home, &["load", file.to_str().expect("a path")]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(ran.err.contains("catalog.ttl.gz: incomplete deflate stream"), "{}", ran.err);
+    assert!(
+        ran.err
+            .contains("catalog.ttl.gz: incomplete deflate stream"),
+        "{}",
+        ran.err
+    );
     // In a folder, it does not stop the other files.
-    fs::write(folder.path().join("trees.nt"), "<http://e.org/a> <http://e.org/p> \"1\" .").expect("written");
+    fs::write(
+        folder.path().join("trees.nt"),
+        "<http://e.org/a> <http://e.org/p> \"1\" .",
+    )
+    .expect("written");
     let source = folder.path().to_str().expect("a path");
     let ran = run(&home, &["load", source]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    for expected in ["incomplete deflate stream", "1 dataset: 1 loaded", &format!("{source}: datasets may be missing")]
-    {
+    for expected in [
+        "incomplete deflate stream",
+        "1 dataset: 1 loaded",
+        &format!("{source}: datasets may be missing"),
+    ] {
         assert!(ran.err.contains(expected), "{expected}: {}", ran.err);
     }
 }
@@ -696,12 +1180,18 @@ fn problems_are_summarized_unless_verbose() {
         datasets.push(serde_json::json!({"dataset_id": number, "download": format!("https://e.org/{number}.nt")}));
     }
     datasets.push(serde_json::json!({"dataset_id": "broken", "download": "broken.nt"}));
-    fs::write(folder.path().join("broken.nt"), "<http://e.org/a> <http://e.org/p> 1 .\nno statement\n")
-        .expect("written");
+    fs::write(
+        folder.path().join("broken.nt"),
+        "<http://e.org/a> <http://e.org/p> 1 .\nno statement\n",
+    )
+    .expect("written");
     fs::write(&list, serde_json::Value::from(datasets).to_string()).expect("written");
     let load = |home: &str, options: &[&str]| {
         let home = folder.path().join(home);
-        run(&home, &[&["load", list.to_str().expect("a path")], options].concat())
+        run(
+            &home,
+            &[&["load", list.to_str().expect("a path")], options].concat(),
+        )
     };
     let summary = load("short", &[]);
     assert_eq!(summary.code, Some(0), "{summary:?}");
@@ -713,7 +1203,11 @@ fn problems_are_summarized_unless_verbose() {
         assert!(summary.err.contains(part), "{part:?} in {}", summary.err);
     }
     let verbose = load("long", &["--verbose"]);
-    assert!(verbose.err.lines().count() > 80 && verbose.err.contains("https://e.org/39.nt"), "{}", verbose.err);
+    assert!(
+        verbose.err.lines().count() > 80 && verbose.err.contains("https://e.org/39.nt"),
+        "{}",
+        verbose.err
+    );
 }
 
 /// The parser defines a chain of terms recursively, and overflowed the stack.
@@ -723,11 +1217,24 @@ fn a_chain_of_json_ld_prefixes_costs_its_own_dataset_only() {
     let files = folder.path().join("files");
     fs::create_dir(&files).expect("created");
     fs::write(files.join("chain.jsonld"), chain_of_prefixes(4000)).expect("written");
-    fs::write(files.join("other.nt"), "<http://e.org/oak> <http://e.org/p> \"an oak\" .\n").expect("written");
-    let loaded = run(&folder.path().join("home"), &["load", files.to_str().expect("a path")]);
+    fs::write(
+        files.join("other.nt"),
+        "<http://e.org/oak> <http://e.org/p> \"an oak\" .\n",
+    )
+    .expect("written");
+    let loaded = run(
+        &folder.path().join("home"),
+        &["load", files.to_str().expect("a path")],
+    );
     assert_eq!(loaded.code, Some(1), "{loaded:?}");
     assert!(loaded.err.contains("1 dataset: 1 loaded"), "{}", loaded.err);
-    assert!(loaded.err.contains("up to 4000 terms are defined one by the other"), "{}", loaded.err);
+    assert!(
+        loaded
+            .err
+            .contains("up to 4000 terms are defined one by the other"),
+        "{}",
+        loaded.err
+    );
 }
 
 #[test]
@@ -738,13 +1245,20 @@ fn numbers_agree_with_their_nouns() {
     fs::write(&file, "<http://e.org/oak> <http://e.org/p> \"an oak\" .\n").expect("written");
     let loaded = run(&home, &["load", file.to_str().expect("a path")]);
     assert!(
-        loaded.err.contains("1 dataset: 1 loaded") && loaded.err.contains("1 distinct triple of 1 read"),
+        loaded.err.contains("1 dataset: 1 loaded")
+            && loaded.err.contains("1 distinct triple of 1 read"),
         "{loaded:?}"
     );
     let indexed = run(&home, &["index"]);
-    assert!(indexed.err.contains("1 dataset indexed") && indexed.err.contains("; 1 triple in"), "{indexed:?}");
+    assert!(
+        indexed.err.contains("1 dataset indexed") && indexed.err.contains("; 1 triple in"),
+        "{indexed:?}"
+    );
     let found = run(&home, &["search", "oak"]);
-    assert!(found.out.starts_with("1 of 1 dataset matches “oak”"), "{found:?}");
+    assert!(
+        found.out.starts_with("1 of 1 dataset matches “oak”"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -765,15 +1279,22 @@ fn json_is_requested_in_the_same_way_everywhere() {
     ] {
         let long = run(home.path(), &[command, &["--format", "json"]].concat());
         let short = run(home.path(), &[command, &["--json"]].concat());
-        let value: serde_json::Value =
-            serde_json::from_str(&long.out).unwrap_or_else(|error| panic!("{command:?}: {error}: {long:?}"));
+        let value: serde_json::Value = serde_json::from_str(&long.out)
+            .unwrap_or_else(|error| panic!("{command:?}: {error}: {long:?}"));
         assert!(!value.is_null() && long.out == short.out, "{command:?}");
         let plain = run(home.path(), command).out;
-        assert_eq!(run(home.path(), &[command, &["--format", "text"]].concat()).out, plain, "{command:?}");
+        assert_eq!(
+            run(home.path(), &[command, &["--format", "text"]].concat()).out,
+            plain,
+            "{command:?}"
+        );
     }
     let filtered = fails(home.path(), &["search", "ginkgo", "--format", "Turtle"]);
     assert!(filtered.contains("--file-format"), "{filtered}");
-    let found = run(home.path(), &["search", "ginkgo", "--file-format", "no such format"]);
+    let found = run(
+        home.path(),
+        &["search", "ginkgo", "--file-format", "no such format"],
+    );
     assert_eq!(found.code, Some(1), "{found:?}");
 }
 
@@ -793,13 +1314,21 @@ fn a_closed_pipe_is_quiet() {
         &["query", all],
         &["query", all, "--format", "json"],
         &["quality", "--json"],
-        &["evaluate", "testdata/qrels.txt", "--topics", "testdata/queries.tsv"],
+        &[
+            "evaluate",
+            "testdata/qrels.txt",
+            "--topics",
+            "testdata/queries.tsv",
+        ],
         &["run", "--topics", "testdata/queries.tsv"],
         &["completions", "bash"],
         &["--help"],
     ] {
         let mut program = super::support::program(home.path());
-        program.args(arguments).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        program
+            .args(arguments)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
         let mut child = program.spawn().expect("the program starts");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("the program ends");

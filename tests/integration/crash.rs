@@ -34,7 +34,10 @@ fn write_catalog(folder: &Path, generation: u32) {
                 entity % 5
             );
         }
-        let _ = writeln!(dump, "<http://e.org/{dataset}> <http://e.org/generation> \"{generation}\" .");
+        let _ = writeln!(
+            dump,
+            "<http://e.org/{dataset}> <http://e.org/generation> \"{generation}\" ."
+        );
         fs::write(folder.join(format!("{dataset}.nt")), dump).expect("written");
         entries.push(serde_json::json!({
             "dataset_id": format!("d{dataset}"),
@@ -42,7 +45,11 @@ fn write_catalog(folder: &Path, generation: u32) {
             "download": format!("{dataset}.nt"),
         }));
     }
-    fs::write(folder.join("datasets.json"), serde_json::Value::from(entries).to_string()).expect("written");
+    fs::write(
+        folder.join("datasets.json"),
+        serde_json::Value::from(entries).to_string(),
+    )
+    .expect("written");
 }
 
 /// Runs the program to its end, and returns its duration.
@@ -56,19 +63,36 @@ fn complete(home: &Path, arguments: &[&str]) -> Duration {
 /// Runs the program for a while and kills it; whether it was still at work.
 fn killed(home: &Path, arguments: &[&str], after: Duration) -> bool {
     let mut command = program(home);
-    let mut child = command.args(arguments).stderr(Stdio::null()).spawn().expect("the program starts");
+    let mut child = command
+        .args(arguments)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
     thread::sleep(after);
     child.kill().expect("killed");
     let status = child.wait().expect("ended");
-    assert!(status.code().is_none_or(|code| code == 0), "{arguments:?} failed by itself: {status}");
+    assert!(
+        status.code().is_none_or(|code| code == 0),
+        "{arguments:?} failed by itself: {status}"
+    );
     !status.success()
 }
 
 /// The rows of a query's answer, each cut at its commas.
 fn rows(home: &Path, query: &str) -> Vec<Vec<String>> {
     let ran = run(home, &["query", "--format", "csv", query]);
-    assert_eq!(ran.code, Some(0), "the home opens after a kill: {}", ran.err);
-    ran.out.trim_end().lines().skip(1).map(|line| line.trim_end().split(',').map(str::to_owned).collect()).collect()
+    assert_eq!(
+        ran.code,
+        Some(0),
+        "the home opens after a kill: {}",
+        ran.err
+    );
+    ran.out
+        .trim_end()
+        .lines()
+        .skip(1)
+        .map(|line| line.trim_end().split(',').map(str::to_owned).collect())
+        .collect()
 }
 
 /// The generation of every dataset in the store, each of which must be whole and of one generation.
@@ -82,19 +106,38 @@ fn generations(home: &Path) -> Vec<u64> {
     );
     assert_eq!(found.len(), DATASETS, "{found:?}");
     for row in &found {
-        assert_eq!(row[2..], [TRIPLES.to_string(), ENTITIES.to_string()], "{row:?}");
+        assert_eq!(
+            row[2..],
+            [TRIPLES.to_string(), ENTITIES.to_string()],
+            "{row:?}"
+        );
     }
-    found.iter().map(|row| row[1].parse().expect("a number")).collect()
+    found
+        .iter()
+        .map(|row| row[1].parse().expect("a number"))
+        .collect()
 }
 
 /// The dataset that nobody touches is still found, with all its triples.
 fn kept_is_there(home: &Path) {
     let iri = iri(KEPT);
-    let counted = rows(home, &format!("SELECT (COUNT(*) AS ?n) FROM {iri} {{ ?s ?p ?o }}"));
-    let stated = rows(home, &format!("SELECT ?n {{ {iri} <http://rdfs.org/ns/void#triples> ?n }}"));
-    assert_eq!((counted, stated), (vec![vec!["2".to_owned()]], vec![vec!["2".to_owned()]]));
+    let counted = rows(
+        home,
+        &format!("SELECT (COUNT(*) AS ?n) FROM {iri} {{ ?s ?p ?o }}"),
+    );
+    let stated = rows(
+        home,
+        &format!("SELECT ?n {{ {iri} <http://rdfs.org/ns/void#triples> ?n }}"),
+    );
+    assert_eq!(
+        (counted, stated),
+        (vec![vec!["2".to_owned()]], vec![vec!["2".to_owned()]])
+    );
     let found = run(home, &["search", "--json", "quokka"]);
-    assert!(found.code == Some(0) && found.out.contains("\"id\": \"kept\""), "{found:?}");
+    assert!(
+        found.code == Some(0) && found.out.contains("\"id\": \"kept\""),
+        "{found:?}"
+    );
 }
 
 /// The parts of a run's time after which it is killed: early and late ones alternate.
@@ -105,10 +148,15 @@ fn moment(round: u32, whole: Duration) -> Duration {
 #[test]
 fn a_killed_load_or_index_loses_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let [home, reference, data] = ["home", "reference", "data"].map(|name| folder.path().join(name));
+    let [home, reference, data] =
+        ["home", "reference", "data"].map(|name| folder.path().join(name));
     fs::create_dir_all(&data).expect("a folder");
     let kept = data.join(format!("{KEPT}.nt"));
-    fs::write(&kept, "<a:a> <a:b> \"quokka\" .\n<a:a> <a:c> \"wombat\" .\n").expect("written");
+    fs::write(
+        &kept,
+        "<a:a> <a:b> \"quokka\" .\n<a:a> <a:c> \"wombat\" .\n",
+    )
+    .expect("written");
     let catalog = data.join("datasets.json");
     let load = ["load", catalog.to_str().expect("a path")];
     let load_kept = ["load", kept.to_str().expect("a path")];
@@ -125,33 +173,65 @@ fn a_killed_load_or_index_loses_nothing() {
         loads += u32::from(killed(&home, &load, moment(round, load_time)));
         kept_is_there(&home);
         let present = generations(&home);
-        assert!(present.iter().all(|generation| [old, new].contains(generation)), "{present:?}");
+        assert!(
+            present
+                .iter()
+                .all(|generation| [old, new].contains(generation)),
+            "{present:?}"
+        );
 
         load_time = load_time.min(complete(&home, &load));
         assert_eq!(generations(&home), vec![new; DATASETS]);
         indexings += u32::from(killed(&home, &["index"], moment(round, index_time)));
         kept_is_there(&home);
-        assert_eq!(generations(&home), vec![new; DATASETS], "indexing leaves the content alone");
+        assert_eq!(
+            generations(&home),
+            vec![new; DATASETS],
+            "indexing leaves the content alone"
+        );
 
         index_time = index_time.min(complete(&home, &["index"]));
         kept_is_there(&home);
     }
-    assert!(loads > 0 && indexings > 0, "{loads} loads and {indexings} indexings were interrupted: too few to tell");
+    assert!(
+        loads > 0 && indexings > 0,
+        "{loads} loads and {indexings} indexings were interrupted: too few to tell"
+    );
 
     complete(&reference, &load_kept);
     complete(&reference, &load);
     complete(&reference, &["index"]);
     assert_eq!(generations(&reference), generations(&home));
     let last = format!("generation{ROUNDS}");
-    for query in ["quokka", "thing 42", "next", "Class3 things", &last, "generation0"] {
+    for query in [
+        "quokka",
+        "thing 42",
+        "next",
+        "Class3 things",
+        &last,
+        "generation0",
+    ] {
         assert_eq!(json(&home, query), json(&reference, query), "{query}");
     }
-    assert!(json(&home, &last).contains("\"total\": 60"), "the last generation is indexed");
-    assert!(json(&home, "generation0").contains("\"total\": 0"), "the first is not");
+    assert!(
+        json(&home, &last).contains("\"total\": 60"),
+        "the last generation is indexed"
+    );
+    assert!(
+        json(&home, "generation0").contains("\"total\": 0"),
+        "the first is not"
+    );
 
     let left = |home: &Path| {
         let derived = rows(home, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }");
-        (derived, fs::read_dir(home.join("graphs")).expect("a folder").count())
+        (
+            derived,
+            fs::read_dir(home.join("graphs")).expect("a folder").count(),
+        )
     };
-    assert_eq!(left(&home), left(&reference), "nothing half-done is left behind");
+    assert_eq!(
+        left(&home),
+        left(&reference),
+        "nothing half-done is left behind"
+    );
 }

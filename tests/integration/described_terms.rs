@@ -39,7 +39,10 @@ struct Catalogs {
 
 impl Catalogs {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a folder"), home: Home::new() }
+        Self {
+            folder: tempfile::tempdir().expect("a folder"),
+            home: Home::new(),
+        }
     }
 
     fn write(&self, name: &str, turtle: &str) -> PathBuf {
@@ -51,7 +54,13 @@ impl Catalogs {
     }
 
     fn description(&self, id: &str) -> BTreeSet<String> {
-        self.home.store.description(&self::id(id)).expect("described").iter().map(ToString::to_string).collect()
+        self.home
+            .store
+            .description(&self::id(id))
+            .expect("described")
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     /// Returns the objects of the statements about the publisher in the catalogue graph.
@@ -74,29 +83,56 @@ fn id(text: &str) -> DatasetId {
 }
 
 fn outcomes(report: &LoadReport) -> Vec<DatasetOutcome> {
-    report.datasets.iter().map(|dataset| dataset.outcome).collect()
+    report
+        .datasets
+        .iter()
+        .map(|dataset| dataset.outcome)
+        .collect()
 }
 
 fn has(lines: &BTreeSet<String>, parts: &[&str]) -> bool {
-    lines.iter().any(|line| parts.iter().all(|part| line.contains(part)))
+    lines
+        .iter()
+        .any(|line| parts.iter().all(|part| line.contains(part)))
 }
 
 #[test]
 fn described_terms_are_the_objects_and_subjects_of_a_description() {
     let catalogs = Catalogs::new();
-    assert_eq!(catalogs.load("harbour.ttl", HARBOUR), [DatasetOutcome::MetadataOnly; 2]);
+    assert_eq!(
+        catalogs.load("harbour.ttl", HARBOUR),
+        [DatasetOutcome::MetadataOnly; 2]
+    );
     let moorings = catalogs.description("moorings");
     for term in ["office", "water", "bay", "open", "rules", "table"] {
         let iri = format!("<http://harbour.example.org/{term}>");
-        assert!(has(&moorings, &[&format!("> {iri}")]), "{term} is an object: {moorings:#?}");
-        assert!(moorings.iter().any(|line| line.starts_with(&iri)), "{term} is a subject: {moorings:#?}");
+        assert!(
+            has(&moorings, &[&format!("> {iri}")]),
+            "{term} is an object: {moorings:#?}"
+        );
+        assert!(
+            moorings.iter().any(|line| line.starts_with(&iri)),
+            "{term} is a subject: {moorings:#?}"
+        );
     }
     assert!(!has(&moorings, &["sameAs"]), "{moorings:#?}");
-    assert!(has(&moorings, &["media-types/text/csv>"]) && !has(&moorings, &["https://www.iana.org"]), "{moorings:#?}");
-    assert!(has(&moorings, &["\"Bay Town\""]), "the address is a part: {moorings:#?}");
-    let names: Vec<&String> = moorings.iter().filter(|line| line.contains("foaf/0.1/name")).collect();
+    assert!(
+        has(&moorings, &["media-types/text/csv>"]) && !has(&moorings, &["https://www.iana.org"]),
+        "{moorings:#?}"
+    );
+    assert!(
+        has(&moorings, &["\"Bay Town\""]),
+        "the address is a part: {moorings:#?}"
+    );
+    let names: Vec<&String> = moorings
+        .iter()
+        .filter(|line| line.contains("foaf/0.1/name"))
+        .collect();
     assert_eq!(names.len(), 2, "no name is added: {names:#?}");
-    assert!(!has(&moorings, &["keyword"]), "a theme is no keyword: {moorings:#?}");
+    assert!(
+        !has(&moorings, &["keyword"]),
+        "a theme is no keyword: {moorings:#?}"
+    );
     let joined = "SELECT (COUNT(*) AS ?n) { ?d dcat:theme ?t . ?t skos:prefLabel \"Water\"@en . ?d dct:publisher/foaf:name ?name }";
     let prefixes = "PREFIX dcat: <http://www.w3.org/ns/dcat#> PREFIX dct: <http://purl.org/dc/terms/>
         PREFIX foaf: <http://xmlns.com/foaf/0.1/> PREFIX skos: <http://www.w3.org/2004/02/skos/core#>";
@@ -108,18 +144,39 @@ fn lexical_forms_leave_as_they_came() {
     let catalogs = Catalogs::new();
     catalogs.load("harbour.ttl", HARBOUR);
     let moorings = catalogs.description("moorings");
-    for form in ["\"3.10\"", "\"007\"", "\"2021-05-06+00:00\"", "\"2021-05-06T24:00:00Z\"", "\"5000.0\"", "\"0.50\""] {
+    for form in [
+        "\"3.10\"",
+        "\"007\"",
+        "\"2021-05-06+00:00\"",
+        "\"2021-05-06T24:00:00Z\"",
+        "\"5000.0\"",
+        "\"0.50\"",
+    ] {
         assert!(has(&moorings, &[form]), "{form}: {moorings:#?}");
     }
-    let entry = catalogs.home.store.entry(&id("moorings")).expect("an entry");
-    assert_eq!(entry.dataset.metadata.issued.as_deref(), Some("2021-05-06+00:00"));
+    let entry = catalogs
+        .home
+        .store
+        .entry(&id("moorings"))
+        .expect("an entry");
+    assert_eq!(
+        entry.dataset.metadata.issued.as_deref(),
+        Some("2021-05-06+00:00")
+    );
     let values = "SELECT (COUNT(*) AS ?n) { ?d <http://www.w3.org/ns/dcat#version> 3.1 }";
     assert_eq!(catalogs.home.count(values), 1, "queries see values");
-    assert_eq!(catalogs.load("harbour.ttl", HARBOUR), [DatasetOutcome::Unchanged; 2]);
+    assert_eq!(
+        catalogs.load("harbour.ttl", HARBOUR),
+        [DatasetOutcome::Unchanged; 2]
+    );
     let changed = HARBOUR.replace("3.10", "3.1");
     let mut after = catalogs.load("harbour.ttl", &changed);
     after.sort_by_key(|outcome| format!("{outcome:?}"));
-    assert_eq!(after, [DatasetOutcome::Replaced, DatasetOutcome::Unchanged], "another form is a change");
+    assert_eq!(
+        after,
+        [DatasetOutcome::Replaced, DatasetOutcome::Unchanged],
+        "another form is a change"
+    );
     assert!(has(&catalogs.description("moorings"), &["\"3.1\""]));
     assert!(!has(&catalogs.description("moorings"), &["\"3.10\""]));
 }
@@ -131,19 +188,38 @@ fn each_dataset_has_the_words_of_its_own_catalogue() {
     catalogs.load("shipping.ttl", SHIPPING);
     let office = |id: &str| -> BTreeSet<String> {
         let lines = catalogs.description(id).into_iter();
-        lines.filter(|line| line.starts_with("<http://harbour.example.org/office>")).collect()
+        lines
+            .filter(|line| line.starts_with("<http://harbour.example.org/office>"))
+            .collect()
     };
     let (harbour, shipping) = (office("ferries"), office("routes"));
-    assert!(has(&harbour, &["Hafenamt"]) && !has(&harbour, &["Port Authority"]), "{harbour:#?}");
-    assert!(has(&shipping, &["Port Authority"]) && !has(&shipping, &["Hafenamt"]), "{shipping:#?}");
+    assert!(
+        has(&harbour, &["Hafenamt"]) && !has(&harbour, &["Port Authority"]),
+        "{harbour:#?}"
+    );
+    assert!(
+        has(&shipping, &["Port Authority"]) && !has(&shipping, &["Hafenamt"]),
+        "{shipping:#?}"
+    );
     assert_eq!(catalogs.words_of_all(), 3, "queries see the words of all");
     for (name, turtle) in [("harbour.ttl", HARBOUR), ("shipping.ttl", SHIPPING)] {
         let again = catalogs.load(name, turtle);
-        assert!(again.iter().all(|outcome| *outcome == DatasetOutcome::Unchanged), "{name}: {again:?}");
+        assert!(
+            again
+                .iter()
+                .all(|outcome| *outcome == DatasetOutcome::Unchanged),
+            "{name}: {again:?}"
+        );
     }
     let publishers = |id: &str| -> Vec<String> {
         let entry = catalogs.home.store.entry(&self::id(id)).expect("an entry");
-        entry.dataset.metadata.publishers.iter().map(|agent| agent.name.clone()).collect()
+        entry
+            .dataset
+            .metadata
+            .publishers
+            .iter()
+            .map(|agent| agent.name.clone())
+            .collect()
     };
     assert_eq!(
         (publishers("ferries"), publishers("routes")),
@@ -152,9 +228,17 @@ fn each_dataset_has_the_words_of_its_own_catalogue() {
 
     // A new name replaces the old one of this catalogue only.
     let renamed = SHIPPING.replace("Port Authority", "Port Agency");
-    assert_eq!(catalogs.load("shipping.ttl", &renamed), [DatasetOutcome::Replaced]);
-    assert_eq!((catalogs.words_of_all(), office("ferries")), (3, harbour.clone()));
-    assert!(has(&office("routes"), &["Port Agency"]) && !has(&office("routes"), &["Port Authority"]));
+    assert_eq!(
+        catalogs.load("shipping.ttl", &renamed),
+        [DatasetOutcome::Replaced]
+    );
+    assert_eq!(
+        (catalogs.words_of_all(), office("ferries")),
+        (3, harbour.clone())
+    );
+    assert!(
+        has(&office("routes"), &["Port Agency"]) && !has(&office("routes"), &["Port Authority"])
+    );
 
     // The last dataset with a statement takes it away.
     let store = &catalogs.home.store;
@@ -162,7 +246,10 @@ fn each_dataset_has_the_words_of_its_own_catalogue() {
     assert_eq!((catalogs.words_of_all(), office("ferries")), (3, harbour));
     store.remove(&[id("ferries")]).expect("removed");
     assert_eq!(catalogs.words_of_all(), 1);
-    assert!(has(&office("routes"), &["\"0.50\""]), "the other catalogue keeps its forms");
+    assert!(
+        has(&office("routes"), &["\"0.50\""]),
+        "the other catalogue keeps its forms"
+    );
     store.remove(&[id("routes")]).expect("removed");
     let left = "SELECT (COUNT(*) AS ?n) { GRAPH <http://localhost:7878/catalog> { ?s ?p ?o FILTER (!STRSTARTS(STR(?s), 'http://localhost:7878/')) } }";
     assert_eq!(catalogs.home.count(left), 0, "nothing is left");
@@ -179,9 +266,21 @@ fn a_catalogue_makes_no_statements_about_resources_of_the_home() {
     catalogs.load("shipping.ttl", forged);
     assert!(!has(&catalogs.description("moorings"), &["Forged"]));
     let routes = catalogs.description("routes");
-    assert!(has(&routes, &["routes#resource-", "\"Forged\""]), "it is a part: {routes:#?}");
-    assert!(has(&routes, &["sameAs", "<http://localhost:7878/dataset/moorings>"]), "{routes:#?}");
-    assert_eq!(catalogs.load("shipping.ttl", forged), [DatasetOutcome::Unchanged]);
+    assert!(
+        has(&routes, &["routes#resource-", "\"Forged\""]),
+        "it is a part: {routes:#?}"
+    );
+    assert!(
+        has(
+            &routes,
+            &["sameAs", "<http://localhost:7878/dataset/moorings>"]
+        ),
+        "{routes:#?}"
+    );
+    assert_eq!(
+        catalogs.load("shipping.ttl", forged),
+        [DatasetOutcome::Unchanged]
+    );
 }
 
 #[tokio::test]
@@ -198,27 +297,54 @@ async fn every_interface_publishes_the_iris() {
         ("http://purl.org/dc/terms/format", "table"),
     ] {
         let end = format!("<{property}> <http://harbour.example.org/{term}> .");
-        assert!(catalog.lines().any(|line| line.ends_with(&end)), "{property}: {catalog}");
+        assert!(
+            catalog.lines().any(|line| line.ends_with(&end)),
+            "{property}: {catalog}"
+        );
     }
     assert!(catalog.contains("\"3.10\""), "{catalog}");
-    let package = site.get("/api/3/action/package_show?id=moorings").await.json();
+    let package = site
+        .get("/api/3/action/package_show?id=moorings")
+        .await
+        .json();
     let package = &package["result"];
     let extra = |key: &str| {
         let extras = package["extras"].as_array().expect("extras");
-        extras.iter().find(|extra| extra["key"] == key).map(|extra| extra["value"].as_str().expect("a text").to_owned())
+        extras
+            .iter()
+            .find(|extra| extra["key"] == key)
+            .map(|extra| extra["value"].as_str().expect("a text").to_owned())
     };
     let iri = |term: &str| Some(format!("http://harbour.example.org/{term}"));
     assert_eq!(extra("publisher_uri"), iri("office"));
     assert_eq!(extra("access_rights"), iri("open"));
     assert_eq!(extra("spatial_uri"), iri("bay"));
     assert_eq!(extra("spatial_text").as_deref(), Some("The Bay"));
-    assert_eq!(extra("theme").as_deref(), Some("[\"http://harbour.example.org/water\"]"));
-    assert_eq!(extra("conforms_to").as_deref(), Some("[\"http://harbour.example.org/rules\"]"));
-    assert_eq!((&package["version"], &package["resources"][0]["format"]), (&"3.10".into(), &"CSV".into()));
+    assert_eq!(
+        extra("theme").as_deref(),
+        Some("[\"http://harbour.example.org/water\"]")
+    );
+    assert_eq!(
+        extra("conforms_to").as_deref(),
+        Some("[\"http://harbour.example.org/rules\"]")
+    );
+    assert_eq!(
+        (&package["version"], &package["resources"][0]["format"]),
+        (&"3.10".into(), &"CSV".into())
+    );
     let croissant = site.get("/dataset/moorings/croissant").await.json();
-    assert_eq!(croissant["creator"][0]["url"], "http://harbour.example.org/office");
-    assert_eq!(croissant["about"][0]["@id"], "http://harbour.example.org/water");
-    assert_eq!(croissant["spatialCoverage"][0]["@id"], "http://harbour.example.org/bay");
+    assert_eq!(
+        croissant["creator"][0]["url"],
+        "http://harbour.example.org/office"
+    );
+    assert_eq!(
+        croissant["about"][0]["@id"],
+        "http://harbour.example.org/water"
+    );
+    assert_eq!(
+        croissant["spatialCoverage"][0]["@id"],
+        "http://harbour.example.org/bay"
+    );
 }
 
 #[tokio::test]
@@ -229,20 +355,40 @@ async fn what_has_no_name_gets_none() {
             dcat:theme [ skos:notation \"W\" ] ; dct:spatial [ a dct:Location ] ; dcat:contactPoint <mailto:b@example.org> ;
             dcat:distribution [ dcat:accessURL :page ; dct:format [ a dct:MediaTypeOrExtent ] ; dct:license [ a dct:LicenseDocument ] ] .";
     let site = Site::from_catalog(&write(folder.path(), "wrecks.ttl", turtle), limits());
-    let package = site.get("/api/3/action/package_show?id=wrecks").await.json();
+    let package = site
+        .get("/api/3/action/package_show?id=wrecks")
+        .await
+        .json();
     let package = &package["result"];
     assert_eq!(package["organization"]["title"], "divers", "{package}");
-    assert!(package["author"].is_null() && package["maintainer"].is_null(), "{package}");
+    assert!(
+        package["author"].is_null() && package["maintainer"].is_null(),
+        "{package}"
+    );
     assert_eq!(package["maintainer_email"], "b@example.org");
-    assert_eq!(package["groups"].as_array().map(Vec::len), Some(0), "{package}");
     assert_eq!(
-        (&package["resources"][0]["format"], &package["resources"][0]["license"]),
+        package["groups"].as_array().map(Vec::len),
+        Some(0),
+        "{package}"
+    );
+    assert_eq!(
+        (
+            &package["resources"][0]["format"],
+            &package["resources"][0]["license"]
+        ),
         (&"".into(), &serde_json::Value::Null)
     );
     let catalog = site.get("/catalog.nt").await.body;
-    let of_wrecks = catalog.lines().filter(|line| !line.starts_with("<http://localhost:7878/catalog"));
-    let names = of_wrecks.filter(|line| line.contains("foaf/0.1/name") || line.contains("prefLabel"));
-    assert!(names.clone().all(|line| line.contains("\"W\"")), "{:#?}", names.collect::<Vec<_>>());
+    let of_wrecks = catalog
+        .lines()
+        .filter(|line| !line.starts_with("<http://localhost:7878/catalog"));
+    let names =
+        of_wrecks.filter(|line| line.contains("foaf/0.1/name") || line.contains("prefLabel"));
+    assert!(
+        names.clone().all(|line| line.contains("\"W\"")),
+        "{:#?}",
+        names.collect::<Vec<_>>()
+    );
 }
 
 #[cfg(feature = "rocksdb")]
@@ -251,8 +397,10 @@ fn statements_survive_a_new_base_a_repair_and_a_backup() {
     use super::support::{copy, run};
     let folder = tempfile::tempdir().expect("a folder");
     let home = folder.path().join("home");
-    let (harbour, shipping) =
-        (write(folder.path(), "harbour.ttl", HARBOUR), write(folder.path(), "shipping.ttl", SHIPPING));
+    let (harbour, shipping) = (
+        write(folder.path(), "harbour.ttl", HARBOUR),
+        write(folder.path(), "shipping.ttl", SHIPPING),
+    );
     let succeeds = |home: &Path, arguments: &[&str]| {
         let ran = run(home, arguments);
         assert_eq!(ran.code, Some(0), "{arguments:?}: {} {}", ran.out, ran.err);
@@ -264,14 +412,22 @@ fn statements_survive_a_new_base_a_repair_and_a_backup() {
     }
     succeeds(&home, &["index", "--ranking", "words"]);
     let check = |home: &Path, what: &str| {
-        assert!(succeeds(home, &["verify"]).0.contains("no damage"), "{what}");
+        assert!(
+            succeeds(home, &["verify"]).0.contains("no damage"),
+            "{what}"
+        );
         for path in paths {
             let (_, progress) = succeeds(home, &["load", path]);
-            assert!(progress.contains(" 0 replaced") && !progress.contains(" 0 unchanged"), "{what}: {progress}");
+            assert!(
+                progress.contains(" 0 replaced") && !progress.contains(" 0 unchanged"),
+                "{what}: {progress}"
+            );
         }
         let (shown, _) = succeeds(home, &["show", "routes", "--rdf", "nt"]);
         assert!(
-            shown.contains("Port Authority") && shown.contains("\"0.50\"") && !shown.contains("Hafenamt"),
+            shown.contains("Port Authority")
+                && shown.contains("\"0.50\"")
+                && !shown.contains("Hafenamt"),
             "{what}: {shown}"
         );
     };

@@ -22,14 +22,20 @@ use tempfile::TempDir;
 const DATASET: &str = "http://localhost:7878/dataset/data";
 
 fn client(policy: EgressPolicy) -> Arc<SparqlClient> {
-    let options = ClientOptions { back_off: Vec::new(), ..ClientOptions::default() };
+    let options = ClientOptions {
+        back_off: Vec::new(),
+        ..ClientOptions::default()
+    };
     Arc::new(SparqlClient::new(Arc::new(Egress::new(policy)), options))
 }
 
 /// Loopback alone, as far as it is listed.
 fn local(listed: &[String]) -> EgressPolicy {
     EgressPolicy {
-        listed: listed.iter().map(|prefix| prefix.parse().expect("a prefix")).collect(),
+        listed: listed
+            .iter()
+            .map(|prefix| prefix.parse().expect("a prefix"))
+            .collect(),
         private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
         ..EgressPolicy::default()
     }
@@ -40,7 +46,11 @@ fn served(turtle: &str, client: Arc<SparqlClient>, limits: SparqlLimits) -> (Rou
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("data.ttl"), turtle).expect("written");
     let catalog = folder.path().join("datasets.json");
-    fs::write(&catalog, r#"[{"dataset_id": "data", "title": "data", "download": ["data.ttl"]}]"#).expect("written");
+    fs::write(
+        &catalog,
+        r#"[{"dataset_id": "data", "title": "data", "download": ["data.ttl"]}]"#,
+    )
+    .expect("written");
     let home = Home::from_catalog(&catalog);
     let searcher = home.searcher();
     let (store, folder) = (Arc::clone(&home.store), home.into_folder());
@@ -51,9 +61,17 @@ fn served(turtle: &str, client: Arc<SparqlClient>, limits: SparqlLimits) -> (Rou
 
 /// An endpoint on loopback; it lasts as long as the runtime.
 async fn endpoint(app: Router) -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port");
     let address = listener.local_addr().expect("an address");
-    tokio::spawn(async move { axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await });
+    tokio::spawn(async move {
+        axum::serve(
+            listener,
+            app.into_make_service_with_connect_info::<SocketAddr>(),
+        )
+        .await
+    });
     format!("http://{address}/sparql")
 }
 
@@ -61,14 +79,26 @@ type Bag = BTreeMap<Vec<(String, String)>, usize>;
 
 /// The rows of results, their variables by name; blank nodes are all alike.
 fn bag(format: QueryResultsFormat, results: &[u8]) -> Bag {
-    let parsed = QueryResultsParser::from_format(format).for_slice(results).expect("results");
-    let SliceQueryResultsParserOutput::Solutions(solutions) = parsed else { panic!("no solutions") };
+    let parsed = QueryResultsParser::from_format(format)
+        .for_slice(results)
+        .expect("results");
+    let SliceQueryResultsParserOutput::Solutions(solutions) = parsed else {
+        panic!("no solutions")
+    };
     let mut bag = Bag::new();
     for solution in solutions {
         let solution = solution.expect("a solution");
-        let shown = |term: &Term| if term.is_blank_node() { "_:".to_owned() } else { term.to_string() };
-        let mut row: Vec<(String, String)> =
-            solution.iter().map(|(variable, term)| (variable.as_str().to_owned(), shown(term))).collect();
+        let shown = |term: &Term| {
+            if term.is_blank_node() {
+                "_:".to_owned()
+            } else {
+                term.to_string()
+            }
+        };
+        let mut row: Vec<(String, String)> = solution
+            .iter()
+            .map(|(variable, term)| (variable.as_str().to_owned(), shown(term)))
+            .collect();
         row.sort();
         *bag.entry(row).or_default() += 1;
     }
@@ -82,34 +112,64 @@ async fn the_service_manifest() {
     let manifest = Manifest::read(&folder.join("manifest.ttl"));
     let mut passed = Vec::new();
     for (name, test) in manifest.entries() {
-        let action = manifest.object(&test, &format!("{MF}action")).expect("an action");
-        let read = |file: Option<String>| file.map(|file| fs::read_to_string(folder.join(file)).expect("readable"));
+        let action = manifest
+            .object(&test, &format!("{MF}action"))
+            .expect("an action");
+        let read = |file: Option<String>| {
+            file.map(|file| fs::read_to_string(folder.join(file)).expect("readable"))
+        };
         // The last endpoint starts first, so that one that nests another has its address.
         let mut names: Vec<(String, String)> = Vec::new();
         let mut folders = Vec::new();
         let mut services = manifest.objects(&action, &format!("{QT}serviceData"));
         services.sort_by_key(|service| {
-            std::cmp::Reverse(manifest.object(service, &format!("{QT}endpoint")).map(|term| term.to_string()))
+            std::cmp::Reverse(
+                manifest
+                    .object(service, &format!("{QT}endpoint"))
+                    .map(|term| term.to_string()),
+            )
         });
         for service in services {
-            let Some(Term::NamedNode(iri)) = manifest.object(&service, &format!("{QT}endpoint")) else { panic!() };
-            let data = renamed(&read(manifest.file(&service, &format!("{QT}data"))).expect("data"), &names);
+            let Some(Term::NamedNode(iri)) = manifest.object(&service, &format!("{QT}endpoint"))
+            else {
+                panic!()
+            };
+            let data = renamed(
+                &read(manifest.file(&service, &format!("{QT}data"))).expect("data"),
+                &names,
+            );
             let (app, kept) = served(&data, client(local(&[ported(&names)])), limits());
             folders.push(kept);
-            names.push((iri.into_string(), format!("{}?default-graph-uri={DATASET}", endpoint(app).await)));
+            names.push((
+                iri.into_string(),
+                format!("{}?default-graph-uri={DATASET}", endpoint(app).await),
+            ));
         }
-        let here = renamed(&read(manifest.file(&action, &format!("{QT}data"))).unwrap_or_default(), &names);
-        let listed: Vec<String> =
-            names.iter().map(|(_, url)| url.split('?').next().expect("a path").to_owned()).collect();
+        let here = renamed(
+            &read(manifest.file(&action, &format!("{QT}data"))).unwrap_or_default(),
+            &names,
+        );
+        let listed: Vec<String> = names
+            .iter()
+            .map(|(_, url)| url.split('?').next().expect("a path").to_owned())
+            .collect();
         let (app, kept) = served(&here, client(local(&listed)), limits());
         let site = Site::behind(app, kept);
-        let query = renamed(&read(manifest.file(&action, &format!("{QT}query"))).expect("a query"), &names);
+        let query = renamed(
+            &read(manifest.file(&action, &format!("{QT}query"))).expect("a query"),
+            &names,
+        );
         let path = format!("/sparql?default-graph-uri={DATASET}&format=xml");
         let reply = site.post(&path, "application/sparql-query", &query).await;
         assert_eq!(reply.status, 200, "{name}: {}", reply.body);
-        let expected = renamed(&read(manifest.file(&test, &format!("{MF}result"))).expect("a result"), &names);
-        let (found, expected) =
-            (bag(QueryResultsFormat::Xml, reply.body.as_bytes()), bag(QueryResultsFormat::Xml, expected.as_bytes()));
+        let expected = renamed(
+            &read(manifest.file(&test, &format!("{MF}result"))).expect("a result"),
+            &names,
+        );
+        let (found, expected) = (
+            bag(QueryResultsFormat::Xml, reply.body.as_bytes()),
+            bag(QueryResultsFormat::Xml, expected.as_bytes()),
+        );
         assert_eq!(found, expected, "{name}: {query}");
         passed.push(name);
     }
@@ -118,12 +178,16 @@ async fn the_service_manifest() {
 
 /// The prefix of the last endpoint begun; one that nobody has where there is none.
 fn ported(names: &[(String, String)]) -> String {
-    let last = names.last().map_or("http://127.0.0.1:9/", |(_, url)| url.as_str());
+    let last = names
+        .last()
+        .map_or("http://127.0.0.1:9/", |(_, url)| url.as_str());
     last.split('?').next().expect("a path").to_owned()
 }
 
 fn renamed(text: &str, names: &[(String, String)]) -> String {
-    names.iter().fold(text.to_owned(), |text, (iri, url)| text.replace(iri, url))
+    names
+        .iter()
+        .fold(text.to_owned(), |text, (iri, url)| text.replace(iri, url))
 }
 
 /// A server that answers every request with the same bytes, again and again where it is endless.
@@ -136,7 +200,9 @@ fn stub(head: &'static str, body: &'static str, endless: bool, pause: Duration) 
             thread::spawn(move || {
                 let mut request = [0; 8192];
                 let _ = stream.read(&mut request);
-                let mut sent = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+                let mut sent = stream
+                    .write_all(head.as_bytes())
+                    .and_then(|()| stream.write_all(body.as_bytes()));
                 while endless && sent.is_ok() {
                     thread::sleep(pause);
                     sent = stream.write_all(body.as_bytes());
@@ -153,15 +219,27 @@ fn asking(service: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_inside_is_asked_for_a_stranger() {
-    let open = EgressPolicy { others: OtherHosts::AnyPublic, ..EgressPolicy::default() };
+    let open = EgressPolicy {
+        others: OtherHosts::AnyPublic,
+        ..EgressPolicy::default()
+    };
     let inside = stub(
         "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
         r#"{"head":{"vars":[]},"results":{"bindings":[]}}"#,
         false,
         Duration::ZERO,
     );
-    let port = inside.split(':').nth(2).and_then(|rest| rest.split('/').next()).expect("a port").to_owned();
-    let (app, folder) = served("<http://e.example/a> a <http://e.example/B> .", client(open), limits());
+    let port = inside
+        .split(':')
+        .nth(2)
+        .and_then(|rest| rest.split('/').next())
+        .expect("a port")
+        .to_owned();
+    let (app, folder) = served(
+        "<http://e.example/a> a <http://e.example/B> .",
+        client(open),
+        limits(),
+    );
     let site = Site::behind(app, folder);
     for service in [
         inside.clone(),
@@ -188,14 +266,30 @@ async fn nobody_inside_is_asked_for_a_stranger() {
         "gopher://example.org/".to_owned(),
         "urn:uuid:00000000-0000-0000-0000-000000000000".to_owned(),
     ] {
-        let reply = site.post("/sparql", "application/sparql-query", &asking(&service)).await;
+        let reply = site
+            .post("/sparql", "application/sparql-query", &asking(&service))
+            .await;
         // A name of an inner address is reported like one that does not resolve.
         let named = service.to_ascii_lowercase().contains("localhost");
-        assert!(reply.status == 403 || named && reply.status == 502, "{service}: {} {}", reply.status, reply.body);
-        assert!(service.contains("127.") || !reply.body.contains("127."), "{}", reply.body);
+        assert!(
+            reply.status == 403 || named && reply.status == 502,
+            "{service}: {} {}",
+            reply.status,
+            reply.body
+        );
+        assert!(
+            service.contains("127.") || !reply.body.contains("127."),
+            "{}",
+            reply.body
+        );
     }
-    let still = site.post("/sparql", "application/sparql-query", "ASK {}").await;
-    assert!(still.status.is_success(), "the server answers after all that");
+    let still = site
+        .post("/sparql", "application/sparql-query", "ASK {}")
+        .await;
+    assert!(
+        still.status.is_success(),
+        "the server answers after all that"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -224,7 +318,11 @@ async fn endpoints_that_misbehave_are_bounded() {
             ),
             403,
         ),
-        ("rows without end", stub(json, ROW, true, Duration::ZERO), 502),
+        (
+            "rows without end",
+            stub(json, ROW, true, Duration::ZERO),
+            502,
+        ),
         (
             "a literal without end",
             stub(
@@ -235,10 +333,26 @@ async fn endpoints_that_misbehave_are_bounded() {
             ),
             502,
         ),
-        ("no answer", stub("", "", true, Duration::from_millis(100)), 503),
-        ("a byte now and then", stub(json, " ", true, Duration::from_millis(50)), 503),
-        ("an element with many attributes", stub(xml, " a=''", true, Duration::ZERO), 503),
-        ("half an answer", stub(json, ROW, false, Duration::ZERO), 502),
+        (
+            "no answer",
+            stub("", "", true, Duration::from_millis(100)),
+            503,
+        ),
+        (
+            "a byte now and then",
+            stub(json, " ", true, Duration::from_millis(50)),
+            503,
+        ),
+        (
+            "an element with many attributes",
+            stub(xml, " a=''", true, Duration::ZERO),
+            503,
+        ),
+        (
+            "half an answer",
+            stub(json, ROW, false, Duration::ZERO),
+            502,
+        ),
         (
             "a page",
             stub(
@@ -249,49 +363,102 @@ async fn endpoints_that_misbehave_are_bounded() {
             ),
             502,
         ),
-        ("an error", stub("HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\n", "it broke", false, Duration::ZERO), 502),
+        (
+            "an error",
+            stub(
+                "HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\n",
+                "it broke",
+                false,
+                Duration::ZERO,
+            ),
+            502,
+        ),
     ];
     let listed: Vec<String> = attacks.iter().map(|(_, url, _)| url.clone()).collect();
-    let bounds = SparqlLimits { deadline: Duration::from_secs(3), service_rows: 500, ..limits() };
-    let (app, folder) = served("<http://e.example/a> a <http://e.example/B> .", client(local(&listed)), bounds);
+    let bounds = SparqlLimits {
+        deadline: Duration::from_secs(3),
+        service_rows: 500,
+        ..limits()
+    };
+    let (app, folder) = served(
+        "<http://e.example/a> a <http://e.example/B> .",
+        client(local(&listed)),
+        bounds,
+    );
     let site = Site::behind(app, folder);
     for (name, url, status) in attacks {
-        let reply = site.post("/sparql", "application/sparql-query", &asking(&url)).await;
+        let reply = site
+            .post("/sparql", "application/sparql-query", &asking(&url))
+            .await;
         assert_eq!(reply.status.as_u16(), status, "{name}: {}", reply.body);
         let silent = asking(&url).replace("SERVICE", "SERVICE SILENT");
         let others = site.get("/api/search?q=data").await;
         assert_eq!(others.status, 200, "{name}: {}", others.body);
         if status != 503 {
-            let reply = site.post("/sparql", "application/sparql-query", &silent).await;
+            let reply = site
+                .post("/sparql", "application/sparql-query", &silent)
+                .await;
             assert_eq!(reply.status, 200, "{name}: {}", reply.body);
-            assert_eq!(reply.json()["results"]["bindings"].as_array().map(Vec::len), Some(1), "{name}: {}", reply.body);
+            assert_eq!(
+                reply.json()["results"]["bindings"].as_array().map(Vec::len),
+                Some(1),
+                "{name}: {}",
+                reply.body
+            );
         }
     }
     let statistics = site.get("/api/endpoints").await.json();
-    assert!(statistics["endpoints"].as_array().is_some_and(|known| known.len() >= 8), "{statistics:#}");
+    assert!(
+        statistics["endpoints"]
+            .as_array()
+            .is_some_and(|known| known.len() >= 8),
+        "{statistics:#}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_say_who_answered_where_asked() {
-    let (there, _kept) =
-        served("<http://e.example/a> <http://e.example/p> 1 .", client(EgressPolicy::default()), limits());
+    let (there, _kept) = served(
+        "<http://e.example/a> <http://e.example/p> 1 .",
+        client(EgressPolicy::default()),
+        limits(),
+    );
     let url = endpoint(there).await;
-    let (app, folder) =
-        served("<http://e.example/a> a <http://e.example/B> .", client(local(std::slice::from_ref(&url))), limits());
+    let (app, folder) = served(
+        "<http://e.example/a> a <http://e.example/B> .",
+        client(local(std::slice::from_ref(&url))),
+        limits(),
+    );
     let site = Site::behind(app, folder);
     let service = format!("{url}?default-graph-uri={DATASET}");
-    let query =
-        format!("SELECT ?o {{ ?s a <http://e.example/B> SERVICE <{service}> {{ ?s <http://e.example/p> ?o }} }}");
+    let query = format!(
+        "SELECT ?o {{ ?s a <http://e.example/B> SERVICE <{service}> {{ ?s <http://e.example/p> ?o }} }}"
+    );
     for (parameter, provenance) in [("", None), ("&provenance=true", Some(service.as_str()))] {
         let path = format!("/sparql?default-graph-uri={DATASET}{parameter}");
         let reply = site.post(&path, "application/sparql-query", &query).await;
         assert_eq!(reply.status, 200, "{}", reply.body);
         let row = &reply.json()["results"]["bindings"][0];
         assert_eq!(row["o"]["value"], "1");
-        assert_eq!(row["provenance_1"]["value"].as_str(), provenance, "{}", reply.body);
+        assert_eq!(
+            row["provenance_1"]["value"].as_str(),
+            provenance,
+            "{}",
+            reply.body
+        );
     }
     let described = site.accept("/sparql", "text/turtle").await;
-    assert!(described.body.contains("BasicFederatedQuery"), "{}", described.body);
-    let closed = Site::from_catalog(&testdata("catalog.ttl"), limits()).accept("/sparql", "text/turtle").await;
-    assert!(!closed.body.contains("BasicFederatedQuery") && closed.body.contains("propertyFeature"), "{}", closed.body);
+    assert!(
+        described.body.contains("BasicFederatedQuery"),
+        "{}",
+        described.body
+    );
+    let closed = Site::from_catalog(&testdata("catalog.ttl"), limits())
+        .accept("/sparql", "text/turtle")
+        .await;
+    assert!(
+        !closed.body.contains("BasicFederatedQuery") && closed.body.contains("propertyFeature"),
+        "{}",
+        closed.body
+    );
 }

@@ -14,22 +14,36 @@ struct Files {
 
 impl Files {
     fn new() -> Self {
-        let files = Self { folder: tempfile::tempdir().expect("a folder") };
-        let lines =
-            |topics: &[u32], line: &dyn Fn(u32) -> String| topics.iter().map(|&topic| line(topic)).collect::<String>();
+        let files = Self {
+            folder: tempfile::tempdir().expect("a folder"),
+        };
+        let lines = |topics: &[u32], line: &dyn Fn(u32) -> String| {
+            topics.iter().map(|&topic| line(topic)).collect::<String>()
+        };
         let all: Vec<u32> = (1..=12).collect();
         let judgement = |topic: u32| format!("{topic} 0 relevant 1\n{topic} 0 other 0\n");
         files.write("qrels.txt", &lines(&all, &judgement));
-        files.write("good.run", &lines(&all, &|topic| format!("{topic} Q0 relevant 1 2.5 good\n")));
+        files.write(
+            "good.run",
+            &lines(&all, &|topic| format!("{topic} Q0 relevant 1 2.5 good\n")),
+        );
         files.write(
             "bad.run",
-            &lines(&all[..11], &|topic| format!("{topic} Q0 relevant 1 2.5 bad\n{topic} Q0 other 2 3.5 bad\n")),
+            &lines(&all[..11], &|topic| {
+                format!("{topic} Q0 relevant 1 2.5 bad\n{topic} Q0 other 2 3.5 bad\n")
+            }),
         );
-        files.write("one.run", "1 Q0 relevant 1 2.5 one\n99 Q0 relevant 1 2.5 one\n");
+        files.write(
+            "one.run",
+            "1 Q0 relevant 1 2.5 one\n99 Q0 relevant 1 2.5 one\n",
+        );
         fs::create_dir(files.path("folds")).expect("a folder");
         for (fold, test) in [&all[..4], &all[4..]].iter().enumerate() {
             for part in ["train", "valid", "test"] {
-                files.write(&format!("folds/fold{fold}.{part}.qrels"), &lines(test, &judgement));
+                files.write(
+                    &format!("folds/fold{fold}.{part}.qrels"),
+                    &lines(test, &judgement),
+                );
             }
         }
         files
@@ -48,7 +62,11 @@ impl Files {
         let mut all = vec!["evaluate".to_owned()];
         for argument in arguments {
             let file = self.path(argument);
-            all.push(if file.exists() { file.to_str().expect("a path").to_owned() } else { (*argument).to_owned() });
+            all.push(if file.exists() {
+                file.to_str().expect("a path").to_owned()
+            } else {
+                (*argument).to_owned()
+            });
         }
         let home = self.path("no home is needed");
         run(&home, &all.iter().map(String::as_str).collect::<Vec<_>>())
@@ -70,8 +88,14 @@ impl Files {
 #[test]
 fn silent_topics_count_nothing_and_are_told() {
     let files = Files::new();
-    let ran =
-        files.evaluate(&["qrels.txt", "good.run", "bad.run", "one.run", "--metrics", "RR,P@1,nDCG(dcg='exp-log2')@5"]);
+    let ran = files.evaluate(&[
+        "qrels.txt",
+        "good.run",
+        "bad.run",
+        "one.run",
+        "--metrics",
+        "RR,P@1,nDCG(dcg='exp-log2')@5",
+    ]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_snapshot!(ran.out, @r#"
     run                    RR      P@1 nDCG(dcg='exp-log2')@5   (12 topics)
@@ -84,9 +108,25 @@ fn silent_topics_count_nothing_and_are_told() {
     lodeseek: one: 11 of 12 judged topics are not in the run and count 0
     lodeseek: one: 1 of its 2 topics were not judged and do not count
     "#);
-    let both = files.evaluate(&["qrels.txt", "bad.run", "--metrics", "RR", "--average", "intersection"]);
-    assert!(both.out.contains("\nbad                0.5000\n"), "{}", both.out);
-    assert!(both.err.contains("bad: 1 of 12 judged topics are not in the run and do not count"), "{}", both.err);
+    let both = files.evaluate(&[
+        "qrels.txt",
+        "bad.run",
+        "--metrics",
+        "RR",
+        "--average",
+        "intersection",
+    ]);
+    assert!(
+        both.out.contains("\nbad                0.5000\n"),
+        "{}",
+        both.out
+    );
+    assert!(
+        both.err
+            .contains("bad: 1 of 12 judged topics are not in the run and do not count"),
+        "{}",
+        both.err
+    );
 }
 
 #[test]
@@ -97,12 +137,24 @@ fn means_of_folds() {
     good               1.0000
     bad                0.4688
     "#);
-    let micro = files.out(&["qrels.txt", "bad.run", "--metrics", "RR", "--folds", "folds", "--average", "all"]);
+    let micro = files.out(&[
+        "qrels.txt",
+        "bad.run",
+        "--metrics",
+        "RR",
+        "--folds",
+        "folds",
+        "--average",
+        "all",
+    ]);
     assert!(micro.contains("0.4583"), "{micro}");
 
     files.write("folds/fold1.test.qrels", "1 0 relevant 1\n1 0 other 0\n");
     let twice = files.refused(&["qrels.txt", "bad.run", "--folds", "folds"]);
-    let parts = ["qrels.txt do not match", "topic 1 is in the test parts of fold 0 and of fold 1"];
+    let parts = [
+        "qrels.txt do not match",
+        "topic 1 is in the test parts of fold 0 and of fold 1",
+    ];
     assert!(parts.iter().all(|part| twice.contains(part)), "{twice}");
     let none = files.refused(&["qrels.txt", "bad.run", "--average", "macro"]);
     assert!(none.contains("--average macro needs --folds"), "{none}");
@@ -111,7 +163,15 @@ fn means_of_folds() {
 #[test]
 fn differences_are_marked_and_told_in_full() {
     let files = Files::new();
-    let compared = ["qrels.txt", "good.run", "bad.run", "one.run", "--metrics", "RR,R@5", "--compare"];
+    let compared = [
+        "qrels.txt",
+        "good.run",
+        "bad.run",
+        "one.run",
+        "--metrics",
+        "RR,R@5",
+        "--compare",
+    ];
     assert_snapshot!(files.out(&compared), @r#"
     run                    RR       R@5    (12 topics)
     good               1.0000    1.0000
@@ -119,18 +179,44 @@ fn differences_are_marked_and_told_in_full() {
     one                0.0833‡   0.0833‡
     † p < .05, ‡ p < .01: differs from good; paired t-test, by topic, corrected over the 2 other runs (Holm)
     "#);
-    let of_bad = files.out(&[&compared[..6], &["--compare=bad", "--test", "randomisation"]].concat());
-    assert!(of_bad.contains("differs from bad; paired randomisation test, exact or 100000 samples"), "{of_bad}");
+    let of_bad = files.out(
+        &[
+            &compared[..6],
+            &["--compare=bad", "--test", "randomisation"],
+        ]
+        .concat(),
+    );
+    assert!(
+        of_bad.contains("differs from bad; paired randomisation test, exact or 100000 samples"),
+        "{of_bad}"
+    );
     let path = format!("--compare={}", files.path("bad.run").display());
     assert!(
         files
-            .out(&[&compared[..6], &[&path, "--test", "bootstrap", "--samples", "100"]].concat())
+            .out(
+                &[
+                    &compared[..6],
+                    &[&path, "--test", "bootstrap", "--samples", "100"]
+                ]
+                .concat()
+            )
             .contains("from bad;")
     );
     let unknown = files.refused(&[&compared[..6], &["--compare=best"]].concat());
-    assert!(unknown.contains("unknown baseline best; the runs are good, bad, one"), "{unknown}");
+    assert!(
+        unknown.contains("unknown baseline best; the runs are good, bad, one"),
+        "{unknown}"
+    );
 
-    let two = ["qrels.txt", "good.run", "bad.run", "--metrics", "RR", "--compare", "--format"];
+    let two = [
+        "qrels.txt",
+        "good.run",
+        "bad.run",
+        "--metrics",
+        "RR",
+        "--compare",
+        "--format",
+    ];
     assert_snapshot!(files.out(&[&two[..], &["markdown"]].concat()), @r#"
     | run | RR |
     |---|---:|
@@ -157,29 +243,57 @@ fn differences_are_marked_and_told_in_full() {
     % † p < .05, ‡ p < .01: differs from good; paired t-test, by topic, corrected over the other run (Holm)
     ");
     let csv = files.out(&[&two[..], &["csv"]].concat());
-    let [header, good, bad] = csv.lines().collect::<Vec<_>>()[..] else { panic!("{csv}") };
+    let [header, good, bad] = csv.lines().collect::<Vec<_>>()[..] else {
+        panic!("{csv}")
+    };
     assert_eq!(
         header,
         "run,measure,topic,value,baseline,difference,interval_low,interval_high,effect_size,p,corrected_p"
     );
     assert_eq!(good, "good,RR,all,1,,,,,,,");
-    assert!(bad.starts_with("bad,RR,all,0.4583") && bad.split(',').count() == 11, "{bad}");
-    let json: serde_json::Value = serde_json::from_str(&files.out(&[&two[..], &["json"]].concat())).expect("JSON");
-    assert_eq!((&json["average"], &json["comparison"]["baselines"]), (&"all".into(), &serde_json::json!(["good"])));
+    assert!(
+        bad.starts_with("bad,RR,all,0.4583") && bad.split(',').count() == 11,
+        "{bad}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&files.out(&[&two[..], &["json"]].concat())).expect("JSON");
+    assert_eq!(
+        (&json["average"], &json["comparison"]["baselines"]),
+        (&"all".into(), &serde_json::json!(["good"]))
+    );
     let compared = &json["runs"][1]["comparisons"]["RR"][0];
-    let near =
-        |value: &serde_json::Value, expected: f64| value.as_f64().is_some_and(|value| (value - expected).abs() < 1e-6);
+    let near = |value: &serde_json::Value, expected: f64| {
+        value
+            .as_f64()
+            .is_some_and(|value| (value - expected).abs() < 1e-6)
+    };
     // scipy 1.17.1, ttest_1samp of eleven times -1/2 and -1
-    assert!(near(&compared["difference"], -0.541_667) && near(&compared["p"], 5.088e-8), "{compared}");
-    assert!(near(&compared["interval"][0], -0.633_374) && near(&compared["interval"][1], -0.449_959), "{compared}");
+    assert!(
+        near(&compared["difference"], -0.541_667) && near(&compared["p"], 5.088e-8),
+        "{compared}"
+    );
+    assert!(
+        near(&compared["interval"][0], -0.633_374) && near(&compared["interval"][1], -0.449_959),
+        "{compared}"
+    );
     assert!(near(&compared["effect_size"], -3.752_777), "{compared}");
-    assert!(json["runs"][0]["comparisons"].is_null(), "the baseline is compared with nothing");
+    assert!(
+        json["runs"][0]["comparisons"].is_null(),
+        "the baseline is compared with nothing"
+    );
 }
 
 #[test]
 fn several_baselines_have_letters_and_one_correction() {
     let files = Files::new();
-    let compared = ["qrels.txt", "good.run", "bad.run", "one.run", "--metrics", "RR,R@5"];
+    let compared = [
+        "qrels.txt",
+        "good.run",
+        "bad.run",
+        "one.run",
+        "--metrics",
+        "RR,R@5",
+    ];
     let both = [&compared[..], &["--compare=good,bad"]].concat();
     assert_snapshot!(files.out(&both), @r"
     run                    RR        R@5     (12 topics)
@@ -189,17 +303,26 @@ fn several_baselines_have_letters_and_one_correction() {
     ᵃ good, ᵇ bad: differs from this run with p < .05; paired t-test, by topic, corrected over 3 comparisons (Holm)
     ");
     let latex = files.out(&[&both[..], &["--format", "latex"]].concat());
-    assert!(latex.contains("one & 0.0833$^{ab}$ & 0.0833$^{ab}$"), "{latex}");
+    assert!(
+        latex.contains("one & 0.0833$^{ab}$ & 0.0833$^{ab}$"),
+        "{latex}"
+    );
     let csv = files.out(&[&both[..], &["--format", "csv"]].concat());
-    let baselines: Vec<&str> =
-        csv.lines().filter(|line| line.starts_with("one,RR,all")).filter_map(|line| line.split(',').nth(4)).collect();
+    let baselines: Vec<&str> = csv
+        .lines()
+        .filter(|line| line.starts_with("one,RR,all"))
+        .filter_map(|line| line.split(',').nth(4))
+        .collect();
     assert_eq!(baselines, ["good", "bad"]);
 
     let p = |correction: &str, run: usize, pair: usize| {
         let arguments = [&both[..], &["--format", "json", "--correction", correction]].concat();
         let json: serde_json::Value = serde_json::from_str(&files.out(&arguments)).expect("JSON");
         let comparison = &json["runs"][run]["comparisons"]["R@5"][pair];
-        (comparison["p"].as_f64().expect("p"), comparison["corrected_p"].as_f64().expect("corrected"))
+        (
+            comparison["p"].as_f64().expect("p"),
+            comparison["corrected_p"].as_f64().expect("corrected"),
+        )
     };
     let (plain, none) = p("none", 1, 0);
     let (_, bonferroni) = p("bonferroni", 1, 0);
@@ -208,22 +331,45 @@ fn several_baselines_have_letters_and_one_correction() {
     // Three pairs; this one has the largest p value.
     assert_eq!((bonferroni, holm), ((3.0 * plain).min(1.0), plain));
     let twice = files.refused(&[&compared[..], &["--compare=good,good"]].concat());
-    assert!(twice.contains("the baseline good is given twice"), "{twice}");
+    assert!(
+        twice.contains("the baseline good is given twice"),
+        "{twice}"
+    );
 }
 
 #[test]
 fn every_topic_has_its_value() {
     let files = Files::new();
-    let few = ["qrels.txt", "bad.run", "--metrics", "RR,Judged@1", "--per-query"];
+    let few = [
+        "qrels.txt",
+        "bad.run",
+        "--metrics",
+        "RR,Judged@1",
+        "--per-query",
+    ];
     let table = files.out(&few);
-    assert!(table.contains("\n  11               0.5000   1.0000\n  12               0.0000   0.0000\n"), "{table}");
+    assert!(
+        table
+            .contains("\n  11               0.5000   1.0000\n  12               0.0000   0.0000\n"),
+        "{table}"
+    );
     let csv = files.out(&[&few[..], &["--format", "csv"]].concat());
-    assert!(csv.contains("\nbad,RR,11,0.5,,,,,,,\nbad,RR,12,0,,,,,,,\n"), "{csv}");
+    assert!(
+        csv.contains("\nbad,RR,11,0.5,,,,,,,\nbad,RR,12,0,,,,,,,\n"),
+        "{csv}"
+    );
     let json: serde_json::Value =
-        serde_json::from_str(&files.out(&[&few[..], &["--format", "json"]].concat())).expect("JSON");
+        serde_json::from_str(&files.out(&[&few[..], &["--format", "json"]].concat()))
+            .expect("JSON");
     let bad = &json["runs"][0];
-    assert_eq!((&bad["missing_topics"], &bad["topics"], &bad["tag"]), (&1.into(), &12.into(), &"bad".into()));
-    assert_eq!((&bad["per_query"]["11"]["RR"], &bad["per_query"]["12"]["RR"]), (&0.5.into(), &0.0.into()));
+    assert_eq!(
+        (&bad["missing_topics"], &bad["topics"], &bad["tag"]),
+        (&1.into(), &12.into(), &"bad".into())
+    );
+    assert_eq!(
+        (&bad["per_query"]["11"]["RR"], &bad["per_query"]["12"]["RR"]),
+        (&0.5.into(), &0.0.into())
+    );
 }
 
 #[test]
@@ -238,11 +384,21 @@ fn what_does_not_belong_together_is_refused() {
         "{strange}"
     );
     let swapped = files.refused(&["good.run", "qrels.txt"]);
-    assert!(swapped.contains("good.run:1: expected 4 columns"), "{swapped}");
+    assert!(
+        swapped.contains("good.run:1: expected 4 columns"),
+        "{swapped}"
+    );
     files.write("conflict.run", "1 Q0 a 1 2.5 t\n<<<<<<< HEAD\n");
     let conflict = files.refused(&["qrels.txt", "good.run", "conflict.run"]);
-    assert!(conflict.contains("conflict.run:2: a conflict marker of git"), "{conflict}");
-    assert!(files.refused(&["qrels.txt"]).contains("give run files, or --topics FILE"));
+    assert!(
+        conflict.contains("conflict.run:2: a conflict marker of git"),
+        "{conflict}"
+    );
+    assert!(
+        files
+            .refused(&["qrels.txt"])
+            .contains("give run files, or --topics FILE")
+    );
 }
 
 #[test]
@@ -250,7 +406,17 @@ fn runs_of_one_name_are_told_apart() {
     let files = Files::new();
     fs::create_dir(files.path("other")).expect("a folder");
     fs::copy(files.path("good.run"), files.path("other/good.run")).expect("copied");
-    let table = files.out(&["qrels.txt", "good.run", "other/good.run", "bad.run", "--metrics", "RR"]);
+    let table = files.out(&[
+        "qrels.txt",
+        "good.run",
+        "other/good.run",
+        "bad.run",
+        "--metrics",
+        "RR",
+    ]);
     let named = |name: &str| table.contains(&format!("\n{} ", files.path(name).display()));
-    assert!(named("good.run") && named("other/good.run") && table.contains("\nbad "), "{table}");
+    assert!(
+        named("good.run") && named("other/good.run") && table.contains("\nbad "),
+        "{table}"
+    );
 }

@@ -5,7 +5,8 @@
 
 use super::support::{Home, TEST_TIMEOUT, limits};
 use lodeseek_sparql::{
-    Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits,
+    Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError,
+    SparqlLimits,
 };
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
@@ -36,8 +37,14 @@ struct Stores {
 
 impl Stores {
     fn from_triples<'s>(stores: impl IntoIterator<Item = (&'s str, &'s str)>) -> Self {
-        let stores = stores.into_iter().map(|(name, turtle)| (name.to_owned(), turtle.to_owned())).collect();
-        Self { stores, ..Self::default() }
+        let stores = stores
+            .into_iter()
+            .map(|(name, turtle)| (name.to_owned(), turtle.to_owned()))
+            .collect();
+        Self {
+            stores,
+            ..Self::default()
+        }
     }
 
     fn calls(&self) -> Vec<usize> {
@@ -53,7 +60,9 @@ fn filled<'s>(graphs: impl IntoIterator<Item = (Option<&'s str>, &'s str)>) -> O
             Some(graph) => parser.with_default_graph(NamedNode::new(graph).expect("an IRI")),
             None => parser,
         };
-        store.load_from_slice(parser.rename_blank_nodes(), turtle).expect("Turtle");
+        store
+            .load_from_slice(parser.rename_blank_nodes(), turtle)
+            .expect("Turtle");
     }
     store
 }
@@ -64,28 +73,46 @@ impl Services for Stores {
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        self.calls.lock().expect("unharmed").push(call.bindings.rows.len());
-        if self.most.is_some_and(|most| call.bindings.rows.len() > most) {
+        self.calls
+            .lock()
+            .expect("unharmed")
+            .push(call.bindings.rows.len());
+        if self
+            .most
+            .is_some_and(|most| call.bindings.rows.len() > most)
+        {
             return Err(ServiceError::TooLarge("too many bindings".to_owned()));
         }
         let turtle = self.stores.get(call.service.as_str());
-        let turtle = turtle.ok_or_else(|| ServiceError::Failed(format!("{} is not there", call.service)))?;
+        let turtle =
+            turtle.ok_or_else(|| ServiceError::Failed(format!("{} is not there", call.service)))?;
         let store = filled([(None, turtle.as_str())]);
         // As text, as it goes to a service.
         let query = call.text();
-        let prepared = SparqlEvaluator::new().parse_query(&query).unwrap_or_else(|error| panic!("{error}: {query}"));
-        let Ok(QueryResults::Solutions(solutions)) = prepared.on_store(&store).execute() else { panic!("{query}") };
+        let prepared = SparqlEvaluator::new()
+            .parse_query(&query)
+            .unwrap_or_else(|error| panic!("{error}: {query}"));
+        let Ok(QueryResults::Solutions(solutions)) = prepared.on_store(&store).execute() else {
+            panic!("{query}")
+        };
         let mut names: HashMap<Term, Term> = HashMap::new();
         for solution in solutions {
             let solution = solution.expect("a solution");
             let renamed = |term: &Term| match term {
-                Term::BlankNode(_) => names.entry(term.clone()).or_insert_with(|| BlankNode::default().into()).clone(),
+                Term::BlankNode(_) => names
+                    .entry(term.clone())
+                    .or_insert_with(|| BlankNode::default().into())
+                    .clone(),
                 other => other.clone(),
             };
-            let row = call.variables.iter().map(|variable| solution.get(variable)).map({
-                let mut renamed = renamed;
-                move |term| term.map(&mut renamed)
-            });
+            let row = call
+                .variables
+                .iter()
+                .map(|variable| solution.get(variable))
+                .map({
+                    let mut renamed = renamed;
+                    move |term| term.map(&mut renamed)
+                });
             self.rows.fetch_add(1, Ordering::Relaxed);
             if rows(row.collect()).is_break() {
                 break;
@@ -100,7 +127,11 @@ fn home(turtle: &str) -> Home {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("here.ttl"), turtle).expect("written");
     let catalog = folder.path().join("datasets.json");
-    fs::write(&catalog, r#"[{"dataset_id": "here", "title": "here", "download": ["here.ttl"]}]"#).expect("written");
+    fs::write(
+        &catalog,
+        r#"[{"dataset_id": "here", "title": "here", "download": ["here.ttl"]}]"#,
+    )
+    .expect("written");
     let home = Home::new();
     home.load(&catalog);
     home
@@ -110,7 +141,12 @@ fn ask(home: &Home, services: &Arc<Stores>, query: &str) -> Result<Answer, Sparq
     ask_within(home, services, query, &limits())
 }
 
-fn ask_within(home: &Home, services: &Arc<Stores>, query: &str, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
+fn ask_within(
+    home: &Home,
+    services: &Arc<Stores>,
+    query: &str,
+    limits: &SparqlLimits,
+) -> Result<Answer, SparqlError> {
     let request = QueryRequest {
         query: query.to_owned(),
         default_graphs: vec![NamedNode::new(HERE).expect("an IRI")],
@@ -139,20 +175,37 @@ fn bag(rows: impl IntoIterator<Item = Vec<Option<String>>>) -> Bag {
 }
 
 fn ours(answer: &Answer) -> Bag {
-    let Answer::Solutions { variables, rows, .. } = answer else { panic!("no solutions") };
+    let Answer::Solutions {
+        variables, rows, ..
+    } = answer
+    else {
+        panic!("no solutions")
+    };
     let mut order: Vec<usize> = (0..variables.len()).collect();
     order.sort_by_key(|&place| variables[place].as_str());
-    bag(rows.iter().map(|row| order.iter().map(|&place| row[place].as_ref().map(shown)).collect()))
+    bag(rows.iter().map(|row| {
+        order
+            .iter()
+            .map(|&place| row[place].as_ref().map(shown))
+            .collect()
+    }))
 }
 
 fn theirs(store: &Oxigraph, query: &str) -> Bag {
-    let prepared = SparqlEvaluator::new().parse_query(query).unwrap_or_else(|error| panic!("{error}: {query}"));
-    let Ok(QueryResults::Solutions(solutions)) = prepared.on_store(store).execute() else { panic!("{query}") };
+    let prepared = SparqlEvaluator::new()
+        .parse_query(query)
+        .unwrap_or_else(|error| panic!("{error}: {query}"));
+    let Ok(QueryResults::Solutions(solutions)) = prepared.on_store(store).execute() else {
+        panic!("{query}")
+    };
     let mut variables = solutions.variables().to_vec();
     variables.sort();
     bag(solutions.map(|solution| {
         let solution = solution.expect("a solution");
-        variables.iter().map(|variable| solution.get(variable).map(shown)).collect()
+        variables
+            .iter()
+            .map(|variable| solution.get(variable).map(shown))
+            .collect()
     }))
 }
 
@@ -168,10 +221,19 @@ struct World {
 impl World {
     fn new(seed: u64) -> Self {
         // Blank nodes of services are new with each answer, those of a graph are not.
-        let [here, one, two] = [("_:b", seed * 3), (":e1", seed * 3 + 1), (":e2", seed * 3 + 2)].map(turtle);
+        let [here, one, two] = [
+            ("_:b", seed * 3),
+            (":e1", seed * 3 + 1),
+            (":e2", seed * 3 + 2),
+        ]
+        .map(turtle);
         let services = Stores::from_triples([(ONE, one.as_str()), (TWO, two.as_str())]);
         let whole = filled([(None, here.as_str()), (Some(ONE), &one), (Some(TWO), &two)]);
-        Self { home: home(&here), services: Arc::new(services), whole }
+        Self {
+            home: home(&here),
+            services: Arc::new(services),
+            whole,
+        }
     }
 }
 
@@ -214,7 +276,8 @@ fn node() -> impl Strategy<Value = String> {
 }
 
 fn triple() -> impl Strategy<Value = String> {
-    let property = prop_oneof![4 => (0..3u8).prop_map(|n| format!(":p{n}")), 1 => Just("?p".to_owned())];
+    let property =
+        prop_oneof![4 => (0..3u8).prop_map(|n| format!(":p{n}")), 1 => Just("?p".to_owned())];
     (node(), property, node()).prop_map(|(s, p, o)| format!("{s} {p} {o} . "))
 }
 
@@ -252,10 +315,16 @@ fn counted(triple: String, group: &str, counted: &str) -> String {
 /// outside, where the specification has them unbound.
 fn filtered(group: &str, condition: &str) -> String {
     let words = |text: &str| -> BTreeSet<String> {
-        let words = text.split(|c: char| !(c.is_alphanumeric() || c == '?')).filter(|word| word.starts_with('?'));
+        let words = text
+            .split(|c: char| !(c.is_alphanumeric() || c == '?'))
+            .filter(|word| word.starts_with('?'));
         words.map(str::to_owned).collect()
     };
-    if words(condition).is_subset(&words(group)) { format!("{group} FILTER({condition})") } else { group.to_owned() }
+    if words(condition).is_subset(&words(group)) {
+        format!("{group} FILTER({condition})")
+    } else {
+        group.to_owned()
+    }
 }
 
 /// Patterns sent to a service: something inside may be optional or alternative.
@@ -279,7 +348,8 @@ fn asked() -> impl Strategy<Value = String> {
 }
 
 fn service() -> impl Strategy<Value = String> {
-    (prop_oneof![Just(ONE), Just(TWO)], asked()).prop_map(|(name, inner)| format!("SERVICE <{name}> {{ {inner} }} "))
+    (prop_oneof![Just(ONE), Just(TWO)], asked())
+        .prop_map(|(name, inner)| format!("SERVICE <{name}> {{ {inner} }} "))
 }
 
 fn group() -> impl Strategy<Value = String> {
@@ -319,13 +389,18 @@ proptest! {
 }
 
 fn numbers(from: usize, to: usize, property: &str) -> String {
-    let triples: String = (from..to).map(|n| format!(":n{n} :{property} \"{n}\" .\n")).collect();
+    let triples: String = (from..to)
+        .map(|n| format!(":n{n} :{property} \"{n}\" .\n"))
+        .collect();
     format!("@prefix : <http://e.example/> .\n{triples}")
 }
 
 /// A home that contains `:n0 :a "0"` and so on, and a service that contains `:n0 :b "0"`.
 fn counting(here: usize, there: usize) -> (Home, Stores) {
-    (home(&numbers(0, here, "a")), Stores::from_triples([(ONE, numbers(0, there, "b").as_str())]))
+    (
+        home(&numbers(0, here, "a")),
+        Stores::from_triples([(ONE, numbers(0, there, "b").as_str())]),
+    )
 }
 
 fn rows(answer: &Answer) -> usize {
@@ -350,27 +425,53 @@ fn bindings_go_in_blocks_that_grow() {
     calls.retain(|&rows| rows > 1);
     assert_eq!(calls.iter().sum::<usize>(), 1000);
     assert!(trials <= 1);
-    assert_eq!(services.rows.load(Ordering::Relaxed), 1000 + trials * 2001, "only what joins is sent");
+    assert_eq!(
+        services.rows.load(Ordering::Relaxed),
+        1000 + trials * 2001,
+        "only what joins is sent"
+    );
 }
 
 #[test]
 fn few_rows_are_asked_for_as_a_whole() {
-    let few: String = (0..30_000).step_by(100).map(|n| format!(":n{n} :b \"{n}\" . :n{n} :b \"again\" .\n")).collect();
-    let services = Stores::from_triples([(ONE, format!("@prefix : <http://e.example/> .\n{few}").as_str())]);
+    let few: String = (0..30_000)
+        .step_by(100)
+        .map(|n| format!(":n{n} :b \"{n}\" . :n{n} :b \"again\" .\n"))
+        .collect();
+    let services = Stores::from_triples([(
+        ONE,
+        format!("@prefix : <http://e.example/> .\n{few}").as_str(),
+    )]);
     let (home, services) = (home(&numbers(0, 20_000, "a")), Arc::new(services));
-    let query = format!("{PREFIX} SELECT * {{ ?n :a ?a SERVICE <{ONE}> {{ ?n :b ?b FILTER(?b != \"0\") }} }}");
-    assert_eq!(rows(&ask(&home, &services, &query).expect("an answer")), 399, "each row once");
+    let query = format!(
+        "{PREFIX} SELECT * {{ ?n :a ?a SERVICE <{ONE}> {{ ?n :b ?b FILTER(?b != \"0\") }} }}"
+    );
+    assert_eq!(
+        rows(&ask(&home, &services, &query).expect("an answer")),
+        399,
+        "each row once"
+    );
     // Blocks and the trial go their ways at once: their order is that of chance.
     let calls = services.calls();
-    assert_eq!((calls.len(), calls.iter().filter(|&&rows| rows == 1).count()), (5, 1), "{calls:?}");
+    assert_eq!(
+        (calls.len(), calls.iter().filter(|&&rows| rows == 1).count()),
+        (5, 1),
+        "{calls:?}"
+    );
 }
 
 #[test]
 fn blocks_that_are_too_large_go_in_halves() {
     let (home, services) = counting(300, 300);
-    let services = Arc::new(Stores { most: Some(30), ..services });
+    let services = Arc::new(Stores {
+        most: Some(30),
+        ..services
+    });
     let query = format!("{PREFIX} SELECT * {{ ?n :a ?a SERVICE <{ONE}> {{ ?n :b ?b }} }}");
-    assert_eq!(rows(&ask(&home, &services, &query).expect("an answer")), 300);
+    assert_eq!(
+        rows(&ask(&home, &services, &query).expect("an answer")),
+        300
+    );
 }
 
 #[test]
@@ -387,9 +488,14 @@ fn a_limit_ends_the_asking() {
 fn conditions_go_along() {
     let (home, services) = counting(3, 500);
     let services = Arc::new(services);
-    let query = format!("{PREFIX} SELECT * {{ SERVICE <{ONE}> {{ ?n :b ?b }} FILTER(?b = \"77\") }}");
+    let query =
+        format!("{PREFIX} SELECT * {{ SERVICE <{ONE}> {{ ?n :b ?b }} FILTER(?b = \"77\") }}");
     assert_eq!(rows(&ask(&home, &services, &query).expect("an answer")), 1);
-    assert_eq!(services.rows.load(Ordering::Relaxed), 1, "the service filters");
+    assert_eq!(
+        services.rows.load(Ordering::Relaxed),
+        1,
+        "the service filters"
+    );
 }
 
 #[test]
@@ -412,9 +518,18 @@ fn a_service_in_a_graph_reads_its_own_graphs() {
         (format!("GRAPH <{HERE}> {{ ?n :a ?x {service} }}"), 3),
         (format!("GRAPH ?g {{ {service} }}"), 3),
         (format!("GRAPH ?g {{ ?n :a ?x {service} }}"), 3),
-        (format!("GRAPH ?g {{ ?n :a ?x OPTIONAL {{ {service} }} }}"), 5),
-        (format!("GRAPH ?g {{ {{ ?n :a ?x }} UNION {{ {service} }} }}"), 8),
-        (format!("GRAPH ?g {{ ?n :a ?x FILTER EXISTS {{ {service} }} }}"), 3),
+        (
+            format!("GRAPH ?g {{ ?n :a ?x OPTIONAL {{ {service} }} }}"),
+            5,
+        ),
+        (
+            format!("GRAPH ?g {{ {{ ?n :a ?x }} UNION {{ {service} }} }}"),
+            8,
+        ),
+        (
+            format!("GRAPH ?g {{ ?n :a ?x FILTER EXISTS {{ {service} }} }}"),
+            3,
+        ),
         (format!("GRAPH ?g {{ ?n :a ?x MINUS {{ {service} }} }}"), 2),
         (format!("GRAPH ?g {{ {{ SELECT ?n {{ {service} }} }} }}"), 3),
     ] {
@@ -424,29 +539,55 @@ fn a_service_in_a_graph_reads_its_own_graphs() {
             services: Some(Arc::clone(&services) as Arc<dyn Services>),
             ..QueryRequest::default()
         };
-        assert_eq!(rows(&home.queries.evaluate(&request, &limits()).expect("an answer")), expected, "{group}");
+        assert_eq!(
+            rows(
+                &home
+                    .queries
+                    .evaluate(&request, &limits())
+                    .expect("an answer")
+            ),
+            expected,
+            "{group}"
+        );
     }
 }
 
 #[test]
 fn a_service_may_be_named_by_what_is_here() {
-    let here = format!("@prefix : <http://e.example/> . :x :at <{ONE}> . :y :at <{TWO}> . :z :at \"nowhere\" .");
+    let here = format!(
+        "@prefix : <http://e.example/> . :x :at <{ONE}> . :y :at <{TWO}> . :z :at \"nowhere\" ."
+    );
     let home = home(&here);
-    let services =
-        Arc::new(Stores::from_triples([(ONE, numbers(0, 2, "b").as_str()), (TWO, numbers(2, 5, "b").as_str())]));
+    let services = Arc::new(Stores::from_triples([
+        (ONE, numbers(0, 2, "b").as_str()),
+        (TWO, numbers(2, 5, "b").as_str()),
+    ]));
     let inside = "?d :at ?service FILTER(isIRI(?service)) SERVICE ?service { ?n :b ?b }";
-    let answer = ask(&home, &services, &format!("{PREFIX} SELECT ?d ?service ?b {{ {inside} }}")).expect("an answer");
+    let answer = ask(
+        &home,
+        &services,
+        &format!("{PREFIX} SELECT ?d ?service ?b {{ {inside} }}"),
+    )
+    .expect("an answer");
     let found = ours(&answer);
     assert_eq!(found.len(), 5);
     // Columns by name: b, d, service.
     assert!(
-        found.keys().all(|row| (row[1].as_deref() == Some("<http://e.example/x>"))
-            == (row[2].as_deref() == Some(&format!("<{ONE}>"))))
+        found
+            .keys()
+            .all(|row| (row[1].as_deref() == Some("<http://e.example/x>"))
+                == (row[2].as_deref() == Some(&format!("<{ONE}>"))))
     );
     let all = "?d :at ?service SERVICE ?service { ?n :b ?b }";
-    let error = ask(&home, &services, &format!("{PREFIX} SELECT * {{ {all} }}")).expect_err("a literal is no service");
+    let error = ask(&home, &services, &format!("{PREFIX} SELECT * {{ {all} }}"))
+        .expect_err("a literal is no service");
     assert!(error.to_string().contains("nowhere"), "{error}");
-    let unbound = ask(&home, &services, "SELECT * { SERVICE ?nobody { ?s ?p ?o } }").expect_err("nobody is asked");
+    let unbound = ask(
+        &home,
+        &services,
+        "SELECT * { SERVICE ?nobody { ?s ?p ?o } }",
+    )
+    .expect_err("nobody is asked");
     assert!(unbound.to_string().contains("?nobody"), "{unbound}");
 }
 
@@ -455,15 +596,28 @@ fn silence_leaves_what_is_here() {
     let (home, services) = counting(3, 3);
     let services = Arc::new(services);
     let query = |silent: &str, variable: &str| {
-        format!("{PREFIX} SELECT * {{ ?n :a ?a SERVICE {silent} <http://gone.example/> {{ {variable} :b ?b }} }}")
+        format!(
+            "{PREFIX} SELECT * {{ ?n :a ?a SERVICE {silent} <http://gone.example/> {{ {variable} :b ?b }} }}"
+        )
     };
     let error = ask(&home, &services, &query("", "?n")).expect_err("it is not there");
-    assert!(matches!(&error, SparqlError::Service(reason) if reason.contains("gone.example")), "{error}");
+    assert!(
+        matches!(&error, SparqlError::Service(reason) if reason.contains("gone.example")),
+        "{error}"
+    );
     for variable in ["?n", "?m"] {
         let answer = ask(&home, &services, &query("SILENT", variable)).expect("silence");
-        let Answer::Solutions { variables, rows, .. } = answer else { panic!() };
+        let Answer::Solutions {
+            variables, rows, ..
+        } = answer
+        else {
+            panic!()
+        };
         assert_eq!(rows.len(), 3);
-        let b = variables.iter().position(|variable| variable.as_str() == "b").expect("a column");
+        let b = variables
+            .iter()
+            .position(|variable| variable.as_str() == "b")
+            .expect("a column");
         assert!(rows.iter().all(|row| row[b].is_none()));
     }
 }
@@ -471,31 +625,57 @@ fn silence_leaves_what_is_here() {
 #[test]
 fn blank_nodes_of_two_places_are_never_the_same() {
     let home = home("@prefix : <http://e.example/> . _:b :a 1 . :n :a 2 .");
-    let services = Arc::new(Stores::from_triples([(ONE, "@prefix : <http://e.example/> . _:b :b 3 . :n :b 4 .")]));
+    let services = Arc::new(Stores::from_triples([(
+        ONE,
+        "@prefix : <http://e.example/> . _:b :b 3 . :n :b 4 .",
+    )]));
     let query = format!("{PREFIX} SELECT * {{ ?n :a ?a SERVICE <{ONE}> {{ ?n :b ?b }} }}");
     assert_eq!(rows(&ask(&home, &services, &query).expect("an answer")), 1);
     assert_eq!(services.calls(), [1], "the blank node is not asked for");
-    let gone = query.replace(&format!("SERVICE <{ONE}>"), "SERVICE SILENT <http://gone.example/>");
-    assert_eq!(rows(&ask(&home, &services, &gone).expect("silence")), 2, "a service that fails leaves every row");
+    let gone = query.replace(
+        &format!("SERVICE <{ONE}>"),
+        "SERVICE SILENT <http://gone.example/>",
+    );
+    assert_eq!(
+        rows(&ask(&home, &services, &gone).expect("silence")),
+        2,
+        "a service that fails leaves every row"
+    );
 }
 
 #[test]
 fn nobody_is_asked_unless_somebody_answers() {
     let home = home("<http://e.example/a> a <http://e.example/B> .");
-    let error = home.ask(&format!("SELECT * {{ SERVICE <{ONE}> {{ ?s ?p ?o }} }}")).expect_err("refused");
-    assert!(matches!(&error, SparqlError::Refused(reason) if reason.contains(ONE)), "{error}");
-    let many: String = (0..20).map(|n| format!("SERVICE <{ONE}> {{ ?s{n} ?p ?o }} ")).collect();
-    assert!(matches!(home.ask(&format!("SELECT * {{ {many} }}")), Err(SparqlError::TooLarge(_))));
+    let error = home
+        .ask(&format!("SELECT * {{ SERVICE <{ONE}> {{ ?s ?p ?o }} }}"))
+        .expect_err("refused");
+    assert!(
+        matches!(&error, SparqlError::Refused(reason) if reason.contains(ONE)),
+        "{error}"
+    );
+    let many: String = (0..20)
+        .map(|n| format!("SERVICE <{ONE}> {{ ?s{n} ?p ?o }} "))
+        .collect();
+    assert!(matches!(
+        home.ask(&format!("SELECT * {{ {many} }}")),
+        Err(SparqlError::TooLarge(_))
+    ));
     let began = std::time::Instant::now();
     let hostile = "OPTIONAL{SERVICE<urn:a>{}}".repeat(2000);
-    assert!(matches!(home.ask(&format!("SELECT * {{ {hostile} }}")), Err(SparqlError::TooLarge(_))));
+    assert!(matches!(
+        home.ask(&format!("SELECT * {{ {hostile} }}")),
+        Err(SparqlError::TooLarge(_))
+    ));
     assert!(began.elapsed() < TEST_TIMEOUT, "{:?}", began.elapsed());
 }
 
 #[test]
 fn an_answer_too_long_is_an_error_and_no_shorter_answer() {
     let (home, services) = counting(10, 2000);
-    let limits = SparqlLimits { service_rows: 1000, ..limits() };
+    let limits = SparqlLimits {
+        service_rows: 1000,
+        ..limits()
+    };
     let query = format!("{PREFIX} SELECT * {{ SERVICE <{ONE}> {{ ?n :b ?b }} }}");
     let error = ask_within(&home, &Arc::new(services), &query, &limits).expect_err("too long");
     assert!(error.to_string().contains("1000 rows"), "{error}");

@@ -31,11 +31,16 @@ pub(crate) struct Reply {
 
 impl Reply {
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().expect("text"))
     }
 
     pub(crate) fn media_type(&self) -> &str {
-        self.header("content-type").split(';').next().unwrap_or_default()
+        self.header("content-type")
+            .split(';')
+            .next()
+            .unwrap_or_default()
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -61,7 +66,11 @@ impl Site {
         let response = self.app.clone().oneshot(request).await.expect("an answer");
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.expect("a body").to_bytes();
-        Reply { status: parts.status, headers: parts.headers, body: String::from_utf8(bytes.to_vec()).expect("UTF-8") }
+        Reply {
+            status: parts.status,
+            headers: parts.headers,
+            body: String::from_utf8(bytes.to_vec()).expect("UTF-8"),
+        }
     }
 
     /// Returns the response before its body is read.
@@ -73,12 +82,23 @@ impl Site {
         self.app.clone()
     }
 
-    pub(crate) async fn request(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    pub(crate) async fn request(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.send(request.body(Body::from(body.to_owned())).expect("a request")).await
+        self.send(
+            request
+                .body(Body::from(body.to_owned()))
+                .expect("a request"),
+        )
+        .await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {
@@ -86,48 +106,87 @@ impl Site {
     }
 
     pub(crate) async fn accept(&self, path: &str, media_type: &str) -> Reply {
-        self.request(Method::GET, path, &[("accept", media_type)], "").await
+        self.request(Method::GET, path, &[("accept", media_type)], "")
+            .await
     }
 
     pub(crate) async fn post(&self, path: &str, media_type: &str, body: &str) -> Reply {
-        self.request(Method::POST, path, &[("content-type", media_type)], body).await
+        self.request(Method::POST, path, &[("content-type", media_type)], body)
+            .await
     }
 }
 
 #[tokio::test]
 async fn search_answers_in_json() {
     let site = Site::testdata();
-    let reply = site.get("/api/search?q=nitrogen%20reduction%20plan%20Chesapeake%20Bay&k=2").await;
-    assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "application/json"));
+    let reply = site
+        .get("/api/search?q=nitrogen%20reduction%20plan%20Chesapeake%20Bay&k=2")
+        .await;
+    assert_eq!(
+        (reply.status, reply.media_type()),
+        (StatusCode::OK, "application/json")
+    );
     let answer = reply.json();
     assert_eq!(answer["query"], "nitrogen reduction plan Chesapeake Bay");
-    assert_eq!(answer["terms"], serde_json::json!(["nitrogen", "reduction", "plan", "chesapeake", "bay"]));
+    assert_eq!(
+        answer["terms"],
+        serde_json::json!(["nitrogen", "reduction", "plan", "chesapeake", "bay"])
+    );
     let hits = answer["hits"].as_array().expect("hits");
     assert!(hits.len() <= 2 && answer["total"].as_u64() >= Some(hits.len() as u64));
     let hit = &hits[0];
-    assert_eq!((&hit["rank"], &hit["id"]), (&1.into(), &"chesapeake-water".into()));
-    assert_eq!(hit["title"], "Stream gauge samples, Maryland and Pennsylvania");
+    assert_eq!(
+        (&hit["rank"], &hit["id"]),
+        (&1.into(), &"chesapeake-water".into())
+    );
+    assert_eq!(
+        hit["title"],
+        "Stream gauge samples, Maryland and Pennsylvania"
+    );
     assert_eq!(hit["triples"], 103);
     let fields = hit["fields"].as_array().expect("fields");
-    let sum: f64 = fields.iter().map(|field| field["score"].as_f64().expect("a score")).sum();
-    assert!((sum - hit["score"].as_f64().expect("a score")).abs() < 1e-9, "the fields' scores add up");
-    assert!(fields.iter().any(|field| field["field"] == "literal" && field["terms"][0] == "nitrogen"), "{fields:#?}");
+    let sum: f64 = fields
+        .iter()
+        .map(|field| field["score"].as_f64().expect("a score"))
+        .sum();
+    assert!(
+        (sum - hit["score"].as_f64().expect("a score")).abs() < 1e-9,
+        "the fields' scores add up"
+    );
+    assert!(
+        fields
+            .iter()
+            .any(|field| field["field"] == "literal" && field["terms"][0] == "nitrogen"),
+        "{fields:#?}"
+    );
     let snippet = hit["snippet"].as_array().expect("a snippet");
     assert_eq!(snippet.len(), 20);
     for triple in snippet {
         for part in ["subject", "predicate", "object"] {
-            assert!(triple[part]["label"].is_string() && triple[part]["value"].is_string(), "{triple:#}");
+            assert!(
+                triple[part]["label"].is_string() && triple[part]["value"].is_string(),
+                "{triple:#}"
+            );
         }
         assert_eq!(triple["predicate"]["type"], "iri");
     }
-    assert!(snippet.iter().any(|triple| triple["matched"][0] == "nitrogen"), "the query's words are marked");
+    assert!(
+        snippet
+            .iter()
+            .any(|triple| triple["matched"][0] == "nitrogen"),
+        "the query's words are marked"
+    );
     assert!(hit.get("explanation").is_none());
 }
 
 #[tokio::test]
 async fn expensive_requests_need_a_permit() {
     let (state, folder) = Home::from_catalog(&testdata("catalog.ttl")).state(limits());
-    let none = SnippetLimits { concurrent: 0, permit_timeout: Duration::ZERO, ..SnippetLimits::default() };
+    let none = SnippetLimits {
+        concurrent: 0,
+        permit_timeout: Duration::ZERO,
+        ..SnippetLimits::default()
+    };
     let site = Site::behind(lodeseek_server::app(state.with_snippets(none)), folder);
     for path in [
         "/api/search?q=water&model=fsdm",
@@ -150,10 +209,20 @@ async fn expensive_requests_need_a_permit() {
         "/api/3/action/resource_search?query=format:csv&limit=1",
     ] {
         let reply = site.get(path).await;
-        assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE, "{path}: {}", reply.body);
+        assert_eq!(
+            reply.status,
+            StatusCode::SERVICE_UNAVAILABLE,
+            "{path}: {}",
+            reply.body
+        );
     }
     let form = "application/x-www-form-urlencoded";
-    assert_eq!(site.post("/like", form, "dataset=street-trees").await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(
+        site.post("/like", form, "dataset=street-trees")
+            .await
+            .status,
+        StatusCode::SERVICE_UNAVAILABLE
+    );
     for path in [
         "/api/search?q=water",
         "/api/search?q=%22public+water%22&literal=true",
@@ -175,8 +244,12 @@ async fn expensive_requests_need_a_permit() {
 #[tokio::test]
 async fn search_is_what_the_engine_finds() {
     let site = Site::testdata();
-    let expected: Value = serde_json::from_str(&json(site.folder.path(), "asthma inhaler")).expect("JSON");
-    assert_eq!(site.get("/api/search?q=asthma+inhaler").await.json(), expected);
+    let expected: Value =
+        serde_json::from_str(&json(site.folder.path(), "asthma inhaler")).expect("JSON");
+    assert_eq!(
+        site.get("/api/search?q=asthma+inhaler").await.json(),
+        expected
+    );
 }
 
 #[tokio::test]
@@ -184,29 +257,61 @@ async fn search_pages_and_explains() {
     let site = Site::testdata();
     let ids = |reply: &Reply| -> Vec<String> {
         let hits = reply.json()["hits"].as_array().expect("hits").clone();
-        hits.iter().map(|hit| hit["id"].as_str().expect("an id").to_owned()).collect()
+        hits.iter()
+            .map(|hit| hit["id"].as_str().expect("an id").to_owned())
+            .collect()
     };
     let all = ids(&site.get("/api/search?q=city+water+public&k=100").await);
     assert!(all.len() >= 3, "{all:?}");
     let second = site.get("/api/search?q=city+water+public&k=1&skip=1").await;
     assert_eq!(ids(&second), all[1..2]);
     assert_eq!(second.json()["hits"][0]["rank"], 2);
-    assert_eq!(ids(&site.get("/api/search?q=city+water+public&skip=1000").await), Vec::<String>::new());
-    assert_eq!(ids(&site.get("/api/search?q=zzzzzz").await), Vec::<String>::new());
+    assert_eq!(
+        ids(&site.get("/api/search?q=city+water+public&skip=1000").await),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        ids(&site.get("/api/search?q=zzzzzz").await),
+        Vec::<String>::new()
+    );
 
     let modelled = site.get("/api/search?q=ginkgo&k=1&model=fsdm").await.json();
-    assert!(modelled["model"] == "fsdm" && modelled["hits"][0]["score"].as_f64() < Some(0.0), "{modelled}");
-    assert_eq!(site.get("/api/search?q=ginkgo&model=bm26").await.status, 400);
-    let explaining = site.get("/api/search?q=ginkgo+biloba&k=1&snippet=query").await.json();
-    let snippet = explaining["hits"][0]["snippet"].as_array().expect("a snippet");
-    let marked = snippet.iter().filter(|triple| triple["matched"].as_array().is_some_and(|words| !words.is_empty()));
+    assert!(
+        modelled["model"] == "fsdm" && modelled["hits"][0]["score"].as_f64() < Some(0.0),
+        "{modelled}"
+    );
+    assert_eq!(
+        site.get("/api/search?q=ginkgo&model=bm26").await.status,
+        400
+    );
+    let explaining = site
+        .get("/api/search?q=ginkgo+biloba&k=1&snippet=query")
+        .await
+        .json();
+    let snippet = explaining["hits"][0]["snippet"]
+        .as_array()
+        .expect("a snippet");
+    let marked = snippet.iter().filter(|triple| {
+        triple["matched"]
+            .as_array()
+            .is_some_and(|words| !words.is_empty())
+    });
     assert!(snippet.len() <= 20 && marked.count() > 0, "{explaining}");
-    assert_eq!(site.get("/api/search?q=ginkgo&snippet=any").await.status, 400);
-    let explained = site.get("/api/search?q=ginkgo&k=1&explain=true").await.json();
+    assert_eq!(
+        site.get("/api/search?q=ginkgo&snippet=any").await.status,
+        400
+    );
+    let explained = site
+        .get("/api/search?q=ginkgo&k=1&explain=true")
+        .await
+        .json();
     let hit = &explained["hits"][0];
     assert_eq!(hit["explanation"]["value"], hit["score"]);
     let evidence = hit["evidence"].as_array().expect("evidence");
-    assert!(!evidence.is_empty() && evidence.iter().all(|one| one["terms"][0] == "ginkgo"), "{evidence:#?}");
+    assert!(
+        !evidence.is_empty() && evidence.iter().all(|one| one["terms"][0] == "ginkgo"),
+        "{evidence:#?}"
+    );
 }
 
 #[tokio::test]
@@ -221,43 +326,83 @@ async fn bad_searches_are_refused_with_a_reason() {
         ("/api/search?q=a&k=1000", 400, "from 1 to 100"),
         ("/api/search?q=a&k=-1", 400, "k"),
         ("/api/search?q=a&k=ten", 400, "k"),
-        ("/api/search?q=a&licence=x", 400, "unknown parameter \"licence\"; did you mean license?"),
-        ("/api/search?q=a&wheelbarrow=x", 400, "unknown parameter \"wheelbarrow\"; supported parameters: q, k, skip"),
-        ("/api/search?q=a&model=bm26", 400, "model: unknown model \"bm26\"; supported: tf-idf, bm25, lmd, fsdm"),
+        (
+            "/api/search?q=a&licence=x",
+            400,
+            "unknown parameter \"licence\"; did you mean license?",
+        ),
+        (
+            "/api/search?q=a&wheelbarrow=x",
+            400,
+            "unknown parameter \"wheelbarrow\"; supported parameters: q, k, skip",
+        ),
+        (
+            "/api/search?q=a&model=bm26",
+            400,
+            "model: unknown model \"bm26\"; supported: tf-idf, bm25, lmd, fsdm",
+        ),
         ("/api/search?q=a&q=b", 400, "duplicate"),
         (long.as_str(), 414, "2000 characters"),
     ] {
         let reply = site.get(path).await;
-        assert_eq!((reply.status.as_u16(), reply.media_type()), (status, "application/json"), "{path}");
-        let error = reply.json()["error"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(
+            (reply.status.as_u16(), reply.media_type()),
+            (status, "application/json"),
+            "{path}"
+        );
+        let error = reply.json()["error"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
         assert!(error.contains(reason), "{path}: {error}");
     }
     assert_eq!(
-        site.get(&format!("/api/search?q={}", "%C3%A4".repeat(2000))).await.status,
+        site.get(&format!("/api/search?q={}", "%C3%A4".repeat(2000)))
+            .await
+            .status,
         200,
         "characters, not bytes"
     );
-    assert_eq!(site.post("/api/search", "application/json", "{}").await.status, 405);
+    assert_eq!(
+        site.post("/api/search", "application/json", "{}")
+            .await
+            .status,
+        405
+    );
 }
 
 #[tokio::test]
 async fn the_page_answers_with_and_without_a_query() {
     let site = Site::testdata();
     let welcome = site.get("/").await;
-    assert_eq!((welcome.status, welcome.media_type()), (StatusCode::OK, "text/html"));
+    assert_eq!(
+        (welcome.status, welcome.media_type()),
+        (StatusCode::OK, "text/html")
+    );
     assert!(welcome.body.contains("12 datasets") && welcome.body.contains("name=\"q\""));
     let found = site.get("/?q=whaling+ship+logbook").await;
     assert_eq!(found.status, 200);
-    assert!(found.body.contains("Catalogue of the Port Town Library") && found.body.contains("<mark>"));
+    assert!(
+        found.body.contains("Catalogue of the Port Town Library") && found.body.contains("<mark>")
+    );
     assert!(
         found.body.contains("href=\"/dataset/port-library\"")
-            && found.body.contains("required value=\"whaling ship logbook\">")
+            && found
+                .body
+                .contains("required value=\"whaling ship logbook\">")
     );
-    assert_eq!(found.body.matches("<script").count(), 1, "its own alone, for comfort");
+    assert_eq!(
+        found.body.matches("<script").count(),
+        1,
+        "its own alone, for comfort"
+    );
     let nothing = site.get("/?q=zzzzzz").await;
     assert!(nothing.status == 200 && nothing.body.contains("Nothing found"));
     let long = site.get(&format!("/?q={}", "a".repeat(2001))).await;
-    assert_eq!((long.status.as_u16(), long.media_type()), (414, "text/html"));
+    assert_eq!(
+        (long.status.as_u16(), long.media_type()),
+        (414, "text/html")
+    );
     assert_eq!(site.get("/nowhere").await.status, 404);
 }
 
@@ -267,31 +412,60 @@ async fn the_page_lists_without_a_query() {
     let site = Site::testdata();
     let welcome = site.get("/").await.body;
     assert!(
-        welcome.contains("<h2 id=\"around\">Browse</h2>") && welcome.contains("href=\"/?q=&#38;page=0\""),
+        welcome.contains("<h2 id=\"around\">Browse</h2>")
+            && welcome.contains("href=\"/?q=&#38;page=0\""),
         "{welcome}"
     );
-    assert!(welcome.contains("href=\"/?q=&#38;page=0&#38;keyword=Environment\""), "{welcome}");
+    assert!(
+        welcome.contains("href=\"/?q=&#38;page=0&#38;keyword=Environment\""),
+        "{welcome}"
+    );
     let titles = |page: &str| page.matches("<article>").count();
     let all = site.get("/?q=&page=0").await;
     assert!(all.status == 200 && all.body.contains(">12 datasets</h1>") && titles(&all.body) == 10);
-    assert!(!all.body.contains("<summary>Ranking</summary>") && !all.body.contains("the query"), "{}", all.body);
+    assert!(
+        !all.body.contains("<summary>Ranking</summary>") && !all.body.contains("the query"),
+        "{}",
+        all.body
+    );
     assert!(all.body.contains("rel=\"next\"") && titles(&site.get("/?q=&page=1").await.body) == 2);
     let environment = site.get("/?keyword=environment").await.body;
     assert!(environment.contains(" datasets</h1>") && environment.contains("Keyword: environment"));
-    assert!(titles(&environment) > 1 && titles(&environment) < 10, "{}", titles(&environment));
+    assert!(
+        titles(&environment) > 1 && titles(&environment) < 10,
+        "{}",
+        titles(&environment)
+    );
     let none = site.get("/?keyword=nobody+has+this").await.body;
-    assert!(none.contains("No dataset passes these filters") && none.contains("Remove a filter"), "{none}");
+    assert!(
+        none.contains("No dataset passes these filters") && none.contains("Remove a filter"),
+        "{none}"
+    );
     let behind = site.get("/?page=9").await.body;
-    assert!(behind.contains("No more results") && behind.contains("The list ends before this page"), "{behind}");
+    assert!(
+        behind.contains("No more results") && behind.contains("The list ends before this page"),
+        "{behind}"
+    );
     assert_eq!(site.get("/?page=18446744073709551615").await.status, 200);
     // What was chosen stays.
     let chosen = "&#38;lang=de&#38;duplicates=all&#38;model=lmd&#38;before=2021";
-    let kept = site.get("/?lang=de&duplicates=all&model=lmd&before=2021").await.body;
-    assert!(kept.contains(&format!("page=0{chosen}&#38;keyword=")), "{kept}");
-    assert!(kept.contains("/snippet?lang=de\"") && kept.contains("<title>Datensätze, Bis 2021 – Lodeseek"), "{kept}");
+    let kept = site
+        .get("/?lang=de&duplicates=all&model=lmd&before=2021")
+        .await
+        .body;
+    assert!(
+        kept.contains(&format!("page=0{chosen}&#38;keyword=")),
+        "{kept}"
+    );
+    assert!(
+        kept.contains("/snippet?lang=de\"")
+            && kept.contains("<title>Datensätze, Bis 2021 – Lodeseek"),
+        "{kept}"
+    );
     let begun = site.get("/?lang=de&model=lmd").await.body;
     assert!(
-        begun.contains("<h2 id=\"around\">Stöbern</h2>") && begun.contains("name=\"model\" value=\"lmd\""),
+        begun.contains("<h2 id=\"around\">Stöbern</h2>")
+            && begun.contains("name=\"model\" value=\"lmd\""),
         "{begun}"
     );
     assert_eq!(site.get("/?page=0&snippet=nonsense").await.status, 400);
@@ -305,7 +479,10 @@ async fn the_page_narrows_down() {
     let page = site.get("/?q=domain+adaptation%0D%0Afor+images&before=2018&task=domain+adaptation&snippet=query").await;
     assert_eq!(page.status, 200, "{}", page.body);
     let body = page.body.replace("&#38;", "&").replace("&amp;", "&");
-    assert!(body.contains("required value=\"domain adaptation for images\">"), "line breaks are spaces");
+    assert!(
+        body.contains("required value=\"domain adaptation for images\">"),
+        "line breaks are spaces"
+    );
     for part in [
         "<input type=\"hidden\" name=\"before\" value=\"2018\">",
         "<input type=\"hidden\" name=\"task\" value=\"domain adaptation\">",
@@ -318,7 +495,10 @@ async fn the_page_narrows_down() {
     ] {
         assert!(body.contains(part), "{part} in {body}");
     }
-    let links: Vec<&str> = hrefs(&body).into_iter().filter(|href| href.starts_with("/?")).collect();
+    let links: Vec<&str> = hrefs(&body)
+        .into_iter()
+        .filter(|href| href.starts_with("/?"))
+        .collect();
     let query = "/?q=domain+adaptation+for+images&page=0&snippet=query";
     for link in [
         format!("{query}&task=domain+adaptation"),
@@ -329,18 +509,35 @@ async fn the_page_narrows_down() {
         assert!(links.contains(&link.as_str()), "{link} in {links:#?}");
         assert_eq!(site.get(&link).await.status, 200);
     }
-    assert!(!body.contains("<h2>Modalities</h2>"), "all have the same: there is nothing to choose");
+    assert!(
+        !body.contains("<h2>Modalities</h2>"),
+        "all have the same: there is nothing to choose"
+    );
     let none = site.get("/?q=images&language=Klingon").await;
-    assert!(none.body.contains("No dataset passes these filters") && none.body.contains("Language: Klingon"));
+    assert!(
+        none.body.contains("No dataset passes these filters")
+            && none.body.contains("Language: Klingon")
+    );
     let rdf = Site::testdata().get("/?q=city+water+public").await.body;
-    for (title, there) in
-        [("Licences", true), ("Authors and publishers", true), ("Tasks", false), ("Modalities", false)]
-    {
+    for (title, there) in [
+        ("Licences", true),
+        ("Authors and publishers", true),
+        ("Tasks", false),
+        ("Modalities", false),
+    ] {
         assert_eq!(rdf.contains(&format!("<h2>{title}</h2>")), there, "{title}");
     }
     let script = site.get("/page.js").await;
-    assert_eq!((script.status.as_u16(), script.media_type()), (200, "text/javascript"));
-    assert!(site.get("/").await.header("content-security-policy").contains("script-src 'self'"));
+    assert_eq!(
+        (script.status.as_u16(), script.media_type()),
+        (200, "text/javascript")
+    );
+    assert!(
+        site.get("/")
+            .await
+            .header("content-security-policy")
+            .contains("script-src 'self'")
+    );
 }
 
 /// A dataset of Papers with Code: no data as markup, only web addresses as links.
@@ -359,15 +556,29 @@ async fn a_page_of_papers_with_code() {
         assert!(page.contains(part), "{part} in {page}");
     }
     let fog = site.get("/dataset/Fog_%26_Quay").await.body;
-    assert!(fog.contains("<cite>Seeing the quay through the fog</cite>") && !fog.contains("#work-1\""), "{fog}");
+    assert!(
+        fog.contains("<cite>Seeing the quay through the fog</cite>") && !fog.contains("#work-1\""),
+        "{fog}"
+    );
     let crane = site.get("/dataset/Crane_Clouds").await.body;
     assert!(
-        hrefs(&crane).iter().all(|href| href.starts_with('/') || href.starts_with('#') || href.starts_with("http"))
+        hrefs(&crane)
+            .iter()
+            .all(|href| href.starts_with('/') || href.starts_with('#') || href.starts_with("http"))
     );
     let gulls = site.get("/dataset/Gull_Sounds").await.body;
-    assert!(gulls.contains("0 works") && !gulls.contains("Introduced by"), "{gulls}");
-    let turtle = site.accept("/dataset/Harbour_Scenes", "text/turtle").await.body;
-    assert!(turtle.contains("lodeseek:uses 1204") && turtle.contains("dct:alternative"), "{turtle}");
+    assert!(
+        gulls.contains("0 works") && !gulls.contains("Introduced by"),
+        "{gulls}"
+    );
+    let turtle = site
+        .accept("/dataset/Harbour_Scenes", "text/turtle")
+        .await
+        .body;
+    assert!(
+        turtle.contains("lodeseek:uses 1204") && turtle.contains("dct:alternative"),
+        "{turtle}"
+    );
 }
 
 #[tokio::test]
@@ -380,13 +591,31 @@ async fn search_filters_and_counts_in_json() {
     {"distinct":2,"facet":"modality","values":[{"chosen":true,"count":3,"value":"Images"},{"chosen":false,"count":1,"value":"Point cloud"},{"chosen":true,"count":0,"value":"Texts"}]},
     {"distinct":1,"facet":"source","values":[{"chosen":false,"count":3,"value":"pwc.example.org"}]}]
     "#);
-    assert_eq!(answer["years"], serde_json::json!({"known": {"2016": 2, "2018": 1, "2021": 1}, "unknown": 0}));
+    assert_eq!(
+        answer["years"],
+        serde_json::json!({"known": {"2016": 2, "2018": 1, "2021": 1}, "unknown": 0})
+    );
     let hit = &answer["hits"][0];
-    assert_eq!((&hit["year"], &hit["modalities"][0], &answer["total"]), (&2016.into(), &"Images".into(), &3.into()));
-    assert!(hit["introducedBy"][0]["title"].is_string() && hit["tasks"].is_array(), "{hit:#}");
-    assert!(site.get("/api/search?q=semantic").await.json().get("facets").is_none());
+    assert_eq!(
+        (&hit["year"], &hit["modalities"][0], &answer["total"]),
+        (&2016.into(), &"Images".into(), &3.into())
+    );
+    assert!(
+        hit["introducedBy"][0]["title"].is_string() && hit["tasks"].is_array(),
+        "{hit:#}"
+    );
+    assert!(
+        site.get("/api/search?q=semantic")
+            .await
+            .json()
+            .get("facets")
+            .is_none()
+    );
     let long = format!("/api/search?q=a&task={}", "x".repeat(201));
-    let many = format!("/api/search?q=a{}", (0..51).map(|n| format!("&task={n}")).collect::<String>());
+    let many = format!(
+        "/api/search?q=a{}",
+        (0..51).map(|n| format!("&task={n}")).collect::<String>()
+    );
     for (path, reason) in [
         ("/api/search?q=a&before=soon", "expected a year"),
         ("/api/search?q=a&before=20188", "expected a year"),
@@ -396,16 +625,31 @@ async fn search_filters_and_counts_in_json() {
         (many.as_str(), "50 values"),
     ] {
         let reply = site.get(path).await;
-        let error = reply.json()["error"].as_str().unwrap_or_default().to_owned();
-        assert!(reply.status == 400 && error.contains(reason), "{path}: {error}");
+        let error = reply.json()["error"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        assert!(
+            reply.status == 400 && error.contains(reason),
+            "{path}: {error}"
+        );
     }
-    assert_eq!(site.get("/api/search?q=semantic&before=&task=").await.status, 200, "an untouched form");
+    assert_eq!(
+        site.get("/api/search?q=semantic&before=&task=")
+            .await
+            .status,
+        200,
+        "an untouched form"
+    );
     assert_eq!(site.get("/?q=a&before=soon").await.status, 400);
 }
 
 /// The values of all `href` attributes.
 fn hrefs(html: &str) -> Vec<&str> {
-    html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
+    html.split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect()
 }
 
 /// A dataset that attacks whoever shows it: (the catalogue's folder, its id).
@@ -437,35 +681,69 @@ async fn nothing_from_data_becomes_markup() {
     let (folder, id) = hostile();
     let site = Site::from_catalog(&folder.path().join("datasets.json"), limits());
     let results = site.get("/?q=quokka").await;
-    let own = hrefs(&results.body).into_iter().find(|href| href.starts_with("/dataset/")).expect("a link").to_owned();
+    let own = hrefs(&results.body)
+        .into_iter()
+        .find(|href| href.starts_with("/dataset/"))
+        .expect("a link")
+        .to_owned();
     let page = site.get(&own).await;
-    assert_eq!(page.status, 200, "the link of a result leads to its page: {own}");
-    assert!(page.body.contains("&#60;script&#62;alert(1)") || page.body.contains("&lt;script&gt;alert(1)"));
+    assert_eq!(
+        page.status, 200,
+        "the link of a result leads to its page: {own}"
+    );
+    assert!(
+        page.body.contains("&#60;script&#62;alert(1)")
+            || page.body.contains("&lt;script&gt;alert(1)")
+    );
     let all = "SELECT * { GRAPH ?g { ?s ?p ?o } }";
     let form: String = form_urlencoded::Serializer::new(String::new())
         .append_pair("query", all)
         .append_pair("format", "html")
         .finish();
-    let table = site.post("/sparql", "application/x-www-form-urlencoded", &form).await;
+    let table = site
+        .post("/sparql", "application/x-www-form-urlencoded", &form)
+        .await;
     assert!(table.body.contains("alert(5)"), "the triples are shown");
-    let echoed = site.get("/?q=%22%3E%3Cscript%3Ealert(7)%3C%2Fscript%3E").await;
-    let failed = site.accept("/sparql?query=%3Cscript%3Ealert(8)", "text/html").await;
-    let missing = site.get("/dataset/%3Cscript%3Ealert(9)%3C%2Fscript%3E").await;
+    let echoed = site
+        .get("/?q=%22%3E%3Cscript%3Ealert(7)%3C%2Fscript%3E")
+        .await;
+    let failed = site
+        .accept("/sparql?query=%3Cscript%3Ealert(8)", "text/html")
+        .await;
+    let missing = site
+        .get("/dataset/%3Cscript%3Ealert(9)%3C%2Fscript%3E")
+        .await;
     assert_eq!(missing.status, 404);
-    let drawn = site.get(&format!("{own}/snippet?query=%22%3E%3Cscript%3Ealert(1)")).await;
+    let drawn = site
+        .get(&format!("{own}/snippet?query=%22%3E%3Cscript%3Ealert(1)"))
+        .await;
     assert_eq!(drawn.status, 200);
     for reply in [&results, &drawn, &page, &table, &echoed, &failed, &missing] {
         assert_eq!(reply.media_type(), "text/html");
         // The page's own picture; what is in it comes from data.
-        let body = reply.body.replacen("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\"", "", 1);
+        let body = reply.body.replacen(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\"",
+            "",
+            1,
+        );
         let body = body.replacen("<script src=\"/page.js\" defer></script>", "", 1);
         let body = body.replacen("<script src=\"/query.js\" defer></script>", "", 1);
         let body = without_json_ld(&body).replace("<img src=\"/dataset/", "");
-        for tag in ["<script", "<svg", "<img", "<b>author", "<i>", "<u>", "onmouseover='"] {
+        for tag in [
+            "<script",
+            "<svg",
+            "<img",
+            "<b>author",
+            "<i>",
+            "<u>",
+            "onmouseover='",
+        ] {
             assert!(!body.contains(tag), "{tag} in {body}");
         }
         for href in hrefs(&reply.body) {
-            let safe = ["/", "#", "http://", "https://"].iter().any(|start| href.starts_with(start));
+            let safe = ["/", "#", "http://", "https://"]
+                .iter()
+                .any(|start| href.starts_with(start));
             assert!(safe, "{href} in {}", reply.body);
         }
     }
@@ -475,7 +753,9 @@ async fn nothing_from_data_becomes_markup() {
 
 /// A page without its block of JSON-LD, which ends where a browser would end it, and is JSON.
 fn without_json_ld(page: &str) -> String {
-    let Some((before, rest)) = page.split_once("<script type=\"application/ld+json\">") else { return page.to_owned() };
+    let Some((before, rest)) = page.split_once("<script type=\"application/ld+json\">") else {
+        return page.to_owned();
+    };
     let (block, after) = rest.split_once("</script>").expect("an end");
     serde_json::from_str::<Value>(block).unwrap_or_else(|error| panic!("{error}: {block}"));
     format!("{before}{after}")
@@ -485,7 +765,12 @@ fn without_json_ld(page: &str) -> String {
 pub(crate) fn triples(body: &str, name: &str) -> usize {
     let mut graph = TripleGraphBuilder::new();
     let reports = DumpReader::default().read(body.as_bytes(), name, "http://e.org/", &mut graph);
-    assert!(reports.iter().all(|report| report.outcome == Outcome::Complete), "{reports:#?}\n{body}");
+    assert!(
+        reports
+            .iter()
+            .all(|report| report.outcome == Outcome::Complete),
+        "{reports:#?}\n{body}"
+    );
     graph.finish().len()
 }
 
@@ -493,34 +778,83 @@ pub(crate) fn triples(body: &str, name: &str) -> usize {
 async fn a_dataset_comes_as_the_client_likes_it() {
     let site = Site::testdata();
     let path = "/dataset/soil-types";
-    let expected = triples(&site.accept(path, "application/n-triples").await.body, "a.nt");
-    assert!(expected > 100, "description, profile and snippet: {expected}");
+    let expected = triples(
+        &site.accept(path, "application/n-triples").await.body,
+        "a.nt",
+    );
+    assert!(
+        expected > 100,
+        "description, profile and snippet: {expected}"
+    );
     for (accept, format, media_type, name) in [
         ("text/turtle", "ttl", "text/turtle", "a.ttl"),
-        ("application/ld+json", "jsonld", "application/ld+json", "a.jsonld"),
-        ("application/n-triples", "nt", "application/n-triples", "a.nt"),
+        (
+            "application/ld+json",
+            "jsonld",
+            "application/ld+json",
+            "a.jsonld",
+        ),
+        (
+            "application/n-triples",
+            "nt",
+            "application/n-triples",
+            "a.nt",
+        ),
         ("application/rdf+xml", "rdf", "application/rdf+xml", "a.rdf"),
-        ("text/html;q=0.1, text/turtle;q=0.9", "turtle", "text/turtle", "a.ttl"),
+        (
+            "text/html;q=0.1, text/turtle;q=0.9",
+            "turtle",
+            "text/turtle",
+            "a.ttl",
+        ),
     ] {
-        for reply in [site.accept(path, accept).await, site.get(&format!("{path}?format={format}")).await] {
-            assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, media_type), "{accept}");
+        for reply in [
+            site.accept(path, accept).await,
+            site.get(&format!("{path}?format={format}")).await,
+        ] {
+            assert_eq!(
+                (reply.status, reply.media_type()),
+                (StatusCode::OK, media_type),
+                "{accept}"
+            );
             assert_eq!(triples(&reply.body, name), expected, "{accept}");
-            assert!(reply.header("vary").contains("accept"), "{:?}", reply.headers);
+            assert!(
+                reply.header("vary").contains("accept"),
+                "{:?}",
+                reply.headers
+            );
         }
     }
-    for accept in ["text/html", "*/*", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"] {
+    for accept in [
+        "text/html",
+        "*/*",
+        "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    ] {
         let reply = site.accept(path, accept).await;
-        assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "text/html"), "{accept}");
-        assert!(reply.body.contains("Thesaurus of soil types") && reply.body.contains(&iri("soil-types")[1..5]));
+        assert_eq!(
+            (reply.status, reply.media_type()),
+            (StatusCode::OK, "text/html"),
+            "{accept}"
+        );
+        assert!(
+            reply.body.contains("Thesaurus of soil types")
+                && reply.body.contains(&iri("soil-types")[1..5])
+        );
     }
     let turtle = site.accept(path, "text/turtle").await.body;
-    assert!(turtle.contains("dct:title") && turtle.contains("PREFIX dcat:"), "{turtle}");
+    assert!(
+        turtle.contains("dct:title") && turtle.contains("PREFIX dcat:"),
+        "{turtle}"
+    );
 
     assert_eq!(site.accept(path, "image/png").await.status, 406);
     assert_eq!(site.get(&format!("{path}?format=png")).await.status, 400);
     for (accept, media_type) in [("text/html", "text/html"), ("text/turtle", "text/plain")] {
         let reply = site.accept("/dataset/none", accept).await;
-        assert_eq!((reply.status.as_u16(), reply.media_type()), (404, media_type));
+        assert_eq!(
+            (reply.status.as_u16(), reply.media_type()),
+            (404, media_type)
+        );
         assert!(reply.body.contains("no dataset none"), "{}", reply.body);
     }
     assert_eq!(site.get("/dataset/a%20b").await.status, 404);
@@ -530,17 +864,32 @@ async fn a_dataset_comes_as_the_client_likes_it() {
 async fn the_query_on_a_datasets_page_can_be_run() {
     let site = Site::testdata();
     let page = site.get("/dataset/street-trees").await.body;
-    let text =
-        page.split("<textarea id=\"query-text\"").nth(1).and_then(|rest| rest.split_once('>')).expect("a query").1;
+    let text = page
+        .split("<textarea id=\"query-text\"")
+        .nth(1)
+        .and_then(|rest| rest.split_once('>'))
+        .expect("a query")
+        .1;
     let text = text.split("</textarea>").next().expect("its end");
-    let query = text.replace("&#60;", "<").replace("&#62;", ">").replace("&lt;", "<").replace("&gt;", ">");
+    let query = text
+        .replace("&#60;", "<")
+        .replace("&#62;", ">")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">");
     assert!(query.contains(&iri("street-trees")), "{query}");
-    let reply = site.post("/sparql?format=json", "application/sparql-query", &query).await;
-    assert_eq!(reply.json()["results"]["bindings"].as_array().map(Vec::len), Some(50));
+    let reply = site
+        .post("/sparql?format=json", "application/sparql-query", &query)
+        .await;
+    assert_eq!(
+        reply.json()["results"]["bindings"].as_array().map(Vec::len),
+        Some(50)
+    );
 }
 
 pub(crate) fn encoded(parameters: &[(&str, &str)]) -> String {
-    form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish()
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(parameters)
+        .finish()
 }
 
 const COUNT: &str = "SELECT (COUNT(*) AS ?n) { ?d a <http://www.w3.org/ns/dcat#Dataset> }";
@@ -554,10 +903,18 @@ async fn sparql_takes_queries_in_the_three_ways_of_the_protocol() {
     for reply in [
         site.get(&format!("/sparql?{pair}")).await,
         site.post("/sparql", FORM, &pair).await,
-        site.post("/sparql", "application/x-www-form-urlencoded; charset=utf-8", &pair).await,
+        site.post(
+            "/sparql",
+            "application/x-www-form-urlencoded; charset=utf-8",
+            &pair,
+        )
+        .await,
         site.post("/sparql", QUERY, COUNT).await,
     ] {
-        assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "application/sparql-results+json"));
+        assert_eq!(
+            (reply.status, reply.media_type()),
+            (StatusCode::OK, "application/sparql-results+json")
+        );
         assert_eq!(reply.json()["results"]["bindings"][0]["n"]["value"], "12");
     }
 }
@@ -565,29 +922,109 @@ async fn sparql_takes_queries_in_the_three_ways_of_the_protocol() {
 #[tokio::test]
 async fn sparql_results_come_as_asked() {
     let site = Site::testdata();
-    let path = |query: &str, format: &str| format!("/sparql?{}", encoded(&[("query", query), ("format", format)]));
+    let path = |query: &str, format: &str| {
+        format!(
+            "/sparql?{}",
+            encoded(&[("query", query), ("format", format)])
+        )
+    };
     for (query, accept, format, media_type, part) in [
-        (COUNT, "application/sparql-results+json", "json", "application/sparql-results+json", "\"12\""),
-        (COUNT, "application/json", "srj", "application/sparql-results+json", "\"12\""),
-        (COUNT, "application/sparql-results+xml", "xml", "application/sparql-results+xml", ">12</literal>"),
+        (
+            COUNT,
+            "application/sparql-results+json",
+            "json",
+            "application/sparql-results+json",
+            "\"12\"",
+        ),
+        (
+            COUNT,
+            "application/json",
+            "srj",
+            "application/sparql-results+json",
+            "\"12\"",
+        ),
+        (
+            COUNT,
+            "application/sparql-results+xml",
+            "xml",
+            "application/sparql-results+xml",
+            ">12</literal>",
+        ),
         (COUNT, "text/csv", "csv", "text/csv", "n\r\n12"),
-        (COUNT, "text/tab-separated-values", "tsv", "text/tab-separated-values", "?n\n12"),
+        (
+            COUNT,
+            "text/tab-separated-values",
+            "tsv",
+            "text/tab-separated-values",
+            "?n\n12",
+        ),
         (COUNT, "text/html", "html", "text/html", "<td>12</td>"),
-        ("ASK {}", "*/*", "json", "application/sparql-results+json", "true"),
-        ("CONSTRUCT { <a:a> <a:b> 1 } {}", "*/*", "ttl", "text/turtle", "<a:a>"),
-        ("CONSTRUCT { <a:a> <a:b> 1 } {}", "application/ld+json", "jsonld", "application/ld+json", "a:a"),
-        ("CONSTRUCT { <a:a> <a:b> 1 } {}", "application/n-triples", "nt", "application/n-triples", "<a:a> <a:b> "),
-        ("CONSTRUCT { <a:a> <a:b> 1 } {}", "application/rdf+xml", "rdf", "application/rdf+xml", "rdf:RDF"),
-        ("CONSTRUCT { <a:a> <a:b> 1 } {}", "text/html", "html", "text/html", "<td>a:a</td>"),
+        (
+            "ASK {}",
+            "*/*",
+            "json",
+            "application/sparql-results+json",
+            "true",
+        ),
+        (
+            "CONSTRUCT { <a:a> <a:b> 1 } {}",
+            "*/*",
+            "ttl",
+            "text/turtle",
+            "<a:a>",
+        ),
+        (
+            "CONSTRUCT { <a:a> <a:b> 1 } {}",
+            "application/ld+json",
+            "jsonld",
+            "application/ld+json",
+            "a:a",
+        ),
+        (
+            "CONSTRUCT { <a:a> <a:b> 1 } {}",
+            "application/n-triples",
+            "nt",
+            "application/n-triples",
+            "<a:a> <a:b> ",
+        ),
+        (
+            "CONSTRUCT { <a:a> <a:b> 1 } {}",
+            "application/rdf+xml",
+            "rdf",
+            "application/rdf+xml",
+            "rdf:RDF",
+        ),
+        (
+            "CONSTRUCT { <a:a> <a:b> 1 } {}",
+            "text/html",
+            "html",
+            "text/html",
+            "<td>a:a</td>",
+        ),
     ] {
-        for reply in [site.accept(&path(query, ""), accept).await, site.get(&path(query, format)).await] {
-            assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, media_type), "{query} {accept} {format}");
-            assert!(reply.body.contains(part), "{query} {accept} {format}: {}", reply.body);
+        for reply in [
+            site.accept(&path(query, ""), accept).await,
+            site.get(&path(query, format)).await,
+        ] {
+            assert_eq!(
+                (reply.status, reply.media_type()),
+                (StatusCode::OK, media_type),
+                "{query} {accept} {format}"
+            );
+            assert!(
+                reply.body.contains(part),
+                "{query} {accept} {format}: {}",
+                reply.body
+            );
         }
     }
     assert_eq!(site.accept(&path(COUNT, ""), "image/png").await.status, 406);
     assert_eq!(site.get(&path(COUNT, "png")).await.status, 400);
-    assert_eq!(site.get(&path(COUNT, "ttl")).await.status, 400, "solutions are no graph");
+    assert_eq!(
+        site.get(&path(COUNT, "ttl")).await.status,
+        400,
+        "solutions are no graph"
+    );
 }
 
 #[tokio::test]
@@ -595,13 +1032,31 @@ async fn sparql_has_a_page_for_browsers() {
     let site = Site::testdata();
     let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     let form = site.accept("/sparql", browser).await;
-    assert_eq!((form.status, form.media_type()), (StatusCode::OK, "text/html"));
+    assert_eq!(
+        (form.status, form.media_type()),
+        (StatusCode::OK, "text/html")
+    );
     assert!(form.body.contains("<textarea") && form.body.contains("dcat:Dataset"));
-    let answer = site.accept(&format!("/sparql?{}", encoded(&[("query", COUNT)])), browser).await;
+    let answer = site
+        .accept(
+            &format!("/sparql?{}", encoded(&[("query", COUNT)])),
+            browser,
+        )
+        .await;
     assert!(answer.body.contains("<td>12</td>") && answer.body.contains("SELECT (COUNT(*) AS ?n)"));
-    let broken = site.accept(&format!("/sparql?{}", encoded(&[("query", "SELECT oops")])), browser).await;
-    assert_eq!((broken.status.as_u16(), broken.media_type()), (400, "text/html"));
-    assert!(broken.body.contains("role=\"alert\"") && broken.body.contains("SELECT oops</textarea>"));
+    let broken = site
+        .accept(
+            &format!("/sparql?{}", encoded(&[("query", "SELECT oops")])),
+            browser,
+        )
+        .await;
+    assert_eq!(
+        (broken.status.as_u16(), broken.media_type()),
+        (400, "text/html")
+    );
+    assert!(
+        broken.body.contains("role=\"alert\"") && broken.body.contains("SELECT oops</textarea>")
+    );
 }
 
 #[tokio::test]
@@ -610,26 +1065,52 @@ async fn sparql_requests_name_their_graphs() {
     let count = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }";
     let named = "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }";
     let (trees, stops) = (iri("street-trees"), iri("transit-stops"));
-    let (trees, stops) = (trees.trim_matches(['<', '>']), stops.trim_matches(['<', '>']));
+    let (trees, stops) = (
+        trees.trim_matches(['<', '>']),
+        stops.trim_matches(['<', '>']),
+    );
     for (query, graphs, expected) in [
         (count, vec![("default-graph-uri", trees)], "105"),
-        (count, vec![("default-graph-uri", trees), ("default-graph-uri", stops)], "190"),
+        (
+            count,
+            vec![("default-graph-uri", trees), ("default-graph-uri", stops)],
+            "190",
+        ),
         (count, vec![("named-graph-uri", trees)], "0"),
         (named, vec![("named-graph-uri", trees)], "105"),
         (named, vec![("default-graph-uri", trees)], "0"),
-        (count, vec![("default-graph-uri", "http://e.org/unknown")], "0"),
+        (
+            count,
+            vec![("default-graph-uri", "http://e.org/unknown")],
+            "0",
+        ),
     ] {
         let mut parameters = graphs.clone();
-        let direct = site.post(&format!("/sparql?{}", encoded(&parameters)), QUERY, query).await;
+        let direct = site
+            .post(&format!("/sparql?{}", encoded(&parameters)), QUERY, query)
+            .await;
         parameters.push(("query", query));
         let get = site.get(&format!("/sparql?{}", encoded(&parameters))).await;
         let form = site.post("/sparql", FORM, &encoded(&parameters)).await;
         for reply in [direct, get, form] {
-            assert_eq!(reply.json()["results"]["bindings"][0]["n"]["value"], expected, "{query} {graphs:?}");
+            assert_eq!(
+                reply.json()["results"]["bindings"][0]["n"]["value"],
+                expected,
+                "{query} {graphs:?}"
+            );
         }
     }
-    let bad = site.get(&format!("/sparql?{}", encoded(&[("query", count), ("default-graph-uri", "no iri")]))).await;
-    assert!(bad.status == 400 && bad.body.contains("no iri"), "{}", bad.body);
+    let bad = site
+        .get(&format!(
+            "/sparql?{}",
+            encoded(&[("query", count), ("default-graph-uri", "no iri")])
+        ))
+        .await;
+    assert!(
+        bad.status == 400 && bad.body.contains("no iri"),
+        "{}",
+        bad.body
+    );
 }
 
 #[tokio::test]
@@ -639,62 +1120,171 @@ async fn sparql_refuses_with_a_reason() {
     let update = "DELETE WHERE { ?s ?p ?o }";
     let deep = format!("ASK {{ {} {} }}", "{".repeat(200), "}".repeat(200));
     for (reply, status, reason) in [
-        (site.get(&get("SELECT ?s { ?s ?p }")).await, 400, "not possible here"),
+        (
+            site.get(&get("SELECT ?s { ?s ?p }")).await,
+            400,
+            "not possible here",
+        ),
         (site.get(&get(&deep)).await, 400, "nests deeper"),
         (site.get(&get(update)).await, 403, "read-only"),
-        (site.post("/sparql", FORM, "").await, 400, "query is missing"),
-        (site.get("/sparql?query=ASK%7B%7D&query=ASK%7B%7D").await, 400, "more than one"),
+        (
+            site.post("/sparql", FORM, "").await,
+            400,
+            "query is missing",
+        ),
+        (
+            site.get("/sparql?query=ASK%7B%7D&query=ASK%7B%7D").await,
+            400,
+            "more than one",
+        ),
         (site.get("/sparql?update=CLEAR+ALL").await, 403, "read-only"),
-        (site.post("/sparql", FORM, &encoded(&[("update", update)])).await, 403, "read-only"),
-        (site.post("/sparql", "application/sparql-update", update).await, 403, "read-only"),
-        (site.post("/sparql", "text/plain", COUNT).await, 415, "sparql-query"),
-        (site.request(Method::POST, "/sparql", &[], COUNT).await, 415, "sparql-query"),
-        (site.post("/sparql", QUERY, &" ".repeat(300 << 10)).await, 400, "bytes"),
-        (site.post("/sparql", QUERY, &" ".repeat(2 << 20)).await, 413, ""),
+        (
+            site.post("/sparql", FORM, &encoded(&[("update", update)]))
+                .await,
+            403,
+            "read-only",
+        ),
+        (
+            site.post("/sparql", "application/sparql-update", update)
+                .await,
+            403,
+            "read-only",
+        ),
+        (
+            site.post("/sparql", "text/plain", COUNT).await,
+            415,
+            "sparql-query",
+        ),
+        (
+            site.request(Method::POST, "/sparql", &[], COUNT).await,
+            415,
+            "sparql-query",
+        ),
+        (
+            site.post("/sparql", QUERY, &" ".repeat(300 << 10)).await,
+            400,
+            "bytes",
+        ),
+        (
+            site.post("/sparql", QUERY, &" ".repeat(2 << 20)).await,
+            413,
+            "",
+        ),
         (site.request(Method::PUT, "/sparql", &[], "").await, 405, ""),
-        (site.request(Method::DELETE, "/sparql", &[], "").await, 405, ""),
+        (
+            site.request(Method::DELETE, "/sparql", &[], "").await,
+            405,
+            "",
+        ),
     ] {
         assert_eq!(reply.status.as_u16(), status, "{reason}: {}", reply.body);
-        assert!(reply.body.to_lowercase().contains(reason), "{status}: {}", reply.body);
+        assert!(
+            reply.body.to_lowercase().contains(reason),
+            "{status}: {}",
+            reply.body
+        );
     }
     // The page that explains an error does not parse a query that was refused unparsed.
-    for nested in ["(".repeat(20_000), format!("ASK {{ FILTER({}", "!(".repeat(40))] {
+    for nested in [
+        "(".repeat(20_000),
+        format!("ASK {{ FILTER({}", "!(".repeat(40)),
+    ] {
         let form = encoded(&[("query", &nested)]);
-        let page = tokio::time::timeout(Duration::from_secs(20), site.post("/sparql?format=html", FORM, &form)).await;
+        let page = tokio::time::timeout(
+            Duration::from_secs(20),
+            site.post("/sparql?format=html", FORM, &form),
+        )
+        .await;
         let page = page.expect("a page at once");
-        assert!(page.status == 400 && page.body.contains("nests"), "{}", page.body);
+        assert!(
+            page.status == 400 && page.body.contains("nests"),
+            "{}",
+            page.body
+        );
     }
-    let invalid = Request::post("/sparql").header(header::CONTENT_TYPE, QUERY).body(Body::from(vec![b'A', 0xff]));
+    let invalid = Request::post("/sparql")
+        .header(header::CONTENT_TYPE, QUERY)
+        .body(Body::from(vec![b'A', 0xff]));
     assert_eq!(site.send(invalid.expect("a request")).await.status, 400);
-    let elsewhere = site.get(&get("SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?s ?p ?o } }")).await;
-    assert!(elsewhere.status == 403 && elsewhere.body.contains("127.0.0.1"), "{}", elsewhere.body);
-    assert_eq!(site.get(&get(COUNT)).await.json()["results"]["bindings"][0]["n"]["value"], "12", "nothing was changed");
+    let elsewhere = site
+        .get(&get(
+            "SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?s ?p ?o } }",
+        ))
+        .await;
+    assert!(
+        elsewhere.status == 403 && elsewhere.body.contains("127.0.0.1"),
+        "{}",
+        elsewhere.body
+    );
+    assert_eq!(
+        site.get(&get(COUNT)).await.json()["results"]["bindings"][0]["n"]["value"],
+        "12",
+        "nothing was changed"
+    );
 }
 
 #[tokio::test]
 async fn sparql_answers_are_bounded() {
-    let few = Site::from_catalog(&testdata("catalog.ttl"), SparqlLimits { rows: 7, ..limits() });
+    let few = Site::from_catalog(
+        &testdata("catalog.ttl"),
+        SparqlLimits {
+            rows: 7,
+            ..limits()
+        },
+    );
     let query = encoded(&[("query", "SELECT * { ?s ?p ?o }")]);
     let cut = few.get(&format!("/sparql?{query}")).await;
-    assert_eq!(cut.json()["results"]["bindings"].as_array().map(Vec::len), Some(7));
+    assert_eq!(
+        cut.json()["results"]["bindings"].as_array().map(Vec::len),
+        Some(7)
+    );
     assert!(cut.header("lodeseek-truncated").contains("more rows"));
     let html = few.get(&format!("/sparql?{query}&format=html")).await;
     assert!(html.body.contains("There are more rows"));
     // A page holds its answer: long terms end it before the limit of other formats.
     let long = format!("SELECT (\"{}\" AS ?x) {{ ?s ?p ?o }}", "x".repeat(60_000));
     let site = Site::testdata();
-    let page = site.post("/sparql?format=html", FORM, &encoded(&[("query", &long)])).await;
-    assert!(page.status == 200 && page.body.contains("There are more rows") && page.body.len() < 20 << 20);
-    let whole = few.get(&format!("/sparql?{}", encoded(&[("query", "SELECT * { ?s ?p ?o } LIMIT 7")]))).await;
+    let page = site
+        .post("/sparql?format=html", FORM, &encoded(&[("query", &long)]))
+        .await;
+    assert!(
+        page.status == 200
+            && page.body.contains("There are more rows")
+            && page.body.len() < 20 << 20
+    );
+    let whole = few
+        .get(&format!(
+            "/sparql?{}",
+            encoded(&[("query", "SELECT * { ?s ?p ?o } LIMIT 7")])
+        ))
+        .await;
     assert!(whole.status == 200 && !whole.headers.contains_key("lodeseek-truncated"));
 
     let slow = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p . ?q ?r ?s }";
     let deadline = std::time::Duration::from_millis(50);
-    let hasty = Site::from_catalog(&testdata("catalog.ttl"), SparqlLimits { deadline, ..limits() });
-    let given_up = hasty.get(&format!("/sparql?{}", encoded(&[("query", slow)]))).await;
-    assert_eq!((given_up.status.as_u16(), given_up.header("retry-after")), (503, "5"));
+    let hasty = Site::from_catalog(
+        &testdata("catalog.ttl"),
+        SparqlLimits {
+            deadline,
+            ..limits()
+        },
+    );
+    let given_up = hasty
+        .get(&format!("/sparql?{}", encoded(&[("query", slow)])))
+        .await;
+    assert_eq!(
+        (given_up.status.as_u16(), given_up.header("retry-after")),
+        (503, "5")
+    );
 
-    let busy = Site::from_catalog(&testdata("catalog.ttl"), SparqlLimits { concurrent: 0, waiting: 0, ..limits() });
+    let busy = Site::from_catalog(
+        &testdata("catalog.ttl"),
+        SparqlLimits {
+            concurrent: 0,
+            waiting: 0,
+            ..limits()
+        },
+    );
     assert_eq!(busy.get(&format!("/sparql?{query}")).await.status, 503);
 }
 
@@ -724,9 +1314,20 @@ async fn every_answer_carries_the_security_headers() {
         for method in [Method::GET, Method::HEAD, Method::OPTIONS, Method::PATCH] {
             let reply = site.request(method.clone(), path, &[], "").await;
             let policy = reply.header("content-security-policy");
-            assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{method} {path}: {policy}");
-            assert_eq!(reply.header("x-content-type-options"), "nosniff", "{method} {path}");
-            assert_eq!(reply.header("referrer-policy"), "no-referrer", "{method} {path}");
+            assert!(
+                policy.contains("default-src 'none'") && !policy.contains("unsafe"),
+                "{method} {path}: {policy}"
+            );
+            assert_eq!(
+                reply.header("x-content-type-options"),
+                "nosniff",
+                "{method} {path}"
+            );
+            assert_eq!(
+                reply.header("referrer-policy"),
+                "no-referrer",
+                "{method} {path}"
+            );
         }
     }
 }
@@ -738,8 +1339,14 @@ async fn pages_bring_all_they_need() {
     for (path, media_type) in [("/style.css", "text/css"), ("/icon.svg", "image/svg+xml")] {
         assert!(page.contains(path));
         let reply = site.get(path).await;
-        assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, media_type));
-        assert!(!reply.body.contains("http://") || path == "/icon.svg", "nothing from elsewhere");
+        assert_eq!(
+            (reply.status, reply.media_type()),
+            (StatusCode::OK, media_type)
+        );
+        assert!(
+            !reply.body.contains("http://") || path == "/icon.svg",
+            "nothing from elsewhere"
+        );
     }
 }
 
@@ -747,10 +1354,17 @@ async fn pages_bring_all_they_need() {
 async fn health_head_and_cors() {
     let site = Site::testdata();
     let health = site.get("/healthz").await;
-    assert_eq!((health.status, health.body.as_str()), (StatusCode::OK, "ok: 12 datasets\n"));
+    assert_eq!(
+        (health.status, health.body.as_str()),
+        (StatusCode::OK, "ok: 12 datasets\n")
+    );
     for path in ["/", "/api/search?q=water", "/dataset/contracts", "/healthz"] {
         let head = site.request(Method::HEAD, path, &[], "").await;
-        assert_eq!((head.status, head.body.as_str()), (StatusCode::OK, ""), "{path}");
+        assert_eq!(
+            (head.status, head.body.as_str()),
+            (StatusCode::OK, ""),
+            "{path}"
+        );
     }
     let asks = [
         ("origin", "https://other.example"),
@@ -760,12 +1374,29 @@ async fn health_head_and_cors() {
     for path in ["/sparql", "/api/search", "/dataset/contracts"] {
         let preflight = site.request(Method::OPTIONS, path, &asks, "").await;
         assert!(preflight.status.is_success(), "{path}");
-        assert_eq!(preflight.header("access-control-allow-origin"), "*", "{path}");
-        assert_eq!(preflight.header("access-control-allow-methods"), "*", "{path}");
-        assert_eq!(preflight.header("access-control-allow-headers"), "*", "{path}");
+        assert_eq!(
+            preflight.header("access-control-allow-origin"),
+            "*",
+            "{path}"
+        );
+        assert_eq!(
+            preflight.header("access-control-allow-methods"),
+            "*",
+            "{path}"
+        );
+        assert_eq!(
+            preflight.header("access-control-allow-headers"),
+            "*",
+            "{path}"
+        );
         let reply = site.request(Method::GET, path, &asks[..1], "").await;
         assert_eq!(reply.header("access-control-allow-origin"), "*", "{path}");
-        assert!(!reply.headers.contains_key("access-control-allow-credentials"), "{path}");
+        assert!(
+            !reply
+                .headers
+                .contains_key("access-control-allow-credentials"),
+            "{path}"
+        );
     }
 }
 
@@ -775,44 +1406,104 @@ async fn every_dataset_has_examples_that_answer() {
     for catalog in ["catalog.ttl", "papers-with-code.json"] {
         let site = Site::from_catalog(&testdata(catalog), limits());
         let void = site.get("/.well-known/void?format=nt").await.body;
-        let ids = site.get(&format!("/sparql?{}", encoded(&[("query", DATASETS), ("format", "csv")]))).await.body;
-        let ids: Vec<&str> = ids.lines().skip(1).filter_map(|iri| iri.rsplit('/').next()).collect();
+        let ids = site
+            .get(&format!(
+                "/sparql?{}",
+                encoded(&[("query", DATASETS), ("format", "csv")])
+            ))
+            .await
+            .body;
+        let ids: Vec<&str> = ids
+            .lines()
+            .skip(1)
+            .filter_map(|iri| iri.rsplit('/').next())
+            .collect();
         assert!(ids.len() >= 10, "{ids:?}");
         let mut kinds = 0;
         for id in ids {
             let address = format!("/dataset/{id}/examples");
             let examples = site.get(&address).await;
-            assert_eq!((examples.status.as_u16(), examples.media_type()), (200, "application/json"), "{id}");
+            assert_eq!(
+                (examples.status.as_u16(), examples.media_type()),
+                (200, "application/json"),
+                "{id}"
+            );
             let examples = examples.json();
             let examples = examples.as_array().expect("a list");
             kinds = kinds.max(examples.len());
-            let page = site.accept(&format!("/dataset/{id}"), "text/html").await.body;
+            let page = site
+                .accept(&format!("/dataset/{id}"), "text/html")
+                .await
+                .body;
             let known = void.contains(&format!("<http://localhost:7878{address}>"));
-            assert!(examples.is_empty() || known && examples.len() >= 4, "{id}: {examples:#?}");
+            assert!(
+                examples.is_empty() || known && examples.len() >= 4,
+                "{id}: {examples:#?}"
+            );
             for example in examples {
-                let (title, query) = (example["title"].as_str().expect("a title"), example["query"].as_str());
+                let (title, query) = (
+                    example["title"].as_str().expect("a title"),
+                    example["query"].as_str(),
+                );
                 let query = query.expect("a query");
                 let answer = site.post("/sparql?format=json", QUERY, query).await;
-                assert_eq!(answer.status, 200, "{id}, {title}: {}\n{query}", answer.body);
-                let rows = answer.json()["results"]["bindings"].as_array().map_or(0, Vec::len);
+                assert_eq!(
+                    answer.status, 200,
+                    "{id}, {title}: {}\n{query}",
+                    answer.body
+                );
+                let rows = answer.json()["results"]["bindings"]
+                    .as_array()
+                    .map_or(0, Vec::len);
                 assert!(rows > 0, "{id}, {title}: no answer\n{query}");
                 let asked = encoded(&[("query", query), ("format", "html")]).replace('&', "&#38;");
                 assert!(page.contains(&asked), "{id}: {title} is not on the page");
             }
             let rdf = site.get(&format!("{address}?format=ttl")).await;
-            assert_eq!((rdf.status.as_u16(), rdf.media_type()), (200, "text/turtle"));
-            assert_eq!(triples(&rdf.body, "a.ttl"), 5 * examples.len(), "{id}: {}", rdf.body);
+            assert_eq!(
+                (rdf.status.as_u16(), rdf.media_type()),
+                (200, "text/turtle")
+            );
+            assert_eq!(
+                triples(&rdf.body, "a.ttl"),
+                5 * examples.len(),
+                "{id}: {}",
+                rdf.body
+            );
             let text = site.get(&format!("{address}?format=text")).await;
-            assert_eq!(text.body.matches("SELECT").count(), examples.len(), "{id}: {}", text.body);
+            assert_eq!(
+                text.body.matches("SELECT").count(),
+                examples.len(),
+                "{id}: {}",
+                text.body
+            );
         }
-        assert!(catalog != "catalog.ttl" || kinds == 7, "every kind of example occurs: {kinds}");
+        assert!(
+            catalog != "catalog.ttl" || kinds == 7,
+            "every kind of example occurs: {kinds}"
+        );
     }
     let site = Site::testdata();
     assert_eq!(site.get("/dataset/none/examples").await.status, 404);
-    assert_eq!(site.get("/dataset/contracts/examples?format=png").await.status, 400);
-    assert_eq!(site.accept("/dataset/contracts/examples", "image/png").await.status, 406);
+    assert_eq!(
+        site.get("/dataset/contracts/examples?format=png")
+            .await
+            .status,
+        400
+    );
+    assert_eq!(
+        site.accept("/dataset/contracts/examples", "image/png")
+            .await
+            .status,
+        406
+    );
     let description = site.accept("/sparql", "application/n-triples").await.body;
-    assert_eq!(description.matches("<http://www.w3.org/ns/shacl#select>").count(), 8);
+    assert_eq!(
+        description
+            .matches("<http://www.w3.org/ns/shacl#select>")
+            .count(),
+        8
+    );
 }
 
 const DATASETS: &str = "SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }";
@@ -821,31 +1512,59 @@ const DATASETS: &str = "SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }";
 #[tokio::test]
 async fn the_page_for_queries_carries_an_editor_where_there_is_one() {
     let plain = Site::testdata();
-    assert!(!plain.accept("/sparql", "text/html").await.body.contains("editor"));
+    assert!(
+        !plain
+            .accept("/sparql", "text/html")
+            .await
+            .body
+            .contains("editor")
+    );
     assert_eq!(plain.get("/editor.js").await.status, 404);
 
     let files = tempfile::tempdir().expect("a folder");
-    let missing = Editor::read(files.path()).expect_err("nothing is there").to_string();
-    assert!(missing.contains("editor.js") && missing.contains("make web"), "{missing}");
+    let missing = Editor::read(files.path())
+        .expect_err("nothing is there")
+        .to_string();
+    assert!(
+        missing.contains("editor.js") && missing.contains("make web"),
+        "{missing}"
+    );
     fs::write(files.path().join("editor.js"), "let a;").expect("written");
     fs::write(files.path().join("editor.css"), "a {}").expect("written");
     let editor = Editor::read(files.path()).expect("both files");
     let home = Home::from_catalog(&testdata("catalog.ttl"));
     let (searcher, folder) = (home.searcher(), tempfile::tempdir().expect("a folder"));
-    let store = lodeseek_store::Store::in_memory(folder.path(), home.store.iris().clone()).expect("a store");
+    let store = lodeseek_store::Store::in_memory(folder.path(), home.store.iris().clone())
+        .expect("a store");
     let state = AppState::new(searcher, store, limits()).with_editor(Some(editor));
     let site = Site::behind(lodeseek_server::app(state), home.into_folder());
-    for (path, media_type, body) in [("/editor.js", "text/javascript", "let a;"), ("/editor.css", "text/css", "a {}")] {
+    for (path, media_type, body) in [
+        ("/editor.js", "text/javascript", "let a;"),
+        ("/editor.css", "text/css", "a {}"),
+    ] {
         let file = site.get(path).await;
-        assert_eq!((file.status.as_u16(), file.media_type(), file.body.as_str()), (200, media_type, body));
+        assert_eq!(
+            (file.status.as_u16(), file.media_type(), file.body.as_str()),
+            (200, media_type, body)
+        );
     }
     let page = site.accept("/sparql", "text/html").await;
-    assert!(page.body.contains("src=\"/editor.js\"") && page.body.contains("<form class=\"query\""), "{}", page.body);
+    assert!(
+        page.body.contains("src=\"/editor.js\"") && page.body.contains("<form class=\"query\""),
+        "{}",
+        page.body
+    );
     let policy = page.header("content-security-policy");
-    assert!(policy.contains("connect-src 'self'") && !policy.contains("unsafe"), "{policy}");
+    assert!(
+        policy.contains("connect-src 'self'") && !policy.contains("unsafe"),
+        "{policy}"
+    );
     let everywhere = site.get("/").await;
     let everywhere = everywhere.header("content-security-policy");
-    assert!(everywhere.contains("connect-src 'self'") && !everywhere.contains("data:"), "{everywhere}");
+    assert!(
+        everywhere.contains("connect-src 'self'") && !everywhere.contains("data:"),
+        "{everywhere}"
+    );
 }
 
 /// Titles while somebody types, in OpenSearch's form, found by the address that the description of the search names.
@@ -853,19 +1572,39 @@ async fn the_page_for_queries_carries_an_editor_where_there_is_one() {
 async fn titles_are_suggested() {
     let site = Site::testdata();
     let description = site.get("/opensearch.xml").await.body;
-    let template = description.split("suggestions+json\" template=\"").nth(1).and_then(|rest| rest.split('"').next());
-    assert_eq!(template, Some("http://localhost:7878/suggest?q={searchTerms}"));
+    let template = description
+        .split("suggestions+json\" template=\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next());
+    assert_eq!(
+        template,
+        Some("http://localhost:7878/suggest?q={searchTerms}")
+    );
     let reply = site.get("/suggest?q=for").await;
     assert_eq!(reply.media_type(), "application/x-suggestions+json");
     insta::assert_snapshot!(reply.body, @r#"["for",["Forages et sondages de la région"],["Registre des forages : position, profondeur et couches traversées."],["http://localhost:7878/dataset/boreholes"]]"#);
     let titles = |typed: &str| format!("/suggest?q={typed}");
-    for (typed, first) in [("REGION", "Forages et sondages de la région"), ("regist", "Register of clinical trials")] {
-        assert_eq!(site.get(&titles(typed)).await.json()[1][0], first, "{typed}");
+    for (typed, first) in [
+        ("REGION", "Forages et sondages de la région"),
+        ("regist", "Register of clinical trials"),
+    ] {
+        assert_eq!(
+            site.get(&titles(typed)).await.json()[1][0],
+            first,
+            "{typed}"
+        );
     }
     for nothing in ["", "zzz", "%3F"] {
-        assert_eq!(site.get(&titles(nothing)).await.json()[1], serde_json::json!([]), "{nothing}");
+        assert_eq!(
+            site.get(&titles(nothing)).await.json()[1],
+            serde_json::json!([]),
+            "{nothing}"
+        );
     }
-    assert_eq!(site.get("/suggest").await.json(), serde_json::json!(["", [], [], []]));
+    assert_eq!(
+        site.get("/suggest").await.json(),
+        serde_json::json!(["", [], [], []])
+    );
 }
 
 /// A typing error leads to what was meant, on the page and in JSON, with the rest of the search kept.
@@ -877,9 +1616,24 @@ async fn what_was_meant_is_a_link() {
         page.contains("<a rel=\"nofollow\" href=\"/?q=Tree+register&#38;page=0&#38;model=lmd\">Tree register</a>"),
         "{page}"
     );
-    assert_eq!(site.get("/api/search?q=Tree+regsiter").await.json()["suggestion"], "Tree register");
-    assert!(site.get("/api/search?q=tree+register").await.json().get("suggestion").is_none());
-    assert!(!site.get("/?q=tree+register").await.body.contains("Did you mean"));
+    assert_eq!(
+        site.get("/api/search?q=Tree+regsiter").await.json()["suggestion"],
+        "Tree register"
+    );
+    assert!(
+        site.get("/api/search?q=tree+register")
+            .await
+            .json()
+            .get("suggestion")
+            .is_none()
+    );
+    assert!(
+        !site
+            .get("/?q=tree+register")
+            .await
+            .body
+            .contains("Did you mean")
+    );
 }
 
 /// The choice of ranking is part of the address: the page ranks as the API does, and names the ranking.
@@ -887,38 +1641,95 @@ async fn what_was_meant_is_a_link() {
 async fn the_page_ranks_as_it_is_asked_to() {
     let site = Site::testdata();
     for model in ["tf-idf", "lmd", "fsdm"] {
-        let page = site.get(&format!("/?q=city+water&model={model}")).await.body;
-        assert!(page.contains(&format!("value=\"{model}\" checked")), "{page}");
-        assert!(page.contains(&format!("/feeds/datasets.atom?q=city+water&#38;model={model}")), "{page}");
-        let hits = site.get(&format!("/api/search?q=city+water&model={model}")).await.json();
-        let ids =
-            hits["hits"].as_array().expect("hits").iter().map(|hit| hit["id"].as_str().expect("an id").to_owned());
-        let places: Vec<Option<usize>> = ids.map(|id| page.find(&format!("<h2><a href=\"/dataset/{id}\""))).collect();
-        assert!(places.len() > 1 && places.is_sorted() && places.iter().all(Option::is_some), "{model}: {places:?}");
+        let page = site
+            .get(&format!("/?q=city+water&model={model}"))
+            .await
+            .body;
+        assert!(
+            page.contains(&format!("value=\"{model}\" checked")),
+            "{page}"
+        );
+        assert!(
+            page.contains(&format!(
+                "/feeds/datasets.atom?q=city+water&#38;model={model}"
+            )),
+            "{page}"
+        );
+        let hits = site
+            .get(&format!("/api/search?q=city+water&model={model}"))
+            .await
+            .json();
+        let ids = hits["hits"]
+            .as_array()
+            .expect("hits")
+            .iter()
+            .map(|hit| hit["id"].as_str().expect("an id").to_owned());
+        let places: Vec<Option<usize>> = ids
+            .map(|id| page.find(&format!("<h2><a href=\"/dataset/{id}\"")))
+            .collect();
+        assert!(
+            places.len() > 1 && places.is_sorted() && places.iter().all(Option::is_some),
+            "{model}: {places:?}"
+        );
     }
     let usual = site.get("/?q=city+water&model=").await;
-    assert!(usual.body.contains("value=\"\" checked") && !usual.body.contains("&#38;model="), "{}", usual.body);
+    assert!(
+        usual.body.contains("value=\"\" checked") && !usual.body.contains("&#38;model="),
+        "{}",
+        usual.body
+    );
     assert_eq!(site.get("/?q=city&model=magic").await.status.as_u16(), 400);
-    assert_eq!(site.get("/feeds/datasets.atom?q=city&model=magic").await.status.as_u16(), 400);
+    assert_eq!(
+        site.get("/feeds/datasets.atom?q=city&model=magic")
+            .await
+            .status
+            .as_u16(),
+        400
+    );
 }
 
 /// Classes of a dataset: an IRI has a label, and may be filtered by a prefixed name.
 #[tokio::test]
 async fn classes_and_formats_are_facets() {
     let site = Site::testdata();
-    let facets = site.get("/api/search?q=city+water+trees+data&facets=true").await.json()["facets"].clone();
+    let facets = site
+        .get("/api/search?q=city+water+trees+data&facets=true")
+        .await
+        .json()["facets"]
+        .clone();
     let of = |name: &str| {
         let all = facets.as_array().expect("facets").iter();
         all.filter(|one| one["facet"] == name)
             .flat_map(|one| one["values"].as_array().cloned().expect("values"))
             .collect::<Vec<_>>()
     };
-    assert!(of("vocabulary").iter().any(|one| one["label"] == "rdfs"), "{facets}");
+    assert!(
+        of("vocabulary").iter().any(|one| one["label"] == "rdfs"),
+        "{facets}"
+    );
     let class = of("class").into_iter().next().expect("a class");
-    assert!(class["value"].as_str().expect("an IRI").starts_with("http") && class["label"].is_string(), "{class}");
-    let found = site.get("/api/search?q=city+water+trees+data&vocabulary=rdfs&format=turtle").await.json();
-    let page = site.get("/?q=city+water+trees+data&vocabulary=rdfs&format=turtle").await.body;
-    assert!(found["total"].as_u64().is_some_and(|total| total > 0), "{found}");
-    assert!(page.contains("Vocabulary: rdfs<") && page.contains("Format: turtle<"), "{page}");
-    assert!(page.contains("vocabulary=http%3A%2F%2Fwww.w3.org%2F2000%2F01%2Frdf-schema%23"), "{page}");
+    assert!(
+        class["value"].as_str().expect("an IRI").starts_with("http") && class["label"].is_string(),
+        "{class}"
+    );
+    let found = site
+        .get("/api/search?q=city+water+trees+data&vocabulary=rdfs&format=turtle")
+        .await
+        .json();
+    let page = site
+        .get("/?q=city+water+trees+data&vocabulary=rdfs&format=turtle")
+        .await
+        .body;
+    assert!(
+        found["total"].as_u64().is_some_and(|total| total > 0),
+        "{found}"
+    );
+    assert!(
+        page.contains("Vocabulary: rdfs<") && page.contains("Format: turtle<"),
+        "{page}"
+    );
+    assert!(
+        page.contains("vocabulary=http%3A%2F%2Fwww.w3.org%2F2000%2F01%2Frdf-schema%23"),
+        "{page}"
+    );
 }

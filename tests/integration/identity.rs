@@ -44,16 +44,26 @@ impl Workplace {
 pub(crate) fn titles(home: &Path) -> Vec<String> {
     let listed = run(home, &["list", "--json"]);
     let listed: Value = serde_json::from_str(&listed.out).unwrap_or_else(|_| panic!("{listed:?}"));
-    let datasets = listed.as_array().or_else(|| listed["datasets"].as_array()).expect("a list");
+    let datasets = listed
+        .as_array()
+        .or_else(|| listed["datasets"].as_array())
+        .expect("a list");
     let text = |dataset: &Value, key: &str| dataset[key].as_str().expect("a text").to_owned();
-    datasets.iter().map(|dataset| format!("{} {}", text(dataset, "id"), text(dataset, "title"))).collect()
+    datasets
+        .iter()
+        .map(|dataset| format!("{} {}", text(dataset, "id"), text(dataset, "title")))
+        .collect()
 }
 
 /// Returns a catalogue of datasets without IRIs: (identifier, title).
 pub(crate) fn catalog(datasets: &[(&str, &str)]) -> String {
-    let entry =
-        |(id, title): &(&str, &str)| format!(r#"{{"identifier": "{id}", "title": "{title}", "keyword": ["wood"]}}"#);
-    format!(r#"{{"dataset": [{}]}}"#, datasets.iter().map(entry).collect::<Vec<_>>().join(","))
+    let entry = |(id, title): &(&str, &str)| {
+        format!(r#"{{"identifier": "{id}", "title": "{title}", "keyword": ["wood"]}}"#)
+    };
+    format!(
+        r#"{{"dataset": [{}]}}"#,
+        datasets.iter().map(entry).collect::<Vec<_>>().join(",")
+    )
 }
 
 #[test]
@@ -64,12 +74,19 @@ fn two_catalogues_with_equal_ids_are_kept_apart() {
     place.succeed(&["load", &north]);
     let report = place.write("report.json", "");
     let loaded = place.succeed(&["load", &south, "--report", &report]);
-    for part in ["\"Palms\" has the id south-1, because 1 is \"Firs\" from", "north.json", "south-2"] {
+    for part in [
+        "\"Palms\" has the id south-1, because 1 is \"Firs\" from",
+        "north.json",
+        "south-2",
+    ] {
         assert!(loaded.contains(part), "{part}: {loaded}");
     }
     let report: Value = serde_json::from_slice(&fs::read(report).expect("a report")).expect("JSON");
     assert_eq!(
-        (&report["id_conflicts"][0]["id"], &report["id_conflicts"][0]["new_id"]),
+        (
+            &report["id_conflicts"][0]["id"],
+            &report["id_conflicts"][0]["new_id"]
+        ),
         (&"1".into(), &"south-1".into())
     );
     let all = ["1 Firs", "2 Yews", "south-1 Palms", "south-2 Figs"];
@@ -78,18 +95,30 @@ fn two_catalogues_with_equal_ids_are_kept_apart() {
     // Both sources find their own datasets again.
     let again = place.succeed(&["load", &south]);
     assert!(again.contains("0 replaced, 2 unchanged"), "{again}");
-    place.write("north.json", &catalog(&[("1", "Silver firs"), ("2", "Yews")]));
+    place.write(
+        "north.json",
+        &catalog(&[("1", "Silver firs"), ("2", "Yews")]),
+    );
     let corrected = place.succeed(&["load", &north]);
     assert!(corrected.contains("1 replaced, 1 unchanged"), "{corrected}");
-    assert_eq!(place.titles(), ["1 Silver firs", "2 Yews", "south-1 Palms", "south-2 Figs"]);
+    assert_eq!(
+        place.titles(),
+        ["1 Silver firs", "2 Yews", "south-1 Palms", "south-2 Figs"]
+    );
 
     // Replacement must be requested. The dataset then has one id.
     let replaced = place.succeed(&["load", &south, "--replace"]);
-    assert!(replaced.contains("\"Palms\" has replaced 1, which was \"Silver firs\""), "{replaced}");
+    assert!(
+        replaced.contains("\"Palms\" has replaced 1, which was \"Silver firs\""),
+        "{replaced}"
+    );
     assert!(replaced.contains("it is no longer south-1"), "{replaced}");
     assert_eq!(place.titles(), ["1 Palms", "2 Figs"]);
     place.succeed(&["load", &north]);
-    assert_eq!(place.titles(), ["1 Palms", "2 Figs", "north-1 Silver firs", "north-2 Yews"]);
+    assert_eq!(
+        place.titles(),
+        ["1 Palms", "2 Figs", "north-1 Silver firs", "north-2 Yews"]
+    );
 }
 
 #[test]
@@ -111,8 +140,14 @@ fn a_moved_catalogue_with_iris_replaces_its_datasets() {
     dump("old", "1");
     dump("new", "2");
     place.succeed(&["load", &place.write("old/c.ttl", &turtle("Firs"))]);
-    let moved = place.succeed(&["load", &place.write("new/corrected.ttl", &turtle("Silver firs"))]);
-    assert!(moved.contains("1 replaced") && !moved.contains("because"), "{moved}");
+    let moved = place.succeed(&[
+        "load",
+        &place.write("new/corrected.ttl", &turtle("Silver firs")),
+    ]);
+    assert!(
+        moved.contains("1 replaced") && !moved.contains("because"),
+        "{moved}"
+    );
     assert_eq!(place.titles(), ["1 Silver firs"]);
     // A dump without a description is known by its file.
     let first = dump("a", "3");
@@ -136,7 +171,11 @@ fn a_grown_feed_renames_nothing() {
         assert_eq!(place.titles(), ["table A"]);
         fs::write(&feed, catalog(&[(&url("b"), "B"), (&url("a"), "A")])).expect("written");
         let grown = place.succeed(&[command, &feed]);
-        assert_eq!(place.titles(), ["b-table B", "table A"], "{command}: {grown}");
+        assert_eq!(
+            place.titles(),
+            ["b-table B", "table A"],
+            "{command}: {grown}"
+        );
         let again = place.succeed(&[command, &feed]);
         assert!(again.contains("2 unchanged"), "{command}: {again}");
     }
@@ -150,16 +189,24 @@ fn a_dataset_that_is_listed_twice_is_a_failure_and_hides_no_other() {
     let loaded = place.run(&["load", &feed]);
     assert_eq!(loaded.code, Some(1), "{loaded:?}");
     assert!(
-        ["not loaded: ", "\"Spruces\"", "the identifier 1"].iter().all(|part| loaded.err.contains(part)),
+        ["not loaded: ", "\"Spruces\"", "the identifier 1"]
+            .iter()
+            .all(|part| loaded.err.contains(part)),
         "{loaded:?}"
     );
     let place = Workplace::new();
     let harvested = place.run(&["harvest", &feed]);
-    assert!(harvested.code == Some(1) && harvested.err.contains("\"Spruces\""), "{harvested:?}");
+    assert!(
+        harvested.code == Some(1) && harvested.err.contains("\"Spruces\""),
+        "{harvested:?}"
+    );
     assert!(!harvested.err.contains("incomplete"), "{harvested:?}");
     fs::write(&feed, catalog(&[("1", "Firs"), ("1", "Spruces")])).expect("written");
     let harvested = place.run(&["harvest", &feed]);
-    assert!(harvested.code == Some(1) && harvested.err.contains("1 gone (1 removed)"), "{harvested:?}");
+    assert!(
+        harvested.code == Some(1) && harvested.err.contains("1 gone (1 removed)"),
+        "{harvested:?}"
+    );
     assert_eq!(place.titles(), ["1 Firs"]);
 }
 
@@ -170,7 +217,10 @@ fn a_load_and_a_harvest_do_not_replace_each_other() {
     let file = place.write("file.json", &catalog(&[("1", "Palms")]));
     place.succeed(&["harvest", &feed]);
     let loaded = place.succeed(&["load", &file]);
-    assert!(loaded.contains("has the id file-1, because 1 is \"Firs\" from"), "{loaded}");
+    assert!(
+        loaded.contains("has the id file-1, because 1 is \"Firs\" from"),
+        "{loaded}"
+    );
     place.write("feed.json", &catalog(&[("1", "Silver firs")]));
     place.succeed(&["harvest", &feed]);
     assert_eq!(place.titles(), ["1 Silver firs", "file-1 Palms"]);
@@ -179,7 +229,10 @@ fn a_load_and_a_harvest_do_not_replace_each_other() {
     assert_eq!(place.titles(), ["1 Palms"]);
     place.succeed(&["harvest", &feed]);
     let titles = place.titles();
-    assert!(titles.len() == 2 && titles[0] == "1 Palms" && titles[1].ends_with("Silver firs"), "{titles:?}");
+    assert!(
+        titles.len() == 2 && titles[0] == "1 Palms" && titles[1].ends_with("Silver firs"),
+        "{titles:?}"
+    );
     place.write("feed.json", &catalog(&[("3", "Yews")]));
     place.succeed(&["harvest", &feed]);
     assert_eq!(place.titles(), ["1 Palms", "3 Yews"]);
@@ -190,18 +243,35 @@ fn problems_of_a_catalogue_are_counted_by_kind() {
     let place = Workplace::new();
     let long = "x".repeat(100_001);
     let entries: Vec<String> = (0..5)
-        .map(|number| format!(r#"{{"dataset_id": "d{number}", "title": "T", "description": "{long}"}}"#))
+        .map(|number| {
+            format!(r#"{{"dataset_id": "d{number}", "title": "T", "description": "{long}"}}"#)
+        })
         .collect();
-    let list = place.write("list.json", &format!("[{},{{\"title\": \"no id\"}}]", entries.join(",")));
+    let list = place.write(
+        "list.json",
+        &format!("[{},{{\"title\": \"no id\"}}]", entries.join(",")),
+    );
     let report = place.write("report.json", "");
     let loaded = place.run(&["load", &list, "--report", &report]);
-    let expected = ["catalogue: 5 like dataset d0: description: left out", "entry 6: no `dataset_id` or `id`"];
-    assert!(expected.iter().all(|part| loaded.err.contains(part)), "{loaded:?}");
+    let expected = [
+        "catalogue: 5 like dataset d0: description: left out",
+        "entry 6: no `dataset_id` or `id`",
+    ];
+    assert!(
+        expected.iter().all(|part| loaded.err.contains(part)),
+        "{loaded:?}"
+    );
     let report: Value = serde_json::from_slice(&fs::read(report).expect("a report")).expect("JSON");
     let kinds = report["catalog_problem_kinds"].as_array().expect("kinds");
-    assert_eq!((kinds.len(), &kinds[0]["count"], &kinds[0]["dataset"]), (2, &5.into(), &"d0".into()));
     assert_eq!(
-        (&kinds[0]["property"], report["catalog_problems"].as_array().map(Vec::len)),
+        (kinds.len(), &kinds[0]["count"], &kinds[0]["dataset"]),
+        (2, &5.into(), &"d0".into())
+    );
+    assert_eq!(
+        (
+            &kinds[0]["property"],
+            report["catalog_problems"].as_array().map(Vec::len)
+        ),
         (&"description".into(), Some(6))
     );
 }

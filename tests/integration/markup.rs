@@ -15,23 +15,32 @@ fn sorted(value: &Value) -> Value {
             values.sort_by_key(Value::to_string);
             Value::Array(values)
         }
-        Value::Object(object) => object.iter().map(|(key, value)| (key.clone(), sorted(value))).collect(),
+        Value::Object(object) => object
+            .iter()
+            .map(|(key, value)| (key.clone(), sorted(value)))
+            .collect(),
         other => other.clone(),
     }
 }
 
 /// Returns the markup of a dataset's page.
 async fn markup(site: &Site, id: &str) -> Value {
-    let page = site.accept(&format!("/dataset/{id}"), "text/html").await.body;
-    let script =
-        page.split("<script type=\"application/ld+json\">").nth(1).and_then(|rest| rest.split("</script>").next());
+    let page = site
+        .accept(&format!("/dataset/{id}"), "text/html")
+        .await
+        .body;
+    let script = page
+        .split("<script type=\"application/ld+json\">")
+        .nth(1)
+        .and_then(|rest| rest.split("</script>").next());
     serde_json::from_str(script.expect("a script")).expect("JSON")
 }
 
 async fn found(site: &Site, query: &str) -> Vec<String> {
     let answer = site.get(&format!("/api/search?q={query}")).await.json();
     let hits = answer["hits"].as_array().expect("hits").iter();
-    hits.map(|hit| hit["id"].as_str().expect("an id").to_owned()).collect()
+    hits.map(|hit| hit["id"].as_str().expect("an id").to_owned())
+        .collect()
 }
 
 fn croissant_document() -> Value {
@@ -43,13 +52,24 @@ fn croissant_document() -> Value {
 async fn croissant_leaves_as_it_came() {
     let site = Site::from_catalog(&testdata("catalogs/croissant-fields.json"), limits());
     let reply = site.get("/dataset/shells/croissant").await;
-    assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "application/ld+json"), "{}", reply.body);
+    assert_eq!(
+        (reply.status, reply.media_type()),
+        (StatusCode::OK, "application/ld+json"),
+        "{}",
+        reply.body
+    );
     let (mut document, mut expected) = (reply.json(), croissant_document());
-    let context = document.as_object_mut().and_then(|object| object.remove("@context")).expect("a context");
+    let context = document
+        .as_object_mut()
+        .and_then(|object| object.remove("@context"))
+        .expect("a context");
     for (term, meaning) in expected["@context"].as_object().expect("a context") {
         assert_eq!(&context[term], meaning, "{term}");
     }
-    expected.as_object_mut().expect("an object").remove("@context");
+    expected
+        .as_object_mut()
+        .expect("an object")
+        .remove("@context");
     // A number of bytes gets its unit.
     for file in expected["distribution"].as_array_mut().expect("files") {
         if file["contentSize"] == "4096" {
@@ -65,15 +85,26 @@ async fn croissant_of_version_1_0_has_its_context() {
     own["conformsTo"] = json!("http://mlcommons.org/croissant/1.0");
     own["name"] = json!("Sea shells");
     for term in ["containedIn", "name", "description"] {
-        own["@context"].as_object_mut().expect("a context").remove(term);
+        own["@context"]
+            .as_object_mut()
+            .expect("a context")
+            .remove(term);
     }
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("shells.json");
     fs::write(&path, own.to_string()).expect("written");
-    let document = Site::from_catalog(&path, limits()).get("/dataset/shells/croissant").await.json();
+    let document = Site::from_catalog(&path, limits())
+        .get("/dataset/shells/croissant")
+        .await
+        .json();
     assert_eq!(document["conformsTo"], own["conformsTo"]);
-    assert!(document["@context"]["containedIn"].is_null() && document["@context"]["name"].is_null());
-    assert_eq!(document["distribution"][0]["containedIn"], json!({"@id": "archive.zip"}));
+    assert!(
+        document["@context"]["containedIn"].is_null() && document["@context"]["name"].is_null()
+    );
+    assert_eq!(
+        document["distribution"][0]["containedIn"],
+        json!({"@id": "archive.zip"})
+    );
 }
 
 #[tokio::test]
@@ -128,13 +159,25 @@ async fn markup_follows_the_rules_of_search_engines() {
         pages.insert(id, markup(&site, id).await);
     }
     let text = pages["closed"]["description"].as_str().expect("a text");
-    assert!((4990..=5000).contains(&text.chars().count()), "{}", text.chars().count());
+    assert!(
+        (4990..=5000).contains(&text.chars().count()),
+        "{}",
+        text.chars().count()
+    );
     let values = |key: &str| -> Vec<Value> {
-        ["closed", "open", "until", "day"].iter().map(|id| pages[id][key].clone()).collect()
+        ["closed", "open", "until", "day"]
+            .iter()
+            .map(|id| pages[id][key].clone())
+            .collect()
     };
     assert_eq!(
         values("temporalCoverage"),
-        [json!("2001-02-03/2004-05-06"), json!("2010-07-01/.."), json!("../2012-12-31"), json!("2012-12-31")]
+        [
+            json!("2001-02-03/2004-05-06"),
+            json!("2010-07-01/.."),
+            json!("../2012-12-31"),
+            json!("2012-12-31")
+        ]
     );
     assert_eq!(
         values("spatialCoverage"),
@@ -154,7 +197,10 @@ async fn markup_follows_the_rules_of_search_engines() {
             json!("https://creativecommons.org/publicdomain/zero/1.0/"),
         ]
     );
-    assert_eq!(values("isAccessibleForFree"), [json!(true), Value::Null, Value::Null, Value::Null]);
+    assert_eq!(
+        values("isAccessibleForFree"),
+        [json!(true), Value::Null, Value::Null, Value::Null]
+    );
 }
 
 #[tokio::test]
@@ -171,18 +217,35 @@ async fn html_is_shown_and_found_as_text() {
     let site = Site::from_catalog(&path, limits());
     let text = "Counts of moths & bats.\n\n• every night\n\nMore";
     let hit = site.get("/api/search?q=moths").await.json()["hits"][0].clone();
-    assert_eq!((&hit["title"], &hit["description"]), (&json!("Moths & lamps"), &json!(text)));
+    assert_eq!(
+        (&hit["title"], &hit["description"]),
+        (&json!("Moths & lamps"), &json!(text))
+    );
     for query in ["purple", "href", "top", "amp"] {
         assert_eq!(found(&site, query).await, Vec::<String>::new(), "{query}");
     }
     assert_eq!(found(&site, "string").await, ["types"]);
     let page = site.accept("/dataset/moths", "text/html").await.body;
-    assert!(page.contains("Counts of moths &#38; bats.") && !page.contains("color:purple"), "{page}");
+    assert!(
+        page.contains("Counts of moths &#38; bats.") && !page.contains("color:purple"),
+        "{page}"
+    );
     assert_eq!(markup(&site, "moths").await["name"], "Moths & lamps");
     let feed = site.get("/feeds/datasets.atom?q=moths").await.body;
-    assert!(feed.contains("every night") && !feed.contains("purple"), "{feed}");
+    assert!(
+        feed.contains("every night") && !feed.contains("purple"),
+        "{feed}"
+    );
     // The published text is kept where other programs read it.
     let package = site.get("/api/3/action/package_show?id=moths").await.json();
-    assert_eq!((&package["result"]["notes"], &package["result"]["title"]), (&json!(html), &json!("Moths & lamps")));
-    assert!(site.get("/dataset/moths?format=nt").await.body.contains("color:purple"));
+    assert_eq!(
+        (&package["result"]["notes"], &package["result"]["title"]),
+        (&json!(html), &json!("Moths & lamps"))
+    );
+    assert!(
+        site.get("/dataset/moths?format=nt")
+            .await
+            .body
+            .contains("color:purple")
+    );
 }

@@ -12,14 +12,20 @@ const COLBERT: &str = "testdata/models/colbert-native";
 
 fn loaded() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    assert_eq!(run(folder.path(), &["load", "testdata/catalog.ttl"]).code, Some(0));
+    assert_eq!(
+        run(folder.path(), &["load", "testdata/catalog.ttl"]).code,
+        Some(0)
+    );
     folder
 }
 
 /// The program without any ONNX Runtime that is not named to it.
 fn without_library(home: &Path, arguments: &[&str]) -> Ran {
     let mut command = program(home);
-    command.env_remove("ORT_DYLIB_PATH").env("LODESEEK_CACHE", home.join("no cache")).args(arguments);
+    command
+        .env_remove("ORT_DYLIB_PATH")
+        .env("LODESEEK_CACHE", home.join("no cache"))
+        .args(arguments);
     ran(&mut command)
 }
 
@@ -31,77 +37,171 @@ fn as_indexed(home: &Path, arguments: &[&str]) -> Ran {
 fn ran(command: &mut Command) -> Ran {
     let output = command.output().expect("the program starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    Ran {
+        code: output.status.code(),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
 }
 
 #[test]
 fn what_is_missing_is_said_before_anything_is_indexed() {
     let home = loaded();
     let nowhere = run(home.path(), &["index", "--dpr", "nowhere"]);
-    assert!(nowhere.code == Some(2) && nowhere.err.contains("the model nowhere was not found in"), "{nowhere:?}");
+    assert!(
+        nowhere.code == Some(2) && nowhere.err.contains("the model nowhere was not found in"),
+        "{nowhere:?}"
+    );
     let library = ["index", "--dpr", DPR, "--onnxruntime", "testdata/README.md"];
     let wrong = without_library(home.path(), &library);
-    assert!(wrong.code == Some(2) && wrong.err.contains("testdata/README.md"), "{wrong:?}");
-    assert!(wrong.err.lines().count() <= 2 && !wrong.err.contains("panicked"), "{wrong:?}");
+    assert!(
+        wrong.code == Some(2) && wrong.err.contains("testdata/README.md"),
+        "{wrong:?}"
+    );
+    assert!(
+        wrong.err.lines().count() <= 2 && !wrong.err.contains("panicked"),
+        "{wrong:?}"
+    );
     let unindexed = run(home.path(), &["search", "trees"]);
-    assert!(unindexed.code == Some(2) && unindexed.err.contains("there is no index"), "{unindexed:?}");
+    assert!(
+        unindexed.code == Some(2) && unindexed.err.contains("there is no index"),
+        "{unindexed:?}"
+    );
     let device = run(home.path(), &["index", "--dpr", DPR, "--device", "gpu"]);
-    assert!(device.code == Some(2) && device.err.contains("auto, cpu, cuda, cuda:N"), "{device:?}");
+    assert!(
+        device.code == Some(2) && device.err.contains("auto, cpu, cuda, cuda:N"),
+        "{device:?}"
+    );
 }
 
 #[test]
 fn encode_search_run_and_forget() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
-        eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");
+        eprintln!(
+            "SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`"
+        );
         return;
     }
     let home = loaded();
     let with = |arguments: &[&'static str]| {
-        let all: Vec<&str> = arguments.iter().copied().chain(["--dpr", DPR, "--colbert", COLBERT]).collect();
+        let all: Vec<&str> = arguments
+            .iter()
+            .copied()
+            .chain(["--dpr", DPR, "--colbert", COLBERT])
+            .collect();
         run(home.path(), &all)
     };
     let indexed = with(&["index"]);
-    for part in
-        ["12 datasets encoded, DPR vectors by sentence-transformers, 0 unchanged", "ColBERT vectors by colbert-native"]
-    {
-        assert!(indexed.code == Some(0) && indexed.err.contains(part), "{indexed:?}");
+    for part in [
+        "12 datasets encoded, DPR vectors by sentence-transformers, 0 unchanged",
+        "ColBERT vectors by colbert-native",
+    ] {
+        assert!(
+            indexed.code == Some(0) && indexed.err.contains(part),
+            "{indexed:?}"
+        );
     }
     let again = with(&["index"]);
-    assert!(again.err.matches("0 datasets encoded").count() == 2, "{again:?}");
+    assert!(
+        again.err.matches("0 datasets encoded").count() == 2,
+        "{again:?}"
+    );
 
     let found = with(&["search", "--json", "contamination of the atmosphere"]);
     let answer: serde_json::Value = serde_json::from_str(&found.out).expect("JSON");
-    assert_eq!(answer["rerank"]["encoders"].as_array().map(Vec::len), Some(2), "{answer}");
+    assert_eq!(
+        answer["rerank"]["encoders"].as_array().map(Vec::len),
+        Some(2),
+        "{answer}"
+    );
     let hit = &answer["hits"][0];
-    assert_eq!((hit["fields"].as_array().map(Vec::len), hit["dense"].as_array().map(Vec::len)), (Some(0), Some(2)));
+    assert_eq!(
+        (
+            hit["fields"].as_array().map(Vec::len),
+            hit["dense"].as_array().map(Vec::len)
+        ),
+        (Some(0), Some(2))
+    );
     let carried = &hit["dense"][1]["parts"][0]["text"];
-    assert!(carried.as_str().is_some_and(|text| !text.is_empty()), "what is near is named: {hit}");
+    assert!(
+        carried.as_str().is_some_and(|text| !text.is_empty()),
+        "what is near is named: {hit}"
+    );
     let shown = with(&["search", "-k", "1", "contamination of the atmosphere"]);
-    assert!(shown.out.contains("contains none of the words; similar in meaning:"), "{}", shown.out);
-    let closest = with(&["search", "--json", "--min-similarity", "99,99", "contamination of the atmosphere"]);
+    assert!(
+        shown
+            .out
+            .contains("contains none of the words; similar in meaning:"),
+        "{}",
+        shown.out
+    );
+    let closest = with(&[
+        "search",
+        "--json",
+        "--min-similarity",
+        "99,99",
+        "contamination of the atmosphere",
+    ]);
     let answer: serde_json::Value = serde_json::from_str(&closest.out).expect("JSON");
-    assert_eq!((closest.code, &answer["onlyClosest"]), (Some(1), &true.into()), "nothing was found");
+    assert_eq!(
+        (closest.code, &answer["onlyClosest"]),
+        (Some(1), &true.into()),
+        "nothing was found"
+    );
 
     let ranked = [0, 1].map(|_| with(&["run", "--topics", "testdata/queries.tsv"]));
     assert!(
-        ranked[0].out.contains("fsdm+bm25+dpr:sentence-transformers+colbert:colbert-native")
+        ranked[0]
+            .out
+            .contains("fsdm+bm25+dpr:sentence-transformers+colbert:colbert-native")
             && ranked[0].out == ranked[1].out
     );
     let by_lmd = with(&["run", "--topics", "testdata/queries.tsv", "--model", "lmd"]);
-    assert!(by_lmd.out.contains("lmd+dpr:sentence-transformers+colbert:colbert-native") && by_lmd.out != ranked[0].out);
+    assert!(
+        by_lmd
+            .out
+            .contains("lmd+dpr:sentence-transformers+colbert:colbert-native")
+            && by_lmd.out != ranked[0].out
+    );
     for (arguments, said) in [
-        (&["search", "--fusion", "none", "trees"][..], "2 encoders without a fusion"),
-        (&["search", "--fusion-weights", "1", "trees"], "1 weights for 4 rankings"),
-        (&["search", "--floor", "1", "trees"], "1 minimum similarities for 2 encoders"),
-        (&["search", "--model", "lmd", "--pool", "bm25", "trees"], "--pool cannot be combined with --model"),
+        (
+            &["search", "--fusion", "none", "trees"][..],
+            "2 encoders without a fusion",
+        ),
+        (
+            &["search", "--fusion-weights", "1", "trees"],
+            "1 weights for 4 rankings",
+        ),
+        (
+            &["search", "--floor", "1", "trees"],
+            "1 minimum similarities for 2 encoders",
+        ),
+        (
+            &["search", "--model", "lmd", "--pool", "bm25", "trees"],
+            "--pool cannot be combined with --model",
+        ),
     ] {
         let refused = with(arguments);
-        assert!(refused.code == Some(2) && refused.err.contains(said), "{refused:?}");
+        assert!(
+            refused.code == Some(2) && refused.err.contains(said),
+            "{refused:?}"
+        );
     }
-    assert_eq!(run(home.path(), &["index", "--forget-vectors", "sentence-transformers"]).code, Some(0));
+    assert_eq!(
+        run(
+            home.path(),
+            &["index", "--forget-vectors", "sentence-transformers"]
+        )
+        .code,
+        Some(0)
+    );
     let forgotten = with(&["search", "trees"]);
-    let named = forgotten.err.contains("requires vectors of sentence-transformers, but")
-        && forgotten.err.contains("has vectors of colbert-native only; run `lodeseek index --dpr");
+    let named = forgotten
+        .err
+        .contains("requires vectors of sentence-transformers, but")
+        && forgotten
+            .err
+            .contains("has vectors of colbert-native only; run `lodeseek index --dpr");
     assert!(forgotten.code == Some(2) && named, "{forgotten:?}");
 }
 
@@ -118,71 +218,189 @@ fn static_embeddings_need_no_library() {
     let home = loaded();
     let indexed = without_library(home.path(), &["index", "--dpr", STATIC]);
     let expected = "12 datasets encoded, DPR vectors by static-model2vec";
-    assert!(indexed.code == Some(0) && indexed.err.contains(expected), "{indexed:?}");
-    let found = json(&without_library(home.path(), &["search", "--json", "--dpr", STATIC, "trees"]));
-    assert_eq!(found["rerank"]["encoders"][0]["model"], "static-model2vec", "{found}");
+    assert!(
+        indexed.code == Some(0) && indexed.err.contains(expected),
+        "{indexed:?}"
+    );
+    let found = json(&without_library(
+        home.path(),
+        &["search", "--json", "--dpr", STATIC, "trees"],
+    ));
+    assert_eq!(
+        found["rerank"]["encoders"][0]["model"], "static-model2vec",
+        "{found}"
+    );
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("config.json"), "{}").expect("written");
     let path = folder.path().to_str().expect("UTF-8");
     let plain = without_library(home.path(), &["index", "--dpr", path]);
-    assert!(plain.code == Some(2) && plain.err.contains("add --pooling mean, cls or lasttoken"), "{plain:?}");
+    assert!(
+        plain.code == Some(2) && plain.err.contains("add --pooling mean, cls or lasttoken"),
+        "{plain:?}"
+    );
 }
 
 #[test]
 fn sparse_models_and_cross_encoders() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
-        eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");
+        eprintln!(
+            "SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`"
+        );
         return;
     }
     let home = loaded();
-    let indexed = run(home.path(), &["index", "--dpr", STATIC, "--sparse", SPARSE, "--vectors", "int8"]);
+    let indexed = run(
+        home.path(),
+        &[
+            "index",
+            "--dpr",
+            STATIC,
+            "--sparse",
+            SPARSE,
+            "--vectors",
+            "int8",
+        ],
+    );
     let expected = "12 datasets encoded, sparse vectors by splade-inference-free";
-    assert!(indexed.code == Some(0) && indexed.err.contains(expected), "{indexed:?}");
-    assert!(indexed.err.contains("of splade-inference-free, 3 columns of f16"), "{indexed:?}");
+    assert!(
+        indexed.code == Some(0) && indexed.err.contains(expected),
+        "{indexed:?}"
+    );
+    assert!(
+        indexed
+            .err
+            .contains("of splade-inference-free, 3 columns of f16"),
+        "{indexed:?}"
+    );
 
     // The record of the index is used.
     let search = |more: &[&'static str]| {
-        as_indexed(home.path(), &[&["search", "--json", "-k", "12", "trees of the street"], more].concat())
+        as_indexed(
+            home.path(),
+            &[
+                &["search", "--json", "-k", "12", "trees of the street"],
+                more,
+            ]
+            .concat(),
+        )
     };
     let fused = json(&search(&["--explain"]));
-    let granularities: Vec<&serde_json::Value> =
-        fused["rerank"]["encoders"].as_array().expect("encoders").iter().map(|one| &one["granularity"]).collect();
+    let granularities: Vec<&serde_json::Value> = fused["rerank"]["encoders"]
+        .as_array()
+        .expect("encoders")
+        .iter()
+        .map(|one| &one["granularity"])
+        .collect();
     assert_eq!(granularities, ["text", "term"]);
     let sparse = &fused["hits"][0]["dense"][1];
     let part = &sparse["parts"][0];
-    assert!(sparse["score"].as_f64() > Some(0.0) && part["score"].as_f64() > Some(0.0), "{sparse}");
-    assert!(["tree", "##s", "street", "of", "the"].contains(&part["text"].as_str().expect("a term")), "{part}");
+    assert!(
+        sparse["score"].as_f64() > Some(0.0) && part["score"].as_f64() > Some(0.0),
+        "{sparse}"
+    );
+    assert!(
+        ["tree", "##s", "street", "of", "the"].contains(&part["text"].as_str().expect("a term")),
+        "{part}"
+    );
     let plain = json(&search(&[]));
-    let wordless: Vec<_> =
-        plain["hits"].as_array().expect("hits").iter().filter(|hit| hit["fields"] == serde_json::json!([])).collect();
-    assert!(wordless.iter().any(|hit| hit["dense"][1]["score"].as_f64() > Some(0.0)), "{plain:#}");
-    assert!(wordless.iter().all(|hit| hit["dense"][1]["parts"].is_null()), "parts by terms need the network again");
-    let refused = as_indexed(home.path(), &["search", "--fusion-weights", "1,1,1", "trees"]);
-    assert!(refused.code == Some(2) && refused.err.contains("3 weights for 4 rankings"), "{refused:?}");
+    let wordless: Vec<_> = plain["hits"]
+        .as_array()
+        .expect("hits")
+        .iter()
+        .filter(|hit| hit["fields"] == serde_json::json!([]))
+        .collect();
+    assert!(
+        wordless
+            .iter()
+            .any(|hit| hit["dense"][1]["score"].as_f64() > Some(0.0)),
+        "{plain:#}"
+    );
+    assert!(
+        wordless
+            .iter()
+            .all(|hit| hit["dense"][1]["parts"].is_null()),
+        "parts by terms need the network again"
+    );
+    let refused = as_indexed(
+        home.path(),
+        &["search", "--fusion-weights", "1,1,1", "trees"],
+    );
+    assert!(
+        refused.code == Some(2) && refused.err.contains("3 weights for 4 rankings"),
+        "{refused:?}"
+    );
 
-    let ordered = json(&search(&["--cross-encoder", CROSS_ENCODER, "--cross-encoder-deadline", "600000"]));
-    let stage = serde_json::json!({"model": "cross-encoder", "scored": 10, "deadlinePassed": false});
+    let ordered = json(&search(&[
+        "--cross-encoder",
+        CROSS_ENCODER,
+        "--cross-encoder-deadline",
+        "600000",
+    ]));
+    let stage =
+        serde_json::json!({"model": "cross-encoder", "scored": 10, "deadlinePassed": false});
     assert_eq!(ordered["rerank"]["crossEncoder"], stage);
     let hits = ordered["hits"].as_array().expect("hits");
-    let scores: Vec<f64> = hits.iter().filter_map(|hit| hit["crossEncoder"].as_f64()).collect();
-    assert!(scores.len() == 10 && scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
-    assert!(hits[..10].iter().all(|hit| hit["score"] == hit["crossEncoder"]), "{ordered:#}");
-    assert!(hits[10..].iter().all(|hit| hit["score"].is_null()), "scores of another kind are not shown");
+    let scores: Vec<f64> = hits
+        .iter()
+        .filter_map(|hit| hit["crossEncoder"].as_f64())
+        .collect();
+    assert!(
+        scores.len() == 10 && scores.is_sorted_by(|a, b| a >= b),
+        "{scores:?}"
+    );
+    assert!(
+        hits[..10]
+            .iter()
+            .all(|hit| hit["score"] == hit["crossEncoder"]),
+        "{ordered:#}"
+    );
+    assert!(
+        hits[10..].iter().all(|hit| hit["score"].is_null()),
+        "scores of another kind are not shown"
+    );
     let ids = |answer: &serde_json::Value| -> Vec<String> {
-        answer["hits"].as_array().expect("hits").iter().map(|hit| hit["id"].to_string()).collect()
+        answer["hits"]
+            .as_array()
+            .expect("hits")
+            .iter()
+            .map(|hit| hit["id"].to_string())
+            .collect()
     };
     let sorted = |mut ids: Vec<String>| {
         ids.sort();
         ids
     };
-    assert_eq!(sorted(ids(&ordered)[..10].to_vec()), sorted(ids(&fused)[..10].to_vec()));
+    assert_eq!(
+        sorted(ids(&ordered)[..10].to_vec()),
+        sorted(ids(&fused)[..10].to_vec())
+    );
     assert_ne!(ids(&ordered), ids(&fused));
     assert_eq!(ids(&ordered)[10..], ids(&fused)[10..]);
 
-    let late = json(&search(&["--cross-encoder", CROSS_ENCODER, "--cross-encoder-deadline", "0"]));
-    assert_eq!((&late["rerank"]["crossEncoder"]["deadlinePassed"], ids(&late)), (&true.into(), ids(&fused)));
-    let shown = as_indexed(home.path(), &["search", "--cross-encoder", CROSS_ENCODER, "trees"]);
-    assert!(shown.out.contains("the first 10 datasets ordered by the cross-encoder cross-encoder"), "{}", shown.out);
+    let late = json(&search(&[
+        "--cross-encoder",
+        CROSS_ENCODER,
+        "--cross-encoder-deadline",
+        "0",
+    ]));
+    assert_eq!(
+        (
+            &late["rerank"]["crossEncoder"]["deadlinePassed"],
+            ids(&late)
+        ),
+        (&true.into(), ids(&fused))
+    );
+    let shown = as_indexed(
+        home.path(),
+        &["search", "--cross-encoder", CROSS_ENCODER, "trees"],
+    );
+    assert!(
+        shown
+            .out
+            .contains("the first 10 datasets ordered by the cross-encoder cross-encoder"),
+        "{}",
+        shown.out
+    );
     assert!(shown.out.contains("    cross-encoder 0."), "{}", shown.out);
 
     // Of the configuration: for all commands.
@@ -206,52 +424,120 @@ fn sparse_models_and_cross_encoders() {
 fn works_can_be_ignored_after_tuning_with_works() {
     let folder = tempfile::tempdir().expect("a folder");
     let home = folder.path();
-    let sources = ["load", "testdata/research/collection.jsonl", "testdata/research/papers.jsonl"];
+    let sources = [
+        "load",
+        "testdata/research/collection.jsonl",
+        "testdata/research/papers.jsonl",
+    ];
     assert_eq!(run(home, &sources).code, Some(0));
     let indexed = without_library(home, &["index", "--dpr", STATIC]);
-    assert!(indexed.err.contains("4 works encoded by static-model2vec"), "{indexed:?}");
+    assert!(
+        indexed.err.contains("4 works encoded by static-model2vec"),
+        "{indexed:?}"
+    );
     let search = |more: &[&str]| as_indexed(home, &[&["search", "boats"], more].concat());
-    std::fs::write(home.join("lodeseek.toml"), "[fusion]\nweights = \"1,1,1,1\"\n").expect("written");
+    std::fs::write(
+        home.join("lodeseek.toml"),
+        "[fusion]\nweights = \"1,1,1,1\"\n",
+    )
+    .expect("written");
     for arguments in [&[][..], &["--works", "0"]] {
         let found = search(arguments);
         assert_eq!(found.code, Some(0), "{found:?}");
     }
-    std::fs::write(home.join("lodeseek.toml"), "[fusion]\nweights = \"1,1,1\"\n").expect("written");
+    std::fs::write(
+        home.join("lodeseek.toml"),
+        "[fusion]\nweights = \"1,1,1\"\n",
+    )
+    .expect("written");
     assert_eq!(search(&[]).code, Some(2));
 }
 
 #[test]
 fn a_fusion_is_learned_and_used() {
     let home = loaded();
-    assert_eq!(without_library(home.path(), &["index", "--dpr", STATIC]).code, Some(0));
-    let judged = ["--topics", "testdata/queries.tsv", "--qrels", "testdata/qrels.txt"];
-    let tune = |more: &[&'static str]| as_indexed(home.path(), &[&["tune"], &judged[..], more].concat());
+    assert_eq!(
+        without_library(home.path(), &["index", "--dpr", STATIC]).code,
+        Some(0)
+    );
+    let judged = [
+        "--topics",
+        "testdata/queries.tsv",
+        "--qrels",
+        "testdata/qrels.txt",
+    ];
+    let tune =
+        |more: &[&'static str]| as_indexed(home.path(), &[&["tune"], &judged[..], more].concat());
     let dry = tune(&["--dry-run"]);
-    assert!(dry.out.contains("nDCG@10 of 10 queries: default ") && dry.out.contains("5 folds), p = "), "{dry:?}");
-    assert!(dry.out.contains("bm25, dpr (static-model2vec)\nfusion.pool = "), "{dry:?}");
+    assert!(
+        dry.out.contains("nDCG@10 of 10 queries: default ") && dry.out.contains("5 folds), p = "),
+        "{dry:?}"
+    );
+    assert!(
+        dry.out
+            .contains("bm25, dpr (static-model2vec)\nfusion.pool = "),
+        "{dry:?}"
+    );
     let settings = home.path().join("lodeseek.toml");
     let before = std::fs::read_to_string(&settings).unwrap_or_default();
     assert!(!before.contains("[fusion]"), "{before}");
 
     // Vectors of random numbers are worse than words, and learning finds it.
     let by_chance = tune(&[]);
-    assert!(by_chance.code == Some(1) && by_chance.out.contains("the gain may be chance"), "{by_chance:?}");
-    assert_eq!(std::fs::read_to_string(&settings).unwrap_or_default(), before);
+    assert!(
+        by_chance.code == Some(1) && by_chance.out.contains("the gain may be chance"),
+        "{by_chance:?}"
+    );
+    assert_eq!(
+        std::fs::read_to_string(&settings).unwrap_or_default(),
+        before
+    );
     let learned = tune(&["--accept"]);
-    assert!(learned.code == Some(0) && learned.out.contains("written to "), "{learned:?}");
+    assert!(
+        learned.code == Some(0) && learned.out.contains("written to "),
+        "{learned:?}"
+    );
     let written = std::fs::read_to_string(&settings).expect("a configuration");
-    assert!(written.starts_with(before.trim_end()) && written.contains("[fusion]\n# Learned by"), "{written}");
+    assert!(
+        written.starts_with(before.trim_end()) && written.contains("[fusion]\n# Learned by"),
+        "{written}"
+    );
     let queries = ["run", "--topics", "testdata/queries.tsv"];
     let of_home = as_indexed(home.path(), &queries);
-    let equal = as_indexed(home.path(), &[&queries[..], &["--fusion-weights", "1,1,1"]].concat());
-    assert!(of_home.code == Some(0) && of_home.out != equal.out, "{of_home:?}");
-    assert_eq!(tune(&["--accept"]).out, learned.out, "what was learned is not the default of the next time");
-    assert_eq!(std::fs::read_to_string(&settings).expect("a configuration"), written, "one table");
+    let equal = as_indexed(
+        home.path(),
+        &[&queries[..], &["--fusion-weights", "1,1,1"]].concat(),
+    );
+    assert!(
+        of_home.code == Some(0) && of_home.out != equal.out,
+        "{of_home:?}"
+    );
+    assert_eq!(
+        tune(&["--accept"]).out,
+        learned.out,
+        "what was learned is not the default of the next time"
+    );
+    assert_eq!(
+        std::fs::read_to_string(&settings).expect("a configuration"),
+        written,
+        "one table"
+    );
 
-    std::fs::write(&settings, format!("{before}\n[fusion]\nweights = \"1,1\"\n")).expect("written");
+    std::fs::write(
+        &settings,
+        format!("{before}\n[fusion]\nweights = \"1,1\"\n"),
+    )
+    .expect("written");
     let refused = as_indexed(home.path(), &queries);
-    assert!(refused.code == Some(2) && refused.err.contains("are for 2 rankings, and there are 3"), "{refused:?}");
-    std::fs::write(&settings, format!("{before}\n[fusion]\nweights = \"1,x\"\n")).expect("written");
+    assert!(
+        refused.code == Some(2) && refused.err.contains("are for 2 rankings, and there are 3"),
+        "{refused:?}"
+    );
+    std::fs::write(
+        &settings,
+        format!("{before}\n[fusion]\nweights = \"1,x\"\n"),
+    )
+    .expect("written");
     assert_eq!(as_indexed(home.path(), &queries).code, Some(2));
     std::fs::write(&settings, &before).expect("written");
 
@@ -259,8 +545,14 @@ fn a_fusion_is_learned_and_used() {
     std::fs::write(&clicks, "trees\tstreet-trees\nTrees\tmuseum-objects\n").expect("written");
     let path = clicks.to_str().expect("UTF-8");
     let few = as_indexed(home.path(), &["tune", "--clicks", path]);
-    assert!(few.code == Some(2) && few.err.contains("1 query with judgements are too few"), "{few:?}");
+    assert!(
+        few.code == Some(2) && few.err.contains("1 query with judgements are too few"),
+        "{few:?}"
+    );
     std::fs::write(&clicks, "trees street-trees\n").expect("written");
     let malformed = as_indexed(home.path(), &["tune", "--clicks", path]);
-    assert!(malformed.code == Some(2) && malformed.err.contains("clicks.tsv:1: a query, a tab"), "{malformed:?}");
+    assert!(
+        malformed.code == Some(2) && malformed.err.contains("clicks.tsv:1: a query, a tab"),
+        "{malformed:?}"
+    );
 }

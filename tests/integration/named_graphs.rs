@@ -27,8 +27,14 @@ const GRAPHS: &str = "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } } ORDER BY ?g";
 
 /// Tests that differ, with the reason.
 const DIFFERENT: &[(&str, &str)] = &[
-    ("graph-variable-scope", "a filter inside `GRAPH ?g` sees `?g`, as in Oxigraph"),
-    ("graph-variable-join", "`<>` in the data is an IRI of the file, here not the graph's"),
+    (
+        "graph-variable-scope",
+        "a filter inside `GRAPH ?g` sees `?g`, as in Oxigraph",
+    ),
+    (
+        "graph-variable-join",
+        "`<>` in the data is an IRI of the file, here not the graph's",
+    ),
     ("graph-optional", "the same"),
     ("exists-graph-variable", "the same"),
     ("subquery02", "the same"),
@@ -36,7 +42,9 @@ const DIFFERENT: &[(&str, &str)] = &[
 ];
 
 async fn ask(site: &Site, query: &str) -> Value {
-    let reply = site.get(&format!("/sparql?{}", encoded(&[("query", query)]))).await;
+    let reply = site
+        .get(&format!("/sparql?{}", encoded(&[("query", query)])))
+        .await;
     assert_eq!(reply.status, 200, "{query}: {}", reply.body);
     reply.json()
 }
@@ -45,7 +53,9 @@ async fn ask(site: &Site, query: &str) -> Value {
 async fn values(site: &Site, query: &str, variable: &str) -> Vec<String> {
     let answer = ask(site, query).await;
     let rows = answer["results"]["bindings"].as_array().expect("rows");
-    rows.iter().filter_map(|row| Some(row[variable]["value"].as_str()?.to_owned())).collect()
+    rows.iter()
+        .filter_map(|row| Some(row[variable]["value"].as_str()?.to_owned()))
+        .collect()
 }
 
 #[tokio::test]
@@ -57,27 +67,51 @@ async fn graphs_have_the_iris_of_datasets_through_every_load() {
             <http://e.org/a> a dcat:Dataset ; dct:identifier \"a\" ; dct:title \"A\" ; dcat:distribution [ dcat:downloadURL <a.nt> ] .
             <http://e.org/b> a dcat:Dataset ; dct:identifier \"b\" ; dct:title \"B\" ; dcat:distribution [ dcat:downloadURL <b.nt> ] .";
         fs::write(&catalog, text).expect("written");
-        fs::write(folder.path().join("a.nt"), format!("<http://e.org/s> <http://e.org/p> \"{label}\" ."))
-            .expect("written");
-        fs::write(folder.path().join("b.nt"), "<http://e.org/s> <http://e.org/p> \"b\" .").expect("written");
+        fs::write(
+            folder.path().join("a.nt"),
+            format!("<http://e.org/s> <http://e.org/p> \"{label}\" ."),
+        )
+        .expect("written");
+        fs::write(
+            folder.path().join("b.nt"),
+            "<http://e.org/s> <http://e.org/p> \"b\" .",
+        )
+        .expect("written");
     };
     write("one");
     let home = Home::from_catalog(&catalog);
     let names = [format!("{DATASETS}a"), format!("{DATASETS}b")];
-    let both = format!("SELECT ?g {{ GRAPH ?g {{ ?s ?p ?o }} FILTER(?g IN (<{}>, <{}>)) }}", names[0], names[1]);
-    assert_eq!(home.count(&format!("SELECT (COUNT(*) AS ?n) {{ {{ {both} }} }}")), 2);
+    let both = format!(
+        "SELECT ?g {{ GRAPH ?g {{ ?s ?p ?o }} FILTER(?g IN (<{}>, <{}>)) }}",
+        names[0], names[1]
+    );
+    assert_eq!(
+        home.count(&format!("SELECT (COUNT(*) AS ?n) {{ {{ {both} }} }}")),
+        2
+    );
     write("two");
     home.load(&catalog);
     let (state, kept) = home.state(limits());
     let site = Site::behind(app(state), kept);
     let empty = |graph: &str| format!("ASK {{ GRAPH <{graph}> {{}} }}");
     assert_eq!(ask(&site, &empty(&names[0])).await["boolean"], true);
-    assert_eq!(ask(&site, &empty("http://e.org/unknown")).await["boolean"], false);
+    assert_eq!(
+        ask(&site, &empty("http://e.org/unknown")).await["boolean"],
+        false
+    );
     let labels = "SELECT ?o { GRAPH ?g { ?s <http://e.org/p> ?o } ?g <http://purl.org/dc/terms/title> ?t } ORDER BY ?t";
-    assert_eq!(values(&site, GRAPHS, "g").await, names, "a load changes no name");
+    assert_eq!(
+        values(&site, GRAPHS, "g").await,
+        names,
+        "a load changes no name"
+    );
     assert_eq!(values(&site, labels, "o").await, ["two", "b"]);
     let counted = "SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g ORDER BY ?g";
-    assert_eq!(values(&site, counted, "g").await, names, "statistics give the same names");
+    assert_eq!(
+        values(&site, counted, "g").await,
+        names,
+        "statistics give the same names"
+    );
 }
 
 #[tokio::test]
@@ -90,13 +124,24 @@ async fn no_name_of_a_version_leaves_the_endpoint() {
         "SELECT * { GRAPH <http://localhost:7878/commit> { ?s ?p ?o } }",
     ] {
         let answer = ask(&site, query).await;
-        assert_eq!(answer["results"]["bindings"].as_array().map(Vec::len), Some(0), "{query}: {answer}");
+        assert_eq!(
+            answer["results"]["bindings"].as_array().map(Vec::len),
+            Some(0),
+            "{query}: {answer}"
+        );
     }
-    for path in
-        ["/sparql", "/.well-known/void", "/dataset/street-trees?format=nt", "/dataset/street-trees/snippet?format=nt"]
-    {
+    for path in [
+        "/sparql",
+        "/.well-known/void",
+        "/dataset/street-trees?format=nt",
+        "/dataset/street-trees/snippet?format=nt",
+    ] {
         let reply = site.get(path).await;
-        assert!(reply.status == 200 && !reply.body.contains("7878/graph/"), "{path}: {}", reply.body);
+        assert!(
+            reply.status == 200 && !reply.body.contains("7878/graph/"),
+            "{path}: {}",
+            reply.body
+        );
     }
 }
 
@@ -108,10 +153,20 @@ async fn metadata_is_among_the_named_graphs_where_it_is_declared() {
     assert_eq!(values(&site, titles, "n").await, ["12"]);
     let from = format!("FROM NAMED <{catalog}> FROM NAMED <{DATASETS}street-trees>");
     let declared = GRAPHS.replacen("?g {", &format!("?g {from} {{"), 1);
-    assert_eq!(values(&site, &declared, "g").await, [catalog.to_owned(), format!("{DATASETS}street-trees")]);
+    assert_eq!(
+        values(&site, &declared, "g").await,
+        [catalog.to_owned(), format!("{DATASETS}street-trees")]
+    );
     let parameters = [("query", GRAPHS), ("named-graph-uri", catalog)];
-    let reply = site.get(&format!("/sparql?{}", encoded(&parameters))).await.json();
-    assert_eq!(reply["results"]["bindings"].as_array().map(Vec::len), Some(1), "{reply}");
+    let reply = site
+        .get(&format!("/sparql?{}", encoded(&parameters)))
+        .await
+        .json();
+    assert_eq!(
+        reply["results"]["bindings"].as_array().map(Vec::len),
+        Some(1),
+        "{reply}"
+    );
     assert_eq!(values(&site, GRAPHS, "g").await.len(), testdata_datasets());
 }
 
@@ -123,9 +178,15 @@ fn testdata_datasets() -> usize {
 #[tokio::test]
 async fn content_outside_of_the_store_is_rejected_wherever_it_is_named() {
     let home = Home::new();
-    let options = LoadOptions { content: Some(ContentPlace::IndexOnly), ..LoadOptions::default() };
+    let options = LoadOptions {
+        content: Some(ContentPlace::IndexOnly),
+        ..LoadOptions::default()
+    };
     let catalog = Catalog::read(&testdata("catalog.ttl")).expect("a catalogue");
-    Loader::new(&home.store).with_options(options).load(catalog, &|_| ()).expect("loaded");
+    Loader::new(&home.store)
+        .with_options(options)
+        .load(catalog, &|_| ())
+        .expect("loaded");
     home.index();
     let id = DatasetId::new("street-trees").expect("an id");
     let version = home.store.entry(&id).expect("a dataset").version;
@@ -136,15 +197,32 @@ async fn content_outside_of_the_store_is_rejected_wherever_it_is_named() {
     for query in [
         format!("ASK {{ {inside} }}"),
         format!("ASK {{ FILTER EXISTS {{ {inside} }} }}"),
-        format!("ASK {{ ?s ?p ?o FILTER NOT EXISTS {{ ?s ?q ?r FILTER NOT EXISTS {{ {inside} }} }} }}"),
+        format!(
+            "ASK {{ ?s ?p ?o FILTER NOT EXISTS {{ ?s ?q ?r FILTER NOT EXISTS {{ {inside} }} }} }}"
+        ),
         format!("SELECT * {{ ?s ?p ?o BIND(EXISTS {{ {inside} }} AS ?x) }}"),
-        format!("SELECT * {{ ?s ?p ?o OPTIONAL {{ ?s ?q ?r FILTER(?o = 1 || EXISTS {{ {inside} }}) }} }}"),
+        format!(
+            "SELECT * {{ ?s ?p ?o OPTIONAL {{ ?s ?q ?r FILTER(?o = 1 || EXISTS {{ {inside} }}) }} }}"
+        ),
     ] {
-        let reply = site.get(&format!("/sparql?{}", encoded(&[("query", &query)]))).await;
-        assert!(reply.status == 400 && reply.body.contains("index-only"), "{query}: {} {}", reply.status, reply.body);
+        let reply = site
+            .get(&format!("/sparql?{}", encoded(&[("query", &query)])))
+            .await;
+        assert!(
+            reply.status == 400 && reply.body.contains("index-only"),
+            "{query}: {} {}",
+            reply.status,
+            reply.body
+        );
     }
     let named = format!("SELECT * {{ GRAPH {version} {{ ?s ?p ?o }} }}");
-    assert_eq!(ask(&site, &named).await["results"]["bindings"].as_array().map(Vec::len), Some(0), "no name of clients");
+    assert_eq!(
+        ask(&site, &named).await["results"]["bindings"]
+            .as_array()
+            .map(Vec::len),
+        Some(0),
+        "no name of clients"
+    );
 }
 
 /// Rows with sorted cells, and how many times each comes; blank nodes are all alike.
@@ -181,12 +259,17 @@ impl Case {
 
     fn results(&self, format: QueryResultsFormat, text: &[u8]) -> Outcome {
         let mut bag = Bag::new();
-        match QueryResultsParser::from_format(format).for_slice(text).expect("results") {
+        match QueryResultsParser::from_format(format)
+            .for_slice(text)
+            .expect("results")
+        {
             SliceQueryResultsParserOutput::Boolean(value) => return Outcome::Boolean(value),
             SliceQueryResultsParserOutput::Solutions(solutions) => {
                 for solution in solutions {
                     let solution = solution.expect("a solution");
-                    let cells = solution.iter().map(|(name, term)| (name.as_str().to_owned(), self.cell(term)));
+                    let cells = solution
+                        .iter()
+                        .map(|(name, term)| (name.as_str().to_owned(), self.cell(term)));
                     let mut row: Vec<_> = cells.collect();
                     row.sort();
                     *bag.entry(row).or_default() += 1;
@@ -203,12 +286,17 @@ impl Case {
         if let Some((_, Term::Literal(value))) = all("boolean").into_iter().next() {
             return Outcome::Boolean(value.value() == "true");
         }
-        let is_result_set =
-            manifest.pairs(&format!("{RDF}type")).iter().any(|(_, class)| class.to_string().contains(RS));
+        let is_result_set = manifest
+            .pairs(&format!("{RDF}type"))
+            .iter()
+            .any(|(_, class)| class.to_string().contains(RS));
         if !is_result_set {
             let text = fs::read(path).expect("readable");
             let parser = TurtleParser::new().with_base_iri(DATASETS).expect("a base");
-            let mut graph: Graph = parser.for_slice(&text).map(|triple| triple.expect("a triple")).collect();
+            let mut graph: Graph = parser
+                .for_slice(&text)
+                .map(|triple| triple.expect("a triple"))
+                .collect();
             graph.canonicalize(CanonicalizationAlgorithm::Unstable);
             return Outcome::Graph(Box::new(graph));
         }
@@ -216,8 +304,13 @@ impl Case {
         for (_, solution) in all("solution") {
             let mut row = Vec::new();
             for binding in manifest.objects(&solution, &format!("{RS}binding")) {
-                let Some(Term::Literal(name)) = manifest.object(&binding, &format!("{RS}variable")) else { panic!() };
-                let value = manifest.object(&binding, &format!("{RS}value")).expect("a value");
+                let Some(Term::Literal(name)) = manifest.object(&binding, &format!("{RS}variable"))
+                else {
+                    panic!()
+                };
+                let value = manifest
+                    .object(&binding, &format!("{RS}value"))
+                    .expect("a value");
                 row.push((name.value().to_owned(), self.cell(&value)));
             }
             row.sort();
@@ -228,7 +321,11 @@ impl Case {
 
     fn expected(&self) -> Outcome {
         let text = || fs::read(&self.result).expect("readable");
-        match self.result.extension().and_then(|extension| extension.to_str()) {
+        match self
+            .result
+            .extension()
+            .and_then(|extension| extension.to_str())
+        {
             Some("srx") => self.results(QueryResultsFormat::Xml, &text()),
             Some("srj") => self.results(QueryResultsFormat::Json, &text()),
             _ => self.turtle(&self.result),
@@ -250,28 +347,61 @@ impl Case {
         let loaded = tempfile::tempdir().expect("a folder");
         let mut catalog =
             "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n".to_owned();
-        let default = self.default.iter().map(|file| (file, format!("default.{file}")));
-        for (file, id) in self.named.iter().map(|file| (file, file.clone())).chain(default) {
+        let default = self
+            .default
+            .iter()
+            .map(|file| (file, format!("default.{file}")));
+        for (file, id) in self
+            .named
+            .iter()
+            .map(|file| (file, file.clone()))
+            .chain(default)
+        {
             fs::copy(folder.join(file), loaded.path().join(file)).expect("copied");
             let entry = "a dcat:Dataset ; dct:title \"W3C\" ; dcat:distribution [ dcat:downloadURL";
-            writeln!(catalog, "<http://e.org/{id}> dct:identifier \"{id}\" ; {entry} <{file}> ] .").expect("written");
+            writeln!(
+                catalog,
+                "<http://e.org/{id}> dct:identifier \"{id}\" ; {entry} <{file}> ] ."
+            )
+            .expect("written");
         }
         fs::write(loaded.path().join("catalog.ttl"), catalog).expect("written");
         let site = Site::from_catalog(&loaded.path().join("catalog.ttl"), limits());
         let query = format!("BASE <{DATASETS}>\n{}", self.query);
-        let accept = if self.query.to_uppercase().contains("CONSTRUCT") { "nt" } else { "json" };
-        let names: Vec<String> = self.named.iter().map(|file| format!("{DATASETS}{file}")).collect();
-        let default = self.default.iter().map(|file| format!("{DATASETS}default.{file}")).collect::<Vec<_>>();
+        let accept = if self.query.to_uppercase().contains("CONSTRUCT") {
+            "nt"
+        } else {
+            "json"
+        };
+        let names: Vec<String> = self
+            .named
+            .iter()
+            .map(|file| format!("{DATASETS}{file}"))
+            .collect();
+        let default = self
+            .default
+            .iter()
+            .map(|file| format!("{DATASETS}default.{file}"))
+            .collect::<Vec<_>>();
         let mut parameters = vec![("query", query.as_str()), ("format", accept)];
         parameters.extend(names.iter().map(|name| ("named-graph-uri", name.as_str())));
-        parameters.extend(default.iter().map(|name| ("default-graph-uri", name.as_str())));
+        parameters.extend(
+            default
+                .iter()
+                .map(|name| ("default-graph-uri", name.as_str())),
+        );
         site.get(&format!("/sparql?{}", encoded(&parameters))).await
     }
 }
 
 fn file_name(term: Term) -> String {
     match term {
-        Term::NamedNode(node) => node.as_str().rsplit('/').next().unwrap_or_default().to_owned(),
+        Term::NamedNode(node) => node
+            .as_str()
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
         other => panic!("{other} is no file"),
     }
 }
@@ -280,12 +410,18 @@ fn cases(folder: &Path) -> Vec<Case> {
     let manifest = Manifest::read(&folder.join("manifest.ttl"));
     let mut cases = Vec::new();
     for (name, test) in manifest.entries() {
-        let Some(action) = manifest.object(&test, &format!("{MF}action")) else { continue };
-        let named: Vec<String> =
-            manifest.objects(&action, &format!("{QT}graphData")).into_iter().map(file_name).collect();
-        let (Some(query), Some(result)) =
-            (manifest.file(&action, &format!("{QT}query")), manifest.file(&test, &format!("{MF}result")))
-        else {
+        let Some(action) = manifest.object(&test, &format!("{MF}action")) else {
+            continue;
+        };
+        let named: Vec<String> = manifest
+            .objects(&action, &format!("{QT}graphData"))
+            .into_iter()
+            .map(file_name)
+            .collect();
+        let (Some(query), Some(result)) = (
+            manifest.file(&action, &format!("{QT}query")),
+            manifest.file(&test, &format!("{MF}result")),
+        ) else {
             continue; // an update
         };
         if named.is_empty() {
@@ -293,17 +429,28 @@ fn cases(folder: &Path) -> Vec<Case> {
         }
         let query = fs::read_to_string(folder.join(query)).expect("readable");
         let default = manifest.file(&action, &format!("{QT}data"));
-        cases.push(Case { name, query, default, named, result: folder.join(result) });
+        cases.push(Case {
+            name,
+            query,
+            default,
+            named,
+            result: folder.join(result),
+        });
     }
     cases
 }
 
 #[tokio::test]
 async fn the_tests_of_the_w3c_with_named_graphs() {
-    let data = std::env::var_os("LODESEEK_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = std::env::var_os("LODESEEK_DATA")
+        .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let suite = data.join("w3c-rdf-tests/sparql");
     if !suite.is_dir() {
-        let _ = writeln!(std::io::stderr().lock(), "SKIPPED: no W3C tests in {} (LODESEEK_DATA)", suite.display());
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "SKIPPED: no W3C tests in {} (LODESEEK_DATA)",
+            suite.display()
+        );
         return;
     }
     let (mut passed, mut failed) = (0, Vec::new());
@@ -327,13 +474,25 @@ async fn the_tests_of_the_w3c_with_named_graphs() {
             match (is_right, is_known) {
                 (true, false) => passed += 1,
                 (false, true) => {}
-                (true, true) => failed.push(format!("{part} {}: passes, and is listed as different", case.name)),
-                (false, false) => {
-                    failed.push(format!("{part} {}: {}\n{}\n{:?}", case.name, case.query, reply.body, case.expected()))
-                }
+                (true, true) => failed.push(format!(
+                    "{part} {}: passes, and is listed as different",
+                    case.name
+                )),
+                (false, false) => failed.push(format!(
+                    "{part} {}: {}\n{}\n{:?}",
+                    case.name,
+                    case.query,
+                    reply.body,
+                    case.expected()
+                )),
             }
         }
     }
-    assert!(failed.is_empty(), "{} failed, {passed} passed:\n{}", failed.len(), failed.join("\n\n"));
+    assert!(
+        failed.is_empty(),
+        "{} failed, {passed} passed:\n{}",
+        failed.len(),
+        failed.join("\n\n")
+    );
     assert!(passed >= 29, "{passed} tests are too few");
 }

@@ -35,16 +35,27 @@ impl Server {
             assert_eq!(run(home.path(), arguments).code, Some(0));
         }
         let mut command = program(home.path());
-        command.args(["serve", "--bind", "127.0.0.1:0"]).args(options);
-        let mut child = command.stderr(Stdio::piped()).spawn().expect("the program starts");
+        command
+            .args(["serve", "--bind", "127.0.0.1:0"])
+            .args(options);
+        let mut child = command
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
         let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
         let address = lines.by_ref().find_map(|line| {
             let line = line.expect("text");
             let rest = line.split_once("listening on http://")?.1;
             rest.split([';', ' ']).next()?.parse().ok()
         });
-        let log = std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<_>>().join("\n"));
-        Self { child, address: address.expect("it listens"), log: Some(log), _home: home }
+        let log =
+            std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<_>>().join("\n"));
+        Self {
+            child,
+            address: address.expect("it listens"),
+            log: Some(log),
+            _home: home,
+        }
     }
 
     /// Connects from one of this machine's loopback addresses.
@@ -72,7 +83,8 @@ impl Drop for Server {
     }
 }
 
-const SEARCH: &str = "GET /api/search?q=tree HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+const SEARCH: &str =
+    "GET /api/search?q=tree HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
 
 fn upload(length: usize, body: &str) -> String {
     format!(
@@ -92,7 +104,10 @@ async fn one_address_leaves_connections_to_others() {
         held.push(server.connect("127.0.0.2").await);
     }
     let refused = server.exchange("127.0.0.2", SEARCH).await;
-    assert!(status(&refused) == "429" && refused.contains("retry-after: 5"), "{refused}");
+    assert!(
+        status(&refused) == "429" && refused.contains("retry-after: 5"),
+        "{refused}"
+    );
     assert_eq!(status(&server.exchange("127.0.0.3", SEARCH).await), "200");
     drop(held);
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -105,44 +120,92 @@ async fn unfinished_uploads_leave_room_for_others() {
     let mut held = Vec::new();
     for client in ["127.0.0.2", "127.0.0.2", "127.0.0.3"] {
         let mut stream = server.connect(client).await;
-        stream.write_all(upload(1_000_000, "@prefix").as_bytes()).await.expect("sent");
+        stream
+            .write_all(upload(1_000_000, "@prefix").as_bytes())
+            .await
+            .expect("sent");
         held.push(stream);
     }
     tokio::time::sleep(Duration::from_millis(500)).await;
     let triple = "<http://e.org/tree> <http://e.org/label> \"tree\" .";
     let complete = upload(triple.len(), triple);
-    let (own, other) = tokio::join!(server.exchange("127.0.0.2", &complete), server.exchange("127.0.0.3", &complete));
-    assert!(status(&own) == "429" && own.contains("retry-after: 5"), "{own}");
+    let (own, other) = tokio::join!(
+        server.exchange("127.0.0.2", &complete),
+        server.exchange("127.0.0.3", &complete)
+    );
+    assert!(
+        status(&own) == "429" && own.contains("retry-after: 5"),
+        "{own}"
+    );
     assert_eq!(status(&other), "200", "{other}");
     // Eight uploads of four addresses are all that are received at one time.
-    for client in ["127.0.0.3", "127.0.0.4", "127.0.0.4", "127.0.0.5", "127.0.0.5"] {
+    for client in [
+        "127.0.0.3",
+        "127.0.0.4",
+        "127.0.0.4",
+        "127.0.0.5",
+        "127.0.0.5",
+    ] {
         let mut stream = server.connect(client).await;
-        stream.write_all(upload(1_000_000, "@prefix").as_bytes()).await.expect("sent");
+        stream
+            .write_all(upload(1_000_000, "@prefix").as_bytes())
+            .await
+            .expect("sent");
         held.push(stream);
     }
     tokio::time::sleep(Duration::from_millis(500)).await;
     let full = server.exchange("127.0.0.6", &complete).await;
-    assert!(status(&full) == "503" && full.contains("retry-after: 5"), "{full}");
-    assert_eq!(status(&server.exchange("127.0.0.6", SEARCH).await), "200", "searches go on");
+    assert!(
+        status(&full) == "503" && full.contains("retry-after: 5"),
+        "{full}"
+    );
+    assert_eq!(
+        status(&server.exchange("127.0.0.6", SEARCH).await),
+        "200",
+        "searches go on"
+    );
     // The clients leave: during the upload, and after it without the response.
     drop(held);
     for _ in 0..8 {
-        server.connect("127.0.0.2").await.write_all(complete.as_bytes()).await.expect("sent");
+        server
+            .connect("127.0.0.2")
+            .await
+            .write_all(complete.as_bytes())
+            .await
+            .expect("sent");
     }
     let began = Instant::now();
     while status(&server.exchange("127.0.0.2", &complete).await) != "200" {
-        assert!(began.elapsed() < TEST_TIMEOUT, "the permits of clients that left are free");
+        assert!(
+            began.elapsed() < TEST_TIMEOUT,
+            "the permits of clients that left are free"
+        );
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     let mut held = Vec::new();
-    for client in ["127.0.0.3", "127.0.0.3", "127.0.0.4", "127.0.0.4", "127.0.0.5", "127.0.0.5", "127.0.0.6"] {
+    for client in [
+        "127.0.0.3",
+        "127.0.0.3",
+        "127.0.0.4",
+        "127.0.0.4",
+        "127.0.0.5",
+        "127.0.0.5",
+        "127.0.0.6",
+    ] {
         let mut stream = server.connect(client).await;
-        stream.write_all(upload(1_000_000, "@prefix").as_bytes()).await.expect("sent");
+        stream
+            .write_all(upload(1_000_000, "@prefix").as_bytes())
+            .await
+            .expect("sent");
         held.push(stream);
     }
     tokio::time::sleep(Duration::from_millis(500)).await;
     let last = server.exchange("127.0.0.2", &complete).await;
-    assert_eq!(status(&last), "200", "seven permits are taken, not more: {last}");
+    assert_eq!(
+        status(&last),
+        "200",
+        "seven permits are taken, not more: {last}"
+    );
 }
 
 /// Examples that take seconds to parse do not take the permits of searches, which read whole graphs to explain hits.
@@ -155,7 +218,12 @@ async fn searches_do_not_wait_for_examples() {
     let uploads = async {
         let [second, third, fourth, fifth] = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"];
         let exchange = |client| server.exchange(client, &slow);
-        tokio::join!(exchange(second), exchange(third), exchange(fourth), exchange(fifth))
+        tokio::join!(
+            exchange(second),
+            exchange(third),
+            exchange(fourth),
+            exchange(fifth)
+        )
     };
     let explained = SEARCH.replace("q=tree", "q=tree&explain=true");
     let search = async {
@@ -171,12 +239,23 @@ async fn a_stop_signal_closes_idle_connections() {
     let mut server = Server::start(&[]);
     let mut idle = server.connect("127.0.0.1").await;
     assert_eq!(status(&server.exchange("127.0.0.1", SEARCH).await), "200");
-    let killed = Command::new("kill").arg(server.child.id().to_string()).status().expect("kill");
+    let killed = Command::new("kill")
+        .arg(server.child.id().to_string())
+        .status()
+        .expect("kill");
     assert!(killed.success());
     assert_eq!(idle.read(&mut [0; 1]).await.expect("no reset"), 0);
     let ended = server.child.wait().expect("it ends");
-    let log = server.log.take().expect("running").join().expect("no panic");
-    assert!(ended.success() && !log.contains("did not end within"), "{ended}: {log}");
+    let log = server
+        .log
+        .take()
+        .expect("running")
+        .join()
+        .expect("no panic");
+    assert!(
+        ended.success() && !log.contains("did not end within"),
+        "{ended}: {log}"
+    );
 }
 
 /// Not about load, but about the same command: secrets that every user of this machine could read.
@@ -186,17 +265,36 @@ fn files_of_the_operator_are_private() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let home = folder.path().join("home");
     assert_eq!(run(&home, &["load", "testdata/catalog.ttl"]).code, Some(0));
-    assert_eq!(fs::metadata(&home).expect("a folder").permissions().mode() & 0o777, 0o700);
+    assert_eq!(
+        fs::metadata(&home).expect("a folder").permissions().mode() & 0o777,
+        0o700
+    );
     let token = folder.path().join("token");
     fs::write(&token, "correct horse battery").expect("written");
     fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).expect("changed");
-    let options = ["serve", "--bind", "127.0.0.1:0", "--operator-token-file", token.to_str().expect("a path")];
+    let options = [
+        "serve",
+        "--bind",
+        "127.0.0.1:0",
+        "--operator-token-file",
+        token.to_str().expect("a path"),
+    ];
     let refused = run(&home, &options);
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(refused.err.contains("every user of this machine can access the operator token"), "{}", refused.err);
+    assert!(
+        refused
+            .err
+            .contains("every user of this machine can access the operator token"),
+        "{}",
+        refused.err
+    );
     fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).expect("changed");
     let started = run(&home, &options);
-    assert!(started.err.contains("there is no index"), "the token is accepted: {}", started.err);
+    assert!(
+        started.err.contains("there is no index"),
+        "the token is accepted: {}",
+        started.err
+    );
 }
 
 #[tokio::test]
@@ -204,31 +302,57 @@ async fn slow_downloads_leave_room_for_others() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut dump = String::new();
     for number in 0..8000 {
-        let _ =
-            writeln!(dump, "<http://e.org/{number}> <http://e.org/is> \"the number {number} of very many numbers\" .");
+        let _ = writeln!(
+            dump,
+            "<http://e.org/{number}> <http://e.org/is> \"the number {number} of very many numbers\" ."
+        );
     }
     fs::write(folder.path().join("many.nt"), dump).expect("written");
-    let catalog = serde_json::json!([{ "dataset_id": "many", "title": "Many", "download": ["many.nt"] }]);
+    let catalog =
+        serde_json::json!([{ "dataset_id": "many", "title": "Many", "download": ["many.nt"] }]);
     let path = folder.path().join("datasets.json");
     fs::write(&path, catalog.to_string()).expect("written");
     let (state, home) = Home::from_catalog(&path).state(limits());
-    let at_once = SnippetLimits { permit_timeout: Duration::from_millis(100), ..SnippetLimits::default() };
+    let at_once = SnippetLimits {
+        permit_timeout: Duration::from_millis(100),
+        ..SnippetLimits::default()
+    };
     let site = Site::behind(app(state.with_snippets(at_once)), home);
     let begin = async |client: u8| -> Response {
-        let path = "/rdf-graph-store?graph=http%3A%2F%2Flocalhost%3A7878%2Fdataset%2Fmany&format=nt";
-        let mut request = Request::builder().uri(path).body(Body::empty()).expect("a request");
-        request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([192, 0, 2, client], 1))));
+        let path =
+            "/rdf-graph-store?graph=http%3A%2F%2Flocalhost%3A7878%2Fdataset%2Fmany&format=nt";
+        let mut request = Request::builder()
+            .uri(path)
+            .body(Body::empty())
+            .expect("a request");
+        request
+            .extensions_mut()
+            .insert(ConnectInfo(SocketAddr::from(([192, 0, 2, client], 1))));
         site.begin(request).await
     };
     let held = [begin(1).await, begin(1).await];
-    assert_eq!(held.each_ref().map(|response| response.status().as_u16()), [200, 200]);
+    assert_eq!(
+        held.each_ref().map(|response| response.status().as_u16()),
+        [200, 200]
+    );
     for _ in 0..2 {
         let refused = begin(1).await;
-        assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].as_bytes()), (429, &b"5"[..]));
+        assert_eq!(
+            (
+                refused.status().as_u16(),
+                refused.headers()["retry-after"].as_bytes()
+            ),
+            (429, &b"5"[..])
+        );
     }
     let other = begin(2).await;
     assert_eq!(other.status(), 200);
-    let text = other.into_body().collect().await.expect("complete").to_bytes();
+    let text = other
+        .into_body()
+        .collect()
+        .await
+        .expect("complete")
+        .to_bytes();
     assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 8000);
     // Downloads take no permits of other work.
     let mut more = Vec::new();
@@ -236,8 +360,12 @@ async fn slow_downloads_leave_room_for_others() {
         more.push(begin(client).await);
     }
     assert_eq!(begin(5).await.status(), 503);
-    let mut snippet =
-        Request::builder().uri("/dataset/many/snippet?format=json").body(Body::empty()).expect("a request");
-    snippet.extensions_mut().insert(ConnectInfo(SocketAddr::from(([192, 0, 2, 1], 1))));
+    let mut snippet = Request::builder()
+        .uri("/dataset/many/snippet?format=json")
+        .body(Body::empty())
+        .expect("a request");
+    snippet
+        .extensions_mut()
+        .insert(ConnectInfo(SocketAddr::from(([192, 0, 2, 1], 1))));
     assert_eq!(site.send(snippet).await.status, 200);
 }

@@ -27,7 +27,11 @@ const REASON: &str = "parsing it needs more than 24 MB of memory";
 fn greedy() -> String {
     let mut text = "{\"@id\": \"http://e.org/greedy\", \"http://e.org/p\": [".to_owned();
     for number in 0..400_000 {
-        let _ = write!(text, "{}\"text {number}\"", if number == 0 { "" } else { "," });
+        let _ = write!(
+            text,
+            "{}\"text {number}\"",
+            if number == 0 { "" } else { "," }
+        );
     }
     text + "]}"
 }
@@ -38,9 +42,10 @@ fn triple(text: &str) -> String {
 
 /// A page of a feed with a file for each dataset.
 fn feed(names: &[&str], next: Option<&str>) -> String {
-    let mut text = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+    let mut text =
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
         @prefix hydra: <http://www.w3.org/ns/hydra/core#> .\n"
-        .to_owned();
+            .to_owned();
     for name in names {
         let _ = writeln!(
             text,
@@ -49,7 +54,10 @@ fn feed(names: &[&str], next: Option<&str>) -> String {
         );
     }
     if let Some(next) = next {
-        let _ = writeln!(text, "</feed> a hydra:PartialCollectionView ; hydra:next <{next}> .");
+        let _ = writeln!(
+            text,
+            "</feed> a hydra:PartialCollectionView ; hydra:next <{next}> ."
+        );
     }
     text
 }
@@ -78,21 +86,38 @@ fn triples(home: &Path) -> Vec<(String, usize)> {
     let store = Store::open(home, lodeseek_store::Access::Read, None).expect("a home");
     let entries = store.entries().expect("entries");
     let count = |entry: &lodeseek_store::Entry| store.content(entry).expect("content").len();
-    entries.iter().map(|entry| (entry.dataset.metadata.id.to_string(), count(entry))).collect()
+    entries
+        .iter()
+        .map(|entry| (entry.dataset.metadata.id.to_string(), count(entry)))
+        .collect()
 }
 
 fn counted(names: &[(&str, usize)]) -> Vec<(String, usize)> {
-    names.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+    names
+        .iter()
+        .map(|(name, count)| ((*name).to_owned(), *count))
+        .collect()
 }
 
 fn harvest(home: &Path, portal: &Portal, arguments: &[&str]) -> (super::support::Ran, Value) {
     let (source, report) = (portal.iri("/feed"), home.join("report.json"));
-    let mut all = vec!["harvest", &source, "--download", "--pause", "0", "--allow-private-network", "127.0.0.0/8"];
+    let mut all = vec![
+        "harvest",
+        &source,
+        "--download",
+        "--pause",
+        "0",
+        "--allow-private-network",
+        "127.0.0.0/8",
+    ];
     let path = report.to_string_lossy().into_owned();
     all.extend(["--report", &path]);
     all.extend(arguments);
     let ran = run(home, &all);
-    (ran, serde_json::from_slice(&fs::read(report).expect("a report")).expect("JSON"))
+    (
+        ran,
+        serde_json::from_slice(&fs::read(report).expect("a report")).expect("JSON"),
+    )
 }
 
 #[test]
@@ -102,7 +127,11 @@ fn a_greedy_file_of_a_portal_costs_its_dataset() {
     let home = tempfile::tempdir().expect("a folder");
     let home = home.path();
     let (ran, report) = harvest(home, &portal, &["--worker-memory", MEMORY]);
-    assert_eq!((ran.code, report["new"].as_array().map(Vec::len)), (Some(0), Some(4)), "{ran:?}");
+    assert_eq!(
+        (ran.code, report["new"].as_array().map(Vec::len)),
+        (Some(0), Some(4)),
+        "{ran:?}"
+    );
     let before = counted(&[("elm", 1), ("greedy", 1), ("oak", 1), ("yew", 1)]);
     assert_eq!(triples(home), before);
 
@@ -112,16 +141,32 @@ fn a_greedy_file_of_a_portal_costs_its_dataset() {
         assert_eq!(ran.code, Some(1), "{ran:?}");
         assert_eq!(report["kept"], serde_json::json!(["greedy"]), "{report:#}");
         let problems = report["problems"].to_string();
-        assert!(problems.contains("greedy.rdf") && problems.contains(REASON), "{problems}");
+        assert!(
+            problems.contains("greedy.rdf") && problems.contains(REASON),
+            "{problems}"
+        );
         let failed = report["sources"][0]["failed"].to_string();
-        assert!(failed.contains("/second") && failed.contains(REASON), "{failed}");
-        assert_eq!(report["sources"][0]["removed"], false, "the second page was not read");
+        assert!(
+            failed.contains("/second") && failed.contains(REASON),
+            "{failed}"
+        );
+        assert_eq!(
+            report["sources"][0]["removed"], false,
+            "the second page was not read"
+        );
         // The old content of the dataset remains, and so does the dataset of the page that could not be read.
-        assert_eq!(triples(home), counted(&[("elm", 2), ("greedy", 1), ("oak", 2), ("yew", 1)]));
+        assert_eq!(
+            triples(home),
+            counted(&[("elm", 2), ("greedy", 1), ("oak", 2), ("yew", 1)])
+        );
     }
 
     let (ran, report) = harvest(home, &portal, &["--no-workers"]);
-    assert_eq!(report["changed"], serde_json::json!(["greedy"]), "without limits it is read: {ran:?}");
+    assert_eq!(
+        report["changed"],
+        serde_json::json!(["greedy"]),
+        "without limits it is read: {ran:?}"
+    );
     assert_eq!(triples(home)[1], ("greedy".to_owned(), 400_000));
 }
 
@@ -131,31 +176,64 @@ fn a_server_that_harvests_a_greedy_file_goes_on() {
     let portal = portal(&is_greedy);
     let home = tempfile::tempdir().expect("a folder");
     let source = portal.iri("/feed");
-    let arguments = ["--allow-private-network", "127.0.0.0/8", "--worker-memory", MEMORY, "--every", "1d"];
-    let arguments = [&["--harvest", source.as_str(), "--download"], &arguments[..]].concat();
+    let arguments = [
+        "--allow-private-network",
+        "127.0.0.0/8",
+        "--worker-memory",
+        MEMORY,
+        "--every",
+        "1d",
+    ];
+    let arguments = [
+        &["--harvest", source.as_str(), "--download"],
+        &arguments[..],
+    ]
+    .concat();
     let mut server = Server::start(home.path(), &arguments);
     let page = server.wait_for("/second");
     assert!(page.contains(REASON), "{page}");
     let dataset = server.wait_for("dataset greedy");
-    assert!(dataset.contains("greedy.rdf") && dataset.contains(REASON), "{dataset}");
+    assert!(
+        dataset.contains("greedy.rdf") && dataset.contains(REASON),
+        "{dataset}"
+    );
     let harvested = server.wait_for("harvested");
     assert!(harvested.contains("3 new"), "{harvested}");
     assert!(server.get("/livez").ends_with("ok\n"));
-    assert!(server.get("/dataset/oak?format=nt").contains("oak"), "the others are served");
+    assert!(
+        server.get("/dataset/oak?format=nt").contains("oak"),
+        "the others are served"
+    );
     drop(server);
-    assert_eq!(triples(home.path()), counted(&[("elm", 2), ("greedy", 0), ("oak", 2)]));
+    assert_eq!(
+        triples(home.path()),
+        counted(&[("elm", 2), ("greedy", 0), ("oak", 2)])
+    );
 
-    for (memory, kept, changed) in [(MEMORY, Some("greedy"), None), ("1024", None, Some("greedy"))] {
+    for (memory, kept, changed) in [
+        (MEMORY, Some("greedy"), None),
+        ("1024", None, Some("greedy")),
+    ] {
         let (_, report) = harvest(home.path(), &portal, &["--worker-memory", memory]);
-        assert_eq!(report["kept"], serde_json::json!(kept.as_slice()), "read again: {report:#}");
-        assert_eq!(report["changed"], serde_json::json!(changed.as_slice()), "read with more memory: {report:#}");
+        assert_eq!(
+            report["kept"],
+            serde_json::json!(kept.as_slice()),
+            "read again: {report:#}"
+        );
+        assert_eq!(
+            report["changed"],
+            serde_json::json!(changed.as_slice()),
+            "read with more memory: {report:#}"
+        );
     }
     assert_eq!(triples(home.path())[1], ("greedy".to_owned(), 400_000));
 }
 
 #[test]
 fn a_killed_worker_costs_its_dataset() {
-    let large: String = (0..300_000).map(|number| triple(&format!("large{number}"))).collect();
+    let large: String = (0..300_000)
+        .map(|number| triple(&format!("large{number}")))
+        .collect();
     let portal = Portal::start(move |asked| match asked.path.as_str() {
         "/feed" => Reply::turtle(feed(&["elm", "large", "oak"], None)),
         "/large.rdf" => Reply::turtle(large.clone()),
@@ -169,7 +247,9 @@ fn a_killed_worker_costs_its_dataset() {
         // The worker of the large file is the only one that has used processor time.
         scope.spawn(|| {
             while !is_done.load(Ordering::SeqCst) {
-                let busy = processes(home, "files").into_iter().find(|process| processor_time(process) >= 15);
+                let busy = processes(home, "files")
+                    .into_iter()
+                    .find(|process| processor_time(process) >= 15);
                 if let Some(process) = busy {
                     kill(&process);
                     return;
@@ -182,13 +262,27 @@ fn a_killed_worker_costs_its_dataset() {
         harvested
     });
     let problems = report["problems"].to_string();
-    assert!(problems.contains("the process that parsed it ended: signal: 9"), "{problems} {ran:?}");
+    assert!(
+        problems.contains("the process that parsed it ended: signal: 9"),
+        "{problems} {ran:?}"
+    );
     let found = triples(home);
-    assert!(found.contains(&("elm".to_owned(), 1)) && found.contains(&("oak".to_owned(), 1)), "{found:?}");
-    assert_eq!(report["new"].as_array().map(Vec::len), Some(3), "stored with what could be read: {report:#}");
+    assert!(
+        found.contains(&("elm".to_owned(), 1)) && found.contains(&("oak".to_owned(), 1)),
+        "{found:?}"
+    );
+    assert_eq!(
+        report["new"].as_array().map(Vec::len),
+        Some(3),
+        "stored with what could be read: {report:#}"
+    );
 
     let (_, report) = harvest(home, &portal, &[]);
-    assert_eq!(report["changed"], serde_json::json!(["large"]), "it is read again: {report:#}");
+    assert_eq!(
+        report["changed"],
+        serde_json::json!(["large"]),
+        "it is read again: {report:#}"
+    );
     assert!(triples(home).contains(&("large".to_owned(), 300_000)));
     let (_, report) = harvest(home, &portal, &[]);
     assert_eq!(report["unchanged"], 3, "{report:#}");
@@ -197,8 +291,16 @@ fn a_killed_worker_costs_its_dataset() {
 /// Returns the processor time of a process in hundredths of a second.
 fn processor_time(process: &str) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
+    let fields = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace();
+    fields
+        .skip(11)
+        .take(2)
+        .filter_map(|ticks| ticks.parse::<u64>().ok())
+        .sum()
 }
 
 const BOUNDARY: &str = "multipart/form-data; boundary=BOUNDARY";
@@ -206,8 +308,14 @@ const BOUNDARY: &str = "multipart/form-data; boundary=BOUNDARY";
 /// A form with files, one for each field.
 fn form(files: &[(&str, &str, &str)]) -> String {
     let part = |(field, name, text): &(&str, &str, &str)| {
-        let name = if name.is_empty() { String::new() } else { format!("; filename=\"{name}\"") };
-        format!("--BOUNDARY\r\nContent-Disposition: form-data; name=\"{field}\"{name}\r\n\r\n{text}\r\n")
+        let name = if name.is_empty() {
+            String::new()
+        } else {
+            format!("; filename=\"{name}\"")
+        };
+        format!(
+            "--BOUNDARY\r\nContent-Disposition: form-data; name=\"{field}\"{name}\r\n\r\n{text}\r\n"
+        )
     };
     files.iter().map(part).collect::<String>() + "--BOUNDARY--\r\n"
 }
@@ -217,22 +325,39 @@ async fn a_greedy_upload_changes_nothing() {
     let home = Home::new();
     home.index();
     let (state, folder) = home.state(limits());
-    Tokens::new(folder.path()).add("write", Scope::Write, "write-secret", 1).expect("added");
+    Tokens::new(folder.path())
+        .add("write", Scope::Write, "write-secret", 1)
+        .expect("added");
     let workers = start_workers(folder.path(), MEMORY.parse().expect("a number"));
     let state = state.with_workers(workers).expect("a store on disk");
-    let state = state.with_operators(Operators::default()).expect("counters");
+    let state = state
+        .with_operators(Operators::default())
+        .expect("counters");
     let (state, _worker) = state.with_administration().expect("started");
     let site = Site::behind(app(state), folder);
-    let headers = [("authorization", "Bearer write-secret"), ("content-type", BOUNDARY), ("prefer", "wait=120")];
+    let headers = [
+        ("authorization", "Bearer write-secret"),
+        ("content-type", BOUNDARY),
+        ("prefer", "wait=120"),
+    ];
     let send = |method: Method, path: &'static str, body: String| {
         let site = &site;
         async move { site.request(method, path, &headers, &body).await }
     };
     let put = |name: &'static str, text: String| {
-        send(Method::PUT, "/api/admin/datasets/trees", form(&[("dump", name, &text)]))
+        send(
+            Method::PUT,
+            "/api/admin/datasets/trees",
+            form(&[("dump", name, &text)]),
+        )
     };
     let oak = put("trees.nt", triple("oak")).await;
-    assert_eq!((oak.status.as_u16(), &oak.json()["result"]["triples"]), (201, &Value::from(1)), "{}", oak.body);
+    assert_eq!(
+        (oak.status.as_u16(), &oak.json()["result"]["triples"]),
+        (201, &Value::from(1)),
+        "{}",
+        oak.body
+    );
     let reply = put("trees.jsonld", greedy()).await;
     assert_eq!(reply.status, 422, "{}", reply.body);
     assert!(
@@ -242,14 +367,25 @@ async fn a_greedy_upload_changes_nothing() {
     );
     let kept = site.get("/dataset/trees?format=nt").await;
     assert!(kept.status == 200, "{}", kept.body);
-    assert!(site.get("/api/search?q=oak").await.body.contains("trees"), "the old content is found");
+    assert!(
+        site.get("/api/search?q=oak").await.body.contains("trees"),
+        "the old content is found"
+    );
 
     // A greedy description, and a catalogue of several datasets.
     let greedy = greedy();
     let described = form(&[("metadata", "description.jsonld", &greedy)]);
     let reply = send(Method::PUT, "/api/admin/datasets/other", described).await;
-    assert!(reply.status == 400 && reply.body.contains(REASON), "{}", reply.body);
-    assert!(!reply.body.contains("/uploads/"), "no path of the server: {}", reply.body);
+    assert!(
+        reply.status == 400 && reply.body.contains(REASON),
+        "{}",
+        reply.body
+    );
+    assert!(
+        !reply.body.contains("/uploads/"),
+        "no path of the server: {}",
+        reply.body
+    );
     let catalog = feed(&["elm", "greedy", "yew"], None).replace("</", "<");
     let (elm, yew) = (triple("elm"), triple("yew"));
     let files = [
@@ -261,12 +397,25 @@ async fn a_greedy_upload_changes_nothing() {
     ];
     let reply = send(Method::POST, "/api/admin/load", form(&files)).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
-    let datasets = reply.json()["result"]["datasets"].as_array().cloned().unwrap_or_default();
+    let datasets = reply.json()["result"]["datasets"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
     let outcomes: Vec<(&str, u64)> = datasets
         .iter()
-        .map(|dataset| (dataset["outcome"].as_str().unwrap_or_default(), dataset["triples"].as_u64().unwrap_or(9)))
+        .map(|dataset| {
+            (
+                dataset["outcome"].as_str().unwrap_or_default(),
+                dataset["triples"].as_u64().unwrap_or(9),
+            )
+        })
         .collect();
-    assert_eq!(outcomes, [("loaded", 1), ("metadata-only", 0), ("loaded", 1)], "{}", reply.body);
+    assert_eq!(
+        outcomes,
+        [("loaded", 1), ("metadata-only", 0), ("loaded", 1)],
+        "{}",
+        reply.body
+    );
     assert!(reply.body.contains(REASON), "{}", reply.body);
     assert_eq!(site.get("/livez").await.status, 200);
 }
@@ -275,20 +424,39 @@ async fn a_greedy_upload_changes_nothing() {
 fn loaded(catalog: &Path, reader: Option<Arc<dyn ContentReader>>) -> Vec<(String, String)> {
     let home = Home::new();
     let default = LoadOptions::default();
-    let options = LoadOptions { reader: reader.unwrap_or(default.reader), ..LoadOptions::default() };
+    let options = LoadOptions {
+        reader: reader.unwrap_or(default.reader),
+        ..LoadOptions::default()
+    };
     let catalog = Catalog::read(catalog).expect("a catalogue");
-    let report = Loader::new(&home.store).with_options(options).load(catalog, &|_| ()).expect("loaded");
-    let reports = report.datasets.iter().map(|dataset| serde_json::to_string(dataset).expect("JSON"));
+    let report = Loader::new(&home.store)
+        .with_options(options)
+        .load(catalog, &|_| ())
+        .expect("loaded");
+    let reports = report
+        .datasets
+        .iter()
+        .map(|dataset| serde_json::to_string(dataset).expect("JSON"));
     let entries = home.store.entries().expect("entries");
-    reports.zip(entries.into_iter().map(|entry| entry.version)).collect()
+    reports
+        .zip(entries.into_iter().map(|entry| entry.version))
+        .collect()
 }
 
 #[test]
 fn workers_read_what_the_process_reads() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
-    let arguments = vec!["--home".into(), folder.path().into(), "worker-process".into()];
-    let options = WorkerOptions { program, arguments, memory_megabytes: 1024 };
+    let arguments = vec![
+        "--home".into(),
+        folder.path().into(),
+        "worker-process".into(),
+    ];
+    let options = WorkerOptions {
+        program,
+        arguments,
+        memory_megabytes: 1024,
+    };
     let parser = Parser::in_workers(folder.path(), &options);
     let catalog = testdata("catalog.ttl");
     let expected = loaded(&catalog, None);
@@ -296,16 +464,31 @@ fn workers_read_what_the_process_reads() {
     assert_eq!(loaded(&catalog, Some(parser.contents())), expected);
 
     // Files that a link of the catalogue's folder leads to, and some that cannot be opened.
-    let (linked, elsewhere) = (folder.path().join("linked"), tempfile::tempdir().expect("a folder"));
+    let (linked, elsewhere) = (
+        folder.path().join("linked"),
+        tempfile::tempdir().expect("a folder"),
+    );
     fs::create_dir(&linked).expect("a folder");
     fs::write(elsewhere.path().join("oak.nt"), triple("oak")).expect("written");
-    std::os::unix::fs::symlink(elsewhere.path().join("oak.nt"), linked.join("oak.rdf")).expect("linked");
+    std::os::unix::fs::symlink(elsewhere.path().join("oak.nt"), linked.join("oak.rdf"))
+        .expect("linked");
     fs::create_dir(linked.join("yew.rdf")).expect("a folder");
     let catalog = linked.join("catalog.ttl");
-    fs::write(&catalog, feed(&["elm", "oak", "yew"], None).replace("</", "<")).expect("written");
+    fs::write(
+        &catalog,
+        feed(&["elm", "oak", "yew"], None).replace("</", "<"),
+    )
+    .expect("written");
     let expected = loaded(&catalog, None);
     assert_eq!(loaded(&catalog, Some(parser.contents())), expected);
-    let whole = parser.catalogs().read(&lodeseek_catalog::CatalogSource::Local { path: catalog.clone() });
+    let whole = parser
+        .catalogs()
+        .read(&lodeseek_catalog::CatalogSource::Local {
+            path: catalog.clone(),
+        });
     let direct = Catalog::read(&catalog).expect("a catalogue");
-    assert_eq!(format!("{:?}", whole.expect("a catalogue")), format!("{direct:?}"));
+    assert_eq!(
+        format!("{:?}", whole.expect("a catalogue")),
+        format!("{direct:?}")
+    );
 }

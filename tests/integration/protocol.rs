@@ -48,11 +48,16 @@ const HTS: &str = "http://www.w3.org/2011/http-statusCodes#";
 
 /// A folder of the W3C's tests, if it is there.
 pub(crate) fn w3c(name: &str) -> Option<PathBuf> {
-    let data = std::env::var_os("LODESEEK_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = std::env::var_os("LODESEEK_DATA")
+        .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let folder = data.join("w3c").join(name);
     let there = folder.join("manifest.ttl").is_file();
     if !there {
-        let _ = writeln!(std::io::stderr().lock(), "SKIPPED: no W3C tests in {} (LODESEEK_DATA)", folder.display());
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "SKIPPED: no W3C tests in {} (LODESEEK_DATA)",
+            folder.display()
+        );
     }
     there.then_some(folder)
 }
@@ -68,8 +73,13 @@ impl Manifest {
         let base = "http://w3c.example/";
         let parser = TurtleParser::new().with_base_iri(base).expect("a base");
         let text = fs::read(path).expect("readable");
-        let triples = parser.for_slice(&text).map(|triple| triple.unwrap_or_else(|error| panic!("{error}")));
-        Self { graph: triples.collect(), base: base.to_owned() }
+        let triples = parser
+            .for_slice(&text)
+            .map(|triple| triple.unwrap_or_else(|error| panic!("{error}")));
+        Self {
+            graph: triples.collect(),
+            base: base.to_owned(),
+        }
     }
 
     pub(crate) fn objects(&self, subject: &Term, property: &str) -> Vec<Term> {
@@ -79,7 +89,10 @@ impl Manifest {
             Term::Literal(_) | Term::Triple(_) => return Vec::new(),
         };
         let property = NamedNodeRef::new(property).expect("an IRI");
-        self.graph.objects_for_subject_predicate(subject, property).map(TermRef::into_owned).collect()
+        self.graph
+            .objects_for_subject_predicate(subject, property)
+            .map(TermRef::into_owned)
+            .collect()
     }
 
     pub(crate) fn object(&self, subject: &Term, property: &str) -> Option<Term> {
@@ -90,7 +103,14 @@ impl Manifest {
     pub(crate) fn pairs(&self, property: &str) -> Vec<(Term, Term)> {
         let property = NamedNodeRef::new(property).expect("an IRI");
         let triples = self.graph.triples_for_predicate(property);
-        triples.map(|triple| (triple.subject.into_owned().into(), triple.object.into_owned())).collect()
+        triples
+            .map(|triple| {
+                (
+                    triple.subject.into_owned().into(),
+                    triple.object.into_owned(),
+                )
+            })
+            .collect()
     }
 
     fn text(&self, subject: &Term, property: &str) -> Option<String> {
@@ -116,10 +136,18 @@ impl Manifest {
         let entries = self.list(&own, &format!("{MF}entries"));
         assert!(!entries.is_empty(), "the manifest has no entries");
         let name = |term: &Term| match term {
-            Term::NamedNode(node) => node.as_str().rsplit('#').next().unwrap_or_default().to_owned(),
+            Term::NamedNode(node) => node
+                .as_str()
+                .rsplit('#')
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
             other => panic!("{other} has no name"),
         };
-        entries.into_iter().map(|entry| (name(&entry), entry)).collect()
+        entries
+            .into_iter()
+            .map(|entry| (name(&entry), entry))
+            .collect()
     }
 
     /// The name of a file of the manifest's folder.
@@ -131,8 +159,13 @@ impl Manifest {
     }
 
     fn requests(&self, test: &Term) -> Vec<Asked> {
-        let action = self.object(test, &format!("{MF}action")).expect("an action");
-        self.list(&action, &format!("{HT}requests")).iter().map(|request| self.asked(request)).collect()
+        let action = self
+            .object(test, &format!("{MF}action"))
+            .expect("an action");
+        self.list(&action, &format!("{HT}requests"))
+            .iter()
+            .map(|request| self.asked(request))
+            .collect()
     }
 
     fn asked(&self, request: &Term) -> Asked {
@@ -142,15 +175,29 @@ impl Manifest {
             (part("fieldName"), part("fieldValue"))
         };
         let body = self.object(request, &format!("{HT}body"));
-        let response = self.object(request, &format!("{HT}resp")).expect("a response");
+        let response = self
+            .object(request, &format!("{HT}resp"))
+            .expect("a response");
         let statuses = self.objects(&response, &format!("{MF}expectedStatus"));
         Asked {
-            method: self.text(request, &format!("{HT}methodName")).expect("a method"),
-            path: self.text(request, &format!("{HT}absolutePath")).expect("a path"),
+            method: self
+                .text(request, &format!("{HT}methodName"))
+                .expect("a method"),
+            path: self
+                .text(request, &format!("{HT}absolutePath"))
+                .expect("a path"),
             headers: headers.iter().map(header).collect(),
-            body: body.as_ref().and_then(|body| self.text(body, &format!("{CNT}chars"))).unwrap_or_default(),
-            encoding: body.as_ref().and_then(|body| self.text(body, &format!("{CNT}characterEncoding"))),
-            statuses: statuses.iter().map(|term| term.to_string().replace(['<', '>'], "").replace(HTS, "")).collect(),
+            body: body
+                .as_ref()
+                .and_then(|body| self.text(body, &format!("{CNT}chars")))
+                .unwrap_or_default(),
+            encoding: body
+                .as_ref()
+                .and_then(|body| self.text(body, &format!("{CNT}characterEncoding"))),
+            statuses: statuses
+                .iter()
+                .map(|term| term.to_string().replace(['<', '>'], "").replace(HTS, ""))
+                .collect(),
             boolean: self.text(&response, &format!("{MF}expectedBoolean")),
             format: self.text(&response, &format!("{MF}expectedFormat")),
         }
@@ -177,41 +224,62 @@ impl Asked {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        let text = self.body.replace(&format!("FROM <{GRAPHS}"), &format!("FROM <{DATASETS}"));
+        let text = self
+            .body
+            .replace(&format!("FROM <{GRAPHS}"), &format!("FROM <{DATASETS}"));
         let body = match self.encoding.as_deref() {
-            Some("UTF-16") => [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect(),
+            Some("UTF-16") => [0xfeff]
+                .into_iter()
+                .chain(text.encode_utf16())
+                .flat_map(u16::to_be_bytes)
+                .collect(),
             _ => text.into_bytes(),
         };
-        site.send(request.body(Body::from(body)).expect("a request")).await
+        site.send(request.body(Body::from(body)).expect("a request"))
+            .await
     }
 
     /// The path at our endpoint, graphs named as here.
     fn our_path(&self) -> String {
         let query = self.path.split_once('?').map_or("", |(_, query)| query);
         let pairs = form_urlencoded::parse(query.as_bytes()).map(|(name, value)| {
-            let value = if name.ends_with("graph-uri") { value.replace(GRAPHS, DATASETS) } else { value.into_owned() };
+            let value = if name.ends_with("graph-uri") {
+                value.replace(GRAPHS, DATASETS)
+            } else {
+                value.into_owned()
+            };
             (name, value)
         });
-        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        let query = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(pairs)
+            .finish();
         format!("/sparql?{query}")
     }
 
     fn check(&self, reply: &Reply) -> Result<(), String> {
         let status = format!("StatusCode{}xx", reply.status.as_u16() / 100);
         if !self.statuses.contains(&status) {
-            return Err(format!("{} is none of {:?}: {}", reply.status, self.statuses, reply.body));
+            return Err(format!(
+                "{} is none of {:?}: {}",
+                reply.status, self.statuses, reply.body
+            ));
         }
         let boolean = || reply.json()["boolean"].as_bool();
         let right = match self.format.as_deref() {
             None => true,
             Some("boolean") => boolean().is_some(),
             Some("tabular") => reply.json()["results"]["bindings"].is_array(),
-            Some("RDF") => reply.media_type() == "text/turtle" && triples(&reply.body, "a.ttl") < usize::MAX,
+            Some("RDF") => {
+                reply.media_type() == "text/turtle" && triples(&reply.body, "a.ttl") < usize::MAX
+            }
             Some(other) => return Err(format!("unknown format {other}")),
         };
         let expected = self.boolean.as_deref().map(|value| value == "true");
         if !right || expected.is_some_and(|expected| boolean() != Some(expected)) {
-            return Err(format!("not {:?} {:?}: {}", self.format, self.boolean, reply.body));
+            return Err(format!(
+                "not {:?} {:?}: {}",
+                self.format, self.boolean, reply.body
+            ));
         }
         Ok(())
     }
@@ -232,21 +300,40 @@ fn site(folder: &Path, files: &[(&str, &str)]) -> Site {
 
 #[tokio::test]
 async fn the_protocols_manifest() {
-    let Some(folder) = w3c("protocol") else { return };
-    let site = site(&folder, &[("data1.rdf", "data1.nt"), ("data2.rdf", "data2.nt"), ("data3.rdf", "data3.nt")]);
+    let Some(folder) = w3c("protocol") else {
+        return;
+    };
+    let site = site(
+        &folder,
+        &[
+            ("data1.rdf", "data1.nt"),
+            ("data2.rdf", "data2.nt"),
+            ("data3.rdf", "data3.nt"),
+        ],
+    );
     let manifest = Manifest::read(&folder.join("manifest.ttl"));
     let (mut failed, mut passed, mut refused) = (Vec::new(), 0, Vec::new());
     for (name, test) in manifest.entries() {
         let requests = manifest.requests(&test);
         if UPDATES.contains(&name.as_str()) {
             let reply = requests[0].send(&site, &requests[0].our_path()).await;
-            assert!(reply.status == 403 && reply.body.contains("read-only"), "{name}: {} {}", reply.status, reply.body);
+            assert!(
+                reply.status == 403 && reply.body.contains("read-only"),
+                "{name}: {} {}",
+                reply.status,
+                reply.body
+            );
             refused.push(name);
             continue;
         }
         for request in &requests {
             let reply = request.send(&site, &request.our_path()).await;
-            failed.extend(request.check(&reply).err().map(|reason| format!("{name}: {reason}")));
+            failed.extend(
+                request
+                    .check(&reply)
+                    .err()
+                    .map(|reason| format!("{name}: {reason}")),
+            );
         }
         passed += 1;
     }
@@ -260,17 +347,33 @@ async fn the_protocols_manifest() {
 
 #[tokio::test]
 async fn calls_of_services_are_parsed_and_refused() {
-    let Some(folder) = w3c("syntax-fed") else { return };
+    let Some(folder) = w3c("syntax-fed") else {
+        return;
+    };
     let site = Site::testdata();
     let manifest = Manifest::read(&folder.join("manifest.ttl"));
     for (name, test) in manifest.entries() {
-        assert_eq!(manifest.object(&test, &format!("{RDF}type")), Some(named(&format!("{MF}PositiveSyntaxTest11"))));
-        let query = manifest.file(&test, &format!("{MF}action")).expect("a query");
+        assert_eq!(
+            manifest.object(&test, &format!("{RDF}type")),
+            Some(named(&format!("{MF}PositiveSyntaxTest11")))
+        );
+        let query = manifest
+            .file(&test, &format!("{MF}action"))
+            .expect("a query");
         let query = fs::read_to_string(folder.join(query)).expect("readable");
         let reply = site.post("/sparql", QUERY, &query).await;
         let silent = query.contains("SILENT");
-        assert_eq!(reply.status.as_u16(), if silent { 200 } else { 403 }, "{name}: {}", reply.body);
-        assert!(silent || reply.body.contains("/g"), "{name}: {}", reply.body);
+        assert_eq!(
+            reply.status.as_u16(),
+            if silent { 200 } else { 403 },
+            "{name}: {}",
+            reply.body
+        );
+        assert!(
+            silent || reply.body.contains("/g"),
+            "{name}: {}",
+            reply.body
+        );
     }
 }
 
@@ -279,8 +382,10 @@ fn named(iri: &str) -> Term {
 }
 
 /// The results manifests: (folder, tests that differ, why).
-const RESULTS: &[(&str, &[(&str, &str)])] =
-    &[("csv-tsv-res", &[("csv03", BY_VALUE), ("tsv03", BY_VALUE)]), ("json-res", &[])];
+const RESULTS: &[(&str, &[(&str, &str)])] = &[
+    ("csv-tsv-res", &[("csv03", BY_VALUE), ("tsv03", BY_VALUE)]),
+    ("json-res", &[]),
+];
 const BY_VALUE: &str = "Oxigraph keeps numbers by their value: 1.0E6 comes back as 1000000";
 
 #[tokio::test]
@@ -290,21 +395,36 @@ async fn results_are_written_as_the_manifests_have_them() {
         let Some(folder) = w3c(name) else { continue };
         let manifest = Manifest::read(&folder.join("manifest.ttl"));
         for (test, node) in manifest.entries() {
-            let action = manifest.object(&node, &format!("{MF}action")).expect("an action");
+            let action = manifest
+                .object(&node, &format!("{MF}action"))
+                .expect("an action");
             let data = manifest.file(&action, &format!("{QT}data")).expect("data");
-            let query = manifest.file(&action, &format!("{QT}query")).expect("a query");
-            let result = manifest.file(&node, &format!("{MF}result")).expect("a result");
+            let query = manifest
+                .file(&action, &format!("{QT}query"))
+                .expect("a query");
+            let result = manifest
+                .file(&node, &format!("{MF}result"))
+                .expect("a result");
             let format = result.rsplit('.').next().expect("a suffix");
             let query = fs::read_to_string(folder.join(query)).expect("readable");
             let site = site(&folder, &[("data", &data)]);
             let path = format!(
                 "/sparql?{}",
-                encoded(&[("default-graph-uri", &format!("{DATASETS}data")), ("format", format)])
+                encoded(&[
+                    ("default-graph-uri", &format!("{DATASETS}data")),
+                    ("format", format)
+                ])
             );
             let reply = site.post(&path, QUERY, &query).await;
             let expected = fs::read_to_string(folder.join(&result)).expect("readable");
-            let (found, expected) = (comparable(&reply.body, format), comparable(&expected, format));
-            let reason = differing.iter().find(|(name, _)| *name == test).map(|(_, reason)| reason);
+            let (found, expected) = (
+                comparable(&reply.body, format),
+                comparable(&expected, format),
+            );
+            let reason = differing
+                .iter()
+                .find(|(name, _)| *name == test)
+                .map(|(_, reason)| reason);
             if (found == expected) != reason.is_none() {
                 wrong.push(format!("{test} ({reason:?})\n{found}\n{expected}"));
             }
@@ -317,8 +437,13 @@ async fn results_are_written_as_the_manifests_have_them() {
 /// ask for `*`, which has no order.
 fn comparable(text: &str, format: &str) -> String {
     if format == "srj" {
-        let mut value: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
-        for binding in value["results"]["bindings"].as_array_mut().into_iter().flatten() {
+        let mut value: Value =
+            serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        for binding in value["results"]["bindings"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+        {
             for term in binding.as_object_mut().expect("an object").values_mut() {
                 if term["type"] == "bnode" {
                     term["value"] = "b".into();
@@ -330,11 +455,24 @@ fn comparable(text: &str, format: &str) -> String {
         }
         return format!("{value:#}");
     }
-    let (separator, quoted) = if format == "csv" { (',', '"') } else { ('\t', '\0') };
-    let lines: Vec<Vec<String>> = text.lines().map(|line| cells(line, separator, quoted)).collect();
+    let (separator, quoted) = if format == "csv" {
+        (',', '"')
+    } else {
+        ('\t', '\0')
+    };
+    let lines: Vec<Vec<String>> = text
+        .lines()
+        .map(|line| cells(line, separator, quoted))
+        .collect();
     let mut order: Vec<usize> = (0..lines[0].len()).collect();
     order.sort_by_key(|&column| &lines[0][column]);
-    let line = |cells: &Vec<String>| order.iter().map(|&column| cells[column].as_str()).collect::<Vec<_>>().join("\t");
+    let line = |cells: &Vec<String>| {
+        order
+            .iter()
+            .map(|&column| cells[column].as_str())
+            .collect::<Vec<_>>()
+            .join("\t")
+    };
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
@@ -344,19 +482,32 @@ fn cells(line: &str, separator: char, quote: char) -> Vec<String> {
         within ^= character == quote;
         character == separator && !within
     });
-    cells.map(|cell| if cell.starts_with("_:") { "_:b".to_owned() } else { cell.to_owned() }).collect()
+    cells
+        .map(|cell| {
+            if cell.starts_with("_:") {
+                "_:b".to_owned()
+            } else {
+                cell.to_owned()
+            }
+        })
+        .collect()
 }
 
 fn graph_of(reply: &Reply) -> Graph {
     assert_eq!(reply.media_type(), "text/turtle", "{}", reply.body);
     let triples = TurtleParser::new().for_slice(reply.body.as_bytes());
-    triples.map(|triple| triple.unwrap_or_else(|error| panic!("{error}: {}", reply.body))).collect()
+    triples
+        .map(|triple| triple.unwrap_or_else(|error| panic!("{error}: {}", reply.body)))
+        .collect()
 }
 
 fn objects(graph: &Graph, subject: &str, property: &str) -> Vec<Term> {
     let subject = NamedNodeRef::new(subject).expect("an IRI");
     let property = NamedNodeRef::new(property).expect("an IRI");
-    graph.objects_for_subject_predicate(subject, property).map(TermRef::into_owned).collect()
+    graph
+        .objects_for_subject_predicate(subject, property)
+        .map(TermRef::into_owned)
+        .collect()
 }
 
 const QUERY: &str = "application/sparql-query";
@@ -368,44 +519,107 @@ const ENDPOINT: &str = "http://localhost:7878/sparql";
 #[tokio::test]
 async fn the_endpoint_describes_itself() {
     if let Some(folder) = w3c("service-description") {
-        let names = Manifest::read(&folder.join("manifest.ttl")).entries().into_iter().map(|(name, _)| name);
-        assert_eq!(names.collect::<Vec<_>>(), ["has-endpoint-triple", "returns-rdf", "conforms-to-schema"]);
+        let names = Manifest::read(&folder.join("manifest.ttl"))
+            .entries()
+            .into_iter()
+            .map(|(name, _)| name);
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            ["has-endpoint-triple", "returns-rdf", "conforms-to-schema"]
+        );
     }
     let site = Site::testdata();
     let graph = graph_of(&site.get("/sparql").await);
     let sd = |name: &str| format!("{SD}{name}");
-    assert_eq!(objects(&graph, ENDPOINT, &format!("{RDF}type")), [named(&sd("Service"))]);
-    assert_eq!(objects(&graph, ENDPOINT, &sd("endpoint")), [named(ENDPOINT)]);
+    assert_eq!(
+        objects(&graph, ENDPOINT, &format!("{RDF}type")),
+        [named(&sd("Service"))]
+    );
+    assert_eq!(
+        objects(&graph, ENDPOINT, &sd("endpoint")),
+        [named(ENDPOINT)]
+    );
     let languages = objects(&graph, ENDPOINT, &sd("supportedLanguage"));
-    assert!(languages.len() == 3 && languages.iter().all(|language| language.to_string().contains("Query>")));
+    assert!(
+        languages.len() == 3
+            && languages
+                .iter()
+                .all(|language| language.to_string().contains("Query>"))
+    );
     assert_eq!(objects(&graph, ENDPOINT, &sd("resultFormat")).len(), 10);
     for feature in objects(&graph, ENDPOINT, &sd("feature")) {
-        let Term::NamedNode(feature) = feature else { panic!("{feature}") };
-        assert_eq!(objects(&graph, feature.as_str(), &format!("{RDF}type")).len(), 1, "{feature} is a sd:Feature");
+        let Term::NamedNode(feature) = feature else {
+            panic!("{feature}")
+        };
+        assert_eq!(
+            objects(&graph, feature.as_str(), &format!("{RDF}type")).len(),
+            1,
+            "{feature} is a sd:Feature"
+        );
     }
-    let (dataset, default) = (format!("{ENDPOINT}#dataset"), format!("{ENDPOINT}#default-graph"));
+    let (dataset, default) = (
+        format!("{ENDPOINT}#dataset"),
+        format!("{ENDPOINT}#default-graph"),
+    );
     assert_eq!(objects(&graph, ENDPOINT, &sd("defaultDataset")).len(), 1);
     assert_eq!(objects(&graph, &dataset, &sd("defaultGraph")).len(), 1);
     let graphs = objects(&graph, &dataset, &sd("namedGraph"));
     assert_eq!(graphs.len(), 12, "every dataset: {graphs:#?}");
     let mut declared = Vec::new();
     for entry in graphs {
-        let Term::NamedNode(entry) = entry else { panic!("{entry}") };
+        let Term::NamedNode(entry) = entry else {
+            panic!("{entry}")
+        };
         let name = objects(&graph, entry.as_str(), &sd("name"));
-        assert_eq!((name.len(), objects(&graph, entry.as_str(), &sd("graph")).len()), (1, 1), "{entry}");
-        assert_eq!(objects(&graph, entry.as_str(), &format!("{RDF}type")).len(), 1, "{entry}");
-        let all = site.post("/sparql", QUERY, &format!("ASK {{ GRAPH {} {{ ?s ?p ?o }} }}", name[0])).await;
-        assert_eq!(all.json()["boolean"], true, "{entry} can be asked by its name");
+        assert_eq!(
+            (
+                name.len(),
+                objects(&graph, entry.as_str(), &sd("graph")).len()
+            ),
+            (1, 1),
+            "{entry}"
+        );
+        assert_eq!(
+            objects(&graph, entry.as_str(), &format!("{RDF}type")).len(),
+            1,
+            "{entry}"
+        );
+        let all = site
+            .post(
+                "/sparql",
+                QUERY,
+                &format!("ASK {{ GRAPH {} {{ ?s ?p ?o }} }}", name[0]),
+            )
+            .await;
+        assert_eq!(
+            all.json()["boolean"],
+            true,
+            "{entry} can be asked by its name"
+        );
         declared.push(name[0].to_string());
     }
     declared.sort();
-    assert_eq!(bound_graphs(&site).await, declared, "GRAPH ?g binds the graphs that are declared");
-    assert_eq!(counts(&site, "?s ?p ?o").await, number(&graph, &default, "triples"));
+    assert_eq!(
+        bound_graphs(&site).await,
+        declared,
+        "GRAPH ?g binds the graphs that are declared"
+    );
+    assert_eq!(
+        counts(&site, "?s ?p ?o").await,
+        number(&graph, &default, "triples")
+    );
     for name in ["catalog", "profiles", "snippets"] {
         let own = format!("http://localhost:7878/{name}");
-        assert_eq!(counts(&site, &format!("GRAPH <{own}> {{ ?s ?p ?o }}")).await, number(&graph, &own, "triples"));
+        assert_eq!(
+            counts(&site, &format!("GRAPH <{own}> {{ ?s ?p ?o }}")).await,
+            number(&graph, &own, "triples")
+        );
     }
-    let trees = objects(&graph, iri("street-trees").trim_matches(['<', '>']), &format!("{VOID}triples"));
+    let trees = objects(
+        &graph,
+        iri("street-trees").trim_matches(['<', '>']),
+        &format!("{VOID}triples"),
+    );
     assert_eq!(trees, [Literal::from(105).into()]);
     for (property, part, count, pattern) in [
         ("propertyPartition", "property", "triples", "?s <TERM> ?o"),
@@ -414,14 +628,18 @@ async fn the_endpoint_describes_itself() {
         let parts = objects(&graph, &default, &format!("{VOID}{property}"));
         assert!(parts.len() > 3, "{property}");
         for node in parts {
-            let Term::BlankNode(node) = node else { panic!("{node}") };
+            let Term::BlankNode(node) = node else {
+                panic!("{node}")
+            };
             let value = |name: &str| {
                 let name = format!("{VOID}{name}");
                 graph
                     .object_for_subject_predicate(&node, NamedNodeRef::new(&name).expect("an IRI"))
                     .map(TermRef::into_owned)
             };
-            let (Some(Term::NamedNode(term)), Some(Term::Literal(count))) = (value(part), value(count)) else {
+            let (Some(Term::NamedNode(term)), Some(Term::Literal(count))) =
+                (value(part), value(count))
+            else {
                 panic!("{property} without {part} or {count}")
             };
             let asked = counts(&site, &pattern.replace("TERM", term.as_str())).await;
@@ -432,18 +650,36 @@ async fn the_endpoint_describes_itself() {
 
 /// Returns the values of `GRAPH ?g`, sorted.
 async fn bound_graphs(site: &Site) -> Vec<String> {
-    let reply = site.post("/sparql", QUERY, "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }").await.json();
+    let reply = site
+        .post(
+            "/sparql",
+            QUERY,
+            "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }",
+        )
+        .await
+        .json();
     let rows = reply["results"]["bindings"].as_array().expect("rows");
-    let mut names: Vec<String> =
-        rows.iter().map(|row| format!("<{}>", row["g"]["value"].as_str().expect("a name"))).collect();
+    let mut names: Vec<String> = rows
+        .iter()
+        .map(|row| format!("<{}>", row["g"]["value"].as_str().expect("a name")))
+        .collect();
     names.sort();
     names
 }
 
 /// Returns the number of matches of a pattern in the default graph, as counted by the endpoint.
 async fn counts(site: &Site, pattern: &str) -> String {
-    let reply = site.post("/sparql", QUERY, &format!("SELECT (COUNT(*) AS ?n) {{ {pattern} }}")).await;
-    reply.json()["results"]["bindings"][0]["n"]["value"].as_str().expect("a number").to_owned()
+    let reply = site
+        .post(
+            "/sparql",
+            QUERY,
+            &format!("SELECT (COUNT(*) AS ?n) {{ {pattern} }}"),
+        )
+        .await;
+    reply.json()["results"]["bindings"][0]["n"]["value"]
+        .as_str()
+        .expect("a number")
+        .to_owned()
 }
 
 fn number(graph: &Graph, subject: &str, property: &str) -> String {
@@ -456,21 +692,40 @@ fn number(graph: &Graph, subject: &str, property: &str) -> String {
 #[tokio::test]
 async fn descriptions_come_as_asked_and_from_where_they_are_asked() {
     let site = Site::testdata();
-    let expected = triples(&site.accept("/sparql", "application/n-triples").await.body, "a.nt");
+    let expected = triples(
+        &site.accept("/sparql", "application/n-triples").await.body,
+        "a.nt",
+    );
     for (accept, format, media_type, name) in [
         ("*/*", "", "text/turtle", "a.ttl"),
         ("text/turtle", "", "text/turtle", "a.ttl"),
         ("application/ld+json", "", "application/ld+json", "a.jsonld"),
-        ("application/rdf+xml, */*;q=0.1", "", "application/rdf+xml", "a.rdf"),
+        (
+            "application/rdf+xml, */*;q=0.1",
+            "",
+            "application/rdf+xml",
+            "a.rdf",
+        ),
         ("text/html", "?format=trig", "application/trig", "a.trig"),
         ("text/html", "?format=nq", "application/n-quads", "a.nq"),
     ] {
         for (path, least) in [("/sparql", expected), ("/.well-known/void", 12 * 8)] {
             let reply = site.accept(&format!("{path}{format}"), accept).await;
-            assert_eq!((reply.status.as_u16(), reply.media_type()), (200, media_type), "{path} {accept} {format}");
-            assert!(reply.header("vary").contains("accept"), "{:?}", reply.headers);
+            assert_eq!(
+                (reply.status.as_u16(), reply.media_type()),
+                (200, media_type),
+                "{path} {accept} {format}"
+            );
+            assert!(
+                reply.header("vary").contains("accept"),
+                "{:?}",
+                reply.headers
+            );
             let found = triples(&reply.body, name);
-            assert!(found >= least && (path != "/sparql" || found == least), "{path} {accept}: {found} of {least}");
+            assert!(
+                found >= least && (path != "/sparql" || found == least),
+                "{path} {accept}: {found} of {least}"
+            );
         }
     }
     for (path, accept) in [("/sparql", "image/png"), ("/.well-known/void", "text/html")] {
@@ -480,10 +735,21 @@ async fn descriptions_come_as_asked_and_from_where_they_are_asked() {
     for host in ["localhost:7878", "127.0.0.1:9999", "evil.example"] {
         let headers = [("accept", "text/turtle"), ("host", host)];
         let graph = graph_of(&site.request(Method::GET, "/sparql", &headers, "").await);
-        assert_eq!(objects(&graph, ENDPOINT, &format!("{SD}endpoint")).len(), 1, "{host}");
+        assert_eq!(
+            objects(&graph, ENDPOINT, &format!("{SD}endpoint")).len(),
+            1,
+            "{host}"
+        );
     }
     for host in ["e.org/> <x:y", "<>", "user@localhost"] {
-        let reply = site.request(Method::GET, "/sparql", &[("accept", "text/turtle"), ("host", host)], "").await;
+        let reply = site
+            .request(
+                Method::GET,
+                "/sparql",
+                &[("accept", "text/turtle"), ("host", host)],
+                "",
+            )
+            .await;
         assert_eq!(reply.status, 400, "{host}: {}", reply.body);
     }
 }
@@ -496,12 +762,24 @@ async fn void_names_every_dataset_and_where_it_can_be_asked() {
     let topics = objects(&graph, document, "http://xmlns.com/foaf/0.1/topic");
     assert_eq!(topics.len(), 12);
     for topic in topics {
-        let Term::NamedNode(topic) = topic else { panic!("{topic}") };
+        let Term::NamedNode(topic) = topic else {
+            panic!("{topic}")
+        };
         let endpoint = objects(&graph, topic.as_str(), &format!("{VOID}sparqlEndpoint"));
         assert_eq!(endpoint, [named(ENDPOINT)]);
-        let path = format!("/sparql?{}", encoded(&[("default-graph-uri", topic.as_str())]));
-        let count = site.post(&path, QUERY, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }").await.json();
-        assert_eq!(count["results"]["bindings"][0]["n"]["value"], number(&graph, topic.as_str(), "triples"), "{topic}");
+        let path = format!(
+            "/sparql?{}",
+            encoded(&[("default-graph-uri", topic.as_str())])
+        );
+        let count = site
+            .post(&path, QUERY, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")
+            .await
+            .json();
+        assert_eq!(
+            count["results"]["bindings"][0]["n"]["value"],
+            number(&graph, topic.as_str(), "triples"),
+            "{topic}"
+        );
     }
 }
 
@@ -510,19 +788,53 @@ async fn the_endpoint_names_its_methods_and_takes_query() {
     let site = Site::testdata();
     let expected = "GET, HEAD, POST, QUERY, OPTIONS";
     for method in ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "MKCOL"] {
-        let reply = site.request(Method::from_bytes(method.as_bytes()).expect("a method"), "/sparql", &[], "").await;
+        let reply = site
+            .request(
+                Method::from_bytes(method.as_bytes()).expect("a method"),
+                "/sparql",
+                &[],
+                "",
+            )
+            .await;
         assert_eq!(reply.header("allow"), expected, "{method}");
-        assert!(reply.header("accept-post").contains("application/sparql-query"), "{method}");
+        assert!(
+            reply
+                .header("accept-post")
+                .contains("application/sparql-query"),
+            "{method}"
+        );
         let refused = !["GET", "HEAD", "OPTIONS"].contains(&method);
-        assert_eq!(reply.status.as_u16(), if refused { 405 } else { 200 }, "{method}");
-        assert!(!refused || reply.body.contains("read-only") && reply.body.contains(expected), "{}", reply.body);
+        assert_eq!(
+            reply.status.as_u16(),
+            if refused { 405 } else { 200 },
+            "{method}"
+        );
+        assert!(
+            !refused || reply.body.contains("read-only") && reply.body.contains(expected),
+            "{}",
+            reply.body
+        );
     }
     let query = Method::from_bytes(b"QUERY").expect("a method");
-    let asked =
-        site.request(query.clone(), "/sparql?format=csv", &[("content-type", QUERY)], "SELECT (1 AS ?n) {}").await;
-    assert_eq!((asked.status.as_u16(), asked.body.as_str()), (200, "n\r\n1\r\n"));
-    assert_eq!(site.request(query, "/sparql", &[], "ASK {}").await.status, 415);
-    let head = site.request(Method::HEAD, "/sparql?query=ASK%7B%7D", &[], "").await;
+    let asked = site
+        .request(
+            query.clone(),
+            "/sparql?format=csv",
+            &[("content-type", QUERY)],
+            "SELECT (1 AS ?n) {}",
+        )
+        .await;
+    assert_eq!(
+        (asked.status.as_u16(), asked.body.as_str()),
+        (200, "n\r\n1\r\n")
+    );
+    assert_eq!(
+        site.request(query, "/sparql", &[], "ASK {}").await.status,
+        415
+    );
+    let head = site
+        .request(Method::HEAD, "/sparql?query=ASK%7B%7D", &[], "")
+        .await;
     assert_eq!(
         (head.status.as_u16(), head.media_type(), head.body.as_str()),
         (200, "application/sparql-results+json", "")
@@ -535,71 +847,185 @@ async fn errors_say_where() {
     let site = Site::testdata();
     for (media_type, body, status, part) in [
         (QUERY, "SELECT *\nWHERE { ?s ?p }", 400, "line 2, column 15"),
-        ("application/sparql-query; charset=utf-16", "ASK {}", 415, "UTF-8"),
-        ("application/sparql-query; charset=\"UTF-8\"", "ASK {}", 200, "true"),
-        ("application/x-www-form-urlencoded; charset=latin1", "query=ASK{}", 415, "latin1"),
+        (
+            "application/sparql-query; charset=utf-16",
+            "ASK {}",
+            415,
+            "UTF-8",
+        ),
+        (
+            "application/sparql-query; charset=\"UTF-8\"",
+            "ASK {}",
+            200,
+            "true",
+        ),
+        (
+            "application/x-www-form-urlencoded; charset=latin1",
+            "query=ASK{}",
+            415,
+            "latin1",
+        ),
         ("", "ASK {}", 415, "no Content-Type"),
         ("application/json", "{}", 415, "application/json"),
     ] {
-        let reply = site.request(Method::POST, "/sparql", &[("content-type", media_type)], body).await;
-        assert_eq!(reply.status.as_u16(), status, "{media_type}: {}", reply.body);
+        let reply = site
+            .request(
+                Method::POST,
+                "/sparql",
+                &[("content-type", media_type)],
+                body,
+            )
+            .await;
+        assert_eq!(
+            reply.status.as_u16(),
+            status,
+            "{media_type}: {}",
+            reply.body
+        );
         assert!(reply.body.contains(part), "{media_type}: {}", reply.body);
-        assert!(status == 200 || reply.media_type() == "text/plain", "{:?}", reply.headers);
+        assert!(
+            status == 200 || reply.media_type() == "text/plain",
+            "{:?}",
+            reply.headers
+        );
     }
     let headers = [("accept", "image/png"), ("content-type", QUERY)];
-    assert_eq!(site.request(Method::POST, "/sparql", &headers, "CONSTRUCT {} {}").await.status, 406);
-    let graph = [("accept", "application/sparql-results+json"), ("content-type", QUERY)];
-    assert_eq!(site.request(Method::POST, "/sparql", &graph, "CONSTRUCT {} {}").await.status, 406);
+    assert_eq!(
+        site.request(Method::POST, "/sparql", &headers, "CONSTRUCT {} {}")
+            .await
+            .status,
+        406
+    );
+    let graph = [
+        ("accept", "application/sparql-results+json"),
+        ("content-type", QUERY),
+    ];
+    assert_eq!(
+        site.request(Method::POST, "/sparql", &graph, "CONSTRUCT {} {}")
+            .await
+            .status,
+        406
+    );
     let two = site.post("/sparql?query=ASK%7B%7D", QUERY, "ASK {}").await;
-    assert!(two.status == 400 && two.body.contains("more than one"), "{}", two.body);
+    assert!(
+        two.status == 400 && two.body.contains("more than one"),
+        "{}",
+        two.body
+    );
 }
 
 #[tokio::test]
 async fn graphs_are_read_whole_by_name() {
-    let few = SparqlLimits { rows: 7, ..limits() };
+    let few = SparqlLimits {
+        rows: 7,
+        ..limits()
+    };
     let site = Site::from_catalog(&testdata("catalog.ttl"), few);
-    let path = |graph: &str| format!("/rdf-graph-store?{}", encoded(&[("graph", graph.trim_matches(['<', '>']))]));
+    let path = |graph: &str| {
+        format!(
+            "/rdf-graph-store?{}",
+            encoded(&[("graph", graph.trim_matches(['<', '>']))])
+        )
+    };
     let trees = path(&iri("street-trees"));
     for (accept, format, media_type, name) in [
         ("*/*", "", "text/turtle", "a.ttl"),
         ("application/n-triples", "", "application/n-triples", "a.nt"),
         ("application/n-quads", "", "application/n-quads", "a.nq"),
-        ("text/html, */*;q=0.5", "&format=jsonld", "application/ld+json", "a.jsonld"),
+        (
+            "text/html, */*;q=0.5",
+            "&format=jsonld",
+            "application/ld+json",
+            "a.jsonld",
+        ),
         ("application/rdf+xml", "", "application/rdf+xml", "a.rdf"),
     ] {
         let reply = site.accept(&format!("{trees}{format}"), accept).await;
-        assert_eq!((reply.status.as_u16(), reply.media_type()), (200, media_type), "{accept}");
-        assert_eq!(triples(&reply.body, name), 105, "all, whatever the limit of rows: {accept}");
-        let head = site.request(Method::HEAD, &format!("{trees}{format}"), &[("accept", accept)], "").await;
-        assert_eq!((head.status.as_u16(), head.media_type(), head.body.as_str()), (200, media_type, ""));
+        assert_eq!(
+            (reply.status.as_u16(), reply.media_type()),
+            (200, media_type),
+            "{accept}"
+        );
+        assert_eq!(
+            triples(&reply.body, name),
+            105,
+            "all, whatever the limit of rows: {accept}"
+        );
+        let head = site
+            .request(
+                Method::HEAD,
+                &format!("{trees}{format}"),
+                &[("accept", accept)],
+                "",
+            )
+            .await;
+        assert_eq!(
+            (head.status.as_u16(), head.media_type(), head.body.as_str()),
+            (200, media_type, "")
+        );
     }
     let description = graph_of(&site.get("/sparql").await);
-    let names = description.triples_for_predicate(NamedNodeRef::new(&format!("{SD}name")).expect("an IRI"));
+    let names =
+        description.triples_for_predicate(NamedNodeRef::new(&format!("{SD}name")).expect("an IRI"));
     for name in names.map(|triple| triple.object.to_string()) {
         let reply = site.accept(&path(&name), "application/n-triples").await;
         assert_eq!(reply.status, 200, "{name}");
     }
     let mut sum = 0;
     for name in ["catalog", "profiles", "snippets"] {
-        let reply = site.accept(&path(&format!("http://localhost:7878/{name}")), "application/n-triples").await;
+        let reply = site
+            .accept(
+                &path(&format!("http://localhost:7878/{name}")),
+                "application/n-triples",
+            )
+            .await;
         sum += triples(&reply.body, "a.nt");
     }
-    let default = site.accept("/rdf-graph-store?default", "application/n-triples").await;
-    assert_eq!(default.body.lines().count(), sum, "the default graph is the metadata");
+    let default = site
+        .accept("/rdf-graph-store?default", "application/n-triples")
+        .await;
+    assert_eq!(
+        default.body.lines().count(),
+        sum,
+        "the default graph is the metadata"
+    );
     for (path, status, part) in [
-        (path("http://e.org/none"), 404, "no graph <http://e.org/none>"),
+        (
+            path("http://e.org/none"),
+            404,
+            "no graph <http://e.org/none>",
+        ),
         (path(&iri("none")), 404, "no graph"),
-        (path("http://localhost:7878/graph/street-trees/0123"), 404, "no graph"),
+        (
+            path("http://localhost:7878/graph/street-trees/0123"),
+            404,
+            "no graph",
+        ),
         (path("http://localhost:7878/versions"), 404, "no graph"),
         (path("not absolute"), 400, "not absolute"),
         ("/rdf-graph-store".to_owned(), 400, "?default"),
-        ("/rdf-graph-store?default&graph=a:b".to_owned(), 400, "one graph"),
+        (
+            "/rdf-graph-store?default&graph=a:b".to_owned(),
+            400,
+            "one graph",
+        ),
         (format!("{trees}&format=csv"), 400, "csv"),
     ] {
         let reply = site.get(&path).await;
-        assert_eq!((reply.status.as_u16(), reply.media_type()), (status, "text/plain"), "{path}");
+        assert_eq!(
+            (reply.status.as_u16(), reply.media_type()),
+            (status, "text/plain"),
+            "{path}"
+        );
         assert!(reply.body.contains(part), "{path}: {}", reply.body);
-        assert_eq!(site.request(Method::HEAD, &path, &[], "").await.status.as_u16(), status, "{path}");
+        assert_eq!(
+            site.request(Method::HEAD, &path, &[], "")
+                .await
+                .status
+                .as_u16(),
+            status,
+            "{path}"
+        );
     }
     assert_eq!(site.accept(&trees, "text/html").await.status, 406);
 }
@@ -607,7 +1033,9 @@ async fn graphs_are_read_whole_by_name() {
 /// The manifests write before they read: every first request but one is refused, and nothing changes.
 #[tokio::test]
 async fn the_graph_stores_manifests() {
-    let Some(folder) = w3c("graph-store-protocol") else { return };
+    let Some(folder) = w3c("graph-store-protocol") else {
+        return;
+    };
     let site = Site::testdata();
     let before = site.get("/rdf-graph-store?default").await.body;
     let (mut read, mut refused) = (Vec::new(), 0);
@@ -617,15 +1045,25 @@ async fn the_graph_stores_manifests() {
         let path = first.path.replace("/gsp", "/rdf-graph-store");
         let reply = first.send(&site, &path).await;
         if matches!(first.method.as_str(), "GET" | "HEAD") {
-            assert_eq!((first.statuses.as_slice(), reply.status.as_u16()), (["NotFound".to_owned()].as_slice(), 404));
+            assert_eq!(
+                (first.statuses.as_slice(), reply.status.as_u16()),
+                (["NotFound".to_owned()].as_slice(), 404)
+            );
             read.push(name);
         } else {
-            assert_eq!((reply.status.as_u16(), reply.header("allow")), (405, "GET, HEAD, OPTIONS"), "{name}");
+            assert_eq!(
+                (reply.status.as_u16(), reply.header("allow")),
+                (405, "GET, HEAD, OPTIONS"),
+                "{name}"
+            );
             assert!(reply.body.contains("read-only"), "{name}: {}", reply.body);
             refused += 1;
         }
     }
-    assert_eq!((read, refused), (vec!["head_non_existing_indirect".to_owned()], 8));
+    assert_eq!(
+        (read, refused),
+        (vec!["head_non_existing_indirect".to_owned()], 8)
+    );
     assert_eq!(site.get("/rdf-graph-store?default").await.body, before);
 }
 
@@ -647,9 +1085,22 @@ async fn parameters_of_other_clients() {
             ("results", format),
             ("default-graph-uri", ""),
         ];
-        let reply = site.accept(&format!("/sparql?{}", encoded(&parameters)), accept).await;
-        assert_eq!((reply.status.as_u16(), reply.media_type()), (200, media_type), "{format}: {}", reply.body);
+        let reply = site
+            .accept(&format!("/sparql?{}", encoded(&parameters)), accept)
+            .await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.media_type()),
+            (200, media_type),
+            "{format}: {}",
+            reply.body
+        );
     }
-    let reply = site.get("/sparql?query=ASK%7B%7D&format=application/sparql-results+xml").await;
-    assert_eq!(reply.media_type(), "application/sparql-results+xml", "a plus that is not encoded is a space");
+    let reply = site
+        .get("/sparql?query=ASK%7B%7D&format=application/sparql-results+xml")
+        .await;
+    assert_eq!(
+        reply.media_type(),
+        "application/sparql-results+xml",
+        "a plus that is not encoded is a space"
+    );
 }

@@ -2,10 +2,13 @@
 
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::document::{Field, FieldedDocument};
-use lodeseek_index::sparse::{Bm25, FieldWeights, Fsdm, LengthMode, Lmd, ModelKind, SparseModel, TfIdf, rank};
+use lodeseek_index::sparse::{
+    Bm25, FieldWeights, Fsdm, LengthMode, Lmd, ModelKind, SparseModel, TfIdf, rank,
+};
 use lodeseek_index::{
-    Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, Index,
-    IndexDocument, IndexError, IndexWriter, PairFrequencies, QueryTerm, Snapshot, StatisticsLevel, TermStatistics,
+    Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics,
+    FieldStatistics, Index, IndexDocument, IndexError, IndexWriter, PairFrequencies, QueryTerm,
+    Snapshot, StatisticsLevel, TermStatistics,
 };
 use lodeseek_ranking::{Ranking, Scored};
 use proptest::prelude::*;
@@ -18,13 +21,22 @@ fn id(name: &str) -> DatasetId {
 }
 
 fn put(writer: &mut IndexWriter, name: &str, document: &FieldedDocument) {
-    let document =
-        IndexDocument::new(id(name), String::new(), document, &Analysis::default(), b"{}".to_vec(), b"{}".to_vec());
+    let document = IndexDocument::new(
+        id(name),
+        String::new(),
+        document,
+        &Analysis::default(),
+        b"{}".to_vec(),
+        b"{}".to_vec(),
+    );
     writer.put(document).expect("written");
 }
 
 fn snapshot(folder: &TempDir) -> Arc<Snapshot> {
-    Index::open(folder.path()).expect("an index").snapshot().expect("a snapshot")
+    Index::open(folder.path())
+        .expect("an index")
+        .snapshot()
+        .expect("a snapshot")
 }
 
 /// Title .5 and description .8.
@@ -35,12 +47,22 @@ fn four_documents() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let mut writer = IndexWriter::open(folder.path()).expect("a writer");
     for (name, title, description) in [
-        ("0", "Maryland alpha beta", "nitrogen nitrogen reduction plan gamma"),
-        ("1", "nitrogen reduction", "nitrogen gamma delta epsilon zeta eta"),
+        (
+            "0",
+            "Maryland alpha beta",
+            "nitrogen nitrogen reduction plan gamma",
+        ),
+        (
+            "1",
+            "nitrogen reduction",
+            "nitrogen gamma delta epsilon zeta eta",
+        ),
         ("2", "plan alpha", "plan plan plan delta epsilon zeta"),
         ("3", "beta", "gamma eta"),
     ] {
-        let document = FieldedDocument::default().with(Field::Title, [title]).with(Field::Description, [description]);
+        let document = FieldedDocument::default()
+            .with(Field::Title, [title])
+            .with(Field::Description, [description]);
         put(&mut writer, name, &document);
     }
     writer.commit().expect("committed");
@@ -59,27 +81,55 @@ fn scores_are_lucenes() {
     // Lucene 7.5's BM25 has the constant factor k1 + 1.
     let models: [Explained; 3] = [
         (
-            Box::new(TfIdf { weights: WEIGHTS, lengths }),
+            Box::new(TfIdf {
+                weights: WEIGHTS,
+                lengths,
+            }),
             1.0,
             [("0", 2.543_731_7), ("1", 1.848_455_8), ("2", 1.532_163_1)],
         ),
         (
-            Box::new(Bm25 { weights: WEIGHTS, lengths, ..Bm25::default() }),
+            Box::new(Bm25 {
+                weights: WEIGHTS,
+                lengths,
+                ..Bm25::default()
+            }),
             2.2,
             [("0", 2.736_809_5), ("1", 1.704_595_8), ("2", 1.426_856_3)],
         ),
         (
-            Box::new(Lmd { weights: WEIGHTS, lengths, ..Lmd::default() }),
+            Box::new(Lmd {
+                weights: WEIGHTS,
+                lengths,
+                ..Lmd::default()
+            }),
             1.0,
-            [("0", 0.004_359_373_4), ("2", 0.003_013_266_3), ("1", 0.001_247_955_6)],
+            [
+                ("0", 0.004_359_373_4),
+                ("2", 0.003_013_266_3),
+                ("1", 0.001_247_955_6),
+            ],
         ),
     ];
     for (model, factor, expected) in models {
         let ranked = rank(model.as_ref(), &query, &snapshot(&folder), 10).expect("ranked");
-        assert_eq!(ranked.ranking.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), expected.map(|one| one.0));
+        assert_eq!(
+            ranked
+                .ranking
+                .iter()
+                .map(|one| one.id.as_str())
+                .collect::<Vec<_>>(),
+            expected.map(|one| one.0)
+        );
         for (one, (_, score)) in ranked.ranking.iter().zip(expected) {
             let difference = (one.score * factor - score).abs();
-            assert!(difference < 1e-5 * score.max(1e-2), "{} {}: {} {score}", model.name(), one.id, one.score * factor);
+            assert!(
+                difference < 1e-5 * score.max(1e-2),
+                "{} {}: {} {score}",
+                model.name(),
+                one.id,
+                one.score * factor
+            );
         }
     }
 }
@@ -88,25 +138,63 @@ fn scores_are_lucenes() {
 #[test]
 fn explanations_hold_lucenes_numbers() {
     let folder = four_documents();
-    let (query, snapshot) = (AnalyzedQuery::new("nitrogen maryland", &Analysis::default()), snapshot(&folder));
+    let (query, snapshot) = (
+        AnalyzedQuery::new("nitrogen maryland", &Analysis::default()),
+        snapshot(&folder),
+    );
     let explained = |model: &dyn SparseModel| {
         let ranked = rank(model, &query, &snapshot, 1).expect("ranked");
         let address = ranked.address(&id("0")).expect("ranked first");
         let counts = snapshot
-            .document_statistics(&query, &model.fields(), &[address], model.statistics_level())
+            .document_statistics(
+                &query,
+                &model.fields(),
+                &[address],
+                model.statistics_level(),
+            )
             .expect("counted");
-        model.explain(&query, &counts[0], &ranked.collection).to_string()
+        model
+            .explain(&query, &counts[0], &ranked.collection)
+            .to_string()
     };
     let lengths = LengthMode::LuceneByte;
     for (tree, numbers) in [
-        (explained(&TfIdf { weights: WEIGHTS, lengths }), ["1.5108", "1.4142", "0.4472", "0.5774", "0.7644", "0.5532"]),
         (
-            explained(&Bm25 { weights: WEIGHTS, lengths, ..Bm25::default() }),
-            ["0.6931", "1.2040", "0.8000", "0.5000", "average 4.8", "average 2.0"],
+            explained(&TfIdf {
+                weights: WEIGHTS,
+                lengths,
+            }),
+            ["1.5108", "1.4142", "0.4472", "0.5774", "0.7644", "0.5532"],
         ),
         (
-            explained(&Lmd { weights: WEIGHTS, lengths, ..Lmd::default() }),
-            ["0.0020", "0.0050", "-0.0025", "3.743e-4", "-0.0015", "3 times among 19 tokens"],
+            explained(&Bm25 {
+                weights: WEIGHTS,
+                lengths,
+                ..Bm25::default()
+            }),
+            [
+                "0.6931",
+                "1.2040",
+                "0.8000",
+                "0.5000",
+                "average 4.8",
+                "average 2.0",
+            ],
+        ),
+        (
+            explained(&Lmd {
+                weights: WEIGHTS,
+                lengths,
+                ..Lmd::default()
+            }),
+            [
+                "0.0020",
+                "0.0050",
+                "-0.0025",
+                "3.743e-4",
+                "-0.0015",
+                "3 times among 19 tokens",
+            ],
         ),
     ] {
         for number in numbers {
@@ -131,7 +219,11 @@ fn query_of(groups: &[Group], sequence: &[usize]) -> AnalyzedQuery {
         text: format!("any of {group:?}"),
         alternatives: group.iter().copied().map(word).collect(),
     };
-    AnalyzedQuery { distinct: groups.iter().map(term).collect(), sequence: sequence.to_vec(), translation: None }
+    AnalyzedQuery {
+        distinct: groups.iter().map(term).collect(),
+        sequence: sequence.to_vec(),
+        translation: None,
+    }
 }
 
 fn count(words: &[u8], group: &Group) -> usize {
@@ -153,33 +245,67 @@ fn collection_of(documents: &Documents, query: &[Group]) -> CollectionStatistics
             }
         }
     }
-    CollectionStatistics { documents: documents.len() as u64, fields, terms }
+    CollectionStatistics {
+        documents: documents.len() as u64,
+        fields,
+        terms,
+    }
 }
 
-fn document_of(document: &[Vec<u8>; 8], distinct: &[Group], sequence: &[usize]) -> DocumentStatistics {
+fn document_of(
+    document: &[Vec<u8>; 8],
+    distinct: &[Group],
+    sequence: &[usize],
+) -> DocumentStatistics {
     let pair = |first: &Group, second: &Group, words: &[u8]| PairFrequencies {
-        ordered: words.windows(2).filter(|two| first.contains(&two[0]) && second.contains(&two[1])).count() as u32,
-        unordered: words.windows(8).filter(|eight| count(eight, first) > 0 && count(eight, second) > 0).count() as u32,
+        ordered: words
+            .windows(2)
+            .filter(|two| first.contains(&two[0]) && second.contains(&two[1]))
+            .count() as u32,
+        unordered: words
+            .windows(8)
+            .filter(|eight| count(eight, first) > 0 && count(eight, second) > 0)
+            .count() as u32,
     };
     let of_pair = |pair_of: &[usize]| {
-        std::array::from_fn(|field| pair(&distinct[pair_of[0]], &distinct[pair_of[1]], &document[field]))
+        std::array::from_fn(|field| {
+            pair(
+                &distinct[pair_of[0]],
+                &distinct[pair_of[1]],
+                &document[field],
+            )
+        })
     };
     DocumentStatistics {
-        frequencies: distinct.iter().map(|term| std::array::from_fn(|f| count(&document[f], term) as u32)).collect(),
+        frequencies: distinct
+            .iter()
+            .map(|term| std::array::from_fn(|f| count(&document[f], term) as u32))
+            .collect(),
         pairs: sequence.windows(2).map(of_pair).collect(),
         lengths: std::array::from_fn(|field| document[field].len() as u32),
     }
 }
 
 /// The ranking by the definitions: every document that matches, scored one by one.
-fn by_definition(model: &dyn SparseModel, documents: &Documents, distinct: &[Group], query: &AnalyzedQuery) -> Ranking {
+fn by_definition(
+    model: &dyn SparseModel,
+    documents: &Documents,
+    distinct: &[Group],
+    query: &AnalyzedQuery,
+) -> Ranking {
     let collection = collection_of(documents, distinct);
     let matches = |document: &DocumentStatistics| {
-        document.frequencies.iter().any(|term| model.fields().iter().any(|field| term[field.index()] > 0))
+        document
+            .frequencies
+            .iter()
+            .any(|term| model.fields().iter().any(|field| term[field.index()] > 0))
     };
     let scored = documents.iter().filter_map(|(name, document)| {
         let document = document_of(document, distinct, &query.sequence);
-        matches(&document).then(|| Scored { id: id(name), score: model.score(query, &document, &collection) })
+        matches(&document).then(|| Scored {
+            id: id(name),
+            score: model.score(query, &document, &collection),
+        })
     });
     Ranking::from_scores(scored.collect())
 }
@@ -211,7 +337,16 @@ fn write(documents: &Documents, commits: usize, removed: &[usize]) -> TempDir {
 
 fn fields() -> impl Strategy<Value = [Vec<u8>; 8]> {
     let field = || proptest::collection::vec(0u8..6, 0..14);
-    (field(), field(), field(), field(), field(), field(), field(), field())
+    (
+        field(),
+        field(),
+        field(),
+        field(),
+        field(),
+        field(),
+        field(),
+        field(),
+    )
         .prop_map(|(a, b, c, d, e, f, g, h)| [a, b, c, d, e, f, g, h])
 }
 
@@ -283,17 +418,36 @@ proptest! {
 
 /// Places of the letters of a group that are in some document.
 fn seen_of(documents: &Documents, group: &Group) -> Vec<usize> {
-    let is_seen = |letter: u8| documents.values().flatten().any(|words| words.contains(&letter));
-    (0..group.len()).filter(|&place| is_seen(group[place])).collect()
+    let is_seen = |letter: u8| {
+        documents
+            .values()
+            .flatten()
+            .any(|words| words.contains(&letter))
+    };
+    (0..group.len())
+        .filter(|&place| is_seen(group[place]))
+        .collect()
 }
 
 /// Words of several tokens in more documents than are decoded or scored together, alone in some windows and not in others.
 #[test]
 fn words_of_several_tokens_beyond_blocks_and_windows() {
-    let letter = |n: usize| if n < 5_000 { u8::from(n.is_multiple_of(3)) } else { (n % 5) as u8 };
+    let letter = |n: usize| {
+        if n < 5_000 {
+            u8::from(n.is_multiple_of(3))
+        } else {
+            (n % 5) as u8
+        }
+    };
     let words = |n: usize| {
         let words = [letter(n), 9, letter(n / 2), letter(n * 7919 % 9_001)];
-        std::array::from_fn(|field| if field < 2 { words[..1 + n % 4].to_vec() } else { Vec::new() })
+        std::array::from_fn(|field| {
+            if field < 2 {
+                words[..1 + n % 4].to_vec()
+            } else {
+                Vec::new()
+            }
+        })
     };
     let mut documents: Documents = (0..9_000).map(|n| (format!("d{n:04}"), words(n))).collect();
     let folder = write(&documents, 2, &[0, 70, 8_999]);
@@ -302,12 +456,21 @@ fn words_of_several_tokens_beyond_blocks_and_windows() {
     }
     let groups = [vec![1, 3, 4], vec![2, 4, 8]];
     let query = query_of(&groups, &[0, 1]);
-    let sums = [ModelKind::TfIdf, ModelKind::Bm25, ModelKind::Lmd].map(|kind| kind.model(LengthMode::Exact));
-    let rescored: Box<dyn SparseModel> = Box::new(Fsdm { candidates: documents.len(), ..Fsdm::default() });
+    let sums = [ModelKind::TfIdf, ModelKind::Bm25, ModelKind::Lmd]
+        .map(|kind| kind.model(LengthMode::Exact));
+    let rescored: Box<dyn SparseModel> = Box::new(Fsdm {
+        candidates: documents.len(),
+        ..Fsdm::default()
+    });
     for model in sums.into_iter().chain([rescored]) {
         let expected = by_definition(model.as_ref(), &documents, &groups, &query);
         let ranked = rank(model.as_ref(), &query, &snapshot(&folder), 50).expect("ranked");
-        assert_eq!((ranked.total, &ranked.ranking), (expected.len(), &expected.cut(50)), "{}", model.name());
+        assert_eq!(
+            (ranked.total, &ranked.ranking),
+            (expected.len(), &expected.cut(50)),
+            "{}",
+            model.name()
+        );
     }
 }
 
@@ -319,34 +482,62 @@ fn words_that_stand_for_the_same_are_one() {
     assert_eq!(query.sequence.len(), 4);
     assert_eq!((query.sequence[0], query.sequence[3]), (0, 0));
     let query = AnalyzedQuery::new("Nitrogen in the bay nitrogen", &Analysis::default());
-    assert_eq!((query.texts(), query.sequence), (vec!["nitrogen".to_owned(), "bay".to_owned()], vec![0, 1, 0]));
+    assert_eq!(
+        (query.texts(), query.sequence),
+        (vec!["nitrogen".to_owned(), "bay".to_owned()], vec![0, 1, 0])
+    );
 }
 
 /// More documents than are scored together, most of them tied, some deleted, in two segments: ids decide at the floor.
 #[test]
 fn ties_beyond_a_window_are_in_the_order_of_ids() {
-    let words = |n: usize| std::array::from_fn(|field| vec![(n % 3) as u8; if field == 0 { 1 + n % 2 } else { 0 }]);
-    let mut documents: Documents = (0..9_000).map(|n| (format!("d{n}"), words(n * 7919 % 9_001))).collect();
+    let words = |n: usize| {
+        std::array::from_fn(|field| vec![(n % 3) as u8; if field == 0 { 1 + n % 2 } else { 0 }])
+    };
+    let mut documents: Documents = (0..9_000)
+        .map(|n| (format!("d{n}"), words(n * 7919 % 9_001)))
+        .collect();
     let folder = write(&documents, 2, &[0, 70, 8_999]);
-    let gone: Vec<String> = [0, 70, 8_999].iter().filter_map(|&n| documents.keys().nth(n).cloned()).collect();
+    let gone: Vec<String> = [0, 70, 8_999]
+        .iter()
+        .filter_map(|&n| documents.keys().nth(n).cloned())
+        .collect();
     documents.retain(|name, _| !gone.contains(name));
     let query = AnalyzedQuery::new("w0 w1", &Analysis::default());
-    let sums = [ModelKind::TfIdf, ModelKind::Bm25, ModelKind::Lmd].map(|kind| kind.model(LengthMode::Exact));
-    let rescored: Box<dyn SparseModel> = Box::new(Fsdm { candidates: documents.len(), ..Fsdm::default() });
+    let sums = [ModelKind::TfIdf, ModelKind::Bm25, ModelKind::Lmd]
+        .map(|kind| kind.model(LengthMode::Exact));
+    let rescored: Box<dyn SparseModel> = Box::new(Fsdm {
+        candidates: documents.len(),
+        ..Fsdm::default()
+    });
     for model in sums.into_iter().chain([rescored]) {
         let expected = by_definition(model.as_ref(), &documents, &[vec![0], vec![1]], &query);
         let ranked = rank(model.as_ref(), &query, &snapshot(&folder), 10).expect("ranked");
-        assert_eq!((ranked.total, &ranked.ranking), (expected.len(), &expected.cut(10)), "{}", model.name());
+        assert_eq!(
+            (ranked.total, &ranked.ranking),
+            (expected.len(), &expected.cut(10)),
+            "{}",
+            model.name()
+        );
     }
 }
 
 #[test]
 fn fsdm_scores_its_candidates_alone() {
-    let documents: Documents =
-        (0..30).map(|n| (format!("d{n}"), std::array::from_fn(|_| vec![n % 3, (n + 1) % 5]))).collect();
+    let documents: Documents = (0..30)
+        .map(|n| {
+            (
+                format!("d{n}"),
+                std::array::from_fn(|_| vec![n % 3, (n + 1) % 5]),
+            )
+        })
+        .collect();
     let folder = write(&documents, 1, &[]);
     let query = AnalyzedQuery::new("w0 w1", &Analysis::default());
-    let model = Fsdm { candidates: 7, ..Fsdm::default() };
+    let model = Fsdm {
+        candidates: 7,
+        ..Fsdm::default()
+    };
     let ranked = rank(&model, &query, &snapshot(&folder), 20).expect("ranked");
     let first = rank(&model.candidate_model, &query, &snapshot(&folder), 7).expect("ranked");
     let ids = |ranking: &Ranking| {
@@ -367,9 +558,18 @@ fn an_index_of_another_version_is_refused() {
     let text = std::fs::read_to_string(&meta).expect("the schema");
     let other = text.replacen("\"fieldnorms\": true", "\"fieldnorms\": false", 1);
     assert_ne!(text, other);
-    let members = other.split_once(",\"lodeseek_checksum\"").expect("a checksum").0; // earlier versions wrote none
+    let members = other
+        .split_once(",\"lodeseek_checksum\"")
+        .expect("a checksum")
+        .0; // earlier versions wrote none
     let other = format!("{members}}}");
     std::fs::write(&meta, other).expect("written");
-    assert!(matches!(Index::open(folder.path()), Err(IndexError::OtherVersion(_))));
-    assert!(matches!(IndexWriter::open(folder.path()).map(drop), Err(IndexError::OtherVersion(_))));
+    assert!(matches!(
+        Index::open(folder.path()),
+        Err(IndexError::OtherVersion(_))
+    ));
+    assert!(matches!(
+        IndexWriter::open(folder.path()).map(drop),
+        Err(IndexError::OtherVersion(_))
+    ));
 }

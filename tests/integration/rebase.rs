@@ -26,7 +26,13 @@ fn home() -> tempfile::TempDir {
 /// Returns the rows of a query as N-Triples terms; blank nodes without their labels, which depend on the graph.
 fn rows(home: &Path, query: &str) -> Vec<String> {
     let text = succeeds(home, &["query", query, "--format", "tsv"]);
-    let cell = |cell: &str| if cell.starts_with("_:") { "_:".to_owned() } else { cell.to_owned() };
+    let cell = |cell: &str| {
+        if cell.starts_with("_:") {
+            "_:".to_owned()
+        } else {
+            cell.to_owned()
+        }
+    };
     let row = |line: &str| line.split('\t').map(cell).collect::<Vec<_>>().join("\t");
     let mut rows: Vec<String> = text.lines().map(row).collect();
     rows.sort();
@@ -39,12 +45,26 @@ fn every_iri_of_the_home_moves_and_content_stays() {
     let home = home.path();
     let before = rows(home, ALL);
     let found = succeeds(home, &["search", "water", "--json"]);
-    let content = rows(home, "SELECT ?s ?p ?o { GRAPH <http://localhost:7878/dataset/street-trees> { ?s ?p ?o } }");
-    assert!(before.len() > 500 && content.len() > 10, "{} rows", before.len());
+    let content = rows(
+        home,
+        "SELECT ?s ?p ?o { GRAPH <http://localhost:7878/dataset/street-trees> { ?s ?p ?o } }",
+    );
+    assert!(
+        before.len() > 500 && content.len() > 10,
+        "{} rows",
+        before.len()
+    );
 
     let ran = run(home, &["rebase", NEW]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.err.ends_with(&format!("the base of {} is {NEW}: 12 datasets\n", home.display())), "{}", ran.err);
+    assert!(
+        ran.err.ends_with(&format!(
+            "the base of {} is {NEW}: 12 datasets\n",
+            home.display()
+        )),
+        "{}",
+        ran.err
+    );
 
     let after = rows(home, ALL);
     let expected: BTreeSet<String> = before.iter().map(|row| row.replace(OLD, NEW)).collect();
@@ -52,7 +72,10 @@ fn every_iri_of_the_home_moves_and_content_stays() {
     assert_eq!(after.len(), before.len());
     let moved = format!("SELECT ?s ?p ?o {{ GRAPH <{NEW}dataset/street-trees> {{ ?s ?p ?o }} }}");
     assert_eq!(rows(home, &moved), content);
-    assert_eq!(succeeds(home, &["search", "water", "--json"]), found.replace(OLD, NEW));
+    assert_eq!(
+        succeeds(home, &["search", "water", "--json"]),
+        found.replace(OLD, NEW)
+    );
     assert!(succeeds(home, &["verify"]).contains("no damage"));
     let again = run(home, &["load", "testdata/catalog.ttl"]);
     assert!(again.err.contains("12 unchanged"), "{}", again.err);
@@ -62,7 +85,13 @@ fn every_iri_of_the_home_moves_and_content_stays() {
     assert_eq!(run(home, &["rebase", NEW]).code, Some(0));
     let invalid = run(home, &["rebase", "data.example.org"]);
     assert_eq!(invalid.code, Some(2));
-    assert!(invalid.err.contains("use an absolute http(s) IRI that ends with a slash"), "{}", invalid.err);
+    assert!(
+        invalid
+            .err
+            .contains("use an absolute http(s) IRI that ends with a slash"),
+        "{}",
+        invalid.err
+    );
     assert_eq!(rows(home, ALL), after);
 }
 
@@ -76,7 +105,8 @@ fn an_interrupted_migration_is_reported_and_completed() {
     let record = fs::read_to_string(new.path().join("commit.json")).expect("a record");
     let record: serde_json::Value =
         serde_json::from_str(record.split_once('\n').expect("a checksum").1).expect("a record");
-    let mark = serde_json::json!({ "from": OLD, "to": NEW, "commit": record["commit"] }).to_string();
+    let mark =
+        serde_json::json!({ "from": OLD, "to": NEW, "commit": record["commit"] }).to_string();
 
     // (folder of the old store, folder of the new one, base in the configuration)
     let states = [
@@ -103,7 +133,10 @@ fn an_interrupted_migration_is_reported_and_completed() {
             &["rebase", "http://other.org/"],
         ] {
             let ran = run(home, command);
-            assert!(ran.code != Some(0) && format!("{}{}", ran.err, ran.out).contains(&remedy), "{command:?}: {ran:?}");
+            assert!(
+                ran.code != Some(0) && format!("{}{}", ran.err, ran.out).contains(&remedy),
+                "{command:?}: {ran:?}"
+            );
         }
         succeeds(home, &["rebase", NEW]);
         assert_eq!(rows(home, ALL), expected, "{old_store} and {new_store}");

@@ -36,11 +36,18 @@ fn served() -> &'static Served {
 /// Evaluates a query in this process, and compares the answer with that of a worker process.
 fn ask(query: &str) -> Result<Answer, SparqlError> {
     let Served { home, services, .. } = served();
-    let request =
-        QueryRequest { query: query.to_owned(), services: Some(Arc::clone(services)), ..QueryRequest::default() };
+    let request = QueryRequest {
+        query: query.to_owned(),
+        services: Some(Arc::clone(services)),
+        ..QueryRequest::default()
+    };
     let answer = home.queries.evaluate(&request, &limits());
     #[cfg(all(target_os = "linux", feature = "rocksdb"))]
-    assert_eq!(shown(&served().isolated.evaluate(&request, &limits())), shown(&answer), "in a worker: {query}");
+    assert_eq!(
+        shown(&served().isolated.evaluate(&request, &limits())),
+        shown(&answer),
+        "in a worker: {query}"
+    );
     answer
 }
 
@@ -49,7 +56,11 @@ fn ask(query: &str) -> Result<Answer, SparqlError> {
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 fn shown(answer: &Result<Answer, SparqlError>) -> Vec<String> {
     let text = |term: &Term| {
-        let shown = if term.is_blank_node() { "_:".to_owned() } else { term.to_string().replace('"', " ") };
+        let shown = if term.is_blank_node() {
+            "_:".to_owned()
+        } else {
+            term.to_string().replace('"', " ")
+        };
         let mut words: Vec<&str> = shown.split(' ').collect();
         words.sort_unstable();
         words.join(" ")
@@ -58,13 +69,19 @@ fn shown(answer: &Result<Answer, SparqlError>) -> Vec<String> {
         Ok(Answer::Boolean(value)) => vec![value.to_string()],
         Ok(Answer::Solutions { rows, .. }) => {
             let row = |row: &Vec<Option<Term>>| {
-                format!("{:?}", row.iter().map(|term| term.as_ref().map(text)).collect::<Vec<_>>())
+                format!(
+                    "{:?}",
+                    row.iter()
+                        .map(|term| term.as_ref().map(text))
+                        .collect::<Vec<_>>()
+                )
             };
             rows.iter().map(row).collect()
         }
-        Ok(Answer::Graph { triples, .. }) => {
-            triples.iter().map(|triple| format!("{} {}", triple.predicate, text(&triple.object))).collect()
-        }
+        Ok(Answer::Graph { triples, .. }) => triples
+            .iter()
+            .map(|triple| format!("{} {}", triple.predicate, text(&triple.object)))
+            .collect(),
         Err(error) => vec![error.to_string()],
     };
     lines.sort();
@@ -72,8 +89,11 @@ fn shown(answer: &Result<Answer, SparqlError>) -> Vec<String> {
 }
 
 fn texts(query: &str) -> Vec<Vec<String>> {
-    let answer = ask(&format!("PREFIX search: <https://w3id.org/lodeseek/search#> {query}"));
-    let Answer::Solutions { rows, .. } = answer.unwrap_or_else(|error| panic!("{query}: {error}")) else {
+    let answer = ask(&format!(
+        "PREFIX search: <https://w3id.org/lodeseek/search#> {query}"
+    ));
+    let Answer::Solutions { rows, .. } = answer.unwrap_or_else(|error| panic!("{query}: {error}"))
+    else {
         panic!("no solutions: {query}")
     };
     let text = |term: Option<Term>| match term {
@@ -81,7 +101,9 @@ fn texts(query: &str) -> Vec<Vec<String>> {
         Some(other) => other.to_string(),
         None => "-".to_owned(),
     };
-    rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()
+    rows.into_iter()
+        .map(|row| row.into_iter().map(text).collect())
+        .collect()
 }
 
 #[test]
@@ -89,7 +111,11 @@ fn every_worked_query_answers() {
     let mut names = Vec::new();
     for entry in fs::read_dir(root().join("queries")).expect("queries") {
         let path = entry.expect("an entry").path();
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
         if !name.starts_with("search-") {
             continue;
         }
@@ -114,20 +140,38 @@ fn years_exclude_datasets() {
         texts(&query).len()
     };
     let [all, since, before] = ["", "search:since 2018 ;", "search:before 2017 ;"].map(count);
-    assert!(since > 0 && before > 0 && since < all && since + before >= all, "{all} {since} {before}");
+    assert!(
+        since > 0 && before > 0 && since < all && since + before >= all,
+        "{all} {since} {before}"
+    );
 }
 
 #[test]
 fn what_is_found_is_what_the_search_finds() {
     let Served { home, .. } = served();
     for (_, text) in super::support::queries() {
-        let expected: Vec<String> = home.found(&text).into_iter().take(10).map(|id| home.iri(&id)).collect();
+        let expected: Vec<String> = home
+            .found(&text)
+            .into_iter()
+            .take(10)
+            .map(|id| home.iri(&id))
+            .collect();
         let found = texts(&format!(
             "SELECT ?d ?rank {{ SERVICE <search> {{ ?d search:text {} ; search:rank ?rank }} }} ORDER BY ?rank",
             oxrdf::Literal::from(text.as_str())
         ));
-        assert_eq!(found.iter().map(|row| row[0].clone()).collect::<Vec<_>>(), expected, "{text}");
-        assert!(found.iter().enumerate().all(|(place, row)| row[1] == (place + 1).to_string()), "{found:?}");
+        assert_eq!(
+            found.iter().map(|row| row[0].clone()).collect::<Vec<_>>(),
+            expected,
+            "{text}"
+        );
+        assert!(
+            found
+                .iter()
+                .enumerate()
+                .all(|(place, row)| row[1] == (place + 1).to_string()),
+            "{found:?}"
+        );
     }
 }
 
@@ -144,19 +188,31 @@ fn a_pattern_may_hold_whatever_sparql_has() {
     );
     assert_eq!(one.len(), 1, "{one:?}");
     let title = |subject: &str| {
-        let pattern = format!("{subject} search:text 'nitrogen' ; <http://purl.org/dc/terms/title> ?t");
+        let pattern =
+            format!("{subject} search:text 'nitrogen' ; <http://purl.org/dc/terms/title> ?t");
         let mut found = texts(&format!("SELECT ?t {{ {pattern} }}"));
         found.sort();
         found
     };
-    assert_eq!(title("[]"), title("?d"), "a blank node is the same on both sides");
+    assert_eq!(
+        title("[]"),
+        title("?d"),
+        "a blank node is the same on both sides"
+    );
     let mut within = texts(
         "SELECT ?t { GRAPH <http://localhost:7878/catalog> { ?d search:text 'nitrogen' ; <http://purl.org/dc/terms/title> ?t } }",
     );
     within.sort();
-    assert_eq!(within, title("?d"), "what is found is in no graph, whichever is around");
+    assert_eq!(
+        within,
+        title("?d"),
+        "what is found is in no graph, whichever is around"
+    );
     let words = texts("SELECT ?w ?d { BIND(CONCAT('gink', 'go') AS ?w) ?d search:text ?w }");
-    assert!(!words.is_empty() && words.iter().all(|row| row[0] == "ginkgo"), "{words:?}");
+    assert!(
+        !words.is_empty() && words.iter().all(|row| row[0] == "ginkgo"),
+        "{words:?}"
+    );
 }
 
 #[test]
@@ -171,11 +227,18 @@ fn what_cannot_be_searched_for_is_an_error() {
         ("?d search:text 'a' ; search:limit 'many'", "limit"),
         ("?d search:text 'a' ; search:model 'magic'", "model"),
         ("?d search:text <http://e.example/a>", "literal"),
-        ("?d search:text 'a' ; search:snippetMethod 'query' ; search:limit 50", "10 with snippets"),
+        (
+            "?d search:text 'a' ; search:snippetMethod 'query' ; search:limit 50",
+            "10 with snippets",
+        ),
     ] {
-        let query = format!("PREFIX search: <https://w3id.org/lodeseek/search#> SELECT * {{ {pattern} }}");
+        let query =
+            format!("PREFIX search: <https://w3id.org/lodeseek/search#> SELECT * {{ {pattern} }}");
         let error = ask(&query).expect_err(pattern);
-        assert!(matches!(&error, SparqlError::Unsupported(text) if text.contains(reason)), "{pattern}: {error}");
+        assert!(
+            matches!(&error, SparqlError::Unsupported(text) if text.contains(reason)),
+            "{pattern}: {error}"
+        );
     }
 }
 
@@ -188,7 +251,12 @@ async fn other_engines_ask_it_by_http() {
     for path in ["/search", "/sparql"] {
         let reply = site.post(path, "application/sparql-query", sent).await;
         assert_eq!(reply.status, 200, "{}", reply.body);
-        assert!(!reply.json()["results"]["bindings"].as_array().expect("rows").is_empty());
+        assert!(
+            !reply.json()["results"]["bindings"]
+                .as_array()
+                .expect("rows")
+                .is_empty()
+        );
     }
     let reply = site
         .post(
@@ -199,7 +267,11 @@ async fn other_engines_ask_it_by_http() {
         .await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     let reply = site
-        .post("/sparql", "application/sparql-query", "SELECT * { SERVICE <http://other.example/sparql> { ?d a ?c } }")
+        .post(
+            "/sparql",
+            "application/sparql-query",
+            "SELECT * { SERVICE <http://other.example/sparql> { ?d a ?c } }",
+        )
         .await;
     assert_eq!(reply.status, 403, "{}", reply.body);
 }
@@ -217,11 +289,20 @@ fn it_is_meant_by_the_address_it_is_reached_at() {
     let expected = asked("https://w3id.org/lodeseek/search#service");
     assert!(!expected.is_empty());
     assert_eq!(asked("http://127.0.0.1:7979/search"), expected);
-    let own =
-        texts("SELECT ?d { SERVICE <http://127.0.0.1:7979/sparql> { ?d a <http://www.w3.org/ns/dcat#Dataset> } }");
+    let own = texts(
+        "SELECT ?d { SERVICE <http://127.0.0.1:7979/sparql> { ?d a <http://www.w3.org/ns/dcat#Dataset> } }",
+    );
     assert_eq!(own.len(), 12);
-    for stranger in ["http://127.0.0.1:7979/searches", "http://127.0.0.1:7980/search"] {
-        let refused = ask(&format!("SELECT * {{ SERVICE <{stranger}> {{ ?s ?p ?o }} }}"));
-        assert!(matches!(refused, Err(SparqlError::Refused(_))), "{stranger}: {refused:?}");
+    for stranger in [
+        "http://127.0.0.1:7979/searches",
+        "http://127.0.0.1:7980/search",
+    ] {
+        let refused = ask(&format!(
+            "SELECT * {{ SERVICE <{stranger}> {{ ?s ?p ?o }} }}"
+        ));
+        assert!(
+            matches!(refused, Err(SparqlError::Refused(_))),
+            "{stranger}: {refused:?}"
+        );
     }
 }

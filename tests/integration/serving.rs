@@ -31,14 +31,24 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn start(home: &Path, arguments: &[&str]) -> Self {
         let mut command = program(home);
-        command.args(["serve", "--bind", "127.0.0.1:0"]).args(arguments).stderr(Stdio::piped());
+        command
+            .args(["serve", "--bind", "127.0.0.1:0"])
+            .args(arguments)
+            .stderr(Stdio::piped());
         // Spans are sent after 100 ms instead of 5 s.
         command.env("OTEL_BSP_SCHEDULE_DELAY", "100");
         let mut child = command.spawn().expect("started");
         let messages = BufReader::new(child.stderr.take().expect("stderr"));
-        let mut server = Self { child, messages, address: String::new() };
+        let mut server = Self {
+            child,
+            messages,
+            address: String::new(),
+        };
         let line = server.wait_for("listening on ");
-        let address = line.split("://").nth(1).and_then(|rest| rest.split(' ').next());
+        let address = line
+            .split("://")
+            .nth(1)
+            .and_then(|rest| rest.split(' ').next());
         server.address = address.expect("an address").to_owned();
         server
     }
@@ -47,7 +57,10 @@ impl Server {
     pub(crate) fn wait_for(&mut self, text: &str) -> String {
         loop {
             let mut line = String::new();
-            assert!(self.messages.read_line(&mut line).expect("UTF-8") > 0, "the server ended before {text}");
+            assert!(
+                self.messages.read_line(&mut line).expect("UTF-8") > 0,
+                "the server ended before {text}"
+            );
             if line.contains(text) {
                 return line;
             }
@@ -55,7 +68,9 @@ impl Server {
     }
 
     fn send_signal(&self, name: &str) {
-        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status();
+        let sent = Command::new("sh")
+            .args(["-c", &format!("kill -{name} {}", self.child.id())])
+            .status();
         assert!(sent.expect("a shell").success());
     }
 
@@ -68,24 +83,37 @@ impl Server {
     /// Requests a path by HTTP.
     pub(crate) fn get(&self, path: &str) -> String {
         let mut stream = self.connect();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("sent");
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
+        .expect("sent");
         let mut response = String::new();
         stream.read_to_string(&mut response).expect("UTF-8");
         response
     }
 
     /// Requests a path by HTTPS from a server with this certificate.
-    fn get_by_tls(&self, certificate: &CertificateDer<'static>, path: &str) -> std::io::Result<String> {
+    fn get_by_tls(
+        &self,
+        certificate: &CertificateDer<'static>,
+        path: &str,
+    ) -> std::io::Result<String> {
         let mut roots = rustls::RootCertStore::empty();
         roots.add(certificate.clone()).expect("a certificate");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = rustls::ClientConfig::builder_with_provider(provider);
-        let builder = builder.with_safe_default_protocol_versions().expect("supported versions");
+        let builder = builder
+            .with_safe_default_protocol_versions()
+            .expect("supported versions");
         let config = Arc::new(builder.with_root_certificates(roots).with_no_client_auth());
         let name = "localhost".try_into().expect("a name");
         let connection = rustls::ClientConnection::new(config, name).expect("a client");
         let mut stream = rustls::StreamOwned::new(connection, self.connect());
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )?;
         let mut response = String::new();
         stream.read_to_string(&mut response)?;
         Ok(response)
@@ -105,7 +133,8 @@ fn write_certificate(home: &Path) -> CertificateDer<'static> {
     let key = home.join("key.pem");
     fs::write(home.join("certificate.pem"), made.cert.pem()).expect("written");
     fs::write(&key, made.signing_key.serialize_pem()).expect("written");
-    fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("private");
+    fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+        .expect("private");
     made.cert.der().clone()
 }
 
@@ -120,33 +149,65 @@ fn a_server_with_tls_links_to_itself_and_reads_its_certificate_again() {
     let home = home();
     let home = home.path();
     let certificate = write_certificate(home);
-    configure(home, "[server]\ntls-certificate = \"certificate.pem\"\ntls-key = \"key.pem\"\n");
+    configure(
+        home,
+        "[server]\ntls-certificate = \"certificate.pem\"\ntls-key = \"key.pem\"\n",
+    );
     let mut server = Server::start(home, &[]);
     let port = server.address.rsplit(':').next().expect("a port");
-    let robots = server.get_by_tls(&certificate, "/robots.txt").expect("trusted");
-    assert!(robots.contains(&format!("Sitemap: https://localhost:{port}/sitemap.xml")), "{robots}");
-    for header in
-        ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff", "permissions-policy: "]
-    {
+    let robots = server
+        .get_by_tls(&certificate, "/robots.txt")
+        .expect("trusted");
+    assert!(
+        robots.contains(&format!("Sitemap: https://localhost:{port}/sitemap.xml")),
+        "{robots}"
+    );
+    for header in [
+        "content-security-policy: default-src 'none'",
+        "x-content-type-options: nosniff",
+        "permissions-policy: ",
+    ] {
         assert!(robots.contains(header), "{header}: {robots}");
     }
-    assert!(!robots.contains("strict-transport-security"), "other programs share the name localhost: {robots}");
+    assert!(
+        !robots.contains("strict-transport-security"),
+        "other programs share the name localhost: {robots}"
+    );
 
     fs::write(home.join("certificate.pem"), "").expect("written");
     server.send_signal("HUP");
     let message = server.wait_for("cannot reload the certificate");
-    assert!(message.contains("certificate.pem contains no certificate"), "{message}");
-    assert!(server.get_by_tls(&certificate, "/livez").expect("trusted").ends_with("ok\n"));
+    assert!(
+        message.contains("certificate.pem contains no certificate"),
+        "{message}"
+    );
+    assert!(
+        server
+            .get_by_tls(&certificate, "/livez")
+            .expect("trusted")
+            .ends_with("ok\n")
+    );
     let renewed = write_certificate(home);
     server.send_signal("HUP");
     server.wait_for("reloaded the certificate");
-    assert!(server.get_by_tls(&certificate, "/livez").is_err(), "the old certificate is not sent any more");
-    assert!(server.get_by_tls(&renewed, "/livez").expect("trusted").ends_with("ok\n"));
+    assert!(
+        server.get_by_tls(&certificate, "/livez").is_err(),
+        "the old certificate is not sent any more"
+    );
+    assert!(
+        server
+            .get_by_tls(&renewed, "/livez")
+            .expect("trusted")
+            .ends_with("ok\n")
+    );
     drop(server);
 
     let server = Server::start(home, &["--public-url", "https://data.example.org/"]);
     let page = server.get_by_tls(&renewed, "/livez").expect("trusted");
-    assert!(page.contains("strict-transport-security: max-age=31536000"), "{page}");
+    assert!(
+        page.contains("strict-transport-security: max-age=31536000"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -155,22 +216,48 @@ fn wrong_settings_of_tls_are_errors_at_the_start() {
     let home = home.path();
     write_certificate(home);
     let (certificate, key) = (home.join("certificate.pem"), home.join("key.pem"));
-    let (certificate, key) = (certificate.to_str().expect("a path"), key.to_str().expect("a path"));
+    let (certificate, key) = (
+        certificate.to_str().expect("a path"),
+        key.to_str().expect("a path"),
+    );
     let other = tempfile::tempdir().expect("a folder");
     write_certificate(other.path());
     let other_key = other.path().join("key.pem");
     for (arguments, reason) in [
-        (&["--tls-certificate", certificate][..], "the certificate has no key; set --tls-key"),
-        (&["--tls-key", key], "the key has no certificate; set --tls-certificate"),
-        (&["--tls-certificate", "no/such.pem", "--tls-key", key], "cannot read no/such.pem"),
-        (&["--tls-certificate", certificate, "--tls-key", certificate], "certificate.pem contains no private key"),
         (
-            &["--tls-certificate", certificate, "--tls-key", other_key.to_str().expect("a path")],
+            &["--tls-certificate", certificate][..],
+            "the certificate has no key; set --tls-key",
+        ),
+        (
+            &["--tls-key", key],
+            "the key has no certificate; set --tls-certificate",
+        ),
+        (
+            &["--tls-certificate", "no/such.pem", "--tls-key", key],
+            "cannot read no/such.pem",
+        ),
+        (
+            &["--tls-certificate", certificate, "--tls-key", certificate],
+            "certificate.pem contains no private key",
+        ),
+        (
+            &[
+                "--tls-certificate",
+                certificate,
+                "--tls-key",
+                other_key.to_str().expect("a path"),
+            ],
             "key.pem does not match the first certificate in",
         ),
     ] {
-        let ran = run(home, &[&["serve", "--bind", "127.0.0.1:0"], arguments].concat());
-        assert!(ran.code == Some(2) && ran.err.contains(reason), "{reason}: {ran:?}");
+        let ran = run(
+            home,
+            &[&["serve", "--bind", "127.0.0.1:0"], arguments].concat(),
+        );
+        assert!(
+            ran.code == Some(2) && ran.err.contains(reason),
+            "{reason}: {ran:?}"
+        );
     }
 }
 
@@ -186,7 +273,9 @@ fn a_log_that_nobody_reads_stops_no_request() {
         write!(stream, "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Request-Id: {id}\r\n\r\n")
             .expect("sent");
         let mut response = String::new();
-        stream.read_to_string(&mut response).unwrap_or_else(|error| panic!("request {number}: {error}"));
+        stream
+            .read_to_string(&mut response)
+            .unwrap_or_else(|error| panic!("request {number}: {error}"));
         assert!(response.ends_with("ok\n"), "request {number}: {response}");
     }
     assert!(started.elapsed() < TEST_TIMEOUT);
@@ -194,7 +283,10 @@ fn a_log_that_nobody_reads_stops_no_request() {
     let mut server = server;
     let until = Instant::now() + TEST_TIMEOUT;
     while server.child.try_wait().expect("a child").is_none() {
-        assert!(Instant::now() < until, "the server waits for a reader of its log");
+        assert!(
+            Instant::now() < until,
+            "the server waits for a reader of its log"
+        );
         thread::sleep(Duration::from_millis(50));
     }
 }
@@ -203,17 +295,31 @@ fn a_log_that_nobody_reads_stops_no_request() {
 fn a_change_beside_a_server_that_only_reads_names_the_remedy() {
     let home = home();
     let server = Server::start(home.path(), &[]);
-    for arguments in [&["load", "testdata/dumps/soils.ttl"][..], &["remove", "trees"], &["index"]] {
+    for arguments in [
+        &["load", "testdata/dumps/soils.ttl"][..],
+        &["remove", "trees"],
+        &["index"],
+    ] {
         let ran = run(home.path(), arguments);
         assert!(
-            ran.code == Some(2) && ran.err.contains("a server started with --admin makes changes itself"),
+            ran.code == Some(2)
+                && ran
+                    .err
+                    .contains("a server started with --admin makes changes itself"),
             "{ran:?}"
         );
-        assert!(ran.err.contains(&server.child.id().to_string()), "the process is named: {ran:?}");
+        assert!(
+            ran.err.contains(&server.child.id().to_string()),
+            "the process is named: {ran:?}"
+        );
     }
     let folder = tempfile::tempdir().expect("a folder");
     let target = folder.path().join("backup");
-    assert_eq!(run(home.path(), &["backup", target.to_str().expect("a path")]).code, Some(0), "it reads, too");
+    assert_eq!(
+        run(home.path(), &["backup", target.to_str().expect("a path")]).code,
+        Some(0),
+        "it reads, too"
+    );
 }
 
 /// Receives what a server sends to a collector: the bodies of `POST /v1/traces`, one after the other, until the process ends.
@@ -237,7 +343,10 @@ fn collect(listener: TcpListener) -> Receiver<Vec<u8>> {
                 }
                 let mut body = vec![0; length];
                 stream.read_exact(&mut body).expect("a body");
-                stream.get_mut().write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").expect("sent");
+                stream
+                    .get_mut()
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                    .expect("sent");
                 sender.send(body).ok();
             }
         }
@@ -271,9 +380,15 @@ fn a_collector_receives_the_traces_of_requests_without_their_queries() {
     let sent: Vec<u8> = received.try_iter().flatten().collect();
     let has = |text: &[u8]| sent.windows(text.len()).any(|window| window == text);
     for name in ["lodeseek", "GET /api/search", "http.route", "rank", "hits"] {
-        assert!(has(name.as_bytes()), "{name} is not in {:?}", String::from_utf8_lossy(&sent));
+        assert!(
+            has(name.as_bytes()),
+            "{name} is not in {:?}",
+            String::from_utf8_lossy(&sent)
+        );
     }
-    let trace = u128::from_str_radix(trace, 16).expect("a number").to_be_bytes();
+    let trace = u128::from_str_radix(trace, 16)
+        .expect("a number")
+        .to_be_bytes();
     assert!(has(&trace), "the trace of the client is not continued");
     assert!(!has(b"ginkgo"), "the words of a search were sent");
 }
@@ -282,12 +397,19 @@ fn a_collector_receives_the_traces_of_requests_without_their_queries() {
 fn a_collector_that_is_down_is_named_once_and_stops_no_request() {
     let home = home();
     let home = home.path();
-    let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let port = TcpListener::bind("127.0.0.1:0")
+        .expect("a port")
+        .local_addr()
+        .expect("an address");
     configure(home, &format!("[log]\notlp = \"http://{port}\"\n"));
     let mut server = Server::start(home, &[]);
     let get = |server: &Server| {
         let mut stream = server.connect();
-        write!(stream, "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("sent");
+        write!(
+            stream,
+            "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
+        .expect("sent");
         let mut response = String::new();
         stream.read_to_string(&mut response).expect("received");
         assert!(response.starts_with("HTTP/1.1 200"), "{response}");
@@ -298,8 +420,15 @@ fn a_collector_that_is_down_is_named_once_and_stops_no_request() {
     get(&server);
 
     let wrong = tempfile::tempdir().expect("a folder");
-    assert_eq!(run(wrong.path(), &["load", "testdata/dumps/trees.nt.gz"]).code, Some(0));
+    assert_eq!(
+        run(wrong.path(), &["load", "testdata/dumps/trees.nt.gz"]).code,
+        Some(0)
+    );
     configure(wrong.path(), "[log]\notlp = \"not an address\"\n");
     let refused = run(wrong.path(), &["serve", "--bind", "127.0.0.1:0"]);
-    assert!(refused.code == Some(2) && refused.err.contains("`log.otlp`: \"not an address\""), "{}", refused.err);
+    assert!(
+        refused.code == Some(2) && refused.err.contains("`log.otlp`: \"not an address\""),
+        "{}",
+        refused.err
+    );
 }

@@ -29,10 +29,14 @@ fn site(limits: SparqlLimits) -> Site {
     let home = tempfile::tempdir().expect("a folder");
     let mut dump = String::new();
     for number in 0..TRIPLES {
-        let _ = writeln!(dump, "<http://e.org/{number}> <http://e.org/is> \"the number {number} of many\" .");
+        let _ = writeln!(
+            dump,
+            "<http://e.org/{number}> <http://e.org/is> \"the number {number} of many\" ."
+        );
     }
     fs::write(home.path().join("many.nt"), dump).expect("written");
-    let catalog = serde_json::json!([{ "dataset_id": "many", "title": "Many", "download": ["many.nt"] }]);
+    let catalog =
+        serde_json::json!([{ "dataset_id": "many", "title": "Many", "download": ["many.nt"] }]);
     let path = home.path().join("datasets.json");
     fs::write(&path, catalog.to_string()).expect("written");
     Site::from_catalog(&path, limits)
@@ -54,7 +58,8 @@ fn product() -> String {
 /// As many, counted: nothing to send before the end. The first reads the store for every row; of the others Oxigraph
 /// multiplies the rows in memory.
 fn counts() -> Vec<String> {
-    let counted = |pattern: &str| format!("SELECT (COUNT(*) AS ?n) {{ GRAPH <{GRAPH}> {{ {pattern} }} }}");
+    let counted =
+        |pattern: &str| format!("SELECT (COUNT(*) AS ?n) {{ GRAPH <{GRAPH}> {{ {pattern} }} }}");
     vec![
         counted("?a ?p ?b . ?c ?p ?d . ?e ?p ?f"),
         counted("?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l"),
@@ -62,24 +67,35 @@ fn counts() -> Vec<String> {
         counted(
             "{ SELECT ?p { ?a ?p ?b } } { SELECT ?p { ?c ?p ?d } } { SELECT ?p { ?e ?p ?f } } { SELECT ?p { ?g ?p ?h } }",
         ),
-        counted("?a ?b ?c { ?d ?e ?f } UNION { ?f ?e ?d } { ?g ?h ?i } UNION { ?i ?h ?g } MINUS { ?a ?h ?d }"),
-        counted("?x ?y ?z FILTER NOT EXISTS { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?c = ?i && ?a != ?g) }"),
+        counted(
+            "?a ?b ?c { ?d ?e ?f } UNION { ?f ?e ?d } { ?g ?h ?i } UNION { ?i ?h ?g } MINUS { ?a ?h ?d }",
+        ),
+        counted(
+            "?x ?y ?z FILTER NOT EXISTS { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?c = ?i && ?a != ?g) }",
+        ),
     ]
 }
 
 fn path(query: &str, format: &str) -> String {
-    format!("/sparql?{}", encoded(&[("query", query), ("format", format)]))
+    format!(
+        "/sparql?{}",
+        encoded(&[("query", query), ("format", format)])
+    )
 }
 
 fn get(query: &str, format: &str) -> Request<Body> {
-    Request::get(path(query, format)).body(Body::empty()).expect("a request")
+    Request::get(path(query, format))
+        .body(Body::empty())
+        .expect("a request")
 }
 
 #[tokio::test]
 async fn what_nothing_could_stop_is_refused() {
     let site = site(limits());
     let unions = "{ } UNION { } ".repeat(40);
-    let doublings: String = (0..40).map(|n| format!("BIND(CONCAT(?x{n}, ?x{n}) AS ?x{}) ", n + 1)).collect();
+    let doublings: String = (0..40)
+        .map(|n| format!("BIND(CONCAT(?x{n}, ?x{n}) AS ?x{}) ", n + 1))
+        .collect();
     for query in [
         format!("SELECT (COUNT(*) AS ?n) {{ {unions} }}"),
         format!("SELECT (STRLEN(?x40) AS ?n) {{ ?s ?p ?x0 {doublings} }}"),
@@ -97,12 +113,18 @@ async fn what_nothing_could_stop_is_refused() {
 async fn read(response: Response) -> Result<(String, HeaderMap), axum::Error> {
     let body = response.into_body().collect().await?;
     let trailers = body.trailers().cloned().unwrap_or_default();
-    Ok((String::from_utf8(body.to_bytes().to_vec()).expect("UTF-8"), trailers))
+    Ok((
+        String::from_utf8(body.to_bytes().to_vec()).expect("UTF-8"),
+        trailers,
+    ))
 }
 
 fn rows(json: &str) -> (usize, Value) {
     let value: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}"));
-    (value["results"]["bindings"].as_array().expect("rows").len(), value[MARK].clone())
+    (
+        value["results"]["bindings"].as_array().expect("rows").len(),
+        value[MARK].clone(),
+    )
 }
 
 #[tokio::test]
@@ -123,9 +145,17 @@ async fn large_answers_come_whole_in_every_form() {
         let response = site.begin(get(&query, format)).await;
         assert_eq!(response.status(), 200, "{format}");
         let headers = response.headers().clone();
-        assert!(!headers.contains_key("content-length"), "{format}: it is streamed");
-        assert!(headers["trailer"].to_str().expect("text").contains(MARK), "{format}");
-        let (body, trailers) = read(response).await.unwrap_or_else(|error| panic!("{format}: {error}"));
+        assert!(
+            !headers.contains_key("content-length"),
+            "{format}: it is streamed"
+        );
+        assert!(
+            headers["trailer"].to_str().expect("text").contains(MARK),
+            "{format}"
+        );
+        let (body, trailers) = read(response)
+            .await
+            .unwrap_or_else(|error| panic!("{format}: {error}"));
         assert!(trailers.is_empty() && !body.contains(MARK), "{format}");
         let found = match format {
             "json" => rows(&body).0,
@@ -134,20 +164,41 @@ async fn large_answers_come_whole_in_every_form() {
             _ => triples(&body, name),
         };
         assert_eq!(found, TRIPLES, "{format}");
-        assert_eq!(body.matches("the number 5999 of many").count(), 1, "{format}");
+        assert_eq!(
+            body.matches("the number 5999 of many").count(),
+            1,
+            "{format}"
+        );
     }
     let mut old = get(&solutions(), "json");
     *old.version_mut() = Version::HTTP_10;
     let response = site.begin(old).await;
-    assert!(!response.headers().contains_key("trailer"), "HTTP/1.0 has no way to break off");
+    assert!(
+        !response.headers().contains_key("trailer"),
+        "HTTP/1.0 has no way to break off"
+    );
     assert_eq!(rows(&read(response).await.expect("whole").0).0, TRIPLES);
 }
 
 #[tokio::test]
 async fn what_is_cut_while_it_is_sent_says_so_or_breaks_off() {
     for (limits, least, most) in [
-        (SparqlLimits { rows: 4000, ..limits() }, 4000, 4000),
-        (SparqlLimits { answer_megabytes: 0, ..limits() }, 0, 0),
+        (
+            SparqlLimits {
+                rows: 4000,
+                ..limits()
+            },
+            4000,
+            4000,
+        ),
+        (
+            SparqlLimits {
+                answer_megabytes: 0,
+                ..limits()
+            },
+            0,
+            0,
+        ),
     ] {
         let site = site(limits);
         for (query, format, comment) in [
@@ -162,8 +213,14 @@ async fn what_is_cut_while_it_is_sent_says_so_or_breaks_off() {
             let response = site.begin(get(&query, format)).await;
             assert_eq!(response.status(), 200);
             let is_small = response.headers().contains_key(MARK);
-            assert_eq!(is_small, most == 0, "{format}: what was held back is marked in its header");
-            let (body, trailers) = read(response).await.unwrap_or_else(|error| panic!("{format}: {error}"));
+            assert_eq!(
+                is_small,
+                most == 0,
+                "{format}: what was held back is marked in its header"
+            );
+            let (body, trailers) = read(response)
+                .await
+                .unwrap_or_else(|error| panic!("{format}: {error}"));
             assert_eq!(trailers.contains_key(MARK), !is_small, "{format}");
             let found = match format {
                 "json" => rows(&body).0,
@@ -172,13 +229,28 @@ async fn what_is_cut_while_it_is_sent_says_so_or_breaks_off() {
             };
             assert!((least..=most).contains(&found), "{format}: {found}");
             let mark = format!("{comment}{MARK}: the answer has more rows");
-            assert_eq!(body.contains(&mark), !is_small && format != "json", "{format}");
-            assert_eq!(format == "json" && rows(&body).1.is_string(), !is_small && format == "json");
+            assert_eq!(
+                body.contains(&mark),
+                !is_small && format != "json",
+                "{format}"
+            );
+            assert_eq!(
+                format == "json" && rows(&body).1.is_string(),
+                !is_small && format == "json"
+            );
         }
-        for (query, format) in [(solutions(), "csv"), (solutions(), "tsv"), (graph(), "jsonld")] {
+        for (query, format) in [
+            (solutions(), "csv"),
+            (solutions(), "tsv"),
+            (graph(), "jsonld"),
+        ] {
             let response = site.begin(get(&query, format)).await;
             let is_small = response.headers().contains_key(MARK);
-            assert_eq!((is_small, read(response).await.is_ok()), (most == 0, most == 0), "{format}");
+            assert_eq!(
+                (is_small, read(response).await.is_ok()),
+                (most == 0, most == 0),
+                "{format}"
+            );
         }
     }
 }
@@ -186,7 +258,13 @@ async fn what_is_cut_while_it_is_sent_says_so_or_breaks_off() {
 #[tokio::test]
 async fn a_deadline_breaks_the_transfer_off() {
     let deadline = Duration::from_millis(1500);
-    let site = site(SparqlLimits { deadline, rows: usize::MAX, concurrent: 1, waiting: 0, ..limits() });
+    let site = site(SparqlLimits {
+        deadline,
+        rows: usize::MAX,
+        concurrent: 1,
+        waiting: 0,
+        ..limits()
+    });
     for format in ["json", "xml", "csv"] {
         let response = site.begin(get(&product(), format)).await;
         assert_eq!(response.status(), 200, "{format}");
@@ -196,7 +274,11 @@ async fn a_deadline_breaks_the_transfer_off() {
     // A reader that takes one chunk and then no more.
     let mut slow = site.begin(get(&product(), "csv")).await.into_body();
     assert!(slow.frame().await.expect("a frame").is_ok());
-    assert_eq!(site.begin(get(PROBE, "json")).await.status(), 503, "its place is taken");
+    assert_eq!(
+        site.begin(get(PROBE, "json")).await.status(),
+        503,
+        "its place is taken"
+    );
     assert_eq!(
         site.begin(get("ASK {}", "json")).await.status(),
         200,
@@ -238,7 +320,8 @@ async fn started(address: SocketAddr, path: &str, begins: bool) -> TcpStream {
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
         client.write_all(request.as_bytes()).await.expect("sent");
         let mut bytes = [0; 64];
-        match tokio::time::timeout(Duration::from_millis(200), client.read_exact(&mut bytes)).await {
+        match tokio::time::timeout(Duration::from_millis(200), client.read_exact(&mut bytes)).await
+        {
             Err(_) if !begins => return client,
             Err(_) => {
                 client.read_exact(&mut bytes).await.expect("the beginning");
@@ -248,7 +331,11 @@ async fn started(address: SocketAddr, path: &str, begins: bool) -> TcpStream {
         if begins && bytes.starts_with(b"HTTP/1.1 200") {
             return client;
         }
-        assert!(bytes.starts_with(b"HTTP/1.1 503"), "{}", String::from_utf8_lossy(&bytes));
+        assert!(
+            bytes.starts_with(b"HTTP/1.1 503"),
+            "{}",
+            String::from_utf8_lossy(&bytes)
+        );
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     panic!("{path} was rejected twenty times");
@@ -258,20 +345,38 @@ async fn started(address: SocketAddr, path: &str, begins: bool) -> TcpStream {
 #[tokio::test]
 async fn who_leaves_is_waited_for_no_longer() {
     let deadline = 2 * TEST_TIMEOUT;
-    let site = site(SparqlLimits { deadline, rows: usize::MAX, concurrent: 1, waiting: 0, ..limits() });
+    let site = site(SparqlLimits {
+        deadline,
+        rows: usize::MAX,
+        concurrent: 1,
+        waiting: 0,
+        ..limits()
+    });
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
-    let service = site.app().into_make_service_with_connect_info::<SocketAddr>();
+    let service = site
+        .app()
+        .into_make_service_with_connect_info::<SocketAddr>();
     let serving = tokio::spawn(async move { axum::serve(listener, service).await });
     // Before the answer has begun, and in the middle of it.
-    for (query, begins) in counts().into_iter().map(|count| (count, false)).chain([(product(), true)]) {
+    for (query, begins) in counts()
+        .into_iter()
+        .map(|count| (count, false))
+        .chain([(product(), true)])
+    {
         let client = started(address, &path(&query, "csv"), begins).await;
-        assert!(is_occupied(&site).await, "{query} runs as long as its client waits");
+        assert!(
+            is_occupied(&site).await,
+            "{query} runs as long as its client waits"
+        );
         drop(client);
         assert!(soon(&site).await, "{query}");
     }
     // Reads only the head of an answer.
-    let head = Request::builder().method(Method::HEAD).uri(path(&product(), "csv")).body(Body::empty());
+    let head = Request::builder()
+        .method(Method::HEAD)
+        .uri(path(&product(), "csv"))
+        .body(Body::empty());
     let response = site.begin(head.expect("a request")).await;
     assert_eq!(response.status(), 200);
     assert_eq!(read(response).await.expect("nothing").0, "");
@@ -282,24 +387,53 @@ async fn who_leaves_is_waited_for_no_longer() {
 #[tokio::test]
 async fn answers_are_compressed_while_they_are_sent() {
     let deadline = 2 * TEST_TIMEOUT;
-    let site = site(SparqlLimits { deadline, rows: usize::MAX, ..limits() });
+    let site = site(SparqlLimits {
+        deadline,
+        rows: usize::MAX,
+        ..limits()
+    });
     let asked = |query: &str, encoding: &str| {
         let mut request = get(query, "csv");
-        request.headers_mut().insert("accept-encoding", encoding.parse().expect("a header"));
+        request
+            .headers_mut()
+            .insert("accept-encoding", encoding.parse().expect("a header"));
         request
     };
-    let plain = read(site.begin(get(&solutions(), "csv")).await).await.expect("whole").0;
-    for (accepted, encoding) in [("gzip", "gzip"), ("zstd", "zstd"), ("gzip, zstd", "zstd"), ("br", "")] {
+    let plain = read(site.begin(get(&solutions(), "csv")).await)
+        .await
+        .expect("whole")
+        .0;
+    for (accepted, encoding) in [
+        ("gzip", "gzip"),
+        ("zstd", "zstd"),
+        ("gzip, zstd", "zstd"),
+        ("br", ""),
+    ] {
         let response = site.begin(asked(&solutions(), accepted)).await;
-        let named = response.headers().get("content-encoding").map_or("", |value| value.to_str().expect("text"));
+        let named = response
+            .headers()
+            .get("content-encoding")
+            .map_or("", |value| value.to_str().expect("text"));
         assert_eq!(named, encoding, "{accepted}");
         assert!(
-            response.headers().get_all("vary").iter().any(|value| value.as_bytes().starts_with(b"accept-encoding"))
+            response
+                .headers()
+                .get_all("vary")
+                .iter()
+                .any(|value| value.as_bytes().starts_with(b"accept-encoding"))
         );
-        let bytes = response.into_body().collect().await.expect("whole").to_bytes().to_vec();
+        let bytes = response
+            .into_body()
+            .collect()
+            .await
+            .expect("whole")
+            .to_bytes()
+            .to_vec();
         let mut text = String::new();
         match encoding {
-            "gzip" => flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).expect("gzip"),
+            "gzip" => flate2::read::GzDecoder::new(bytes.as_slice())
+                .read_to_string(&mut text)
+                .expect("gzip"),
             "zstd" => ruzstd::decoding::StreamingDecoder::new(bytes.as_slice())
                 .expect("zstd")
                 .read_to_string(&mut text)
@@ -307,25 +441,50 @@ async fn answers_are_compressed_while_they_are_sent() {
             _ => Read::read_to_string(&mut bytes.as_slice(), &mut text).expect("text"),
         };
         assert_eq!(text, plain, "{accepted}");
-        assert!(encoding.is_empty() || bytes.len() * 3 < plain.len(), "{accepted}: {} bytes", bytes.len());
+        assert!(
+            encoding.is_empty() || bytes.len() * 3 < plain.len(),
+            "{accepted}: {} bytes",
+            bytes.len()
+        );
         // Of an answer without an end the beginning comes.
         let mut endless = site.begin(asked(&product(), accepted)).await.into_body();
         for _ in 0..3 {
             let frame = tokio::time::timeout(TEST_TIMEOUT, endless.frame()).await;
-            assert!(frame.expect("in time").expect("a frame").is_ok(), "{accepted}");
+            assert!(
+                frame.expect("in time").expect("a frame").is_ok(),
+                "{accepted}"
+            );
         }
     }
 }
 
 #[tokio::test]
 async fn a_client_has_no_more_than_its_places() {
-    let site = site(SparqlLimits { concurrent_of_client: 0, ..limits() });
+    let site = site(SparqlLimits {
+        concurrent_of_client: 0,
+        ..limits()
+    });
     for format in ["json", "html"] {
         let mut request = get("ASK {}", format);
-        request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([192, 0, 2, 1], 1))));
+        request
+            .extensions_mut()
+            .insert(ConnectInfo(SocketAddr::from(([192, 0, 2, 1], 1))));
         let refused = site.begin(request).await;
-        assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"5".parse().expect("text")));
-        assert!(read(refused).await.expect("a body").0.contains("of this client"));
+        assert_eq!(
+            (refused.status().as_u16(), &refused.headers()["retry-after"]),
+            (429, &"5".parse().expect("text"))
+        );
+        assert!(
+            read(refused)
+                .await
+                .expect("a body")
+                .0
+                .contains("of this client")
+        );
     }
-    assert_eq!(site.begin(get("ASK {}", "json")).await.status(), 200, "who is no client of the network is not counted");
+    assert_eq!(
+        site.begin(get("ASK {}", "json")).await.status(),
+        200,
+        "who is no client of the network is not counted"
+    );
 }

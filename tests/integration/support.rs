@@ -25,7 +25,10 @@ pub(crate) fn testdata(name: &str) -> PathBuf {
 
 /// The places for queries are shared by the whole process, and so by all tests running at once.
 pub(crate) fn limits() -> SparqlLimits {
-    SparqlLimits { concurrent: 1000, ..SparqlLimits::default() }
+    SparqlLimits {
+        concurrent: 1000,
+        ..SparqlLimits::default()
+    }
 }
 
 /// An opened home in a temporary folder: on disk with the feature `rocksdb`, else with its store in memory.
@@ -41,9 +44,16 @@ impl Home {
         #[cfg(feature = "rocksdb")]
         let store = Store::open(folder.path(), lodeseek_store::Access::Write, None);
         #[cfg(not(feature = "rocksdb"))]
-        let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE).expect("the default"));
+        let store = Store::in_memory(
+            folder.path(),
+            Iris::new(Iris::DEFAULT_BASE).expect("the default"),
+        );
         let store = Arc::new(store.expect("a new home"));
-        Self { queries: QueryEngine::new(Arc::clone(&store)), store, folder }
+        Self {
+            queries: QueryEngine::new(Arc::clone(&store)),
+            store,
+            folder,
+        }
     }
 
     /// With a catalogue loaded and indexed.
@@ -60,7 +70,9 @@ impl Home {
 
     pub(crate) fn load(&self, catalog: &Path) -> LoadReport {
         let catalog = Catalog::read(catalog).expect("a catalogue");
-        Loader::new(&self.store).load(catalog, &|_| ()).expect("loaded")
+        Loader::new(&self.store)
+            .load(catalog, &|_| ())
+            .expect("loaded")
     }
 
     pub(crate) fn index(&self) -> IndexReport {
@@ -68,7 +80,9 @@ impl Home {
     }
 
     pub(crate) fn index_with(&self, options: IndexOptions) -> IndexReport {
-        Indexer::new(&self.store, options).run(&|_| ()).expect("indexed")
+        Indexer::new(&self.store, options)
+            .run(&|_| ())
+            .expect("indexed")
     }
 
     pub(crate) fn searcher(&self) -> Searcher {
@@ -105,7 +119,10 @@ impl Home {
         let searcher = self.searcher();
         drop(self.queries); // it shares the store
         let store = Arc::into_inner(self.store).expect("nobody else holds the store");
-        (AppState::new(searcher.with_content_cache(1 << 20), store, limits), self.folder)
+        (
+            AppState::new(searcher.with_content_cache(1 << 20), store, limits),
+            self.folder,
+        )
     }
 
     /// Returns an engine over the same store whose expensive queries are evaluated by worker processes.
@@ -131,7 +148,12 @@ impl Home {
 pub(crate) fn start_query_workers(home: &Path) -> lodeseek_worker::Pool {
     use lodeseek_worker::{Limits, Pool, PoolOptions};
     let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
-    let arguments = vec!["--home".into(), home.into(), "worker-process".into(), "queries".into()];
+    let arguments = vec![
+        "--home".into(),
+        home.into(),
+        "worker-process".into(),
+        "queries".into(),
+    ];
     let readable = vec![home.to_owned()];
     let limits = Limits {
         memory_megabytes: 512,
@@ -141,7 +163,14 @@ pub(crate) fn start_query_workers(home: &Path) -> lodeseek_worker::Pool {
         writable: Vec::new(),
         file_bytes: 0,
     };
-    Pool::start(PoolOptions { program, arguments, limits, idle: 2, tasks: 100 }).expect("a pool")
+    Pool::start(PoolOptions {
+        program,
+        arguments,
+        limits,
+        idle: 2,
+        tasks: 100,
+    })
+    .expect("a pool")
 }
 
 /// Starts the worker processes of a home.
@@ -149,14 +178,20 @@ pub(crate) fn start_query_workers(home: &Path) -> lodeseek_worker::Pool {
 pub(crate) fn start_workers(home: &Path, memory_megabytes: u64) -> lodeseek_server::Workers {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
     let arguments = vec!["--home".into(), home.into(), "worker-process".into()];
-    let options = lodeseek_server::WorkerOptions { program, arguments, memory_megabytes };
+    let options = lodeseek_server::WorkerOptions {
+        program,
+        arguments,
+        memory_megabytes,
+    };
     lodeseek_server::Workers::start(home, &options).expect("workers")
 }
 
 /// Returns the state with worker processes, where the system and the store have them.
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 pub(crate) fn isolated(state: AppState, home: &Path) -> AppState {
-    state.with_workers(start_workers(home, 1024)).expect("a store on disk")
+    state
+        .with_workers(start_workers(home, 1024))
+        .expect("a store on disk")
 }
 
 #[cfg(not(all(target_os = "linux", feature = "rocksdb")))]
@@ -166,18 +201,26 @@ pub(crate) fn isolated(state: AppState, _: &Path) -> AppState {
 
 pub(crate) fn iri(id: &str) -> String {
     let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-    iris.dataset(&DatasetId::new(id).expect("an id")).to_string()
+    iris.dataset(&DatasetId::new(id).expect("an id"))
+        .to_string()
 }
 
 pub(crate) fn ask(store: &Arc<Store>, query: &str) -> Result<Answer, SparqlError> {
-    QueryEngine::new(Arc::clone(store))
-        .evaluate(&QueryRequest { query: query.to_owned(), ..QueryRequest::default() }, &limits())
+    QueryEngine::new(Arc::clone(store)).evaluate(
+        &QueryRequest {
+            query: query.to_owned(),
+            ..QueryRequest::default()
+        },
+        &limits(),
+    )
 }
 
 /// The one number a query answers with.
 pub(crate) fn count(store: &Arc<Store>, query: &str) -> u64 {
     let answer = ask(store, query).unwrap_or_else(|error| panic!("{query}: {error}"));
-    let Answer::Solutions { rows, .. } = answer else { panic!("{query} has no solutions") };
+    let Answer::Solutions { rows, .. } = answer else {
+        panic!("{query} has no solutions")
+    };
     match &rows[0][0] {
         Some(Term::Literal(number)) => number.value().parse().expect("a number"),
         other => panic!("{query}: {other:?}"),
@@ -185,19 +228,28 @@ pub(crate) fn count(store: &Arc<Store>, query: &str) -> u64 {
 }
 
 pub(crate) fn json(home: &Path, query: &str) -> String {
-    let response = Searcher::open(home).expect("an index").search(&SearchRequest::new(query)).expect("searched");
+    let response = Searcher::open(home)
+        .expect("an index")
+        .search(&SearchRequest::new(query))
+        .expect("searched");
     serde_json::to_string_pretty(&hit_json(query, &response)).expect("JSON") + "\n"
 }
 
 /// (id, text) of the judged queries.
 pub(crate) fn queries() -> Vec<(String, String)> {
     let topics = lodeseek_eval::Topics::read(&testdata("queries.tsv")).expect("topics");
-    topics.0.into_iter().map(|topic| (topic.id, topic.text)).collect()
+    topics
+        .0
+        .into_iter()
+        .map(|topic| (topic.id, topic.text))
+        .collect()
 }
 
 /// Returns a JSON-LD document whose prefixes are defined one by the other.
 pub(crate) fn chain_of_prefixes(prefixes: usize) -> String {
-    let chain: String = (1..prefixes).map(|prefix| format!(", \"a{prefix}\": \"a{}:x\"", prefix - 1)).collect();
+    let chain: String = (1..prefixes)
+        .map(|prefix| format!(", \"a{prefix}\": \"a{}:x\"", prefix - 1))
+        .collect();
     format!(
         "{{\"@context\": {{\"a0\": \"http://e.org/\"{chain}}}, \"@id\": \"http://e.org/a\", \"http://e.org/p\": 1}}"
     )
@@ -236,7 +288,11 @@ mod program {
 
     /// Opens a home that this process had open before. Another test may just be starting a program: between its fork and
     /// its exec that child holds copies of our files, and so of the lock, which then outlives the store for a moment.
-    pub(crate) fn open(home: &Path, access: Access, base: Option<&str>) -> Result<Store, StoreError> {
+    pub(crate) fn open(
+        home: &Path,
+        access: Access,
+        base: Option<&str>,
+    ) -> Result<Store, StoreError> {
         for _ in 0..500 {
             match Store::open(home, access, base) {
                 Err(StoreError::InUse { .. }) => thread::sleep(Duration::from_millis(10)),
@@ -258,14 +314,22 @@ mod program {
     /// ONNX Runtime is installed or not; tests of other rankings state them.
     pub(crate) fn program(home: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lodeseek"));
-        command.env_remove("LODESEEK_HOME").env_remove("RUST_LOG").env("NO_COLOR", "1");
-        command.env("LODESEEK_RANKING", "words").env("LODESEEK_ANALYSIS", "acordar");
+        command
+            .env_remove("LODESEEK_HOME")
+            .env_remove("RUST_LOG")
+            .env("NO_COLOR", "1");
+        command
+            .env("LODESEEK_RANKING", "words")
+            .env("LODESEEK_ANALYSIS", "acordar");
         command.current_dir(super::root()).arg("--home").arg(home);
         command
     }
 
     pub(crate) fn run(home: &Path, arguments: &[&str]) -> Ran {
-        let output = program(home).args(arguments).output().expect("the program starts");
+        let output = program(home)
+            .args(arguments)
+            .output()
+            .expect("the program starts");
         Ran {
             code: output.status.code(),
             out: String::from_utf8(output.stdout).expect("UTF-8"),

@@ -14,11 +14,18 @@ use std::fs;
 fn home() -> Home {
     let home = Home::new();
     home.load(&testdata("catalog.ttl"));
-    home.index_with(IndexOptions { analysis: Some(AnalysisKind::Multilingual), ..IndexOptions::default() });
+    home.index_with(IndexOptions {
+        analysis: Some(AnalysisKind::Multilingual),
+        ..IndexOptions::default()
+    });
     let mut labels = LabelCollector::default();
     let thesaurus = testdata("thesaurus.ttl");
-    let reports = DumpReader::default().read_file(&thesaurus, "thesaurus.ttl", "file:///", &mut labels);
-    assert!(reports.iter().all(|report| report.problems.is_empty()), "{reports:?}");
+    let reports =
+        DumpReader::default().read_file(&thesaurus, "thesaurus.ttl", "file:///", &mut labels);
+    assert!(
+        reports.iter().all(|report| report.problems.is_empty()),
+        "{reports:?}"
+    );
     write_translations(home.path(), labels.into_dictionary(["en"])).expect("written");
     home
 }
@@ -27,7 +34,10 @@ fn home() -> Home {
 #[cfg(feature = "rocksdb")]
 fn search(home: &std::path::Path, arguments: &[&str]) -> String {
     let mut command = program(home);
-    command.env("LODESEEK_ANALYSIS", "multilingual").arg("search").args(arguments);
+    command
+        .env("LODESEEK_ANALYSIS", "multilingual")
+        .arg("search")
+        .args(arguments);
     String::from_utf8(command.output().expect("run").stdout).expect("UTF-8")
 }
 
@@ -39,7 +49,10 @@ fn first_id(answer: &Value) -> &str {
 async fn a_query_in_german_finds_datasets_in_english() {
     let (app, folder) = home().serve(limits());
     let site = Site::behind(app, folder);
-    let found = site.get("/api/search?q=Plan+zur+Stickstoffminderung").await.json();
+    let found = site
+        .get("/api/search?q=Plan+zur+Stickstoffminderung")
+        .await
+        .json();
     assert_eq!(first_id(&found), "chesapeake-water", "{found}");
     let part = &found["interpretations"][0];
     assert_eq!(
@@ -47,11 +60,23 @@ async fn a_query_in_german_finds_datasets_in_english() {
         (&"translation".into(), &"stickstoff".into(), &"de".into())
     );
     assert_eq!(part["translations"][0], "nitrogen");
-    let literal = site.get("/api/search?q=Stickstoffminderung&literal=true").await.json();
-    assert_eq!((&literal["withWords"], literal.get("interpretations")), (&0.into(), None));
+    let literal = site
+        .get("/api/search?q=Stickstoffminderung&literal=true")
+        .await
+        .json();
+    assert_eq!(
+        (&literal["withWords"], literal.get("interpretations")),
+        (&0.into(), None)
+    );
     let page = site.get("/?q=Stickstoff&lang=en").await.body;
-    assert!(page.contains("“stickstoff” as nitrogen") && page.contains("literal=true"), "{page}");
-    let french = site.get("/api/search?q=r%C3%A9duction+de+l%27azote").await.json();
+    assert!(
+        page.contains("“stickstoff” as nitrogen") && page.contains("literal=true"),
+        "{page}"
+    );
+    let french = site
+        .get("/api/search?q=r%C3%A9duction+de+l%27azote")
+        .await
+        .json();
     assert_eq!(
         (first_id(&french), french["terms"].as_array().map(Vec::len)),
         ("chesapeake-water", Some(2)),
@@ -63,10 +88,18 @@ async fn a_query_in_german_finds_datasets_in_english() {
 fn topics_are_translated_and_queries_in_english_are_not() {
     let home = home();
     assert_eq!(home.found("Stickstoffminderung")[0], "chesapeake-water");
-    let translated = home.searcher().rank("nitrogen reduction plan", 100).expect("ranked");
+    let translated = home
+        .searcher()
+        .rank("nitrogen reduction plan", 100)
+        .expect("ranked");
     lodeseek_engine::remove_translations(home.path()).expect("removed");
     assert!(home.found("Stickstoffminderung").is_empty());
-    assert_eq!(home.searcher().rank("nitrogen reduction plan", 100).expect("ranked"), translated);
+    assert_eq!(
+        home.searcher()
+            .rank("nitrogen reduction plan", 100)
+            .expect("ranked"),
+        translated
+    );
 }
 
 #[cfg(feature = "rocksdb")]
@@ -77,18 +110,42 @@ fn the_command_creates_lists_and_removes_the_dictionary() {
     let thesaurus = testdata("thesaurus.ttl");
     let thesaurus = thesaurus.to_str().expect("UTF-8");
     let listed = run(home, &["translations", thesaurus]).out;
-    assert_eq!(listed, "expressions translated into English:\n        7 German\n        6 French\n");
+    assert_eq!(
+        listed,
+        "expressions translated into English:\n        7 German\n        6 French\n"
+    );
     let found = search(home, &["--json", "Stickstoffminderung"]);
-    assert_eq!(first_id(&serde_json::from_str(&found).expect("JSON")), "chesapeake-water");
-    assert!(search(home, &["Stickstoff"]).contains("interpreted: German “stickstoff” as nitrogen (--literal"));
+    assert_eq!(
+        first_id(&serde_json::from_str(&found).expect("JSON")),
+        "chesapeake-water"
+    );
+    assert!(
+        search(home, &["Stickstoff"])
+            .contains("interpreted: German “stickstoff” as nitrogen (--literal")
+    );
     let listed = run(home, &["translations", "--to", "de", thesaurus]).out;
-    assert_eq!(listed, "expressions translated into German:\n        7 English\n        6 French\n");
-    let no_file = program(home).args(["translations", "nothing.ttl"]).output().expect("run");
+    assert_eq!(
+        listed,
+        "expressions translated into German:\n        7 English\n        6 French\n"
+    );
+    let no_file = program(home)
+        .args(["translations", "nothing.ttl"])
+        .output()
+        .expect("run");
     assert_eq!(no_file.status.code(), Some(2));
-    let unknown = program(home).args(["translations", "--to", "fi", thesaurus]).output().expect("run");
+    let unknown = program(home)
+        .args(["translations", "--to", "fi", thesaurus])
+        .output()
+        .expect("run");
     let error = String::from_utf8_lossy(&unknown.stderr).into_owned();
-    assert!(unknown.status.code() == Some(2) && error.contains("in fi and in another language"), "{error}");
-    assert!(run(home, &["translations"]).out.contains("into German"), "the former dictionary remains");
+    assert!(
+        unknown.status.code() == Some(2) && error.contains("in fi and in another language"),
+        "{error}"
+    );
+    assert!(
+        run(home, &["translations"]).out.contains("into German"),
+        "the former dictionary remains"
+    );
     run(home, &["translations", "--remove"]);
     let none = program(home).args(["translations"]).output().expect("run");
     assert_eq!(none.status.code(), Some(1));
@@ -104,17 +161,32 @@ fn backups_contain_the_dictionary_and_verification_finds_damage() {
     run(&restored, &["restore", backup.to_str().expect("UTF-8")]);
     let path = restored.join("translations.tsv");
     let mut bytes = fs::read(&path).expect("restored");
-    assert_eq!(bytes, fs::read(home.join("translations.tsv")).expect("written"));
+    assert_eq!(
+        bytes,
+        fs::read(home.join("translations.tsv")).expect("written")
+    );
     let last = bytes.len() - 2;
     bytes[last] ^= 1;
     fs::write(&path, bytes).expect("written");
-    let searched = program(&restored).args(["search", "Stickstoff"]).output().expect("run");
+    let searched = program(&restored)
+        .args(["search", "Stickstoff"])
+        .output()
+        .expect("run");
     let error = String::from_utf8_lossy(&searched.stderr).into_owned();
-    assert!(searched.status.code() == Some(2) && error.contains("translations.tsv"), "{error}");
+    assert!(
+        searched.status.code() == Some(2) && error.contains("translations.tsv"),
+        "{error}"
+    );
     let verified = program(&restored).args(["verify"]).output().expect("run");
-    assert!(String::from_utf8_lossy(&verified.stdout).contains("translations: translations.tsv"), "{verified:?}");
+    assert!(
+        String::from_utf8_lossy(&verified.stdout).contains("translations: translations.tsv"),
+        "{verified:?}"
+    );
     let repaired = program(&restored).args(["repair"]).output().expect("run");
     let report = String::from_utf8_lossy(&repaired.stdout).into_owned();
-    assert!(repaired.status.code() == Some(1) && report.contains("run `lodeseek translations` with its files again"));
+    assert!(
+        repaired.status.code() == Some(1)
+            && report.contains("run `lodeseek translations` with its files again")
+    );
     assert!(search(&restored, &["nitrogen"]).contains("chesapeake-water"));
 }

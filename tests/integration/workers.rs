@@ -2,7 +2,9 @@
 //! else anything.
 
 use super::http::{Reply, Site, encoded};
-use super::support::{Home, TEST_TIMEOUT, limits, open, program, run, start_query_workers, start_workers, testdata};
+use super::support::{
+    Home, TEST_TIMEOUT, limits, open, program, run, start_query_workers, start_workers, testdata,
+};
 use axum::http::Method;
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
@@ -24,12 +26,16 @@ const PROBE: &str = "ASK { ?s ?p ?o . ?s ?q ?o }";
 /// Rows without an end in sight, all of which are held in memory.
 const GREEDY: &str = "SELECT DISTINCT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?c";
 /// Rows without an end in sight, all of which are read again and again.
-const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p . ?q ?r ?s }";
+const ENDLESS: &str =
+    "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p . ?q ?r ?s }";
 
 fn site_of(catalog: &Path, limits: SparqlLimits, memory_megabytes: u64) -> Site {
     let (state, folder) = Home::from_catalog(catalog).state(limits);
     let workers = start_workers(folder.path(), memory_megabytes);
-    Site::behind(app(state.with_workers(workers).expect("a store on disk")), folder)
+    Site::behind(
+        app(state.with_workers(workers).expect("a store on disk")),
+        folder,
+    )
 }
 
 fn site(limits: SparqlLimits, memory_megabytes: u64) -> Site {
@@ -37,12 +43,17 @@ fn site(limits: SparqlLimits, memory_megabytes: u64) -> Site {
 }
 
 async fn ask(site: &Site, query: &str) -> Reply {
-    site.get(&format!("/sparql?{}", encoded(&[("query", query)]))).await
+    site.get(&format!("/sparql?{}", encoded(&[("query", query)])))
+        .await
 }
 
 /// Searches and queries of bounded cost, beside whatever runs.
 async fn others_are_answered(site: &Site) {
-    for path in ["/api/search?q=water", "/healthz", "/sparql?query=ASK%20%7B%7D"] {
+    for path in [
+        "/api/search?q=water",
+        "/healthz",
+        "/sparql?query=ASK%20%7B%7D",
+    ] {
         let reply = site.get(path).await;
         assert_eq!(reply.status, 200, "{path}: {}", reply.body);
     }
@@ -86,23 +97,37 @@ async fn workers_return_the_answers_of_the_process() {
         );
         assert_eq!(answer.json(), expected.json(), "{query}");
     }
-    let construct = "CONSTRUCT { ?s <http://e.org/is> ?o } { ?s a ?o . ?s ?p ?v FILTER(ISIRI(?s)) }";
+    let construct =
+        "CONSTRUCT { ?s <http://e.org/is> ?o } { ?s a ?o . ?s ?p ?v FILTER(ISIRI(?s)) }";
     let lines = |reply: Reply| {
         let mut lines: Vec<String> = reply.body.lines().map(str::to_owned).collect();
         lines.sort();
         lines
     };
-    let path = format!("/sparql?{}", encoded(&[("query", construct), ("format", "nt")]));
+    let path = format!(
+        "/sparql?{}",
+        encoded(&[("query", construct), ("format", "nt")])
+    );
     let expected = lines(here.get(&path).await);
     assert!(expected.len() > 10);
     assert_eq!(lines(elsewhere.get(&path).await), expected);
     let wrong = "SELECT * { ?a ?b ?c . ?c ?d ?e FILTER(<http://e.org/no-function>(?a)) }";
-    assert_eq!(ask(&elsewhere, wrong).await.status, ask(&here, wrong).await.status, "errors keep their status");
+    assert_eq!(
+        ask(&elsewhere, wrong).await.status,
+        ask(&here, wrong).await.status,
+        "errors keep their status"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_query_at_the_limit_of_memory_costs_nobody_else_anything() {
-    let site = Arc::new(site(SparqlLimits { deadline: Duration::from_secs(120), ..limits() }, 64));
+    let site = Arc::new(site(
+        SparqlLimits {
+            deadline: Duration::from_secs(120),
+            ..limits()
+        },
+        64,
+    ));
     let queries = (0..3).map(|_| {
         let site = Arc::clone(&site);
         tokio::spawn(async move { ask(&site, GREEDY).await })
@@ -113,8 +138,17 @@ async fn a_query_at_the_limit_of_memory_costs_nobody_else_anything() {
     }
     for query in queries {
         let reply = query.await.expect("answered");
-        assert_eq!((reply.status.as_u16(), reply.header("retry-after")), (503, "5"), "{}", reply.body);
-        assert!(reply.body.contains("more than 64 MB of memory"), "{}", reply.body);
+        assert_eq!(
+            (reply.status.as_u16(), reply.header("retry-after")),
+            (503, "5"),
+            "{}",
+            reply.body
+        );
+        assert!(
+            reply.body.contains("more than 64 MB of memory"),
+            "{}",
+            reply.body
+        );
     }
     assert_eq!(ask(&site, PROBE).await.status, 200);
 }
@@ -122,7 +156,15 @@ async fn a_query_at_the_limit_of_memory_costs_nobody_else_anything() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_permit_is_free_after_the_deadline() {
     let deadline = Duration::from_secs(1);
-    let site = site(SparqlLimits { deadline, concurrent: 1, waiting: 0, ..limits() }, 512);
+    let site = site(
+        SparqlLimits {
+            deadline,
+            concurrent: 1,
+            waiting: 0,
+            ..limits()
+        },
+        512,
+    );
     assert_eq!(ask(&site, PROBE).await.status, 200);
     for query in [
         ENDLESS,
@@ -149,7 +191,13 @@ pub(crate) fn processes(home: &Path, role: &str) -> Vec<String> {
 }
 
 pub(crate) fn kill(process: &str) {
-    assert!(Command::new("kill").args(["-9", process]).status().expect("kill").success());
+    assert!(
+        Command::new("kill")
+            .args(["-9", process])
+            .status()
+            .expect("kill")
+            .success()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -157,7 +205,10 @@ async fn a_killed_worker_costs_its_own_query() {
     let (state, folder) = Home::from_catalog(&testdata("catalog.ttl")).state(limits());
     let workers = start_workers(folder.path(), 512);
     let home = folder.path().to_owned();
-    let site = Arc::new(Site::behind(app(state.with_workers(workers).expect("a store on disk")), folder));
+    let site = Arc::new(Site::behind(
+        app(state.with_workers(workers).expect("a store on disk")),
+        folder,
+    ));
     assert_eq!(ask(&site, PROBE).await.status, 200);
     let query = tokio::spawn({
         let site = Arc::clone(&site);
@@ -169,15 +220,20 @@ async fn a_killed_worker_costs_its_own_query() {
     running.iter().for_each(|process| kill(process));
     let reply = query.await.expect("answered");
     assert_eq!(reply.status, 503, "{}", reply.body);
-    assert!(reply.body.contains("the worker process of this query failed"), "{}", reply.body);
+    assert!(
+        reply
+            .body
+            .contains("the worker process of this query failed"),
+        "{}",
+        reply.body
+    );
     others_are_answered(&site).await;
     assert_eq!(ask(&site, PROBE).await.status, 200);
 }
 
 /// A server that answers every request with one row, after a time.
 fn endpoint(pause: Duration) -> String {
-    const BODY: &str =
-        r#"{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"http://e.org/x"}}]}}"#;
+    const BODY: &str = r#"{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"http://e.org/x"}}]}}"#;
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     thread::spawn(move || {
@@ -185,9 +241,10 @@ fn endpoint(pause: Duration) -> String {
             thread::spawn(move || {
                 let _ = stream.read(&mut [0; 8192]);
                 thread::sleep(pause);
-                let head =
-                    "HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\nConnection: close\r\n\r\n";
-                let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(BODY.as_bytes()));
+                let head = "HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\nConnection: close\r\n\r\n";
+                let _ = stream
+                    .write_all(head.as_bytes())
+                    .and_then(|()| stream.write_all(BODY.as_bytes()));
             });
         }
     });
@@ -199,17 +256,30 @@ fn endpoint(pause: Duration) -> String {
 async fn a_federated_query_costs_itself_only() {
     let (quick, slow) = (endpoint(Duration::ZERO), endpoint(2 * TEST_TIMEOUT));
     let policy = EgressPolicy {
-        listed: [&quick, &slow].map(|url| url.parse().expect("a prefix")).to_vec(),
+        listed: [&quick, &slow]
+            .map(|url| url.parse().expect("a prefix"))
+            .to_vec(),
         private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
         ..EgressPolicy::default()
     };
-    let client = Arc::new(SparqlClient::new(Arc::new(Egress::new(policy)), ClientOptions::default()));
-    let bounds = SparqlLimits { deadline: 2 * TEST_TIMEOUT, ..limits() };
+    let client = Arc::new(SparqlClient::new(
+        Arc::new(Egress::new(policy)),
+        ClientOptions::default(),
+    ));
+    let bounds = SparqlLimits {
+        deadline: 2 * TEST_TIMEOUT,
+        ..limits()
+    };
     let (state, folder) = Home::from_catalog(&testdata("catalog.ttl")).state(bounds);
     let home = folder.path().to_owned();
-    let state = state.with_endpoints(client).with_workers(start_workers(&home, 96)).expect("a store on disk");
+    let state = state
+        .with_endpoints(client)
+        .with_workers(start_workers(&home, 96))
+        .expect("a store on disk");
     let site = Arc::new(Site::behind(app(state), folder));
-    let joined = |service: &str, rest: &str| format!("SELECT * {{ SERVICE <{service}> {{ ?x ?y ?z }} {rest} }}");
+    let joined = |service: &str, rest: &str| {
+        format!("SELECT * {{ SERVICE <{service}> {{ ?x ?y ?z }} {rest} }}")
+    };
     let small = ask(&site, &joined(&quick, "?d a ?c . ?d ?p ?o")).await;
     assert_eq!(small.status, 200, "{}", small.body);
     assert!(small.body.contains("http://e.org/x"), "{}", small.body);
@@ -221,7 +291,11 @@ async fn a_federated_query_costs_itself_only() {
     others_are_answered(&site).await;
     let reply = greedy.await.expect("answered");
     assert_eq!(reply.status, 503, "{}", reply.body);
-    assert!(reply.body.contains("more than 96 MB of memory"), "{}", reply.body);
+    assert!(
+        reply.body.contains("more than 96 MB of memory"),
+        "{}",
+        reply.body
+    );
     let waiting = tokio::spawn({
         let (site, query) = (Arc::clone(&site), joined(&slow, "?a ?b ?c . ?c ?d ?e"));
         async move { ask(&site, &query).await }
@@ -232,8 +306,18 @@ async fn a_federated_query_costs_itself_only() {
     running.iter().for_each(|process| kill(process));
     let reply = waiting.await.expect("answered");
     assert_eq!(reply.status, 503, "{}", reply.body);
-    assert!(reply.body.contains("the worker process of this query failed"), "{}", reply.body);
-    assert!(begun.elapsed() < TEST_TIMEOUT, "its request does not hold the query: {:?}", begun.elapsed());
+    assert!(
+        reply
+            .body
+            .contains("the worker process of this query failed"),
+        "{}",
+        reply.body
+    );
+    assert!(
+        begun.elapsed() < TEST_TIMEOUT,
+        "its request does not hold the query: {:?}",
+        begun.elapsed()
+    );
     others_are_answered(&site).await;
     let again = ask(&site, &joined(&quick, "?d a ?c . ?d ?p ?o")).await;
     assert_eq!(again.status, 200, "{}", again.body);
@@ -244,31 +328,55 @@ async fn examples_beyond_the_limits_are_refused() {
     let site = site(limits(), 20);
     let mut large = String::new();
     for number in 0..200_000 {
-        let _ = writeln!(large, "<http://e.org/{number}> <http://e.org/p{}> \"text {number}\" .", number % 50);
+        let _ = writeln!(
+            large,
+            "<http://e.org/{number}> <http://e.org/p{}> \"text {number}\" .",
+            number % 50
+        );
     }
     let reply = site.post("/like", "application/n-triples", &large).await;
     assert_eq!(reply.status, 413, "{}", reply.body);
     assert!(
-        reply.json()["error"].as_str().is_some_and(|error| error.contains("more than 20 MB of memory")),
+        reply.json()["error"]
+            .as_str()
+            .is_some_and(|error| error.contains("more than 20 MB of memory")),
         "{}",
         reply.body
     );
     others_are_answered(&site).await;
     let small = "<http://e.org/a> a <http://xmlns.com/foaf/0.1/Person> ; <http://e.org/p> 1 , broken:x , 2 .";
     let path = "/like?format=json";
-    let reply = site.request(Method::POST, path, &[("content-type", "text/turtle")], small).await;
+    let reply = site
+        .request(
+            Method::POST,
+            path,
+            &[("content-type", "text/turtle")],
+            small,
+        )
+        .await;
     assert_eq!(reply.status, 200, "{}", reply.body);
-    let here = Site::testdata().request(Method::POST, path, &[("content-type", "text/turtle")], small).await;
+    let here = Site::testdata()
+        .request(
+            Method::POST,
+            path,
+            &[("content-type", "text/turtle")],
+            small,
+        )
+        .await;
     assert_eq!(reply.json(), here.json(), "as without workers");
-    let nothing = site.post("/like?format=json", "text/turtle", "nothing").await;
+    let nothing = site
+        .post("/like?format=json", "text/turtle", "nothing")
+        .await;
     assert_eq!(nothing.status, 400, "{}", nothing.body);
 }
 
 fn count(engine: &Arc<QueryEngine>) -> String {
     // The filter is why statistics do not answer it.
-    let query =
-        "PREFIX dcat: <http://www.w3.org/ns/dcat#> SELECT (COUNT(*) AS ?n) { ?d a dcat:Dataset FILTER(ISIRI(?d)) }";
-    let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
+    let query = "PREFIX dcat: <http://www.w3.org/ns/dcat#> SELECT (COUNT(*) AS ?n) { ?d a dcat:Dataset FILTER(ISIRI(?d)) }";
+    let request = QueryRequest {
+        query: query.to_owned(),
+        ..QueryRequest::default()
+    };
     match engine.evaluate(&request, &limits()) {
         Ok(Answer::Solutions { rows, .. }) => match &rows[0][0] {
             Some(Term::Literal(number)) => number.value().to_owned(),
@@ -288,32 +396,47 @@ fn workers_see_what_was_written_last() {
     let loaded = count(&engine);
     assert_ne!(loaded, "0");
     assert_eq!(count(&engine), loaded);
-    let views = fs::read_dir(home.path().join("views")).expect("views").count();
+    let views = fs::read_dir(home.path().join("views"))
+        .expect("views")
+        .count();
     assert_eq!(views, 1, "old checkpoints are removed");
 }
 
 #[test]
 fn workers_end_with_the_server() {
     let folder = tempfile::tempdir().expect("a folder");
-    assert_eq!(run(folder.path(), &["load", "testdata/catalog.ttl"]).code, Some(0));
+    assert_eq!(
+        run(folder.path(), &["load", "testdata/catalog.ttl"]).code,
+        Some(0)
+    );
     assert_eq!(run(folder.path(), &["index"]).code, Some(0));
     drop(open(folder.path(), lodeseek_store::Access::Read, None).expect("a home"));
     for (options, workers) in [(&[][..], 2), (&["--no-workers"][..], 0)] {
         let mut serve = program(folder.path());
-        serve.args(["serve", "--bind", "127.0.0.1:0"]).args(options).stderr(Stdio::piped());
+        serve
+            .args(["serve", "--bind", "127.0.0.1:0"])
+            .args(options)
+            .stderr(Stdio::piped());
         let mut serve = serve.spawn().expect("started");
         let mut log = BufReader::new(serve.stderr.take().expect("a log"));
         let mut lines = String::new();
         while !lines.contains("listening on") {
             assert!(log.read_line(&mut lines).expect("a line") > 0, "{lines}");
         }
-        assert_eq!(lines.contains("without worker processes"), workers == 0, "{lines}");
+        assert_eq!(
+            lines.contains("without worker processes"),
+            workers == 0,
+            "{lines}"
+        );
         assert_eq!(processes(folder.path(), "worker-process").len(), workers);
         kill(&serve.id().to_string());
         serve.wait().expect("ended");
         let begun = Instant::now();
         while !processes(folder.path(), "worker-process").is_empty() {
-            assert!(begun.elapsed() < TEST_TIMEOUT, "a worker survived its server");
+            assert!(
+                begun.elapsed() < TEST_TIMEOUT,
+                "a worker survived its server"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -23,16 +23,31 @@ const QUERY: &str = "detecting boats in photographs";
 /// Returns a home with six descriptions and four works.
 fn loaded() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let sources = ["load", "testdata/research/collection.jsonl", "testdata/research/papers.jsonl"];
+    let sources = [
+        "load",
+        "testdata/research/collection.jsonl",
+        "testdata/research/papers.jsonl",
+    ];
     let ran = run(folder.path(), &sources);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.err.contains("4 works: 4 new, 0 replaced, 0 unchanged; they use 5 datasets"), "{ran:?}");
-    assert!(ran.err.contains("1 other id is no dataset of the home"), "{ran:?}");
+    assert!(
+        ran.err
+            .contains("4 works: 4 new, 0 replaced, 0 unchanged; they use 5 datasets"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.err.contains("1 other id is no dataset of the home"),
+        "{ran:?}"
+    );
     folder
 }
 
 fn search(home: &Path, arguments: &[&str]) -> Value {
-    let all: Vec<&str> = ["search", "--json", "--dpr", DPR].iter().chain(arguments).copied().collect();
+    let all: Vec<&str> = ["search", "--json", "--dpr", DPR]
+        .iter()
+        .chain(arguments)
+        .copied()
+        .collect();
     let ran = run(home, &all);
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
@@ -54,16 +69,34 @@ fn lists_of_works_are_merged_and_bad_lines_named() {
     };
     assert!(run(home.path(), &["status"]).out.contains("works     4\n"));
     let again = run(home.path(), &["load", "testdata/research/papers.jsonl"]);
-    assert!(again.err.contains("4 works: 0 new, 0 replaced, 4 unchanged"), "{again:?}");
+    assert!(
+        again
+            .err
+            .contains("4 works: 0 new, 0 replaced, 4 unchanged"),
+        "{again:?}"
+    );
     let changed = load(concat!(
         "{\"title\": \"Counting masts\", \"year\": 2016, \"datasets\": [\"Late Boats\"]}\n",
         "{\"title\": \"New\", \"datasets\": [\"Harbour Cam\"]}\n",
         "{\"title\": \"Unlabelled\", \"abstract\": \"None.\"}\n"
     ));
-    assert!(changed.err.contains("5 works: 1 new, 1 replaced, 0 unchanged"), "{changed:?}");
-    assert!(changed.err.contains("more.jsonl:3: no list `datasets`; `lodeseek tag`"), "{changed:?}");
+    assert!(
+        changed
+            .err
+            .contains("5 works: 1 new, 1 replaced, 0 unchanged"),
+        "{changed:?}"
+    );
+    assert!(
+        changed
+            .err
+            .contains("more.jsonl:3: no list `datasets`; `lodeseek tag`"),
+        "{changed:?}"
+    );
     let none = load("{\"title\": \"Unlabelled\", \"abstract\": \"None.\"}\n");
-    assert!(none.code == Some(2) && none.err.contains("contains no work"), "{none:?}");
+    assert!(
+        none.code == Some(2) && none.err.contains("contains no work"),
+        "{none:?}"
+    );
 }
 
 /// Returns the numbers of works, of datasets that they use, and of links from datasets of the home.
@@ -74,7 +107,10 @@ fn numbers_in_rdf(home: &Path) -> [String; 3] {
         "?dataset a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/isReferencedBy> ?work",
     ];
     patterns.map(|pattern| {
-        let ran = run(home, &["query", &format!("SELECT (COUNT(*) AS ?n) {{ {pattern} }}")]);
+        let ran = run(
+            home,
+            &["query", &format!("SELECT (COUNT(*) AS ?n) {{ {pattern} }}")],
+        );
         ran.out.trim_start_matches("?n\n").trim_end().to_owned()
     })
 }
@@ -84,7 +120,11 @@ fn works_are_queried_by_sparql() {
     let home = loaded();
     let home = home.path();
     assert_eq!(numbers_in_rdf(home), ["4", "6", "5"]);
-    let table = || run(home, &["query", "@queries/works.rq", "--format", "csv"]).out.replace("\r\n", "\n");
+    let table = || {
+        run(home, &["query", "@queries/works.rq", "--format", "csv"])
+            .out
+            .replace("\r\n", "\n")
+    };
     insta::assert_snapshot!(table(), @r"
     dataset,title,works
     http://localhost:7878/dataset/Harbour_Cam,Harbour Cam,1
@@ -100,29 +140,46 @@ fn works_are_queried_by_sparql() {
         "{\"title\": \"New\", \"url\": \"https://e.org/new\", \"datasets\": [\"Harbour Cam\", \"Late Boats\"]}\n",
     );
     fs::write(&more, changed).expect("written");
-    assert_eq!(run(home, &["load", more.to_str().expect("UTF-8")]).code, Some(0));
+    assert_eq!(
+        run(home, &["load", more.to_str().expect("UTF-8")]).code,
+        Some(0)
+    );
     assert_eq!(numbers_in_rdf(home), ["5", "8", "7"]);
     assert!(!table().contains("Undated"), "no work uses it any more");
 
     assert_eq!(run(home, &["remove", "Late_Boats"]).code, Some(0));
     assert_eq!(numbers_in_rdf(home), ["5", "8", "4"]);
-    assert_eq!(run(home, &["load", "testdata/research/collection.jsonl"]).code, Some(0));
+    assert_eq!(
+        run(home, &["load", "testdata/research/collection.jsonl"]).code,
+        Some(0)
+    );
     assert_eq!(numbers_in_rdf(home), ["5", "8", "7"]);
 
-    assert_eq!(run(home, &["rebase", "https://data.example.org/"]).code, Some(0));
+    assert_eq!(
+        run(home, &["rebase", "https://data.example.org/"]).code,
+        Some(0)
+    );
     assert_eq!(numbers_in_rdf(home), ["5", "8", "7"]);
     let address = "SELECT ?url { GRAPH <https://data.example.org/works> {
         ?work <https://schema.org/url> ?url ;
             <http://purl.org/spar/cito/usesDataFrom> <https://data.example.org/dataset/Harbour_Cam> } }";
-    assert_eq!(run(home, &["query", address]).out, "?url\n<https://e.org/new>\n");
+    assert_eq!(
+        run(home, &["query", address]).out,
+        "?url\n<https://e.org/new>\n"
+    );
 }
 
 /// Returns the id of the work with a title, as `list --works` lists it.
 fn work_id(home: &Path, title: &str) -> String {
     let listed = run(home, &["list", "--works", "--json"]);
-    let works: Value = serde_json::from_str(&listed.out).unwrap_or_else(|error| panic!("{error}: {listed:?}"));
-    let work = works.as_array().and_then(|works| works.iter().find(|work| work["title"] == title));
-    work.and_then(|work| work["id"].as_str()).unwrap_or_else(|| panic!("{title}: {works}")).to_owned()
+    let works: Value =
+        serde_json::from_str(&listed.out).unwrap_or_else(|error| panic!("{error}: {listed:?}"));
+    let work = works
+        .as_array()
+        .and_then(|works| works.iter().find(|work| work["title"] == title));
+    work.and_then(|work| work["id"].as_str())
+        .unwrap_or_else(|| panic!("{title}: {works}"))
+        .to_owned()
 }
 
 #[test]
@@ -131,37 +188,82 @@ fn works_are_listed_and_removed() {
     let home = home.path();
     let table = run(home, &["list", "--works"]);
     assert_eq!(table.code, Some(0), "{table:?}");
-    let titles: Vec<&str> = table.out.lines().filter_map(|line| line.get(50..)).map(str::trim_end).collect();
-    let expected = ["title", "Boats by night and day", "Counting masts", "Hearing questions", "Reading questions"];
+    let titles: Vec<&str> = table
+        .out
+        .lines()
+        .filter_map(|line| line.get(50..))
+        .map(str::trim_end)
+        .collect();
+    let expected = [
+        "title",
+        "Boats by night and day",
+        "Counting masts",
+        "Hearing questions",
+        "Reading questions",
+    ];
     assert_eq!(titles, expected, "{table:?}");
-    let listed: Value = serde_json::from_str(&run(home, &["list", "--works", "--json"]).out).expect("JSON");
+    let listed: Value =
+        serde_json::from_str(&run(home, &["list", "--works", "--json"]).out).expect("JSON");
     let masts = work_id(home, "Counting masts");
-    let expected =
-        serde_json::json!({"id": masts, "title": "Counting masts", "year": 2016, "datasets": ["Undated_Boats"]});
+    let expected = serde_json::json!({"id": masts, "title": "Counting masts", "year": 2016, "datasets": ["Undated_Boats"]});
     assert_eq!(listed[1], expected);
-    assert_eq!(listed[2]["datasets"], serde_json::json!(["Market_Voices", "No_Longer_Listed"]));
+    assert_eq!(
+        listed[2]["datasets"],
+        serde_json::json!(["Market_Voices", "No_Longer_Listed"])
+    );
 
     let unknown = run(home, &["remove", "--works", &masts, "Counting masts"]);
     let message = "nothing was removed: there is no work \"Counting masts\"; `lodeseek list --works` lists all";
-    assert!(unknown.code == Some(2) && unknown.err.contains(message), "{unknown:?}");
+    assert!(
+        unknown.code == Some(2) && unknown.err.contains(message),
+        "{unknown:?}"
+    );
     assert_eq!(numbers_in_rdf(home), ["4", "6", "5"]);
     let removed = run(home, &["remove", "--works", &masts]);
-    assert!(removed.code == Some(0) && removed.err.contains("1 work removed"), "{removed:?}");
+    assert!(
+        removed.code == Some(0) && removed.err.contains("1 work removed"),
+        "{removed:?}"
+    );
     assert_eq!(numbers_in_rdf(home), ["3", "5", "4"]);
-    assert!(run(home, &["list"]).out.contains("Undated_Boats"), "datasets stay");
-    let others = ["Boats by night and day", "Hearing questions", "Reading questions"].map(|title| work_id(home, title));
-    let removed = run(home, &[&["remove", "--works"][..], &others.each_ref().map(String::as_str)].concat());
+    assert!(
+        run(home, &["list"]).out.contains("Undated_Boats"),
+        "datasets stay"
+    );
+    let others = [
+        "Boats by night and day",
+        "Hearing questions",
+        "Reading questions",
+    ]
+    .map(|title| work_id(home, title));
+    let removed = run(
+        home,
+        &[
+            &["remove", "--works"][..],
+            &others.each_ref().map(String::as_str),
+        ]
+        .concat(),
+    );
     assert!(removed.err.contains("3 works removed"), "{removed:?}");
     assert_eq!(numbers_in_rdf(home), ["0", "0", "0"]);
-    assert_eq!(run(home, &["list", "--works"]).code, Some(1), "there is none");
+    assert_eq!(
+        run(home, &["list", "--works"]).code,
+        Some(1),
+        "there is none"
+    );
     assert!(!run(home, &["status"]).out.contains("works  "));
     assert_eq!(run(home, &["verify"]).code, Some(0));
 }
 
 /// Uploads a list of works, and returns status and body.
 async fn upload(site: &Site, token: &str, list: &str) -> (u16, String) {
-    let headers = [("authorization", token), ("content-type", "application/jsonl"), ("prefer", "wait=120")];
-    let reply = site.request(Method::POST, "/api/admin/works", &headers, list).await;
+    let headers = [
+        ("authorization", token),
+        ("content-type", "application/jsonl"),
+        ("prefer", "wait=120"),
+    ];
+    let reply = site
+        .request(Method::POST, "/api/admin/works", &headers, list)
+        .await;
     (reply.status.as_u16(), reply.body)
 }
 
@@ -177,7 +279,11 @@ async fn uploaded_works_are_added_or_rejected_as_a_whole() {
     let too_large = " ".repeat((16 << 20) + 1);
     let nested = format!("{{\"title\": {}", "[".repeat(100_000));
     for (body, status, reasons) in [
-        (format!("{list}no JSON\n{{\"title\": \"x\"}}\n"), 422, &["line 3: ", "line 4: no list `datasets`"][..]),
+        (
+            format!("{list}no JSON\n{{\"title\": \"x\"}}\n"),
+            422,
+            &["line 3: ", "line 4: no list `datasets`"][..],
+        ),
         ("no JSON\n".repeat(1000), 422, &["line 10: "]),
         (nested, 422, &["line 1: recursion limit"]),
         (String::new(), 422, &["contains no work"]),
@@ -185,28 +291,61 @@ async fn uploaded_works_are_added_or_rejected_as_a_whole() {
     ] {
         let (found, text) = upload(&site, WRITE, &body).await;
         let is_expected = found == status && reasons.iter().all(|reason| text.contains(reason));
-        assert!(is_expected && text.len() < 2000, "{reasons:?}: {found} {text}");
+        assert!(
+            is_expected && text.len() < 2000,
+            "{reasons:?}: {found} {text}"
+        );
         assert!(!text.contains("line 11"), "few lines are listed: {text}");
     }
-    assert!(!home.join("works/works.jsonl").exists(), "nothing was changed");
+    assert!(
+        !home.join("works/works.jsonl").exists(),
+        "nothing was changed"
+    );
 
     let result = |(status, text): (u16, String)| -> Value {
         assert_eq!(status, 200, "{text}");
         serde_json::from_str::<Value>(&text).expect("JSON")["result"].clone()
     };
     let added = result(upload(&site, WRITE, list).await);
-    let expected =
-        r#"{"added": 2, "replaced": 0, "unchanged": 0, "total": 2, "usedDatasets": 0, "unknownDatasets": 2}"#;
-    assert_eq!(added, serde_json::from_str::<Value>(expected).expect("JSON"));
+    let expected = r#"{"added": 2, "replaced": 0, "unchanged": 0, "total": 2, "usedDatasets": 0, "unknownDatasets": 2}"#;
+    assert_eq!(
+        added,
+        serde_json::from_str::<Value>(expected).expect("JSON")
+    );
     let changed = result(upload(&site, WRITE, &list.replace("Sails", "Sails and winds")).await);
-    assert_eq!([&changed["added"], &changed["replaced"], &changed["unchanged"]], [0, 1, 1], "{changed}");
-    let query =
-        "SELECT ?title { GRAPH <http://localhost:7878/works> { ?work <http://purl.org/dc/terms/title> ?title } }";
-    let titles = site.post("/sparql", "application/sparql-query", query).await.body;
-    assert!(titles.contains("Sails and winds") && !titles.contains("\"Sails\""), "{titles}");
+    assert_eq!(
+        [
+            &changed["added"],
+            &changed["replaced"],
+            &changed["unchanged"]
+        ],
+        [0, 1, 1],
+        "{changed}"
+    );
+    let query = "SELECT ?title { GRAPH <http://localhost:7878/works> { ?work <http://purl.org/dc/terms/title> ?title } }";
+    let titles = site
+        .post("/sparql", "application/sparql-query", query)
+        .await
+        .body;
+    assert!(
+        titles.contains("Sails and winds") && !titles.contains("\"Sails\""),
+        "{titles}"
+    );
     let audit = fs::read_to_string(home.join("audit.jsonl")).expect("the audit log");
-    assert_eq!(audit.matches("\"by\":\"write\",\"action\":\"works\"").count(), 6, "{audit}");
-    assert_eq!(fs::read_dir(home.join("uploads")).expect("a folder").count(), 0, "uploads are deleted");
+    assert_eq!(
+        audit
+            .matches("\"by\":\"write\",\"action\":\"works\"")
+            .count(),
+        6,
+        "{audit}"
+    );
+    assert_eq!(
+        fs::read_dir(home.join("uploads"))
+            .expect("a folder")
+            .count(),
+        0,
+        "uploads are deleted"
+    );
 }
 
 #[tokio::test]
@@ -221,31 +360,82 @@ async fn works_are_listed_and_removed_by_http() {
     let send = |method: Method, path: String, token: &'static str, body: String| {
         let site = &site;
         async move {
-            let headers = [("authorization", token), ("content-type", "application/json"), ("prefer", "wait=120")];
+            let headers = [
+                ("authorization", token),
+                ("content-type", "application/json"),
+                ("prefer", "wait=120"),
+            ];
             let reply = site.request(method, &path, &headers, &body).await;
-            let value: Value = serde_json::from_str(&reply.body).unwrap_or_else(|_| Value::from(reply.body.as_str()));
+            let value: Value = serde_json::from_str(&reply.body)
+                .unwrap_or_else(|_| Value::from(reply.body.as_str()));
             (reply.status.as_u16(), value)
         }
     };
-    let works = || send(Method::GET, "/api/admin/works".to_owned(), READ, String::new());
-    assert_eq!(send(Method::GET, "/api/admin/works".to_owned(), "", String::new()).await.0, 401);
+    let works = || {
+        send(
+            Method::GET,
+            "/api/admin/works".to_owned(),
+            READ,
+            String::new(),
+        )
+    };
+    assert_eq!(
+        send(
+            Method::GET,
+            "/api/admin/works".to_owned(),
+            "",
+            String::new()
+        )
+        .await
+        .0,
+        401
+    );
     let (status, listed) = works().await;
-    assert_eq!((status, listed.as_array().map(Vec::len)), (200, Some(3)), "{listed}");
-    let ids: Vec<String> = (0..3).map(|place| listed[place]["id"].as_str().expect("an id").to_owned()).collect();
+    assert_eq!(
+        (status, listed.as_array().map(Vec::len)),
+        (200, Some(3)),
+        "{listed}"
+    );
+    let ids: Vec<String> = (0..3)
+        .map(|place| listed[place]["id"].as_str().expect("an id").to_owned())
+        .collect();
     let sails = serde_json::json!({"id": ids[2], "title": "Sails", "url": "https://e.org/sails", "datasets": ["boats", "winds"]});
     assert_eq!(listed[2], sails);
 
-    let delete = |id: &str, token| send(Method::DELETE, format!("/api/admin/works/{id}"), token, String::new());
+    let delete = |id: &str, token| {
+        send(
+            Method::DELETE,
+            format!("/api/admin/works/{id}"),
+            token,
+            String::new(),
+        )
+    };
     assert_eq!(delete(&ids[0], READ).await.0, 403);
     let (status, error) = delete("Masts", WRITE).await;
-    assert!(status == 400 && error.to_string().contains("no id of a work"), "{status} {error}");
+    assert!(
+        status == 400 && error.to_string().contains("no id of a work"),
+        "{status} {error}"
+    );
     let (status, error) = delete(&"0".repeat(32), WRITE).await;
-    assert!(status == 404 && error.to_string().contains("there is no work 0000"), "{status} {error}");
-    let remove = |body: Value| send(Method::POST, "/api/admin/remove".to_owned(), WRITE, body.to_string());
+    assert!(
+        status == 404 && error.to_string().contains("there is no work 0000"),
+        "{status} {error}"
+    );
+    let remove = |body: Value| {
+        send(
+            Method::POST,
+            "/api/admin/remove".to_owned(),
+            WRITE,
+            body.to_string(),
+        )
+    };
     for (body, expected) in [
         (serde_json::json!({}), 400),
         (serde_json::json!({"works": []}), 400),
-        (serde_json::json!({"works": [ids[0]], "datasets": ["boats"]}), 400),
+        (
+            serde_json::json!({"works": [ids[0]], "datasets": ["boats"]}),
+            400,
+        ),
         (serde_json::json!({"works": [ids[0], "Masts"]}), 400),
         (serde_json::json!({"works": [ids[0], "0".repeat(32)]}), 422),
     ] {
@@ -261,10 +451,17 @@ async fn works_are_listed_and_removed_by_http() {
         "{job}"
     );
     let (status, job) = remove(serde_json::json!({"works": ids[1..]})).await;
-    assert_eq!((status, &job["result"]["removed"]), (200, &2.into()), "{job}");
+    assert_eq!(
+        (status, &job["result"]["removed"]),
+        (200, &2.into()),
+        "{job}"
+    );
     assert_eq!(works().await.1, serde_json::json!([]));
     let query = "ASK { GRAPH <http://localhost:7878/works> { ?s ?p ?o } }";
-    let described = site.post("/sparql", "application/sparql-query", query).await.body;
+    let described = site
+        .post("/sparql", "application/sparql-query", query)
+        .await
+        .body;
     assert!(described.contains("false"), "{described}");
     let audit = fs::read_to_string(home.join("audit.jsonl")).expect("the audit log");
     let entry = format!(
@@ -282,14 +479,17 @@ fn works_are_loaded_through_the_running_server() {
     use std::time::{Duration, Instant};
 
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
-        eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");
+        eprintln!(
+            "SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`"
+        );
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let home = folder.path();
-    for arguments in
-        [&["load", "testdata/research/collection.jsonl"][..], &["index", "--dpr", DPR, "--colbert", COLBERT]]
-    {
+    for arguments in [
+        &["load", "testdata/research/collection.jsonl"][..],
+        &["index", "--dpr", DPR, "--colbert", COLBERT],
+    ] {
         assert_eq!(run(home, arguments).code, Some(0));
     }
     let search_at = |served: &Served| -> Value {
@@ -303,7 +503,11 @@ fn works_are_loaded_through_the_running_server() {
     let wait_for = |served: &Served, id: &str, works: u64| {
         let started = Instant::now();
         while works_of_server(served, id).map(|(_, all)| all) != Some(works) {
-            assert!(started.elapsed() < TEST_TIMEOUT, "{id}: {:?}", works_of_server(served, id));
+            assert!(
+                started.elapsed() < TEST_TIMEOUT,
+                "{id}: {:?}",
+                works_of_server(served, id)
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
     };
@@ -311,12 +515,25 @@ fn works_are_loaded_through_the_running_server() {
     let served = Served::start(home, SERVER);
     assert_eq!(works_of_server(&served, "Late_Boats"), None);
     let encoders = |answer: &Value| answer["rerank"]["encoders"].as_array().map(Vec::len);
-    assert_eq!(encoders(&search_at(&served)), Some(2), "vectors of texts and of tokens");
-    let sources = ["load", "testdata/research/papers.jsonl", "testdata/research/collection.jsonl"];
+    assert_eq!(
+        encoders(&search_at(&served)),
+        Some(2),
+        "vectors of texts and of tokens"
+    );
+    let sources = [
+        "load",
+        "testdata/research/papers.jsonl",
+        "testdata/research/collection.jsonl",
+    ];
     let loaded = run(home, &sources);
-    assert!(loaded.code == Some(0) && loaded.err.contains("5 datasets: 0 loaded"), "{loaded:?}");
     assert!(
-        loaded.err.contains("4 works: 4 new, 0 replaced, 0 unchanged; they use 5 datasets; the running"),
+        loaded.code == Some(0) && loaded.err.contains("5 datasets: 0 loaded"),
+        "{loaded:?}"
+    );
+    assert!(
+        loaded
+            .err
+            .contains("4 works: 4 new, 0 replaced, 0 unchanged; they use 5 datasets; the running"),
         "{loaded:?}"
     );
     wait_for(&served, "Late_Boats", 1);
@@ -324,12 +541,21 @@ fn works_are_loaded_through_the_running_server() {
 
     // A work with its old text needs no new vector; another one is encoded.
     let papers = fs::read_to_string("testdata/research/papers.jsonl").expect("a list");
-    let masts = papers.lines().nth(1).expect("a work").replace("[\"Undated Boats\"]", "[\"Leaf Letters\"]");
+    let masts = papers
+        .lines()
+        .nth(1)
+        .expect("a work")
+        .replace("[\"Undated Boats\"]", "[\"Leaf Letters\"]");
     let more = home.join("more.jsonl");
     let new = "{\"title\": \"Detecting boats in photographs\", \"datasets\": [\"Late Boats\"]}";
     fs::write(&more, format!("{masts}\n{new}\nno JSON\n")).expect("written");
     let changed = run(home, &["load", more.to_str().expect("UTF-8")]);
-    assert!(changed.err.contains("5 works: 1 new, 1 replaced, 0 unchanged"), "{changed:?}");
+    assert!(
+        changed
+            .err
+            .contains("5 works: 1 new, 1 replaced, 0 unchanged"),
+        "{changed:?}"
+    );
     assert!(changed.err.contains("more.jsonl:3: "), "{changed:?}");
     assert_eq!(works_of_server(&served, "Undated_Boats"), None, "at once");
     wait_for(&served, "Late_Boats", 2);
@@ -340,79 +566,164 @@ fn works_are_loaded_through_the_running_server() {
     // The first works rank by the same settings as after a restart.
     let served = Served::start(home, SERVER);
     let again = search_at(&served);
-    assert_eq!((&first["hits"], &first["rerank"]), (&again["hits"], &again["rerank"]));
-    assert_eq!(encoders(&again), Some(1), "with works, vectors of tokens are not used");
+    assert_eq!(
+        (&first["hits"], &first["rerank"]),
+        (&again["hits"], &again["rerank"])
+    );
+    assert_eq!(
+        encoders(&again),
+        Some(1),
+        "with works, vectors of tokens are not used"
+    );
     assert_eq!(works_of_server(&served, "Undated_Boats"), None);
 
-    let removed = run(home, &["remove", "--works", &work_id(home, "Detecting boats in photographs")]);
-    assert!(removed.code == Some(0) && removed.err.contains("1 work removed by the running server"), "{removed:?}");
-    assert_eq!(works_of_server(&served, "Late_Boats"), Some((1, 1)), "at once");
+    let removed = run(
+        home,
+        &[
+            "remove",
+            "--works",
+            &work_id(home, "Detecting boats in photographs"),
+        ],
+    );
+    assert!(
+        removed.code == Some(0) && removed.err.contains("1 work removed by the running server"),
+        "{removed:?}"
+    );
+    assert_eq!(
+        works_of_server(&served, "Late_Boats"),
+        Some((1, 1)),
+        "at once"
+    );
     let (code, log) = served.stop();
     assert_eq!(code, Some(0), "{log}");
     assert_eq!(numbers_in_rdf(home), ["4", "6", "5"]);
     let indexed = run(home, &["index", "--dpr", DPR]);
-    assert!(indexed.err.contains("0 works encoded by sentence-transformers, 4 unchanged"), "{indexed:?}");
+    assert!(
+        indexed
+            .err
+            .contains("0 works encoded by sentence-transformers, 4 unchanged"),
+        "{indexed:?}"
+    );
 }
 
 #[test]
 fn near_works_vote_for_the_datasets_they_use() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
-        eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");
+        eprintln!(
+            "SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`"
+        );
         return;
     }
     let home = loaded();
     let indexed = run(home.path(), &["index", "--dpr", DPR]);
-    assert!(indexed.err.contains("4 works encoded by sentence-transformers, 0 unchanged"), "{indexed:?}");
+    assert!(
+        indexed
+            .err
+            .contains("4 works encoded by sentence-transformers, 0 unchanged"),
+        "{indexed:?}"
+    );
     let again = run(home.path(), &["index", "--dpr", DPR]);
-    assert!(again.err.contains("0 works encoded by sentence-transformers, 4 unchanged"), "{again:?}");
+    assert!(
+        again
+            .err
+            .contains("0 works encoded by sentence-transformers, 4 unchanged"),
+        "{again:?}"
+    );
 
     let answer = search(home.path(), &[QUERY]);
     assert_eq!(works_of(&answer, "Late_Boats"), Some((1, 1)), "{answer}");
     assert_eq!(works_of(&answer, "Undated_Boats"), Some((1, 1)), "{answer}");
     assert!(answer["rerank"]["works"].as_u64() >= Some(3), "{answer}");
     let without = search(home.path(), &["--works", "0", QUERY]);
-    assert!(works_of(&without, "Undated_Boats").is_none() && without["rerank"]["works"].is_null(), "{without}");
+    assert!(
+        works_of(&without, "Undated_Boats").is_none() && without["rerank"]["works"].is_null(),
+        "{without}"
+    );
 
     // A work of 2022 is no evidence for a search up to 2018.
     let earlier = search(home.path(), &["--before", "2018", QUERY]);
     assert_eq!(works_of(&earlier, "Harbour_Cam"), None, "{earlier}");
-    assert_eq!(works_of(&earlier, "Undated_Boats"), Some((1, 1)), "{earlier}");
+    assert_eq!(
+        works_of(&earlier, "Undated_Boats"),
+        Some((1, 1)),
+        "{earlier}"
+    );
 
     let shown = run(home.path(), &["search", "--dpr", DPR, QUERY]).out;
-    assert!(shown.contains("used by 1 work near to the query, of 1 in total:"), "{shown}");
+    assert!(
+        shown.contains("used by 1 work near to the query, of 1 in total:"),
+        "{shown}"
+    );
     assert!(shown.contains("Counting masts (2016)"), "{shown}");
-    assert_eq!(run(home.path(), &["remove", "--works", &work_id(home.path(), "Counting masts")]).code, Some(0));
+    assert_eq!(
+        run(
+            home.path(),
+            &["remove", "--works", &work_id(home.path(), "Counting masts")]
+        )
+        .code,
+        Some(0)
+    );
     let reduced = search(home.path(), &[QUERY]);
     assert_eq!(works_of(&reduced, "Undated_Boats"), None, "{reduced}");
     assert_eq!(works_of(&reduced, "Late_Boats"), Some((1, 1)), "{reduced}");
-    let wrong = run(home.path(), &["search", "--dpr", DPR, "--fusion-weights", "1,1,1", QUERY]);
-    assert!(wrong.code == Some(2) && wrong.err.contains("one for works if the home has vectors of works"), "{wrong:?}");
+    let wrong = run(
+        home.path(),
+        &["search", "--dpr", DPR, "--fusion-weights", "1,1,1", QUERY],
+    );
+    assert!(
+        wrong.code == Some(2)
+            && wrong
+                .err
+                .contains("one for works if the home has vectors of works"),
+        "{wrong:?}"
+    );
 }
 
 #[test]
 fn topics_with_a_year_are_ranked_as_searches_up_to_it() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
-        eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");
+        eprintln!(
+            "SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`"
+        );
         return;
     }
     let home = loaded();
     let indexed = run(home.path(), &["index", "--dpr", DPR]);
     assert_eq!(indexed.code, Some(0), "{indexed:?}");
-    let (topics, output) = (home.path().join("topics.tsv"), home.path().join("boats.run"));
+    let (topics, output) = (
+        home.path().join("topics.tsv"),
+        home.path().join("boats.run"),
+    );
     fs::write(&topics, format!("all\t{QUERY}\nearly\t{QUERY}\t2018\n")).expect("written");
     let [topics, output] = [&topics, &output].map(|path| path.to_str().expect("UTF-8"));
-    let ran = run(home.path(), &["run", "--topics", topics, "--dpr", DPR, "-o", output]);
+    let ran = run(
+        home.path(),
+        &["run", "--topics", topics, "--dpr", DPR, "-o", output],
+    );
     assert_eq!(ran.code, Some(0), "{ran:?}");
 
     let lines = fs::read_to_string(output).expect("a run");
     let of_topic = |topic: &str| -> Vec<String> {
-        let columns = lines.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        columns.filter(|columns| columns[0] == topic).map(|columns| columns[2].to_owned()).collect()
+        let columns = lines
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        columns
+            .filter(|columns| columns[0] == topic)
+            .map(|columns| columns[2].to_owned())
+            .collect()
     };
     let of_search = |arguments: &[&str]| -> Vec<String> {
-        let answer = search(home.path(), &[&["-k", "100", "--duplicates"], arguments].concat());
+        let answer = search(
+            home.path(),
+            &[&["-k", "100", "--duplicates"], arguments].concat(),
+        );
         let id = |hit: &Value| hit["id"].as_str().expect("an id").to_owned();
-        answer["hits"].as_array().expect("hits").iter().map(id).collect()
+        answer["hits"]
+            .as_array()
+            .expect("hits")
+            .iter()
+            .map(id)
+            .collect()
     };
     assert_eq!(of_topic("all"), of_search(&[QUERY]));
     assert_eq!(of_topic("early"), of_search(&["--before", "2018", QUERY]));
@@ -421,12 +732,28 @@ fn topics_with_a_year_are_ranked_as_searches_up_to_it() {
     let record = fs::read_to_string(format!("{output}.json")).expect("a record");
     let record: Value = serde_json::from_str(&record).expect("JSON");
     let weights = serde_json::json!([0.075, 0.075, 1.0, 0.4]);
-    assert_eq!(record["rerank"]["fusion_weights"], weights, "documented in rank-by-works.md: {record}");
+    assert_eq!(
+        record["rerank"]["fusion_weights"], weights,
+        "documented in rank-by-works.md: {record}"
+    );
     let documented = serde_json::json!({ "works": 25, "works_weight": 0.5 });
-    assert_eq!(record["rerank"]["long_queries"], documented, "documented in rank-by-works.md: {record}");
-    for (place, own) in [["--works", "30"], ["--fusion-weights", "0.2,0.2,1,0.4"]].into_iter().enumerate() {
+    assert_eq!(
+        record["rerank"]["long_queries"], documented,
+        "documented in rank-by-works.md: {record}"
+    );
+    for (place, own) in [["--works", "30"], ["--fusion-weights", "0.2,0.2,1,0.4"]]
+        .into_iter()
+        .enumerate()
+    {
         let output = format!("{output}.{place}");
-        let ran = run(home.path(), &[&["run", "--topics", topics, "--dpr", DPR, "-o", &output], &own[..]].concat());
+        let ran = run(
+            home.path(),
+            &[
+                &["run", "--topics", topics, "--dpr", DPR, "-o", &output],
+                &own[..],
+            ]
+            .concat(),
+        );
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let record = fs::read_to_string(format!("{output}.json")).expect("a record");
         let record: Value = serde_json::from_str(&record).expect("JSON");
@@ -445,7 +772,10 @@ fn works_are_backed_up_verified_and_repaired() {
     let ran = run(&restored, &["restore", backup_path]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let file = |home: &Path| home.join("works/works.jsonl");
-    assert_eq!(fs::read(file(&restored)).expect("restored"), fs::read(file(home.path())).expect("a file"));
+    assert_eq!(
+        fs::read(file(&restored)).expect("restored"),
+        fs::read(file(home.path())).expect("a file")
+    );
     assert_eq!(numbers_in_rdf(&restored), ["4", "6", "5"]);
 
     let mut bytes = fs::read(file(&restored)).expect("a file");
@@ -453,9 +783,15 @@ fn works_are_backed_up_verified_and_repaired() {
     bytes[last] ^= 4;
     fs::write(file(&restored), bytes).expect("written");
     let verified = run(&restored, &["verify"]);
-    assert!(verified.code == Some(1) && verified.out.contains("works.jsonl"), "{verified:?}");
+    assert!(
+        verified.code == Some(1) && verified.out.contains("works.jsonl"),
+        "{verified:?}"
+    );
     let repaired = run(&restored, &["repair"]);
-    assert!(repaired.code == Some(1) && repaired.out.contains("load all lists of works again"), "{repaired:?}");
+    assert!(
+        repaired.code == Some(1) && repaired.out.contains("load all lists of works again"),
+        "{repaired:?}"
+    );
     assert_eq!(run(&restored, &["verify"]).code, Some(0));
     assert_eq!(numbers_in_rdf(&restored), ["0", "0", "0"]);
 }

@@ -2,7 +2,11 @@
 //!
 //! Usage: `cargo run -p lodeseek-catalog --example read_catalog -- FILE_OR_FOLDER`
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example prints its results")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example prints its results"
+)]
 
 use lodeseek_catalog::{Catalog, Dataset};
 use std::error::Error;
@@ -13,7 +17,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: read_catalog FILE_OR_FOLDER".into());
     };
     let catalog = Catalog::read(Path::new(&path))?;
-    println!("{path}: {}, {} datasets", catalog.dialect.name(), catalog.datasets.len());
+    println!(
+        "{path}: {}, {} datasets",
+        catalog.dialect.name(),
+        catalog.datasets.len()
+    );
     for dataset in &catalog.datasets {
         print_dataset(dataset);
     }
@@ -26,7 +34,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn print_dataset(dataset: &Dataset) {
     println!("{} [{}]", dataset.metadata.title(), dataset.metadata.id);
     for distribution in &dataset.distributions {
-        let media_type = distribution.media_type.as_deref().unwrap_or("media type not declared");
+        let media_type = distribution
+            .media_type
+            .as_deref()
+            .unwrap_or("media type not declared");
         println!("  {} ({media_type})", distribution.location.as_str());
     }
 }

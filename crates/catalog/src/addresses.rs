@@ -34,8 +34,13 @@ pub(super) fn parse_address(text: &str) -> Address {
         return Address::Text;
     }
     let Some(place) = text.find("://").filter(|place| is_scheme(&text[..*place])) else {
-        let is_opaque = OPAQUE_SCHEMES.iter().any(|scheme| text.starts_with(scheme)) && NamedNode::new(text).is_ok();
-        return if is_opaque { Address::Iri(text.to_owned()) } else { Address::Text };
+        let is_opaque = OPAQUE_SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+            && NamedNode::new(text).is_ok();
+        return if is_opaque {
+            Address::Iri(text.to_owned())
+        } else {
+            Address::Text
+        };
     };
     if NamedNode::new(text).is_ok() {
         return Address::Iri(text.to_owned());
@@ -43,12 +48,22 @@ pub(super) fn parse_address(text: &str) -> Address {
     let rest = &text[place + 3..];
     let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(host_end);
-    let is_sentence = text.len() > MAX_REPAIRED_BYTES || has_sentence(path) || has_scheme_inside(path);
-    if host.is_empty() || is_sentence || host.chars().any(|c| c.is_whitespace() || "<>\"{}|\\^`".contains(c)) {
+    let is_sentence =
+        text.len() > MAX_REPAIRED_BYTES || has_sentence(path) || has_scheme_inside(path);
+    if host.is_empty()
+        || is_sentence
+        || host
+            .chars()
+            .any(|c| c.is_whitespace() || "<>\"{}|\\^`".contains(c))
+    {
         return Address::Text;
     }
     let repaired = format!("{}{host}{}", &text[..place + 3], encode(path));
-    if NamedNode::new(repaired.as_str()).is_ok() { Address::Iri(repaired) } else { Address::Text }
+    if NamedNode::new(repaired.as_str()).is_ok() {
+        Address::Iri(repaired)
+    } else {
+        Address::Text
+    }
 }
 
 /// Splits a text that consists of several addresses, separated by white space, commas or semicolons. Any other text is
@@ -59,7 +74,9 @@ pub(super) fn split_addresses(text: &str) -> Vec<&str> {
     let mut start = 0;
     for (place, character) in text.char_indices() {
         let rest = &text[place + character.len_utf8()..];
-        if (character.is_whitespace() || matches!(character, ',' | ';' | '|')) && begins_with_web_scheme(rest) {
+        if (character.is_whitespace() || matches!(character, ',' | ';' | '|'))
+            && begins_with_web_scheme(rest)
+        {
             pieces.push(&text[start..place]);
             start = place + character.len_utf8();
         }
@@ -68,16 +85,22 @@ pub(super) fn split_addresses(text: &str) -> Vec<&str> {
     if pieces.len() == 1 || !begins_with_web_scheme(text) {
         return vec![text];
     }
-    let trimmed = pieces.iter().map(|piece| piece.trim_matches(|c: char| c.is_whitespace() || ",;|".contains(c)));
+    let trimmed = pieces
+        .iter()
+        .map(|piece| piece.trim_matches(|c: char| c.is_whitespace() || ",;|".contains(c)));
     let trimmed: Vec<&str> = trimmed.filter(|piece| !piece.is_empty()).collect();
-    let all = trimmed.iter().all(|piece| matches!(parse_address(piece), Address::Iri(_)));
+    let all = trimmed
+        .iter()
+        .all(|piece| matches!(parse_address(piece), Address::Iri(_)));
     if all { trimmed } else { vec![text] }
 }
 
 /// If true, the text is a scheme and nothing else, with which forms of portals are filled in advance.
 pub(super) fn is_bare_scheme(text: &str) -> bool {
     let scheme = text.trim().trim_end_matches('/');
-    ["http:", "https:", "ftp:"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+    ["http:", "https:", "ftp:"]
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 fn trim(text: &str) -> &str {
@@ -86,24 +109,33 @@ fn trim(text: &str) -> &str {
 
 fn is_scheme(text: &str) -> bool {
     let mut characters = text.chars();
-    characters.next().is_some_and(|first| first.is_ascii_alphabetic())
+    characters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic())
         && characters.all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
 }
 
 /// Browsers ignore control characters before and within a scheme.
 fn has_unsafe_scheme(text: &str) -> bool {
-    let visible = text.chars().filter(|c| !c.is_control() && !c.is_whitespace());
+    let visible = text
+        .chars()
+        .filter(|c| !c.is_control() && !c.is_whitespace());
     let start: String = visible.take(12).collect::<String>().to_ascii_lowercase();
-    let is_unsafe = UNSAFE_SCHEMES.iter().any(|scheme| start.starts_with(scheme));
+    let is_unsafe = UNSAFE_SCHEMES
+        .iter()
+        .any(|scheme| start.starts_with(scheme));
     // "Data: monthly" is a text.
     is_unsafe
-        && text.split_once(':').is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with(char::is_whitespace))
+        && text
+            .split_once(':')
+            .is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with(char::is_whitespace))
 }
 
 fn begins_with_web_scheme(text: &str) -> bool {
-    ["http://", "https://", "ftp://"]
-        .iter()
-        .any(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+    ["http://", "https://", "ftp://"].iter().any(|scheme| {
+        text.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
 }
 
 /// If true, words follow a complete address.
@@ -173,18 +205,28 @@ mod tests {
             ("  https://e.org/ok?x=1#y ", "https://e.org/ok?x=1#y"),
             ("http://e.org/100% sure", "http://e.org/100%25%20sure"),
             ("http://e.org/a%20b c", "http://e.org/a%20b%20c"),
-            ("http://e.org/{id}|<x>\"^`\\", "http://e.org/%7Bid%7D%7C%3Cx%3E%22%5E%60%5C"),
+            (
+                "http://e.org/{id}|<x>\"^`\\",
+                "http://e.org/%7Bid%7D%7C%3Cx%3E%22%5E%60%5C",
+            ),
             ("http://e.org/?f[0]=a", "http://e.org/?f%5B0%5D=a"),
             ("http://e.org/a#b#c", "http://e.org/a#b%23c"),
             ("http://e.org/Straße Ä.csv", "http://e.org/Straße%20Ä.csv"),
             ("http://e.org/a\tb", "http://e.org/a%09b"),
             ("HTTP://e.org/a b", "HTTP://e.org/a%20b"),
             ("ftp://e.org/a b", "ftp://e.org/a%20b"),
-            ("http://proxy.org/?to=http://e.org/a b", "http://proxy.org/?to=http://e.org/a%20b"),
+            (
+                "http://proxy.org/?to=http://e.org/a b",
+                "http://proxy.org/?to=http://e.org/a%20b",
+            ),
             ("urn:uuid:1-2", "urn:uuid:1-2"),
             ("mailto:a@e.org", "mailto:a@e.org"),
         ] {
-            assert_eq!(parse_address(text), Address::Iri(expected.to_owned()), "{text}");
+            assert_eq!(
+                parse_address(text),
+                Address::Iri(expected.to_owned()),
+                "{text}"
+            );
         }
     }
 
@@ -208,9 +250,13 @@ mod tests {
         ] {
             assert_eq!(parse_address(text), Address::Text, "{text}");
         }
-        for text in
-            ["javascript:alert(1)", " JavaScript:alert(1)", "java\nscript:x", "data:text/csv,a%2Cb", "vbscript:x"]
-        {
+        for text in [
+            "javascript:alert(1)",
+            " JavaScript:alert(1)",
+            "java\nscript:x",
+            "data:text/csv,a%2Cb",
+            "vbscript:x",
+        ] {
             assert_eq!(parse_address(text), Address::Unsafe, "{text}");
         }
     }
@@ -218,14 +264,20 @@ mod tests {
     #[test]
     fn several_addresses_in_a_text() {
         for (text, expected) in [
-            ("http://e.org/a http://e.org/b", vec!["http://e.org/a", "http://e.org/b"]),
+            (
+                "http://e.org/a http://e.org/b",
+                vec!["http://e.org/a", "http://e.org/b"],
+            ),
             (
                 "http://e.org/a, https://e.org/b;http://e.org/c",
                 vec!["http://e.org/a", "https://e.org/b", "http://e.org/c"],
             ),
             ("http://e.org/a b.csv", vec!["http://e.org/a b.csv"]),
             ("a http://e.org/b", vec!["a http://e.org/b"]),
-            ("http://e.org/?u=http://e.org/b", vec!["http://e.org/?u=http://e.org/b"]),
+            (
+                "http://e.org/?u=http://e.org/b",
+                vec!["http://e.org/?u=http://e.org/b"],
+            ),
         ] {
             assert_eq!(split_addresses(text), expected, "{text}");
         }

@@ -18,8 +18,8 @@ use super::theme::data_theme;
 use super::{BoundingBox, DatasetId, Iris};
 use lodeseek_rdf::local_name;
 use lodeseek_rdf::vocab::{
-    adms, dcat, dcatap, dcatus, dcterms, foaf, geodcatap, geosparql, healthdcatap, locn, lodeseek, org, owl, prov, rdf,
-    rdfs, sd, skos, spdx, vcard,
+    adms, dcat, dcatap, dcatus, dcterms, foaf, geodcatap, geosparql, healthdcatap, locn, lodeseek,
+    org, owl, prov, rdf, rdfs, sd, skos, spdx, vcard,
 };
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -48,7 +48,12 @@ pub enum Profile {
 
 impl Profile {
     /// All profiles, the default first.
-    pub const ALL: [Self; 4] = [Self::DcatAp, Self::GeoDcatAp, Self::HealthDcatAp, Self::DcatUs];
+    pub const ALL: [Self; 4] = [
+        Self::DcatAp,
+        Self::GeoDcatAp,
+        Self::HealthDcatAp,
+        Self::DcatUs,
+    ];
 
     /// Returns the short name.
     #[must_use]
@@ -76,7 +81,9 @@ impl Profile {
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let bare = |iri: &str| iri.trim_end_matches(['/', '#']).to_ascii_lowercase();
-        let is_named = |profile: &Self| profile.name().eq_ignore_ascii_case(text) || bare(profile.iri()) == bare(text);
+        let is_named = |profile: &Self| {
+            profile.name().eq_ignore_ascii_case(text) || bare(profile.iri()) == bare(text)
+        };
         Self::ALL.into_iter().find(is_named)
     }
 }
@@ -93,7 +100,10 @@ enum Range {
     /// Documents: nodes of a class without mandatory properties.
     Document,
     /// Nodes of a class. A literal becomes a node with the literal as its `by` property.
-    Named { class: &'static str, by: &'static str },
+    Named {
+        class: &'static str,
+        by: &'static str,
+    },
     /// Nodes that are described and of this class. Other nodes become a `dct:relation`.
     Described(&'static str),
 }
@@ -144,73 +154,249 @@ const RANGES: &[(&str, Range, bool)] = &[
     (dcat::THEME, named(skos::CONCEPT, skos::PREF_LABEL), false),
     (dcterms::TYPE, named(skos::CONCEPT, skos::PREF_LABEL), false),
     (adms::STATUS, named(skos::CONCEPT, skos::PREF_LABEL), true),
-    (dcterms::LANGUAGE, named(dcterms::LINGUISTIC_SYSTEM, rdfs::LABEL), false),
-    (dcterms::LICENSE, named(dcterms::LICENSE_DOCUMENT, dcterms::TITLE), true),
-    (dcterms::RIGHTS, named(dcterms::RIGHTS_STATEMENT, rdfs::LABEL), false),
-    (dcterms::ACCESS_RIGHTS, named(dcterms::RIGHTS_STATEMENT, rdfs::LABEL), true),
-    (dcterms::ACCRUAL_PERIODICITY, named(dcterms::FREQUENCY, rdfs::LABEL), true),
-    (dcterms::CONFORMS_TO, named(dcterms::STANDARD, dcterms::TITLE), false),
-    (dcterms::PROVENANCE, named(dcterms::PROVENANCE_STATEMENT, rdfs::LABEL), false),
-    (dcterms::SPATIAL, named(dcterms::LOCATION, rdfs::LABEL), false),
-    (dcterms::TEMPORAL, named(dcterms::PERIOD_OF_TIME, rdfs::LABEL), false),
-    (dcterms::FORMAT, named(dcterms::MEDIA_TYPE_OR_EXTENT, rdfs::LABEL), true),
-    (dcat::MEDIA_TYPE, named(dcterms::MEDIA_TYPE, rdfs::LABEL), true),
-    (dcat::COMPRESS_FORMAT, named(dcterms::MEDIA_TYPE, rdfs::LABEL), true),
-    (dcat::PACKAGE_FORMAT, named(dcterms::MEDIA_TYPE, rdfs::LABEL), true),
+    (
+        dcterms::LANGUAGE,
+        named(dcterms::LINGUISTIC_SYSTEM, rdfs::LABEL),
+        false,
+    ),
+    (
+        dcterms::LICENSE,
+        named(dcterms::LICENSE_DOCUMENT, dcterms::TITLE),
+        true,
+    ),
+    (
+        dcterms::RIGHTS,
+        named(dcterms::RIGHTS_STATEMENT, rdfs::LABEL),
+        false,
+    ),
+    (
+        dcterms::ACCESS_RIGHTS,
+        named(dcterms::RIGHTS_STATEMENT, rdfs::LABEL),
+        true,
+    ),
+    (
+        dcterms::ACCRUAL_PERIODICITY,
+        named(dcterms::FREQUENCY, rdfs::LABEL),
+        true,
+    ),
+    (
+        dcterms::CONFORMS_TO,
+        named(dcterms::STANDARD, dcterms::TITLE),
+        false,
+    ),
+    (
+        dcterms::PROVENANCE,
+        named(dcterms::PROVENANCE_STATEMENT, rdfs::LABEL),
+        false,
+    ),
+    (
+        dcterms::SPATIAL,
+        named(dcterms::LOCATION, rdfs::LABEL),
+        false,
+    ),
+    (
+        dcterms::TEMPORAL,
+        named(dcterms::PERIOD_OF_TIME, rdfs::LABEL),
+        false,
+    ),
+    (
+        dcterms::FORMAT,
+        named(dcterms::MEDIA_TYPE_OR_EXTENT, rdfs::LABEL),
+        true,
+    ),
+    (
+        dcat::MEDIA_TYPE,
+        named(dcterms::MEDIA_TYPE, rdfs::LABEL),
+        true,
+    ),
+    (
+        dcat::COMPRESS_FORMAT,
+        named(dcterms::MEDIA_TYPE, rdfs::LABEL),
+        true,
+    ),
+    (
+        dcat::PACKAGE_FORMAT,
+        named(dcterms::MEDIA_TYPE, rdfs::LABEL),
+        true,
+    ),
     (dcat::CONTACT_POINT, named(vcard::KIND, vcard::FN), false),
-    (adms::IDENTIFIER, named(adms::IDENTIFIER_CLASS, skos::NOTATION), false),
-    (prov::WAS_GENERATED_BY, named(prov::ACTIVITY, rdfs::LABEL), false),
-    (dcat::DISTRIBUTION, named(dcat::DISTRIBUTION_CLASS, dcterms::TITLE), false),
-    (dcat::THEME_TAXONOMY, named(skos::CONCEPT_SCHEME, dcterms::TITLE), false),
+    (
+        adms::IDENTIFIER,
+        named(adms::IDENTIFIER_CLASS, skos::NOTATION),
+        false,
+    ),
+    (
+        prov::WAS_GENERATED_BY,
+        named(prov::ACTIVITY, rdfs::LABEL),
+        false,
+    ),
+    (
+        dcat::DISTRIBUTION,
+        named(dcat::DISTRIBUTION_CLASS, dcterms::TITLE),
+        false,
+    ),
+    (
+        dcat::THEME_TAXONOMY,
+        named(skos::CONCEPT_SCHEME, dcterms::TITLE),
+        false,
+    ),
     (dcat::HAD_ROLE, named(dcat::ROLE, rdfs::LABEL), false),
-    (dcatap::APPLICABLE_LEGISLATION, named(LEGAL_RESOURCE, rdfs::LABEL), false),
-    (dcatap::AVAILABILITY, named(skos::CONCEPT, skos::PREF_LABEL), true),
-    (dcatap::HVD_CATEGORY, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (
+        dcatap::APPLICABLE_LEGISLATION,
+        named(LEGAL_RESOURCE, rdfs::LABEL),
+        false,
+    ),
+    (
+        dcatap::AVAILABILITY,
+        named(skos::CONCEPT, skos::PREF_LABEL),
+        true,
+    ),
+    (
+        dcatap::HVD_CATEGORY,
+        named(skos::CONCEPT, skos::PREF_LABEL),
+        false,
+    ),
     (locn::GEOMETRY, named(locn::GEOMETRY_CLASS, AS_WKT), true),
-    (dcterms::RIGHTS_HOLDER, named(foaf::AGENT, foaf::NAME), false),
+    (
+        dcterms::RIGHTS_HOLDER,
+        named(foaf::AGENT, foaf::NAME),
+        false,
+    ),
     (healthdcatap::HDAB, named(foaf::AGENT, foaf::NAME), false),
-    (healthdcatap::HEALTH_THEME, named(skos::CONCEPT, skos::PREF_LABEL), false),
-    (healthdcatap::HEALTH_CATEGORY, named(skos::CONCEPT, skos::PREF_LABEL), false),
-    (healthdcatap::PUBLISHER_TYPE, named(skos::CONCEPT, skos::PREF_LABEL), false),
-    (healthdcatap::HAS_CODING_SYSTEM, named(dcterms::STANDARD, dcterms::TITLE), false),
-    (healthdcatap::RETENTION_PERIOD, named(dcterms::PERIOD_OF_TIME, rdfs::LABEL), false),
+    (
+        healthdcatap::HEALTH_THEME,
+        named(skos::CONCEPT, skos::PREF_LABEL),
+        false,
+    ),
+    (
+        healthdcatap::HEALTH_CATEGORY,
+        named(skos::CONCEPT, skos::PREF_LABEL),
+        false,
+    ),
+    (
+        healthdcatap::PUBLISHER_TYPE,
+        named(skos::CONCEPT, skos::PREF_LABEL),
+        false,
+    ),
+    (
+        healthdcatap::HAS_CODING_SYSTEM,
+        named(dcterms::STANDARD, dcterms::TITLE),
+        false,
+    ),
+    (
+        healthdcatap::RETENTION_PERIOD,
+        named(dcterms::PERIOD_OF_TIME, rdfs::LABEL),
+        false,
+    ),
     (healthdcatap::POPULATION_COVERAGE, Range::Text, false),
     (healthdcatap::PUBLISHER_NOTE, Range::Text, false),
-    (healthdcatap::NUMBER_OF_RECORDS, Range::Typed("nonNegativeInteger"), true),
-    (healthdcatap::NUMBER_OF_UNIQUE_INDIVIDUALS, Range::Typed("nonNegativeInteger"), true),
-    (healthdcatap::MIN_TYPICAL_AGE, Range::Typed("nonNegativeInteger"), true),
-    (healthdcatap::MAX_TYPICAL_AGE, Range::Typed("nonNegativeInteger"), true),
-    (geodcatap::REFERENCE_SYSTEM, named(dcterms::STANDARD, dcterms::TITLE), false),
-    (geodcatap::TOPIC_CATEGORY, named(skos::CONCEPT, skos::PREF_LABEL), false),
-    (geodcatap::RESOURCE_TYPE, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (
+        healthdcatap::NUMBER_OF_RECORDS,
+        Range::Typed("nonNegativeInteger"),
+        true,
+    ),
+    (
+        healthdcatap::NUMBER_OF_UNIQUE_INDIVIDUALS,
+        Range::Typed("nonNegativeInteger"),
+        true,
+    ),
+    (
+        healthdcatap::MIN_TYPICAL_AGE,
+        Range::Typed("nonNegativeInteger"),
+        true,
+    ),
+    (
+        healthdcatap::MAX_TYPICAL_AGE,
+        Range::Typed("nonNegativeInteger"),
+        true,
+    ),
+    (
+        geodcatap::REFERENCE_SYSTEM,
+        named(dcterms::STANDARD, dcterms::TITLE),
+        false,
+    ),
+    (
+        geodcatap::TOPIC_CATEGORY,
+        named(skos::CONCEPT, skos::PREF_LABEL),
+        false,
+    ),
+    (
+        geodcatap::RESOURCE_TYPE,
+        named(skos::CONCEPT, skos::PREF_LABEL),
+        false,
+    ),
     (geodcatap::SPATIAL_RESOLUTION_AS_TEXT, Range::Text, false),
     (geodcatap::CUSTODIAN, named(foaf::AGENT, foaf::NAME), false),
-    (geodcatap::DISTRIBUTOR, named(foaf::AGENT, foaf::NAME), false),
+    (
+        geodcatap::DISTRIBUTOR,
+        named(foaf::AGENT, foaf::NAME),
+        false,
+    ),
     (geodcatap::ORIGINATOR, named(foaf::AGENT, foaf::NAME), false),
-    (geodcatap::PRINCIPAL_INVESTIGATOR, named(foaf::AGENT, foaf::NAME), false),
+    (
+        geodcatap::PRINCIPAL_INVESTIGATOR,
+        named(foaf::AGENT, foaf::NAME),
+        false,
+    ),
     (geodcatap::PROCESSOR, named(foaf::AGENT, foaf::NAME), false),
-    (geodcatap::RESOURCE_PROVIDER, named(foaf::AGENT, foaf::NAME), false),
+    (
+        geodcatap::RESOURCE_PROVIDER,
+        named(foaf::AGENT, foaf::NAME),
+        false,
+    ),
     (geodcatap::USER, named(foaf::AGENT, foaf::NAME), false),
     (dcatus::PURPOSE, Range::Text, false),
     (dcterms::SOURCE, Range::Described(dcat::DATASET), false),
     (spdx::CHECKSUM, Range::Described(spdx::CHECKSUM_CLASS), true),
-    (spdx::ALGORITHM, named(spdx::CHECKSUM_ALGORITHM, rdfs::LABEL), true),
-    (dcat::ACCESS_SERVICE, Range::Described(dcat::DATA_SERVICE), false),
-    (dcat::IN_SERIES, Range::Described(dcat::DATASET_SERIES), false),
+    (
+        spdx::ALGORITHM,
+        named(spdx::CHECKSUM_ALGORITHM, rdfs::LABEL),
+        true,
+    ),
+    (
+        dcat::ACCESS_SERVICE,
+        Range::Described(dcat::DATA_SERVICE),
+        false,
+    ),
+    (
+        dcat::IN_SERIES,
+        Range::Described(dcat::DATASET_SERIES),
+        false,
+    ),
     (dcat::HAS_VERSION, Range::Described(dcat::DATASET), false),
-    (adms::SAMPLE, Range::Described(dcat::DISTRIBUTION_CLASS), false),
-    (dcat::QUALIFIED_RELATION, Range::Described(dcat::RELATIONSHIP), false),
+    (
+        adms::SAMPLE,
+        Range::Described(dcat::DISTRIBUTION_CLASS),
+        false,
+    ),
+    (
+        dcat::QUALIFIED_RELATION,
+        Range::Described(dcat::RELATIONSHIP),
+        false,
+    ),
 ];
 
 /// Mandatory properties of classes that cannot be supplied. A node without them is a `dcat:Resource` only.
 const MANDATORY: &[(&str, &[&str])] = &[
-    (dcat::CATALOG, &[dcterms::TITLE, dcterms::DESCRIPTION, dcterms::PUBLISHER]),
+    (
+        dcat::CATALOG,
+        &[dcterms::TITLE, dcterms::DESCRIPTION, dcterms::PUBLISHER],
+    ),
     (dcat::DATASET, &[dcterms::TITLE, dcterms::DESCRIPTION]),
-    (dcat::DATASET_SERIES, &[dcterms::TITLE, dcterms::DESCRIPTION]),
-    (dcat::CATALOG_RECORD, &[dcterms::MODIFIED, foaf::PRIMARY_TOPIC]),
+    (
+        dcat::DATASET_SERIES,
+        &[dcterms::TITLE, dcterms::DESCRIPTION],
+    ),
+    (
+        dcat::CATALOG_RECORD,
+        &[dcterms::MODIFIED, foaf::PRIMARY_TOPIC],
+    ),
     (dcat::DATA_SERVICE, &[dcat::ENDPOINT_URL]),
     (dcat::RELATIONSHIP, &[dcterms::RELATION, dcat::HAD_ROLE]),
-    (spdx::CHECKSUM_CLASS, &[spdx::ALGORITHM, spdx::CHECKSUM_VALUE]),
+    (
+        spdx::CHECKSUM_CLASS,
+        &[spdx::ALGORITHM, spdx::CHECKSUM_VALUE],
+    ),
 ];
 
 /// Kind of a property's values.
@@ -228,7 +414,14 @@ pub enum ValueKind {
 pub fn value_kind(property: &str) -> Option<(ValueKind, bool)> {
     let (_, range, single) = RANGES.iter().find(|(known, _, _)| *known == property)?;
     let is_literal = matches!(range, Range::Text | Range::Typed(_));
-    Some((if is_literal { ValueKind::Literal } else { ValueKind::Node }, *single))
+    Some((
+        if is_literal {
+            ValueKind::Literal
+        } else {
+            ValueKind::Node
+        },
+        *single,
+    ))
 }
 
 /// Local information about a dataset, in addition to its catalogue.
@@ -262,7 +455,10 @@ pub fn to_profile(
     iris: &Iris,
     content: &LocalContent,
 ) -> DcatApDescription {
-    let mut writer = Writer { series: content.series.iter().collect(), ..Writer::new(description, id, iris) };
+    let mut writer = Writer {
+        series: content.series.iter().collect(),
+        ..Writer::new(description, id, iris)
+    };
     for triple in description {
         writer.add_statement(triple);
     }
@@ -296,46 +492,87 @@ impl<'d> Writer<'d> {
         let mut properties: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
         let mut classes: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
         for triple in description {
-            let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { continue };
+            let NamedOrBlankNode::NamedNode(subject) = &triple.subject else {
+                continue;
+            };
             match (triple.predicate.as_str(), &triple.object) {
                 (rdf::TYPE, Term::NamedNode(class)) => {
-                    classes.entry(subject.as_str()).or_default().insert(class.as_str());
+                    classes
+                        .entry(subject.as_str())
+                        .or_default()
+                        .insert(class.as_str());
                 }
-                (spdx::CHECKSUM_VALUE, object) if typed(&term_text(object), "hexBinary").is_none() => {}
+                (spdx::CHECKSUM_VALUE, object)
+                    if typed(&term_text(object), "hexBinary").is_none() => {}
                 (property, _) => {
-                    properties.entry(subject.as_str()).or_default().insert(property);
+                    properties
+                        .entry(subject.as_str())
+                        .or_default()
+                        .insert(property);
                 }
             }
         }
         let own = iris.dataset(id);
-        for (node, classes) in classes.iter_mut().filter(|(node, _)| **node != own.as_str()) {
-            let has = |property: &&str| properties.get(node).is_some_and(|properties| properties.contains(property));
+        for (node, classes) in classes
+            .iter_mut()
+            .filter(|(node, _)| **node != own.as_str())
+        {
+            let has = |property: &&str| {
+                properties
+                    .get(node)
+                    .is_some_and(|properties| properties.contains(property))
+            };
             classes.retain(|class| {
-                MANDATORY.iter().find(|(known, _)| known == class).is_none_or(|(_, must)| must.iter().all(has))
+                MANDATORY
+                    .iter()
+                    .find(|(known, _)| known == class)
+                    .is_none_or(|(_, must)| must.iter().all(has))
             });
         }
         let (out, left_out) = (Vec::with_capacity(description.len()), Vec::new());
-        let (series, seen, statements) = (FxHashSet::default(), FxHashSet::default(), FxHashMap::default());
-        Self { id, iris, series, node: own, classes, out, seen, statements, left_out }
+        let (series, seen, statements) = (
+            FxHashSet::default(),
+            FxHashSet::default(),
+            FxHashMap::default(),
+        );
+        Self {
+            id,
+            iris,
+            series,
+            node: own,
+            classes,
+            out,
+            seen,
+            statements,
+            left_out,
+        }
     }
 
     /// Sorts the triples by their text, so that the output is the same in every run.
     fn finish(mut self) -> DcatApDescription {
         self.out.sort_by_cached_key(ToString::to_string);
-        DcatApDescription { triples: self.out, left_out: self.left_out }
+        DcatApDescription {
+            triples: self.out,
+            left_out: self.left_out,
+        }
     }
 
     fn add(&mut self, subject: &NamedNode, predicate: &str, object: impl Into<Term>) {
         let triple = Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object);
         if self.seen.insert(triple.clone()) {
             let properties = self.statements.entry(subject.clone()).or_default();
-            properties.entry(predicate.to_owned()).or_default().push(self.out.len());
+            properties
+                .entry(predicate.to_owned())
+                .or_default()
+                .push(self.out.len());
             self.out.push(triple);
         }
     }
 
     fn is_a(&self, node: &NamedNode, class: &str) -> bool {
-        self.classes.get(node.as_str()).is_some_and(|classes| classes.contains(class))
+        self.classes
+            .get(node.as_str())
+            .is_some_and(|classes| classes.contains(class))
     }
 
     /// If true, the node has the property already.
@@ -343,35 +580,66 @@ impl<'d> Writer<'d> {
         self.objects(node, property).next().is_some()
     }
 
-    fn objects<'a>(&'a self, node: &NamedNode, property: &str) -> impl Iterator<Item = &'a Term> + use<'a, 'd> {
-        let places = self.statements.get(node).and_then(|properties| properties.get(property));
-        places.into_iter().flatten().map(|&place| &self.out[place].object)
+    fn objects<'a>(
+        &'a self,
+        node: &NamedNode,
+        property: &str,
+    ) -> impl Iterator<Item = &'a Term> + use<'a, 'd> {
+        let places = self
+            .statements
+            .get(node)
+            .and_then(|properties| properties.get(property));
+        places
+            .into_iter()
+            .flatten()
+            .map(|&place| &self.out[place].object)
     }
 
     /// Adds a statement of the description in the form of the profile.
     fn add_statement(&mut self, triple: &Triple) {
-        let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { return self.left_out.push(triple.clone()) };
+        let NamedOrBlankNode::NamedNode(subject) = &triple.subject else {
+            return self.left_out.push(triple.clone());
+        };
         match triple.predicate.as_str() {
             // Internal statements about stored content are of no use elsewhere.
-            lodeseek::GRAPH | sd::NAMED_GRAPH | lodeseek::SKIPPED_STATEMENTS | lodeseek::IS_INDEX_ONLY | sd::NAME => {}
-            rdf::TYPE if triple.object == NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS).into() => {}
-            rdf::TYPE if matches!(&triple.object, Term::NamedNode(class) if !self.is_a(subject, class.as_str())) => {
+            lodeseek::GRAPH
+            | sd::NAMED_GRAPH
+            | lodeseek::SKIPPED_STATEMENTS
+            | lodeseek::IS_INDEX_ONLY
+            | sd::NAME => {}
+            rdf::TYPE
+                if triple.object == NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS).into() => {}
+            rdf::TYPE if matches!(&triple.object, Term::NamedNode(class) if !self.is_a(subject, class.as_str())) =>
+            {
                 self.left_out.push(triple.clone());
                 self.add(subject, rdf::TYPE, NamedNode::new_unchecked(dcat::RESOURCE));
             }
             dcat::HAS_DATASET if *subject != self.node => {} // the page lists its members
             // In the profile `dct:source` is another dataset; here it is the same dataset in its source catalogue.
-            dcterms::SOURCE if *subject == self.node => self.add(subject, owl::SAME_AS, triple.object.clone()),
+            dcterms::SOURCE if *subject == self.node => {
+                self.add(subject, owl::SAME_AS, triple.object.clone())
+            }
             property => match RANGES.iter().find(|(known, _, _)| *known == property) {
-                Some(&(property, range, single)) => self.add_in_range(subject, (property, range, single), triple),
+                Some(&(property, range, single)) => {
+                    self.add_in_range(subject, (property, range, single), triple)
+                }
                 None => self.add(subject, property, triple.object.clone()),
             },
         }
     }
 
-    fn add_in_range(&mut self, subject: &NamedNode, (property, range, single): (&str, Range, bool), triple: &Triple) {
+    fn add_in_range(
+        &mut self,
+        subject: &NamedNode,
+        (property, range, single): (&str, Range, bool),
+        triple: &Triple,
+    ) {
         if single && self.has(subject, property) {
-            let more = if property == dcterms::PUBLISHER { Some(dcterms::CREATOR) } else { None };
+            let more = if property == dcterms::PUBLISHER {
+                Some(dcterms::CREATOR)
+            } else {
+                None
+            };
             return match more {
                 Some(more) => self.add_in_range(subject, (more, range, false), triple),
                 None => self.left_out.push(triple.clone()),
@@ -380,26 +648,35 @@ impl<'d> Writer<'d> {
         match (range, &triple.object) {
             (Range::Text, Term::Literal(_)) => self.add(subject, property, triple.object.clone()),
             (Range::Text, Term::NamedNode(node)) => {
-                let address =
-                    Literal::new_typed_literal(node.as_str(), NamedNode::new_unchecked(format!("{XSD}anyURI")));
+                let address = Literal::new_typed_literal(
+                    node.as_str(),
+                    NamedNode::new_unchecked(format!("{XSD}anyURI")),
+                );
                 self.add(subject, property, address);
             }
             (Range::Typed(kind), Term::Literal(literal)) => match typed(literal.value(), kind) {
                 Some(literal) => self.add(subject, property, literal),
                 None => self.left_out.push(triple.clone()),
             },
-            (Range::Address | Range::Document, Term::NamedNode(node)) => self.add_link(subject, property, range, node),
-            (Range::Named { .. }, Term::NamedNode(node)) => self.add_link(subject, property, range, node),
+            (Range::Address | Range::Document, Term::NamedNode(node)) => {
+                self.add_link(subject, property, range, node)
+            }
+            (Range::Named { .. }, Term::NamedNode(node)) => {
+                self.add_link(subject, property, range, node)
+            }
             (Range::Named { class, by }, Term::Literal(words)) => {
                 self.add_labelled_node(subject, property, (class, by), words)
             }
             // A series of this home is described beside its members.
             (Range::Described(class), Term::NamedNode(node))
-                if self.is_a(node, class) || property == dcat::IN_SERIES && self.series.contains(node) =>
+                if self.is_a(node, class)
+                    || property == dcat::IN_SERIES && self.series.contains(node) =>
             {
                 self.add(subject, property, node.clone());
             }
-            (Range::Described(_), Term::NamedNode(node)) => self.add(subject, dcterms::RELATION, node.clone()),
+            (Range::Described(_), Term::NamedNode(node)) => {
+                self.add(subject, dcterms::RELATION, node.clone())
+            }
             _ => self.left_out.push(triple.clone()),
         }
     }
@@ -412,7 +689,13 @@ impl<'d> Writer<'d> {
     }
 
     /// Adds a literal where the profile requires a node: a node with this label.
-    fn add_labelled_node(&mut self, subject: &NamedNode, property: &str, (class, by): (&str, &str), words: &Literal) {
+    fn add_labelled_node(
+        &mut self,
+        subject: &NamedNode,
+        property: &str,
+        (class, by): (&str, &str),
+        words: &Literal,
+    ) {
         let known = standard_node(property, words.value());
         let node = known.clone().unwrap_or_else(|| self.part(class, words));
         self.add(subject, property, node.clone());
@@ -424,8 +707,15 @@ impl<'d> Writer<'d> {
 
     fn part(&self, class: &str, words: &Literal) -> NamedNode {
         let hash = Sha256::digest(words.to_string());
-        let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-        self.iris.part(self.id, &format!("{}-{hash}", local_name(class).to_lowercase()))
+        let hash: String = hash
+            .iter()
+            .take(6)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        self.iris.part(
+            self.id,
+            &format!("{}-{hash}", local_name(class).to_lowercase()),
+        )
     }
 
     /// Adds the mandatory properties of the dataset, and distributions of the local content.
@@ -437,19 +727,31 @@ impl<'d> Writer<'d> {
             self.add(&node, dcterms::TITLE, Literal::from(self.id.as_str()));
         }
         if !self.has(&node, dcterms::DESCRIPTION) && !content.summary.is_empty() {
-            let summary = Literal::new_language_tagged_literal_unchecked(content.summary.as_str(), "en");
+            let summary =
+                Literal::new_language_tagged_literal_unchecked(content.summary.as_str(), "en");
             self.add(&node, dcterms::DESCRIPTION, summary);
         }
         let distributions: Vec<NamedNode> = self.of_class(dcat::DISTRIBUTION_CLASS);
-        if let Some(content) = content.content.as_ref().filter(|_| distributions.is_empty()) {
+        if let Some(content) = content
+            .content
+            .as_ref()
+            .filter(|_| distributions.is_empty())
+        {
             let part = self.iris.part(self.id, "content");
             self.add(&node, dcat::DISTRIBUTION, part.clone());
-            self.add(&part, rdf::TYPE, NamedNode::new_unchecked(dcat::DISTRIBUTION_CLASS));
+            self.add(
+                &part,
+                rdf::TYPE,
+                NamedNode::new_unchecked(dcat::DISTRIBUTION_CLASS),
+            );
             self.add(&part, dcat::ACCESS_URL, node.clone());
             self.add(&part, dcat::DOWNLOAD_URL, content.clone());
         }
         let is_short = |license: &&Term| license.to_string().len() <= MAX_COPIED_BYTES;
-        let license: Option<Term> = self.objects(&node, dcterms::LICENSE).find(is_short).cloned();
+        let license: Option<Term> = self
+            .objects(&node, dcterms::LICENSE)
+            .find(is_short)
+            .cloned();
         for distribution in distributions {
             self.complete_distribution(&distribution, license.as_ref(), content);
         }
@@ -457,24 +759,45 @@ impl<'d> Writer<'d> {
 
     /// Adds the area as a location with a box in Well-known Text, unless a declared location has one.
     fn add_location(&mut self, content: &LocalContent) {
-        let places: Vec<Term> = self.objects(&self.node.clone(), dcterms::SPATIAL).cloned().collect();
-        let has_box = |place: &Term| matches!(place, Term::NamedNode(place) if self.has(place, dcat::BBOX));
-        let Some(place) = content.place.filter(|_| !places.iter().any(has_box)) else { return };
+        let places: Vec<Term> = self
+            .objects(&self.node.clone(), dcterms::SPATIAL)
+            .cloned()
+            .collect();
+        let has_box =
+            |place: &Term| matches!(place, Term::NamedNode(place) if self.has(place, dcat::BBOX));
+        let Some(place) = content.place.filter(|_| !places.iter().any(has_box)) else {
+            return;
+        };
         let (node, part) = (self.node.clone(), self.iris.part(self.id, "area"));
         let datatype = NamedNode::new_unchecked(geosparql::WKT_LITERAL);
         self.add(&node, dcterms::SPATIAL, part.clone());
-        self.add(&part, rdf::TYPE, NamedNode::new_unchecked(dcterms::LOCATION));
-        self.add(&part, dcat::BBOX, Literal::new_typed_literal(place.to_wkt(), datatype));
+        self.add(
+            &part,
+            rdf::TYPE,
+            NamedNode::new_unchecked(dcterms::LOCATION),
+        );
+        self.add(
+            &part,
+            dcat::BBOX,
+            Literal::new_typed_literal(place.to_wkt(), datatype),
+        );
     }
 
     /// Adds what DCAT-US requires beyond DCAT-AP, as far as it is known: the area as a box of its own class, and the
     /// class and label of publishers.
     fn complete_dcat_us(&mut self, content: &LocalContent) {
         let node = self.node.clone();
-        if let Some(place) = content.place.filter(|_| !self.has(&node, dcatus::GEOGRAPHIC_BOUNDING_BOX)) {
+        if let Some(place) = content
+            .place
+            .filter(|_| !self.has(&node, dcatus::GEOGRAPHIC_BOUNDING_BOX))
+        {
             let part = self.iris.part(self.id, "area");
             self.add(&node, dcatus::GEOGRAPHIC_BOUNDING_BOX, part.clone());
-            self.add(&part, rdf::TYPE, NamedNode::new_unchecked(dcatus::GEOGRAPHIC_BOUNDING_BOX_CLASS));
+            self.add(
+                &part,
+                rdf::TYPE,
+                NamedNode::new_unchecked(dcatus::GEOGRAPHIC_BOUNDING_BOX_CLASS),
+            );
             let edges = [dcatus::WEST, dcatus::SOUTH, dcatus::EAST, dcatus::NORTH];
             for (property, degrees) in edges.into_iter().zip(place.degrees()) {
                 if let Some(degrees) = typed(&degrees.to_string(), "decimal") {
@@ -484,9 +807,15 @@ impl<'d> Writer<'d> {
         }
         let publishers: Vec<Term> = self.objects(&node, dcterms::PUBLISHER).cloned().collect();
         for publisher in publishers {
-            let Term::NamedNode(publisher) = publisher else { continue };
+            let Term::NamedNode(publisher) = publisher else {
+                continue;
+            };
             let names: Vec<Term> = self.objects(&publisher, foaf::NAME).cloned().collect();
-            self.add(&publisher, rdf::TYPE, NamedNode::new_unchecked(org::ORGANIZATION));
+            self.add(
+                &publisher,
+                rdf::TYPE,
+                NamedNode::new_unchecked(org::ORGANIZATION),
+            );
             for name in names {
                 self.add(&publisher, skos::PREF_LABEL, name);
             }
@@ -495,8 +824,16 @@ impl<'d> Writer<'d> {
 
     /// Completes a distribution. A local file without a public address gets the address of this server. The licence of
     /// the dataset is copied, because tools expect it here.
-    fn complete_distribution(&mut self, distribution: &NamedNode, license: Option<&Term>, content: &LocalContent) {
-        let download = self.objects(distribution, dcat::DOWNLOAD_URL).next().cloned();
+    fn complete_distribution(
+        &mut self,
+        distribution: &NamedNode,
+        license: Option<&Term>,
+        content: &LocalContent,
+    ) {
+        let download = self
+            .objects(distribution, dcat::DOWNLOAD_URL)
+            .next()
+            .cloned();
         if download.is_none()
             && !self.has(distribution, dcat::ACCESS_URL)
             && let Some(content) = &content.content
@@ -506,8 +843,16 @@ impl<'d> Writer<'d> {
         if !self.has(distribution, dcat::ACCESS_URL) {
             // A distribution outside of this description is at its own IRI.
             let is_part = distribution.as_str().starts_with(self.node.as_str());
-            let page = if is_part { self.node.clone() } else { distribution.clone() };
-            self.add(distribution, dcat::ACCESS_URL, download.unwrap_or_else(|| page.into()));
+            let page = if is_part {
+                self.node.clone()
+            } else {
+                distribution.clone()
+            };
+            self.add(
+                distribution,
+                dcat::ACCESS_URL,
+                download.unwrap_or_else(|| page.into()),
+            );
         }
         if let Some(license) = license.filter(|_| !self.has(distribution, dcterms::LICENSE)) {
             self.add(distribution, dcterms::LICENSE, license.clone());
@@ -519,10 +864,14 @@ impl<'d> Writer<'d> {
             triple.predicate.as_str() == rdf::TYPE
                 && matches!(&triple.object, Term::NamedNode(object) if object.as_str() == class)
         };
-        let subjects = self.out.iter().filter(is_class).filter_map(|triple| match &triple.subject {
-            NamedOrBlankNode::NamedNode(node) => Some(node.clone()),
-            NamedOrBlankNode::BlankNode(_) => None,
-        });
+        let subjects =
+            self.out
+                .iter()
+                .filter(is_class)
+                .filter_map(|triple| match &triple.subject {
+                    NamedOrBlankNode::NamedNode(node) => Some(node.clone()),
+                    NamedOrBlankNode::BlankNode(_) => None,
+                });
         subjects.collect()
     }
 
@@ -548,7 +897,14 @@ impl<'d> Writer<'d> {
 
     /// Returns the label of a node.
     fn label_of(&self, node: &NamedNode) -> Option<Literal> {
-        let names = [rdfs::LABEL, skos::PREF_LABEL, dcterms::TITLE, foaf::NAME, vcard::FN, skos::NOTATION];
+        let names = [
+            rdfs::LABEL,
+            skos::PREF_LABEL,
+            dcterms::TITLE,
+            foaf::NAME,
+            vcard::FN,
+            skos::NOTATION,
+        ];
         let literal = |name| {
             self.objects(node, name).find_map(|object| match object {
                 Term::Literal(literal) => Some(literal.clone()),
@@ -559,8 +915,16 @@ impl<'d> Writer<'d> {
             let name = data_theme(node.as_str())?;
             Some(Literal::new_language_tagged_literal_unchecked(name, "en"))
         };
-        let endpoint = || Some(Literal::from(term_text(self.objects(node, dcat::ENDPOINT_URL).next()?)));
-        names.into_iter().find_map(literal).or_else(known).or_else(endpoint)
+        let endpoint = || {
+            Some(Literal::from(term_text(
+                self.objects(node, dcat::ENDPOINT_URL).next()?,
+            )))
+        };
+        names
+            .into_iter()
+            .find_map(literal)
+            .or_else(known)
+            .or_else(endpoint)
     }
 }
 
@@ -578,16 +942,25 @@ fn standard_node(property: &str, name: &str) -> Option<NamedNode> {
     let lower = name.trim().to_ascii_lowercase();
     let iri = match property {
         dcterms::LANGUAGE => {
-            let tag = lower.split(['-', '_']).next().filter(|tag| matches!(tag.len(), 2 | 3))?;
+            let tag = lower
+                .split(['-', '_'])
+                .next()
+                .filter(|tag| matches!(tag.len(), 2 | 3))?;
             let is_code = tag.bytes().all(|byte| byte.is_ascii_lowercase());
-            let list = if tag.len() == 2 { "iso639-1" } else { "iso639-2" };
+            let list = if tag.len() == 2 {
+                "iso639-1"
+            } else {
+                "iso639-2"
+            };
             is_code.then(|| format!("http://id.loc.gov/vocabulary/{list}/{tag}"))?
         }
         dcat::MEDIA_TYPE | dcat::COMPRESS_FORMAT | dcat::PACKAGE_FORMAT => {
             let (kind, rest) = lower.split_once('/')?;
             let is_token = |part: &str| {
                 !part.is_empty()
-                    && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
+                    && part
+                        .bytes()
+                        .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
             };
             (is_token(kind) && is_token(rest))
                 .then(|| format!("https://www.iana.org/assignments/media-types/{kind}/{rest}"))?
@@ -607,15 +980,22 @@ fn typed(text: &str, kind: &str) -> Option<Literal> {
             digits.then(|| whole.to_owned())?
         }
         "decimal" => text.parse::<oxsdatatypes::Decimal>().ok()?.to_string(),
-        "duration" => text.parse::<oxsdatatypes::Duration>().ok().map(|_| text.to_owned())?,
+        "duration" => text
+            .parse::<oxsdatatypes::Duration>()
+            .ok()
+            .map(|_| text.to_owned())?,
         "hexBinary" => {
-            let is_hex =
-                text.len().is_multiple_of(2) && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let is_hex = text.len().is_multiple_of(2)
+                && !text.is_empty()
+                && text.bytes().all(|byte| byte.is_ascii_hexdigit());
             is_hex.then(|| text.to_ascii_uppercase())?
         }
         _ => return None,
     };
-    Some(Literal::new_typed_literal(value, NamedNode::new_unchecked(format!("{XSD}{kind}"))))
+    Some(Literal::new_typed_literal(
+        value,
+        NamedNode::new_unchecked(format!("{XSD}{kind}")),
+    ))
 }
 
 #[cfg(test)]
@@ -632,9 +1012,16 @@ mod tests {
     fn graph(turtle: &str) -> TripleGraph {
         let mut builder = TripleGraphBuilder::new();
         let text = format!("{PREFIXES}\n{turtle}");
-        let reports =
-            DumpReader::default().read(text.as_bytes(), "t.ttl", "http://localhost:7878/dataset/", &mut builder);
-        assert!(reports.iter().all(|report| report.problems.is_empty()), "{reports:?}");
+        let reports = DumpReader::default().read(
+            text.as_bytes(),
+            "t.ttl",
+            "http://localhost:7878/dataset/",
+            &mut builder,
+        );
+        assert!(
+            reports.iter().all(|report| report.problems.is_empty()),
+            "{reports:?}"
+        );
         builder.finish()
     }
 
@@ -646,11 +1033,24 @@ mod tests {
 
     /// Converts a description of the dataset `<1>` in Turtle to DCAT-AP.
     fn dcat_ap_of(turtle: &str) -> DcatApDescription {
-        let graph = graph(&format!("<1> a dcat:Dataset ; dct:title \"One\" ; dct:description \"First\" . {turtle}"));
-        let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();
-        let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
+        let graph = graph(&format!(
+            "<1> a dcat:Dataset ; dct:title \"One\" ; dct:description \"First\" . {turtle}"
+        ));
+        let description: Vec<Triple> = graph
+            .triples()
+            .iter()
+            .map(|&triple| graph.to_triple(triple))
+            .collect();
+        let (id, iris) = (
+            DatasetId::new("1").expect("an id"),
+            Iris::new(Iris::DEFAULT_BASE).expect("a base"),
+        );
         let content = NamedNode::new("http://localhost:7878/content").ok();
-        let local = LocalContent { content, summary: "Some data.".to_owned(), ..LocalContent::default() };
+        let local = LocalContent {
+            content,
+            summary: "Some data.".to_owned(),
+            ..LocalContent::default()
+        };
         to_profile(Profile::DcatAp, &description, &id, &iris, &local)
     }
 
@@ -658,8 +1058,18 @@ mod tests {
     fn becomes(turtle: &str, expected: &str) {
         let found = lines(&dcat_ap_of(turtle).triples);
         let wanted = graph(expected);
-        for line in lines(&wanted.triples().iter().map(|&triple| wanted.to_triple(triple)).collect::<Vec<_>>()) {
-            assert!(found.contains(&line), "{line} is not among\n{}", found.join("\n"));
+        for line in lines(
+            &wanted
+                .triples()
+                .iter()
+                .map(|&triple| wanted.to_triple(triple))
+                .collect::<Vec<_>>(),
+        ) {
+            assert!(
+                found.contains(&line),
+                "{line} is not among\n{}",
+                found.join("\n")
+            );
         }
     }
 
@@ -672,8 +1082,14 @@ mod tests {
         );
         let license = dcat_ap_of("<1> dct:license \"CC BY\" .");
         let text = lines(&license.triples).join("\n");
-        let named = text.lines().find(|line| line.ends_with("\"CC BY\"")).expect("a licence of that name");
-        assert!(named.contains("#licensedocument-") && text.contains("LicenseDocument"), "{text}");
+        let named = text
+            .lines()
+            .find(|line| line.ends_with("\"CC BY\""))
+            .expect("a licence of that name");
+        assert!(
+            named.contains("#licensedocument-") && text.contains("LicenseDocument"),
+            "{text}"
+        );
         assert!(license.left_out.is_empty());
     }
 
@@ -685,7 +1101,10 @@ mod tests {
             "<http://e.org/themes/water> a skos:Concept ; skos:prefLabel \"Water\"@en . <http://e.org/people/city> a foaf:Agent .",
         );
         let envi = "http://publications.europa.eu/resource/authority/data-theme/ENVI";
-        becomes(&format!("<1> dcat:theme <{envi}> ."), &format!("<{envi}> skos:prefLabel \"Environment\"@en ."));
+        becomes(
+            &format!("<1> dcat:theme <{envi}> ."),
+            &format!("<{envi}> skos:prefLabel \"Environment\"@en ."),
+        );
     }
 
     #[test]
@@ -694,7 +1113,10 @@ mod tests {
             "<1> dcat:theme <http://e.org/themes/water_supply> ; dct:publisher <http://e.org/people/city> , <1#publisher-0123456789ab> .",
         );
         let text = lines(&profiled.triples).join("\n");
-        assert!(!text.contains("foaf/0.1/name") && !text.contains("prefLabel"), "{text}");
+        assert!(
+            !text.contains("foaf/0.1/name") && !text.contains("prefLabel"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -702,24 +1124,49 @@ mod tests {
         let profiled = dcat_ap_of(
             "<1> dct:publisher <http://e.org/a> , <http://e.org/b> ; dct:accessRights <http://e.org/c> , <http://e.org/d> .",
         );
-        let count =
-            |property: &str| profiled.triples.iter().filter(|triple| triple.predicate.as_str() == property).count();
-        assert_eq!((count(dcterms::PUBLISHER), count(dcterms::CREATOR), count(dcterms::ACCESS_RIGHTS)), (1, 1, 1));
+        let count = |property: &str| {
+            profiled
+                .triples
+                .iter()
+                .filter(|triple| triple.predicate.as_str() == property)
+                .count()
+        };
+        assert_eq!(
+            (
+                count(dcterms::PUBLISHER),
+                count(dcterms::CREATOR),
+                count(dcterms::ACCESS_RIGHTS)
+            ),
+            (1, 1, 1)
+        );
         assert_eq!(profiled.left_out.len(), 1);
     }
 
     /// If each date searched all keywords, the work would be quadratic.
     #[test]
     fn many_values_of_a_single_property_are_left_out() {
-        let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
+        let (id, iris) = (
+            DatasetId::new("1").expect("an id"),
+            Iris::new(Iris::DEFAULT_BASE).expect("a base"),
+        );
         let mut description = Vec::new();
         for property in [dcat::KEYWORD, dcterms::MODIFIED] {
             for number in 0..50_000 {
                 let text = Literal::from(number.to_string());
-                description.push(Triple::new(iris.dataset(&id), NamedNode::new_unchecked(property), text));
+                description.push(Triple::new(
+                    iris.dataset(&id),
+                    NamedNode::new_unchecked(property),
+                    text,
+                ));
             }
         }
-        let profiled = to_profile(Profile::DcatAp, &description, &id, &iris, &LocalContent::default());
+        let profiled = to_profile(
+            Profile::DcatAp,
+            &description,
+            &id,
+            &iris,
+            &LocalContent::default(),
+        );
         assert_eq!(profiled.left_out.len(), 49_999);
     }
 
@@ -733,7 +1180,10 @@ mod tests {
             "<1> dcat:distribution <1#d> . <1#d> a dcat:Distribution ; dcat:downloadURL <http://e.org/one.ttl> ; dcat:byteSize \"12.0\"^^xsd:decimal .",
             "<1#d> dcat:accessURL <http://e.org/one.ttl> ; dcat:byteSize \"12\"^^xsd:nonNegativeInteger .",
         );
-        becomes("", "<1> dcat:distribution <1#content> . <1#content> dcat:accessURL <1> .");
+        becomes(
+            "",
+            "<1> dcat:distribution <1#content> . <1#content> dcat:accessURL <1> .",
+        );
     }
 
     #[test]
@@ -749,7 +1199,9 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("<http://purl.org/dc/terms/relation> <http://localhost:7878/dataset/1#series>"),
+            text.contains(
+                "<http://purl.org/dc/terms/relation> <http://localhost:7878/dataset/1#series>"
+            ),
             "{text}"
         );
         assert_eq!(profiled.left_out.len(), 2);
@@ -758,17 +1210,30 @@ mod tests {
     #[test]
     fn what_is_missing_is_said_to_be() {
         let graph = graph("<1> a dcat:Dataset .");
-        let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();
-        let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
+        let description: Vec<Triple> = graph
+            .triples()
+            .iter()
+            .map(|&triple| graph.to_triple(triple))
+            .collect();
+        let (id, iris) = (
+            DatasetId::new("1").expect("an id"),
+            Iris::new(Iris::DEFAULT_BASE).expect("a base"),
+        );
         let made = to_profile(
             Profile::DcatAp,
             &description,
             &id,
             &iris,
-            &LocalContent { summary: "No description.".to_owned(), ..LocalContent::default() },
+            &LocalContent {
+                summary: "No description.".to_owned(),
+                ..LocalContent::default()
+            },
         );
         let text = lines(&made.triples).join("\n");
-        assert!(text.contains("\"No description.\"@en") && text.contains("title> \"1\""), "{text}");
+        assert!(
+            text.contains("\"No description.\"@en") && text.contains("title> \"1\""),
+            "{text}"
+        );
         assert!(!text.contains("distribution"), "{text}");
     }
 }

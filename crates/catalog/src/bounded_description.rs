@@ -14,7 +14,9 @@ use super::node_reader::{FOLDER, MAX_TEXT_BYTES, NodeReader, is_relative, is_sho
 use super::statement::{Node, Statement, Value};
 use super::typed_fields::{self, date, iri_or_literal, part_name};
 use super::{Agent, Dataset, box_of_geojson, box_of_wkt};
-use lodeseek_rdf::vocab::{adms, dc11, dcat, dcterms, foaf, geosparql, lodeseek, owl, prov, rdf, sd, skos, void};
+use lodeseek_rdf::vocab::{
+    adms, dc11, dcat, dcterms, foaf, geosparql, lodeseek, owl, prov, rdf, sd, skos, void,
+};
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, local_name};
 use oxrdf::{Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -69,7 +71,12 @@ const MAX_NAMED_IRI_BYTES: usize = 500;
 const MAX_NAMED_PROPERTIES: usize = 20;
 
 /// Properties with addresses of files and pages. Statements about a file are not statements about its distribution.
-const ADDRESSES: &[&str] = &[dcat::DOWNLOAD_URL, dcat::ACCESS_URL, void::DATA_DUMP, dcat::LANDING_PAGE];
+const ADDRESSES: &[&str] = &[
+    dcat::DOWNLOAD_URL,
+    dcat::ACCESS_URL,
+    void::DATA_DUMP,
+    dcat::LANDING_PAGE,
+];
 
 type Color = [u8; 16];
 type Link = (&'static str, TermId);
@@ -87,7 +94,12 @@ pub(super) struct CatalogIndex<'g> {
 
 impl<'g> CatalogIndex<'g> {
     pub(super) fn new(graph: &'g TripleGraph, entries: FxHashSet<TermId>) -> Self {
-        let mut index = Self { graph, entries, links: FxHashMap::default(), headers: FxHashMap::default() };
+        let mut index = Self {
+            graph,
+            entries,
+            links: FxHashMap::default(),
+            headers: FxHashMap::default(),
+        };
         for (inward, outward) in [
             (dcat::HAS_DATASET, dcterms::IS_PART_OF),
             (foaf::PRIMARY_TOPIC, foaf::IS_PRIMARY_TOPIC_OF),
@@ -101,23 +113,49 @@ impl<'g> CatalogIndex<'g> {
     /// Creates the index for the header of a dump. The content that it links to is not part of the description.
     pub(super) fn for_dump_header(graph: &'g TripleGraph, entry: TermId) -> Self {
         let headers = FxHashMap::from_iter([(entry, header(graph, entry, usize::MAX))]);
-        let entries = headers[&entry].iter().map(|triple| triple.object).chain([entry]).collect();
-        Self { graph, entries, links: FxHashMap::default(), headers }
+        let entries = headers[&entry]
+            .iter()
+            .map(|triple| triple.object)
+            .chain([entry])
+            .collect();
+        Self {
+            graph,
+            entries,
+            links: FxHashMap::default(),
+            headers,
+        }
     }
 
     /// Creates the index of one dataset without links to it.
     pub(super) fn for_entry(graph: &'g TripleGraph, entry: TermId) -> Self {
         let entries = FxHashSet::from_iter([entry]);
-        Self { graph, entries, links: FxHashMap::default(), headers: FxHashMap::default() }
+        Self {
+            graph,
+            entries,
+            links: FxHashMap::default(),
+            headers: FxHashMap::default(),
+        }
     }
 
     fn link(&mut self, inward: &str, outward: &'static str) {
-        let Some(inward) = self.graph.iri(inward) else { return };
-        for triple in self.graph.triples().iter().filter(|triple| triple.predicate == inward) {
+        let Some(inward) = self.graph.iri(inward) else {
+            return;
+        };
+        for triple in self
+            .graph
+            .triples()
+            .iter()
+            .filter(|triple| triple.predicate == inward)
+        {
             if self.entries.contains(&triple.object) && !self.entries.contains(&triple.subject) {
-                self.links.entry(triple.object).or_default().push((outward, triple.subject));
+                self.links
+                    .entry(triple.object)
+                    .or_default()
+                    .push((outward, triple.subject));
                 let graph = self.graph;
-                self.headers.entry(triple.subject).or_insert_with(|| header(graph, triple.subject, MAX_HEADER_BYTES));
+                self.headers
+                    .entry(triple.subject)
+                    .or_insert_with(|| header(graph, triple.subject, MAX_HEADER_BYTES));
             }
         }
     }
@@ -127,7 +165,9 @@ impl<'g> CatalogIndex<'g> {
     }
 
     fn triples(&self, node: TermId) -> &[Triple] {
-        self.headers.get(&node).map_or_else(|| self.graph.subject_triples(node), Vec::as_slice)
+        self.headers
+            .get(&node)
+            .map_or_else(|| self.graph.subject_triples(node), Vec::as_slice)
     }
 }
 
@@ -140,7 +180,10 @@ fn header(graph: &TripleGraph, node: TermId, bytes: usize) -> Vec<Triple> {
         left = rest.unwrap_or(left);
         rest.is_some()
     };
-    let triples = graph.subject_triples(node).iter().filter(|triple| !is_member(triple));
+    let triples = graph
+        .subject_triples(node)
+        .iter()
+        .filter(|triple| !is_member(triple));
     triples.filter(&mut fits).take(HEADER).copied().collect()
 }
 
@@ -166,7 +209,11 @@ pub(super) struct BoundedDescription<'g> {
 
 impl<'g> BoundedDescription<'g> {
     /// Collects the description from the reader's node, without the nodes that the typed fields cover completely.
-    pub(super) fn new(reader: NodeReader<'g>, index: &'g CatalogIndex<'g>, typed: &FxHashSet<TermId>) -> Self {
+    pub(super) fn new(
+        reader: NodeReader<'g>,
+        index: &'g CatalogIndex<'g>,
+        typed: &FxHashSet<TermId>,
+    ) -> Self {
         let mut description = Self {
             reader,
             index,
@@ -207,13 +254,20 @@ impl<'g> BoundedDescription<'g> {
             let depth = known[&node] + 1;
             let triples = self.index.triples(node);
             statements += triples.len();
-            for triple in triples.iter().filter(|triple| !typed.contains(&triple.object)) {
-                let is_of_store = self.is_of_store(node, self.graph().term(triple.predicate).text());
+            for triple in triples
+                .iter()
+                .filter(|triple| !typed.contains(&triple.object))
+            {
+                let is_of_store =
+                    self.is_of_store(node, self.graph().term(triple.predicate).text());
                 if is_of_store || !self.is_followed(triple.predicate, triple.object) {
                     if self.is_named_only(triple.predicate, triple.object) {
-                        self.named_only.entry(triple.object).or_insert(triple.predicate);
+                        self.named_only
+                            .entry(triple.object)
+                            .or_insert(triple.predicate);
                     }
-                    let is_triple_term = matches!(self.graph().term(triple.object), TermRef::Triple(_));
+                    let is_triple_term =
+                        matches!(self.graph().term(triple.object), TermRef::Triple(_));
                     self.triple_terms += usize::from(is_triple_term);
                     if is_triple_term {
                         self.name_property(triple.predicate);
@@ -235,7 +289,8 @@ impl<'g> BoundedDescription<'g> {
                 }
             }
         }
-        self.named_only.retain(|node, _| !known.contains_key(node) && !typed.contains(node));
+        self.named_only
+            .retain(|node, _| !known.contains_key(node) && !typed.contains(node));
         for property in self.named_only.values().copied().collect::<Vec<_>>() {
             self.name_property(property);
         }
@@ -244,7 +299,9 @@ impl<'g> BoundedDescription<'g> {
     /// If true, the catalogue describes the object, but the property only names it. Its statements are left out, unless another
     /// property leads to it.
     fn is_named_only(&self, predicate: TermId, object: TermId) -> bool {
-        let TermRef::Iri(_) = self.graph().term(object) else { return false };
+        let TermRef::Iri(_) = self.graph().term(object) else {
+            return false;
+        };
         let predicate = self.graph().term(predicate).text();
         let is_member = MEMBERSHIP.contains(&predicate) || self.index.entries.contains(&object);
         !self.reader.is_stored() && !is_member && self.is_described(object)
@@ -252,14 +309,21 @@ impl<'g> BoundedDescription<'g> {
 
     /// Returns a message about the resources that are only named.
     fn named_only_problem(&self) -> Option<String> {
-        let mut iris: Vec<&str> = self.named_only.keys().map(|node| self.graph().term(*node).text()).collect();
+        let mut iris: Vec<&str> = self
+            .named_only
+            .keys()
+            .map(|node| self.graph().term(*node).text())
+            .collect();
         iris.sort_unstable();
         let number = iris.len();
         iris.retain(|iri| iri.len() <= MAX_NAMED_IRI_BYTES);
         iris.truncate(MAX_NAMED_RESOURCES);
         let named: Vec<String> = iris.iter().map(|iri| format!("<{iri}>")).collect();
         (number > 0).then(|| {
-            format!("the statements about {number} resources that are only named were left out: {}", named.join(" "))
+            format!(
+                "the statements about {number} resources that are only named were left out: {}",
+                named.join(" ")
+            )
         })
     }
 
@@ -275,7 +339,10 @@ impl<'g> BoundedDescription<'g> {
     fn is_followed(&self, predicate: TermId, object: TermId) -> bool {
         let graph = self.graph();
         let predicate = graph.term(predicate).text();
-        if !graph.is_resource(object) || MEMBERSHIP.contains(&predicate) || self.is_internal(predicate) {
+        if !graph.is_resource(object)
+            || MEMBERSHIP.contains(&predicate)
+            || self.is_internal(predicate)
+        {
             return false;
         }
         match graph.term(object) {
@@ -299,7 +366,10 @@ impl<'g> BoundedDescription<'g> {
         }
         let kind = self.graph().iri(rdf::TYPE);
         // The triples of a subject are sorted by predicate.
-        [triples.first(), triples.last()].into_iter().flatten().any(|triple| Some(triple.predicate) != kind)
+        [triples.first(), triples.last()]
+            .into_iter()
+            .flatten()
+            .any(|triple| Some(triple.predicate) != kind)
     }
 
     /// If true, the property is for internal use of the store.
@@ -345,12 +415,23 @@ impl<'g> BoundedDescription<'g> {
 
     /// Returns the (property, object) of a node whose objects are blank nodes.
     fn blank_objects(&self, node: TermId) -> Vec<(TermId, TermId)> {
-        let triples = self.index.triples(node).iter().filter(|triple| self.is_inner_blank(triple.object));
-        triples.map(|triple| (triple.predicate, triple.object)).collect()
+        let triples = self
+            .index
+            .triples(node)
+            .iter()
+            .filter(|triple| self.is_inner_blank(triple.object));
+        triples
+            .map(|triple| (triple.predicate, triple.object))
+            .collect()
     }
 
     /// Returns the colour of a node from its initial colour and the current colours of its blank nodes.
-    fn refined_color(&self, initial: &Color, objects: &[(TermId, TermId)], colors: &FxHashMap<TermId, Color>) -> Color {
+    fn refined_color(
+        &self,
+        initial: &Color,
+        objects: &[(TermId, TermId)],
+        colors: &FxHashMap<TermId, Color>,
+    ) -> Color {
         let mut neighbours: Vec<Vec<u8>> = Vec::with_capacity(objects.len());
         for (predicate, object) in objects {
             let color = colors.get(object).copied().unwrap_or_default();
@@ -411,16 +492,28 @@ impl<'g> BoundedDescription<'g> {
             Some(property) => local_name(property),
             None => local_name(self.graph().term(*self.via.get(&node)?).text()),
         };
-        let kind: String = via.chars().filter(char::is_ascii_alphanumeric).take(MAX_KIND).collect();
-        Some(Node::Part(part_name(&kind, &[&hex(self.colors.get(&node)?)])))
+        let kind: String = via
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .take(MAX_KIND)
+            .collect();
+        Some(Node::Part(part_name(
+            &kind,
+            &[&hex(self.colors.get(&node)?)],
+        )))
     }
 }
 
 /// Returns the bounding box of a geometry in Well-known Text or GeoJSON, in Well-known Text.
 fn bounding_box(term: TermRef<'_>) -> Option<Literal> {
-    let TermRef::Literal { lexical, .. } = term else { return None };
+    let TermRef::Literal { lexical, .. } = term else {
+        return None;
+    };
     let bounds = box_of_wkt(lexical).or_else(|| box_of_geojson(lexical))?;
-    Some(Literal::new_typed_literal(bounds.to_wkt(), NamedNode::new_unchecked(geosparql::WKT_LITERAL)))
+    Some(Literal::new_typed_literal(
+        bounds.to_wkt(),
+        NamedNode::new_unchecked(geosparql::WKT_LITERAL),
+    ))
 }
 
 /// Returns the text of an IRI from which colours are derived. For relative references it has the placeholder of earlier versions, so
@@ -478,16 +571,32 @@ impl<'g> ExtraStatements<'g> {
             names.extend(description.name(node).map(|name| (node, name)));
         }
         names.extend(named.nodes);
-        names.extend(named.agents.iter().map(|(&node, agent)| (node, typed_fields::agent_node(agent))));
+        names.extend(
+            named
+                .agents
+                .iter()
+                .map(|(&node, agent)| (node, typed_fields::agent_node(agent))),
+        );
         names.insert(description.reader.node, Node::Dataset);
         let (out, properties) = (Vec::new(), BTreeSet::new());
         let agents = named.agents;
-        Self { description, names, agents, out, long_texts: 0, large_geometries: 0, reserved: 0, properties }
+        Self {
+            description,
+            names,
+            agents,
+            out,
+            long_texts: 0,
+            large_geometries: 0,
+            reserved: 0,
+            properties,
+        }
     }
 
     /// Returns the statements, and a message if nodes, long texts or triple terms were left out.
     pub(super) fn collect(mut self, dataset: &Dataset) -> (Vec<Statement>, Option<String>) {
-        let typed: FxHashSet<Statement> = typed_fields::statements(dataset, &|_| true).into_iter().collect();
+        let typed: FxHashSet<Statement> = typed_fields::statements(dataset, &|_| true)
+            .into_iter()
+            .collect();
         for (property, node) in self.description.links() {
             let node = self.names[node].clone();
             self.out.push(Statement::new(Node::Dataset, property, node));
@@ -502,11 +611,14 @@ impl<'g> ExtraStatements<'g> {
                 && matches!(&statement.object, Value::Literal(keyword) if concept_labels.contains(keyword))
         };
         // The typed field may have the text of a node, which would not state another licence again.
-        let has_license_node =
-            self.out.iter().any(|one| is_license(one) && matches!(one.object, Value::Node(Node::Part(_))));
+        let has_license_node = self
+            .out
+            .iter()
+            .any(|one| is_license(one) && matches!(one.object, Value::Node(Node::Part(_))));
         self.out.retain(|statement| {
-            let is_kept =
-                !typed.contains(statement) || is_concept_label(statement) || has_license_node && is_license(statement);
+            let is_kept = !typed.contains(statement)
+                || is_concept_label(statement)
+                || has_license_node && is_license(statement);
             is_kept && seen.insert(statement.clone())
         });
         self.omit_names_without_description(dataset, &typed);
@@ -534,28 +646,45 @@ impl<'g> ExtraStatements<'g> {
             ));
         }
         if self.reserved > 0 {
-            problems.push(format!("{} statements with terms of the store were left out", self.reserved));
+            problems.push(format!(
+                "{} statements with terms of the store were left out",
+                self.reserved
+            ));
         }
         problems.extend(self.description.named_only_problem());
         let mut properties = Vec::from_iter(self.properties);
-        properties.extend(self.description.properties.iter().map(|name| (*name).to_owned()));
+        properties.extend(
+            self.description
+                .properties
+                .iter()
+                .map(|name| (*name).to_owned()),
+        );
         properties.sort();
         properties.dedup();
         let properties: Vec<String> = properties.iter().map(|name| format!("`{name}`")).collect();
-        let problem = (!problems.is_empty())
-            .then(|| format!("dataset {id}: {} (properties: {})", problems.join("; "), properties.join(" ")));
+        let problem = (!problems.is_empty()).then(|| {
+            format!(
+                "dataset {id}: {} (properties: {})",
+                problems.join("; "),
+                properties.join(" ")
+            )
+        });
         (self.out, problem)
     }
 
     /// Omits the name of an agent of which nothing else is stated: the typed fields have it.
     fn omit_names_without_description(&mut self, dataset: &Dataset, typed: &FxHashSet<Statement>) {
-        let mut names: FxHashSet<Statement> = typed_fields::statements(dataset, &|_| false).into_iter().collect();
+        let mut names: FxHashSet<Statement> = typed_fields::statements(dataset, &|_| false)
+            .into_iter()
+            .collect();
         names.retain(|statement| !typed.contains(statement));
         let mut counts: FxHashMap<&Node, usize> = FxHashMap::default();
         for statement in &self.out {
             *counts.entry(&statement.subject).or_default() += 1;
         }
-        let named = names.into_iter().filter(|name| counts.get(&name.subject) == Some(&1));
+        let named = names
+            .into_iter()
+            .filter(|name| counts.get(&name.subject) == Some(&1));
         let omitted: FxHashSet<Statement> = named.collect();
         self.out.retain(|statement| !omitted.contains(statement));
     }
@@ -563,23 +692,32 @@ impl<'g> ExtraStatements<'g> {
     /// Notes the property of a statement that is left out or changed.
     fn name_property(&mut self, property: &str) {
         if self.properties.len() < MAX_NAMED_PROPERTIES {
-            self.properties.insert(local_name(property).chars().take(MAX_KIND).collect());
+            self.properties
+                .insert(local_name(property).chars().take(MAX_KIND).collect());
         }
     }
 
     fn add_node(&mut self, node: TermId, dataset: &Dataset) {
-        let Some(subject) = self.names.get(&node).cloned() else { return };
+        let Some(subject) = self.names.get(&node).cloned() else {
+            return;
+        };
         let graph = self.description.graph();
         if let (Node::Part(_), TermRef::Iri(iri)) = (&subject, graph.term(node))
             && self.description.reader.part(iri).is_none()
             && self.description.reader.file(iri).is_none()
         {
-            self.out.push(Statement::new(subject.clone(), owl::SAME_AS, Node::Iri(iri.to_owned())));
+            self.out.push(Statement::new(
+                subject.clone(),
+                owl::SAME_AS,
+                Node::Iri(iri.to_owned()),
+            ));
         }
         let index = self.description.index;
         for triple in index.triples(node) {
             let predicate = graph.term(triple.predicate).text();
-            if self.description.is_of_store(node, predicate) || self.is_internal_class(triple.object) {
+            if self.description.is_of_store(node, predicate)
+                || self.is_internal_class(triple.object)
+            {
                 if !self.description.reader.is_stored() {
                     self.reserved += 1;
                     self.name_property(predicate);
@@ -591,7 +729,8 @@ impl<'g> ExtraStatements<'g> {
                 match bounding_box(graph.term(triple.object)) {
                     Some(wkt) => {
                         self.large_geometries += 1;
-                        self.out.push(Statement::new(subject.clone(), predicate, wkt));
+                        self.out
+                            .push(Statement::new(subject.clone(), predicate, wkt));
                     }
                     None => self.long_texts += 1,
                 }
@@ -605,7 +744,8 @@ impl<'g> ExtraStatements<'g> {
                 }
                 let inside = !matches!(object, Value::Node(Node::Iri(_)));
                 if inside && predicate != dcat::HAS_DATASET || !MEMBERSHIP.contains(&predicate) {
-                    self.out.push(Statement::new(subject.clone(), predicate, object));
+                    self.out
+                        .push(Statement::new(subject.clone(), predicate, object));
                 }
             }
         }
@@ -624,20 +764,37 @@ impl<'g> ExtraStatements<'g> {
             // `prov:wasDerivedFrom`.
             dcterms::SOURCE if stored => {}
             _ => {
-                if AGENTS.contains(&predicate) && graph.is_literal(object) && self.add_literal_agent(predicate, object)
+                if AGENTS.contains(&predicate)
+                    && graph.is_literal(object)
+                    && self.add_literal_agent(predicate, object)
                 {
                     return;
                 }
-                let Some(value) = self.value(predicate, object) else { return };
+                let Some(value) = self.value(predicate, object) else {
+                    return;
+                };
                 let value = normalized(predicate, trimmed(value));
                 if STATED.contains(&predicate) && !stored {
                     let stated = Node::Part("stated".to_owned());
-                    self.out.push(Statement::new(Node::Dataset, lodeseek::STATED, stated.clone()));
-                    self.out.push(Statement::new(stated.clone(), rdf::TYPE, Node::Iri(void::DATASET.to_owned())));
+                    self.out.push(Statement::new(
+                        Node::Dataset,
+                        lodeseek::STATED,
+                        stated.clone(),
+                    ));
+                    self.out.push(Statement::new(
+                        stated.clone(),
+                        rdf::TYPE,
+                        Node::Iri(void::DATASET.to_owned()),
+                    ));
                     self.out.push(Statement::new(stated, predicate, value));
                 } else {
-                    let predicate = if predicate == dcterms::SOURCE { prov::WAS_DERIVED_FROM } else { predicate };
-                    self.out.push(Statement::new(Node::Dataset, predicate, value));
+                    let predicate = if predicate == dcterms::SOURCE {
+                        prov::WAS_DERIVED_FROM
+                    } else {
+                        predicate
+                    };
+                    self.out
+                        .push(Statement::new(Node::Dataset, predicate, value));
                 }
             }
         }
@@ -648,7 +805,11 @@ impl<'g> ExtraStatements<'g> {
         let term = self.description.graph().term(object);
         let text = term.text().trim();
         if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal()) {
-            self.out.push(Statement::new(Node::Dataset, adms::IDENTIFIER, node.clone()));
+            self.out.push(Statement::new(
+                Node::Dataset,
+                adms::IDENTIFIER,
+                node.clone(),
+            ));
         }
         if text == dataset.metadata.id.as_str()
             || text.is_empty()
@@ -661,20 +822,33 @@ impl<'g> ExtraStatements<'g> {
             Term::Literal(literal) => literal,
             _ => Literal::new_typed_literal(text, NamedNode::new_unchecked(typed_fields::ANY_URI)),
         };
-        self.out.push(Statement::new(Node::Dataset, adms::IDENTIFIER, part.clone()));
-        self.out.push(Statement::new(part.clone(), rdf::TYPE, Node::Iri(adms::IDENTIFIER_CLASS.to_owned())));
-        self.out.push(Statement::new(part, skos::NOTATION, notation));
+        self.out.push(Statement::new(
+            Node::Dataset,
+            adms::IDENTIFIER,
+            part.clone(),
+        ));
+        self.out.push(Statement::new(
+            part.clone(),
+            rdf::TYPE,
+            Node::Iri(adms::IDENTIFIER_CLASS.to_owned()),
+        ));
+        self.out
+            .push(Statement::new(part, skos::NOTATION, notation));
     }
 
     /// Adds an agent that is a literal.
     fn add_literal_agent(&mut self, predicate: &str, object: TermId) -> bool {
-        let Some(agent) = self.agents.get(&object) else { return false };
+        let Some(agent) = self.agents.get(&object) else {
+            return false;
+        };
         let part = typed_fields::agent_node(agent);
-        self.out.push(Statement::new(Node::Dataset, predicate, part.clone()));
+        self.out
+            .push(Statement::new(Node::Dataset, predicate, part.clone()));
         if let Term::Literal(name) = self.description.graph().to_term(object)
             && name.language().is_some()
         {
-            self.out.push(Statement::new(part, foaf::NAME, trimmed_literal(&name)));
+            self.out
+                .push(Statement::new(part, foaf::NAME, trimmed_literal(&name)));
         }
         true
     }
@@ -683,7 +857,11 @@ impl<'g> ExtraStatements<'g> {
         let term = self.description.graph().term(object);
         let is_place = ADDRESSES.contains(&predicate);
         let is_address = is_place && matches!(term, TermRef::Iri(_));
-        if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal() && !is_address) {
+        if let Some(node) = self
+            .names
+            .get(&object)
+            .filter(|_| !term.is_literal() && !is_address)
+        {
             return Some(node.clone().into());
         }
         Some(match term {
@@ -691,11 +869,15 @@ impl<'g> ExtraStatements<'g> {
             TermRef::Triple(_) => return None, // reported with the description
             TermRef::Iri(iri) => match self.description.reader.file(iri) {
                 Some(path) => Literal::from(path).into(),
-                None if predicate == dcat::MEDIA_TYPE && !typed_fields::is_media_type_iri(iri) => media_type(iri),
+                None if predicate == dcat::MEDIA_TYPE && !typed_fields::is_media_type_iri(iri) => {
+                    media_type(iri)
+                }
                 None => Node::Iri(iri.to_owned()).into(),
             },
             TermRef::Literal { lexical, .. } if is_place => iri_or_literal(lexical.trim()),
-            TermRef::Literal { lexical, .. } if predicate == dcat::MEDIA_TYPE => media_type(lexical.trim()),
+            TermRef::Literal { lexical, .. } if predicate == dcat::MEDIA_TYPE => {
+                media_type(lexical.trim())
+            }
             TermRef::Literal { .. } => match self.description.graph().to_term(object) {
                 Term::Literal(literal) => literal.into(),
                 _ => return None,
@@ -707,7 +889,9 @@ impl<'g> ExtraStatements<'g> {
 /// Trims white space, as in the typed fields.
 fn trimmed(value: Value) -> Value {
     match value {
-        Value::Literal(literal) if literal.value().trim() != literal.value() => trimmed_literal(&literal).into(),
+        Value::Literal(literal) if literal.value().trim() != literal.value() => {
+            trimmed_literal(&literal).into()
+        }
         value => value,
     }
 }
@@ -731,10 +915,14 @@ fn is_license(statement: &Statement) -> bool {
 /// Normalises dates and addresses as the typed fields do.
 fn normalized(predicate: &str, value: Value) -> Value {
     match (predicate, value) {
-        (dcterms::ISSUED | dcterms::MODIFIED, Value::Literal(literal)) if literal.language().is_none() => {
+        (dcterms::ISSUED | dcterms::MODIFIED, Value::Literal(literal))
+            if literal.language().is_none() =>
+        {
             date(literal.value()).into()
         }
-        (dcterms::LICENSE | dcat::LANDING_PAGE, Value::Literal(literal)) if literal.language().is_none() => {
+        (dcterms::LICENSE | dcat::LANDING_PAGE, Value::Literal(literal))
+            if literal.language().is_none() =>
+        {
             iri_or_literal(literal.value())
         }
         (_, value) => value,
@@ -743,7 +931,11 @@ fn normalized(predicate: &str, value: Value) -> Value {
 
 fn media_type(text: &str) -> Value {
     let name = typed_fields::media_type_name(text);
-    if typed_fields::is_media_type(name) { typed_fields::media_type_iri(name) } else { iri_or_literal(text) }
+    if typed_fields::is_media_type(name) {
+        typed_fields::media_type_iri(name)
+    } else {
+        iri_or_literal(text)
+    }
 }
 
 #[cfg(test)]
@@ -764,10 +956,21 @@ mod tests {
         let graph = builder.finish();
         let node = graph.iri(dataset.as_str()).expect("served");
         let index = CatalogIndex::new(&graph, FxHashSet::from_iter([node]));
-        let reader = NodeReader { graph: &graph, node, dataset_iri: None };
+        let reader = NodeReader {
+            graph: &graph,
+            node,
+            dataset_iri: None,
+        };
         let description = BoundedDescription::new(reader, &index, &FxHashSet::default());
         let statements = ExtraStatements::new(description, TypedNodes::default());
         let is_service = |node: &Node| matches!(node, Node::Iri(iri) if iri.starts_with("http://e.org/service/"));
-        assert_eq!(statements.names.values().filter(|node| is_service(node)).count(), 50_000);
+        assert_eq!(
+            statements
+                .names
+                .values()
+                .filter(|node| is_service(node))
+                .count(),
+            50_000
+        );
     }
 }

@@ -48,35 +48,59 @@ impl CitingWork {
     /// Returns a key that identifies the work: a digest of its URL, else of title and year, in hexadecimal.
     #[must_use]
     pub fn key(&self) -> String {
-        let identity = self.url.clone().unwrap_or_else(|| format!("{}\n{:?}", self.title, self.year));
-        Sha256::digest(identity).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        let identity = self
+            .url
+            .clone()
+            .unwrap_or_else(|| format!("{}\n{:?}", self.title, self.year));
+        Sha256::digest(identity)
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// Returns the text that is encoded: title and abstract.
     #[must_use]
     pub fn text(&self) -> String {
-        if self.summary.is_empty() { self.title.clone() } else { format!("{}. {}", self.title, self.summary) }
+        if self.summary.is_empty() {
+            self.title.clone()
+        } else {
+            format!("{}. {}", self.title, self.summary)
+        }
     }
 
     /// Returns the description of the work in RDF.
     #[must_use]
     pub fn to_triples(&self, iris: &Iris) -> Vec<Triple> {
         let work = iris.work(&self.key());
-        let statement =
-            |property: &str, value: Term| Triple::new(work.clone(), NamedNode::new_unchecked(property), value);
+        let statement = |property: &str, value: Term| {
+            Triple::new(work.clone(), NamedNode::new_unchecked(property), value)
+        };
         let mut triples = vec![
-            statement(rdf::TYPE, NamedNode::new_unchecked(schema::CREATIVE_WORK).into()),
+            statement(
+                rdf::TYPE,
+                NamedNode::new_unchecked(schema::CREATIVE_WORK).into(),
+            ),
             statement(dcterms::TITLE, Literal::from(self.title.as_str()).into()),
         ];
         if !self.summary.is_empty() {
-            triples.push(statement(dcterms::ABSTRACT, Literal::from(self.summary.as_str()).into()));
+            triples.push(statement(
+                dcterms::ABSTRACT,
+                Literal::from(self.summary.as_str()).into(),
+            ));
         }
         if let Some(year) = self.year {
-            triples.push(statement(dcterms::ISSUED, date(&format!("{year:04}")).into()));
+            triples.push(statement(
+                dcterms::ISSUED,
+                date(&format!("{year:04}")).into(),
+            ));
         }
         if let Some(url) = &self.url {
             let address = NamedNode::new(url).map(Term::from);
-            triples.push(statement(schema::URL, address.unwrap_or_else(|_| Literal::from(url.as_str()).into())));
+            triples.push(statement(
+                schema::URL,
+                address.unwrap_or_else(|_| Literal::from(url.as_str()).into()),
+            ));
         }
         for id in &self.datasets {
             triples.push(statement(cito::USES_DATA_FROM, iris.dataset(id).into()));
@@ -93,7 +117,9 @@ impl CitingWork {
             .ok_or("no list `datasets`; `lodeseek tag` finds the datasets that papers name")?;
         let (mut datasets, mut seen) = (Vec::with_capacity(names.len()), HashSet::new());
         for name in names {
-            let name = name.as_str().ok_or_else(|| format!("{name} in `datasets` is no text"))?;
+            let name = name
+                .as_str()
+                .ok_or_else(|| format!("{name} in `datasets` is no text"))?;
             let id = name.split_whitespace().collect::<Vec<_>>().join("_");
             let id = DatasetId::new(id).map_err(|error| error.to_string())?;
             if seen.insert(id.clone()) {
@@ -131,7 +157,9 @@ impl CitingWorks {
         if path.is_dir() {
             return Ok(false);
         }
-        Ok(looks_like(&super::head(path).map_err(CatalogError::io(path))?.text))
+        Ok(looks_like(
+            &super::head(path).map_err(CatalogError::io(path))?.text,
+        ))
     }
 
     /// Reads a file, which may be compressed.
@@ -139,7 +167,8 @@ impl CitingWorks {
     /// # Errors
     /// The file cannot be read or uncompressed. Unreadable lines are not errors: see [`problems`](Self::problems).
     pub fn read(path: &Path) -> Result<Self, CatalogError> {
-        let reader = BufReader::new(dump::open(path, &super::limits()).map_err(CatalogError::io(path))?);
+        let reader =
+            BufReader::new(dump::open(path, &super::limits()).map_err(CatalogError::io(path))?);
         let mut found = Self::from_lines(reader, usize::MAX).map_err(CatalogError::io(path))?;
         for problem in &mut found.problems {
             problem.insert_str(0, &format!("{}:", path.display()));
@@ -185,7 +214,10 @@ impl CitingWorks {
 /// Reads the next line, of a longer one only the first [`MAX_LINE_BYTES`] and one more. Returns false at the end.
 fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
-    reader.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', line)?;
+    reader
+        .by_ref()
+        .take(MAX_LINE_BYTES + 1)
+        .read_until(b'\n', line)?;
     if line.len() as u64 > MAX_LINE_BYTES && !line.ends_with(b"\n") {
         reader.skip_until(b'\n')?;
     }
@@ -203,10 +235,17 @@ fn parse_line(line: &[u8]) -> Result<CitingWork, String> {
 /// Returns true if the first line begins an object with a title, and with used datasets or an abstract. The line may be
 /// longer than the head of the file.
 fn looks_like(head: &str) -> bool {
-    let Some(first) = head.lines().next().filter(|line| line.starts_with('{')) else { return false };
-    let has = |key: &str| first.contains(&format!("\"{key}\":")) || first.contains(&format!("\"{key}\" :"));
+    let Some(first) = head.lines().next().filter(|line| line.starts_with('{')) else {
+        return false;
+    };
+    let has = |key: &str| {
+        first.contains(&format!("\"{key}\":")) || first.contains(&format!("\"{key}\" :"))
+    };
     // The datasets may follow an abstract that is longer than the head. Catalogues have no abstracts.
-    has("title") && !has("description") && !has("@context") && (has("abstract") || has("datasets") || has("positives"))
+    has("title")
+        && !has("description")
+        && !has("@context")
+        && (has("abstract") || has("datasets") || has("positives"))
 }
 
 fn text(entry: &Value, key: &str) -> Option<String> {
@@ -222,16 +261,19 @@ fn year(entry: &Value) -> Result<Option<i32>, String> {
         Some(Value::String(text)) => text.trim().chars().take(4).collect(),
         Some(other) => other.to_string(),
     };
-    let year = written.parse().ok().filter(|year| (0..=9999).contains(year));
-    year.map(Some).ok_or_else(|| format!("{written:?} is no year"))
+    let year = written
+        .parse()
+        .ok()
+        .filter(|year| (0..=9999).contains(year));
+    year.map(Some)
+        .ok_or_else(|| format!("{written:?} is no year"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LINE: &str =
-        r#"{"title": "Digits", "abstract": "We read.", "year": 2019, "datasets": ["MNIST", "Fashion MNIST", "MNIST"]}"#;
+    const LINE: &str = r#"{"title": "Digits", "abstract": "We read.", "year": 2019, "datasets": ["MNIST", "Fashion MNIST", "MNIST"]}"#;
 
     #[test]
     fn lists_of_works_and_catalogues_are_distinguished() {
@@ -252,18 +294,35 @@ mod tests {
     fn lines_are_read_and_bad_ones_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("works.jsonl");
-        let bad = [r#"{"title": "a"}"#, r#"{"datasets": ["a"]}"#, r#"{"title": "a", "year": "x", "datasets": ["b"]}"#];
-        std::fs::write(&path, format!("{LINE}\n\n{}\nnot JSON\n", bad.join("\n"))).expect("written");
+        let bad = [
+            r#"{"title": "a"}"#,
+            r#"{"datasets": ["a"]}"#,
+            r#"{"title": "a", "year": "x", "datasets": ["b"]}"#,
+        ];
+        std::fs::write(&path, format!("{LINE}\n\n{}\nnot JSON\n", bad.join("\n")))
+            .expect("written");
         let read = CitingWorks::read(&path).expect("a list");
-        let [work] = read.works.as_slice() else { panic!("{:?}", read.works) };
+        let [work] = read.works.as_slice() else {
+            panic!("{:?}", read.works)
+        };
         let ids: Vec<&str> = work.datasets.iter().map(DatasetId::as_str).collect();
-        assert_eq!((ids, work.year), (vec!["MNIST", "Fashion_MNIST"], Some(2019)));
+        assert_eq!(
+            (ids, work.year),
+            (vec!["MNIST", "Fashion_MNIST"], Some(2019))
+        );
         assert_eq!(work.text(), "Digits. We read.");
-        let prefixed =
-            CitingWorks { works: read.works.clone(), problems: Vec::new() }.with_prefix("a-").expect("valid");
+        let prefixed = CitingWorks {
+            works: read.works.clone(),
+            problems: Vec::new(),
+        }
+        .with_prefix("a-")
+        .expect("valid");
         assert_eq!(prefixed[0].datasets[0].as_str(), "a-MNIST");
-        let problems: Vec<&str> =
-            read.problems.iter().map(|problem| problem.split_once("jsonl:").map_or("", |(_, rest)| rest)).collect();
+        let problems: Vec<&str> = read
+            .problems
+            .iter()
+            .map(|problem| problem.split_once("jsonl:").map_or("", |(_, rest)| rest))
+            .collect();
         assert_eq!(
             problems[..3],
             [
@@ -277,15 +336,25 @@ mod tests {
 
     #[test]
     fn long_lines_are_skipped_and_problems_are_bounded() {
-        let long = format!("{{\"title\": \"{}\"}}", "x".repeat(2 * MAX_LINE_BYTES as usize));
+        let long = format!(
+            "{{\"title\": \"{}\"}}",
+            "x".repeat(2 * MAX_LINE_BYTES as usize)
+        );
         let mut lines = format!("{long}\n{LINE}\n").into_bytes();
         lines.extend(b"\xff\n{\"title\": \"a\", \"datasets\": [[");
         lines.extend("0,".repeat(1000).into_bytes());
         lines.extend(b"0]]}\n");
         let read = CitingWorks::from_lines(lines.as_slice(), 9).expect("read");
         assert_eq!(read.works.len(), 1, "the line after a long one is read");
-        assert_eq!(read.problems[..2], ["1: longer than 1048576 bytes", "3: not in UTF-8"]);
-        assert!(read.problems[2].starts_with("4: [0,0") && read.problems[2].len() < 210, "{}", read.problems[2]);
+        assert_eq!(
+            read.problems[..2],
+            ["1: longer than 1048576 bytes", "3: not in UTF-8"]
+        );
+        assert!(
+            read.problems[2].starts_with("4: [0,0") && read.problems[2].len() < 210,
+            "{}",
+            read.problems[2]
+        );
         let stopped = CitingWorks::from_lines(lines.as_slice(), 1).expect("read");
         assert_eq!((stopped.works.len(), stopped.problems.len()), (0, 1));
     }
@@ -296,8 +365,19 @@ mod tests {
         let work = CitingWork::from_line(LINE).expect("a work");
         let described = |work: &CitingWork| -> Vec<String> {
             let node = iris.work(&work.key()).to_string();
-            let triples = work.to_triples(&iris).into_iter().map(|triple| triple.to_string());
-            triples.map(|triple| triple.strip_prefix(&node).expect("the work").trim_start().to_owned()).collect()
+            let triples = work
+                .to_triples(&iris)
+                .into_iter()
+                .map(|triple| triple.to_string());
+            triples
+                .map(|triple| {
+                    triple
+                        .strip_prefix(&node)
+                        .expect("the work")
+                        .trim_start()
+                        .to_owned()
+                })
+                .collect()
         };
         assert_eq!(
             described(&work),
@@ -310,8 +390,14 @@ mod tests {
                 "<http://purl.org/spar/cito/usesDataFrom> <http://localhost:7878/dataset/Fashion_MNIST>",
             ]
         );
-        for (url, term) in [("https://doi.org/10.1/1", "<https://doi.org/10.1/1>"), ("not an IRI", "\"not an IRI\"")] {
-            let with_url = CitingWork { url: Some(url.to_owned()), ..work.clone() };
+        for (url, term) in [
+            ("https://doi.org/10.1/1", "<https://doi.org/10.1/1>"),
+            ("not an IRI", "\"not an IRI\""),
+        ] {
+            let with_url = CitingWork {
+                url: Some(url.to_owned()),
+                ..work.clone()
+            };
             assert!(described(&with_url).contains(&format!("<https://schema.org/url> {term}")));
         }
     }
@@ -319,11 +405,24 @@ mod tests {
     #[test]
     fn keys_follow_the_url_else_title_and_year() {
         let work = CitingWork::from_line(LINE).expect("a work");
-        let later = CitingWork { year: Some(2020), ..work.clone() };
-        let other_text = CitingWork { summary: String::new(), ..work.clone() };
+        let later = CitingWork {
+            year: Some(2020),
+            ..work.clone()
+        };
+        let other_text = CitingWork {
+            summary: String::new(),
+            ..work.clone()
+        };
         assert_ne!(work.key(), later.key());
         assert_eq!(work.key(), other_text.key());
         let url = Some("https://doi.org/10.1/1".to_owned());
-        assert_eq!(CitingWork { url: url.clone(), ..work }.key(), CitingWork { url, ..later }.key());
+        assert_eq!(
+            CitingWork {
+                url: url.clone(),
+                ..work
+            }
+            .key(),
+            CitingWork { url, ..later }.key()
+        );
     }
 }

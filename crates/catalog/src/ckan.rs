@@ -6,8 +6,8 @@
 
 use super::ckan_licenses::add_license;
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, drop_repeated, first, is_placeholder, pruned, pruned_object,
-    scalar, take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, drop_repeated, first, is_placeholder, pruned,
+    pruned_object, scalar, take_text,
 };
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
@@ -21,7 +21,11 @@ const PACKAGE: &[Field] = &[
     ("notes", dcterms::DESCRIPTION, FieldKind::Text),
     ("notes_translated", dcterms::DESCRIPTION, FieldKind::Text),
     ("description", dcterms::DESCRIPTION, FieldKind::Text),
-    ("description_translated", dcterms::DESCRIPTION, FieldKind::Text),
+    (
+        "description_translated",
+        dcterms::DESCRIPTION,
+        FieldKind::Text,
+    ),
     ("keywords", dcat::KEYWORD, FieldKind::Keywords),
     ("keyword", dcat::KEYWORD, FieldKind::Keywords),
     ("keywords_translated", dcat::KEYWORD, FieldKind::Keywords),
@@ -34,29 +38,69 @@ const PACKAGE: &[Field] = &[
     ("version_notes", adms::VERSION_NOTES, FieldKind::Text),
     ("issued", dcterms::ISSUED, FieldKind::Date),
     ("modified", dcterms::MODIFIED, FieldKind::Date),
-    ("frequency", dcterms::ACCRUAL_PERIODICITY, FieldKind::Resource),
-    ("accrual_periodicity", dcterms::ACCRUAL_PERIODICITY, FieldKind::Resource),
-    ("provenance", dcterms::PROVENANCE, FieldKind::LabelledNode(dcterms::PROVENANCE_STATEMENT)),
-    ("access_rights", dcterms::ACCESS_RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
-    ("rights", dcterms::RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
+    (
+        "frequency",
+        dcterms::ACCRUAL_PERIODICITY,
+        FieldKind::Resource,
+    ),
+    (
+        "accrual_periodicity",
+        dcterms::ACCRUAL_PERIODICITY,
+        FieldKind::Resource,
+    ),
+    (
+        "provenance",
+        dcterms::PROVENANCE,
+        FieldKind::LabelledNode(dcterms::PROVENANCE_STATEMENT),
+    ),
+    (
+        "access_rights",
+        dcterms::ACCESS_RIGHTS,
+        FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT),
+    ),
+    (
+        "rights",
+        dcterms::RIGHTS,
+        FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT),
+    ),
     ("dcat_type", dcterms::TYPE, FieldKind::Resource),
     ("identifier", dcterms::IDENTIFIER, FieldKind::Resource),
-    ("alternate_identifier", adms::IDENTIFIER, FieldKind::Identifier),
+    (
+        "alternate_identifier",
+        adms::IDENTIFIER,
+        FieldKind::Identifier,
+    ),
     ("theme", dcat::THEME, FieldKind::Resource),
     ("language", dcterms::LANGUAGE, FieldKind::Resource),
     ("languages", dcterms::LANGUAGE, FieldKind::Resource),
     ("documentation", foaf::PAGE, FieldKind::Resource),
     ("conforms_to", dcterms::CONFORMS_TO, FieldKind::Resource),
-    ("is_referenced_by", dcterms::IS_REFERENCED_BY, FieldKind::Resource),
+    (
+        "is_referenced_by",
+        dcterms::IS_REFERENCED_BY,
+        FieldKind::Resource,
+    ),
     ("related_resource", dcterms::RELATION, FieldKind::Resource),
     ("relations", dcterms::RELATION, FieldKind::Resource),
     ("see_alsos", dcterms::RELATION, FieldKind::Resource),
     ("source", dcterms::SOURCE, FieldKind::Resource),
     ("sample", adms::SAMPLE, FieldKind::Resource),
-    ("applicable_legislation", dcatap::APPLICABLE_LEGISLATION, FieldKind::Resource),
+    (
+        "applicable_legislation",
+        dcatap::APPLICABLE_LEGISLATION,
+        FieldKind::Resource,
+    ),
     ("hvd_category", dcatap::HVD_CATEGORY, FieldKind::Resource),
-    ("temporal_resolution", dcat::TEMPORAL_RESOLUTION, FieldKind::Duration),
-    ("spatial_resolution_in_meters", dcat::SPATIAL_RESOLUTION, FieldKind::Number),
+    (
+        "temporal_resolution",
+        dcat::TEMPORAL_RESOLUTION,
+        FieldKind::Duration,
+    ),
+    (
+        "spatial_resolution_in_meters",
+        dcat::SPATIAL_RESOLUTION,
+        FieldKind::Number,
+    ),
     ("bbox", dcat::BBOX, FieldKind::Text),
 ];
 const RESOURCE: &[Field] = &[
@@ -65,13 +109,21 @@ const RESOURCE: &[Field] = &[
     ("name_translated", dcterms::TITLE, FieldKind::Title),
     ("title_translated", dcterms::TITLE, FieldKind::Title),
     ("description", dcterms::DESCRIPTION, FieldKind::Text),
-    ("description_translated", dcterms::DESCRIPTION, FieldKind::Text),
+    (
+        "description_translated",
+        dcterms::DESCRIPTION,
+        FieldKind::Text,
+    ),
     ("access_url", dcat::ACCESS_URL, FieldKind::Resource),
     ("download_url", dcat::DOWNLOAD_URL, FieldKind::Resource),
     ("format", dcterms::FORMAT, FieldKind::Resource),
     ("mimetype", dcat::MEDIA_TYPE, FieldKind::MediaType),
     ("media_type", dcat::MEDIA_TYPE, FieldKind::MediaType),
-    ("compress_format", dcat::COMPRESS_FORMAT, FieldKind::Resource),
+    (
+        "compress_format",
+        dcat::COMPRESS_FORMAT,
+        FieldKind::Resource,
+    ),
     ("package_format", dcat::PACKAGE_FORMAT, FieldKind::Resource),
     ("size", dcat::BYTE_SIZE, FieldKind::Number),
     ("byte_size", dcat::BYTE_SIZE, FieldKind::Number),
@@ -81,19 +133,35 @@ const RESOURCE: &[Field] = &[
     ("created", dcterms::ISSUED, FieldKind::Date),
     ("modified", dcterms::MODIFIED, FieldKind::Date),
     ("last_modified", dcterms::MODIFIED, FieldKind::Date),
-    ("rights", dcterms::RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
+    (
+        "rights",
+        dcterms::RIGHTS,
+        FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT),
+    ),
     ("language", dcterms::LANGUAGE, FieldKind::Resource),
     ("languages", dcterms::LANGUAGE, FieldKind::Resource),
     ("conforms_to", dcterms::CONFORMS_TO, FieldKind::Resource),
     ("documentation", foaf::PAGE, FieldKind::Resource),
-    ("temporal_resolution", dcat::TEMPORAL_RESOLUTION, FieldKind::Duration),
-    ("spatial_resolution_in_meters", dcat::SPATIAL_RESOLUTION, FieldKind::Number),
+    (
+        "temporal_resolution",
+        dcat::TEMPORAL_RESOLUTION,
+        FieldKind::Duration,
+    ),
+    (
+        "spatial_resolution_in_meters",
+        dcat::SPATIAL_RESOLUTION,
+        FieldKind::Number,
+    ),
 ];
 const SERVICE: &[Field] = &[
     ("title", dcterms::TITLE, FieldKind::Title),
     ("description", dcterms::DESCRIPTION, FieldKind::Text),
     ("endpoint_url", dcat::ENDPOINT_URL, FieldKind::Resource),
-    ("endpoint_description", dcat::ENDPOINT_DESCRIPTION, FieldKind::Resource),
+    (
+        "endpoint_description",
+        dcat::ENDPOINT_DESCRIPTION,
+        FieldKind::Resource,
+    ),
     ("serves_dataset", dcat::SERVES_DATASET, FieldKind::Resource),
 ];
 
@@ -151,8 +219,13 @@ pub(super) fn content(document: &Value) -> Option<Document<'_>> {
     let is_response = document.get("success").is_some_and(Value::is_boolean);
     if is_response && document.get("success").and_then(Value::as_bool) == Some(false) {
         let error = document.get("error").unwrap_or(&Value::Null);
-        let reason = error.get("message").and_then(scalar).unwrap_or_else(|| error.to_string());
-        return Some(Document::Other(format!("a response of CKAN that reports an error: {reason}")));
+        let reason = error
+            .get("message")
+            .and_then(scalar)
+            .unwrap_or_else(|| error.to_string());
+        return Some(Document::Other(format!(
+            "a response of CKAN that reports an error: {reason}"
+        )));
     }
     let content = match document.get("result") {
         Some(result) if is_response => result,
@@ -162,7 +235,10 @@ pub(super) fn content(document: &Value) -> Option<Document<'_>> {
         Value::Array(values) => values,
         Value::Object(answer) => match answer.get("results").or_else(|| answer.get("packages")) {
             Some(Value::Array(values))
-                if is_response || answer.contains_key("count") || values.is_empty() || are_packages(values) =>
+                if is_response
+                    || answer.contains_key("count")
+                    || values.is_empty()
+                    || are_packages(values) =>
             {
                 values
             }
@@ -187,10 +263,18 @@ pub(super) fn content(document: &Value) -> Option<Document<'_>> {
 /// Returns the reason why a response contains no packages.
 fn without_packages(content: &Value) -> String {
     let keys: Vec<String> = match content {
-        Value::Object(object) => object.keys().take(10).map(|key| format!("{key:?}")).collect(),
+        Value::Object(object) => object
+            .keys()
+            .take(10)
+            .map(|key| format!("{key:?}"))
+            .collect(),
         _ => Vec::new(),
     };
-    let keys = if keys.is_empty() { String::new() } else { format!(", but the keys {}", keys.join(", ")) };
+    let keys = if keys.is_empty() {
+        String::new()
+    } else {
+        format!(", but the keys {}", keys.join(", "))
+    };
     format!("a response of CKAN without packages{keys}")
 }
 
@@ -202,10 +286,16 @@ fn are_packages(values: &[Value]) -> bool {
 pub(super) fn is_package(value: &Value) -> bool {
     let has = |key: &str| value.get(key).is_some();
     let is_list = |key: &str| value.get(key).is_some_and(Value::is_array);
-    let keyed = value.get("extras").and_then(|extras| extras.get(0)).is_some_and(|extra| extra.get("key").is_some());
+    let keyed = value
+        .get("extras")
+        .and_then(|extras| extras.get(0))
+        .is_some_and(|extra| extra.get("key").is_some());
     let is_named = has("name") || has("id");
     let is_legacy = has("ckan_url") || has("ratings_average") || has("metadata_modified");
-    is_list("resources") || has("owner_org") || keyed || is_named && (has("notes") || is_legacy && has("title"))
+    is_list("resources")
+        || has("owner_org")
+        || keyed
+        || is_named && (has("notes") || is_legacy && has("title"))
 }
 
 /// Reads packages. One that the portal does not publish as a dataset is reported, but does not count as unreadable: its
@@ -216,22 +306,31 @@ pub(super) fn read(packages: Vec<&Value>, path: &Path) -> Catalog {
 
 /// Returns the reason why a package is no published dataset.
 fn reason_to_ignore(package: &Object) -> Option<String> {
-    if let Some(state) = first(package, &["state"]).filter(|state| UNPUBLISHED_STATES.contains(&state.as_str())) {
+    if let Some(state) =
+        first(package, &["state"]).filter(|state| UNPUBLISHED_STATES.contains(&state.as_str()))
+    {
         return Some(format!("ignored: its state in the portal is `{state}`"));
     }
     let title = first(package, &["title", "name"]).unwrap_or_default();
-    if let Some(kind) =
-        first(package, &["type"]).filter(|kind| OTHER_TYPES.contains(&kind.to_ascii_lowercase().as_str()))
+    if let Some(kind) = first(package, &["type"])
+        .filter(|kind| OTHER_TYPES.contains(&kind.to_ascii_lowercase().as_str()))
     {
-        return Some(format!("ignored: {title:?} is a package of the type `{kind}`, not a dataset"));
+        return Some(format!(
+            "ignored: {title:?} is a package of the type `{kind}`, not a dataset"
+        ));
     }
-    let is_private =
-        package.get("private").and_then(scalar).is_some_and(|private| private.eq_ignore_ascii_case("true"));
+    let is_private = package
+        .get("private")
+        .and_then(scalar)
+        .is_some_and(|private| private.eq_ignore_ascii_case("true"));
     is_private.then(|| format!("ignored: {title:?} is private in the portal"))
 }
 
 /// Writes a package.
-pub(super) fn write_entry(package: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
+pub(super) fn write_entry(
+    package: &Object,
+    builder: &mut DcatBuilder,
+) -> Result<Option<DatasetId>, EntryFault> {
     if let Some(reason) = reason_to_ignore(package) {
         return Err(EntryFault::Ignored(reason));
     }
@@ -242,22 +341,35 @@ pub(super) fn write_entry(package: &Object, builder: &mut DcatBuilder) -> Result
     let node = builder.node(uri.as_deref());
     builder.class(&node, dcat::DATASET);
     for key in ["id", "name"] {
-        let Some(value) = package.remove(key) else { continue };
+        let Some(value) = package.remove(key) else {
+            continue;
+        };
         match scalar(&value) {
             Some(text) if Some(&text) != name.as_ref() => {
-                builder.field(&node, key, adms::IDENTIFIER, FieldKind::Identifier, &json!(text));
+                builder.field(
+                    &node,
+                    key,
+                    adms::IDENTIFIER,
+                    FieldKind::Identifier,
+                    &json!(text),
+                );
             }
             // The name may be a title by language.
             None => builder.title(&node, key, dcterms::TITLE, &value),
             Some(_) => {}
         }
     }
-    for (key, translated) in
-        [("title", "title_translated"), ("notes", "notes_translated"), ("description", "description_translated")]
-    {
+    for (key, translated) in [
+        ("title", "title_translated"),
+        ("notes", "notes_translated"),
+        ("description", "description_translated"),
+    ] {
         drop_repeated(&mut package, key, translated);
     }
-    if package.get("display_name").is_some_and(|name| package.get("title") == Some(name)) {
+    if package
+        .get("display_name")
+        .is_some_and(|name| package.get("title") == Some(name))
+    {
         package.remove("display_name");
     }
     if !package.contains_key("notes")
@@ -294,12 +406,18 @@ fn with_extras(mut package: Object) -> (Object, Vec<(String, Value)>) {
     let extras: Vec<(String, Value)> = match package.remove("extras") {
         // The first two versions of the API have an object.
         Some(Value::Object(extras)) => extras.into_iter().collect(),
-        Some(extras) => array(Some(extras)).into_iter().flat_map(keyed_extra).collect(),
+        Some(extras) => array(Some(extras))
+            .into_iter()
+            .flat_map(keyed_extra)
+            .collect(),
         None => Vec::new(),
     };
     let mut others = Vec::new();
     for (key, value) in extras {
-        let name = key.strip_prefix("dcat_").filter(|rest| *rest != "type").unwrap_or(&key);
+        let name = key
+            .strip_prefix("dcat_")
+            .filter(|rest| *rest != "type")
+            .unwrap_or(&key);
         match package.get(name) {
             None => {
                 package.insert(name.to_owned(), value);
@@ -313,14 +431,23 @@ fn with_extras(mut package: Object) -> (Object, Vec<(String, Value)>) {
 
 /// Returns the key and value of an extra, and its other members as an extra of their own.
 fn keyed_extra(extra: Value) -> Vec<(String, Value)> {
-    let Value::Object(mut extra) = extra else { return vec![("extras".to_owned(), extra)] };
+    let Value::Object(mut extra) = extra else {
+        return vec![("extras".to_owned(), extra)];
+    };
     if extra.get("key").and_then(scalar).is_none() || !extra.contains_key("value") {
         return vec![("extras".to_owned(), Value::Object(extra))];
     }
-    let (key, value) = (take_text(&mut extra, "key").unwrap_or_default(), extra.remove("value").unwrap_or_default());
+    let (key, value) = (
+        take_text(&mut extra, "key").unwrap_or_default(),
+        extra.remove("value").unwrap_or_default(),
+    );
     // A geometry is kept in the form of its publisher.
-    let is_json = |text: &&str| text.trim_start().starts_with(['[', '{']) && !key.starts_with("spatial");
-    let nested = value.as_str().filter(is_json).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let is_json =
+        |text: &&str| text.trim_start().starts_with(['[', '{']) && !key.starts_with("spatial");
+    let nested = value
+        .as_str()
+        .filter(is_json)
+        .and_then(|text| serde_json::from_str::<Value>(text).ok());
     let value = nested.and_then(pruned).unwrap_or(value);
     let rest = (!extra.is_empty()).then(|| (format!("extras.{key}"), Value::Object(extra)));
     std::iter::once((key, value)).chain(rest).collect()
@@ -344,7 +471,10 @@ fn array(value: Option<Value>) -> Vec<Value> {
 /// Adds the dates of the catalogue record. They are also the dataset's dates if the package has no `issued` or
 /// `modified`.
 fn record(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    let dates = [("metadata_created", "issued", dcterms::ISSUED), ("metadata_modified", "modified", dcterms::MODIFIED)];
+    let dates = [
+        ("metadata_created", "issued", dcterms::ISSUED),
+        ("metadata_modified", "modified", dcterms::MODIFIED),
+    ];
     let dates = dates.map(|(key, own, property)| (package.remove(key), own, property));
     if dates.iter().all(|(date, ..)| date.is_none()) {
         return;
@@ -362,7 +492,13 @@ fn record(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 fn tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let tags = package.remove("tags");
     if matches!(tags, Some(Value::String(_))) || tags.as_ref().is_some_and(Value::is_object) {
-        return builder.field(node, "tags", dcat::KEYWORD, FieldKind::Keywords, &tags.unwrap_or_default());
+        return builder.field(
+            node,
+            "tags",
+            dcat::KEYWORD,
+            FieldKind::Keywords,
+            &tags.unwrap_or_default(),
+        );
     }
     let mut others = Vec::new();
     for tag in array(tags) {
@@ -372,7 +508,13 @@ fn tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
         };
         let name = tag.get("display_name").or_else(|| tag.get("name")).cloned();
         let Some(name) = name else {
-            builder.field(node, "tags", dcat::KEYWORD, FieldKind::Title, &Value::Object(tag));
+            builder.field(
+                node,
+                "tags",
+                dcat::KEYWORD,
+                FieldKind::Title,
+                &Value::Object(tag),
+            );
             continue;
         };
         builder.title(node, "tags", dcat::KEYWORD, &name);
@@ -408,10 +550,16 @@ fn groups(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
             drop_value(&mut group, "display_name", &title);
         }
         let concept = builder.part(node, dcat::THEME, skos::CONCEPT);
-        let titles = ["title", "title_translated"].iter().filter_map(|key| Some((*key, group.remove(*key)?)));
+        let titles = ["title", "title_translated"]
+            .iter()
+            .filter_map(|key| Some((*key, group.remove(*key)?)));
         let mut titles: Vec<(&str, Value)> = titles.collect();
         if titles.is_empty() {
-            titles.extend(["display_name", "name", "id"].iter().find_map(|key| Some((*key, group.remove(*key)?))));
+            titles.extend(
+                ["display_name", "name", "id"]
+                    .iter()
+                    .find_map(|key| Some((*key, group.remove(*key)?))),
+            );
         }
         for (key, title) in titles {
             builder.title(&concept, key, skos::PREF_LABEL, &title);
@@ -422,10 +570,17 @@ fn groups(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 
 /// Adds people and organisations, from: a key of their own, keys that begin with their role, CKAN's standard keys.
 fn agents(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    let roles =
-        [("publisher", dcterms::PUBLISHER), ("creator", dcterms::CREATOR), ("contributor", dcterms::CONTRIBUTOR)];
+    let roles = [
+        ("publisher", dcterms::PUBLISHER),
+        ("creator", dcterms::CREATOR),
+        ("contributor", dcterms::CONTRIBUTOR),
+    ];
     for (role, property) in roles {
-        let mut agent = collected(package, role, &["uri", "name", "email", "url", "type", "identifier"]);
+        let mut agent = collected(
+            package,
+            role,
+            &["uri", "name", "email", "url", "type", "identifier"],
+        );
         if agent.is_null() && role == "publisher" {
             agent = publisher_of_organization(package);
         }
@@ -434,41 +589,74 @@ fn agents(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
         }
         builder.field(node, role, property, FieldKind::Agent, &agent);
     }
-    let mut contact = collected(package, "contact", &["uri", "name", "email", "url", "phone", "identifier"]);
+    let mut contact = collected(
+        package,
+        "contact",
+        &["uri", "name", "email", "url", "phone", "identifier"],
+    );
     for key in ["contact_points", "contact_point"] {
         if contact.is_null() {
             contact = package.remove(key).unwrap_or_default();
         }
     }
     if contact.is_null() {
-        contact = standard_agent(package, "maintainer", &["maintainer_email", "maintainer_phone"]);
+        contact = standard_agent(
+            package,
+            "maintainer",
+            &["maintainer_email", "maintainer_phone"],
+        );
     }
-    builder.field(node, "contact", dcat::CONTACT_POINT, FieldKind::Contact, &contact);
+    builder.field(
+        node,
+        "contact",
+        dcat::CONTACT_POINT,
+        FieldKind::Contact,
+        &contact,
+    );
 }
 
 /// Returns the names of the organisation. All of its members stay in the package.
 fn publisher_of_organization(package: &Object) -> Value {
-    let Some(Value::Object(organization)) = package.get("organization") else { return Value::Null };
+    let Some(Value::Object(organization)) = package.get("organization") else {
+        return Value::Null;
+    };
     let mut agent = Object::new();
-    let has_title = ["title", "title_translated"].iter().any(|key| organization.contains_key(*key));
-    for (key, name) in [("title", "name"), ("title_translated", "name_translated"), ("name", "name")] {
-        if let Some(value) = organization.get(key).filter(|_| key != "name" || !has_title) {
+    let has_title = ["title", "title_translated"]
+        .iter()
+        .any(|key| organization.contains_key(*key));
+    for (key, name) in [
+        ("title", "name"),
+        ("title_translated", "name_translated"),
+        ("name", "name"),
+    ] {
+        if let Some(value) = organization
+            .get(key)
+            .filter(|_| key != "name" || !has_title)
+        {
             agent.insert(name.to_owned(), value.clone());
         }
     }
-    if agent.is_empty() { Value::Null } else { Value::Object(agent) }
+    if agent.is_empty() {
+        Value::Null
+    } else {
+        Value::Object(agent)
+    }
 }
 
 /// Returns the agent of a key such as `author`, with its address from other keys if it has a name only.
 fn standard_agent(package: &mut Object, key: &str, addresses: &[&str]) -> Value {
     let name = package.remove(key).unwrap_or_default();
-    let is_name = name.as_str().is_none_or(|text| !text.trim_start().starts_with(['[', '{'])) && !name.is_array();
+    let is_name = name
+        .as_str()
+        .is_none_or(|text| !text.trim_start().starts_with(['[', '{']))
+        && !name.is_array();
     if !is_name || name.is_object() {
         return name;
     }
     let mut agent = Object::from_iter([("name".to_owned(), name)]);
     for address in addresses {
-        if let (Some(value), Some((_, part))) = (package.remove(*address), address.split_once('_')) {
+        if let (Some(value), Some((_, part))) = (package.remove(*address), address.split_once('_'))
+        {
             agent.insert(part.to_owned(), value);
         }
     }
@@ -487,13 +675,24 @@ fn collected(package: &mut Object, role: &str, keys: &[&str]) -> Value {
         Some(((*key).to_owned(), value))
     });
     let parts: Object = parts.collect();
-    if parts.is_empty() { Value::Null } else { Value::Object(parts) }
+    if parts.is_empty() {
+        Value::Null
+    } else {
+        Value::Object(parts)
+    }
 }
 
 fn places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let mut coverage = array(package.remove("spatial_coverage"));
-    let keys = [("spatial", "geom"), ("spatial_text", "text"), ("spatial-text", "text"), ("spatial_uri", "uri")];
-    let keys = keys.into_iter().chain([("spatial_bbox", "bbox"), ("spatial_centroid", "centroid")]);
+    let keys = [
+        ("spatial", "geom"),
+        ("spatial_text", "text"),
+        ("spatial-text", "text"),
+        ("spatial_uri", "uri"),
+    ];
+    let keys = keys
+        .into_iter()
+        .chain([("spatial_bbox", "bbox"), ("spatial_centroid", "centroid")]);
     let mut flat = Object::new();
     for (key, name) in keys {
         if let Some(value) = package.remove(key) {
@@ -524,7 +723,12 @@ fn places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 
 /// Returns the box of the edges in keys of their own, as portals with metadata of INSPIRE write them. The keys stay.
 fn edges(package: &Object) -> Option<String> {
-    let keys = ["bbox-west-long", "bbox-south-lat", "bbox-east-long", "bbox-north-lat"];
+    let keys = [
+        "bbox-west-long",
+        "bbox-south-lat",
+        "bbox-east-long",
+        "bbox-north-lat",
+    ];
     let mut edges = Vec::new();
     for key in keys {
         edges.push(first(package, &[key])?);
@@ -547,7 +751,13 @@ fn times(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
                 .filter_map(|(key, end)| Some((key.to_owned(), end.clone()?))),
         );
         if !period.is_empty() {
-            builder.field(node, start, dcterms::TEMPORAL, FieldKind::Period, &Value::Object(period));
+            builder.field(
+                node,
+                start,
+                dcterms::TEMPORAL,
+                FieldKind::Period,
+                &Value::Object(period),
+            );
         }
     }
     for key in ["temporal_coverage", "temporals", "temporal", "dataset_date"] {
@@ -566,27 +776,43 @@ fn resources(package: &mut Object) -> Vec<Object> {
             url => Object::from_iter([("url".to_owned(), url)]),
         });
     }
-    let urls = package.get("res_url").and_then(Value::as_array).map_or(0, Vec::len);
+    let urls = package
+        .get("res_url")
+        .and_then(Value::as_array)
+        .map_or(0, Vec::len);
     if resources.is_empty() && urls > 0 {
         resources.resize_with(urls, Object::new);
         for (key, name) in FLAT_RESOURCES {
-            let values = package.get(key).and_then(Value::as_array).filter(|values| values.len() == urls).cloned();
+            let values = package
+                .get(key)
+                .and_then(Value::as_array)
+                .filter(|values| values.len() == urls)
+                .cloned();
             for (resource, value) in resources.iter_mut().zip(values.into_iter().flatten()) {
                 resource.insert(name.to_owned(), value);
             }
-            if package.get(key).and_then(Value::as_array).is_some_and(|values| values.len() == urls) {
+            if package
+                .get(key)
+                .and_then(Value::as_array)
+                .is_some_and(|values| values.len() == urls)
+            {
                 package.remove(key);
             }
         }
     }
     // The address of the first resource in the first version of the API.
     if let Some(address) = package.get("download_url").and_then(scalar) {
-        let is_listed = resources.iter().any(|resource| first(resource, &["url"]).as_ref() == Some(&address));
+        let is_listed = resources
+            .iter()
+            .any(|resource| first(resource, &["url"]).as_ref() == Some(&address));
         if is_listed || resources.is_empty() {
             package.remove("download_url");
         }
         if resources.is_empty() {
-            resources.push(Object::from_iter([("url".to_owned(), Value::String(address))]));
+            resources.push(Object::from_iter([(
+                "url".to_owned(),
+                Value::String(address),
+            )]));
         }
     }
     resources
@@ -600,9 +826,19 @@ fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
     builder.class(&part, dcat::DISTRIBUTION_CLASS);
     if let Some(url) = resource.remove("url") {
         let uploaded = resource.get("url_type").and_then(Value::as_str) == Some("upload");
-        let (key, other) = if uploaded { ("download_url", "access_url") } else { ("access_url", "download_url") };
-        let is_free = |key: &str| resource.get(key).is_none_or(|value| value.as_str().is_some_and(is_placeholder));
-        let is_repeated = [key, other].iter().any(|key| resource.get(*key) == Some(&url));
+        let (key, other) = if uploaded {
+            ("download_url", "access_url")
+        } else {
+            ("access_url", "download_url")
+        };
+        let is_free = |key: &str| {
+            resource
+                .get(key)
+                .is_none_or(|value| value.as_str().is_some_and(is_placeholder))
+        };
+        let is_repeated = [key, other]
+            .iter()
+            .any(|key| resource.get(*key) == Some(&url));
         if is_free(key) {
             resource.insert(key.to_owned(), url);
         } else if is_free(other) && !is_repeated {
@@ -611,12 +847,17 @@ fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
             builder.extra(&part, "url", &url);
         }
     }
-    for (key, translated) in
-        [("name", "name_translated"), ("title", "title_translated"), ("description", "description_translated")]
-    {
+    for (key, translated) in [
+        ("name", "name_translated"),
+        ("title", "title_translated"),
+        ("description", "description_translated"),
+    ] {
         drop_repeated(&mut resource, key, translated);
     }
-    if resource.get("display_name").is_some_and(|name| resource.get("title") == Some(name)) {
+    if resource
+        .get("display_name")
+        .is_some_and(|name| resource.get("title") == Some(name))
+    {
         resource.remove("display_name");
     }
     checksum(&mut resource, &part, builder);
@@ -627,9 +868,13 @@ fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
                 builder.fields(&service_node, &mut service, SERVICE);
                 builder.extras(&service_node, service);
             }
-            address => {
-                builder.field(&service_node, "access_services", dcat::ENDPOINT_URL, FieldKind::Resource, &address)
-            }
+            address => builder.field(
+                &service_node,
+                "access_services",
+                dcat::ENDPOINT_URL,
+                FieldKind::Resource,
+                &address,
+            ),
         }
     }
     add_license(&mut resource, &part, builder);
@@ -638,7 +883,13 @@ fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
 }
 
 fn checksum(resource: &mut Object, part: &Subject, builder: &mut DcatBuilder) {
-    let Some(hash) = resource.get("hash").and_then(scalar).filter(|hash| !is_placeholder(hash)) else { return };
+    let Some(hash) = resource
+        .get("hash")
+        .and_then(scalar)
+        .filter(|hash| !is_placeholder(hash))
+    else {
+        return;
+    };
     resource.remove("hash");
     let checksum = builder.part(part, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
     if hash.len() % 2 == 0 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -647,7 +898,13 @@ fn checksum(resource: &mut Object, part: &Subject, builder: &mut DcatBuilder) {
         builder.text(&checksum, spdx::CHECKSUM_VALUE, &Value::String(hash));
     }
     let algorithm = resource.remove("hash_algorithm").unwrap_or_default();
-    builder.field(&checksum, "hash_algorithm", spdx::ALGORITHM, FieldKind::Resource, &algorithm);
+    builder.field(
+        &checksum,
+        "hash_algorithm",
+        spdx::ALGORITHM,
+        FieldKind::Resource,
+        &algorithm,
+    );
 }
 
 #[cfg(test)]
@@ -662,16 +919,27 @@ mod tests {
             {"id": "2", "name": "lakes", "title": "Lakes", "state": "deleted", "resources": []},
             "no package",
         ]}});
-        let Some(Document::Packages(packages)) = content(&document) else { panic!("no packages") };
+        let Some(Document::Packages(packages)) = content(&document) else {
+            panic!("no packages")
+        };
         let catalog = read(packages, Path::new("ckan.json"));
-        let ids: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
-        assert_eq!((ids.as_slice(), catalog.unreadable_entries), (&["rivers"][..], 1));
+        let ids: Vec<&str> = catalog
+            .datasets
+            .iter()
+            .map(|dataset| dataset.metadata.id.as_str())
+            .collect();
+        assert_eq!(
+            (ids.as_slice(), catalog.unreadable_entries),
+            (&["rivers"][..], 1)
+        );
         assert_eq!(catalog.problems.len(), 2, "{:?}", catalog.problems);
     }
 
     fn read_one(package: Value) -> Catalog {
         let document = json!({"success": true, "result": package});
-        let Some(Document::Packages(packages)) = content(&document) else { panic!("no packages") };
+        let Some(Document::Packages(packages)) = content(&document) else {
+            panic!("no packages")
+        };
         let catalog = read(packages, Path::new("ckan.json"));
         assert_eq!(catalog.datasets.len(), 1, "{:?}", catalog.problems);
         catalog
@@ -693,10 +961,13 @@ mod tests {
             crate::Value::Literal(literal) => Some(literal.value().to_owned()),
             crate::Value::Node(_) => None,
         };
-        let named =
-            statements.iter().filter(|one| one.predicate == schema::NAME && literal(one).as_deref() == Some(key));
+        let named = statements
+            .iter()
+            .filter(|one| one.predicate == schema::NAME && literal(one).as_deref() == Some(key));
         let subjects: Vec<_> = named.map(|one| &one.subject).collect();
-        let values = statements.iter().filter(|one| one.predicate == schema::VALUE && subjects.contains(&&one.subject));
+        let values = statements
+            .iter()
+            .filter(|one| one.predicate == schema::VALUE && subjects.contains(&&one.subject));
         values.filter_map(literal).collect()
     }
 
@@ -710,9 +981,15 @@ mod tests {
             {"name": "e", "title": "Sluices", "state": "draft", "resources": []},
             {"name": "f", "title": "Canals", "private": false, "state": "active", "type": "dataset", "resources": []},
         ]});
-        let Some(Document::Packages(packages)) = content(&document) else { panic!("no packages") };
+        let Some(Document::Packages(packages)) = content(&document) else {
+            panic!("no packages")
+        };
         let catalog = read(packages, Path::new("ckan.json"));
-        let ids: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
+        let ids: Vec<&str> = catalog
+            .datasets
+            .iter()
+            .map(|dataset| dataset.metadata.id.as_str())
+            .collect();
         assert_eq!((ids, catalog.unreadable_entries), (vec!["c", "f"], 0));
         let reasons = [
             "entry 1 (a): ignored: \"Mills\" is a package of the type `showcase`, not a dataset",
@@ -721,7 +998,11 @@ mod tests {
             "entry 5 (e): ignored: its state in the portal is `draft`",
         ];
         assert!(
-            catalog.problems.iter().zip(reasons).all(|(problem, reason)| problem.ends_with(reason)),
+            catalog
+                .problems
+                .iter()
+                .zip(reasons)
+                .all(|(problem, reason)| problem.ends_with(reason)),
             "{:?}",
             catalog.problems
         );
@@ -740,41 +1021,82 @@ mod tests {
             json!([package]),
             package.clone(),
         ] {
-            let Some(Document::Packages(packages)) = content(&document) else { panic!("no packages: {document}") };
+            let Some(Document::Packages(packages)) = content(&document) else {
+                panic!("no packages: {document}")
+            };
             assert_eq!(packages, [&package], "{document}");
         }
-        for document in [json!({"success": true, "result": {"results": []}}), json!({"count": 0, "results": []})] {
+        for document in [
+            json!({"success": true, "result": {"results": []}}),
+            json!({"count": 0, "results": []}),
+        ] {
             assert!(
                 matches!(content(&document), Some(Document::Packages(packages)) if packages.is_empty()),
                 "{document}"
             );
         }
-        for document in [json!({"results": [1]}), json!([]), json!({"a": 1}), json!([{"dataset_id": 1}])] {
+        for document in [
+            json!({"results": [1]}),
+            json!([]),
+            json!({"a": 1}),
+            json!([{"dataset_id": 1}]),
+        ] {
             assert!(content(&document).is_none(), "{document}");
         }
     }
 
     #[test]
     fn packages_of_the_first_versions_are_read() {
-        let catalog = read_one(json!({"id": "1", "name": "mills", "title": "Mills", "notes": "All mills",
+        let catalog = read_one(
+            json!({"id": "1", "name": "mills", "title": "Mills", "notes": "All mills",
             "notes_rendered": "<p>All mills</p>", "tags": ["water", "grain, flour"], "groups": ["industry"],
             "extras": {"spatial": "POINT (4 50)", "height": "12"}, "license": "UK Open Government Licence", "license_id": "uk-ogl",
             "author": "Mill Office", "author_email": "mills@example.org", "ckan_url": "http://portal.example.org/dataset/mills",
             "download_url": "http://portal.example.org/mills.csv", "ratings_average": null, "metadata_modified": "2012-03-04T05:06:07",
-            "res_url": ["http://portal.example.org/mills.csv", "http://portal.example.org/mill list.xls"], "res_format": ["CSV", "XLS"]}));
+            "res_url": ["http://portal.example.org/mills.csv", "http://portal.example.org/mill list.xls"], "res_format": ["CSV", "XLS"]}),
+        );
         let dataset = &catalog.datasets[0];
         let metadata = &dataset.metadata;
-        assert_eq!(texts(&metadata.keywords), ["grain, flour", "industry", "water"]);
-        assert_eq!(metadata.license.as_deref(), Some("http://reference.data.gov.uk/id/open-government-licence"));
-        assert_eq!(metadata.landing_page.as_deref(), Some("http://portal.example.org/dataset/mills"));
         assert_eq!(
-            (metadata.creators[0].name.as_str(), metadata.modified.as_deref()),
+            texts(&metadata.keywords),
+            ["grain, flour", "industry", "water"]
+        );
+        assert_eq!(
+            metadata.license.as_deref(),
+            Some("http://reference.data.gov.uk/id/open-government-licence")
+        );
+        assert_eq!(
+            metadata.landing_page.as_deref(),
+            Some("http://portal.example.org/dataset/mills")
+        );
+        assert_eq!(
+            (
+                metadata.creators[0].name.as_str(),
+                metadata.modified.as_deref()
+            ),
             ("Mill Office", Some("2012-03-04T05:06:07"))
         );
-        let mut places: Vec<&str> = dataset.distributions.iter().map(|one| one.location.as_str()).collect();
+        let mut places: Vec<&str> = dataset
+            .distributions
+            .iter()
+            .map(|one| one.location.as_str())
+            .collect();
         places.sort_unstable();
-        assert_eq!(places, ["http://portal.example.org/mill%20list.xls", "http://portal.example.org/mills.csv"]);
-        assert_eq!(dataset.declared_place().expect("a place").bounds.to_string(), "4,50,4,50");
+        assert_eq!(
+            places,
+            [
+                "http://portal.example.org/mill%20list.xls",
+                "http://portal.example.org/mills.csv"
+            ]
+        );
+        assert_eq!(
+            dataset
+                .declared_place()
+                .expect("a place")
+                .bounds
+                .to_string(),
+            "4,50,4,50"
+        );
         assert_eq!(extra(&catalog, "height"), ["12"]);
         assert_eq!(extra(&catalog, "notes_rendered"), ["<p>All mills</p>"]);
         assert!(catalog.problems.is_empty(), "{:?}", catalog.problems);
@@ -793,32 +1115,77 @@ mod tests {
         );
         let dataset = &catalog.datasets[0];
         let metadata = &dataset.metadata;
-        assert_eq!(texts(&metadata.titles), ["Ponds & pools@en", "Étangs@fr-ca"]);
-        assert_eq!(texts(&metadata.descriptions), ["Alle Teiche@de", "Todos@es"]);
-        let keywords = ["Natur@de", "Nature@en", "Water", "agua@es", "carp@en", "carpe@fr", "eel", "reed"];
+        assert_eq!(
+            texts(&metadata.titles),
+            ["Ponds & pools@en", "Étangs@fr-ca"]
+        );
+        assert_eq!(
+            texts(&metadata.descriptions),
+            ["Alle Teiche@de", "Todos@es"]
+        );
+        let keywords = [
+            "Natur@de",
+            "Nature@en",
+            "Water",
+            "agua@es",
+            "carp@en",
+            "carpe@fr",
+            "eel",
+            "reed",
+        ];
         assert_eq!(dataset.language_names(), ["English", "German"]);
         assert_eq!(texts(&metadata.keywords), keywords);
         assert_eq!(metadata.publishers[0].name, "Teichamt");
-        let mut creators: Vec<&str> = metadata.creators.iter().map(|agent| agent.name.as_str()).collect();
+        let mut creators: Vec<&str> = metadata
+            .creators
+            .iter()
+            .map(|agent| agent.name.as_str())
+            .collect();
         creators.sort_unstable();
         assert_eq!(creators, ["Ann", "Bob"]);
         let is_license = |one: &&crate::Statement| one.predicate == dcterms::LICENSE;
-        let license = dataset.extra_statements.iter().find(is_license).expect("a licence of the distribution");
-        assert_eq!(license.object, crate::Node::Iri("http://www.opendefinition.org/licenses/cc-by".to_owned()).into());
+        let license = dataset
+            .extra_statements
+            .iter()
+            .find(is_license)
+            .expect("a licence of the distribution");
+        assert_eq!(
+            license.object,
+            crate::Node::Iri("http://www.opendefinition.org/licenses/cc-by".to_owned()).into()
+        );
         assert!(catalog.problems.is_empty(), "{:?}", catalog.problems);
     }
 
     #[test]
     fn places_and_periods_of_national_portals() {
-        let bounds =
-            |package: Value| read_one(package).datasets[0].declared_place().map(|place| place.bounds.to_string());
-        let period = |package: Value| read_one(package).datasets[0].declared_period().map(|one| one.period.to_string());
+        let bounds = |package: Value| {
+            read_one(package).datasets[0]
+                .declared_place()
+                .map(|place| place.bounds.to_string())
+        };
+        let period = |package: Value| {
+            read_one(package).datasets[0]
+                .declared_period()
+                .map(|one| one.period.to_string())
+        };
         for (key, value, expected) in [
-            ("spatial", json!("{\"type\": \"Point\", \"coordinates\": [4, 50]}"), Some("4,50,4,50")),
-            ("spatial", json!({"type": "Point", "coordinates": [4, 50]}), Some("4,50,4,50")),
+            (
+                "spatial",
+                json!("{\"type\": \"Point\", \"coordinates\": [4, 50]}"),
+                Some("4,50,4,50"),
+            ),
+            (
+                "spatial",
+                json!({"type": "Point", "coordinates": [4, 50]}),
+                Some("4,50,4,50"),
+            ),
             ("spatial", json!("1 2 3 4"), Some("1,2,3,4")),
             ("spatial", json!("Old town"), None),
-            ("spatial_coverage", json!([{"uri": "", "text": "Town", "bbox": [1, 2, 3, 4]}]), Some("1,2,3,4")),
+            (
+                "spatial_coverage",
+                json!([{"uri": "", "text": "Town", "bbox": [1, 2, 3, 4]}]),
+                Some("1,2,3,4"),
+            ),
             (
                 "extras",
                 json!([{"key": "bbox-west-long", "value": "1"}, {"key": "bbox-south-lat", "value": "2"},
@@ -831,21 +1198,43 @@ mod tests {
             assert_eq!(bounds(package.clone()).as_deref(), expected, "{package}");
         }
         for (members, expected) in [
-            (json!({"temporals": [{"start_date": "1880-01-01", "end_date": "2020-12-31"}]}), "1880..2020"),
+            (
+                json!({"temporals": [{"start_date": "1880-01-01", "end_date": "2020-12-31"}]}),
+                "1880..2020",
+            ),
             (
                 json!({"temporal_coverage": "[{\"temporal_start\": \"2010\", \"temporal_end\": \"2011\"}]"}),
                 "2010..2011",
             ),
             (json!({"temporal_coverage": "2010/P2Y"}), "2010..2011"),
-            (json!({"temporal_coverage_from": "2010", "temporal_coverage_to": "2012"}), "2010..2012"),
-            (json!({"extras": {"temporal_coverage-from": "2010"}}), "2010.."),
-            (json!({"time_period_coverage_start": "2010-01-01", "time_period_coverage_end": "N/A"}), "2010.."),
-            (json!({"dataset_date": "[2010-01-01T00:00:00 TO *]"}), "2010.."),
+            (
+                json!({"temporal_coverage_from": "2010", "temporal_coverage_to": "2012"}),
+                "2010..2012",
+            ),
+            (
+                json!({"extras": {"temporal_coverage-from": "2010"}}),
+                "2010..",
+            ),
+            (
+                json!({"time_period_coverage_start": "2010-01-01", "time_period_coverage_end": "N/A"}),
+                "2010..",
+            ),
+            (
+                json!({"dataset_date": "[2010-01-01T00:00:00 TO *]"}),
+                "2010..",
+            ),
             (json!({"temporal": "R/2010-01-01/P1M"}), "2010.."),
         ] {
             let mut package = json!({"name": "a", "resources": []});
-            package.as_object_mut().expect("an object").extend(members.as_object().expect("an object").clone());
-            assert_eq!(period(package.clone()).as_deref(), Some(expected), "{package}");
+            package
+                .as_object_mut()
+                .expect("an object")
+                .extend(members.as_object().expect("an object").clone());
+            assert_eq!(
+                period(package.clone()).as_deref(),
+                Some(expected),
+                "{package}"
+            );
         }
     }
 
@@ -856,14 +1245,24 @@ mod tests {
             "extras": [{"key": "version", "value": "3", "id": "x1"}], "resources": ["http://e.org/a b.csv", {"url": "www.e.org/c.csv"}]}),
         );
         assert_eq!(texts(&catalog.datasets[0].metadata.titles), ["Bold words"]);
-        let problems = ["title: HTML tags were removed: <b>Bold</b> words", "url: an address of this scheme"];
+        let problems = [
+            "title: HTML tags were removed: <b>Bold</b> words",
+            "url: an address of this scheme",
+        ];
         for problem in problems {
-            assert!(catalog.problems.iter().any(|one| one.contains(problem)), "{:?}", catalog.problems);
+            assert!(
+                catalog.problems.iter().any(|one| one.contains(problem)),
+                "{:?}",
+                catalog.problems
+            );
         }
         assert_eq!(catalog.datasets[0].metadata.landing_page, None);
         assert_eq!(extra(&catalog, "url"), ["javascript:alert(1)"]);
         assert_eq!(
-            (extra(&catalog, "version"), extra(&catalog, "extras.version")),
+            (
+                extra(&catalog, "version"),
+                extra(&catalog, "extras.version")
+            ),
             (vec!["3".to_owned()], vec!["{\"id\":\"x1\"}".to_owned()])
         );
     }

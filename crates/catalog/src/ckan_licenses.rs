@@ -8,32 +8,74 @@ use lodeseek_rdf::vocab::dcterms;
 /// not listed.
 const LICENSES: &[(&str, &str)] = &[
     ("cc-by", "http://www.opendefinition.org/licenses/cc-by"),
-    ("cc-by-sa", "http://www.opendefinition.org/licenses/cc-by-sa"),
+    (
+        "cc-by-sa",
+        "http://www.opendefinition.org/licenses/cc-by-sa",
+    ),
     ("cc-nc", "http://creativecommons.org/licenses/by-nc/2.0/"),
     ("cc-zero", "http://www.opendefinition.org/licenses/cc-zero"),
     ("cc0", "https://creativecommons.org/publicdomain/zero/1.0/"),
-    ("cc0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/"),
-    ("cc-zero-1.0", "https://creativecommons.org/publicdomain/zero/1.0/"),
+    (
+        "cc0-1.0",
+        "https://creativecommons.org/publicdomain/zero/1.0/",
+    ),
+    (
+        "cc-zero-1.0",
+        "https://creativecommons.org/publicdomain/zero/1.0/",
+    ),
     ("gfdl", "http://www.opendefinition.org/licenses/gfdl"),
     ("odc-by", "http://www.opendefinition.org/licenses/odc-by"),
     ("odc-by-1.0", "https://opendatacommons.org/licenses/by/1-0/"),
-    ("odc-odbl", "http://www.opendefinition.org/licenses/odc-odbl"),
+    (
+        "odc-odbl",
+        "http://www.opendefinition.org/licenses/odc-odbl",
+    ),
     ("odbl", "http://www.opendefinition.org/licenses/odc-odbl"),
     ("odbl-1.0", "https://opendatacommons.org/licenses/odbl/1-0/"),
-    ("odc-odbl-1.0", "https://opendatacommons.org/licenses/odbl/1-0/"),
-    ("odc-pddl", "http://www.opendefinition.org/licenses/odc-pddl"),
-    ("odc-pddl-1.0", "https://opendatacommons.org/licenses/pddl/1-0/"),
+    (
+        "odc-odbl-1.0",
+        "https://opendatacommons.org/licenses/odbl/1-0/",
+    ),
+    (
+        "odc-pddl",
+        "http://www.opendefinition.org/licenses/odc-pddl",
+    ),
+    (
+        "odc-pddl-1.0",
+        "https://opendatacommons.org/licenses/pddl/1-0/",
+    ),
     ("pddl-1.0", "https://opendatacommons.org/licenses/pddl/1-0/"),
-    ("uk-ogl", "http://reference.data.gov.uk/id/open-government-licence"),
-    ("ogl-uk-1.0", "http://www.nationalarchives.gov.uk/doc/open-government-licence/version/1/"),
-    ("ogl-uk-2.0", "http://www.nationalarchives.gov.uk/doc/open-government-licence/version/2/"),
-    ("ogl-uk-3.0", "http://www.nationalarchives.gov.uk/doc/open-government-licence/version/3/"),
-    ("ca-ogl-lgo", "https://open.canada.ca/en/open-government-licence-canada"),
-    ("ogl-canada-2.0", "https://open.canada.ca/en/open-government-licence-canada"),
+    (
+        "uk-ogl",
+        "http://reference.data.gov.uk/id/open-government-licence",
+    ),
+    (
+        "ogl-uk-1.0",
+        "http://www.nationalarchives.gov.uk/doc/open-government-licence/version/1/",
+    ),
+    (
+        "ogl-uk-2.0",
+        "http://www.nationalarchives.gov.uk/doc/open-government-licence/version/2/",
+    ),
+    (
+        "ogl-uk-3.0",
+        "http://www.nationalarchives.gov.uk/doc/open-government-licence/version/3/",
+    ),
+    (
+        "ca-ogl-lgo",
+        "https://open.canada.ca/en/open-government-licence-canada",
+    ),
+    (
+        "ogl-canada-2.0",
+        "https://open.canada.ca/en/open-government-licence-canada",
+    ),
     ("dl-de-by-2.0", "https://www.govdata.de/dl-de/by-2-0"),
     ("dl-de-zero-2.0", "https://www.govdata.de/dl-de/zero-2-0"),
     ("us-pd", "http://www.usa.gov/publicdomain/label/1.0/"),
-    ("etalab-2.0", "https://www.etalab.gouv.fr/licence-ouverte-open-licence"),
+    (
+        "etalab-2.0",
+        "https://www.etalab.gouv.fr/licence-ouverte-open-licence",
+    ),
 ];
 /// Kinds of licences of Creative Commons, in ids such as `CC-BY-SA-4.0`.
 const COMMONS: [&str; 6] = ["by", "by-sa", "by-nd", "by-nc", "by-nc-sa", "by-nc-nd"];
@@ -46,13 +88,22 @@ fn license_iri(id: &str) -> Option<String> {
     }
     let (kind, version) = id.strip_prefix("cc-")?.rsplit_once('-')?;
     let is_version = matches!(version, "1.0" | "2.0" | "2.5" | "3.0" | "4.0");
-    (is_version && COMMONS.contains(&kind)).then(|| format!("https://creativecommons.org/licenses/{kind}/{version}/"))
+    (is_version && COMMONS.contains(&kind))
+        .then(|| format!("https://creativecommons.org/licenses/{kind}/{version}/"))
 }
 
 /// If true, the text is CKAN's name for no licence.
 fn is_unspecified(text: &str) -> bool {
-    let letters: String = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    is_placeholder(text) || matches!(letters.as_str(), "notspecified" | "licensenotspecified" | "licencenotspecified")
+    let letters: String = text
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect();
+    is_placeholder(text)
+        || matches!(
+            letters.as_str(),
+            "notspecified" | "licensenotspecified" | "licencenotspecified"
+        )
 }
 
 fn iri(text: Option<&String>) -> Option<String> {
@@ -65,9 +116,18 @@ fn iri(text: Option<&String>) -> Option<String> {
 /// Adds the licence of a package or a resource: an IRI if one is given or the id is known, else the name. The other keys stay
 /// in the object.
 pub(super) fn add_license(object: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    if object.get("license").is_some_and(|license| license.is_object() || license.is_array()) {
+    if object
+        .get("license")
+        .is_some_and(|license| license.is_object() || license.is_array())
+    {
         let license = object.remove("license").unwrap_or_default();
-        builder.field(node, "license", dcterms::LICENSE, FieldKind::Resource, &license);
+        builder.field(
+            node,
+            "license",
+            dcterms::LICENSE,
+            FieldKind::Resource,
+            &license,
+        );
         return;
     }
     let mut has_iri = false;
@@ -92,7 +152,9 @@ pub(super) fn add_license(object: &mut Object, node: &Subject, builder: &mut Dca
         }
     }
     for key in ["license_title", "license", "license_id"] {
-        let Some(value) = object.get(key).cloned() else { continue };
+        let Some(value) = object.get(key).cloned() else {
+            continue;
+        };
         if first(object, &[key]).is_some_and(|text| is_unspecified(&text)) {
             continue;
         }
@@ -109,14 +171,21 @@ mod tests {
 
     /// Returns the licences of an object, and the keys that stay in it.
     fn licenses_of(object: Value) -> (Vec<String>, Vec<String>) {
-        let Value::Object(mut object) = object else { return Default::default() };
+        let Value::Object(mut object) = object else {
+            return Default::default();
+        };
         let mut builder = DcatBuilder::default();
         let node = builder.blank();
         add_license(&mut object, &node, &mut builder);
         let graph = builder.finish();
         let property = graph.iri(dcterms::LICENSE);
-        let found = graph.triples().iter().filter(|triple| property == Some(triple.predicate));
-        let found = found.map(|triple| graph.term(triple.object).text().to_owned()).collect();
+        let found = graph
+            .triples()
+            .iter()
+            .filter(|triple| property == Some(triple.predicate));
+        let found = found
+            .map(|triple| graph.term(triple.object).text().to_owned())
+            .collect();
         (found, object.keys().cloned().collect())
     }
 
@@ -125,8 +194,16 @@ mod tests {
         let ogl = "http://reference.data.gov.uk/id/open-government-licence";
         let by = "https://creativecommons.org/licenses/by/4.0/";
         for (object, expected, rest) in [
-            (json!({"license_id": "uk-ogl", "license_title": "OGL"}), vec![ogl], vec!["license_id", "license_title"]),
-            (json!({"license_url": by, "license_id": "x"}), vec![by], vec!["license_id"]),
+            (
+                json!({"license_id": "uk-ogl", "license_title": "OGL"}),
+                vec![ogl],
+                vec!["license_id", "license_title"],
+            ),
+            (
+                json!({"license_url": by, "license_id": "x"}),
+                vec![by],
+                vec!["license_id"],
+            ),
             (json!({"license": by}), vec![by], vec![]),
             (json!({"license": "CC-BY-4.0"}), vec![by], vec!["license"]),
             (
@@ -140,20 +217,35 @@ mod tests {
                 vec![],
                 vec!["license_id", "license_title"],
             ),
-            (json!({"license_id": "notspecified", "license": "Own licence"}), vec!["Own licence"], vec!["license_id"]),
+            (
+                json!({"license_id": "notspecified", "license": "Own licence"}),
+                vec!["Own licence"],
+                vec!["license_id"],
+            ),
             (
                 json!({"license_id": "other-at", "license_title": "Other (Attribution)"}),
                 vec!["Other (Attribution)"],
                 vec!["license_id"],
             ),
-            (json!({"license": {"name": "Own", "url": by}}), vec![by], vec![]),
-            (json!({"license_title": "None"}), vec![], vec!["license_title"]),
+            (
+                json!({"license": {"name": "Own", "url": by}}),
+                vec![by],
+                vec![],
+            ),
+            (
+                json!({"license_title": "None"}),
+                vec![],
+                vec!["license_title"],
+            ),
             (json!({}), vec![], vec![]),
         ] {
             let (found, left) = licenses_of(object.clone());
             assert_eq!(
                 (found, left),
-                (expected.into_iter().map(str::to_owned).collect(), rest.into_iter().map(str::to_owned).collect()),
+                (
+                    expected.into_iter().map(str::to_owned).collect(),
+                    rest.into_iter().map(str::to_owned).collect()
+                ),
                 "{object}"
             );
         }

@@ -42,13 +42,23 @@ const WITHOUT_LANGUAGE: &[&str] = &[
     "version",
 ];
 /// Properties of schema.org with texts in a language. They keep it also if the text resembles a number or a date.
-const WITH_LANGUAGE: &[&str] =
-    &["abstract", "alternateName", "creditText", "description", "headline", "keywords", "name", "text"];
+const WITH_LANGUAGE: &[&str] = &[
+    "abstract",
+    "alternateName",
+    "creditText",
+    "description",
+    "headline",
+    "keywords",
+    "name",
+    "text",
+];
 
 /// If true, the literal of a property is a code, number, date or IRI, to which the default language of a JSON-LD context does
 /// not apply. `name` is the local name of a property of schema.org.
 pub(super) fn is_without_language(name: Option<&str>, property: &str, text: &str) -> bool {
-    let is_rai = property.strip_prefix(croissant::NAMESPACE).map(|local| local.contains('/'));
+    let is_rai = property
+        .strip_prefix(croissant::NAMESPACE)
+        .map(|local| local.contains('/'));
     match (name, is_rai) {
         (Some(name), _) if WITH_LANGUAGE.contains(&name) => false,
         (Some(name), _) if WITHOUT_LANGUAGE.contains(&name) => true,
@@ -69,7 +79,9 @@ fn is_data(text: &str) -> bool {
 
 /// If true, the term is a class of Croissant, in any version.
 pub(super) fn is_class(class: TermRef<'_>) -> bool {
-    let TermRef::Iri(iri) = class else { return false };
+    let TermRef::Iri(iri) = class else {
+        return false;
+    };
     iri.starts_with(croissant::NAMESPACE) || iri.starts_with("http://mlcommons.org/schema/")
 }
 
@@ -78,7 +90,10 @@ pub(super) fn is_class(class: TermRef<'_>) -> bool {
 /// `base` is the address of the document. `None` for other addresses.
 pub(super) fn local_name<'a>(iri: &'a str, base: &str) -> Option<&'a str> {
     let document = base.split('#').next().unwrap_or(base);
-    let name = match iri.strip_prefix(document).filter(|rest| rest.starts_with('#')) {
+    let name = match iri
+        .strip_prefix(document)
+        .filter(|rest| rest.starts_with('#'))
+    {
         Some(fragment) => fragment,
         None => iri.strip_prefix(&document[..=document.rfind('/')?])?,
     };
@@ -87,16 +102,25 @@ pub(super) fn local_name<'a>(iri: &'a str, base: &str) -> Option<&'a str> {
 
 /// Returns the files that are inside of other ones. Their addresses are paths in an archive.
 pub(super) fn contained_files(graph: &TripleGraph) -> FxHashSet<TermId> {
-    let names = [croissant::CONTAINED_IN, schema::CONTAINED_IN, "http://schema.org/containedIn"];
+    let names = [
+        croissant::CONTAINED_IN,
+        schema::CONTAINED_IN,
+        "http://schema.org/containedIn",
+    ];
     let properties: Vec<TermId> = names.iter().filter_map(|name| graph.iri(name)).collect();
-    let links = graph.triples().iter().filter(|triple| properties.contains(&triple.predicate));
+    let links = graph
+        .triples()
+        .iter()
+        .filter(|triple| properties.contains(&triple.predicate));
     links.map(|triple| triple.subject).collect()
 }
 
 /// Returns the number of bytes of a size such as `1.5 MB`, `12 KiB` or `1024`.
 pub(super) fn size_in_bytes(text: &str) -> Option<u64> {
     let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',')
+        .unwrap_or(text.len());
     let number: f64 = text[..end].replace(',', "").parse().ok()?;
     let unit = text[end..].trim().to_ascii_lowercase();
     let factor: f64 = match unit.as_str() {
@@ -168,9 +192,20 @@ fn texts_of_field(field: &NodeReader<'_>) -> Vec<Text> {
     if let TermRef::Literal { lexical, kind } = field.graph.term(field.node) {
         let language = kind.language().map(str::to_owned);
         let value = lexical.trim().to_owned();
-        return if value.is_empty() { Vec::new() } else { vec![Text { value, language }] };
+        return if value.is_empty() {
+            Vec::new()
+        } else {
+            vec![Text { value, language }]
+        };
     }
-    field.texts(&[schema::NAME, schema::DESCRIPTION, csvw::NAME, csvw::TITLE, dcterms::TITLE, dcterms::DESCRIPTION])
+    field.texts(&[
+        schema::NAME,
+        schema::DESCRIPTION,
+        csvw::NAME,
+        csvw::TITLE,
+        dcterms::TITLE,
+        dcterms::DESCRIPTION,
+    ])
 }
 
 #[cfg(test)]
@@ -212,18 +247,37 @@ mod tests {
         let cr = |name: &str| format!("{}{name}", croissant::NAMESPACE);
         for (name, property, text, expected) in [
             (Some("name"), String::new(), "2024", false),
-            (Some("description"), String::new(), "https://shells.example.org/", false),
+            (
+                Some("description"),
+                String::new(),
+                "https://shells.example.org/",
+                false,
+            ),
             (Some("datePublished"), String::new(), "in spring", true),
             (Some("license"), String::new(), "CC-BY-4.0", true),
             (Some("creditText"), String::new(), "By the sea", false),
             (Some("funding"), String::new(), "A grant", false),
-            (Some("funding"), String::new(), "https://grants.example.org/1", true),
+            (
+                Some("funding"),
+                String::new(),
+                "https://grants.example.org/1",
+                true,
+            ),
             (None, cr("column"), "length", true),
             (None, cr("RAI/dataBiases"), "Only large shells", false),
             (None, cr("RAI/dataCollectionTimeFrame"), "2024-05-01", true),
-            (None, "http://purl.org/dc/terms/conformsTo".to_owned(), "http://mlcommons.org/croissant/1.1", true),
+            (
+                None,
+                "http://purl.org/dc/terms/conformsTo".to_owned(),
+                "http://mlcommons.org/croissant/1.1",
+                true,
+            ),
         ] {
-            assert_eq!(is_without_language(name, &property, text), expected, "{name:?} {property} {text}");
+            assert_eq!(
+                is_without_language(name, &property, text),
+                expected,
+                "{name:?} {property} {text}"
+            );
         }
     }
 }

@@ -2,7 +2,9 @@
 //! same keys.
 //! <https://resources.data.gov/resources/dcat-us/>
 
-use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, take_text};
+use super::dcat_builder::{
+    DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, take_text,
+};
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf};
@@ -18,9 +20,21 @@ const DATASET: &[Field] = &[
     ("issued", dcterms::ISSUED, FieldKind::Date),
     ("modified", dcterms::MODIFIED, FieldKind::Date),
     ("license", dcterms::LICENSE, FieldKind::Resource),
-    ("rights", dcterms::RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
-    ("accessLevel", dcterms::ACCESS_RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
-    ("accrualPeriodicity", dcterms::ACCRUAL_PERIODICITY, FieldKind::Resource),
+    (
+        "rights",
+        dcterms::RIGHTS,
+        FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT),
+    ),
+    (
+        "accessLevel",
+        dcterms::ACCESS_RIGHTS,
+        FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT),
+    ),
+    (
+        "accrualPeriodicity",
+        dcterms::ACCRUAL_PERIODICITY,
+        FieldKind::Resource,
+    ),
     ("conformsTo", dcterms::CONFORMS_TO, FieldKind::Resource),
     ("language", dcterms::LANGUAGE, FieldKind::Resource),
     ("landingPage", dcat::LANDING_PAGE, FieldKind::Resource),
@@ -60,11 +74,16 @@ const HEADER: &[Field] = &[
 /// Returns the entries and the header of a document; `None` if it is of another dialect.
 pub(super) fn entries(document: &Value) -> Option<(Vec<&Value>, Object)> {
     match document {
-        Value::Array(entries) => entries.iter().any(is_entry).then(|| (entries.iter().collect(), Object::new())),
+        Value::Array(entries) => entries
+            .iter()
+            .any(is_entry)
+            .then(|| (entries.iter().collect(), Object::new())),
         Value::Object(catalog) => {
             let entries: Vec<&Value> = match catalog.get("dataset") {
                 Some(Value::Array(entries)) if is_plain(catalog) => entries.iter().collect(),
-                Some(entry @ Value::Object(_)) if is_plain(catalog) && is_entry(entry) => vec![entry],
+                Some(entry @ Value::Object(_)) if is_plain(catalog) && is_entry(entry) => {
+                    vec![entry]
+                }
                 _ => return is_entry(document).then(|| (vec![document], Object::new())),
             };
             let mut header = catalog.clone();
@@ -77,32 +96,57 @@ pub(super) fn entries(document: &Value) -> Option<(Vec<&Value>, Object)> {
 
 /// If true, the catalogue is not JSON-LD with a context of its own.
 fn is_plain(catalog: &Object) -> bool {
-    catalog.get("@context").is_none_or(|context| context.as_str().is_some_and(|iri| iri.contains("project-open-data")))
+    catalog.get("@context").is_none_or(|context| {
+        context
+            .as_str()
+            .is_some_and(|iri| iri.contains("project-open-data"))
+    })
 }
 
 /// If true, the value is a dataset with the keys of the schema. It may have the class of the schema, but is no JSON-LD.
 pub(super) fn is_entry(value: &Value) -> bool {
     let has = |key: &str| value.get(key).is_some();
-    let linked = ["@context", "@graph", "dataset_id"].iter().any(|key| has(key));
-    let class = value.get("@type").and_then(Value::as_str).unwrap_or("dcat:Dataset");
-    let is_own = class.strip_prefix("dcat:").unwrap_or(class) == "Dataset" && (!has("@id") || has("accessLevel"));
-    let keys = ["distribution", "accessLevel", "landingPage", "keyword", "accessURL"];
+    let linked = ["@context", "@graph", "dataset_id"]
+        .iter()
+        .any(|key| has(key));
+    let class = value
+        .get("@type")
+        .and_then(Value::as_str)
+        .unwrap_or("dcat:Dataset");
+    let is_own = class.strip_prefix("dcat:").unwrap_or(class) == "Dataset"
+        && (!has("@id") || has("accessLevel"));
+    let keys = [
+        "distribution",
+        "accessLevel",
+        "landingPage",
+        "keyword",
+        "accessURL",
+    ];
     !linked && is_own && has("title") && keys.iter().any(|key| has(key))
 }
 
 /// Reads entries.
 pub(super) fn read((entries, header): (Vec<&Value>, Object), path: &Path) -> Catalog {
-    let mut catalog = read_entries(entries, path, |entry, builder| write_entry(entry, &header, builder));
+    let mut catalog = read_entries(entries, path, |entry, builder| {
+        write_entry(entry, &header, builder)
+    });
     catalog.other_resources.catalogs = usize::from(!header.is_empty());
     catalog
 }
 
 /// Writes an entry without a header.
-pub(super) fn write_single(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
+pub(super) fn write_single(
+    entry: &Object,
+    builder: &mut DcatBuilder,
+) -> Result<Option<DatasetId>, EntryFault> {
     write_entry(entry, &Object::new(), builder)
 }
 
-fn write_entry(entry: &Object, header: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
+fn write_entry(
+    entry: &Object,
+    header: &Object,
+    builder: &mut DcatBuilder,
+) -> Result<Option<DatasetId>, EntryFault> {
     let mut entry = pruned_object(entry);
     let iri = take_text(&mut entry, "@id");
     let node = builder.node(iri.as_deref());
@@ -121,7 +165,13 @@ fn write_entry(entry: &Object, header: &Object, builder: &mut DcatBuilder) -> Re
             contact.unwrap_or_default()
         }
     };
-    builder.field(&node, "contactPoint", dcat::CONTACT_POINT, FieldKind::Contact, &contact);
+    builder.field(
+        &node,
+        "contactPoint",
+        dcat::CONTACT_POINT,
+        FieldKind::Contact,
+        &contact,
+    );
     distributions(&mut entry, &node, builder);
     if !header.is_empty() {
         let catalog = builder.part(&node, dcterms::IS_PART_OF, dcat::CATALOG);
@@ -140,8 +190,10 @@ fn distributions(entry: &mut Object, node: &Subject, builder: &mut DcatBuilder) 
         Some(one) => vec![one],
         None => Vec::new(),
     };
-    let own: Object =
-        ["accessURL", "format"].iter().filter_map(|key| Some(((*key).to_owned(), entry.remove(*key)?))).collect();
+    let own: Object = ["accessURL", "format"]
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), entry.remove(*key)?)))
+        .collect();
     if !own.is_empty() {
         all.push(Value::Object(own));
     }
@@ -183,7 +235,11 @@ mod tests {
             json!([entry]),
             entry.clone(),
         ] {
-            assert_eq!(entries(&document).expect("entries").0, [&entry], "{document}");
+            assert_eq!(
+                entries(&document).expect("entries").0,
+                [&entry],
+                "{document}"
+            );
         }
         for document in [
             json!({"@context": "https://schema.org/", "title": "Kilns", "keyword": []}),
@@ -197,12 +253,14 @@ mod tests {
     #[test]
     fn places_have_the_forms_of_federal_feeds() {
         let bounds = |spatial: &Value| {
-            let dataset =
-                read_one(json!({"title": "Kilns", "identifier": "k", "accessLevel": "public", "spatial": spatial}));
-            dataset.declared_place().map(|place| place.bounds.to_string())
+            let dataset = read_one(
+                json!({"title": "Kilns", "identifier": "k", "accessLevel": "public", "spatial": spatial}),
+            );
+            dataset
+                .declared_place()
+                .map(|place| place.bounds.to_string())
         };
-        let polygon =
-            json!({"type": "Polygon", "coordinates": [[[-84.9, 33.5], [-84.2, 33.5], [-84.2, 33.9], [-84.9, 33.5]]]});
+        let polygon = json!({"type": "Polygon", "coordinates": [[[-84.9, 33.5], [-84.2, 33.5], [-84.2, 33.9], [-84.9, 33.5]]]});
         for spatial in [
             polygon.clone(),
             Value::String(polygon.to_string()),
@@ -221,7 +279,11 @@ mod tests {
             json!(["Kiln Valley", "-84.9,33.5,-84.2,33.9"]),
             json!({"@type": "Location", "prefLabel": "Kiln Valley", "bbox": [-84.9, 33.5, -84.2, 33.9]}),
         ] {
-            assert_eq!(bounds(&spatial).as_deref(), Some("-84.9,33.5,-84.2,33.9"), "{spatial}");
+            assert_eq!(
+                bounds(&spatial).as_deref(),
+                Some("-84.9,33.5,-84.2,33.9"),
+                "{spatial}"
+            );
         }
         for spatial in [
             json!("Kiln Valley, Clay County, Ohio, United States"),
@@ -234,15 +296,29 @@ mod tests {
 
     #[test]
     fn titles_and_names_are_plain_and_descriptions_as_published() {
-        let dataset = read_one(json!({"title": "Kilns &amp; ovens", "identifier": "k", "accessLevel": "public",
+        let dataset = read_one(
+            json!({"title": "Kilns &amp; ovens", "identifier": "k", "accessLevel": "public",
             "description": "<p>Kilns &amp; ovens</p>", "keyword": ["brick &amp; tile"], "publisher": {"name": "Clay &#39;Board&#39;"},
-            "temporal": "2010-01-01/P1Y"}));
+            "temporal": "2010-01-01/P1Y"}),
+        );
         let metadata = &dataset.metadata;
-        assert_eq!((metadata.title(), metadata.description()), ("Kilns & ovens", Some("<p>Kilns &amp; ovens</p>")));
         assert_eq!(
-            (metadata.keywords[0].value.as_str(), metadata.publishers[0].name.as_str()),
+            (metadata.title(), metadata.description()),
+            ("Kilns & ovens", Some("<p>Kilns &amp; ovens</p>"))
+        );
+        assert_eq!(
+            (
+                metadata.keywords[0].value.as_str(),
+                metadata.publishers[0].name.as_str()
+            ),
             ("brick & tile", "Clay 'Board'")
         );
-        assert_eq!(dataset.declared_period().map(|one| one.period.to_string()).as_deref(), Some("2010"));
+        assert_eq!(
+            dataset
+                .declared_period()
+                .map(|one| one.period.to_string())
+                .as_deref(),
+            Some("2010")
+        );
     }
 }

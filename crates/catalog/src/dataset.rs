@@ -21,7 +21,10 @@ impl Text {
     /// Creates a text without a language tag.
     #[must_use]
     pub fn plain(value: impl Into<String>) -> Self {
-        Self { value: value.into(), language: None }
+        Self {
+            value: value.into(),
+            language: None,
+        }
     }
 }
 
@@ -33,7 +36,10 @@ pub fn preferred<'t>(texts: &'t [Text], languages: &[&str]) -> Option<&'t Text> 
         None => languages.len(),
         Some(tag) => {
             let primary = tag.split('-').next().unwrap_or(tag);
-            languages.iter().position(|wanted| wanted.eq_ignore_ascii_case(primary)).unwrap_or(languages.len() + 1)
+            languages
+                .iter()
+                .position(|wanted| wanted.eq_ignore_ascii_case(primary))
+                .unwrap_or(languages.len() + 1)
         }
     };
     texts.iter().min_by_key(|text| rank(text))
@@ -63,9 +69,14 @@ impl Location {
     /// Parses a location: a text with a URL scheme and `://` is remote, any other text is a path.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
-        let remote =
-            text.split_once("://").is_some_and(|(scheme, _)| scheme.chars().all(|c| c.is_ascii_alphanumeric()));
-        if remote { Self::Remote(text.to_owned()) } else { Self::File(text.to_owned()) }
+        let remote = text
+            .split_once("://")
+            .is_some_and(|(scheme, _)| scheme.chars().all(|c| c.is_ascii_alphanumeric()));
+        if remote {
+            Self::Remote(text.to_owned())
+        } else {
+            Self::File(text.to_owned())
+        }
     }
 
     /// Returns the path or URL.
@@ -108,7 +119,12 @@ impl Distribution {
     /// Creates a distribution with a location only.
     #[must_use]
     pub fn new(location: Location) -> Self {
-        Self { location, access: None, media_type: None, copy: None }
+        Self {
+            location,
+            access: None,
+            media_type: None,
+            copy: None,
+        }
     }
 }
 
@@ -254,20 +270,29 @@ impl Metadata {
     /// Returns the year in which the dataset became known: that of the earliest introducing work, else of `issued`.
     #[must_use]
     pub fn first_year(&self) -> Option<i32> {
-        let works = self.introduced_by.iter().filter_map(|work| year(work.issued.as_deref()?));
+        let works = self
+            .introduced_by
+            .iter()
+            .filter_map(|work| year(work.issued.as_deref()?));
         works.min().or_else(|| year(self.issued.as_deref()?))
     }
 
     /// Iterates over the creators, then over the publishers that are not creators.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         let creators: FxHashSet<&Agent> = self.creators.iter().collect();
-        let publishers = self.publishers.iter().filter(move |agent| !creators.contains(agent));
+        let publishers = self
+            .publishers
+            .iter()
+            .filter(move |agent| !creators.contains(agent));
         self.creators.iter().chain(publishers)
     }
 
     /// Iterates over the labels of the themes from one scheme.
     pub fn themes_of(&self, scheme: Scheme) -> impl Iterator<Item = &str> {
-        self.themes.iter().filter(move |theme| theme.scheme == scheme).map(|theme| theme.label.as_str())
+        self.themes
+            .iter()
+            .filter(move |theme| theme.scheme == scheme)
+            .map(|theme| theme.label.as_str())
     }
 
     /// Returns the description for an English reader.
@@ -282,9 +307,17 @@ const YEARS: std::ops::RangeInclusive<i32> = 1..=2100;
 
 /// Returns the year at the beginning of a date; `None` if it is not in [`YEARS`].
 fn year(date: &str) -> Option<i32> {
-    let digits = date.trim().get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
-    let ends = date.trim()[4..].chars().next().is_none_or(|next| !next.is_ascii_digit());
-    ends.then(|| digits.parse().ok()).flatten().filter(|year| YEARS.contains(year))
+    let digits = date
+        .trim()
+        .get(..4)
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let ends = date.trim()[4..]
+        .chars()
+        .next()
+        .is_none_or(|next| !next.is_ascii_digit());
+    ends.then(|| digits.parse().ok())
+        .flatten()
+        .filter(|year| YEARS.contains(year))
 }
 
 /// Part of a remote dataset that is stored locally.
@@ -324,10 +357,16 @@ impl RemoteContent {
     #[must_use]
     pub fn coverage(&self, held: u64) -> String {
         let endpoint = &self.endpoint;
-        let graph = self.graph.as_ref().map(|graph| format!(", graph {graph}")).unwrap_or_default();
+        let graph = self
+            .graph
+            .as_ref()
+            .map(|graph| format!(", graph {graph}"))
+            .unwrap_or_default();
         match (self.extent, self.triples) {
             (Extent::Whole, _) => format!("all {held} triples at {endpoint}{graph}"),
-            (Extent::Sample, Some(all)) => format!("sample of {held} of {all} triples at {endpoint}{graph}"),
+            (Extent::Sample, Some(all)) => {
+                format!("sample of {held} of {all} triples at {endpoint}{graph}")
+            }
             (Extent::Sample, None) => {
                 format!("sample of {held} triples at {endpoint}{graph} (total number unknown)")
             }
@@ -364,7 +403,13 @@ impl Dataset {
     #[must_use]
     pub fn new(metadata: Metadata) -> Self {
         let (distributions, extra_statements) = (Vec::new(), Vec::new());
-        Self { metadata, distributions, remote: None, extra_statements, entry: EntryKey::default() }
+        Self {
+            metadata,
+            distributions,
+            remote: None,
+            extra_statements,
+            entry: EntryKey::default(),
+        }
     }
 
     /// Removes texts of more than [`MAX_TEXT_BYTES`] bytes from the metadata. Returns their fields.
@@ -377,7 +422,14 @@ impl Dataset {
             fits
         }
         let mut omitted = Vec::new();
-        let Metadata { titles, alternatives, descriptions, notes, keywords, .. } = &mut self.metadata;
+        let Metadata {
+            titles,
+            alternatives,
+            descriptions,
+            notes,
+            keywords,
+            ..
+        } = &mut self.metadata;
         for (field, texts) in [
             ("title", titles),
             ("alternative", alternatives),
@@ -387,15 +439,30 @@ impl Dataset {
         ] {
             texts.retain(|text| fits(&text.value, field, &mut omitted));
         }
-        let Metadata { themes, introduced_by, creators, publishers, .. } = &mut self.metadata;
+        let Metadata {
+            themes,
+            introduced_by,
+            creators,
+            publishers,
+            ..
+        } = &mut self.metadata;
         themes.retain(|theme| fits(&theme.label, "theme", &mut omitted));
         introduced_by.retain(|work| fits(&work.title, "introducedBy", &mut omitted));
         creators.retain(|agent| fits(&agent.name, "creator", &mut omitted));
         publishers.retain(|agent| fits(&agent.name, "publisher", &mut omitted));
-        let Metadata { license, issued, modified, landing_page, .. } = &mut self.metadata;
-        for (field, value) in
-            [("license", license), ("issued", issued), ("modified", modified), ("landingPage", landing_page)]
-        {
+        let Metadata {
+            license,
+            issued,
+            modified,
+            landing_page,
+            ..
+        } = &mut self.metadata;
+        for (field, value) in [
+            ("license", license),
+            ("issued", issued),
+            ("modified", modified),
+            ("landingPage", landing_page),
+        ] {
             value.take_if(|text| !fits(text, field, &mut omitted));
         }
         omitted
@@ -411,7 +478,11 @@ impl Dataset {
         let bytes = |statement: &Statement| {
             let object = match &statement.object {
                 Value::Literal(literal) => {
-                    literal.value().len() + literal.language().unwrap_or_else(|| literal.datatype().as_str()).len()
+                    literal.value().len()
+                        + literal
+                            .language()
+                            .unwrap_or_else(|| literal.datatype().as_str())
+                            .len()
                 }
                 Value::Node(node) => node_bytes(node),
             };
@@ -428,47 +499,99 @@ mod tests {
     #[test]
     fn ids() {
         assert!(DatasetId::new("12").is_ok());
-        assert!(DatasetId::new("").is_err() && DatasetId::new("a b").is_err() && DatasetId::new("a\u{7}").is_err());
-        assert_eq!(DatasetId::from_text(" a b ").map(|id| id.to_string()), Some("a-b".to_owned()));
+        assert!(
+            DatasetId::new("").is_err()
+                && DatasetId::new("a b").is_err()
+                && DatasetId::new("a\u{7}").is_err()
+        );
+        assert_eq!(
+            DatasetId::from_text(" a b ").map(|id| id.to_string()),
+            Some("a-b".to_owned())
+        );
         assert_eq!(DatasetId::from_text("  "), None);
     }
 
     #[test]
     fn long_texts_are_omitted() {
         let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
-        dataset.metadata.titles = vec![Text::plain("a".repeat(MAX_TEXT_BYTES + 1)), Text::plain("a")];
+        dataset.metadata.titles = vec![
+            Text::plain("a".repeat(MAX_TEXT_BYTES + 1)),
+            Text::plain("a"),
+        ];
         dataset.metadata.descriptions = vec![Text::plain("a".repeat(MAX_TEXT_BYTES))];
         dataset.metadata.license = Some("a".repeat(MAX_TEXT_BYTES + 1));
         assert_eq!(dataset.omit_long_texts(), ["title", "license"]);
         assert_eq!(dataset.metadata.license, None);
-        assert_eq!((dataset.metadata.titles.len(), dataset.metadata.descriptions.len()), (1, 1));
+        assert_eq!(
+            (
+                dataset.metadata.titles.len(),
+                dataset.metadata.descriptions.len()
+            ),
+            (1, 1)
+        );
     }
 
     /// If each publisher were compared with all creators, the work would be quadratic.
     #[test]
     fn many_agents_are_listed_once() {
         let agents = |numbers: std::ops::Range<u32>| {
-            numbers.map(|number| Agent { name: format!("Agent {number}"), iri: None }).collect::<Vec<_>>()
+            numbers
+                .map(|number| Agent {
+                    name: format!("Agent {number}"),
+                    iri: None,
+                })
+                .collect::<Vec<_>>()
         };
         let id = DatasetId::new("a").expect("an id");
-        let metadata =
-            Metadata { creators: agents(0..100_000), publishers: agents(99_999..200_000), ..Metadata::new(id) };
+        let metadata = Metadata {
+            creators: agents(0..100_000),
+            publishers: agents(99_999..200_000),
+            ..Metadata::new(id)
+        };
         assert_eq!(metadata.agents().count(), 200_000);
-        assert_eq!(metadata.agents().nth(100_000).map(|agent| agent.name.as_str()), Some("Agent 100000"));
+        assert_eq!(
+            metadata
+                .agents()
+                .nth(100_000)
+                .map(|agent| agent.name.as_str()),
+            Some("Agent 100000")
+        );
     }
 
     #[test]
     fn locations() {
-        assert_eq!(Location::from_text("a/b.ttl"), Location::File("a/b.ttl".into()));
-        assert_eq!(Location::from_text("https://e.org/a"), Location::Remote("https://e.org/a".into()));
+        assert_eq!(
+            Location::from_text("a/b.ttl"),
+            Location::File("a/b.ttl".into())
+        );
+        assert_eq!(
+            Location::from_text("https://e.org/a"),
+            Location::Remote("https://e.org/a".into())
+        );
     }
 
     #[test]
     fn readers_get_their_language() {
-        let text = |value: &str, tag: Option<&str>| Text { value: value.into(), language: tag.map(Into::into) };
-        let texts = [text("Bäume", Some("de")), text("trees", None), text("Trees", Some("en-GB"))];
-        assert_eq!(preferred(&texts, &["en"]).map(|t| t.value.as_str()), Some("Trees"));
-        assert_eq!(preferred(&texts, &["fr"]).map(|t| t.value.as_str()), Some("trees"));
-        assert_eq!(preferred(&texts, &["de", "en"]).map(|t| t.value.as_str()), Some("Bäume"));
+        let text = |value: &str, tag: Option<&str>| Text {
+            value: value.into(),
+            language: tag.map(Into::into),
+        };
+        let texts = [
+            text("Bäume", Some("de")),
+            text("trees", None),
+            text("Trees", Some("en-GB")),
+        ];
+        assert_eq!(
+            preferred(&texts, &["en"]).map(|t| t.value.as_str()),
+            Some("Trees")
+        );
+        assert_eq!(
+            preferred(&texts, &["fr"]).map(|t| t.value.as_str()),
+            Some("trees")
+        );
+        assert_eq!(
+            preferred(&texts, &["de", "en"]).map(|t| t.value.as_str()),
+            Some("Bäume")
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! Licences of a dataset and of its distributions.
 
-use super::names::{LABELS, LICENSE_ADDRESSES, LICENSE_TEXTS, is_address, license_text, sort_addresses_first};
+use super::names::{
+    LABELS, LICENSE_ADDRESSES, LICENSE_TEXTS, is_address, license_text, sort_addresses_first,
+};
 use super::statement::StatementIndex;
 use super::typed_fields::distribution_part;
 use super::{Dataset, Node, Statement, Text, Value, preferred};
@@ -16,12 +18,19 @@ impl Dataset {
     #[must_use]
     pub fn licenses(&self) -> Vec<String> {
         let statements = StatementIndex::new(&self.extra_statements);
-        let mut licenses: Vec<String> =
-            self.metadata.license.iter().filter_map(|text| license_text(text).map(str::to_owned)).collect();
+        let mut licenses: Vec<String> = self
+            .metadata
+            .license
+            .iter()
+            .filter_map(|text| license_text(text).map(str::to_owned))
+            .collect();
         licenses.extend(stated_licenses(&statements, &Node::Dataset));
         if licenses.is_empty() {
             for place in 0..self.distributions.len() {
-                licenses.extend(stated_licenses(&statements, &Node::Part(distribution_part(place))));
+                licenses.extend(stated_licenses(
+                    &statements,
+                    &Node::Part(distribution_part(place)),
+                ));
             }
         }
         let mut seen = FxHashSet::default();
@@ -34,13 +43,18 @@ impl Dataset {
     pub fn distribution_licenses(&self) -> Vec<Option<String>> {
         let statements = StatementIndex::new(&self.extra_statements);
         let parts = (0..self.distributions.len()).map(|place| Node::Part(distribution_part(place)));
-        parts.map(|part| stated_licenses(&statements, &part).into_iter().next()).collect()
+        parts
+            .map(|part| stated_licenses(&statements, &part).into_iter().next())
+            .collect()
     }
 
     /// If true, the further statements contain the licence of the dataset, for example as a node with its address.
     pub(super) fn states_license(&self) -> bool {
-        let is_license = |one: &&Statement| one.subject == Node::Dataset && one.predicate == dcterms::LICENSE;
-        let Some(license) = &self.metadata.license else { return false };
+        let is_license =
+            |one: &&Statement| one.subject == Node::Dataset && one.predicate == dcterms::LICENSE;
+        let Some(license) = &self.metadata.license else {
+            return false;
+        };
         if !self.extra_statements.iter().any(|one| is_license(&one)) {
             return false;
         }
@@ -52,16 +66,22 @@ impl Dataset {
 
 /// Returns the licences of a node: those of `dct:license` or, without one, the IRIs of `dct:rights`.
 fn stated_licenses(statements: &StatementIndex<'_>, node: &Node) -> Vec<String> {
-    let licenses = statements.values(node, dcterms::LICENSE).filter_map(|value| license_of(statements, value));
+    let licenses = statements
+        .values(node, dcterms::LICENSE)
+        .filter_map(|value| license_of(statements, value));
     let licenses = sort_addresses_first(licenses.collect());
     if !licenses.is_empty() || *node == Node::Dataset {
         return licenses;
     }
-    let rights = statements.values(node, dcterms::RIGHTS).filter_map(|value| match value {
-        Value::Node(Node::Iri(iri)) => Some(iri.clone()),
-        Value::Literal(literal) if is_address(literal.value().trim()) => Some(literal.value().trim().to_owned()),
-        _ => None,
-    });
+    let rights = statements
+        .values(node, dcterms::RIGHTS)
+        .filter_map(|value| match value {
+            Value::Node(Node::Iri(iri)) => Some(iri.clone()),
+            Value::Literal(literal) if is_address(literal.value().trim()) => {
+                Some(literal.value().trim().to_owned())
+            }
+            _ => None,
+        });
     sort_addresses_first(rights.collect())
 }
 
@@ -76,7 +96,9 @@ fn license_of<'d>(statements: &StatementIndex<'d>, value: &'d Value) -> Option<S
     if let Some(iri) = statements.web_iris(part).next() {
         return Some(iri.to_owned());
     }
-    let addresses = LICENSE_ADDRESSES.iter().flat_map(|property| statements.values(part, property));
+    let addresses = LICENSE_ADDRESSES
+        .iter()
+        .flat_map(|property| statements.values(part, property));
     let mut addresses = addresses.filter_map(|value| match value {
         Value::Node(Node::Iri(iri)) => Some(iri.as_str()),
         Value::Literal(literal) => Some(literal.value().trim()).filter(|text| is_address(text)),
@@ -87,17 +109,25 @@ fn license_of<'d>(statements: &StatementIndex<'d>, value: &'d Value) -> Option<S
     }
     let labels = texts(statements, part, LABELS);
     let name = preferred(&labels, &["en"]).map(|text| text.value.clone());
-    let name = name.or_else(|| texts(statements, part, LICENSE_TEXTS).into_iter().next().map(|text| text.value));
+    let name = name.or_else(|| {
+        texts(statements, part, LICENSE_TEXTS)
+            .into_iter()
+            .next()
+            .map(|text| text.value)
+    });
     name.and_then(|name| license_text(&name).map(str::to_owned))
 }
 
 /// Returns the literals of the properties of a node that are not empty.
 fn texts(statements: &StatementIndex<'_>, node: &Node, properties: &[&str]) -> Vec<Text> {
-    let values = properties.iter().flat_map(|property| statements.values(node, property));
+    let values = properties
+        .iter()
+        .flat_map(|property| statements.values(node, property));
     let texts = values.filter_map(|value| match value {
-        Value::Literal(literal) => {
-            Some(Text { value: literal.value().trim().to_owned(), language: literal.language().map(str::to_owned) })
-        }
+        Value::Literal(literal) => Some(Text {
+            value: literal.value().trim().to_owned(),
+            language: literal.language().map(str::to_owned),
+        }),
         Value::Node(_) => None,
     });
     texts.filter(|text| !text.value.is_empty()).collect()

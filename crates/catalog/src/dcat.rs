@@ -7,13 +7,14 @@ use super::embedded_references::without_references;
 use super::node_reader::{FOLDER, NodeReader, relative_reference};
 use super::typed_fields::scheme_iri;
 use super::{
-    Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, EntryKey, Extent, Format, IdOrigin, Iris,
-    Location, Metadata, Node, OtherResourceCounts, Problem, RemoteContent, Scheme, Statement, Text, Theme, Value, Work,
-    ro_crate, schema_org, typed_fields,
+    Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, EntryKey, Extent,
+    Format, IdOrigin, Iris, Location, Metadata, Node, OtherResourceCounts, Problem, RemoteContent,
+    Scheme, Statement, Text, Theme, Value, Work, ro_crate, schema_org, typed_fields,
 };
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome, Refusal};
 use lodeseek_rdf::vocab::{
-    bibo, dc11, dcat, dcatus, dcterms, geodcatap, healthdcatap, hydra, lodeseek, owl, rdf, rdfs, schema, sd, skos, void,
+    bibo, dc11, dcat, dcatus, dcterms, geodcatap, healthdcatap, hydra, lodeseek, owl, rdf, rdfs,
+    schema, sd, skos, void,
 };
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, Triple as OxTriple};
@@ -23,8 +24,13 @@ use std::io;
 use std::path::Path;
 
 /// Properties with texts that describe the content, in DCAT-AP, HealthDCAT-AP, DCAT-US and GeoDCAT-AP.
-const NOTES: &[&str] =
-    &[dcatus::PURPOSE, geodcatap::PURPOSE, healthdcatap::POPULATION_COVERAGE, skos::SCOPE_NOTE, dcterms::PROVENANCE];
+const NOTES: &[&str] = &[
+    dcatus::PURPOSE,
+    geodcatap::PURPOSE,
+    healthdcatap::POPULATION_COVERAGE,
+    skos::SCOPE_NOTE,
+    dcterms::PROVENANCE,
+];
 
 /// Namespace of the properties of members of RDF containers: a number follows.
 const MEMBER: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#_";
@@ -34,7 +40,11 @@ const BEGINNING: u64 = 256 << 20;
 /// Reads a catalogue in any RDF syntax, in the terms of DCAT, VoID or schema.org. A file that describes no dataset is
 /// a dump: it becomes a catalogue of one dataset.
 pub fn read(path: &Path) -> io::Result<Catalog> {
-    read_place(&CatalogFile { path, address: None, media_type: None })
+    read_place(&CatalogFile {
+        path,
+        address: None,
+        media_type: None,
+    })
 }
 
 pub(super) fn read_place(file: &CatalogFile<'_>) -> io::Result<Catalog> {
@@ -54,11 +64,22 @@ fn read_in_two_steps(file: &CatalogFile<'_>, beginning: u64) -> io::Result<Catal
         let reports = reader.read_file(file.path, &name, &base, &mut builder);
         (builder.finish(), reports)
     };
-    let document = Document { name: &name, base: &base, is_page: false };
-    let (graph, reports) =
-        read(Limits { decompressed_bytes: beginning, document_bytes: beginning, ..Limits::default() });
+    let document = Document {
+        name: &name,
+        base: &base,
+        is_page: false,
+    };
+    let (graph, reports) = read(Limits {
+        decompressed_bytes: beginning,
+        document_bytes: beginning,
+        ..Limits::default()
+    });
     let is_larger = Refusal::DecompressedSize { limit: beginning }.to_string();
-    if !reports.iter().flat_map(|report| &report.problems).any(|problem| problem.message.starts_with(&is_larger)) {
+    if !reports
+        .iter()
+        .flat_map(|report| &report.problems)
+        .any(|problem| problem.message.starts_with(&is_larger))
+    {
         return from_file(&graph, &reports, file, &document);
     }
     if read_descriptions(&graph, &document).is_none() {
@@ -89,7 +110,16 @@ pub(super) fn read_texts(file: &CatalogFile<'_>, texts: &[&str]) -> io::Result<C
         let piece = format!("{name}#{}", number + 1);
         reports.extend(intake.read(text.as_bytes(), &piece, &base, &mut builder));
     }
-    from_file(&builder.finish(), &reports, file, &Document { name: &name, base: &base, is_page: true })
+    from_file(
+        &builder.finish(),
+        &reports,
+        file,
+        &Document {
+            name: &name,
+            base: &base,
+            is_page: true,
+        },
+    )
 }
 
 impl CatalogFile<'_> {
@@ -100,14 +130,28 @@ impl CatalogFile<'_> {
             let base = base(&name);
             return (name, base);
         };
-        let path = address.split(['?', '#']).next().unwrap_or(address).trim_end_matches('/');
-        let last = path.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or("catalog");
-        (super::iris::decode_segment(last).unwrap_or_else(|| last.to_owned()), address.to_owned())
+        let path = address
+            .split(['?', '#'])
+            .next()
+            .unwrap_or(address)
+            .trim_end_matches('/');
+        let last = path
+            .rsplit('/')
+            .next()
+            .filter(|last| !last.is_empty())
+            .unwrap_or("catalog");
+        (
+            super::iris::decode_segment(last).unwrap_or_else(|| last.to_owned()),
+            address.to_owned(),
+        )
     }
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(|| "catalog".into(), |name| name.to_string_lossy().into_owned())
+    path.file_name().map_or_else(
+        || "catalog".into(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 fn base(name: &str) -> String {
@@ -120,25 +164,39 @@ fn from_file(
     file: &CatalogFile<'_>,
     document: &Document<'_>,
 ) -> io::Result<Catalog> {
-    let unread = reports.iter().find(|r| matches!(r.outcome, Outcome::Unreadable | Outcome::Refused));
+    let unread = reports
+        .iter()
+        .find(|r| matches!(r.outcome, Outcome::Unreadable | Outcome::Refused));
     if let Some(report) = unread.filter(|_| graph.is_empty()) {
-        let reason = report.problems.first().map(ToString::to_string).unwrap_or_default();
+        let reason = report
+            .problems
+            .first()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         return Err(io::Error::other(reason));
     }
-    let mut catalog = read_descriptions(graph, document).unwrap_or_else(|| dump_as_catalog(graph, document));
+    let mut catalog =
+        read_descriptions(graph, document).unwrap_or_else(|| dump_as_catalog(graph, document));
     catalog.next_pages = following_pages(graph, file.address);
     // A local file without statements is an empty dump. A response from the web without statements lists no dataset.
     if file.address.is_some() && graph.is_empty() {
         catalog.datasets.clear();
     }
     // A skipped statement may have listed a dataset.
-    catalog.is_incomplete = reports.iter().any(|report| report.outcome == Outcome::Truncated);
-    catalog.unreadable_entries += reports.iter().filter(|report| report.outcome != Outcome::Complete).count();
+    catalog.is_incomplete = reports
+        .iter()
+        .any(|report| report.outcome == Outcome::Truncated);
+    catalog.unreadable_entries += reports
+        .iter()
+        .filter(|report| report.outcome != Outcome::Complete)
+        .count();
     // The problems of a dump are reported when it is loaded.
     if catalog.dialect != Dialect::Dump {
         let problems = reports.iter().flat_map(|r| &r.problems);
         let place = file.path.display().to_string();
-        catalog.problems.extend(problems.map(|problem| Problem::new(problem.to_string()).at(&place)));
+        catalog
+            .problems
+            .extend(problems.map(|problem| Problem::new(problem.to_string()).at(&place)));
     }
     Ok(catalog)
 }
@@ -146,8 +204,14 @@ fn from_file(
 /// Returns the following pages of a paged catalogue, in both of Hydra's dialects. Some tools write the addresses as
 /// literals.
 fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
-    let properties: Vec<TermId> = [hydra::NEXT, hydra::NEXT_PAGE].iter().filter_map(|name| graph.iri(name)).collect();
-    let following = graph.triples().iter().filter(|triple| properties.contains(&triple.predicate));
+    let properties: Vec<TermId> = [hydra::NEXT, hydra::NEXT_PAGE]
+        .iter()
+        .filter_map(|name| graph.iri(name))
+        .collect();
+    let following = graph
+        .triples()
+        .iter()
+        .filter(|triple| properties.contains(&triple.predicate));
     let mut pages: Vec<String> = following
         .filter_map(|triple| match graph.term(triple.object) {
             TermRef::Iri(iri) => Some(iri.to_owned()),
@@ -184,7 +248,10 @@ fn read_descriptions(graph: &TripleGraph, document: &Document<'_>) -> Option<Cat
         let described = with_direct_values(&described, document.base).unwrap_or(described);
         let datasets = schema_org::datasets(&described);
         let converted = schema_org::to_dcat(&described, &datasets, document.base);
-        return Some(Catalog { dialect: Dialect::RoCrate, ..from_graph(&converted) });
+        return Some(Catalog {
+            dialect: Dialect::RoCrate,
+            ..from_graph(&converted)
+        });
     }
     let direct = with_direct_values(graph, document.base);
     let graph = direct.as_ref().unwrap_or(graph);
@@ -193,30 +260,53 @@ fn read_descriptions(graph: &TripleGraph, document: &Document<'_>) -> Option<Cat
         return Some(catalog);
     }
     let datasets = without_references(graph, schema_org::datasets(graph));
-    let is_described = document.is_page && !datasets.is_empty() || schema_org::is_description(graph, &datasets);
+    let is_described =
+        document.is_page && !datasets.is_empty() || schema_org::is_description(graph, &datasets);
     if is_described {
         let converted = schema_org::to_dcat(graph, &datasets, document.base);
-        return Some(Catalog { dialect: Dialect::SchemaOrg, ..from_graph(&converted) });
+        return Some(Catalog {
+            dialect: Dialect::SchemaOrg,
+            ..from_graph(&converted)
+        });
     }
     if catalog.other_resources != OtherResourceCounts::default() {
         return Some(catalog);
     }
     let datasets = void_datasets(graph);
-    is_description(graph, &datasets).then(|| Catalog { dialect: Dialect::Void, ..read_nodes(graph, datasets) })
+    is_description(graph, &datasets).then(|| Catalog {
+        dialect: Dialect::Void,
+        ..read_nodes(graph, datasets)
+    })
 }
 
 /// Returns the VoID datasets that are not only parts of others.
 fn void_datasets(graph: &TripleGraph) -> Vec<TermId> {
-    let parts = [void::SUBSET, void::CLASS_PARTITION, void::PROPERTY_PARTITION, void::OBJECTS_TARGET];
-    let parts: Vec<TermId> = parts.iter().filter_map(|property| graph.iri(property)).collect();
+    let parts = [
+        void::SUBSET,
+        void::CLASS_PARTITION,
+        void::PROPERTY_PARTITION,
+        void::OBJECTS_TARGET,
+    ];
+    let parts: Vec<TermId> = parts
+        .iter()
+        .filter_map(|property| graph.iri(property))
+        .collect();
     let is_part = |triple: &&Triple| parts.contains(&triple.predicate);
-    let parts: FxHashSet<TermId> = graph.triples().iter().filter(is_part).map(|triple| triple.object).collect();
-    instances_of(graph, void::DATASET).filter(|node| !parts.contains(node)).collect()
+    let parts: FxHashSet<TermId> = graph
+        .triples()
+        .iter()
+        .filter(is_part)
+        .map(|triple| triple.object)
+        .collect();
+    instances_of(graph, void::DATASET)
+        .filter(|node| !parts.contains(node))
+        .collect()
 }
 
 /// If true, at least half of the graph's triples describe these nodes and the nodes reachable from them.
 fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
-    let statements = schema_org::count_statements(graph, nodes, &mut FxHashSet::default(), usize::MAX);
+    let statements =
+        schema_org::count_statements(graph, nodes, &mut FxHashSet::default(), usize::MAX);
     statements > 0 && 2 * statements >= graph.len()
 }
 
@@ -241,10 +331,16 @@ pub(super) fn read_nodes(graph: &TripleGraph, nodes: Vec<TermId>) -> Catalog {
     let mut catalog = Catalog::default();
     let index = CatalogIndex::new(graph, nodes.iter().copied().collect());
     for node in nodes {
-        let reader = NodeReader { graph, node, dataset_iri: None };
+        let reader = NodeReader {
+            graph,
+            node,
+            dataset_iri: None,
+        };
         let Some((id, origin)) = reader.id() else {
             let reason = "no id: the dataset has neither identifier, IRI nor title";
-            catalog.problems.push(Problem::new(reason).at(&node_name(graph, node)));
+            catalog
+                .problems
+                .push(Problem::new(reason).at(&node_name(graph, node)));
             catalog.unreadable_entries += 1;
             continue;
         };
@@ -264,9 +360,15 @@ pub(super) fn read_entry(
     node: TermId,
     id: Option<DatasetId>,
 ) -> Result<(Dataset, Option<String>), String> {
-    let reader = NodeReader { graph, node, dataset_iri: None };
+    let reader = NodeReader {
+        graph,
+        node,
+        dataset_iri: None,
+    };
     let declared = id.map(|id| (id, IdOrigin::Declared));
-    let (id, origin) = declared.or_else(|| reader.id()).ok_or("no id: the entry has neither identifier nor title")?;
+    let (id, origin) = declared
+        .or_else(|| reader.id())
+        .ok_or("no id: the entry has neither identifier nor title")?;
     let (mut dataset, problem) = reader.dataset(id, &CatalogIndex::for_entry(graph, node));
     dataset.entry = EntryKey::new(origin);
     Ok((dataset, problem))
@@ -279,19 +381,28 @@ fn node_name(graph: &TripleGraph, node: TermId) -> String {
     }
 }
 
-pub(super) fn instances_of<'g>(graph: &'g TripleGraph, class: &str) -> impl Iterator<Item = TermId> + use<'g> {
+pub(super) fn instances_of<'g>(
+    graph: &'g TripleGraph,
+    class: &str,
+) -> impl Iterator<Item = TermId> + use<'g> {
     let ids = graph.iri(rdf::TYPE).zip(graph.iri(class));
     graph
         .triples()
         .iter()
-        .filter(move |triple| ids.is_some_and(|(kind, class)| triple.predicate == kind && triple.object == class))
+        .filter(move |triple| {
+            ids.is_some_and(|(kind, class)| triple.predicate == kind && triple.object == class)
+        })
         .map(|triple| triple.subject)
 }
 
 /// Creates the catalogue of a dump: one dataset, named after the file and described by the dump's header, if any.
 fn dump_as_catalog(graph: &TripleGraph, document: &Document<'_>) -> Catalog {
     let datasets = dump_as_dataset(graph, document).into_iter().collect();
-    Catalog { datasets, dialect: Dialect::Dump, ..Catalog::default() }
+    Catalog {
+        datasets,
+        dialect: Dialect::Dump,
+        ..Catalog::default()
+    }
 }
 
 fn dump_as_dataset(graph: &TripleGraph, document: &Document<'_>) -> Option<Dataset> {
@@ -305,7 +416,13 @@ fn dump_as_dataset(graph: &TripleGraph, document: &Document<'_>) -> Option<Datas
         // What the description leaves out is in the content.
         Some((graph, node)) => {
             let index = CatalogIndex::for_dump_header(&graph, node);
-            NodeReader { graph: &graph, node, dataset_iri: None }.dataset(id, &index).0
+            NodeReader {
+                graph: &graph,
+                node,
+                dataset_iri: None,
+            }
+            .dataset(id, &index)
+            .0
         }
         None => Dataset::new(Metadata::new(id)),
     };
@@ -313,11 +430,20 @@ fn dump_as_dataset(graph: &TripleGraph, document: &Document<'_>) -> Option<Datas
         dataset.metadata.titles.push(Text::plain(words(stem)));
     }
     // The content is this file, whatever location the header declares. The declared locations are kept as statements.
-    dataset.extra_statements.extend(dataset.distributions.iter().map(|distribution| {
-        Statement::new(Node::Dataset, void::DATA_DUMP, typed_fields::iri_or_literal(distribution.location.as_str()))
-    }));
-    let is_of_distribution = |node: &Node| matches!(node, Node::Part(name) if name.starts_with("distribution-"));
-    dataset.extra_statements.retain(|statement| !is_of_distribution(&statement.subject));
+    dataset
+        .extra_statements
+        .extend(dataset.distributions.iter().map(|distribution| {
+            Statement::new(
+                Node::Dataset,
+                void::DATA_DUMP,
+                typed_fields::iri_or_literal(distribution.location.as_str()),
+            )
+        }));
+    let is_of_distribution =
+        |node: &Node| matches!(node, Node::Part(name) if name.starts_with("distribution-"));
+    dataset
+        .extra_statements
+        .retain(|statement| !is_of_distribution(&statement.subject));
     dataset.distributions = vec![Distribution::new(Location::File(name.to_owned()))];
     dataset.entry = EntryKey::new(IdOrigin::File(name.to_owned()));
     Some(dataset)
@@ -329,7 +455,11 @@ const MAX_HEADER_STATEMENTS: usize = 100_000;
 /// Returns the header of a dump as a graph of its own, in the terms of DCAT, and its node in it.
 ///
 /// The graph contains the statements about the node, its blank nodes and the resources that it links to.
-fn dump_header(graph: &TripleGraph, header: TermId, document: &Document<'_>) -> Option<(TripleGraph, TermId)> {
+fn dump_header(
+    graph: &TripleGraph,
+    header: TermId,
+    document: &Document<'_>,
+) -> Option<(TripleGraph, TermId)> {
     let mut builder = TripleGraphBuilder::new();
     let (mut waiting, mut seen) = (vec![header], FxHashSet::from_iter([header]));
     while let Some(node) = waiting.pop() {
@@ -361,9 +491,19 @@ fn dump_header(graph: &TripleGraph, header: TermId, document: &Document<'_>) -> 
 ///
 /// Returns `None` if the graph does not describe the node.
 #[must_use]
-pub fn metadata_of(graph: &TripleGraph, node: &NamedNode, id: DatasetId) -> Option<(Option<DatasetId>, Metadata)> {
-    let node = graph.iri(node.as_str()).filter(|node| !graph.subject_triples(*node).is_empty())?;
-    let reader = NodeReader { graph, node, dataset_iri: None };
+pub fn metadata_of(
+    graph: &TripleGraph,
+    node: &NamedNode,
+    id: DatasetId,
+) -> Option<(Option<DatasetId>, Metadata)> {
+    let node = graph
+        .iri(node.as_str())
+        .filter(|node| !graph.subject_triples(*node).is_empty())?;
+    let reader = NodeReader {
+        graph,
+        node,
+        dataset_iri: None,
+    };
     Some((reader.identifier(), reader.metadata(id)))
 }
 
@@ -372,11 +512,20 @@ impl<'g> NodeReader<'g> {
     /// `bibo:authorList`, if the description has one.
     fn agents(&self, properties: &[&str], nodes: &mut FxHashMap<TermId, Agent>) -> Vec<Agent> {
         let (mut agents, mut seen) = (Vec::new(), FxHashSet::default());
-        let mut objects: Vec<TermId> = properties.iter().flat_map(|property| self.objects(property)).collect();
+        let mut objects: Vec<TermId> = properties
+            .iter()
+            .flat_map(|property| self.objects(property))
+            .collect();
         let order = self.author_order();
         objects.sort_by_key(|object| order.get(object).copied().unwrap_or(usize::MAX));
         for object in objects {
-            let Some(agent) = self.at(object).agent().filter(|agent| !agent.name.is_empty()) else { continue };
+            let Some(agent) = self
+                .at(object)
+                .agent()
+                .filter(|agent| !agent.name.is_empty())
+            else {
+                continue;
+            };
             nodes.insert(object, agent.clone());
             if seen.insert(agent.clone()) {
                 agents.push(agent);
@@ -390,8 +539,16 @@ impl<'g> NodeReader<'g> {
         let mut authors: Vec<(usize, u32, TermId)> = Vec::new();
         for (place, list) in self.parts(bibo::AUTHOR_LIST).enumerate() {
             for triple in self.graph.subject_triples(list.node) {
-                let number = self.graph.term(triple.predicate).text().strip_prefix(MEMBER);
-                authors.extend(number.and_then(|text| text.parse().ok()).map(|number| (place, number, triple.object)));
+                let number = self
+                    .graph
+                    .term(triple.predicate)
+                    .text()
+                    .strip_prefix(MEMBER);
+                authors.extend(
+                    number
+                        .and_then(|text| text.parse().ok())
+                        .map(|number| (place, number, triple.object)),
+                );
             }
         }
         authors.sort_unstable();
@@ -405,15 +562,25 @@ impl<'g> NodeReader<'g> {
     /// Returns the agent of this node: a literal, or a node with a name or with an IRI that serves as one.
     fn agent(&self) -> Option<Agent> {
         if let TermRef::Literal { lexical, .. } = self.graph.term(self.node) {
-            return Some(Agent { name: lexical.trim().to_owned(), iri: None });
+            return Some(Agent {
+                name: lexical.trim().to_owned(),
+                iri: None,
+            });
         }
         let name = self.agent_name().or_else(|| self.name_from_iri())?;
-        Some(Agent { name, iri: self.web_iri() })
+        Some(Agent {
+            name,
+            iri: self.web_iri(),
+        })
     }
 
     fn identifier(&self) -> Option<DatasetId> {
         let text = self.value(&[dcterms::IDENTIFIER])?;
-        let name = if text.contains("://") { local_name(&text).to_owned() } else { text };
+        let name = if text.contains("://") {
+            local_name(&text).to_owned()
+        } else {
+            text
+        };
         DatasetId::new(name).ok()
     }
 
@@ -422,7 +589,12 @@ impl<'g> NodeReader<'g> {
         let declared = self.value(&[dcterms::IDENTIFIER]);
         let is_iri = declared.as_ref().is_some_and(|text| text.contains("://"));
         if let Some(id) = self.identifier() {
-            return Some((id, declared.filter(|_| is_iri).map_or(IdOrigin::Declared, IdOrigin::Identifier)));
+            return Some((
+                id,
+                declared
+                    .filter(|_| is_iri)
+                    .map_or(IdOrigin::Declared, IdOrigin::Identifier),
+            ));
         }
         if let Some(id) = self.id_from_iri() {
             return Some((id, IdOrigin::Iri));
@@ -433,7 +605,9 @@ impl<'g> NodeReader<'g> {
 
     /// Returns the id that the last part of the IRI makes.
     fn id_from_iri(&self) -> Option<DatasetId> {
-        let TermRef::Iri(iri) = self.graph.term(self.node) else { return None };
+        let TermRef::Iri(iri) = self.graph.term(self.node) else {
+            return None;
+        };
         match relative_reference(iri) {
             // A folder has no name of its own.
             Some(path) => {
@@ -453,15 +627,22 @@ impl<'g> NodeReader<'g> {
             keywords: self.keywords(),
             themes: self.themes(),
             introduced_by: self.works(),
-            uses: self.value(&[lodeseek::USES]).and_then(|count| count.parse().ok()),
-            creators: self.agents(&[dcterms::CREATOR, dc11::CREATOR], &mut FxHashMap::default()),
+            uses: self
+                .value(&[lodeseek::USES])
+                .and_then(|count| count.parse().ok()),
+            creators: self.agents(
+                &[dcterms::CREATOR, dc11::CREATOR],
+                &mut FxHashMap::default(),
+            ),
             publishers: self.agents(&[dcterms::PUBLISHER], &mut FxHashMap::default()),
             license: self.licenses().into_iter().next(),
             issued: self.value(&[dcterms::ISSUED, dcterms::CREATED]),
             modified: self.value(&[dcterms::MODIFIED]),
             landing_page: self.value(&[dcat::LANDING_PAGE]),
             source: self.web_iri(),
-            is_series: self.objects(rdf::TYPE).any(|class| self.graph.term(class).text() == dcat::DATASET_SERIES),
+            is_series: self
+                .objects(rdf::TYPE)
+                .any(|class| self.graph.term(class).text() == dcat::DATASET_SERIES),
             id,
         }
     }
@@ -479,10 +660,16 @@ impl<'g> NodeReader<'g> {
     /// Returns the keywords, and the labels of themes and subjects that this description contains.
     fn keywords(&self) -> Vec<Text> {
         let mut keywords = self.texts(&[dcat::KEYWORD]);
-        for concept in [dcat::KEYWORD, dcterms::SUBJECT].into_iter().flat_map(|property| self.parts(property)) {
+        for concept in [dcat::KEYWORD, dcterms::SUBJECT]
+            .into_iter()
+            .flat_map(|property| self.parts(property))
+        {
             keywords.extend(concept.concept_names());
         }
-        for theme in self.parts(dcat::THEME).filter(|theme| theme.scheme().is_none()) {
+        for theme in self
+            .parts(dcat::THEME)
+            .filter(|theme| theme.scheme().is_none())
+        {
             keywords.extend(theme.texts(&[skos::PREF_LABEL, rdfs::LABEL, schema::NAME]));
         }
         let mut seen = FxHashSet::default();
@@ -491,39 +678,65 @@ impl<'g> NodeReader<'g> {
     }
 
     fn scheme(&self) -> Option<Scheme> {
-        let schemes: Vec<&str> = self.objects(skos::IN_SCHEME).map(|scheme| self.graph.term(scheme).text()).collect();
-        Scheme::ALL.into_iter().find(|scheme| schemes.contains(&scheme_iri(*scheme)))
+        let schemes: Vec<&str> = self
+            .objects(skos::IN_SCHEME)
+            .map(|scheme| self.graph.term(scheme).text())
+            .collect();
+        Scheme::ALL
+            .into_iter()
+            .find(|scheme| schemes.contains(&scheme_iri(*scheme)))
     }
 
     /// Returns the themes from the supported concept schemes. The labels of other themes become keywords.
     fn themes(&self) -> Vec<Theme> {
-        let mut themes: Vec<Theme> = self.parts(dcat::THEME).filter_map(|theme| theme.theme()).collect();
+        let mut themes: Vec<Theme> = self
+            .parts(dcat::THEME)
+            .filter_map(|theme| theme.theme())
+            .collect();
         themes.sort();
         themes
     }
 
     fn theme(&self) -> Option<Theme> {
         let label = self.value(&[skos::PREF_LABEL, rdfs::LABEL])?;
-        Some(Theme { label, scheme: self.scheme()?, iri: self.web_iri() })
+        Some(Theme {
+            label,
+            scheme: self.scheme()?,
+            iri: self.web_iri(),
+        })
     }
 
     fn works(&self) -> Vec<Work> {
-        let mut works: Vec<Work> = self.parts(lodeseek::INTRODUCED_BY).filter_map(|work| work.work()).collect();
+        let mut works: Vec<Work> = self
+            .parts(lodeseek::INTRODUCED_BY)
+            .filter_map(|work| work.work())
+            .collect();
         works.sort();
         works
     }
 
     fn work(&self) -> Option<Work> {
-        let (title, issued) = (self.value(&[dcterms::TITLE])?, self.value(&[dcterms::ISSUED]));
-        Some(Work { title, iri: self.web_iri(), issued })
+        let (title, issued) = (
+            self.value(&[dcterms::TITLE])?,
+            self.value(&[dcterms::ISSUED]),
+        );
+        Some(Work {
+            title,
+            iri: self.web_iri(),
+            issued,
+        })
     }
 
     /// Reads the dataset. Also returns a message if parts of its description were left out.
     fn dataset(&self, id: DatasetId, index: &CatalogIndex<'_>) -> (Dataset, Option<String>) {
         let mut named = self.typed_nodes();
-        let description = BoundedDescription::new(*self, index, &named.nodes.keys().copied().collect());
+        let description =
+            BoundedDescription::new(*self, index, &named.nodes.keys().copied().collect());
         let distributions = self.distributions(&description, &mut named);
-        let mut dataset = Dataset { distributions, ..Dataset::new(self.metadata(id)) };
+        let mut dataset = Dataset {
+            distributions,
+            ..Dataset::new(self.metadata(id))
+        };
         dataset.remote = self.dataset_iri.and_then(|_| self.remote());
         if self.is_stored() {
             dataset.metadata.source = self.value(&[dcterms::SOURCE]);
@@ -536,39 +749,62 @@ impl<'g> NodeReader<'g> {
     /// Returns the nodes of themes, works and agents.
     fn typed_nodes(&self) -> TypedNodes {
         let mut named = TypedNodes::default();
-        let themes =
-            self.parts(dcat::THEME).filter_map(|part| Some((part.node, typed_fields::theme_node(&part.theme()?))));
+        let themes = self
+            .parts(dcat::THEME)
+            .filter_map(|part| Some((part.node, typed_fields::theme_node(&part.theme()?))));
         let works = self.parts(lodeseek::INTRODUCED_BY);
-        let works = works.filter_map(|part| Some((part.node, typed_fields::work_node(&part.work()?))));
+        let works =
+            works.filter_map(|part| Some((part.node, typed_fields::work_node(&part.work()?))));
         named.nodes.extend(themes.chain(works));
-        self.agents(&[dcterms::CREATOR, dc11::CREATOR, dcterms::PUBLISHER], &mut named.agents);
+        self.agents(
+            &[dcterms::CREATOR, dc11::CREATOR, dcterms::PUBLISHER],
+            &mut named.agents,
+        );
         named
     }
 
     /// Returns the distributions with a location, in an order that is independent of blank node labels.
-    fn distributions(&self, description: &BoundedDescription<'_>, named: &mut TypedNodes) -> Vec<Distribution> {
+    fn distributions(
+        &self,
+        description: &BoundedDescription<'_>,
+        named: &mut TypedNodes,
+    ) -> Vec<Distribution> {
         let mut nodes: Vec<TermId> = self.objects(dcat::DISTRIBUTION).collect();
         nodes.sort_by_cached_key(|&node| {
             let (is_blank, length, name) = description.order(node);
-            let place = self.at(node).distribution().map(|distribution| distribution.location.as_str().to_owned());
+            let place = self
+                .at(node)
+                .distribution()
+                .map(|distribution| distribution.location.as_str().to_owned());
             (is_blank, length, place.filter(|_| is_blank), name)
         });
         let mut distributions: Vec<Distribution> = Vec::new();
         let mut last: Option<TermId> = None;
         for node in nodes {
             if last.is_some_and(|last| description.is_same(last, node)) {
-                named.nodes.insert(node, Node::Part(typed_fields::distribution_part(distributions.len() - 1)));
+                named.nodes.insert(
+                    node,
+                    Node::Part(typed_fields::distribution_part(distributions.len() - 1)),
+                );
             } else if let Some(distribution) = self.at(node).distribution() {
-                named.nodes.insert(node, Node::Part(typed_fields::distribution_part(distributions.len())));
+                named.nodes.insert(
+                    node,
+                    Node::Part(typed_fields::distribution_part(distributions.len())),
+                );
                 distributions.push(distribution);
                 last = Some(node);
             }
         }
-        let mut known: FxHashSet<Location> = distributions.iter().map(|one| one.location.clone()).collect();
-        for dump in self
-            .objects(void::DATA_DUMP)
-            .filter(|dump| !matches!(self.graph.term(*dump), TermRef::Blank(_) | TermRef::Triple(_)))
-        {
+        let mut known: FxHashSet<Location> = distributions
+            .iter()
+            .map(|one| one.location.clone())
+            .collect();
+        for dump in self.objects(void::DATA_DUMP).filter(|dump| {
+            !matches!(
+                self.graph.term(*dump),
+                TermRef::Blank(_) | TermRef::Triple(_)
+            )
+        }) {
             let location = location(self.graph.term(dump).text());
             if known.insert(location.clone()) {
                 distributions.push(Distribution::new(location));
@@ -580,12 +816,19 @@ impl<'g> NodeReader<'g> {
     /// Returns the remote content of which this dataset is a sample or copy.
     fn remote(&self) -> Option<RemoteContent> {
         let whole = self.parts(lodeseek::SAMPLE_OF).next()?;
-        let classes: Vec<&str> = self.objects(rdf::TYPE).map(|class| self.graph.term(class).text()).collect();
+        let classes: Vec<&str> = self
+            .objects(rdf::TYPE)
+            .map(|class| self.graph.term(class).text())
+            .collect();
         let sampled = classes.contains(&lodeseek::SAMPLED_CONTENT);
         Some(RemoteContent {
             endpoint: whole.value(&[void::SPARQL_ENDPOINT])?,
             graph: whole.value(&[sd::NAME]),
-            extent: if sampled { Extent::Sample } else { Extent::Whole },
+            extent: if sampled {
+                Extent::Sample
+            } else {
+                Extent::Whole
+            },
             triples: whole.number(void::TRIPLES),
             classes: whole.partition(void::CLASS_PARTITION, void::CLASS, void::ENTITIES),
             properties: whole.partition(void::PROPERTY_PARTITION, void::PROPERTY, void::TRIPLES),
@@ -603,12 +846,17 @@ impl<'g> NodeReader<'g> {
     /// Returns the media type or, without one, the format of a distribution. A known format of content comes first.
     fn format(&self) -> Option<String> {
         for property in [dcat::MEDIA_TYPE, dcterms::FORMAT] {
-            let names = self.parts(property).filter_map(|format| match self.graph.term(format.node) {
-                TermRef::Literal { lexical, .. } => Some(lexical.trim().to_owned()),
-                _ => format.format_name(),
-            });
-            let names = super::names::sort_addresses_first(names.filter(|name| !name.is_empty()).collect());
-            let known = names.iter().find(|name| Format::from_text(name).is_some_and(Format::is_of_content));
+            let names =
+                self.parts(property)
+                    .filter_map(|format| match self.graph.term(format.node) {
+                        TermRef::Literal { lexical, .. } => Some(lexical.trim().to_owned()),
+                        _ => format.format_name(),
+                    });
+            let names =
+                super::names::sort_addresses_first(names.filter(|name| !name.is_empty()).collect());
+            let known = names
+                .iter()
+                .find(|name| Format::from_text(name).is_some_and(Format::is_of_content));
             if let Some(name) = known.or_else(|| names.first()) {
                 return Some(name.clone());
             }
@@ -617,12 +865,21 @@ impl<'g> NodeReader<'g> {
     }
 
     fn distribution(&self) -> Option<Distribution> {
-        let access = self.value(&[dcat::ACCESS_URL]).map(|access| location(&access).as_str().to_owned());
+        let access = self
+            .value(&[dcat::ACCESS_URL])
+            .map(|access| location(&access).as_str().to_owned());
         let file = self.value(&[dcat::DOWNLOAD_URL]);
         let location = location(file.as_deref().or(access.as_deref())?);
-        let media_type = self.format().map(|text| typed_fields::media_type_name(&text).to_owned());
+        let media_type = self
+            .format()
+            .map(|text| typed_fields::media_type_name(&text).to_owned());
         let media_type = media_type.filter(|name| !name.is_empty());
-        Some(Distribution { location, access, media_type, copy: None })
+        Some(Distribution {
+            location,
+            access,
+            media_type,
+            copy: None,
+        })
     }
 }
 
@@ -656,16 +913,28 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
     let of_home = HomeResources::new(dataset, iris);
     let (catalog, node) = (iris.catalog(), iris.dataset(id));
     let mut triples = Vec::with_capacity(typed.len() + dataset.extra_statements.len() + 1);
-    triples.push(OxTriple::new(catalog, NamedNode::new_unchecked(dcat::HAS_DATASET), node.clone()));
+    triples.push(OxTriple::new(
+        catalog,
+        NamedNode::new_unchecked(dcat::HAS_DATASET),
+        node.clone(),
+    ));
     for (iri, part) in &of_home.parts {
         let same = NamedNode::new_unchecked(owl::SAME_AS);
-        triples.push(OxTriple::new(iris.part(id, part), same, NamedNode::new_unchecked(*iri)));
+        triples.push(OxTriple::new(
+            iris.part(id, part),
+            same,
+            NamedNode::new_unchecked(*iri),
+        ));
     }
     // The catalogue has another IRI of the media type, for example with the scheme `http`.
     let is_replaced = |statement: &&Statement| {
         media_type_of(statement).is_some_and(|media_type| with_media_type.contains(&media_type))
     };
-    for statement in typed.iter().filter(|one| !is_replaced(one)).chain(&dataset.extra_statements) {
+    for statement in typed
+        .iter()
+        .filter(|one| !is_replaced(one))
+        .chain(&dataset.extra_statements)
+    {
         if of_home.parts.is_empty() && is_allowed(statement, iris) {
             triples.push(statement.to_triple(id, iris));
             continue;
@@ -718,9 +987,10 @@ impl<'d> HomeResources<'d> {
 
     fn node(&self, node: &Node) -> Node {
         match node {
-            Node::Iri(iri) => {
-                self.parts.get(iri.as_str()).map_or_else(|| node.clone(), |part| Node::Part(part.clone()))
-            }
+            Node::Iri(iri) => self
+                .parts
+                .get(iri.as_str())
+                .map_or_else(|| node.clone(), |part| Node::Part(part.clone())),
             Node::Dataset | Node::Part(_) => node.clone(),
         }
     }
@@ -728,10 +998,16 @@ impl<'d> HomeResources<'d> {
     fn replace(&self, statement: &Statement) -> Statement {
         let object = match &statement.object {
             // The part of a home of an earlier version already has this link.
-            Value::Node(object) if statement.predicate != owl::SAME_AS => Value::Node(self.node(object)),
+            Value::Node(object) if statement.predicate != owl::SAME_AS => {
+                Value::Node(self.node(object))
+            }
             object => object.clone(),
         };
-        Statement { subject: self.node(&statement.subject), predicate: statement.predicate.clone(), object }
+        Statement {
+            subject: self.node(&statement.subject),
+            predicate: statement.predicate.clone(),
+            object,
+        }
     }
 }
 
@@ -739,7 +1015,11 @@ impl<'d> HomeResources<'d> {
 #[must_use]
 pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset> {
     let node = graph.iri(dataset.as_str())?;
-    let reader = NodeReader { graph, node, dataset_iri: Some(graph.term(node).text()) };
+    let reader = NodeReader {
+        graph,
+        node,
+        dataset_iri: Some(graph.term(node).text()),
+    };
     let (read, _) = reader.dataset(reader.id()?.0, &CatalogIndex::for_entry(graph, node));
     Some(read)
 }
@@ -747,19 +1027,33 @@ pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset>
 /// Returns the agent that a node denotes in the description of a stored dataset. `None` if it has no name.
 #[must_use]
 pub fn agent_at(graph: &TripleGraph, node: TermId, dataset: &NamedNode) -> Option<Agent> {
-    NodeReader { graph, node, dataset_iri: Some(dataset.as_str()) }.agent().filter(|agent| !agent.name.is_empty())
+    NodeReader {
+        graph,
+        node,
+        dataset_iri: Some(dataset.as_str()),
+    }
+    .agent()
+    .filter(|agent| !agent.name.is_empty())
 }
 
 /// Returns the triples of the catalogue graph that declare the graph of a dataset's current content: it has the IRI of the dataset.
 #[must_use]
 pub fn content_graph(dataset: &NamedNode, part: NamedNode) -> Vec<OxTriple> {
     let triple = |subject: &NamedNode, predicate: &str, object: &NamedNode| {
-        OxTriple::new(subject.clone(), NamedNode::new_unchecked(predicate), object.clone())
+        OxTriple::new(
+            subject.clone(),
+            NamedNode::new_unchecked(predicate),
+            object.clone(),
+        )
     };
     vec![
         triple(dataset, lodeseek::GRAPH, dataset),
         triple(dataset, sd::NAMED_GRAPH, &part),
-        triple(&part, rdf::TYPE, &NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS)),
+        triple(
+            &part,
+            rdf::TYPE,
+            &NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS),
+        ),
         triple(&part, sd::NAME, dataset),
     ]
 }
@@ -779,7 +1073,12 @@ mod tests {
 
     fn read_turtle(turtle: &str) -> Catalog {
         let mut builder = TripleGraphBuilder::new();
-        DumpReader::default().read(turtle.as_bytes(), "c.ttl", &format!("{FOLDER}c.ttl"), &mut builder);
+        DumpReader::default().read(
+            turtle.as_bytes(),
+            "c.ttl",
+            &format!("{FOLDER}c.ttl"),
+            &mut builder,
+        );
         let graph = builder.finish();
         from_graph(&with_direct_values(&graph, &format!("{FOLDER}c.ttl")).unwrap_or(graph))
     }
@@ -788,20 +1087,40 @@ mod tests {
     fn the_beginning_of_a_large_file_decides_whether_it_is_a_dump() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("large.nt");
-        let content: String = (0..100_000).map(|number| format!("<e:s{number}> <e:p> \"{number}\" .\n")).collect();
+        let content: String = (0..100_000)
+            .map(|number| format!("<e:s{number}> <e:p> \"{number}\" .\n"))
+            .collect();
         let dataset = "<e:d> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/ns/dcat#Dataset> .\n";
         let title = "<e:d> <http://purl.org/dc/terms/title> \"Late\" .\n";
         let read = |text: String, beginning: u64| {
             std::fs::write(&path, text).expect("written");
-            let file = CatalogFile { path: &path, address: None, media_type: None };
+            let file = CatalogFile {
+                path: &path,
+                address: None,
+                media_type: None,
+            };
             let catalog = read_in_two_steps(&file, beginning).expect("read");
-            assert!(!catalog.is_incomplete && catalog.unreadable_entries == 0 && catalog.problems.is_empty());
-            (catalog.dialect, catalog.datasets[0].metadata.title().to_owned())
+            assert!(
+                !catalog.is_incomplete
+                    && catalog.unreadable_entries == 0
+                    && catalog.problems.is_empty()
+            );
+            (
+                catalog.dialect,
+                catalog.datasets[0].metadata.title().to_owned(),
+            )
         };
         let described = format!("{dataset}{content}{title}");
-        assert_eq!(read(described, 1 << 20), (Dialect::Dcat, "Late".to_owned()), "the rest is read, too");
+        assert_eq!(
+            read(described, 1 << 20),
+            (Dialect::Dcat, "Late".to_owned()),
+            "the rest is read, too"
+        );
         let late = format!("{content}{dataset}{title}");
-        assert_eq!(read(late.clone(), 1 << 20), (Dialect::Dump, "large".to_owned()));
+        assert_eq!(
+            read(late.clone(), 1 << 20),
+            (Dialect::Dump, "large".to_owned())
+        );
         assert_eq!(read(late, BEGINNING), (Dialect::Dcat, "Late".to_owned()));
     }
 
@@ -815,17 +1134,33 @@ mod tests {
                dct:description \"{}\" ; dct:creator [ foaf:name \"{long}\" ; foaf:homepage <http://e.org/> ] .",
             "b".repeat(MAX_TEXT_BYTES)
         ));
-        let Dataset { metadata, extra_statements, .. } = &read.datasets[0];
-        assert_eq!((metadata.titles.len(), metadata.descriptions.len(), &metadata.license), (1, 1, &None));
+        let Dataset {
+            metadata,
+            extra_statements,
+            ..
+        } = &read.datasets[0];
+        assert_eq!(
+            (
+                metadata.titles.len(),
+                metadata.descriptions.len(),
+                &metadata.license
+            ),
+            (1, 1, &None)
+        );
         let is_short = |statement: &Statement| match &statement.object {
             Value::Literal(literal) => literal.value().len() <= MAX_TEXT_BYTES,
             Value::Node(_) => true,
         };
         assert!(metadata.creators.is_empty() && extra_statements.iter().all(is_short));
-        assert!(read.problems[0].contains("3 texts or IRIs of more than 100000 bytes"), "{:?}", read.problems);
+        assert!(
+            read.problems[0].contains("3 texts or IRIs of more than 100000 bytes"),
+            "{:?}",
+            read.problems
+        );
         let texts = |number: usize| {
-            let texts =
-                (0..number).map(|place| format!("\"{place}{}\"", "c".repeat(MAX_TEXT_BYTES - 10))).collect::<Vec<_>>();
+            let texts = (0..number)
+                .map(|place| format!("\"{place}{}\"", "c".repeat(MAX_TEXT_BYTES - 10)))
+                .collect::<Vec<_>>();
             let turtle = format!(
                 "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
                  <http://e.org/d> a dcat:Dataset ; dct:identifier \"d\" ; dct:description {} .",
@@ -839,8 +1174,9 @@ mod tests {
 
     #[test]
     fn large_geometries_become_boxes() {
-        let points: Vec<String> =
-            (0..20_000).map(|place| format!("4 {}", 50.0 + f64::from(place) / 20_000.0)).collect();
+        let points: Vec<String> = (0..20_000)
+            .map(|place| format!("4 {}", 50.0 + f64::from(place) / 20_000.0))
+            .collect();
         let read = read_turtle(&format!(
             "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
              <http://e.org/d> a dcat:Dataset ; dct:identifier \"d\" ; dct:title \"Trees\" ;
@@ -849,7 +1185,11 @@ mod tests {
         ));
         let place = read.datasets[0].declared_place().expect("a place");
         assert_eq!(place.bounds.to_string(), "4,50,4,50.99995");
-        assert!(read.problems[0].contains("1 geometries of more than 100000 bytes"), "{:?}", read.problems);
+        assert!(
+            read.problems[0].contains("1 geometries of more than 100000 bytes"),
+            "{:?}",
+            read.problems
+        );
     }
 
     #[test]
@@ -857,16 +1197,31 @@ mod tests {
         let dataset = Dataset {
             metadata: Metadata {
                 titles: vec![
-                    Text { value: "Bäume".into(), language: Some("de".into()) },
-                    Text { value: "Trees".into(), language: Some("en".into()) },
+                    Text {
+                        value: "Bäume".into(),
+                        language: Some("de".into()),
+                    },
+                    Text {
+                        value: "Trees".into(),
+                        language: Some("en".into()),
+                    },
                 ],
                 descriptions: vec![Text::plain("All trees")],
                 keywords: vec![Text::plain("oak"), Text::plain("trees")],
                 creators: vec![
-                    Agent { name: "City".into(), iri: Some("http://e.org/city".into()) },
-                    Agent { name: "N. N.".into(), iri: None },
+                    Agent {
+                        name: "City".into(),
+                        iri: Some("http://e.org/city".into()),
+                    },
+                    Agent {
+                        name: "N. N.".into(),
+                        iri: None,
+                    },
                 ],
-                publishers: vec![Agent { name: "Press".into(), iri: Some("http://e.org/press".into()) }],
+                publishers: vec![Agent {
+                    name: "Press".into(),
+                    iri: Some("http://e.org/press".into()),
+                }],
                 license: Some("CC-BY-4.0".into()),
                 issued: Some("2024-01-02".into()),
                 modified: Some("last year".into()),
@@ -874,8 +1229,16 @@ mod tests {
                 source: Some("http://e.org/set/1".into()),
                 alternatives: vec![Text::plain("Bäume 2024")],
                 themes: vec![
-                    Theme { label: "Counting".into(), scheme: Scheme::Task, iri: Some("http://e.org/count".into()) },
-                    Theme { label: "Images".into(), scheme: Scheme::Modality, iri: None },
+                    Theme {
+                        label: "Counting".into(),
+                        scheme: Scheme::Task,
+                        iri: Some("http://e.org/count".into()),
+                    },
+                    Theme {
+                        label: "Images".into(),
+                        scheme: Scheme::Modality,
+                        iri: None,
+                    },
                 ],
                 introduced_by: vec![Work {
                     title: "On trees".into(),
@@ -895,7 +1258,11 @@ mod tests {
                     ..Distribution::new(Location::Remote("http://e.org/a.nt".into()))
                 },
             ],
-            extra_statements: vec![Statement::new(Node::Dataset, dcat::VERSION, oxrdf::Literal::from("2"))],
+            extra_statements: vec![Statement::new(
+                Node::Dataset,
+                dcat::VERSION,
+                oxrdf::Literal::from("2"),
+            )],
             remote: Some(RemoteContent {
                 endpoint: "http://e.org/sparql".into(),
                 graph: Some("http://e.org/graph".into()),
@@ -908,7 +1275,8 @@ mod tests {
         };
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let graph = graph_of(&to_triples(&dataset, &iris));
-        let mut read = from_triples(&graph, &iris.dataset(&dataset.metadata.id)).expect("described");
+        let mut read =
+            from_triples(&graph, &iris.dataset(&dataset.metadata.id)).expect("described");
         read.metadata.creators.sort();
         assert_eq!(read, dataset);
     }
@@ -921,17 +1289,37 @@ mod tests {
         for number in 0..50_000 {
             let creator = oxrdf::Literal::from(format!("Creator {number}"));
             let dump = NamedNode::new_unchecked(format!("http://e.org/{number}.nt"));
-            triples.push(OxTriple::new(dataset.clone(), NamedNode::new_unchecked(dcterms::CREATOR), creator));
-            triples.push(OxTriple::new(dataset.clone(), NamedNode::new_unchecked(void::DATA_DUMP), dump));
+            triples.push(OxTriple::new(
+                dataset.clone(),
+                NamedNode::new_unchecked(dcterms::CREATOR),
+                creator,
+            ));
+            triples.push(OxTriple::new(
+                dataset.clone(),
+                NamedNode::new_unchecked(void::DATA_DUMP),
+                dump,
+            ));
         }
         let graph = graph_of(&triples);
         let node = graph.iri(dataset.as_str()).expect("described");
-        let reader = NodeReader { graph: &graph, node, dataset_iri: None };
-        let agents = reader.agents(&[dcterms::CREATOR, dcterms::CREATOR], &mut FxHashMap::default());
+        let reader = NodeReader {
+            graph: &graph,
+            node,
+            dataset_iri: None,
+        };
+        let agents = reader.agents(
+            &[dcterms::CREATOR, dcterms::CREATOR],
+            &mut FxHashMap::default(),
+        );
         assert_eq!(agents.len(), 50_000);
         let index = CatalogIndex::for_entry(&graph, node);
         let description = BoundedDescription::new(reader, &index, &FxHashSet::default());
-        assert_eq!(reader.distributions(&description, &mut TypedNodes::default()).len(), 50_000);
+        assert_eq!(
+            reader
+                .distributions(&description, &mut TypedNodes::default())
+                .len(),
+            50_000
+        );
     }
 
     #[test]
@@ -947,9 +1335,21 @@ mod tests {
         let dataset = &catalog.datasets[0];
         assert_eq!(dataset.metadata.id.as_str(), "7");
         assert_eq!(dataset.metadata.publishers[0].name, "City");
-        let mut places: Vec<&str> = dataset.distributions.iter().map(|d| d.location.as_str()).collect();
+        let mut places: Vec<&str> = dataset
+            .distributions
+            .iter()
+            .map(|d| d.location.as_str())
+            .collect();
         places.sort_unstable();
-        assert_eq!(places, ["../../etc/passwd", "a file.nt", "dumps/seven.ttl", "http://e.org/page"]);
+        assert_eq!(
+            places,
+            [
+                "../../etc/passwd",
+                "a file.nt",
+                "dumps/seven.ttl",
+                "http://e.org/page"
+            ]
+        );
     }
 
     #[test]
@@ -965,16 +1365,44 @@ mod tests {
              :soil skos:prefLabel \"Soil\" . :rock skos:prefLabel \"Rock\" .",
         );
         let metadata = &read.datasets[0].metadata;
-        let names: Vec<&str> = metadata.publishers.iter().map(|agent| agent.name.as_str()).collect();
-        assert_eq!((names, metadata.creators.len()), (vec!["mill", "town council"], 0));
+        let names: Vec<&str> = metadata
+            .publishers
+            .iter()
+            .map(|agent| agent.name.as_str())
+            .collect();
+        assert_eq!(
+            (names, metadata.creators.len()),
+            (vec!["mill", "town council"], 0)
+        );
         let triples = to_triples(&read.datasets[0], &Iris::default());
         let lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
-        let with = |part: &str| lines.iter().filter(|line| line.contains(part)).map(String::as_str).collect::<Vec<_>>();
-        assert_eq!(with("foaf/0.1/name"), ["<http://e.org/mill> <http://xmlns.com/foaf/0.1/name> \"mill\""]);
+        let with = |part: &str| {
+            lines
+                .iter()
+                .filter(|line| line.contains(part))
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            with("foaf/0.1/name"),
+            ["<http://e.org/mill> <http://xmlns.com/foaf/0.1/name> \"mill\""]
+        );
         assert_eq!(with("dcat#theme>").len(), 2);
-        assert!(with("dcat#theme>").iter().all(|line| line.contains("> <http://e.org/")), "{lines:#?}");
-        assert!(matches!(with("dcat#keyword")[..], [keyword] if keyword.ends_with("\"Rock\"")), "{lines:#?}");
-        assert_eq!(with("media-types").len(), 1, "one IRI of the media type: {lines:#?}");
+        assert!(
+            with("dcat#theme>")
+                .iter()
+                .all(|line| line.contains("> <http://e.org/")),
+            "{lines:#?}"
+        );
+        assert!(
+            matches!(with("dcat#keyword")[..], [keyword] if keyword.ends_with("\"Rock\"")),
+            "{lines:#?}"
+        );
+        assert_eq!(
+            with("media-types").len(),
+            1,
+            "one IRI of the media type: {lines:#?}"
+        );
         assert!(with("sameAs").is_empty(), "{lines:#?}");
     }
 
@@ -983,18 +1411,34 @@ mod tests {
     fn a_dataset_without_a_date_of_issue_has_its_date_of_creation() {
         let prefixes = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .";
         let metadata = |dates: &str| {
-            let catalog = read_turtle(&format!("{prefixes} <http://e.org/set/7> a dcat:Dataset ; {dates} ."));
+            let catalog = read_turtle(&format!(
+                "{prefixes} <http://e.org/set/7> a dcat:Dataset ; {dates} ."
+            ));
             catalog.datasets[0].metadata.clone()
         };
         let created = metadata("dct:created \"2019-03-04\" ; dct:modified \"2022\"");
-        assert_eq!((created.issued.as_deref(), created.modified.as_deref()), (Some("2019-03-04"), Some("2022")));
+        assert_eq!(
+            (created.issued.as_deref(), created.modified.as_deref()),
+            (Some("2019-03-04"), Some("2022"))
+        );
         assert_eq!(created.first_year(), Some(2019));
         let both = metadata("dct:created \"2019-03-04\" ; dct:issued \"2020-05\"");
-        assert_eq!(both.issued.as_deref(), Some("2020-05"), "the date of issue comes first");
+        assert_eq!(
+            both.issued.as_deref(),
+            Some("2020-05"),
+            "the date of issue comes first"
+        );
         let modified = metadata("dct:modified \"2022\"");
-        assert_eq!((modified.issued, modified.modified.as_deref()), (None, Some("2022")));
+        assert_eq!(
+            (modified.issued, modified.modified.as_deref()),
+            (None, Some("2022"))
+        );
         for placeholder in ["9999-12-31", "2109", "0000"] {
-            assert_eq!(metadata(&format!("dct:issued \"{placeholder}\"")).first_year(), None, "{placeholder}");
+            assert_eq!(
+                metadata(&format!("dct:issued \"{placeholder}\"")).first_year(),
+                None,
+                "{placeholder}"
+            );
         }
     }
 }

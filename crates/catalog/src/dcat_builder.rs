@@ -8,7 +8,9 @@ use super::languages::{split_suffix, texts_by_language};
 use super::plain_text::{decode_entities, plain_title};
 use super::typed_fields;
 use super::{box_of_geojson, box_of_gml, box_of_text};
-use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, geosparql, locn, org, rdf, rdfs, schema, skos, vcard};
+use lodeseek_rdf::vocab::{
+    adms, dcat, dcterms, foaf, geosparql, locn, org, rdf, rdfs, schema, skos, vcard,
+};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use serde_json::{Map, Value};
@@ -91,7 +93,9 @@ impl DcatBuilder {
     pub(super) fn node(&mut self, iri: Option<&str>) -> Subject {
         let Some(text) = iri else { return self.blank() };
         match parse_address(text) {
-            Address::Iri(iri) if iri.contains("://") || iri.starts_with("urn:") => NamedNode::new_unchecked(iri).into(),
+            Address::Iri(iri) if iri.contains("://") || iri.starts_with("urn:") => {
+                NamedNode::new_unchecked(iri).into()
+            }
             _ => {
                 let node = self.blank();
                 let identifier = self.part(&node, adms::IDENTIFIER, adms::IDENTIFIER_CLASS);
@@ -120,7 +124,11 @@ impl DcatBuilder {
 
     pub(super) fn typed(&mut self, subject: &Subject, property: &str, text: &str, datatype: &str) {
         let datatype = NamedNode::new_unchecked(format!("{XSD}{datatype}"));
-        self.add(subject, property, Literal::new_typed_literal(text, datatype));
+        self.add(
+            subject,
+            property,
+            Literal::new_typed_literal(text, datatype),
+        );
     }
 
     /// Adds a problem with the value of a key. It ends with the beginning of a text.
@@ -131,12 +139,28 @@ impl DcatBuilder {
         }
         let start: String = text.chars().take(MAX_PROBLEM_CHARS).collect();
         let end = if start.len() < text.len() { "…" } else { "" };
-        self.problems.push(format!("{key}: {message}: {start}{end}"));
+        self.problems
+            .push(format!("{key}: {message}: {start}{end}"));
     }
 
     /// Adds the value of a key. Placeholders such as `N/A` are no values.
-    pub(super) fn field(&mut self, subject: &Subject, key: &str, property: &str, kind: FieldKind, value: &Value) {
-        self.fill(Slot { subject, key, property, kind }, value);
+    pub(super) fn field(
+        &mut self,
+        subject: &Subject,
+        key: &str,
+        property: &str,
+        kind: FieldKind,
+        value: &Value,
+    ) {
+        self.fill(
+            Slot {
+                subject,
+                key,
+                property,
+                kind,
+            },
+            value,
+        );
     }
 
     /// Adds titles or names: one, a list, or one per language.
@@ -145,8 +169,19 @@ impl DcatBuilder {
     }
 
     /// Adds a value of a kind. A text is a value, also if it is a placeholder.
-    pub(super) fn value(&mut self, subject: &Subject, property: &str, kind: FieldKind, value: &Value) {
-        let slot = Slot { subject, key: local(property), property, kind };
+    pub(super) fn value(
+        &mut self,
+        subject: &Subject,
+        property: &str,
+        kind: FieldKind,
+        value: &Value,
+    ) {
+        let slot = Slot {
+            subject,
+            key: local(property),
+            property,
+            kind,
+        };
         match scalar(value) {
             Some(text) => self.add_text(slot, &text),
             None => self.fill(slot, value),
@@ -160,13 +195,29 @@ impl DcatBuilder {
 
     /// Adds an IRI as a node and any other text as a literal.
     pub(super) fn resource(&mut self, subject: &Subject, property: &str, text: &str) {
-        self.add_resource(Slot { subject, key: local(property), property, kind: FieldKind::Resource }, text);
+        self.add_resource(
+            Slot {
+                subject,
+                key: local(property),
+                property,
+                kind: FieldKind::Resource,
+            },
+            text,
+        );
     }
 
     /// Adds a period in the form of an ISO 8601 interval, or any other text.
     pub(super) fn interval(&mut self, subject: &Subject, text: &str) {
         let property = dcterms::TEMPORAL;
-        self.add_interval(Slot { subject, key: local(property), property, kind: FieldKind::Period }, text);
+        self.add_interval(
+            Slot {
+                subject,
+                key: local(property),
+                property,
+                kind: FieldKind::Period,
+            },
+            text,
+        );
     }
 
     fn fill(&mut self, slot: Slot<'_>, value: &Value) {
@@ -214,8 +265,17 @@ impl DcatBuilder {
             FieldKind::LabelledNode(class) => self.described(slot, object, Some(class)),
             FieldKind::Identifier => {
                 let mut rest = object.clone();
-                let notation =
-                    take_first(&mut rest, &["identifier", "notation", "skos:notation", "value", "id", "@value"]);
+                let notation = take_first(
+                    &mut rest,
+                    &[
+                        "identifier",
+                        "notation",
+                        "skos:notation",
+                        "value",
+                        "id",
+                        "@value",
+                    ],
+                );
                 let Some(notation) = notation.as_ref().and_then(scalar) else {
                     return self.extra(slot.subject, slot.key, &Value::Object(object.clone()));
                 };
@@ -241,9 +301,14 @@ impl DcatBuilder {
         let mut rest = object.clone();
         let iri = take_iri(&mut rest);
         let label = take_first(&mut rest, NAMES);
-        let (is_theme, is_plain) = (slot.property == dcat::THEME, rest.is_empty() && class.is_none());
+        let (is_theme, is_plain) = (
+            slot.property == dcat::THEME,
+            rest.is_empty() && class.is_none(),
+        );
         match (&iri, &label) {
-            (None, None) => return self.extra(slot.subject, slot.key, &Value::Object(object.clone())),
+            (None, None) => {
+                return self.extra(slot.subject, slot.key, &Value::Object(object.clone()));
+            }
             (Some(iri), None) if is_plain => return self.add_resource(slot, iri),
             (None, Some(label)) if is_plain && !is_theme => return self.fill(slot, label),
             // A description may not make statements about a file or page.
@@ -259,7 +324,11 @@ impl DcatBuilder {
         if let Some(class) = class.or(is_theme.then_some(skos::CONCEPT)) {
             self.class(&node, class);
         }
-        let property = if is_theme { skos::PREF_LABEL } else { rdfs::LABEL };
+        let property = if is_theme {
+            skos::PREF_LABEL
+        } else {
+            rdfs::LABEL
+        };
         if let Some(label) = &label {
             self.title(&node, "name", property, label);
         }
@@ -283,9 +352,13 @@ impl DcatBuilder {
                 split_keywords(text).for_each(|keyword| self.add_title(slot, keyword, language));
             }
             value => {
-                let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) else { return };
+                let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) else {
+                    return;
+                };
                 match (slot.kind, parse_address(&text)) {
-                    (FieldKind::Title | FieldKind::Keywords, _) => self.add_title(slot, &text, language),
+                    (FieldKind::Title | FieldKind::Keywords, _) => {
+                        self.add_title(slot, &text, language)
+                    }
                     (FieldKind::Text, _) | (FieldKind::Resource, Address::Text) => {
                         self.add(slot.subject, slot.property, literal(&text, language));
                     }
@@ -315,22 +388,32 @@ impl DcatBuilder {
     }
 
     fn add_text(&mut self, slot: Slot<'_>, text: &str) {
-        let Slot { subject, property, .. } = slot;
+        let Slot {
+            subject, property, ..
+        } = slot;
         match slot.kind {
             FieldKind::Title | FieldKind::Keywords | FieldKind::Agent | FieldKind::Contact => {
                 self.add_title(slot, text, None);
             }
             FieldKind::Text => self.add(subject, property, Literal::from(text)),
-            FieldKind::Resource | FieldKind::Place | FieldKind::Period => self.add_resource(slot, text),
+            FieldKind::Resource | FieldKind::Place | FieldKind::Period => {
+                self.add_resource(slot, text)
+            }
             FieldKind::Date => self.add(subject, property, typed_fields::date(text)),
             FieldKind::Duration if text.parse::<oxsdatatypes::Duration>().is_ok() => {
                 self.typed(subject, property, text, "duration");
             }
-            FieldKind::Number if text.parse::<i64>().is_ok() => self.typed(subject, property, text, "integer"),
-            FieldKind::Number if text.parse::<f64>().is_ok_and(f64::is_finite) && !text.contains(['e', 'E']) => {
+            FieldKind::Number if text.parse::<i64>().is_ok() => {
+                self.typed(subject, property, text, "integer")
+            }
+            FieldKind::Number
+                if text.parse::<f64>().is_ok_and(f64::is_finite) && !text.contains(['e', 'E']) =>
+            {
                 self.typed(subject, property, text, "decimal");
             }
-            FieldKind::Number | FieldKind::Duration => self.add(subject, property, Literal::from(text)),
+            FieldKind::Number | FieldKind::Duration => {
+                self.add(subject, property, Literal::from(text))
+            }
             FieldKind::LabelledNode(class) => match parse_address(text) {
                 Address::Iri(iri) => self.add(subject, property, NamedNode::new_unchecked(iri)),
                 Address::Unsafe | Address::Text => {
@@ -344,20 +427,30 @@ impl DcatBuilder {
             }
             FieldKind::MediaType => {
                 let is_type = typed_fields::is_media_type(typed_fields::media_type_name(text));
-                let property = if is_type { dcat::MEDIA_TYPE } else { dcterms::FORMAT };
+                let property = if is_type {
+                    dcat::MEDIA_TYPE
+                } else {
+                    dcterms::FORMAT
+                };
                 self.add_resource(Slot { property, ..slot }, text);
             }
         }
     }
 
     fn add_resource(&mut self, slot: Slot<'_>, text: &str) {
-        let Slot { subject, property, .. } = slot;
+        let Slot {
+            subject, property, ..
+        } = slot;
         for text in split_addresses(text) {
             match parse_address(text) {
                 Address::Iri(iri) => self.add(subject, property, NamedNode::new_unchecked(iri)),
                 Address::Text => self.add(subject, property, Literal::from(text.trim())),
                 Address::Unsafe => {
-                    self.problem(slot.key, "an address of this scheme is kept as text only", text);
+                    self.problem(
+                        slot.key,
+                        "an address of this scheme is kept as text only",
+                        text,
+                    );
                     self.extra(subject, slot.key, &Value::from(text));
                 }
             }
@@ -376,21 +469,34 @@ impl DcatBuilder {
         let texts: Vec<&str> = texts.map(|(key, ..)| *key).collect();
         let mut suffixed = Vec::new();
         for (key, value) in object.iter() {
-            if let Some((field, language)) = split_suffix(key, &texts).filter(|_| is_text_or_list(value)) {
+            if let Some((field, language)) =
+                split_suffix(key, &texts).filter(|_| is_text_or_list(value))
+            {
                 suffixed.push((key.clone(), field.to_owned(), language));
             }
         }
         for (key, field, language) in suffixed {
             let mapping = fields.iter().find(|(name, ..)| *name == field);
             if let (Some((_, property, kind)), Some(value)) = (mapping, object.remove(&key)) {
-                self.add_in_language(Slot { subject, key: &key, property, kind: *kind }, &value, Some(&language));
+                self.add_in_language(
+                    Slot {
+                        subject,
+                        key: &key,
+                        property,
+                        kind: *kind,
+                    },
+                    &value,
+                    Some(&language),
+                );
             }
         }
     }
 
     /// Adds the value of a key without a property in DCAT as `schema:additionalProperty`.
     pub(super) fn extra(&mut self, subject: &Subject, key: &str, value: &Value) {
-        let Some(value) = pruned(value.clone()) else { return };
+        let Some(value) = pruned(value.clone()) else {
+            return;
+        };
         let part = self.part(subject, schema::ADDITIONAL_PROPERTY, schema::PROPERTY_VALUE);
         self.add(&part, schema::NAME, Literal::from(key));
         if let Value::Object(object) = &value
@@ -399,13 +505,21 @@ impl DcatBuilder {
         {
             for text in &texts {
                 for value in scalars(text.value) {
-                    self.add(&part, schema::VALUE, literal(&value, text.language.as_deref()));
+                    self.add(
+                        &part,
+                        schema::VALUE,
+                        literal(&value, text.language.as_deref()),
+                    );
                 }
             }
             return;
         }
         let texts = match &value {
-            Value::Array(values) if values.iter().all(|value| !value.is_object() && !value.is_array()) => {
+            Value::Array(values)
+                if values
+                    .iter()
+                    .all(|value| !value.is_object() && !value.is_array()) =>
+            {
                 values.iter().map(plain).collect()
             }
             value => vec![plain(value)],
@@ -423,10 +537,20 @@ impl DcatBuilder {
     }
 
     /// Adds the class that an object declares by `@type`. The classes in `implied` need no statement.
-    pub(super) fn declared_class(&mut self, subject: &Subject, object: &mut Object, implied: &[&str]) {
-        let Some(declared) = object.remove("@type") else { return };
+    pub(super) fn declared_class(
+        &mut self,
+        subject: &Subject,
+        object: &mut Object,
+        implied: &[&str],
+    ) {
+        let Some(declared) = object.remove("@type") else {
+            return;
+        };
         for name in scalars(&declared) {
-            let (local, known) = (name.rsplit([':', '#', '/']).next().unwrap_or(&name), CLASSES);
+            let (local, known) = (
+                name.rsplit([':', '#', '/']).next().unwrap_or(&name),
+                CLASSES,
+            );
             match known.iter().find(|(class, _)| *class == local) {
                 _ if implied.contains(&local) => {}
                 Some((_, class)) => self.class(subject, class),
@@ -441,7 +565,11 @@ impl DcatBuilder {
     /// Adds an agent or a contact point: a name, or an object with a name.
     fn agent(&mut self, slot: Slot<'_>, value: &Value) {
         let is_contact = slot.kind == FieldKind::Contact;
-        let (class, name) = if is_contact { (vcard::KIND, vcard::FN) } else { (foaf::AGENT, foaf::NAME) };
+        let (class, name) = if is_contact {
+            (vcard::KIND, vcard::FN)
+        } else {
+            (foaf::AGENT, foaf::NAME)
+        };
         let Value::Object(object) = value else {
             if let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) {
                 let node = self.part(slot.subject, slot.property, class);
@@ -452,24 +580,40 @@ impl DcatBuilder {
             }
             return;
         };
-        let Some(Value::Object(mut agent)) = pruned(Value::Object(object.clone())) else { return };
+        let Some(Value::Object(mut agent)) = pruned(Value::Object(object.clone())) else {
+            return;
+        };
         if let Some((texts, rest)) = texts_by_language(&agent) {
             let node = self.part(slot.subject, slot.property, class);
-            let slot = Slot { subject: &node, key: slot.key, property: name, kind: FieldKind::Title };
-            texts.iter().for_each(|text| self.add_in_language(slot, text.value, text.language.as_deref()));
+            let slot = Slot {
+                subject: &node,
+                key: slot.key,
+                property: name,
+                kind: FieldKind::Title,
+            };
+            texts
+                .iter()
+                .for_each(|text| self.add_in_language(slot, text.value, text.language.as_deref()));
             self.extras(&node, rest);
             return;
         }
         strip_role(&mut agent, slot.key);
         drop_repeated(&mut agent, "name", "name_translated");
         drop_repeated(&mut agent, "title", "title_translated");
-        if agent.values().all(|value| value.as_str().is_some_and(is_placeholder)) {
+        if agent
+            .values()
+            .all(|value| value.as_str().is_some_and(is_placeholder))
+        {
             return;
         }
-        let iri = ["uri", "@id"].iter().find_map(|key| take_text(&mut agent, key));
+        let iri = ["uri", "@id"]
+            .iter()
+            .find_map(|key| take_text(&mut agent, key));
         let node = if is_contact {
             if let Some(iri) = &iri {
-                agent.entry("uri").or_insert_with(|| Value::from(iri.as_str()));
+                agent
+                    .entry("uri")
+                    .or_insert_with(|| Value::from(iri.as_str()));
             }
             self.blank()
         } else {
@@ -479,10 +623,17 @@ impl DcatBuilder {
         self.class(&node, class);
         self.declared_class(&node, &mut agent, &["Agent", "Kind", "Contact"]);
         let fields = if is_contact { CONTACT } else { AGENT };
-        let names: Vec<Field> = fields.iter().filter(|(_, property, _)| *property == name).copied().collect();
+        let names: Vec<Field> = fields
+            .iter()
+            .filter(|(_, property, _)| *property == name)
+            .copied()
+            .collect();
         // Only the first of several names names the agent, for example `name` before `title`.
-        let has_name =
-            |(key, ..): &&Field| agent.get(*key).is_some_and(|value| !value.as_str().is_some_and(is_placeholder));
+        let has_name = |(key, ..): &&Field| {
+            agent
+                .get(*key)
+                .is_some_and(|value| !value.as_str().is_some_and(is_placeholder))
+        };
         if let Some(first) = names.iter().find(has_name) {
             let (key, translated) = (first.0, format!("{}_translated", first.0));
             for key in [key, &translated] {
@@ -490,15 +641,23 @@ impl DcatBuilder {
                     self.title(&node, key, name, &value);
                 }
             }
-        } else if let Some(value) = take_first(&mut agent, &["name_translated", "title_translated", "label_translated"])
-        {
+        } else if let Some(value) = take_first(
+            &mut agent,
+            &["name_translated", "title_translated", "label_translated"],
+        ) {
             self.title(&node, "name", name, &value);
         }
-        let others: Vec<Field> = fields.iter().filter(|(_, property, _)| *property != name).copied().collect();
+        let others: Vec<Field> = fields
+            .iter()
+            .filter(|(_, property, _)| *property != name)
+            .copied()
+            .collect();
         self.fields(&node, &mut agent, &others);
         self.fields(&node, &mut agent, &[("name", name, FieldKind::Title)]);
         for key in ["email", "hasEmail", "mbox"] {
-            let Some(value) = agent.remove(key).map(unwrapped) else { continue };
+            let Some(value) = agent.remove(key).map(unwrapped) else {
+                continue;
+            };
             let values = match value {
                 Value::Array(values) => values,
                 value => vec![value],
@@ -518,9 +677,18 @@ impl DcatBuilder {
     }
 
     fn emails(&mut self, node: &Subject, key: &str, is_contact: bool, addresses: &[String]) {
-        let property = if is_contact { vcard::HAS_EMAIL } else { foaf::MBOX };
+        let property = if is_contact {
+            vcard::HAS_EMAIL
+        } else {
+            foaf::MBOX
+        };
         for address in addresses {
-            let slot = Slot { subject: node, key, property, kind: FieldKind::Resource };
+            let slot = Slot {
+                subject: node,
+                key,
+                property,
+                kind: FieldKind::Resource,
+            };
             self.add_resource(slot, &mailto(address));
         }
     }
@@ -528,7 +696,10 @@ impl DcatBuilder {
     /// Adds a period of time.
     pub(super) fn period(&mut self, subject: &Subject, start: Option<&str>, end: Option<&str>) {
         let is_known = |bound: &&str| !is_placeholder(bound) && !matches!(*bound, ".." | "*");
-        let bounds = [(dcat::START_DATE, start.filter(is_known)), (dcat::END_DATE, end.filter(is_known))];
+        let bounds = [
+            (dcat::START_DATE, start.filter(is_known)),
+            (dcat::END_DATE, end.filter(is_known)),
+        ];
         if bounds.iter().all(|(_, bound)| bound.is_none()) {
             return;
         }
@@ -548,14 +719,23 @@ impl DcatBuilder {
                 let mut rest = object.clone();
                 let [start, end] = [STARTS, ENDS].map(|keys| take_first(&mut rest, keys));
                 if start.is_none() && end.is_none() {
-                    return self.object(Slot { kind: FieldKind::Resource, ..slot }, object);
+                    return self.object(
+                        Slot {
+                            kind: FieldKind::Resource,
+                            ..slot
+                        },
+                        object,
+                    );
                 }
                 let iri = take_iri(&mut rest);
                 let period = self.node(iri.as_deref());
                 self.add(slot.subject, slot.property, period.clone());
                 self.declared_class(&period, &mut rest, &["PeriodOfTime"]);
                 self.class(&period, dcterms::PERIOD_OF_TIME);
-                for (key, property, bound) in [("start", dcat::START_DATE, start), ("end", dcat::END_DATE, end)] {
+                for (key, property, bound) in [
+                    ("start", dcat::START_DATE, start),
+                    ("end", dcat::END_DATE, end),
+                ] {
                     if let Some(bound) = bound.map(unwrapped) {
                         self.field(&period, key, property, FieldKind::Date, &bound);
                     }
@@ -575,9 +755,15 @@ impl DcatBuilder {
 
     /// Adds an interval of two dates as a period, and any other text as it is.
     fn add_interval(&mut self, slot: Slot<'_>, text: &str) {
-        let is_bound = |bound: &str| matches!(bound, "" | "..") || super::Period::from_date_text(bound).is_some();
-        let ends = text.split_once('/').map(|(start, end)| (start.trim(), end.trim()));
-        match ends.filter(|(start, end)| is_bound(start) && is_bound(end) && start.len() + end.len() >= 4) {
+        let is_bound = |bound: &str| {
+            matches!(bound, "" | "..") || super::Period::from_date_text(bound).is_some()
+        };
+        let ends = text
+            .split_once('/')
+            .map(|(start, end)| (start.trim(), end.trim()));
+        match ends
+            .filter(|(start, end)| is_bound(start) && is_bound(end) && start.len() + end.len() >= 4)
+        {
             Some((start, end)) => self.period(slot.subject, Some(start), Some(end)),
             None => self.add_resource(slot, text),
         }
@@ -589,10 +775,14 @@ impl DcatBuilder {
         match nested.as_ref() {
             Value::Array(values) if is_box(values) => self.geometry_place(slot, dcat::BBOX, value),
             Value::Array(values) => values.iter().for_each(|value| self.place(slot, value)),
-            Value::Object(object) if is_geometry(object) => self.geometry_place(slot, locn::GEOMETRY, value),
+            Value::Object(object) if is_geometry(object) => {
+                self.geometry_place(slot, locn::GEOMETRY, value)
+            }
             Value::Object(object) => self.described_place(slot, object),
             value => {
-                let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) else { return };
+                let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) else {
+                    return;
+                };
                 if is_markup_geometry(&text) {
                     self.geometry_place(slot, locn::GEOMETRY, value);
                 } else if box_of_text(&text).is_some() {
@@ -614,7 +804,14 @@ impl DcatBuilder {
         let mut place = object.clone();
         if let Some((texts, rest)) = texts_by_language(object) {
             texts.iter().for_each(|text| {
-                self.add_in_language(Slot { kind: FieldKind::Resource, ..slot }, text.value, text.language.as_deref());
+                self.add_in_language(
+                    Slot {
+                        kind: FieldKind::Resource,
+                        ..slot
+                    },
+                    text.value,
+                    text.language.as_deref(),
+                );
             });
             return self.extra(slot.subject, slot.key, &Value::Object(rest));
         }
@@ -623,7 +820,14 @@ impl DcatBuilder {
         self.add(slot.subject, slot.property, location.clone());
         self.class(&location, dcterms::LOCATION);
         self.declared_class(&location, &mut place, &["Location"]);
-        for key in ["text", "prefLabel", "name", "label", "title", "display_name"] {
+        for key in [
+            "text",
+            "prefLabel",
+            "name",
+            "label",
+            "title",
+            "display_name",
+        ] {
             if let Some(label) = place.remove(key) {
                 self.title(&location, key, skos::PREF_LABEL, &label);
             }
@@ -648,7 +852,9 @@ impl DcatBuilder {
         if let Value::Array(values) = nested.as_ref()
             && !is_box(values)
         {
-            return values.iter().for_each(|value| self.geometry(subject, property, value));
+            return values
+                .iter()
+                .for_each(|value| self.geometry(subject, property, value));
         }
         // The text of a geometry is kept as it is published.
         let text = plain(value);
@@ -666,8 +872,18 @@ impl DcatBuilder {
         }
     }
 
-    fn add_with_datatype(&mut self, subject: &Subject, property: &str, text: String, datatype: &str) {
-        self.add(subject, property, Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype)));
+    fn add_with_datatype(
+        &mut self,
+        subject: &Subject,
+        property: &str,
+        text: String,
+        datatype: &str,
+    ) {
+        self.add(
+            subject,
+            property,
+            Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype)),
+        );
     }
 
     /// Returns the graph.
@@ -678,7 +894,10 @@ impl DcatBuilder {
     /// Returns the graph, and the problems with the values.
     pub(super) fn finish_with_problems(mut self) -> (TripleGraph, Vec<String>) {
         if self.unlisted_problems > 0 {
-            self.problems.push(format!("{} further problems of the entry", self.unlisted_problems));
+            self.problems.push(format!(
+                "{} further problems of the entry",
+                self.unlisted_problems
+            ));
         }
         (self.triples.finish(), self.problems)
     }
@@ -728,7 +947,12 @@ const CLASSES: &[(&str, &str)] = &[
     ("Concept", skos::CONCEPT),
 ];
 /// Properties whose values are addresses of files and pages.
-const ADDRESSES: &[&str] = &[dcat::DOWNLOAD_URL, dcat::ACCESS_URL, dcat::LANDING_PAGE, dcat::ENDPOINT_URL];
+const ADDRESSES: &[&str] = &[
+    dcat::DOWNLOAD_URL,
+    dcat::ACCESS_URL,
+    dcat::LANDING_PAGE,
+    dcat::ENDPOINT_URL,
+];
 /// Keys of a resource's name, best first.
 const NAMES: &[&str] = &[
     "name",
@@ -764,8 +988,18 @@ const STARTS: &[&str] = &[
     "dcat:startDate",
     "schema:startDate",
 ];
-const ENDS: &[&str] =
-    &["end", "endDate", "end_date", "finish", "to", "until", "temporal_end", "lte", "dcat:endDate", "schema:endDate"];
+const ENDS: &[&str] = &[
+    "end",
+    "endDate",
+    "end_date",
+    "finish",
+    "to",
+    "until",
+    "temporal_end",
+    "lte",
+    "dcat:endDate",
+    "schema:endDate",
+];
 
 fn literal(text: &str, language: Option<&str>) -> Literal {
     match language {
@@ -777,7 +1011,9 @@ fn literal(text: &str, language: Option<&str>) -> Literal {
 /// Returns the value in the JSON of a text, else the value itself. A text that may be a title or a description is only read
 /// as texts by language.
 fn nested_json(value: &Value, kind: FieldKind) -> Cow<'_, Value> {
-    let Value::String(text) = value else { return Cow::Borrowed(value) };
+    let Value::String(text) = value else {
+        return Cow::Borrowed(value);
+    };
     let text = text.trim();
     if !text.starts_with(['{', '[']) || !text.ends_with(['}', ']']) {
         return Cow::Borrowed(value);
@@ -789,12 +1025,18 @@ fn nested_json(value: &Value, kind: FieldKind) -> Cow<'_, Value> {
         };
     };
     let is_read = match (kind, &nested) {
-        (FieldKind::Title | FieldKind::Text, Value::Object(object)) => texts_by_language(object).is_some(),
+        (FieldKind::Title | FieldKind::Text, Value::Object(object)) => {
+            texts_by_language(object).is_some()
+        }
         (FieldKind::Title | FieldKind::Text, _) => false,
         (_, Value::Array(values)) => !values.is_empty(),
         (_, nested) => nested.is_object(),
     };
-    if is_read { Cow::Owned(nested) } else { Cow::Borrowed(value) }
+    if is_read {
+        Cow::Owned(nested)
+    } else {
+        Cow::Borrowed(value)
+    }
 }
 
 /// Reads a list of codes in the syntax of PostgreSQL, as in `{ITA,DEU}`, which Italian portals write.
@@ -802,14 +1044,19 @@ fn postgres_array(text: &str) -> Option<Value> {
     let inner = text.strip_prefix('{')?.strip_suffix('}')?;
     let codes: Vec<&str> = inner.split(',').map(str::trim).collect();
     let is_code = |code: &&str| {
-        !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        !code.is_empty()
+            && code
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
     };
     codes.iter().all(is_code).then(|| codes.into())
 }
 
 /// Splits a text of several keywords at commas and semicolons.
 fn split_keywords(text: &str) -> impl Iterator<Item = &str> {
-    text.split([',', ';']).map(str::trim).filter(|keyword| !keyword.is_empty())
+    text.split([',', ';'])
+        .map(str::trim)
+        .filter(|keyword| !keyword.is_empty())
 }
 
 /// Removes the name of a role from the keys of an agent, as in `creator_name`.
@@ -827,13 +1074,23 @@ fn strip_role(agent: &mut Object, role: &str) {
 
 /// Removes a text that is repeated in the texts by language of another key.
 pub(super) fn drop_repeated(object: &mut Object, key: &str, translated: &str) {
-    let Some(Value::String(text)) = object.get(key) else { return };
-    let translated = object.get(translated).map(|value| nested_json(value, FieldKind::Text));
-    let Some(Value::Object(texts)) = translated.as_deref() else { return };
+    let Some(Value::String(text)) = object.get(key) else {
+        return;
+    };
+    let translated = object
+        .get(translated)
+        .map(|value| nested_json(value, FieldKind::Text));
+    let Some(Value::Object(texts)) = translated.as_deref() else {
+        return;
+    };
     let is_repeated = texts_by_language(texts).is_some_and(|(texts, _)| {
-        texts
-            .iter()
-            .any(|one| one.language.is_some() && one.value.as_str().is_some_and(|other| other.trim() == text.trim()))
+        texts.iter().any(|one| {
+            one.language.is_some()
+                && one
+                    .value
+                    .as_str()
+                    .is_some_and(|other| other.trim() == text.trim())
+        })
     });
     if is_repeated {
         object.remove(key);
@@ -866,7 +1123,8 @@ fn take_iri(object: &mut Object) -> Option<String> {
 fn unwrapped(value: Value) -> Value {
     match value {
         Value::Object(mut object)
-            if object.len() == 1 && (object.contains_key("@value") || object.contains_key("@id")) =>
+            if object.len() == 1
+                && (object.contains_key("@value") || object.contains_key("@id")) =>
         {
             take_first(&mut object, &["@value", "@id"]).unwrap_or_default()
         }
@@ -877,15 +1135,24 @@ fn unwrapped(value: Value) -> Value {
 /// If true, the list has the numbers of a box or a position.
 pub(super) fn is_box(values: &[Value]) -> bool {
     let numbers = |values: &[Value]| values.iter().all(Value::is_number);
-    let pairs = |value: &Value| value.as_array().is_some_and(|pair| pair.len() == 2 && numbers(pair));
-    matches!(values.len(), 2 | 4 | 6) && numbers(values) || values.len() == 2 && values.iter().all(pairs)
+    let pairs = |value: &Value| {
+        value
+            .as_array()
+            .is_some_and(|pair| pair.len() == 2 && numbers(pair))
+    };
+    matches!(values.len(), 2 | 4 | 6) && numbers(values)
+        || values.len() == 2 && values.iter().all(pairs)
 }
 
 /// If true, the object is a geometry of GeoJSON or of ArcGIS.
 pub(super) fn is_geometry(object: &Object) -> bool {
     let has = |key: &str| object.contains_key(key);
-    let is_typed = has("type") && ["coordinates", "geometries", "features"].iter().any(|key| has(key));
-    let is_feature = object.get("type").and_then(Value::as_str) == Some("Feature") && has("geometry");
+    let is_typed = has("type")
+        && ["coordinates", "geometries", "features"]
+            .iter()
+            .any(|key| has(key));
+    let is_feature =
+        object.get("type").and_then(Value::as_str) == Some("Feature") && has("geometry");
     is_typed || is_feature || ["xmin", "ymin", "xmax", "ymax"].iter().all(|key| has(key))
 }
 
@@ -900,20 +1167,26 @@ fn is_markup_geometry(text: &str) -> bool {
 
 /// Splits e-mail addresses; `None` if the text is something else.
 fn emails(text: &str) -> Option<Vec<String>> {
-    let pieces = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|piece| !piece.is_empty());
+    let pieces = text
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'))
+        .filter(|piece| !piece.is_empty());
     let pieces: Vec<String> = pieces.map(str::to_owned).collect();
     let is_email = |piece: &String| {
         let address = piece.strip_prefix("mailto:").unwrap_or(piece);
-        address
-            .split_once('@')
-            .is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !host.contains('@'))
+        address.split_once('@').is_some_and(|(name, host)| {
+            !name.is_empty() && host.contains('.') && !host.contains('@')
+        })
     };
     (!pieces.is_empty() && pieces.iter().all(is_email)).then_some(pieces)
 }
 
 fn mailto(address: &str) -> String {
     let address = address.trim();
-    if address.contains('@') && !address.contains(':') { format!("mailto:{address}") } else { address.to_owned() }
+    if address.contains('@') && !address.contains(':') {
+        format!("mailto:{address}")
+    } else {
+        address.to_owned()
+    }
 }
 
 /// If true, the text stands for a missing value.
@@ -935,7 +1208,11 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         "—",
     ];
     let text = text.trim();
-    text.is_empty() || is_bare_scheme(text) || PLACEHOLDERS.iter().any(|word| text.eq_ignore_ascii_case(word))
+    text.is_empty()
+        || is_bare_scheme(text)
+        || PLACEHOLDERS
+            .iter()
+            .any(|word| text.eq_ignore_ascii_case(word))
 }
 
 fn local(property: &str) -> &str {
@@ -944,7 +1221,10 @@ fn local(property: &str) -> &str {
 
 pub(super) fn is_text_or_list(value: &Value) -> bool {
     let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
-    is_scalar(value) || value.as_array().is_some_and(|values| values.iter().all(is_scalar))
+    is_scalar(value)
+        || value
+            .as_array()
+            .is_some_and(|values| values.iter().all(is_scalar))
 }
 
 /// Returns a value without nulls, empty texts, and empty lists and objects; `None` if nothing is left.
@@ -957,7 +1237,10 @@ pub(super) fn pruned(value: Value) -> Option<Value> {
             (!values.is_empty()).then_some(Value::Array(values))
         }
         Value::Object(object) => {
-            let object: Object = object.into_iter().filter_map(|(key, value)| Some((key, pruned(value)?))).collect();
+            let object: Object = object
+                .into_iter()
+                .filter_map(|(key, value)| Some((key, pruned(value)?)))
+                .collect();
             (!object.is_empty()).then_some(Value::Object(object))
         }
         other => Some(other),

@@ -32,26 +32,45 @@ pub(super) struct JsonLd {
 /// IRIs: JSON-LD would ignore them.
 pub(super) fn to_json_ld(document: &Value) -> Option<JsonLd> {
     let root = document.as_object()?;
-    let has_context = root.get("@context").is_some_and(|context| !is_of_dcat_us(context));
-    let class = root.get("@type").and_then(Value::as_str).map(|class| class.trim_start_matches("dcat:"));
+    let has_context = root
+        .get("@context")
+        .is_some_and(|context| !is_of_dcat_us(context));
+    let class = root
+        .get("@type")
+        .and_then(Value::as_str)
+        .map(|class| class.trim_start_matches("dcat:"));
     if has_context || !class.is_some_and(|class| ROOTS.contains(&class)) {
         return None;
     }
     let context: Value = serde_json::from_str(CONTEXT).ok()?;
     let context = context.get("@context")?.as_object()?;
-    let mut converter = Converter { terms: context, problems: Vec::new(), nodes: FxHashSet::default() };
+    let mut converter = Converter {
+        terms: context,
+        problems: Vec::new(),
+        nodes: FxHashSet::default(),
+    };
     converter.collect_nodes(document);
     let mut root = converter.object(root);
     root.insert("@context".to_owned(), Value::Object(context.clone()));
-    for (key, class) in [("dataset", "Dataset"), ("datasetSeries", "DatasetSeries"), ("service", "DataService")] {
+    for (key, class) in [
+        ("dataset", "Dataset"),
+        ("datasetSeries", "DatasetSeries"),
+        ("service", "DataService"),
+    ] {
         let entries = match root.get_mut(key) {
             Some(Value::Array(entries)) => entries.as_mut_slice(),
             Some(entry) => std::slice::from_mut(entry),
             None => continue,
         };
-        entries.iter_mut().filter_map(Value::as_object_mut).for_each(|entry| add_class(entry, class));
+        entries
+            .iter_mut()
+            .filter_map(Value::as_object_mut)
+            .for_each(|entry| add_class(entry, class));
     }
-    Some(JsonLd { json: Value::Object(root).to_string(), problems: converter.problems })
+    Some(JsonLd {
+        json: Value::Object(root).to_string(),
+        problems: converter.problems,
+    })
 }
 
 /// Converter of the values of a document.
@@ -68,7 +87,8 @@ impl Converter<'_> {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.collect_nodes(value)),
             Value::Object(object) => {
-                self.nodes.extend(object.get("@id").and_then(Value::as_str).map(str::to_owned));
+                self.nodes
+                    .extend(object.get("@id").and_then(Value::as_str).map(str::to_owned));
                 object.values().for_each(|value| self.collect_nodes(value));
             }
             _ => {}
@@ -77,13 +97,18 @@ impl Converter<'_> {
 
     /// If true, the texts of a key are IRIs.
     fn has_iris(&self, key: &str) -> bool {
-        self.terms.get(key).and_then(|term| term.get("@type")).and_then(Value::as_str) == Some("@id")
+        self.terms
+            .get(key)
+            .and_then(|term| term.get("@type"))
+            .and_then(Value::as_str)
+            == Some("@id")
     }
 
     fn object(&mut self, object: &Object) -> Object {
         let (mut out, mut others) = (Object::new(), Vec::new());
         for (key, value) in object {
-            let is_known = key.starts_with('@') || self.terms.contains_key(key) || key.contains(':');
+            let is_known =
+                key.starts_with('@') || self.terms.contains_key(key) || key.contains(':');
             if key == "@context" {
                 continue;
             } else if key == "@id" {
@@ -93,13 +118,16 @@ impl Converter<'_> {
             } else if key == "@type" && !is_text_or_list(value) {
                 others.extend(pruned(value.clone()).map(|value| additional_property(key, &value)));
             } else if key == "@type" {
-                let (known, unknown): (Vec<String>, _) =
-                    scalars(value).into_iter().partition(|class| self.is_class(class));
+                let (known, unknown): (Vec<String>, _) = scalars(value)
+                    .into_iter()
+                    .partition(|class| self.is_class(class));
                 if !known.is_empty() {
                     out.insert(key.clone(), json!(known));
                 }
                 let unknown: Vec<String> = unknown;
-                others.extend((!unknown.is_empty()).then(|| additional_property(key, &json!(unknown))));
+                others.extend(
+                    (!unknown.is_empty()).then(|| additional_property(key, &json!(unknown))),
+                );
             } else if !is_known || key.contains(':') && !self.is_compact_iri(key) {
                 others.extend(pruned(value.clone()).map(|value| additional_property(key, &value)));
             } else if GEOMETRIES.contains(&key.as_str()) {
@@ -116,14 +144,19 @@ impl Converter<'_> {
 
     /// If true, the key is an absolute IRI or begins with a prefix of the context.
     fn is_compact_iri(&self, key: &str) -> bool {
-        key.split_once(':').is_some_and(|(prefix, rest)| rest.starts_with("//") || self.terms.contains_key(prefix))
+        key.split_once(':')
+            .is_some_and(|(prefix, rest)| rest.starts_with("//") || self.terms.contains_key(prefix))
     }
 
     fn value(&mut self, key: &str, value: &Value) -> Value {
         match value {
             Value::Array(values) if key == "spatial" && is_box(values) => location(geometry(value)),
-            Value::Array(values) => Value::Array(values.iter().map(|value| self.value(key, value)).collect()),
-            Value::Object(object) if key == "spatial" && is_geometry(object) => location(geometry(value)),
+            Value::Array(values) => {
+                Value::Array(values.iter().map(|value| self.value(key, value)).collect())
+            }
+            Value::Object(object) if key == "spatial" && is_geometry(object) => {
+                location(geometry(value))
+            }
             Value::Object(object) => self.nested(key, object),
             Value::String(text) if self.has_iris(key) => self.address(key, text),
             other => other.clone(),
@@ -135,7 +168,9 @@ impl Converter<'_> {
             return self.literal(key, object);
         }
         let is_linked = object.keys().any(|key| key.starts_with('@'));
-        match texts_by_language(object).filter(|(_, rest)| !is_linked && !self.has_iris(key) && rest.is_empty()) {
+        match texts_by_language(object)
+            .filter(|(_, rest)| !is_linked && !self.has_iris(key) && rest.is_empty())
+        {
             None => Value::Object(self.object(object)),
             Some((texts, _)) => {
                 let mut values = Vec::new();
@@ -155,9 +190,16 @@ impl Converter<'_> {
     /// Returns a literal of JSON-LD without other members, which would make it invalid.
     fn literal(&mut self, key: &str, object: &Object) -> Value {
         let (mut literal, mut others) = (object.clone(), object.clone());
-        literal.retain(|key, _| matches!(key.as_str(), "@value" | "@type" | "@language" | "@direction"));
+        literal.retain(|key, _| {
+            matches!(
+                key.as_str(),
+                "@value" | "@type" | "@language" | "@direction"
+            )
+        });
         others.retain(|key, _| !literal.contains_key(key));
-        let is_valid = literal.get("@value").is_some_and(|value| !value.is_array() && !value.is_object());
+        let is_valid = literal
+            .get("@value")
+            .is_some_and(|value| !value.is_array() && !value.is_object());
         if is_valid && others.is_empty() {
             return Value::Object(literal);
         }
@@ -177,7 +219,9 @@ impl Converter<'_> {
             Address::Unsafe => {
                 if self.problems.len() < MAX_PROBLEMS {
                     let start: String = text.chars().take(200).collect();
-                    self.problems.push(format!("{key}: an address of this scheme is kept as text only: {start}"));
+                    self.problems.push(format!(
+                        "{key}: an address of this scheme is kept as text only: {start}"
+                    ));
                 }
                 json!({schema::ADDITIONAL_PROPERTY: additional_property(key, &Value::from(text))})
             }
@@ -202,7 +246,9 @@ impl Converter<'_> {
 
 /// If true, the text may be a relative reference.
 fn is_reference(text: &str) -> bool {
-    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"{}|\\^`".contains(c))
+    !text.is_empty()
+        && !text
+            .contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"{}|\\^`".contains(c))
 }
 
 /// If true, the text may be the path of a file beside the catalogue.
@@ -213,7 +259,13 @@ fn is_file_name(key: &str, text: &str) -> bool {
 /// Returns a value of a key that the schema does not have.
 fn additional_property(key: &str, value: &Value) -> Value {
     let texts = match value {
-        Value::Array(values) if values.iter().all(|value| !value.is_object() && !value.is_array()) => scalars(value),
+        Value::Array(values)
+            if values
+                .iter()
+                .all(|value| !value.is_object() && !value.is_array()) =>
+        {
+            scalars(value)
+        }
         Value::Array(_) | Value::Object(_) => vec![value.to_string()],
         scalar => scalars(scalar),
     };
@@ -229,9 +281,13 @@ fn geometry(value: &Value) -> Value {
     match value {
         Value::Array(values) if is_box(values) => Value::String(value.to_string()),
         Value::Array(values) => Value::Array(values.iter().map(geometry).collect()),
-        Value::Object(object) if object.contains_key("@value") || object.contains_key("@id") => value.clone(),
+        Value::Object(object) if object.contains_key("@value") || object.contains_key("@id") => {
+            value.clone()
+        }
         Value::Object(_) => json!({"@type": GEO_JSON, "@value": value.to_string()}),
-        Value::String(text) if text.trim_start().starts_with('{') => json!({"@type": GEO_JSON, "@value": text}),
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            json!({"@type": GEO_JSON, "@value": text})
+        }
         Value::String(text) if super::box_of_wkt(text).is_some() => {
             json!({"@type": geosparql::WKT_LITERAL, "@value": text})
         }
@@ -273,7 +329,12 @@ mod tests {
         assert_eq!(read["@context"]["title"], "dct:title");
         let read = converted(json!({"@type": "Catalog", "dataset": {"title": "D"}}));
         assert_eq!(read["dataset"]["@type"], "Dataset");
-        assert!(to_json_ld(&json!({"@type": "Dataset", "@context": "https://e.org/dcat-us-3.0.jsonld"})).is_some());
+        assert!(
+            to_json_ld(
+                &json!({"@type": "Dataset", "@context": "https://e.org/dcat-us-3.0.jsonld"})
+            )
+            .is_some()
+        );
         for other in [
             json!({"@type": "Dataset", "@context": "https://schema.org/"}),
             json!({"@type": "Dataset", "@context": {"title": "http://purl.org/dc/terms/title"}}),
@@ -294,7 +355,13 @@ mod tests {
             point, [1, 2, 3, 4, 5, 6], "Old town"]}));
         let literal = json!({"@type": GEO_JSON, "@value": point.to_string()});
         assert_eq!(read["spatial"][0]["bbox"], "[1,2,3,4]");
-        assert_eq!((&read["spatial"][0]["centroid"], &read["spatial"][0]["geometry"]), (&literal, &literal));
+        assert_eq!(
+            (
+                &read["spatial"][0]["centroid"],
+                &read["spatial"][0]["geometry"]
+            ),
+            (&literal, &literal)
+        );
         assert_eq!(read["spatial"][1]["geometry"], literal);
         assert_eq!(read["spatial"][2]["geometry"], "[1,2,3,4,5,6]");
         assert_eq!(read["spatial"][3], "Old town");
@@ -306,11 +373,21 @@ mod tests {
             "publisher": "Kiln Office", "landingPage": "http://e.org/a b", "describedBy": "javascript:x"});
         let converted = to_json_ld(&document).expect("DCAT-US");
         let read: Value = serde_json::from_str(&converted.json).expect("JSON");
-        assert_eq!(read["title"][1], json!({"@value": "Fours", "@language": "fr-CA"}));
+        assert_eq!(
+            read["title"][1],
+            json!({"@value": "Fours", "@language": "fr-CA"})
+        );
         assert_eq!(read["publisher"], json!({"@value": "Kiln Office"}));
         assert_eq!(read["landingPage"], "http://e.org/a%20b");
         let others = &read[schema::ADDITIONAL_PROPERTY];
-        assert_eq!((&others[0][schema::VALUE], &others[1][schema::VALUE]), (&json!(["010:1"]), &json!(["{\"a\":1}"])));
-        assert!(converted.problems[0].starts_with("describedBy: "), "{:?}", converted.problems);
+        assert_eq!(
+            (&others[0][schema::VALUE], &others[1][schema::VALUE]),
+            (&json!(["010:1"]), &json!(["{\"a\":1}"]))
+        );
+        assert!(
+            converted.problems[0].starts_with("describedBy: "),
+            "{:?}",
+            converted.problems
+        );
     }
 }

@@ -10,10 +10,12 @@
 use super::node_reader::{is_relative, relative_reference};
 use super::schema_org::{self, AGENT_PROPERTIES};
 use lodeseek_rdf::vocab::{
-    bibo, dc11, dcat, dcatap, dcatus, dcterms, dpv, foaf, geodcatap, healthdcatap, locn, org, prov, rdf, schema, skos,
-    vcard, void,
+    bibo, dc11, dcat, dcatap, dcatus, dcterms, dpv, foaf, geodcatap, healthdcatap, locn, org, prov,
+    rdf, schema, skos, vcard, void,
 };
-use lodeseek_rdf::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name};
+use lodeseek_rdf::{
+    LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name,
+};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -117,7 +119,11 @@ struct Members {
 
 impl Members {
     fn new(values: Vec<TermId>) -> Self {
-        Self { cost: values.len(), values, is_of_role: false }
+        Self {
+            cost: values.len(),
+            values,
+            is_of_role: false,
+        }
     }
 }
 
@@ -151,16 +157,25 @@ impl<'g> Rewriter<'g> {
         let mut wrappers = FxHashMap::default();
         for (name, wrapper) in WRAPPERS {
             for namespace in ["https://schema.org/", "http://schema.org/"] {
-                wrappers.extend(graph.iri(&format!("{namespace}{name}")).map(|class| (class, *wrapper)));
+                wrappers.extend(
+                    graph
+                        .iri(&format!("{namespace}{name}"))
+                        .map(|class| (class, *wrapper)),
+                );
             }
         }
         let mut members = FxHashMap::default();
         let mut member_range: Option<(TermId, TermId)> = None;
-        let mut has_relative = graph.literals().any(|literal| has_relative_datatype(graph.term(literal)));
+        let mut has_relative = graph
+            .literals()
+            .any(|literal| has_relative_datatype(graph.term(literal)));
         for id in graph.iris() {
             let iri = graph.term(id).text();
             has_relative |= is_relative(iri);
-            if let Some(number) = iri.strip_prefix(MEMBER).and_then(|number| number.parse().ok()) {
+            if let Some(number) = iri
+                .strip_prefix(MEMBER)
+                .and_then(|number| number.parse().ok())
+            {
                 members.insert(id, number);
                 member_range = Some((member_range.map_or(id, |(first, _)| first), id));
             }
@@ -172,7 +187,8 @@ impl<'g> Rewriter<'g> {
             first: graph.iri(rdf::FIRST),
             rest: graph.iri(rdf::REST),
             nil: graph.iri(rdf::NIL),
-            positions: ["https://schema.org/position", "http://schema.org/position"].map(|iri| graph.iri(iri)),
+            positions: ["https://schema.org/position", "http://schema.org/position"]
+                .map(|iri| graph.iri(iri)),
             wrappers,
             members,
             member_range,
@@ -187,7 +203,10 @@ impl<'g> Rewriter<'g> {
 
     fn is_needed(&self) -> bool {
         let has_lists = self.first.is_some() || self.nil.is_some() || !self.members.is_empty();
-        let is_referred = self.graph.iri(self.base).is_some_and(|document| !self.is_described(document));
+        let is_referred = self
+            .graph
+            .iri(self.base)
+            .is_some_and(|document| !self.is_described(document));
         has_lists || !self.wrappers.is_empty() || self.has_relative || is_referred
     }
 
@@ -204,7 +223,9 @@ impl<'g> Rewriter<'g> {
         let mut place = 0;
         while let Some(triple) = triples.get(place) {
             let rest = &triples[place..];
-            let group = rest.partition_point(|one| (one.subject, one.predicate) <= (triple.subject, triple.predicate));
+            let group = rest.partition_point(|one| {
+                (one.subject, one.predicate) <= (triple.subject, triple.predicate)
+            });
             if !self.consumed.contains(&triple.subject) || kept.contains(&triple.subject) {
                 self.add_group(place..place + group, &found);
             }
@@ -217,7 +238,9 @@ impl<'g> Rewriter<'g> {
         let term = self.graph.term(predicate);
         match schema_org::local(term) {
             Some(name) => !STRUCTURES.contains(&name),
-            None => NAMESPACES.iter().any(|namespace| term.text().starts_with(namespace)),
+            None => NAMESPACES
+                .iter()
+                .any(|namespace| term.text().starts_with(namespace)),
         }
     }
 
@@ -269,7 +292,9 @@ impl<'g> Rewriter<'g> {
     fn consume(&mut self, node: TermId) {
         let mut cell = Some(node).filter(|node| Some(*node) != self.nil);
         while let Some(node) = cell.filter(|node| self.consumed.insert(*node)) {
-            cell = self.object(node, self.rest).filter(|next| self.object(*next, self.first).is_some());
+            cell = self
+                .object(node, self.rest)
+                .filter(|next| self.object(*next, self.first).is_some());
         }
     }
 
@@ -286,10 +311,14 @@ impl<'g> Rewriter<'g> {
         }
         let container = self.container_members(node);
         if !container.is_empty() {
-            let members = container.iter().map(|one| (self.members.get(&one.predicate), one.object));
+            let members = container
+                .iter()
+                .map(|one| (self.members.get(&one.predicate), one.object));
             let mut members: Vec<(Option<&u32>, TermId)> = members.collect();
             members.sort_unstable();
-            return Some(Members::new(members.into_iter().map(|(_, member)| member).collect()));
+            return Some(Members::new(
+                members.into_iter().map(|(_, member)| member).collect(),
+            ));
         }
         let wrapper = self.wrapper(node)?;
         let triples = self.graph.subject_triples(node);
@@ -298,13 +327,19 @@ impl<'g> Rewriter<'g> {
             Wrapper::ItemList => self.in_position(self.schema_values(triples, "itemListElement")),
             Wrapper::ListItem => self.schema_values(triples, "item"),
         };
-        let members = Members { values, cost: triples.len(), is_of_role: wrapper == Wrapper::Role };
+        let members = Members {
+            values,
+            cost: triples.len(),
+            is_of_role: wrapper == Wrapper::Role,
+        };
         (!members.values.is_empty()).then_some(members)
     }
 
     /// Returns the statements about the members of an RDF container.
     fn container_members(&self, node: TermId) -> &'g [Triple] {
-        let Some((first, last)) = self.member_range.filter(|_| self.graph.is_resource(node)) else { return &[] };
+        let Some((first, last)) = self.member_range.filter(|_| self.graph.is_resource(node)) else {
+            return &[];
+        };
         let triples = self.graph.subject_triples(node);
         let start = triples.partition_point(|one| one.predicate < first);
         let end = triples.partition_point(|one| one.predicate <= last);
@@ -313,21 +348,35 @@ impl<'g> Rewriter<'g> {
 
     /// Returns the kind of a node by its first classes.
     fn wrapper(&self, node: TermId) -> Option<Wrapper> {
-        let kind = self.rdf_type.filter(|_| !self.wrappers.is_empty() && self.graph.is_resource(node))?;
+        let kind = self
+            .rdf_type
+            .filter(|_| !self.wrappers.is_empty() && self.graph.is_resource(node))?;
         let triples = self.graph.subject_triples(node);
         let start = triples.partition_point(|one| one.predicate < kind);
-        let classes = triples[start..].iter().take_while(|one| one.predicate == kind).take(MAX_CLASSES);
-        classes.filter_map(|one| self.wrappers.get(&one.object).copied()).next()
+        let classes = triples[start..]
+            .iter()
+            .take_while(|one| one.predicate == kind)
+            .take(MAX_CLASSES);
+        classes
+            .filter_map(|one| self.wrappers.get(&one.object).copied())
+            .next()
     }
 
     /// Returns the members of an RDF list. A list that leads back to itself ends there.
     fn list(&self, head: TermId) -> Vec<TermId> {
         let (mut members, mut seen) = (Vec::new(), FxHashSet::default());
         let mut cell = Some(head);
-        while let Some(node) = cell.filter(|node| members.len() < self.budget && seen.insert(*node)) {
+        while let Some(node) = cell.filter(|node| members.len() < self.budget && seen.insert(*node))
+        {
             let triples = self.graph.subject_triples(node).iter();
-            members.extend(triples.filter(|one| Some(one.predicate) == self.first).map(|one| one.object));
-            cell = self.object(node, self.rest).filter(|next| self.graph.is_resource(*next));
+            members.extend(
+                triples
+                    .filter(|one| Some(one.predicate) == self.first)
+                    .map(|one| one.object),
+            );
+            cell = self
+                .object(node, self.rest)
+                .filter(|next| self.graph.is_resource(*next));
         }
         members
     }
@@ -336,18 +385,31 @@ impl<'g> Rewriter<'g> {
         let property = property.filter(|_| self.graph.is_resource(node))?;
         let triples = self.graph.subject_triples(node);
         let start = triples.partition_point(|one| one.predicate < property);
-        triples.get(start).filter(|one| one.predicate == property).map(|one| one.object)
+        triples
+            .get(start)
+            .filter(|one| one.predicate == property)
+            .map(|one| one.object)
     }
 
     /// Returns the values of a role: those of the property behind which it stands, or else its agents.
     fn role_values(&self, property: TermId, triples: &[Triple]) -> Vec<TermId> {
         let name = schema_org::local(self.graph.term(property));
-        let is_same = |one: &&Triple| one.predicate == property || name.is_some() && self.schema_name(one) == name;
-        let own: Vec<TermId> = triples.iter().filter(is_same).map(|one| one.object).collect();
+        let is_same = |one: &&Triple| {
+            one.predicate == property || name.is_some() && self.schema_name(one) == name
+        };
+        let own: Vec<TermId> = triples
+            .iter()
+            .filter(is_same)
+            .map(|one| one.object)
+            .collect();
         if !own.is_empty() || !self.is_agent_property(property) {
             return own;
         }
-        triples.iter().filter(|one| self.is_agent_property(one.predicate)).map(|one| one.object).collect()
+        triples
+            .iter()
+            .filter(|one| self.is_agent_property(one.predicate))
+            .map(|one| one.object)
+            .collect()
     }
 
     fn schema_name(&self, triple: &Triple) -> Option<&'g str> {
@@ -355,7 +417,11 @@ impl<'g> Rewriter<'g> {
     }
 
     fn schema_values(&self, triples: &[Triple], name: &str) -> Vec<TermId> {
-        triples.iter().filter(|one| self.schema_name(one) == Some(name)).map(|one| one.object).collect()
+        triples
+            .iter()
+            .filter(|one| self.schema_name(one) == Some(name))
+            .map(|one| one.object)
+            .collect()
     }
 
     /// Sorts the items of a list by their positions.
@@ -368,7 +434,10 @@ impl<'g> Rewriter<'g> {
         if self.wrapper(item) != Some(Wrapper::ListItem) {
             return None;
         }
-        let position = self.positions.iter().find_map(|property| self.object(item, *property))?;
+        let position = self
+            .positions
+            .iter()
+            .find_map(|property| self.object(item, *property))?;
         self.graph.term(position).text().trim().parse().ok()
     }
 
@@ -377,7 +446,11 @@ impl<'g> Rewriter<'g> {
         match schema_org::local(term) {
             Some(name) => AGENT_PROPERTIES.contains(&name),
             None => {
-                let others = [dcterms::CONTRIBUTOR, dcterms::PUBLISHER, dcterms::RIGHTS_HOLDER];
+                let others = [
+                    dcterms::CONTRIBUTOR,
+                    dcterms::PUBLISHER,
+                    dcterms::RIGHTS_HOLDER,
+                ];
                 is_creator_property(term) || others.contains(&term.text())
             }
         }
@@ -387,14 +460,19 @@ impl<'g> Rewriter<'g> {
     fn kept_nodes(&self, found: &FxHashMap<usize, Values>) -> FxHashSet<TermId> {
         let mut kept = FxHashSet::default();
         for (place, triple) in self.graph.triples().iter().enumerate() {
-            let is_outside = !self.consumed.contains(&triple.subject) && !found.contains_key(&place);
+            let is_outside =
+                !self.consumed.contains(&triple.subject) && !found.contains_key(&place);
             if !is_outside || !self.consumed.contains(&triple.object) {
                 continue;
             }
             let mut waiting = vec![triple.object];
             while let Some(node) = waiting.pop() {
                 if kept.insert(node) {
-                    let objects = self.graph.subject_triples(node).iter().map(|one| one.object);
+                    let objects = self
+                        .graph
+                        .subject_triples(node)
+                        .iter()
+                        .map(|one| one.object);
                     waiting.extend(objects.filter(|object| self.consumed.contains(object)));
                 }
             }
@@ -455,7 +533,9 @@ impl<'g> Rewriter<'g> {
         }
         match (self.roles.get(&subject).copied(), object) {
             // A class is an IRI.
-            (_, class @ Term::Literal(_)) if property == rdf::TYPE => self.add(node, dcterms::TYPE, class),
+            (_, class @ Term::Literal(_)) if property == rdf::TYPE => {
+                self.add(node, dcterms::TYPE, class)
+            }
             (Some(of), object) => self.add_role_statement(node, predicate, of, object),
             (None, object) => self.add(node, property, object),
         }
@@ -463,25 +543,41 @@ impl<'g> Rewriter<'g> {
 
     /// Adds the link from a subject to a role: a qualified attribution or relation.
     fn add_role_link(&mut self, subject: TermId, predicate: TermId, role: TermId) {
-        let link =
-            if self.is_agent_property(predicate) { prov::QUALIFIED_ATTRIBUTION } else { dcat::QUALIFIED_RELATION };
+        let link = if self.is_agent_property(predicate) {
+            prov::QUALIFIED_ATTRIBUTION
+        } else {
+            dcat::QUALIFIED_RELATION
+        };
         let (subject, role) = (self.subject_term(subject), self.subject_term(role));
         self.add(subject, link, role);
     }
 
     /// Adds a statement about a role that stands behind the property `of`.
-    fn add_role_statement(&mut self, role: NamedOrBlankNode, predicate: TermId, of: TermId, object: Term) {
+    fn add_role_statement(
+        &mut self,
+        role: NamedOrBlankNode,
+        predicate: TermId,
+        of: TermId,
+        object: Term,
+    ) {
         let term = self.graph.term(predicate);
         let name = schema_org::local(term);
         let is_attribution = self.is_agent_property(of);
         if term.text() == rdf::TYPE {
-            let class = if is_attribution { prov::ATTRIBUTION } else { dcat::RELATIONSHIP };
+            let class = if is_attribution {
+                prov::ATTRIBUTION
+            } else {
+                dcat::RELATIONSHIP
+            };
             self.add(role.clone(), rdf::TYPE, named(class));
             return self.add(role, rdf::TYPE, object);
         }
-        let is_same = predicate == of || name.is_some() && name == schema_org::local(self.graph.term(of));
+        let is_same =
+            predicate == of || name.is_some() && name == schema_org::local(self.graph.term(of));
         match (name, object) {
-            (_, object) if is_attribution && self.is_agent_property(predicate) => self.add(role, prov::AGENT, object),
+            (_, object) if is_attribution && self.is_agent_property(predicate) => {
+                self.add(role, prov::AGENT, object)
+            }
             (_, object) if is_same => self.add(role, dcterms::RELATION, object),
             (Some("roleName" | "namedPosition"), Term::Literal(label)) => {
                 let part = self.blank();
@@ -534,7 +630,9 @@ impl<'g> Rewriter<'g> {
     fn object_term(&self, predicate: TermId, object: TermId) -> Option<Term> {
         let graph = self.graph;
         match graph.term(object) {
-            TermRef::Iri(iri) if (iri == self.base || is_relative(iri)) && !self.is_described(object) => {
+            TermRef::Iri(iri)
+                if (iri == self.base || is_relative(iri)) && !self.is_described(object) =>
+            {
                 let property = graph.term(predicate);
                 let is_value = VALUE_PROPERTIES.contains(&local_name(property.text()))
                     || is_relative(iri) && schema_org::local(property).is_some();
@@ -544,8 +642,12 @@ impl<'g> Rewriter<'g> {
                 if !is_relative(iri) {
                     return Some(graph.to_term(object));
                 }
-                let fragment = iri.strip_prefix(self.base).filter(|rest| rest.starts_with(['#', '?']));
-                let text = fragment.map(str::to_owned).or_else(|| relative_reference(iri))?;
+                let fragment = iri
+                    .strip_prefix(self.base)
+                    .filter(|rest| rest.starts_with(['#', '?']));
+                let text = fragment
+                    .map(str::to_owned)
+                    .or_else(|| relative_reference(iri))?;
                 Some(Literal::from(text).into())
             }
             term @ TermRef::Literal { lexical, .. } if has_relative_datatype(term) => {

@@ -4,7 +4,9 @@
 //! dataset.
 
 use super::folder::{may_be_read, walk};
-use super::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Problems};
+use super::{
+    Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Problems,
+};
 use lodeseek_rdf::dump::{Limits, Syntax, extract};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -53,7 +55,9 @@ impl DumpFolder {
     /// If the folder cannot be read, or if the pattern has no `{id}` or leads out of the folder.
     pub fn open(folder: &Path, pattern: Option<&str>) -> Result<Self, CatalogError> {
         if let Some(pattern) = pattern {
-            let is_inside = Path::new(pattern).components().all(|part| matches!(part, Component::Normal(_)));
+            let is_inside = Path::new(pattern)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_)));
             if !pattern.contains(ID) || !is_inside {
                 return Err(CatalogError::DumpPattern(pattern.to_owned()));
             }
@@ -63,14 +67,25 @@ impl DumpFolder {
         let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for entry in entries {
             let path = entry.map_err(CatalogError::io(&folder))?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             if let (true, Some(stem)) = (path.is_file(), stem(&name)) {
                 by_name.entry(stem.to_owned()).or_default().push(path);
             }
         }
         by_name.values_mut().for_each(|files| files.sort());
         let (source, pattern) = (folder.clone(), pattern.map(str::to_owned));
-        Ok(Self { source, folder, pattern, by_name, problems: Problems::default(), _extracted: None })
+        Ok(Self {
+            source,
+            folder,
+            pattern,
+            by_name,
+            problems: Problems::default(),
+            _extracted: None,
+        })
     }
 
     /// Extracts a zip or tar archive of dumps, which may be compressed, into the folder for temporary files (`TMPDIR`), and lists it
@@ -82,14 +97,28 @@ impl DumpFolder {
     pub fn open_archive(archive: &Path, pattern: Option<&str>) -> Result<Self, CatalogError> {
         let extracted = tempfile::tempdir().map_err(CatalogError::io(&std::env::temp_dir()))?;
         let mut problems = Problems::default();
-        problems.extend(extract(archive, extracted.path(), &Limits::default()).map_err(CatalogError::io(archive))?);
-        let entries = extracted.path().read_dir().and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        let folder = match entries.map_err(CatalogError::io(extracted.path()))?.as_slice() {
+        problems.extend(
+            extract(archive, extracted.path(), &Limits::default())
+                .map_err(CatalogError::io(archive))?,
+        );
+        let entries = extracted
+            .path()
+            .read_dir()
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let folder = match entries
+            .map_err(CatalogError::io(extracted.path()))?
+            .as_slice()
+        {
             [only] if only.path().is_dir() => only.path(),
             _ => extracted.path().to_owned(),
         };
         let opened = Self::open(&folder, pattern)?;
-        Ok(Self { source: archive.to_owned(), problems, _extracted: Some(extracted), ..opened })
+        Ok(Self {
+            source: archive.to_owned(),
+            problems,
+            _extracted: Some(extracted),
+            ..opened
+        })
     }
 
     /// Returns the path of the folder or archive.
@@ -106,7 +135,11 @@ impl DumpFolder {
     ///
     /// # Errors
     /// If a folder of dumps cannot be read.
-    pub fn assign(&self, catalogs: &mut [Catalog], prefix: &str) -> Result<AssignedDumps, CatalogError> {
+    pub fn assign(
+        &self,
+        catalogs: &mut [Catalog],
+        prefix: &str,
+    ) -> Result<AssignedDumps, CatalogError> {
         let mut assigned = AssignedDumps::default();
         let mut used = BTreeSet::new();
         if let Some(first) = catalogs.first_mut() {
@@ -115,7 +148,8 @@ impl DumpFolder {
         for catalog in catalogs {
             for dataset in &mut catalog.datasets {
                 let id = dataset.metadata.id.as_str();
-                let files = self.files(id.strip_prefix(prefix).unwrap_or(id), &mut catalog.problems)?;
+                let files =
+                    self.files(id.strip_prefix(prefix).unwrap_or(id), &mut catalog.problems)?;
                 if files.is_empty() {
                     self.set_missing(dataset);
                     assigned.missing.push(dataset.metadata.id.clone());
@@ -126,7 +160,12 @@ impl DumpFolder {
                 }
             }
         }
-        assigned.unused_files = self.by_name.values().flatten().filter(|file| !used.contains(*file)).count();
+        assigned.unused_files = self
+            .by_name
+            .values()
+            .flatten()
+            .filter(|file| !used.contains(*file))
+            .count();
         Ok(assigned)
     }
 
@@ -138,25 +177,38 @@ impl DumpFolder {
     }
 
     fn set_content(&self, dataset: &mut Dataset, files: &[PathBuf]) {
-        dataset.distributions.retain(|distribution| matches!(distribution.location, Location::Remote(_)));
+        dataset
+            .distributions
+            .retain(|distribution| matches!(distribution.location, Location::Remote(_)));
         for distribution in &mut dataset.distributions {
             distribution.copy = Some(LocalCopy::Unused);
         }
         dataset.distributions.extend(files.iter().map(|file| {
-            let inner = file.strip_prefix(&self.folder).unwrap_or(file).to_string_lossy().into_owned();
+            let inner = file
+                .strip_prefix(&self.folder)
+                .unwrap_or(file)
+                .to_string_lossy()
+                .into_owned();
             let copy = Some(LocalCopy::File(file.clone()));
-            Distribution { copy, ..Distribution::new(Location::File(inner)) }
+            Distribution {
+                copy,
+                ..Distribution::new(Location::File(inner))
+            }
         }));
     }
 
     /// Returns the dumps of a dataset. Files that are not read are added to the problems.
     fn files(&self, id: &str, problems: &mut Problems) -> Result<Vec<PathBuf>, CatalogError> {
         // An id with a slash or two dots must not lead to another folder.
-        let is_name = Path::new(id).components().eq([Component::Normal(id.as_ref())]);
+        let is_name = Path::new(id)
+            .components()
+            .eq([Component::Normal(id.as_ref())]);
         if !is_name {
             return Ok(Vec::new());
         }
-        let place = self.folder.join(self.pattern.as_deref().unwrap_or(ID).replace(ID, id));
+        let place = self
+            .folder
+            .join(self.pattern.as_deref().unwrap_or(ID).replace(ID, id));
         let mut found = match &self.pattern {
             Some(_) if place.is_file() => vec![place.clone()],
             Some(_) => Vec::new(),
@@ -164,7 +216,8 @@ impl DumpFolder {
         };
         if place.is_dir() {
             let mut inner = Vec::new();
-            walk(&place, Path::new(""), 0, &mut inner, problems).map_err(CatalogError::io(&place))?;
+            walk(&place, Path::new(""), 0, &mut inner, problems)
+                .map_err(CatalogError::io(&place))?;
             found.extend(inner.into_iter().map(|file| place.join(file)));
         }
         Ok(found)
@@ -184,7 +237,9 @@ fn stem(name: &str) -> Option<&str> {
         rest = front;
     }
     match rest.rsplit_once('.') {
-        Some((front, suffix)) if Syntax::from_file_name(&format!("x.{suffix}")).is_some() => Some(front),
+        Some((front, suffix)) if Syntax::from_file_name(&format!("x.{suffix}")).is_some() => {
+            Some(front)
+        }
         _ => Some(rest),
     }
 }
@@ -209,36 +264,75 @@ mod tests {
     fn catalog(ids: &[&str]) -> Catalog {
         let dataset = |id: &&str| {
             let mut dataset = Dataset::new(Metadata::new(DatasetId::new(*id).expect("an id")));
-            dataset.distributions = vec![Distribution::new(Location::from_text("http://e.org/x.nt"))];
+            dataset.distributions =
+                vec![Distribution::new(Location::from_text("http://e.org/x.nt"))];
             dataset
         };
-        Catalog { datasets: ids.iter().map(dataset).collect(), ..Catalog::default() }
+        Catalog {
+            datasets: ids.iter().map(dataset).collect(),
+            ..Catalog::default()
+        }
     }
 
     /// Returns the files assigned to each dataset, relative to the folder.
-    fn assign(files: &[&str], ids: &[&str], pattern: Option<&str>) -> (Vec<Vec<String>>, AssignedDumps) {
+    fn assign(
+        files: &[&str],
+        ids: &[&str],
+        pattern: Option<&str>,
+    ) -> (Vec<Vec<String>>, AssignedDumps) {
         let folder = folder(files);
         let mut catalogs = [catalog(ids)];
         let dumps = DumpFolder::open(folder.path(), pattern).expect("a folder");
         let assigned = dumps.assign(&mut catalogs, "").expect("assigned");
-        let local = |distribution: &Distribution| match (&distribution.location, &distribution.copy) {
+        let local = |distribution: &Distribution| match (&distribution.location, &distribution.copy)
+        {
             (Location::File(path), Some(LocalCopy::File(_))) => Some(path.clone()),
             _ => None,
         };
-        let found = catalogs[0].datasets.iter().map(|dataset| dataset.distributions.iter().filter_map(local).collect());
+        let found = catalogs[0]
+            .datasets
+            .iter()
+            .map(|dataset| dataset.distributions.iter().filter_map(local).collect());
         (found.collect(), assigned)
     }
 
     #[test]
     fn files_and_folders_are_named_after_the_id() {
-        let files =
-            ["1.nt", "2.ttl.gz", "3/a.nt", "3/b/c.rdf", "3/notes.md", "4.tar.gz", "12.nt", "readme.md", "a.b.nt"];
+        let files = [
+            "1.nt",
+            "2.ttl.gz",
+            "3/a.nt",
+            "3/b/c.rdf",
+            "3/notes.md",
+            "4.tar.gz",
+            "12.nt",
+            "readme.md",
+            "a.b.nt",
+        ];
         let (found, assigned) = assign(&files, &["1", "2", "3", "4", "5", "a.b", "a"], None);
-        let expected: [&[&str]; 7] =
-            [&["1.nt"], &["2.ttl.gz"], &["3/a.nt", "3/b/c.rdf"], &["4.tar.gz"], &[], &["a.b.nt"], &[]];
+        let expected: [&[&str]; 7] = [
+            &["1.nt"],
+            &["2.ttl.gz"],
+            &["3/a.nt", "3/b/c.rdf"],
+            &["4.tar.gz"],
+            &[],
+            &["a.b.nt"],
+            &[],
+        ];
         assert_eq!(found, expected);
-        assert_eq!((assigned.datasets, assigned.unused_files), (5, 1), "12.nt belongs to no dataset");
-        assert_eq!(assigned.missing.iter().map(DatasetId::as_str).collect::<Vec<_>>(), ["5", "a"]);
+        assert_eq!(
+            (assigned.datasets, assigned.unused_files),
+            (5, 1),
+            "12.nt belongs to no dataset"
+        );
+        assert_eq!(
+            assigned
+                .missing
+                .iter()
+                .map(DatasetId::as_str)
+                .collect::<Vec<_>>(),
+            ["5", "a"]
+        );
     }
 
     #[test]
@@ -259,14 +353,23 @@ mod tests {
     fn archives_of_dumps_are_extracted() {
         use std::io::Write;
         let folder = tempfile::tempdir().expect("a folder");
-        let members = [("dumps/1.nt", "<a:a> <a:b> <a:c> ."), ("dumps/3/a.nt", ""), ("../2.nt", "")];
+        let members = [
+            ("dumps/1.nt", "<a:a> <a:b> <a:c> ."),
+            ("dumps/3/a.nt", ""),
+            ("../2.nt", ""),
+        ];
         let zip_path = folder.path().join("dumps.zip");
         let mut writer = zip::ZipWriter::new(fs::File::create(&zip_path).expect("created"));
         let tar_path = folder.path().join("dumps.tar.gz");
-        let gzip = flate2::write::GzEncoder::new(fs::File::create(&tar_path).expect("created"), Default::default());
+        let gzip = flate2::write::GzEncoder::new(
+            fs::File::create(&tar_path).expect("created"),
+            Default::default(),
+        );
         let mut tar = tar::Builder::new(gzip);
         for (name, content) in members {
-            writer.start_file(name, zip::write::SimpleFileOptions::default()).expect("started");
+            writer
+                .start_file(name, zip::write::SimpleFileOptions::default())
+                .expect("started");
             writer.write_all(content.as_bytes()).expect("written");
             let mut header = tar::Header::new_ustar();
             header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
@@ -276,35 +379,62 @@ mod tests {
             tar.append(&header, content.as_bytes()).expect("written");
         }
         writer.finish().expect("finished");
-        tar.into_inner().and_then(flate2::write::GzEncoder::finish).expect("finished");
+        tar.into_inner()
+            .and_then(flate2::write::GzEncoder::finish)
+            .expect("finished");
         for path in [zip_path, tar_path] {
             let dumps = DumpFolder::open_archive(&path, None).expect("an archive");
             let place = dumps.folder.clone();
             let mut catalogs = [catalog(&["1", "2", "3"])];
             let assigned = dumps.assign(&mut catalogs, "").expect("assigned");
-            assert_eq!(assigned.missing.iter().map(DatasetId::as_str).collect::<Vec<_>>(), ["2"], "{}", path.display());
+            assert_eq!(
+                assigned
+                    .missing
+                    .iter()
+                    .map(DatasetId::as_str)
+                    .collect::<Vec<_>>(),
+                ["2"],
+                "{}",
+                path.display()
+            );
             let problems = &catalogs[0].problems;
-            assert!(matches!(&problems[..], [one] if one.contains("../2.nt")), "{problems:?}");
+            assert!(
+                matches!(&problems[..], [one] if one.contains("../2.nt")),
+                "{problems:?}"
+            );
             let missing = &catalogs[0].datasets[1].distributions[0].copy;
             let name = path.display().to_string();
-            assert!(matches!(missing, Some(LocalCopy::Missing(reason)) if reason.contains(&name)), "{missing:?}");
-            let Some(LocalCopy::File(first)) = &catalogs[0].datasets[0].distributions[1].copy else { panic!("a file") };
+            assert!(
+                matches!(missing, Some(LocalCopy::Missing(reason)) if reason.contains(&name)),
+                "{missing:?}"
+            );
+            let Some(LocalCopy::File(first)) = &catalogs[0].datasets[0].distributions[1].copy
+            else {
+                panic!("a file")
+            };
             assert_eq!(fs::read_to_string(first).expect("read"), members[0].1);
             drop(dumps);
             assert!(!place.exists(), "the files are removed");
         }
-        let error = DumpFolder::open_archive(&folder.path().join("other"), None).expect_err("missing");
+        let error =
+            DumpFolder::open_archive(&folder.path().join("other"), None).expect_err("missing");
         assert!(error.to_string().contains("other"), "{error}");
         fs::write(folder.path().join("other"), "no archive").expect("written");
-        let error = DumpFolder::open_archive(&folder.path().join("other"), None).expect_err("no archive");
-        assert!(error.to_string().contains("no zip or tar archive"), "{error}");
+        let error =
+            DumpFolder::open_archive(&folder.path().join("other"), None).expect_err("no archive");
+        assert!(
+            error.to_string().contains("no zip or tar archive"),
+            "{error}"
+        );
     }
 
     #[test]
     fn an_id_leads_to_no_other_folder() {
         let parent = folder(&["dumps/1.nt", "secret/a.nt"]);
         let dumps = DumpFolder::open(&parent.path().join("dumps"), None).expect("a folder");
-        let assigned = dumps.assign(&mut [catalog(&["../secret", "./1", "a/../../secret"])], "").expect("assigned");
+        let assigned = dumps
+            .assign(&mut [catalog(&["../secret", "./1", "a/../../secret"])], "")
+            .expect("assigned");
         assert_eq!((assigned.datasets, assigned.missing.len()), (0, 3));
     }
 
@@ -312,8 +442,13 @@ mod tests {
     fn links_remain_and_missing_dumps_have_a_reason() {
         let folder = folder(&["1.nt"]);
         let mut catalogs = [catalog(&["p-1", "p-2"])];
-        DumpFolder::open(folder.path(), None).expect("a folder").assign(&mut catalogs, "p-").expect("assigned");
-        let [with, without] = catalogs[0].datasets.as_slice() else { panic!("two datasets") };
+        DumpFolder::open(folder.path(), None)
+            .expect("a folder")
+            .assign(&mut catalogs, "p-")
+            .expect("assigned");
+        let [with, without] = catalogs[0].datasets.as_slice() else {
+            panic!("two datasets")
+        };
         assert_eq!(with.distributions[0].copy, Some(LocalCopy::Unused));
         assert_eq!(with.distributions[0].location.as_str(), "http://e.org/x.nt");
         assert!(

@@ -49,10 +49,14 @@ impl Reason {
         match self {
             Self::Identifier => "the same identifier",
             Self::IdentifierAndContent => "the same identifier and content",
-            Self::IdentifierAndLabelledContent => "the same identifier and content, labels of blank nodes included",
+            Self::IdentifierAndLabelledContent => {
+                "the same identifier and content, labels of blank nodes included"
+            }
             Self::SourceAndTitle => "the same source and title",
             Self::ContentAndTitle => "the same content and title",
-            Self::LabelledContentAndTitle => "the same title and content, labels of blank nodes included",
+            Self::LabelledContentAndTitle => {
+                "the same title and content, labels of blank nodes included"
+            }
             Self::TitleAndPage => "the same title, publisher and landing page",
             Self::TitleAndDescription => "the same title, publisher and description",
         }
@@ -73,7 +77,11 @@ impl Content {
     fn reasons(&self) -> (&String, Reason, Reason) {
         match self {
             Self::Canonical(hash) => (hash, Reason::IdentifierAndContent, Reason::ContentAndTitle),
-            Self::Labelled(hash) => (hash, Reason::IdentifierAndLabelledContent, Reason::LabelledContentAndTitle),
+            Self::Labelled(hash) => (
+                hash,
+                Reason::IdentifierAndLabelledContent,
+                Reason::LabelledContentAndTitle,
+            ),
         }
     }
 }
@@ -125,8 +133,15 @@ impl Candidate {
     #[must_use]
     pub fn new(dataset: &Dataset, content: Option<&Content>) -> Self {
         let metadata = &dataset.metadata;
-        let title = if metadata.titles.is_empty() { Vec::new() } else { folded(&plain_text(metadata.title())) };
-        let publisher = metadata.agents().map(|agent| folded(&agent.name).join(" ")).min();
+        let title = if metadata.titles.is_empty() {
+            Vec::new()
+        } else {
+            folded(&plain_text(metadata.title()))
+        };
+        let publisher = metadata
+            .agents()
+            .map(|agent| folded(&agent.name).join(" "))
+            .min();
         let publisher = publisher.filter(|name| !name.is_empty());
         let numbers = numbers(&title);
         Self {
@@ -146,25 +161,43 @@ impl Candidate {
 
 /// Returns the words of a title with digits.
 fn numbers(title: &[String]) -> String {
-    let numbers = title.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
+    let numbers = title
+        .iter()
+        .filter(|word| word.contains(|c: char| c.is_ascii_digit()));
     numbers.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-fn keys(dataset: &Dataset, content: Option<&Content>, title: &[String], publisher: Option<&str>) -> Vec<OwnKey> {
+fn keys(
+    dataset: &Dataset,
+    content: Option<&Content>,
+    title: &[String],
+    publisher: Option<&str>,
+) -> Vec<OwnKey> {
     let metadata = &dataset.metadata;
     let mut keys = Vec::new();
     let key = |reason, values: &[&[u8]], is_of_source| {
         let values = digest(values.iter().copied());
-        OwnKey { key: Key { reason, values }, is_of_source }
+        OwnKey {
+            key: Key { reason, values },
+            is_of_source,
+        }
     };
     let content = content.map(Content::reasons);
     let identifiers = identifiers(dataset);
     // Titles may be long and identifiers many: each key contains the digest of the title, not the title.
     let numbers = digest([numbers(title).as_bytes()]);
     for identifier in &identifiers {
-        keys.push(key(Reason::Identifier, &[identifier.as_bytes(), &numbers], false));
+        keys.push(key(
+            Reason::Identifier,
+            &[identifier.as_bytes(), &numbers],
+            false,
+        ));
         if let Some((hash, reason, _)) = content {
-            keys.push(key(reason, &[identifier.as_bytes(), hash.as_bytes()], false));
+            keys.push(key(
+                reason,
+                &[identifier.as_bytes(), hash.as_bytes()],
+                false,
+            ));
         }
     }
     if title.is_empty() {
@@ -172,18 +205,31 @@ fn keys(dataset: &Dataset, content: Option<&Content>, title: &[String], publishe
     }
     let title = digest([title.join(" ").as_bytes()]);
     for origin in identifiers.union(&sources(dataset)) {
-        keys.push(key(Reason::SourceAndTitle, &[origin.as_bytes(), &title], !identifiers.contains(origin)));
+        keys.push(key(
+            Reason::SourceAndTitle,
+            &[origin.as_bytes(), &title],
+            !identifiers.contains(origin),
+        ));
     }
     if let Some((hash, _, reason)) = content {
         keys.push(key(reason, &[&title, hash.as_bytes()], false));
     }
     if let Some(publisher) = publisher {
         let page = metadata.landing_page.as_deref().and_then(address);
-        let description =
-            metadata.description().map(|text| folded(&plain_text(text)).join(" ")).filter(|text| !text.is_empty());
-        for (reason, other) in [(Reason::TitleAndPage, page), (Reason::TitleAndDescription, description)] {
+        let description = metadata
+            .description()
+            .map(|text| folded(&plain_text(text)).join(" "))
+            .filter(|text| !text.is_empty());
+        for (reason, other) in [
+            (Reason::TitleAndPage, page),
+            (Reason::TitleAndDescription, description),
+        ] {
             if let Some(other) = other {
-                keys.push(key(reason, &[&title, publisher.as_bytes(), other.as_bytes()], false));
+                keys.push(key(
+                    reason,
+                    &[&title, publisher.as_bytes(), other.as_bytes()],
+                    false,
+                ));
             }
         }
     }
@@ -194,25 +240,45 @@ fn keys(dataset: &Dataset, content: Option<&Content>, title: &[String], publishe
 ///
 /// Earlier numbers identify the work: version 2 of workflow 2258 is not an edition of workflow 2759.
 fn series(title: &[String], publisher: &str) -> Option<Digest> {
-    let number = title.iter().rposition(|word| word.contains(|c: char| c.is_ascii_digit()));
-    let words = title.iter().enumerate().filter(|(place, _)| Some(*place) != number);
-    let title = words.map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ");
+    let number = title
+        .iter()
+        .rposition(|word| word.contains(|c: char| c.is_ascii_digit()));
+    let words = title
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| Some(*place) != number);
+    let title = words
+        .map(|(_, word)| word.as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
     (!title.is_empty()).then(|| digest([title.as_bytes(), publisher.as_bytes()]))
 }
 
 /// Splits a text into words in lower case, without punctuation. Points within numbers are kept, for versions.
 pub(super) fn folded(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !(c.is_alphanumeric() || c == '.')).map(|word| word.trim_matches('.'));
-    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    let words = lower
+        .split(|c: char| !(c.is_alphanumeric() || c == '.'))
+        .map(|word| word.trim_matches('.'));
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Normalises a web address: removes the scheme, `www.` and a final slash.
 fn address(text: &str) -> Option<String> {
     let rest = text.trim();
-    let rest = rest.strip_prefix("https://").or_else(|| rest.strip_prefix("http://"))?;
-    let rest = rest.strip_prefix("www.").unwrap_or(rest).trim_end_matches('/');
-    let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
+    let rest = rest
+        .strip_prefix("https://")
+        .or_else(|| rest.strip_prefix("http://"))?;
+    let rest = rest
+        .strip_prefix("www.")
+        .unwrap_or(rest)
+        .trim_end_matches('/');
+    let (host, path) = rest
+        .split_once('/')
+        .map_or((rest, None), |(host, path)| (host, Some(path)));
     let host = host.to_lowercase();
     Some(path.map_or(host.clone(), |path| format!("{host}/{path}")))
 }
@@ -222,10 +288,17 @@ fn address(text: &str) -> Option<String> {
 fn identifier(text: &str) -> Option<String> {
     let text = text.trim();
     let lower = text.to_lowercase();
-    let doi = ["https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/", "doi:", "info:doi/"]
-        .iter()
-        .find_map(|prefix| lower.strip_prefix(prefix))
-        .unwrap_or(&lower);
+    let doi = [
+        "https://doi.org/",
+        "http://doi.org/",
+        "https://dx.doi.org/",
+        "http://dx.doi.org/",
+        "doi:",
+        "info:doi/",
+    ]
+    .iter()
+    .find_map(|prefix| lower.strip_prefix(prefix))
+    .unwrap_or(&lower);
     let doi = doi.trim_start();
     if doi.starts_with("10.") && doi.contains('/') && !doi.contains(char::is_whitespace) {
         return Some(format!("doi:{doi}"));
@@ -233,11 +306,19 @@ fn identifier(text: &str) -> Option<String> {
     let uuid = lower.strip_prefix("urn:uuid:").unwrap_or(&lower);
     let is_dash = |place: usize| matches!(place, 8 | 13 | 18 | 23);
     let is_uuid = uuid.len() == 36
-        && uuid.bytes().enumerate().all(|(at, byte)| if is_dash(at) { byte == b'-' } else { byte.is_ascii_hexdigit() });
+        && uuid.bytes().enumerate().all(|(at, byte)| {
+            if is_dash(at) {
+                byte == b'-'
+            } else {
+                byte.is_ascii_hexdigit()
+            }
+        });
     if is_uuid {
         return Some(format!("urn:uuid:{uuid}"));
     }
-    address(text).filter(|address| address.contains('/')).or_else(|| lower.starts_with("urn:").then_some(lower))
+    address(text)
+        .filter(|address| address.contains('/'))
+        .or_else(|| lower.starts_with("urn:").then_some(lower))
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -250,8 +331,13 @@ fn text(value: &Value) -> Option<String> {
 
 /// Returns the declared sources of a dataset. The reader stores `dct:source` as `prov:wasDerivedFrom`.
 fn sources(dataset: &Dataset) -> BTreeSet<String> {
-    let is_source = |one: &&Statement| one.subject == Node::Dataset && one.predicate == prov::WAS_DERIVED_FROM;
-    let said = dataset.extra_statements.iter().filter(is_source).filter_map(|one| text(&one.object));
+    let is_source =
+        |one: &&Statement| one.subject == Node::Dataset && one.predicate == prov::WAS_DERIVED_FROM;
+    let said = dataset
+        .extra_statements
+        .iter()
+        .filter(is_source)
+        .filter_map(|one| text(&one.object));
     said.filter_map(|text| identifier(&text)).collect()
 }
 
@@ -260,7 +346,11 @@ fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
     found.extend(dataset.metadata.source.as_deref().and_then(identifier));
     // The catalogue's identifier became the id; it may be a DOI.
     found.extend(identifier(dataset.metadata.id.as_str()));
-    for statement in dataset.extra_statements.iter().filter(|statement| statement.subject == Node::Dataset) {
+    for statement in dataset
+        .extra_statements
+        .iter()
+        .filter(|statement| statement.subject == Node::Dataset)
+    {
         match (statement.predicate.as_str(), &statement.object) {
             (adms::IDENTIFIER, Value::Node(node)) => {
                 named.insert(node.clone());
@@ -272,9 +362,15 @@ fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
             _ => {}
         }
     }
-    let notations =
-        dataset.extra_statements.iter().filter(|one| one.predicate == skos::NOTATION && named.contains(&one.subject));
-    found.extend(notations.filter_map(|one| text(&one.object)).filter_map(|text| identifier(&text)));
+    let notations = dataset
+        .extra_statements
+        .iter()
+        .filter(|one| one.predicate == skos::NOTATION && named.contains(&one.subject));
+    found.extend(
+        notations
+            .filter_map(|one| text(&one.object))
+            .filter_map(|text| identifier(&text)),
+    );
     found
 }
 
@@ -308,13 +404,19 @@ impl Duplicates {
                 sets.unite(pair[0], pair[1]);
             }
         }
-        Self { groups: groups(candidates, &holders, &mut sets), versions: versions(candidates) }
+        Self {
+            groups: groups(candidates, &holders, &mut sets),
+            versions: versions(candidates),
+        }
     }
 
     /// Returns the number of datasets that need not be shown: all but one of each group.
     #[must_use]
     pub fn surplus(&self) -> usize {
-        self.groups.iter().map(|group| group.members.len() - 1).sum()
+        self.groups
+            .iter()
+            .map(|group| group.members.len() - 1)
+            .sum()
     }
 }
 
@@ -322,8 +424,17 @@ impl Duplicates {
 fn key_holders(candidates: &[Candidate]) -> Vec<(Reason, Vec<usize>)> {
     let mut seen = FxHashSet::default();
     let mut keys: Vec<(Key, usize, bool)> = Vec::new();
-    for (place, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| seen.insert(&candidate.id)) {
-        keys.extend(candidate.keys.iter().map(|own| (own.key, place, own.is_of_source)));
+    for (place, candidate) in candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, candidate)| seen.insert(&candidate.id))
+    {
+        keys.extend(
+            candidate
+                .keys
+                .iter()
+                .map(|own| (own.key, place, own.is_of_source)),
+        );
     }
     keys.sort_unstable();
     let mut holders = Vec::new();
@@ -332,7 +443,8 @@ fn key_holders(candidates: &[Candidate]) -> Vec<(Reason, Vec<usize>)> {
         places.dedup();
         let reason = holder[0].0.reason;
         // An identifier that all holders share is not a source of any of them. It is a key of its own already.
-        let proves = reason != Reason::SourceAndTitle || holder.iter().any(|(_, _, is_of_source)| *is_of_source);
+        let proves = reason != Reason::SourceAndTitle
+            || holder.iter().any(|(_, _, is_of_source)| *is_of_source);
         if proves && (2..=COMMON).contains(&places.len()) {
             holders.push((reason, places));
         }
@@ -341,13 +453,20 @@ fn key_holders(candidates: &[Candidate]) -> Vec<(Reason, Vec<usize>)> {
 }
 
 /// Returns the groups of at least two datasets, sorted by their members.
-fn groups(candidates: &[Candidate], holders: &[(Reason, Vec<usize>)], sets: &mut DisjointSets) -> Vec<Group> {
+fn groups(
+    candidates: &[Candidate],
+    holders: &[(Reason, Vec<usize>)],
+    sets: &mut DisjointSets,
+) -> Vec<Group> {
     let mut by_set: BTreeMap<usize, Group> = BTreeMap::new();
     for (reason, places) in holders {
-        let group = by_set
-            .entry(sets.find(places[0]))
-            .or_insert_with(|| Group { members: Vec::new(), reasons: BTreeSet::new() });
-        group.members.extend(places.iter().map(|place| candidates[*place].id.clone()));
+        let group = by_set.entry(sets.find(places[0])).or_insert_with(|| Group {
+            members: Vec::new(),
+            reasons: BTreeSet::new(),
+        });
+        group
+            .members
+            .extend(places.iter().map(|place| candidates[*place].id.clone()));
         group.reasons.insert(*reason);
     }
     let mut groups: Vec<Group> = by_set.into_values().collect();
@@ -369,9 +488,13 @@ fn versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
     }
     let mut found: Vec<Vec<DatasetId>> = Vec::new();
     for editions in series.values() {
-        let numbers: FxHashSet<Digest> = editions.iter().filter_map(|edition| edition.numbers).collect();
+        let numbers: FxHashSet<Digest> = editions
+            .iter()
+            .filter_map(|edition| edition.numbers)
+            .collect();
         if numbers.len() > 1 {
-            let mut ids: Vec<DatasetId> = editions.iter().map(|edition| edition.id.clone()).collect();
+            let mut ids: Vec<DatasetId> =
+                editions.iter().map(|edition| edition.id.clone()).collect();
             ids.sort();
             ids.dedup();
             found.push(ids);
@@ -410,7 +533,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn dataset(id: &str, title: &str, publisher: &str) -> Dataset {
-        let agent = Agent { name: publisher.to_owned(), iri: None };
+        let agent = Agent {
+            name: publisher.to_owned(),
+            iri: None,
+        };
         Dataset::new(Metadata {
             titles: vec![Text::plain(title)],
             publishers: vec![agent],
@@ -420,13 +546,17 @@ mod tests {
 
     fn identified(mut dataset: Dataset, identifier: &str) -> Dataset {
         let literal = oxrdf::Literal::from(identifier);
-        dataset.extra_statements.push(Statement::new(Node::Dataset, dcterms::IDENTIFIER, literal));
+        dataset
+            .extra_statements
+            .push(Statement::new(Node::Dataset, dcterms::IDENTIFIER, literal));
         dataset
     }
 
     fn groups(candidates: &[Candidate]) -> Vec<Vec<String>> {
         let groups = Duplicates::find(candidates).groups.into_iter();
-        groups.map(|group| group.members.iter().map(ToString::to_string).collect()).collect()
+        groups
+            .map(|group| group.members.iter().map(ToString::to_string).collect())
+            .collect()
     }
 
     fn alone(dataset: &Dataset) -> Candidate {
@@ -441,12 +571,26 @@ mod tests {
             "https://doi.org/10.5281/zenodo.1",
             "http://dx.doi.org/10.5281/zenodo.1",
         ] {
-            assert_eq!(identifier(doi).as_deref(), Some("doi:10.5281/zenodo.1"), "{doi}");
+            assert_eq!(
+                identifier(doi).as_deref(),
+                Some("doi:10.5281/zenodo.1"),
+                "{doi}"
+            );
         }
-        assert_eq!(identifier("https://www.E.org/set/A/"), identifier("http://e.org/set/A"));
-        assert_ne!(identifier("http://e.org/set/A"), identifier("http://e.org/set/a"), "paths tell case apart");
+        assert_eq!(
+            identifier("https://www.E.org/set/A/"),
+            identifier("http://e.org/set/A")
+        );
+        assert_ne!(
+            identifier("http://e.org/set/A"),
+            identifier("http://e.org/set/a"),
+            "paths tell case apart"
+        );
         let uuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
-        assert_eq!(identifier(&format!("urn:uuid:{}", uuid.to_uppercase())), identifier(uuid));
+        assert_eq!(
+            identifier(&format!("urn:uuid:{}", uuid.to_uppercase())),
+            identifier(uuid)
+        );
         for none in ["12", "trees", "", "http://e.org/", "10.5", "0f8fad5b"] {
             assert_eq!(identifier(none), None, "{none}");
         }
@@ -468,33 +612,84 @@ mod tests {
         let doi = |id: &str, title: &str| identified(dataset(id, title, id), "10.1/x");
         let reasons = |a: &Dataset, b: &Dataset, content: [Option<Content>; 2]| -> Vec<Reason> {
             let [first, second] = content;
-            let found = Duplicates::find(&[Candidate::new(a, first.as_ref()), Candidate::new(b, second.as_ref())]);
-            found.groups.into_iter().flat_map(|group| group.reasons).collect()
+            let found = Duplicates::find(&[
+                Candidate::new(a, first.as_ref()),
+                Candidate::new(b, second.as_ref()),
+            ]);
+            found
+                .groups
+                .into_iter()
+                .flat_map(|group| group.reasons)
+                .collect()
         };
         let none = [const { None }; 2];
         let canonical = |hash: &str| Some(Content::Canonical(hash.to_owned()));
         let labelled = |hash: &str| Some(Content::Labelled(hash.to_owned()));
         let same = || [canonical("c"), canonical("c")];
         let alike = || [labelled("c"), labelled("c")];
-        assert_eq!(reasons(&doi("a", "Trees"), &doi("b", "All the trees"), none.clone()), [Reason::Identifier]);
-        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees 2021"), none.clone()), []);
-        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees"), same()), [Reason::IdentifierAndContent]);
-        assert_eq!(reasons(&titled("a"), &dataset("b", "City: TREES", "Other"), same()), [Reason::ContentAndTitle]);
-        assert_eq!(reasons(&titled("a"), &dataset("b", "Town trees", "Parks"), same()), []);
-        assert_eq!(reasons(&titled("a"), &titled("b"), [canonical("c"), canonical("d")]), []);
-        assert_eq!(reasons(&titled("a"), &titled("b"), [canonical("c"), labelled("c")]), []);
-        let (one, other) = (doi("a", "Trees 2020"), doi("b", "Trees"));
-        assert_eq!(reasons(&one, &other, alike()), [Reason::IdentifierAndLabelledContent]);
-        assert_eq!(reasons(&titled("a"), &titled("b"), alike()), [Reason::LabelledContentAndTitle]);
-        assert_eq!(reasons(&titled("a"), &titled("b"), none.clone()), []);
-        let (one, other) = (paged("a", "http://e.org/t/"), paged("b", "https://www.e.org/t"));
-        assert_eq!(reasons(&one, &other, none.clone()), [Reason::TitleAndPage]);
-        assert_eq!(reasons(&one, &paged("b", "https://e.org/u"), none.clone()), []);
         assert_eq!(
-            reasons(&told("a", "All of them."), &told("b", "all of them"), none.clone()),
+            reasons(&doi("a", "Trees"), &doi("b", "All the trees"), none.clone()),
+            [Reason::Identifier]
+        );
+        assert_eq!(
+            reasons(
+                &doi("a", "Trees 2020"),
+                &doi("b", "Trees 2021"),
+                none.clone()
+            ),
+            []
+        );
+        assert_eq!(
+            reasons(&doi("a", "Trees 2020"), &doi("b", "Trees"), same()),
+            [Reason::IdentifierAndContent]
+        );
+        assert_eq!(
+            reasons(&titled("a"), &dataset("b", "City: TREES", "Other"), same()),
+            [Reason::ContentAndTitle]
+        );
+        assert_eq!(
+            reasons(&titled("a"), &dataset("b", "Town trees", "Parks"), same()),
+            []
+        );
+        assert_eq!(
+            reasons(&titled("a"), &titled("b"), [canonical("c"), canonical("d")]),
+            []
+        );
+        assert_eq!(
+            reasons(&titled("a"), &titled("b"), [canonical("c"), labelled("c")]),
+            []
+        );
+        let (one, other) = (doi("a", "Trees 2020"), doi("b", "Trees"));
+        assert_eq!(
+            reasons(&one, &other, alike()),
+            [Reason::IdentifierAndLabelledContent]
+        );
+        assert_eq!(
+            reasons(&titled("a"), &titled("b"), alike()),
+            [Reason::LabelledContentAndTitle]
+        );
+        assert_eq!(reasons(&titled("a"), &titled("b"), none.clone()), []);
+        let (one, other) = (
+            paged("a", "http://e.org/t/"),
+            paged("b", "https://www.e.org/t"),
+        );
+        assert_eq!(reasons(&one, &other, none.clone()), [Reason::TitleAndPage]);
+        assert_eq!(
+            reasons(&one, &paged("b", "https://e.org/u"), none.clone()),
+            []
+        );
+        assert_eq!(
+            reasons(
+                &told("a", "All of them."),
+                &told("b", "all of them"),
+                none.clone()
+            ),
             [Reason::TitleAndDescription]
         );
-        assert_eq!(reasons(&told("a", "All"), &told("b", "Some"), none.clone()), []);
+        assert_eq!(
+            reasons(&told("a", "All"), &told("b", "Some"), none.clone()),
+            []
+        );
     }
 
     #[test]
@@ -507,10 +702,18 @@ mod tests {
         let found = Duplicates::find(&editions);
         assert!(found.groups.is_empty(), "{found:?}");
         let ids: Vec<&str> = found.versions[0].iter().map(DatasetId::as_str).collect();
-        assert_eq!((found.versions.len(), ids), (1, vec!["Census", "Census-2020", "Census-2021"]));
-        let versions = ["Tool v1.0", "Tool v1.1"].map(|title| alone(&dataset(title.split_at(5).1, title, "Office")));
+        assert_eq!(
+            (found.versions.len(), ids),
+            (1, vec!["Census", "Census-2020", "Census-2021"])
+        );
+        let versions = ["Tool v1.0", "Tool v1.1"]
+            .map(|title| alone(&dataset(title.split_at(5).1, title, "Office")));
         assert_eq!(Duplicates::find(&versions).versions.len(), 1);
-        let runs = ["workflow_2258_version_2", "workflow_2258_version_3", "workflow_2759_version_2"];
+        let runs = [
+            "workflow_2258_version_2",
+            "workflow_2258_version_3",
+            "workflow_2759_version_2",
+        ];
         let runs = runs.map(|title| alone(&dataset(title, title, "Office")));
         let found = Duplicates::find(&runs).versions;
         assert_eq!(found.len(), 1, "of one workflow alone: {found:?}");
@@ -523,21 +726,42 @@ mod tests {
         let derived = |id: &str, title: &str| {
             let mut dataset = dataset(id, title, id);
             let source = Node::Iri("https://portal.example.org/set/1".to_owned());
-            dataset.extra_statements.push(Statement::new(Node::Dataset, prov::WAS_DERIVED_FROM, source));
+            dataset.extra_statements.push(Statement::new(
+                Node::Dataset,
+                prov::WAS_DERIVED_FROM,
+                source,
+            ));
             dataset
         };
         let mut original = titled("a");
         original.metadata.source = Some("http://portal.example.org/set/1/".to_owned());
         let reasons = |a: &Dataset, b: &Dataset| -> Vec<Reason> {
             let found = Duplicates::find(&[alone(a), alone(b)]);
-            found.groups.into_iter().flat_map(|group| group.reasons).collect()
+            found
+                .groups
+                .into_iter()
+                .flat_map(|group| group.reasons)
+                .collect()
         };
-        assert_eq!(reasons(&original, &derived("b", "Trees")), [Reason::SourceAndTitle]);
-        assert_eq!(reasons(&derived("a", "Trees"), &derived("b", "Trees")), [Reason::SourceAndTitle]);
-        assert_eq!(reasons(&original, &derived("b", "Oaks among them")), [], "made from it, and another");
+        assert_eq!(
+            reasons(&original, &derived("b", "Trees")),
+            [Reason::SourceAndTitle]
+        );
+        assert_eq!(
+            reasons(&derived("a", "Trees"), &derived("b", "Trees")),
+            [Reason::SourceAndTitle]
+        );
+        assert_eq!(
+            reasons(&original, &derived("b", "Oaks among them")),
+            [],
+            "made from it, and another"
+        );
         let doi = identified(titled("b"), "https://doi.org/10.1/x");
         assert_eq!(reasons(&titled("10.1/X"), &doi), [Reason::Identifier]);
-        assert_eq!(reasons(&titled("doi:10.1/x"), &titled("http://dx.doi.org/10.1/x")), [Reason::Identifier]);
+        assert_eq!(
+            reasons(&titled("doi:10.1/x"), &titled("http://dx.doi.org/10.1/x")),
+            [Reason::Identifier]
+        );
     }
 
     #[test]
@@ -569,10 +793,20 @@ mod tests {
     fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
         let one = (0..4_u8, 0..3_u8, 0..3_u8, proptest::option::of(0..3_u8));
         proptest::collection::vec(one, 0..12).prop_map(|rows| {
-            let candidate = |(place, (title, publisher, number, content)): (usize, (u8, u8, u8, Option<u8>))| {
-                let dataset = dataset(&format!("d{place:02}"), &format!("t{title} of"), &format!("p{publisher}"));
+            let candidate = |(place, (title, publisher, number, content)): (
+                usize,
+                (u8, u8, u8, Option<u8>),
+            )| {
+                let dataset = dataset(
+                    &format!("d{place:02}"),
+                    &format!("t{title} of"),
+                    &format!("p{publisher}"),
+                );
                 let content = content.map(|content| Content::Canonical(content.to_string()));
-                Candidate::new(&identified(dataset, &format!("10.1/{number}")), content.as_ref())
+                Candidate::new(
+                    &identified(dataset, &format!("10.1/{number}")),
+                    content.as_ref(),
+                )
             };
             rows.into_iter().enumerate().map(candidate).collect()
         })

@@ -55,7 +55,9 @@ impl TitleNumber {
     /// Parses a title; `None` if its numbers are ambiguous.
     fn parse(title: &str) -> Option<Self> {
         let words = folded(title);
-        let mut numbers = words.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
+        let mut numbers = words
+            .iter()
+            .filter(|word| word.contains(|c: char| c.is_ascii_digit()));
         match (numbers.next(), numbers.next()) {
             (None, _) => Some(Self::None),
             (Some(number), None) => Self::year(number).or_else(|| Self::version(number)),
@@ -64,7 +66,10 @@ impl TitleNumber {
     }
 
     fn year(word: &str) -> Option<Self> {
-        let year = word.parse().ok().filter(|year| word.len() == 4 && (1500..2200).contains(year));
+        let year = word
+            .parse()
+            .ok()
+            .filter(|year| word.len() == 4 && (1500..2200).contains(year));
         year.map(Self::Year)
     }
 
@@ -74,7 +79,10 @@ impl TitleNumber {
         if rest.is_none() && !word.contains('.') {
             return None;
         }
-        let parts = rest.unwrap_or(word).split('.').map(|part| part.parse().ok());
+        let parts = rest
+            .unwrap_or(word)
+            .split('.')
+            .map(|part| part.parse().ok());
         parts.collect::<Option<_>>().map(Self::Version)
     }
 }
@@ -92,24 +100,43 @@ pub fn relations(titles: &[&str], own: usize) -> Vec<EditionRelation> {
 
 /// Returns the numbers of the titles if they have an order.
 fn ordered(titles: &[&str]) -> Option<Vec<TitleNumber>> {
-    let marks = titles.iter().map(|title| TitleNumber::parse(title)).collect::<Option<Vec<_>>>()?;
+    let marks = titles
+        .iter()
+        .map(|title| TitleNumber::parse(title))
+        .collect::<Option<Vec<_>>>()?;
     let numbered = marks.iter().filter(|mark| **mark != TitleNumber::None);
     let is_version = |mark: &TitleNumber| matches!(mark, TitleNumber::Version(_));
-    let kinds = numbered.clone().map(is_version).collect::<std::collections::BTreeSet<_>>().len();
-    let distinct = marks.iter().collect::<std::collections::BTreeSet<_>>().len();
+    let kinds = numbered
+        .clone()
+        .map(is_version)
+        .collect::<std::collections::BTreeSet<_>>()
+        .len();
+    let distinct = marks
+        .iter()
+        .collect::<std::collections::BTreeSet<_>>()
+        .len();
     (kinds == 1 && distinct == marks.len()).then_some(marks)
 }
 
 fn edition(marks: &[TitleNumber], own: usize, other: usize) -> EditionRelation {
     let (here, there) = (&marks[own], &marks[other]);
-    let between = |low: &TitleNumber, high: &TitleNumber| marks.iter().any(|mark| low < mark && mark < high);
+    let between =
+        |low: &TitleNumber, high: &TitleNumber| marks.iter().any(|mark| low < mark && mark < high);
     match (here, there) {
         (_, TitleNumber::None) => EditionRelation::Whole,
         (TitleNumber::None, _) => EditionRelation::Part,
-        (TitleNumber::Version(_), _) if there < here && !between(there, here) => EditionRelation::PreviousVersion,
-        (TitleNumber::Version(_), _) if here < there && !between(here, there) => EditionRelation::NextVersion,
-        (TitleNumber::Year(_), _) if there < here && !between(there, here) => EditionRelation::PreviousInSeries,
-        (TitleNumber::Year(_), _) if here < there && !between(here, there) => EditionRelation::NextInSeries,
+        (TitleNumber::Version(_), _) if there < here && !between(there, here) => {
+            EditionRelation::PreviousVersion
+        }
+        (TitleNumber::Version(_), _) if here < there && !between(here, there) => {
+            EditionRelation::NextVersion
+        }
+        (TitleNumber::Year(_), _) if there < here && !between(there, here) => {
+            EditionRelation::PreviousInSeries
+        }
+        (TitleNumber::Year(_), _) if here < there && !between(here, there) => {
+            EditionRelation::NextInSeries
+        }
         _ => EditionRelation::Other,
     }
 }
@@ -117,7 +144,9 @@ fn edition(marks: &[TitleNumber], own: usize, other: usize) -> EditionRelation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use EditionRelation::{NextInSeries, NextVersion, Other, Part, PreviousInSeries, PreviousVersion, Whole};
+    use EditionRelation::{
+        NextInSeries, NextVersion, Other, Part, PreviousInSeries, PreviousVersion, Whole,
+    };
 
     #[test]
     fn an_order_is_known_of_versions_and_years_alone() {
@@ -130,7 +159,10 @@ mod tests {
         assert_eq!(others(&versions, 1), [PreviousVersion, Whole, NextVersion]);
         assert_eq!(others(&versions, 0), [NextVersion, Whole, Other]);
         assert_eq!(others(&versions, 2), [Part, Part, Part]);
-        assert_eq!(others(&["Census 2021", "Census 2001", "Census 2011"], 2), [NextInSeries, PreviousInSeries]);
+        assert_eq!(
+            others(&["Census 2021", "Census 2001", "Census 2011"], 2),
+            [NextInSeries, PreviousInSeries]
+        );
         for unordered in [
             ["Road 66", "Road 67"],
             ["Census 2020 v1.0", "Census 2021 v1.0"],
@@ -139,6 +171,9 @@ mod tests {
         ] {
             assert_eq!(others(&unordered, 0), [Other], "{unordered:?}");
         }
-        assert_eq!(others(&["Census", "Census!", "Census 2020"], 2), [Other, Other]);
+        assert_eq!(
+            others(&["Census", "Census!", "Census 2020"], 2),
+            [Other, Other]
+        );
     }
 }

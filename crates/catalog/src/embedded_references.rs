@@ -51,7 +51,14 @@ const REFERRING: &[&str] = &[
     "wasRevisionOf",
 ];
 /// Properties of schema.org that identify a dataset without describing it.
-const IDENTIFYING: &[&str] = &["alternateName", "headline", "identifier", "name", "sameAs", "url"];
+const IDENTIFYING: &[&str] = &[
+    "alternateName",
+    "headline",
+    "identifier",
+    "name",
+    "sameAs",
+    "url",
+];
 /// Properties with which a dataset of DCAT is an entry of its own.
 const DESCRIBING: &[&str] = &[
     dcterms::TITLE,
@@ -94,7 +101,9 @@ pub(super) fn without_references(graph: &TripleGraph, nodes: Vec<TermId>) -> Vec
             continue;
         }
         let property = graph.term(triple.predicate).text();
-        let kind = *kinds.entry(triple.predicate).or_insert_with(|| Link::from_property(property));
+        let kind = *kinds
+            .entry(triple.predicate)
+            .or_insert_with(|| Link::from_property(property));
         let link = links.entry(triple.object).or_insert(kind);
         *link = kind.max(*link);
     }

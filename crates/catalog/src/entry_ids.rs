@@ -56,7 +56,10 @@ impl EntryKey {
     /// Creates the key of an entry that is being read.
     #[must_use]
     pub fn new(origin: IdOrigin) -> Self {
-        Self { origin, ..Self::default() }
+        Self {
+            origin,
+            ..Self::default()
+        }
     }
 }
 
@@ -69,12 +72,16 @@ impl Dataset {
         if !self.entry.text.is_empty() {
             return self.entry.text.clone();
         }
-        let Self { metadata, entry, .. } = self;
+        let Self {
+            metadata, entry, ..
+        } = self;
         match (&entry.origin, &metadata.source) {
             (IdOrigin::File(name), _) => format!("{DUMP}{name}"),
             (_, Some(iri)) => iri.clone(),
             (IdOrigin::Identifier(text), None) => format!("identifier:{text}"),
-            (IdOrigin::Title | IdOrigin::Line, None) => format!("{TITLE}{}#{}", metadata.title(), self.content_hash()),
+            (IdOrigin::Title | IdOrigin::Line, None) => {
+                format!("{TITLE}{}#{}", metadata.title(), self.content_hash())
+            }
             (IdOrigin::Declared | IdOrigin::Iri, None) => format!("id:{}", metadata.id),
         }
     }
@@ -84,7 +91,9 @@ impl Dataset {
     pub fn earlier_key(&self) -> Option<String> {
         match (&self.metadata.source, &self.entry.origin) {
             (Some(iri), IdOrigin::File(_)) => Some(iri.clone()),
-            (None, _) if !self.entry.first_id.is_empty() => Some(format!("id:{}", self.entry.first_id)),
+            (None, _) if !self.entry.first_id.is_empty() => {
+                Some(format!("id:{}", self.entry.first_id))
+            }
             _ => None,
         }
     }
@@ -97,7 +106,8 @@ impl Dataset {
         self.fix_key();
         let old = std::mem::replace(&mut self.metadata.id, id);
         if self.entry.origin == IdOrigin::Declared && self.entry.first_id == old.as_str() {
-            self.extra_statements.extend(typed_fields::identifier_statements(old.as_str()));
+            self.extra_statements
+                .extend(typed_fields::identifier_statements(old.as_str()));
         }
     }
 
@@ -117,12 +127,20 @@ impl Dataset {
         let own = own.strip_prefix(prefix).unwrap_or(own);
         let mut ids = Vec::new();
         for level in 1..=MAX_PARTS {
-            ids.extend(self.longer_id(level).and_then(|id| DatasetId::from_text(&format!("{prefix}{id}"))));
+            ids.extend(
+                self.longer_id(level)
+                    .and_then(|id| DatasetId::from_text(&format!("{prefix}{id}"))),
+            );
         }
         if !source_name.is_empty() {
-            ids.extend(DatasetId::from_text(&format!("{prefix}{source_name}-{own}")));
+            ids.extend(DatasetId::from_text(&format!(
+                "{prefix}{source_name}-{own}"
+            )));
         }
-        ids.extend(disambiguate_id(&self.metadata.id, &format!("{source_name}\n{}", self.key())));
+        ids.extend(disambiguate_id(
+            &self.metadata.id,
+            &format!("{source_name}\n{}", self.key()),
+        ));
         ids.dedup();
         ids
     }
@@ -138,7 +156,10 @@ impl Dataset {
             _ => return None,
         };
         let path = iri.split_once("://").map_or(iri, |(_, path)| path);
-        let mut parts: Vec<&str> = path.split(['#', '/', ':']).filter(|part| !part.is_empty()).collect();
+        let mut parts: Vec<&str> = path
+            .split(['#', '/', ':'])
+            .filter(|part| !part.is_empty())
+            .collect();
         let first = parts.len().checked_sub(level + 1)?;
         DatasetId::from_text(&parts.split_off(first).join("-"))
     }
@@ -149,7 +170,9 @@ impl Dataset {
         let statements = statements.iter().chain(&self.extra_statements);
         // The only identifier is the id, which the key does not depend on.
         let statements = statements.filter(|statement| statement.predicate != dcterms::IDENTIFIER);
-        let mut lines: Vec<String> = statements.map(|statement| format!("{statement:?}")).collect();
+        let mut lines: Vec<String> = statements
+            .map(|statement| format!("{statement:?}"))
+            .collect();
         lines.sort_unstable();
         lines.dedup();
         let mut digest = Sha256::new();
@@ -157,7 +180,11 @@ impl Dataset {
             digest.update(line.as_bytes());
             digest.update(b"\n");
         }
-        let hex: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex: String = digest
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         hex[..HASH_DIGITS].to_owned()
     }
 }
@@ -171,7 +198,9 @@ pub fn dump_path(key: &str) -> Option<&str> {
 /// Returns true if a key is an IRI, thus the same in every source.
 #[must_use]
 pub fn is_iri_key(key: &str) -> bool {
-    !["id:", "identifier:", DUMP, TITLE].iter().any(|kind| key.starts_with(kind))
+    !["id:", "identifier:", DUMP, TITLE]
+        .iter()
+        .any(|kind| key.starts_with(kind))
 }
 
 /// Returns the title in the key of an entry with neither IRI nor identifier; `None` for other keys. The keys of an entry before and
@@ -196,7 +225,10 @@ pub fn disambiguate_id(id: &DatasetId, key: &str) -> Option<DatasetId> {
 /// Gives each dataset an id of its own. Returns the later entries of datasets that are listed twice, which are left out.
 ///
 /// Catalogues repeat the description of a series with its members: this is no second entry.
-pub(super) fn make_ids_unique(datasets: &mut Vec<Dataset>, problems: &mut Vec<Problem>) -> Vec<Problem> {
+pub(super) fn make_ids_unique(
+    datasets: &mut Vec<Dataset>,
+    problems: &mut Vec<Problem>,
+) -> Vec<Problem> {
     let mut duplicates = Vec::new();
     let mut titles: BTreeMap<String, String> = BTreeMap::new();
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
@@ -237,26 +269,48 @@ fn duplicate(dataset: &Dataset, key: &str, first: &str) -> Problem {
     let identifier = match title_of_key(key) {
         Some(_) => "its content".to_owned(),
         None => {
-            format!("the identifier {}", key.strip_prefix("id:").or(key.strip_prefix("identifier:")).unwrap_or(key))
+            format!(
+                "the identifier {}",
+                key.strip_prefix("id:")
+                    .or(key.strip_prefix("identifier:"))
+                    .unwrap_or(key)
+            )
         }
     };
-    let other = if first == title { "an earlier entry".to_owned() } else { format!("the earlier entry {first:?}") };
-    Problem::new(format!("listed twice: {other} has {identifier}, too; the later entry {title:?} was left out"))
-        .of_dataset(id.as_str())
+    let other = if first == title {
+        "an earlier entry".to_owned()
+    } else {
+        format!("the earlier entry {first:?}")
+    };
+    Problem::new(format!(
+        "listed twice: {other} has {identifier}, too; the later entry {title:?} was left out"
+    ))
+    .of_dataset(id.as_str())
 }
 
 /// Gives datasets with equal ids longer ones, until all differ.
 fn separate(datasets: &mut Vec<Dataset>, problems: &mut Vec<Problem>) {
-    let mut ids: Vec<DatasetId> = datasets.iter().map(|dataset| dataset.metadata.id.clone()).collect();
+    let mut ids: Vec<DatasetId> = datasets
+        .iter()
+        .map(|dataset| dataset.metadata.id.clone())
+        .collect();
     for level in 1..=MAX_PARTS + 1 {
         let equal = equal_ids(&ids);
         if equal.is_empty() {
             break;
         }
-        for (dataset, id) in datasets.iter().zip(&mut ids).filter(|(_, id)| equal.contains(*id)) {
+        for (dataset, id) in datasets
+            .iter()
+            .zip(&mut ids)
+            .filter(|(_, id)| equal.contains(*id))
+        {
             // An identifier of a catalogue without IRIs is the dataset's own.
             if dataset.key() != format!("id:{}", dataset.metadata.id) {
-                let longer = if level <= MAX_PARTS { dataset.longer_id(level) } else { None };
+                let longer = if level <= MAX_PARTS {
+                    dataset.longer_id(level)
+                } else {
+                    None
+                };
                 let hashed = || disambiguate_id(&dataset.metadata.id, &dataset.key());
                 if let Some(other) = longer.or_else(hashed) {
                     *id = other;
@@ -267,7 +321,8 @@ fn separate(datasets: &mut Vec<Dataset>, problems: &mut Vec<Problem>) {
     let mut used = BTreeSet::new();
     for (dataset, id) in datasets.iter_mut().zip(ids) {
         if dataset.metadata.id != id && dataset.entry.origin == IdOrigin::Declared {
-            let reason = format!("another dataset has this identifier, too; this one gets the id {id}");
+            let reason =
+                format!("another dataset has this identifier, too; this one gets the id {id}");
             problems.push(Problem::new(reason).of_dataset(dataset.metadata.id.as_str()));
         }
         dataset.set_id(id);
@@ -308,7 +363,10 @@ mod tests {
     }
 
     fn data_json(entries: &[&str]) -> Catalog {
-        read("data.json", &format!(r#"{{"dataset": [{}]}}"#, entries.join(",")))
+        read(
+            "data.json",
+            &format!(r#"{{"dataset": [{}]}}"#, entries.join(",")),
+        )
     }
 
     fn entry(identifier: &str, title: &str) -> String {
@@ -316,8 +374,11 @@ mod tests {
     }
 
     fn ids(catalog: &Catalog) -> Vec<(&str, &str)> {
-        let mut ids: Vec<_> =
-            catalog.datasets.iter().map(|one| (one.metadata.title(), one.metadata.id.as_str())).collect();
+        let mut ids: Vec<_> = catalog
+            .datasets
+            .iter()
+            .map(|one| (one.metadata.title(), one.metadata.id.as_str()))
+            .collect();
         ids.sort_unstable();
         ids
     }
@@ -333,14 +394,27 @@ mod tests {
         ];
         let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
         let catalog = data_json(&entries);
-        let expected = [("A", "a-rows"), ("B", "tables-b-rows"), ("C", "other-b-rows"), ("D", "rows"), ("E", "plain")];
+        let expected = [
+            ("A", "a-rows"),
+            ("B", "tables-b-rows"),
+            ("C", "other-b-rows"),
+            ("D", "rows"),
+            ("E", "plain"),
+        ];
         assert_eq!(ids(&catalog), expected);
-        assert!(catalog.problems.is_empty() && catalog.duplicates.is_empty(), "{catalog:?}");
+        assert!(
+            catalog.problems.is_empty() && catalog.duplicates.is_empty(),
+            "{catalog:?}"
+        );
         let reversed: Vec<&str> = entries.iter().rev().copied().collect();
         assert_eq!(ids(&data_json(&reversed)), expected);
         let alone = data_json(&entries[..1]);
         assert_eq!(ids(&alone), [("A", "rows")]);
-        assert_eq!(alone.datasets[0].key(), catalog.datasets[0].key(), "the key depends on no other entry");
+        assert_eq!(
+            alone.datasets[0].key(),
+            catalog.datasets[0].key(),
+            "the key depends on no other entry"
+        );
     }
 
     #[test]
@@ -355,29 +429,56 @@ mod tests {
         let catalog = read("c.ttl", &text);
         let found = ids(&catalog);
         assert!(
-            found[0].1.starts_with("set-") && found[1].1.starts_with("set-") && found[0].1 != found[1].1,
+            found[0].1.starts_with("set-")
+                && found[1].1.starts_with("set-")
+                && found[0].1 != found[1].1,
             "{found:?}"
         );
         assert_eq!(found[2].1, "x-set");
-        assert!(found[3].1.starts_with("7-") && found[4].1.starts_with("7-"), "{found:?}");
+        assert!(
+            found[3].1.starts_with("7-") && found[4].1.starts_with("7-"),
+            "{found:?}"
+        );
         assert_eq!(catalog.problems.len(), 2, "{:?}", catalog.problems);
-        for dataset in catalog.datasets.iter().filter(|one| ["D", "E"].contains(&one.metadata.title())) {
+        for dataset in catalog
+            .datasets
+            .iter()
+            .filter(|one| ["D", "E"].contains(&one.metadata.title()))
+        {
             let statements = format!("{:?}", dataset.extra_statements);
-            assert!(statements.contains("\"7\""), "the declared identifier is kept: {statements}");
+            assert!(
+                statements.contains("\"7\""),
+                "the declared identifier is kept: {statements}"
+            );
         }
     }
 
     #[test]
     fn equal_titles_without_identifiers_are_a_dataset_each() {
-        let package =
-            |title: &str, notes: &str| format!(r#"{{"title": "{title}", "notes": "{notes}", "resources": []}}"#);
+        let package = |title: &str, notes: &str| {
+            format!(r#"{{"title": "{title}", "notes": "{notes}", "resources": []}}"#)
+        };
         let packages = |texts: &[String]| read("ckan.json", &format!("[{}]", texts.join(",")));
         let [one, two] = [package("Bridges", "north"), package("Bridges", "south")];
         let catalog = packages(&[one.clone(), two.clone()]);
-        let found: BTreeSet<String> = catalog.datasets.iter().map(|one| one.metadata.id.to_string()).collect();
-        assert!(found.len() == 2 && found.iter().all(|id| id.starts_with("Bridges-")), "{found:?}");
+        let found: BTreeSet<String> = catalog
+            .datasets
+            .iter()
+            .map(|one| one.metadata.id.to_string())
+            .collect();
+        assert!(
+            found.len() == 2 && found.iter().all(|id| id.starts_with("Bridges-")),
+            "{found:?}"
+        );
         let reversed = packages(&[two, one.clone()]);
-        assert_eq!(reversed.datasets.iter().map(|one| one.metadata.id.to_string()).collect::<BTreeSet<_>>(), found);
+        assert_eq!(
+            reversed
+                .datasets
+                .iter()
+                .map(|one| one.metadata.id.to_string())
+                .collect::<BTreeSet<_>>(),
+            found
+        );
         let alone = packages(&[one]);
         assert_eq!(alone.datasets[0].key(), catalog.datasets[0].key());
         assert_eq!(title_of_key(&alone.datasets[0].key()), Some("Bridges"));
@@ -389,12 +490,27 @@ mod tests {
 
     #[test]
     fn a_second_entry_of_a_dataset_is_named_and_no_unreadable_entry() {
-        let catalog = data_json(&[&entry("t-1", "Trees"), &entry("t-1", "Shrubs"), &entry("t-2", "Ferns")]);
+        let catalog = data_json(&[
+            &entry("t-1", "Trees"),
+            &entry("t-1", "Shrubs"),
+            &entry("t-2", "Ferns"),
+        ]);
         assert_eq!(ids(&catalog), [("Ferns", "t-2"), ("Trees", "t-1")]);
-        assert_eq!((catalog.duplicates.len(), catalog.unreadable_entries), (1, 0));
+        assert_eq!(
+            (catalog.duplicates.len(), catalog.unreadable_entries),
+            (1, 0)
+        );
         let line = catalog.duplicates[0].to_string();
-        assert!(["t-1", "Shrubs", "Trees"].iter().all(|part| line.contains(part)), "{line}");
-        let copies = data_json(&[r#"{"title": "A", "keyword": ["k"]}"#, r#"{"title": "A", "keyword": ["k"]}"#]);
+        assert!(
+            ["t-1", "Shrubs", "Trees"]
+                .iter()
+                .all(|part| line.contains(part)),
+            "{line}"
+        );
+        let copies = data_json(&[
+            r#"{"title": "A", "keyword": ["k"]}"#,
+            r#"{"title": "A", "keyword": ["k"]}"#,
+        ]);
         assert_eq!((copies.datasets.len(), copies.duplicates.len()), (1, 1));
     }
 
@@ -405,15 +521,23 @@ mod tests {
         assert_eq!(ids(&catalog), [("Fish", "1-Fish"), ("Fish", "2-Fish")]);
         let keys: Vec<String> = catalog.datasets.iter().map(Dataset::key).collect();
         assert_eq!(keys[1], format!("{}#2", keys[0]));
-        let later = read("list.jsonl", &format!("{}\n{line}\n", line.replace("Fish", "Birds")));
-        assert_eq!(later.datasets[1].key(), keys[0], "the key depends on no number");
+        let later = read(
+            "list.jsonl",
+            &format!("{}\n{line}\n", line.replace("Fish", "Birds")),
+        );
+        assert_eq!(
+            later.datasets[1].key(),
+            keys[0],
+            "the key depends on no number"
+        );
     }
 
     #[test]
     fn long_ids_get_a_hash_too() {
         let long = "a".repeat(200);
         let id = DatasetId::new(long).expect("an id");
-        let [one, two] = ["http://e.org/1", "http://e.org/2"].map(|key| disambiguate_id(&id, key).expect("an id"));
+        let [one, two] = ["http://e.org/1", "http://e.org/2"]
+            .map(|key| disambiguate_id(&id, key).expect("an id"));
         assert!(one != two && one.as_str().len() < 200);
     }
 
@@ -421,9 +545,16 @@ mod tests {
     fn other_ids_name_the_iri_or_the_source() {
         let catalog = data_json(&[&entry("https://e.org/tables/a/rows", "A"), &entry("1", "B")]);
         let named = |place: usize| {
-            catalog.datasets[place].other_ids("city", "").iter().map(ToString::to_string).collect::<Vec<_>>()
+            catalog.datasets[place]
+                .other_ids("city", "")
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
         };
-        assert_eq!(named(0)[..3], ["a-rows", "tables-a-rows", "e.org-tables-a-rows"]);
+        assert_eq!(
+            named(0)[..3],
+            ["a-rows", "tables-a-rows", "e.org-tables-a-rows"]
+        );
         assert_eq!(named(1)[0], "city-1");
         assert_eq!(named(1).len(), 2);
     }

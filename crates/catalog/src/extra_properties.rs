@@ -4,7 +4,8 @@ use super::statement::{NodeCache, StatementIndex, cached};
 use super::typed_fields::agent_node;
 use super::{Dataset, Node, Value, plain_text};
 use lodeseek_rdf::vocab::{
-    adms, dcat, dcatus, dcterms, dpv, foaf, geodcatap, healthdcatap, owl, prov, rdf, rdfs, schema, skos, vcard,
+    adms, dcat, dcatus, dcterms, dpv, foaf, geodcatap, healthdcatap, owl, prov, rdf, rdfs, schema,
+    skos, vcard,
 };
 use lodeseek_rdf::{local_name, words};
 use rustc_hash::FxHashMap;
@@ -57,7 +58,10 @@ const PROPERTIES: &[(&str, &str)] = &[
     (healthdcatap::MAX_TYPICAL_AGE, "Maximum typical age"),
     (healthdcatap::MIN_TYPICAL_AGE, "Minimum typical age"),
     (healthdcatap::NUMBER_OF_RECORDS, "Number of records"),
-    (healthdcatap::NUMBER_OF_UNIQUE_INDIVIDUALS, "Number of individuals"),
+    (
+        healthdcatap::NUMBER_OF_UNIQUE_INDIVIDUALS,
+        "Number of individuals",
+    ),
     (healthdcatap::POPULATION_COVERAGE, "Population"),
     (healthdcatap::PUBLISHER_NOTE, "Publisher note"),
     (healthdcatap::PUBLISHER_TYPE, "Publisher type"),
@@ -72,7 +76,10 @@ const PROPERTIES: &[(&str, &str)] = &[
     (dcatus::METADATA_DISTRIBUTION, "Metadata document"),
     (dcatus::ACCESS_RESTRICTION, "Access restriction"),
     (dcatus::USE_RESTRICTION, "Use restriction"),
-    (dcatus::CUI_RESTRICTION, "Controlled unclassified information"),
+    (
+        dcatus::CUI_RESTRICTION,
+        "Controlled unclassified information",
+    ),
     (dcatus::GEOGRAPHIC_BOUNDING_BOX, "Bounding box"),
     (geodcatap::REFERENCE_SYSTEM, "Reference system"),
     (geodcatap::SPATIAL_RESOLUTION_AS_TEXT, "Spatial resolution"),
@@ -125,13 +132,19 @@ impl Dataset {
         for (property, name) in PROPERTIES {
             let mut values = BTreeSet::new();
             for value in texts.statements.values(&Node::Dataset, property) {
-                let text = texts.value_text(value).map(|text| plain_text(&text).into_owned());
+                let text = texts
+                    .value_text(value)
+                    .map(|text| plain_text(&text).into_owned());
                 values.extend(text.filter(|text| !text.is_empty()));
                 if values.len() > SHOWN {
                     values.pop_last();
                 }
             }
-            let named = |value| ExtraProperty { property, label: name, value };
+            let named = |value| ExtraProperty {
+                property,
+                label: name,
+                value,
+            };
             properties.extend(values.into_iter().map(named));
         }
         properties
@@ -168,16 +181,21 @@ impl<'d> ValueTexts<'d> {
             agents.insert(agent_node(agent), agent.name.as_str());
         }
         let statements = StatementIndex::new(&dataset.extra_statements);
-        Self { statements, agents, attributed: NodeCache::default() }
+        Self {
+            statements,
+            agents,
+            attributed: NodeCache::default(),
+        }
     }
 
     fn value_text(&self, value: &'d Value) -> Option<String> {
         match value {
             Value::Literal(literal) => Some(literal.value().trim().to_owned()),
             Value::Node(Node::Dataset) => None,
-            Value::Node(part @ Node::Part(_)) => {
-                self.name(part).or_else(|| self.attribution(part)).or_else(|| self.listed_values(part))
-            }
+            Value::Node(part @ Node::Part(_)) => self
+                .name(part)
+                .or_else(|| self.attribution(part))
+                .or_else(|| self.listed_values(part)),
             Value::Node(node @ Node::Iri(iri)) => self.name(node).or_else(|| Some(iri.clone())),
         }
     }
@@ -185,11 +203,13 @@ impl<'d> ValueTexts<'d> {
     /// Returns the name of a part or of a described resource. A period without a name becomes its two ends; an e-mail address follows the name.
     fn name(&self, part: &Node) -> Option<String> {
         let text = |property: &str| {
-            self.statements.values(part, property).find_map(|value| match value {
-                Value::Literal(literal) => Some(literal.value().trim().to_owned()),
-                Value::Node(Node::Iri(iri)) => Some(iri.clone()),
-                Value::Node(_) => None,
-            })
+            self.statements
+                .values(part, property)
+                .find_map(|value| match value {
+                    Value::Literal(literal) => Some(literal.value().trim().to_owned()),
+                    Value::Node(Node::Iri(iri)) => Some(iri.clone()),
+                    Value::Node(_) => None,
+                })
         };
         let agent = self.agents.get(part).map(|name| (*name).to_owned());
         if agent.is_none() && !self.statements.describes(part) {
@@ -197,7 +217,10 @@ impl<'d> ValueTexts<'d> {
         }
         let name = agent.or_else(|| NAMES.iter().find_map(|property| text(property)));
         let ends = [dcat::START_DATE, dcat::END_DATE].map(text);
-        let period = ends.iter().any(Option::is_some).then(|| ends.map(Option::unwrap_or_default).join(" – "));
+        let period = ends
+            .iter()
+            .any(Option::is_some)
+            .then(|| ends.map(Option::unwrap_or_default).join(" – "));
         let mail = text(vcard::HAS_EMAIL).map(|mail| mail.trim_start_matches("mailto:").to_owned());
         match (name.or(period), mail) {
             (Some(name), Some(mail)) if name != mail => Some(format!("{name} ({mail})")),
@@ -207,11 +230,19 @@ impl<'d> ValueTexts<'d> {
 
     /// Returns the agent of an attribution with its role.
     fn attribution(&self, part: &Node) -> Option<String> {
-        let agent = self.statements.values(part, prov::AGENT).find_map(|agent| self.attributed_text(agent))?;
-        let role = self.statements.values(part, dcat::HAD_ROLE).find_map(|role| match role {
-            Value::Node(role @ Node::Iri(iri)) => self.name(role).or_else(|| Some(words(local_name(iri)))),
-            other => self.attributed_text(other),
-        });
+        let agent = self
+            .statements
+            .values(part, prov::AGENT)
+            .find_map(|agent| self.attributed_text(agent))?;
+        let role = self
+            .statements
+            .values(part, dcat::HAD_ROLE)
+            .find_map(|role| match role {
+                Value::Node(role @ Node::Iri(iri)) => {
+                    self.name(role).or_else(|| Some(words(local_name(iri))))
+                }
+                other => self.attributed_text(other),
+            });
         Some(role.map_or(agent.clone(), |role| format!("{agent} ({role})")))
     }
 
@@ -222,7 +253,9 @@ impl<'d> ValueTexts<'d> {
                 let text = self.name(part).or_else(|| self.listed_values(part))?;
                 Some(text.chars().take(ATTRIBUTED).collect())
             }),
-            Value::Node(node) if self.agents.contains_key(node) => self.agents.get(node).map(|name| (*name).to_owned()),
+            Value::Node(node) if self.agents.contains_key(node) => {
+                self.agents.get(node).map(|name| (*name).to_owned())
+            }
             other => self.value_text(other),
         }
     }
@@ -230,7 +263,12 @@ impl<'d> ValueTexts<'d> {
     /// Returns the values of a part without a name, for example of a restriction.
     fn listed_values(&self, part: &Node) -> Option<String> {
         let mut values = Vec::new();
-        for one in self.statements.about(part).iter().filter(|one| one.predicate != rdf::TYPE) {
+        for one in self
+            .statements
+            .about(part)
+            .iter()
+            .filter(|one| one.predicate != rdf::TYPE)
+        {
             match &one.object {
                 Value::Literal(literal) => values.push(literal.value().trim().to_owned()),
                 Value::Node(Node::Iri(iri)) => values.push(words(local_name(iri))),
@@ -256,16 +294,36 @@ mod tests {
         for (subject, property, object) in [
             (Node::Dataset, dcat::CONTACT_POINT, part("c").into()),
             (part("c"), vcard::FN, literal("Ann")),
-            (part("c"), vcard::HAS_EMAIL, Node::Iri("mailto:ann@e.org".to_owned()).into()),
+            (
+                part("c"),
+                vcard::HAS_EMAIL,
+                Node::Iri("mailto:ann@e.org".to_owned()).into(),
+            ),
             (Node::Dataset, dcterms::TEMPORAL, part("t").into()),
             (part("t"), dcat::START_DATE, literal("2001")),
-            (Node::Dataset, dcterms::SPATIAL, Node::Iri("http://e.org/place".to_owned()).into()),
-            (Node::Dataset, dcterms::ACCRUAL_PERIODICITY, literal(" yearly ")),
-            (Node::Dataset, dcterms::ACCRUAL_PERIODICITY, literal("yearly")),
+            (
+                Node::Dataset,
+                dcterms::SPATIAL,
+                Node::Iri("http://e.org/place".to_owned()).into(),
+            ),
+            (
+                Node::Dataset,
+                dcterms::ACCRUAL_PERIODICITY,
+                literal(" yearly "),
+            ),
+            (
+                Node::Dataset,
+                dcterms::ACCRUAL_PERIODICITY,
+                literal("yearly"),
+            ),
             (Node::Dataset, dcat::THEME, part("nameless").into()),
             (part("other"), dcat::VERSION, literal("of a part")),
         ] {
-            dataset.extra_statements.push(Statement { subject, predicate: property.to_owned(), object });
+            dataset.extra_statements.push(Statement {
+                subject,
+                predicate: property.to_owned(),
+                object,
+            });
         }
         let expected = [
             ("Place", "http://e.org/place"),
@@ -274,12 +332,19 @@ mod tests {
             ("Contact", "Ann (ann@e.org)"),
         ];
         let found = dataset.extra_properties();
-        let found: Vec<(&str, &str)> = found.iter().map(|one| (one.label, one.value.as_str())).collect();
+        let found: Vec<(&str, &str)> = found
+            .iter()
+            .map(|one| (one.label, one.value.as_str()))
+            .collect();
         assert_eq!(found, expected);
     }
 
     fn values(dataset: &Dataset) -> Vec<String> {
-        dataset.extra_properties().into_iter().map(|one| one.value).collect()
+        dataset
+            .extra_properties()
+            .into_iter()
+            .map(|one| one.value)
+            .collect()
     }
 
     /// If each relation searched all statements, or each attribution read the agent again, the work would be quadratic.
@@ -296,13 +361,20 @@ mod tests {
                 Statement::new(Node::Dataset, dcterms::RELATION, relation.clone()),
                 Statement::new(relation.clone(), dcterms::TITLE, title),
                 Statement::new(relation, owl::SAME_AS, homepage.clone()),
-                Statement::new(Node::Dataset, prov::QUALIFIED_ATTRIBUTION, attribution.clone()),
+                Statement::new(
+                    Node::Dataset,
+                    prov::QUALIFIED_ATTRIBUTION,
+                    attribution.clone(),
+                ),
                 Statement::new(attribution, prov::AGENT, agent.clone()),
                 Statement::new(agent.clone(), foaf::HOMEPAGE, homepage),
             ]);
         }
         let shown = values(&dataset);
-        assert_eq!((shown.len(), shown[9].as_str()), (SHOWN + 1, "Relation 00009"));
+        assert_eq!(
+            (shown.len(), shown[9].as_str()),
+            (SHOWN + 1, "Relation 00009")
+        );
         assert_eq!(shown[SHOWN], "0; 1; 2; 3; 4; 5; 6; 7; 8; 9");
         assert_eq!(dataset.linked_iris(dcterms::RELATION).len(), 25_000);
     }
@@ -312,7 +384,11 @@ mod tests {
         let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
         let attribution = Node::Part("attribution".to_owned());
         dataset.extra_statements = vec![
-            Statement::new(Node::Dataset, prov::QUALIFIED_ATTRIBUTION, attribution.clone()),
+            Statement::new(
+                Node::Dataset,
+                prov::QUALIFIED_ATTRIBUTION,
+                attribution.clone(),
+            ),
             Statement::new(attribution.clone(), prov::AGENT, attribution.clone()),
             Statement::new(attribution.clone(), dcat::HAD_ROLE, attribution),
         ];

@@ -3,7 +3,8 @@
 //! Files are read in the order of their paths. Hidden files, and links that lead out of the folder, are ignored.
 
 use super::{
-    Catalog, CatalogError, Dataset, DatasetId, Dialect, Distribution, EntryKey, IdOrigin, Location, Problems, ro_crate,
+    Catalog, CatalogError, Dataset, DatasetId, Dialect, Distribution, EntryKey, IdOrigin, Location,
+    Problems, ro_crate,
 };
 use lodeseek_rdf::dump::Syntax;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,9 +19,14 @@ const IGNORED: &str = ": ignored: the file name suggests neither RDF nor a catal
 /// Reads every file of a folder.
 pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     let root = folder.canonicalize().map_err(CatalogError::io(folder))?;
-    let mut whole = Catalog { folder: folder.to_owned(), dialect: Dialect::Folder, ..Catalog::default() };
+    let mut whole = Catalog {
+        folder: folder.to_owned(),
+        dialect: Dialect::Folder,
+        ..Catalog::default()
+    };
     let mut files = Vec::new();
-    let all = walk(&root, Path::new(""), 0, &mut files, &mut whole.problems).map_err(CatalogError::io(folder))?;
+    let all = walk(&root, Path::new(""), 0, &mut files, &mut whole.problems)
+        .map_err(CatalogError::io(folder))?;
     whole.is_incomplete = !all;
     let (mut dumps, mut named) = (Vec::new(), BTreeSet::new());
     let crates: BTreeSet<PathBuf> = files
@@ -34,7 +40,9 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     // Folders of crates, with the places of their datasets.
     let mut folders: BTreeMap<String, usize> = BTreeMap::new();
     for file in files {
-        let is_preview = file.file_name().is_some_and(|name| name == ro_crate::PREVIEW_FILE);
+        let is_preview = file
+            .file_name()
+            .is_some_and(|name| name == ro_crate::PREVIEW_FILE);
         let is_of_crate = is_preview && file.parent().is_some_and(|folder| crates.contains(folder));
         if is_of_crate || of_crates.contains(&slashed(&file)) {
             continue;
@@ -48,7 +56,8 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
                 let inner = file.parent().map(slashed).filter(|inner| !inner.is_empty());
                 let inner = inner.map(|inner| format!("{inner}/")).unwrap_or_default();
                 if let Some(dataset) = catalog.datasets.first() {
-                    let paths = ro_crate::folder_paths(dataset).map(|path| format!("{inner}{path}"));
+                    let paths =
+                        ro_crate::folder_paths(dataset).map(|path| format!("{inner}{path}"));
                     folders.extend(paths.map(|path| (path, whole.datasets.len())));
                 }
                 add(&mut whole, catalog, &file, &mut listed);
@@ -63,17 +72,21 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
             }
         }
     }
-    whole.problems.retain(|problem| match problem.strip_suffix(IGNORED) {
-        Some(file) => !of_crates.contains(file) && crate_of(file, &folders).is_none(),
-        None => true,
-    });
+    whole
+        .problems
+        .retain(|problem| match problem.strip_suffix(IGNORED) {
+            Some(file) => !of_crates.contains(file) && crate_of(file, &folders).is_none(),
+            None => true,
+        });
     for (file, dataset) in dumps {
         let path = slashed(&file);
         if named.contains(&path) {
             continue;
         }
         match crate_of(&path, &folders) {
-            Some(place) => whole.datasets[place].distributions.push(Distribution::new(Location::File(path))),
+            Some(place) => whole.datasets[place]
+                .distributions
+                .push(Distribution::new(Location::File(path))),
             None => whole.datasets.extend(dump(&file, dataset)),
         }
     }
@@ -83,13 +96,19 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
 /// Returns the place of the dataset whose crate has the folder of a file.
 fn crate_of(file: &str, folders: &BTreeMap<String, usize>) -> Option<usize> {
     let mut ends = file.match_indices('/').map(|(place, _)| place + 1);
-    ends.by_ref().filter_map(|end| folders.get(&file[..end]).copied()).last()
+    ends.by_ref()
+        .filter_map(|end| folders.get(&file[..end]).copied())
+        .last()
 }
 
 /// Adds the datasets and problems of a catalogue, with paths relative to the folder.
 fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTreeSet<String>) {
     let inner = file.parent().map(slashed).filter(|inner| !inner.is_empty());
-    for distribution in catalog.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
+    for distribution in catalog
+        .datasets
+        .iter_mut()
+        .flat_map(|dataset| &mut dataset.distributions)
+    {
         if let Location::File(path) = &mut distribution.location {
             if let Some(inner) = &inner {
                 *path = format!("{inner}/{path}");
@@ -120,7 +139,10 @@ fn dump(file: &Path, mut dataset: Dataset) -> Option<Dataset> {
 }
 
 fn slashed(path: &Path) -> String {
-    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    let parts: Vec<_> = path
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
     parts.join("/")
 }
 
@@ -144,13 +166,22 @@ pub(super) fn walk(
         let kind = entry.file_type()?;
         if kind.is_dir() && depth < DEPTH {
             all &= walk(root, &path, depth + 1, files, problems).unwrap_or_else(|error| {
-                problems.push(format!("{}: the folder cannot be read: {error}", path.display()));
+                problems.push(format!(
+                    "{}: the folder cannot be read: {error}",
+                    path.display()
+                ));
                 false
             });
         } else if kind.is_dir() {
-            problems.push(format!("{}: ignored: nested deeper than {DEPTH} folders", path.display()));
+            problems.push(format!(
+                "{}: ignored: nested deeper than {DEPTH} folders",
+                path.display()
+            ));
         } else if kind.is_symlink() && !leads_to_file_within(root, &root.join(&path)) {
-            problems.push(format!("{}: ignored: the link leads out of the folder or to no file", path.display()));
+            problems.push(format!(
+                "{}: ignored: the link leads out of the folder or to no file",
+                path.display()
+            ));
         } else if may_be_read(&name.to_string_lossy()) {
             files.push(path);
         } else {
@@ -161,7 +192,8 @@ pub(super) fn walk(
 }
 
 fn leads_to_file_within(root: &Path, link: &Path) -> bool {
-    link.canonicalize().is_ok_and(|target| target.starts_with(root) && target.is_file())
+    link.canonicalize()
+        .is_ok_and(|target| target.starts_with(root) && target.is_file())
 }
 
 /// If true, the file name suggests RDF or a catalogue. Other files (notes, pictures, tables) are not read.

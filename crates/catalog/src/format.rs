@@ -17,53 +17,178 @@ pub struct Format {
     pub aliases: &'static [&'static str],
 }
 
-const fn format(name: &'static str, short: &'static str, aliases: &'static [&'static str]) -> Format {
-    Format { name, short, aliases }
+const fn format(
+    name: &'static str,
+    short: &'static str,
+    aliases: &'static [&'static str],
+) -> Format {
+    Format {
+        name,
+        short,
+        aliases,
+    }
 }
 
 const FORMATS: &[Format] = &[
-    format("Turtle", "TTL", &["text/turtle", "application/x-turtle", "ttl", "turtle", "rdf_turtle"]),
-    format("RDF/XML", "RDF", &["application/rdf+xml", "rdf", "rdf/xml", "owl", "rdf_xml"]),
-    format("JSON-LD", "JSON-LD", &["application/ld+json", "jsonld", "json-ld", "json_ld"]),
-    format("N-Triples", "N-Triples", &["application/n-triples", "nt", "n-triples", "rdf_n_triples", "ntriples"]),
-    format("N-Quads", "N-Quads", &["application/n-quads", "nq", "n-quads", "rdf_n_quads", "nquads"]),
+    format(
+        "Turtle",
+        "TTL",
+        &[
+            "text/turtle",
+            "application/x-turtle",
+            "ttl",
+            "turtle",
+            "rdf_turtle",
+        ],
+    ),
+    format(
+        "RDF/XML",
+        "RDF",
+        &["application/rdf+xml", "rdf", "rdf/xml", "owl", "rdf_xml"],
+    ),
+    format(
+        "JSON-LD",
+        "JSON-LD",
+        &["application/ld+json", "jsonld", "json-ld", "json_ld"],
+    ),
+    format(
+        "N-Triples",
+        "N-Triples",
+        &[
+            "application/n-triples",
+            "nt",
+            "n-triples",
+            "rdf_n_triples",
+            "ntriples",
+        ],
+    ),
+    format(
+        "N-Quads",
+        "N-Quads",
+        &[
+            "application/n-quads",
+            "nq",
+            "n-quads",
+            "rdf_n_quads",
+            "nquads",
+        ],
+    ),
     format("TriG", "TriG", &["application/trig", "trig", "rdf_trig"]),
     format("N3", "N3", &["text/n3", "n3", "text/rdf+n3"]),
     format("HDT", "HDT", &["application/vnd.hdt", "hdt"]),
-    format("SPARQL", "SPARQL", &["application/sparql-results+json", "sparql", "sparqlq", "api/sparql"]),
-    format("CSV", "CSV", &["text/csv", "csv", "comma separated values", "comma-separated values"]),
+    format(
+        "SPARQL",
+        "SPARQL",
+        &[
+            "application/sparql-results+json",
+            "sparql",
+            "sparqlq",
+            "api/sparql",
+        ],
+    ),
+    format(
+        "CSV",
+        "CSV",
+        &[
+            "text/csv",
+            "csv",
+            "comma separated values",
+            "comma-separated values",
+        ],
+    ),
     format("TSV", "TSV", &["text/tab-separated-values", "tsv"]),
-    format("GeoJSON", "GeoJSON", &["application/geo+json", "application/vnd.geo+json", "geojson"]),
+    format(
+        "GeoJSON",
+        "GeoJSON",
+        &[
+            "application/geo+json",
+            "application/vnd.geo+json",
+            "geojson",
+        ],
+    ),
     format("JSON", "JSON", &["application/json", "json"]),
     format("XML", "XML", &["application/xml", "text/xml", "xml"]),
     format("HTML", "HTML", &["text/html", "html", "htm"]),
     format("PDF", "PDF", &["application/pdf", "pdf"]),
-    format("XLSX", "XLSX", &["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"]),
+    format(
+        "XLSX",
+        "XLSX",
+        &[
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "xlsx",
+        ],
+    ),
     format("XLS", "XLS", &["application/vnd.ms-excel", "xls", "excel"]),
-    format("ODS", "ODS", &["application/vnd.oasis.opendocument.spreadsheet", "ods"]),
-    format("KML", "KML", &["application/vnd.google-earth.kml+xml", "kml"]),
+    format(
+        "ODS",
+        "ODS",
+        &["application/vnd.oasis.opendocument.spreadsheet", "ods"],
+    ),
+    format(
+        "KML",
+        "KML",
+        &["application/vnd.google-earth.kml+xml", "kml"],
+    ),
     format("GML", "GML", &["application/gml+xml", "gml"]),
     format(
         "Shapefile",
         "SHP",
-        &["application/vnd.shp", "shp", "shapefile", "esri shapefile", "application/x-shapefile"],
+        &[
+            "application/vnd.shp",
+            "shp",
+            "shapefile",
+            "esri shapefile",
+            "application/x-shapefile",
+        ],
     ),
-    format("WMS", "WMS", &["application/vnd.ogc.wms_xml", "wms", "wms_srvc"]),
-    format("WFS", "WFS", &["application/vnd.ogc.wfs_xml", "wfs", "wfs_srvc"]),
-    format("ZIP", "ZIP", &["application/zip", "application/x-zip-compressed", "zip"]),
-    format("GZIP", "GZIP", &["application/gzip", "application/x-gzip", "gz"]),
+    format(
+        "WMS",
+        "WMS",
+        &["application/vnd.ogc.wms_xml", "wms", "wms_srvc"],
+    ),
+    format(
+        "WFS",
+        "WFS",
+        &["application/vnd.ogc.wfs_xml", "wfs", "wfs_srvc"],
+    ),
+    format(
+        "ZIP",
+        "ZIP",
+        &["application/zip", "application/x-zip-compressed", "zip"],
+    ),
+    format(
+        "GZIP",
+        "GZIP",
+        &["application/gzip", "application/x-gzip", "gz"],
+    ),
 ];
 /// Names that describe the compression of a file, or nothing, but not its content.
 const PACKED: &[&str] = &["ZIP", "GZIP"];
-const NOTHING: &[&str] = &["application/octet-stream", "octet stream", "octet-stream", "op_datpro"];
+const NOTHING: &[&str] = &[
+    "application/octet-stream",
+    "octet stream",
+    "octet-stream",
+    "op_datpro",
+];
 
 impl Format {
     /// Returns the format of a media type, an extension or another name. Case and a dot before an extension are ignored.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let name = name.split(';').next().unwrap_or(name).trim().to_ascii_lowercase();
-        let name = name.strip_prefix("*.").or_else(|| name.strip_prefix('.')).unwrap_or(&name);
-        FORMATS.iter().find(|format| format.aliases.contains(&name)).copied()
+        let name = name
+            .split(';')
+            .next()
+            .unwrap_or(name)
+            .trim()
+            .to_ascii_lowercase();
+        let name = name
+            .strip_prefix("*.")
+            .or_else(|| name.strip_prefix('.'))
+            .unwrap_or(&name);
+        FORMATS
+            .iter()
+            .find(|format| format.aliases.contains(&name))
+            .copied()
     }
 
     /// Returns the format of a declared name, or of the last parts of an IRI, as in IANA's and the European Union's lists.
@@ -73,8 +198,15 @@ impl Format {
             return Some(format);
         }
         // The last two parts may be a media type.
-        let path = text.split(['?', '#', ';']).next().unwrap_or(text).trim_end_matches('/');
-        let media_type = path.rmatch_indices('/').nth(1).and_then(|(place, _)| Self::from_name(&path[place + 1..]));
+        let path = text
+            .split(['?', '#', ';'])
+            .next()
+            .unwrap_or(text)
+            .trim_end_matches('/');
+        let media_type = path
+            .rmatch_indices('/')
+            .nth(1)
+            .and_then(|(place, _)| Self::from_name(&path[place + 1..]));
         media_type.or_else(|| Self::from_name(local_name(text)))
     }
 
@@ -89,7 +221,9 @@ impl Format {
     pub fn from_path(path: &str) -> Option<Self> {
         let path = path.split(['?', '#']).next()?.to_ascii_lowercase();
         let ends = [".gz", ".bz2", ".xz", ".zst"].iter();
-        let path = ends.fold(path.as_str(), |path, end| path.strip_suffix(end).unwrap_or(path));
+        let path = ends.fold(path.as_str(), |path, end| {
+            path.strip_suffix(end).unwrap_or(path)
+        });
         Self::from_name(path.rsplit('/').next()?.rsplit_once('.')?.1)
     }
 
@@ -106,7 +240,9 @@ impl Dataset {
         let files = self.distributions.iter().enumerate();
         let endpoint = self.remote.iter().map(|_| "SPARQL".to_owned());
         let statements = StatementIndex::new(&self.extra_statements);
-        let names = files.flat_map(|(place, file)| format_names(&statements, place, file)).chain(endpoint);
+        let names = files
+            .flat_map(|(place, file)| format_names(&statements, place, file))
+            .chain(endpoint);
         let mut seen = FxHashSet::default();
         names.filter(|name| seen.insert(name.clone())).collect()
     }
@@ -117,15 +253,30 @@ impl Dataset {
 fn format_names(statements: &StatementIndex<'_>, place: usize, file: &Distribution) -> Vec<String> {
     let part = Node::Part(typed_fields::distribution_part(place));
     let declared = |property: &str| -> Vec<String> {
-        statements.values(&part, property).filter_map(|value| declared_name(statements, value)).collect()
+        statements
+            .values(&part, property)
+            .filter_map(|value| declared_name(statements, value))
+            .collect()
     };
     let (mut media_types, formats) = (declared(dcat::MEDIA_TYPE), declared(dcterms::FORMAT));
     // Without a media type, it is a format.
-    let is_format =
-        |name: &&String| formats.iter().any(|format| typed_fields::media_type_name(format) == name.as_str());
-    media_types.splice(0..0, file.media_type.iter().filter(|name| !is_format(name)).cloned());
+    let is_format = |name: &&String| {
+        formats
+            .iter()
+            .any(|format| typed_fields::media_type_name(format) == name.as_str())
+    };
+    media_types.splice(
+        0..0,
+        file.media_type
+            .iter()
+            .filter(|name| !is_format(name))
+            .cloned(),
+    );
     for names in [&media_types, &formats] {
-        let known = names.iter().filter_map(|name| Format::from_text(name)).filter(|format| format.is_of_content());
+        let known = names
+            .iter()
+            .filter_map(|name| Format::from_text(name))
+            .filter(|format| format.is_of_content());
         let known: Vec<String> = known.map(|format| format.name.to_owned()).collect();
         if !known.is_empty() {
             return known;
@@ -134,11 +285,19 @@ fn format_names(statements: &StatementIndex<'_>, place: usize, file: &Distributi
     let by_name = match &file.location {
         Location::File(path) | Location::Remote(path) => Format::from_path(path),
     };
-    let packages = [dcat::PACKAGE_FORMAT, dcat::COMPRESS_FORMAT].into_iter().flat_map(declared);
-    let all: Vec<String> = media_types.into_iter().chain(formats).chain(packages).collect();
+    let packages = [dcat::PACKAGE_FORMAT, dcat::COMPRESS_FORMAT]
+        .into_iter()
+        .flat_map(declared);
+    let all: Vec<String> = media_types
+        .into_iter()
+        .chain(formats)
+        .chain(packages)
+        .collect();
     let format = by_name.or_else(|| all.iter().find_map(|name| Format::from_text(name)));
     let name = format.map(|format| format.name.to_owned());
-    name.or_else(|| all.iter().find_map(|declared| unknown_format(declared))).into_iter().collect()
+    name.or_else(|| all.iter().find_map(|declared| unknown_format(declared)))
+        .into_iter()
+        .collect()
 }
 
 /// Returns the name of a declared format: a text, an IRI, or what the description states of a node.
@@ -151,13 +310,18 @@ fn declared_name<'d>(statements: &StatementIndex<'d>, value: &'d Value) -> Optio
     if let Some(iri) = iri.filter(|iri| Format::from_text(iri).is_some()) {
         return Some(iri.to_owned());
     }
-    let properties = NAMES.iter().flat_map(|property| statements.values(node, property));
+    let properties = NAMES
+        .iter()
+        .flat_map(|property| statements.values(node, property));
     let names = properties.filter_map(|value| match value {
         Value::Literal(literal) => Some(literal.value()),
         Value::Node(_) => None,
     });
     let names: Vec<&str> = names.collect();
-    let known = names.iter().find(|name| Format::from_text(name).is_some()).or_else(|| names.first());
+    let known = names
+        .iter()
+        .find(|name| Format::from_text(name).is_some())
+        .or_else(|| names.first());
     known.copied().or(iri).map(str::to_owned)
 }
 
@@ -183,9 +347,13 @@ fn unknown_format(declared: &str) -> Option<String> {
         return None;
     }
     let name = local_name(declared.split(';').next().unwrap_or(declared).trim());
-    let name = name.trim_start_matches('.').trim_start_matches("x-").trim_start_matches("vnd.");
+    let name = name
+        .trim_start_matches('.')
+        .trim_start_matches("x-")
+        .trim_start_matches("vnd.");
     // A number in a list of formats is no name.
-    name.contains(char::is_alphabetic).then(|| name.to_uppercase())
+    name.contains(char::is_alphabetic)
+        .then(|| name.to_uppercase())
 }
 
 #[cfg(test)]
@@ -195,7 +363,10 @@ mod tests {
     use oxrdf::Literal;
 
     fn file(path: &str, media_type: Option<&str>) -> Distribution {
-        Distribution { media_type: media_type.map(str::to_owned), ..Distribution::new(Location::from_text(path)) }
+        Distribution {
+            media_type: media_type.map(str::to_owned),
+            ..Distribution::new(Location::from_text(path))
+        }
     }
 
     #[test]
@@ -203,8 +374,14 @@ mod tests {
         let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
         dataset.distributions = vec![
             file("a", Some("text/turtle; charset=utf-8")),
-            file("http://e.org/dump.TTL.gz?download=1", Some("application/gzip")),
-            file("b", Some("http://publications.europa.eu/resource/authority/file-type/RDF_XML")),
+            file(
+                "http://e.org/dump.TTL.gz?download=1",
+                Some("application/gzip"),
+            ),
+            file(
+                "b",
+                Some("http://publications.europa.eu/resource/authority/file-type/RDF_XML"),
+            ),
             file("c.zip", Some("application/zip")),
             file("d", Some("application/octet-stream")),
             file("e", Some("application/vnd.las")),
@@ -212,8 +389,15 @@ mod tests {
             file("g", None),
         ];
         let said = Value::Literal(Literal::from("csv"));
-        dataset.extra_statements = vec![Statement::new(Node::Part("distribution-8".to_owned()), dcterms::FORMAT, said)];
-        assert_eq!(dataset.format_names(), ["Turtle", "RDF/XML", "ZIP", "LAS", "CSV"]);
+        dataset.extra_statements = vec![Statement::new(
+            Node::Part("distribution-8".to_owned()),
+            dcterms::FORMAT,
+            said,
+        )];
+        assert_eq!(
+            dataset.format_names(),
+            ["Turtle", "RDF/XML", "ZIP", "LAS", "CSV"]
+        );
     }
 
     /// If each distribution searched all statements or all names, the work would be quadratic.
@@ -224,7 +408,9 @@ mod tests {
             let part = Node::Part(typed_fields::distribution_part(number));
             let declared = Literal::from(format!("form{number}"));
             dataset.distributions.push(file("a", None));
-            dataset.extra_statements.push(Statement::new(part, dcterms::FORMAT, declared));
+            dataset
+                .extra_statements
+                .push(Statement::new(part, dcterms::FORMAT, declared));
         }
         let names = dataset.format_names();
         assert_eq!((names.len(), names[49_999].as_str()), (50_000, "FORM49999"));

@@ -6,18 +6,29 @@
 use super::plain_text::decode_entities;
 
 /// Elements that contain text only.
-const RAW: &[&str] = &["script", "style", "textarea", "title", "noscript", "xmp", "iframe"];
+const RAW: &[&str] = &[
+    "script", "style", "textarea", "title", "noscript", "xmp", "iframe",
+];
 /// Number of characters in which a page must show an HTML tag.
 const HEAD: usize = 1024;
 
 /// If true, the file begins like an HTML page.
 pub(super) fn looks_like(head: &str) -> bool {
-    let start: String = head.chars().take(HEAD).collect::<String>().to_ascii_lowercase();
+    let start: String = head
+        .chars()
+        .take(HEAD)
+        .collect::<String>()
+        .to_ascii_lowercase();
     let mut start = start.trim_start();
-    while let Some((_, rest)) = start.strip_prefix("<!--").and_then(|rest| rest.split_once("-->")) {
+    while let Some((_, rest)) = start
+        .strip_prefix("<!--")
+        .and_then(|rest| rest.split_once("-->"))
+    {
         start = rest.trim_start();
     }
-    ["<!doctype html", "<html", "<head", "<body", "<script"].iter().any(|tag| start.starts_with(tag))
+    ["<!doctype html", "<html", "<head", "<body", "<script"]
+        .iter()
+        .any(|tag| start.starts_with(tag))
 }
 
 /// Returns the name of the encoding that a page declares in a `meta` element.
@@ -29,8 +40,13 @@ pub(super) fn declared_encoding(head: &str) -> Option<String> {
             rest = comment.split_once("-->").map_or("", |(_, after)| after);
             continue;
         }
-        let is_meta = rest.get(..4).is_some_and(|name| name.eq_ignore_ascii_case("meta"))
-            && !rest.as_bytes().get(4).is_some_and(u8::is_ascii_alphanumeric);
+        let is_meta = rest
+            .get(..4)
+            .is_some_and(|name| name.eq_ignore_ascii_case("meta"))
+            && !rest
+                .as_bytes()
+                .get(4)
+                .is_some_and(u8::is_ascii_alphanumeric);
         let (attributes, after) = tag(rest);
         rest = after;
         if !is_meta {
@@ -38,12 +54,20 @@ pub(super) fn declared_encoding(head: &str) -> Option<String> {
         }
         // Both `charset=x` and `content="text/html; charset=x"`.
         let lower = attributes.to_ascii_lowercase();
-        let Some(value) = lower.find("charset").map(|place| lower[place + "charset".len()..].trim_start()) else {
+        let Some(value) = lower
+            .find("charset")
+            .map(|place| lower[place + "charset".len()..].trim_start())
+        else {
             continue;
         };
-        let Some(value) = value.strip_prefix('=') else { continue };
-        let value = value.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
-        let end = value.find(|c: char| c.is_whitespace() || "\"';/>".contains(c)).unwrap_or(value.len());
+        let Some(value) = value.strip_prefix('=') else {
+            continue;
+        };
+        let value =
+            value.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
+        let end = value
+            .find(|c: char| c.is_whitespace() || "\"';/>".contains(c))
+            .unwrap_or(value.len());
         return (end > 0).then(|| value[..end].to_owned());
     }
     None
@@ -81,7 +105,10 @@ pub(super) fn scripts(page: &str) -> Vec<Script<'_>> {
             if name == "script" && is_json_ld(attributes) {
                 let text = rest[..end].trim();
                 let place = page.len() - rest.len() + (end - rest[..end].trim_start().len());
-                line += page[counted..place].bytes().filter(|byte| *byte == b'\n').count();
+                line += page[counted..place]
+                    .bytes()
+                    .filter(|byte| *byte == b'\n')
+                    .count();
                 counted = place;
                 found.push(Script { text, line });
             }
@@ -109,11 +136,16 @@ fn tag(text: &str) -> (&str, &str) {
 fn end_of(text: &str, name: &str) -> usize {
     let closes = |place: &usize| {
         let after = &text[*place + 2..];
-        let tag = after.get(..name.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(name));
+        let tag = after
+            .get(..name.len())
+            .is_some_and(|tag| tag.eq_ignore_ascii_case(name));
         let next = after.as_bytes().get(name.len());
         tag && next.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'))
     };
-    text.match_indices("</").map(|(place, _)| place).find(closes).unwrap_or(text.len())
+    text.match_indices("</")
+        .map(|(place, _)| place)
+        .find(closes)
+        .unwrap_or(text.len())
 }
 
 fn is_json_ld(attributes: &str) -> bool {
@@ -123,18 +155,28 @@ fn is_json_ld(attributes: &str) -> bool {
         if rest.is_empty() {
             return false;
         }
-        let length = rest.find(|c: char| c.is_ascii_whitespace() || c == '=' || c == '/').unwrap_or(rest.len());
+        let length = rest
+            .find(|c: char| c.is_ascii_whitespace() || c == '=' || c == '/')
+            .unwrap_or(rest.len());
         let name = &rest[..length.max(1).min(rest.len())];
         rest = rest[name.len()..].trim_start();
-        let Some(value) = rest.strip_prefix('=').map(str::trim_start) else { continue };
+        let Some(value) = rest.strip_prefix('=').map(str::trim_start) else {
+            continue;
+        };
         let (value, after) = match value.chars().next() {
             Some(quote @ ('"' | '\'')) => value[1..].split_once(quote).unwrap_or((&value[1..], "")),
-            _ => value.split_at(value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len())),
+            _ => value.split_at(
+                value
+                    .find(|c: char| c.is_ascii_whitespace())
+                    .unwrap_or(value.len()),
+            ),
         };
         // Some servers write the plus sign as an entity.
         let value = decode_entities(value);
         let media_type = value.split(';').next().unwrap_or(&value).trim();
-        if name.eq_ignore_ascii_case("type") && media_type.eq_ignore_ascii_case("application/ld+json") {
+        if name.eq_ignore_ascii_case("type")
+            && media_type.eq_ignore_ascii_case("application/ld+json")
+        {
             return true;
         }
         rest = after;
@@ -146,7 +188,10 @@ mod tests {
     use super::*;
 
     fn texts(page: &str) -> Vec<&str> {
-        scripts(page).into_iter().map(|script| script.text).collect()
+        scripts(page)
+            .into_iter()
+            .map(|script| script.text)
+            .collect()
     }
 
     #[test]
@@ -158,21 +203,45 @@ mod tests {
             <script async type=application/ld+json>
               {"yes": "</p> 2"}
             </SCRIPT><script type="application/ld&#x2B;json">{"yes": 3}</script><script type="application/ld+json">{"yes": 4, "cut": "#;
-        assert_eq!(texts(page), [r#"{"yes": 1}"#, r#"{"yes": "</p> 2"}"#, r#"{"yes": 3}"#, r#"{"yes": 4, "cut":"#]);
+        assert_eq!(
+            texts(page),
+            [
+                r#"{"yes": 1}"#,
+                r#"{"yes": "</p> 2"}"#,
+                r#"{"yes": 3}"#,
+                r#"{"yes": 4, "cut":"#
+            ]
+        );
         let lines: Vec<usize> = scripts(page).iter().map(|script| script.line).collect();
         assert_eq!(lines, [4, 6, 7, 7]);
         assert!(looks_like(page) && !looks_like("<?xml version='1.0'?><rdf:RDF/>"));
-        for hostile in ["<", "<script", "<script type=", "<script type=\"application/ld+json", "</", "<!--", "<é a=é>"]
-        {
-            assert!(texts(hostile).iter().all(|script| script.is_empty()), "{hostile}");
+        for hostile in [
+            "<",
+            "<script",
+            "<script type=",
+            "<script type=\"application/ld+json",
+            "</",
+            "<!--",
+            "<é a=é>",
+        ] {
+            assert!(
+                texts(hostile).iter().all(|script| script.is_empty()),
+                "{hostile}"
+            );
         }
     }
 
     #[test]
     fn encodings_of_pages() {
         for (head, expected) in [
-            ("<html><head><meta charset=\"ISO-8859-1\">", Some("iso-8859-1")),
-            ("<html><META http-equiv='Content-Type' content='text/html; charset=windows-1252'/>", Some("windows-1252")),
+            (
+                "<html><head><meta charset=\"ISO-8859-1\">",
+                Some("iso-8859-1"),
+            ),
+            (
+                "<html><META http-equiv='Content-Type' content='text/html; charset=windows-1252'/>",
+                Some("windows-1252"),
+            ),
             ("<meta charset = utf-8 >", Some("utf-8")),
             (
                 "<!-- <meta charset=koi8-r> --><meta name=\"charset\" content=\"x\"><meta charset=latin1>",

@@ -25,7 +25,9 @@ pub struct Iris {
 /// Creates IRIs with the default base.
 impl Default for Iris {
     fn default() -> Self {
-        Self { base: Self::DEFAULT_BASE.to_owned() }
+        Self {
+            base: Self::DEFAULT_BASE.to_owned(),
+        }
     }
 }
 
@@ -42,7 +44,9 @@ impl Iris {
         if !http || !base.ends_with('/') || NamedNode::new(base).is_err() {
             return Err(InvalidBase(base.to_owned()));
         }
-        Ok(Self { base: base.to_owned() })
+        Ok(Self {
+            base: base.to_owned(),
+        })
     }
 
     /// Returns the base.
@@ -66,7 +70,9 @@ impl Iris {
     pub fn dataset_id(&self, iri: &str) -> Option<DatasetId> {
         let segment = iri.strip_prefix(&self.base)?.strip_prefix("dataset/")?;
         let plain = !segment.is_empty() && !segment.contains(['/', '#', '?']);
-        plain.then(|| DatasetId::new(decode_segment(segment)?).ok()).flatten()
+        plain
+            .then(|| DatasetId::new(decode_segment(segment)?).ok())
+            .flatten()
     }
 
     /// Returns the IRI of a part of a dataset's description.
@@ -80,7 +86,11 @@ impl Iris {
     pub fn requested_snippet(&self, id: &DatasetId, parameters: &[(&str, &str)]) -> NamedNode {
         let parameter = |(name, value): &(&str, &str)| format!("{name}={}", encode_segment(value));
         let parameters: Vec<String> = parameters.iter().map(parameter).collect();
-        self.node(&format!("dataset/{}/snippet?{}", encode_segment(id.as_str()), parameters.join("&")))
+        self.node(&format!(
+            "dataset/{}/snippet?{}",
+            encode_segment(id.as_str()),
+            parameters.join("&")
+        ))
     }
 
     /// Returns the name that the graph of one version of a dataset's content has in the store. It is not published.
@@ -92,14 +102,18 @@ impl Iris {
     /// Returns the id and the version in the name of a graph of a dataset's content.
     #[must_use]
     pub fn dataset_of_graph<'i>(&self, iri: &'i str) -> Option<(DatasetId, &'i str)> {
-        let (segment, version) = iri.strip_prefix(&self.base)?.strip_prefix("graph/")?.split_once('/')?;
+        let (segment, version) = iri
+            .strip_prefix(&self.base)?
+            .strip_prefix("graph/")?
+            .split_once('/')?;
         Some((DatasetId::new(decode_segment(segment)?).ok()?, version))
     }
 
     /// Returns true if an IRI is the name of a graph of one version of a dataset's content.
     #[must_use]
     pub fn is_graph(&self, iri: &str) -> bool {
-        iri.strip_prefix(&self.base).is_some_and(|path| path.starts_with("graph/"))
+        iri.strip_prefix(&self.base)
+            .is_some_and(|path| path.starts_with("graph/"))
     }
 
     /// Returns the IRI of the graph that maps datasets to the graphs of their current versions. Queries cannot name it.
@@ -129,7 +143,8 @@ impl Iris {
     /// Returns true if an IRI is the name of a graph of a dataset's own statements.
     #[must_use]
     pub fn is_statements(&self, iri: &str) -> bool {
-        iri.strip_prefix(&self.base).is_some_and(|path| path.starts_with("statements/"))
+        iri.strip_prefix(&self.base)
+            .is_some_and(|path| path.starts_with("statements/"))
     }
 
     /// Returns the IRI that an IRI of this base becomes with another base. `None` for IRIs from elsewhere, even if they begin
@@ -137,9 +152,15 @@ impl Iris {
     #[must_use]
     pub fn moved(&self, iri: &NamedNode, to: &Self) -> Option<NamedNode> {
         let path = iri.as_str().strip_prefix(&self.base)?;
-        let is_ours = ["dataset/", "graph/", "statements/", "lexical-forms/", "work/"]
-            .iter()
-            .any(|prefix| path.starts_with(prefix))
+        let is_ours = [
+            "dataset/",
+            "graph/",
+            "statements/",
+            "lexical-forms/",
+            "work/",
+        ]
+        .iter()
+        .any(|prefix| path.starts_with(prefix))
             || ["catalog", "profiles", "snippets", "works", "versions"].contains(&path);
         is_ours.then(|| to.node(path))
     }
@@ -148,7 +169,12 @@ impl Iris {
     #[must_use]
     pub fn dump_base(&self, id: &DatasetId, file: &str) -> String {
         let file: Vec<String> = file.split('/').map(encode_segment).collect();
-        format!("{}dump/{}/{}", self.base, encode_segment(id.as_str()), file.join("/"))
+        format!(
+            "{}dump/{}/{}",
+            self.base,
+            encode_segment(id.as_str()),
+            file.join("/")
+        )
     }
 
     /// Returns the IRI of the catalogue, which is also the graph of all DCAT metadata.
@@ -184,7 +210,12 @@ impl Iris {
     /// Returns the graphs of metadata. Together they are the default graph of queries.
     #[must_use]
     pub fn metadata_graphs(&self) -> [NamedNode; 4] {
-        [self.catalog(), self.profiles(), self.snippets(), self.works()]
+        [
+            self.catalog(),
+            self.profiles(),
+            self.snippets(),
+            self.works(),
+        ]
     }
 }
 
@@ -212,7 +243,9 @@ pub(super) fn decode_segment(segment: &str) -> Option<String> {
     let mut place = 0;
     while place < bytes.len() {
         if bytes[place] == b'%' {
-            let hex = segment.get(place + 1..place + 3).filter(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()))?;
+            let hex = segment
+                .get(place + 1..place + 3)
+                .filter(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()))?;
             out.push(u8::from_str_radix(hex, 16).ok()?);
             place += 3;
         } else {
@@ -230,26 +263,61 @@ mod tests {
 
     #[test]
     fn bases_are_checked() {
-        for bad in ["", "localhost/", "http://e.org", "ftp://e.org/", "http://e org/"] {
+        for bad in [
+            "",
+            "localhost/",
+            "http://e.org",
+            "ftp://e.org/",
+            "http://e org/",
+        ] {
             assert!(Iris::new(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn only_own_iris_move() {
-        let (from, to) = (Iris::new("http://a.org/").expect("a base"), Iris::new("https://b.org/x/").expect("a base"));
-        let moved = |iri: &str| from.moved(&NamedNode::new_unchecked(iri), &to).map(NamedNode::into_string);
+        let (from, to) = (
+            Iris::new("http://a.org/").expect("a base"),
+            Iris::new("https://b.org/x/").expect("a base"),
+        );
+        let moved = |iri: &str| {
+            from.moved(&NamedNode::new_unchecked(iri), &to)
+                .map(NamedNode::into_string)
+        };
         let id = DatasetId::new("a/b").expect("an id");
-        assert_eq!(moved(from.dataset(&id).as_str()), Some(to.dataset(&id).into_string()));
-        assert_eq!(moved(from.part(&id, "record").as_str()), Some(to.part(&id, "record").into_string()));
-        assert_eq!(moved(from.graph(&id, "1f").as_str()), Some(to.graph(&id, "1f").into_string()));
-        assert_eq!(moved(from.statements(&id).as_str()), Some(to.statements(&id).into_string()));
-        assert_eq!(moved(from.lexical_forms(&id).as_str()), Some(to.lexical_forms(&id).into_string()));
-        assert_eq!(moved(from.work("1f").as_str()), Some(to.work("1f").into_string()));
+        assert_eq!(
+            moved(from.dataset(&id).as_str()),
+            Some(to.dataset(&id).into_string())
+        );
+        assert_eq!(
+            moved(from.part(&id, "record").as_str()),
+            Some(to.part(&id, "record").into_string())
+        );
+        assert_eq!(
+            moved(from.graph(&id, "1f").as_str()),
+            Some(to.graph(&id, "1f").into_string())
+        );
+        assert_eq!(
+            moved(from.statements(&id).as_str()),
+            Some(to.statements(&id).into_string())
+        );
+        assert_eq!(
+            moved(from.lexical_forms(&id).as_str()),
+            Some(to.lexical_forms(&id).into_string())
+        );
+        assert_eq!(
+            moved(from.work("1f").as_str()),
+            Some(to.work("1f").into_string())
+        );
         for (old, new) in from.metadata_graphs().iter().zip(to.metadata_graphs()) {
             assert_eq!(moved(old.as_str()), Some(new.into_string()));
         }
-        for foreign in ["http://a.org/", "http://a.org/about", "http://a.org/catalogue", "http://c.org/dataset/x"] {
+        for foreign in [
+            "http://a.org/",
+            "http://a.org/about",
+            "http://a.org/catalogue",
+            "http://c.org/dataset/x",
+        ] {
             assert_eq!(moved(foreign), None, "{foreign}");
         }
     }

@@ -2,8 +2,8 @@
 
 use super::json_repair::repair;
 use super::{
-    Catalog, CatalogError, CatalogFile, Dialect, Head, acordar, ckan, data_json, dcat, dcat_us, lod_cloud, registry,
-    text,
+    Catalog, CatalogError, CatalogFile, Dialect, Head, acordar, ckan, data_json, dcat, dcat_us,
+    lod_cloud, registry, text,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -13,16 +13,21 @@ const MAX_KEYS: usize = 12;
 
 /// If true, the file begins with a JSON object, or a list of objects or texts. Turtle may begin with a bracket too.
 pub(super) fn looks_like(head: &str) -> bool {
-    head.starts_with('{') || head.starts_with('[') && head[1..].trim_start().starts_with(['{', ']', '"'])
+    head.starts_with('{')
+        || head.starts_with('[') && head[1..].trim_start().starts_with(['{', ']', '"'])
 }
 
 /// If true, the document is JSON-LD to be read as RDF. Registries and portals use some of its keywords in plain JSON.
 fn is_linked(head: &str) -> bool {
-    if head.contains("\"ontologies\"") || head.contains("project-open-data") || head.contains("dcat-us") {
+    if head.contains("\"ontologies\"")
+        || head.contains("project-open-data")
+        || head.contains("dcat-us")
+    {
         return false;
     }
     let keys = outer_keys(head);
-    keys.iter().any(|key| matches!(key.as_str(), "@context" | "@graph"))
+    keys.iter()
+        .any(|key| matches!(key.as_str(), "@context" | "@graph"))
 }
 
 /// Returns the keys of the outer object in the beginning of a document; of a list, those of its first object.
@@ -73,21 +78,34 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, Catal
     let path = file.path;
     let decoded = text(path, None).map_err(CatalogError::io(path))?;
     let mut problems: Vec<String> = decoded.problems.iter().map(ToString::to_string).collect();
-    let (document, repairs) =
-        parse(&decoded.text).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
+    let (document, repairs) = parse(&decoded.text).map_err(|cause| CatalogError::Json {
+        path: path.to_owned(),
+        cause,
+    })?;
     problems.extend(repairs);
     drop(decoded);
     let mut catalog = read_dialect(document, file, head)?;
-    catalog.problems.extend(problems.iter().map(|problem| format!("{}: {problem}", path.display())));
+    catalog.problems.extend(
+        problems
+            .iter()
+            .map(|problem| format!("{}: {problem}", path.display())),
+    );
     Ok(catalog)
 }
 
 /// Parses a document; faults that leave no doubt about its content are repaired. Also returns the problem that was repaired.
 pub(super) fn document(text: &str, path: &Path) -> Result<(Value, Option<String>), CatalogError> {
-    parse(text).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })
+    parse(text).map_err(|cause| CatalogError::Json {
+        path: path.to_owned(),
+        cause,
+    })
 }
 
-fn read_dialect(document: Value, file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogError> {
+fn read_dialect(
+    document: Value,
+    file: &CatalogFile<'_>,
+    head: &Head,
+) -> Result<Catalog, CatalogError> {
     let path = file.path;
     let (dialect, catalog) = if let Some(entries) = registry::entries(&document) {
         (Dialect::Registry, registry::read(entries, path))
@@ -95,13 +113,22 @@ fn read_dialect(document: Value, file: &CatalogFile<'_>, head: &Head) -> Result<
         match content {
             ckan::Document::Packages(packages) => (Dialect::Ckan, ckan::read(packages, path)),
             ckan::Document::Other(reason) => {
-                return Err(CatalogError::NotUnderstood { path: path.to_owned(), reason });
+                return Err(CatalogError::NotUnderstood {
+                    path: path.to_owned(),
+                    reason,
+                });
             }
         }
-    } else if let Some(text) = dcat_us::to_json_ld(&document).filter(|_| !head.text.contains("project-open-data")) {
+    } else if let Some(text) =
+        dcat_us::to_json_ld(&document).filter(|_| !head.text.contains("project-open-data"))
+    {
         drop(document);
         let mut catalog = dcat::read_texts(file, &[&text.json]).map_err(CatalogError::io(path))?;
-        catalog.problems.extend(text.problems.iter().map(|problem| format!("{}: {problem}", path.display())));
+        catalog.problems.extend(
+            text.problems
+                .iter()
+                .map(|problem| format!("{}: {problem}", path.display())),
+        );
         return Ok(catalog);
     } else if let Some(entries) = data_json::entries(&document) {
         (Dialect::DataJson, data_json::read(entries, path))
@@ -113,7 +140,10 @@ fn read_dialect(document: Value, file: &CatalogFile<'_>, head: &Head) -> Result<
     } else if is_list_of_datasets(&document) {
         (Dialect::Acordar, acordar::read(document, path)?)
     } else {
-        return Err(CatalogError::NotUnderstood { path: path.to_owned(), reason: reason_of_unknown(&document) });
+        return Err(CatalogError::NotUnderstood {
+            path: path.to_owned(),
+            reason: reason_of_unknown(&document),
+        });
     };
     Ok(Catalog { dialect, ..catalog })
 }
@@ -122,7 +152,9 @@ fn read_dialect(document: Value, file: &CatalogFile<'_>, head: &Head) -> Result<
 fn is_json_ld(document: &Value) -> bool {
     let is_term = |key: &String| key.starts_with('@') || key.contains("://");
     match document {
-        Value::Array(values) => values.iter().any(|value| value.as_object().is_some_and(|one| one.keys().any(is_term))),
+        Value::Array(values) => values
+            .iter()
+            .any(|value| value.as_object().is_some_and(|one| one.keys().any(is_term))),
         Value::Object(object) => object.keys().any(is_term),
         _ => false,
     }
@@ -138,7 +170,13 @@ fn is_list_of_datasets(document: &Value) -> bool {
         },
         _ => return false,
     };
-    entries.is_empty() || entries.iter().any(|entry| entry.get("dataset_id").or_else(|| entry.get("id")).is_some())
+    entries.is_empty()
+        || entries.iter().any(|entry| {
+            entry
+                .get("dataset_id")
+                .or_else(|| entry.get("id"))
+                .is_some()
+        })
 }
 
 /// Returns the reason why a document is no catalogue, with the keys found.
@@ -151,11 +189,18 @@ fn reason_of_unknown(document: &Value) -> String {
     let Some(object) = first.as_object() else {
         return format!("JSON without objects that describe datasets; {supported}");
     };
-    let mut keys: Vec<String> = object.keys().take(MAX_KEYS).map(|key| format!("{:?}", shorten(key))).collect();
+    let mut keys: Vec<String> = object
+        .keys()
+        .take(MAX_KEYS)
+        .map(|key| format!("{:?}", shorten(key)))
+        .collect();
     if object.len() > MAX_KEYS {
         keys.push("…".to_owned());
     }
-    format!("JSON of no known catalogue, with the keys {}; {supported}", keys.join(", "))
+    format!(
+        "JSON of no known catalogue, with the keys {}; {supported}",
+        keys.join(", ")
+    )
 }
 
 fn shorten(key: &str) -> String {
@@ -170,17 +215,26 @@ fn read_json_ld(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogE
         return read_repaired(file, &decoded.text);
     }
     let read = dcat::read_place(file);
-    if read.as_ref().is_ok_and(|catalog| !catalog.is_incomplete && catalog.unreadable_entries == 0) {
+    if read
+        .as_ref()
+        .is_ok_and(|catalog| !catalog.is_incomplete && catalog.unreadable_entries == 0)
+    {
         return read.map_err(CatalogError::io(path));
     }
-    let Ok(decoded) = text(path, None) else { return read.map_err(CatalogError::io(path)) };
+    let Ok(decoded) = text(path, None) else {
+        return read.map_err(CatalogError::io(path));
+    };
     let is_valid = repair(&decoded.text).is_ok_and(|repaired| repaired.problem().is_none());
     match read {
         Ok(catalog) if is_valid => Ok(catalog),
         Err(error) if is_valid => Err(CatalogError::io(path)(error)),
         read => match (read_repaired(file, &decoded.text), read) {
             // Some of the datasets of a broken document are more than none.
-            (Err(_), Ok(catalog)) if catalog.dialect != Dialect::Dump && !catalog.datasets.is_empty() => Ok(catalog),
+            (Err(_), Ok(catalog))
+                if catalog.dialect != Dialect::Dump && !catalog.datasets.is_empty() =>
+            {
+                Ok(catalog)
+            }
             (repaired, _) => repaired,
         },
     }
@@ -189,9 +243,16 @@ fn read_json_ld(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogE
 /// Reads the text of a JSON-LD document after its repair.
 fn read_repaired(file: &CatalogFile<'_>, text: &str) -> Result<Catalog, CatalogError> {
     let path = file.path;
-    let repaired = repair(text).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
+    let repaired = repair(text).map_err(|cause| CatalogError::Json {
+        path: path.to_owned(),
+        cause,
+    })?;
     let mut catalog = dcat::read_texts(file, &[&repaired.text]).map_err(CatalogError::io(path))?;
-    catalog.problems.extend(repaired.problem().map(|problem| format!("{}: {problem}", path.display())));
+    catalog.problems.extend(
+        repaired
+            .problem()
+            .map(|problem| format!("{}: {problem}", path.display())),
+    );
     Ok(catalog)
 }
 
@@ -219,7 +280,10 @@ mod tests {
     #[test]
     fn keys_of_the_outer_object() {
         for (head, keys) in [
-            (r#"{"a": {"b": 1}, "c": "d", "e\"": [{"f": 1}], "g"#, vec!["a", "c", "e\\\""]),
+            (
+                r#"{"a": {"b": 1}, "c": "d", "e\"": [{"f": 1}], "g"#,
+                vec!["a", "c", "e\\\""],
+            ),
             (r#"[{"a": 1}, {"b": 2}]"#, vec!["a"]),
             (r#"[{"a": {"@id": 1}, "b": "@graph"}"#, vec!["a", "b"]),
             (r#"{"a" "b": 1"#, vec!["b"]),
@@ -233,40 +297,75 @@ mod tests {
     #[test]
     fn commas_too_many_in_dcat_us_are_a_problem() {
         for (text, problems) in [
-            (r#"{"@type": "Catalog", "dataset": {"title": "D", "identifier": "d"}}"#, 0),
-            (r#"{"@type": "Catalog", "dataset": {"title": "D", "identifier": "d",}}"#, 1),
+            (
+                r#"{"@type": "Catalog", "dataset": {"title": "D", "identifier": "d"}}"#,
+                0,
+            ),
+            (
+                r#"{"@type": "Catalog", "dataset": {"title": "D", "identifier": "d",}}"#,
+                1,
+            ),
         ] {
             let catalog = read_text(text).expect("a catalogue");
-            assert_eq!((catalog.datasets.len(), catalog.problems.len()), (1, problems), "{:?}", catalog.problems);
+            assert_eq!(
+                (catalog.datasets.len(), catalog.problems.len()),
+                (1, problems),
+                "{:?}",
+                catalog.problems
+            );
         }
     }
 
     #[test]
     fn other_documents_are_errors() {
         for (text, reason) in [
-            (r#"{"rows": [], "total": 0}"#, "with the keys \"rows\", \"total\"; supported"),
+            (
+                r#"{"rows": [], "total": 0}"#,
+                "with the keys \"rows\", \"total\"; supported",
+            ),
             (r#"[{"rows": 1}]"#, "with the keys \"rows\"; supported"),
             (r#"["fish", "birds"]"#, "a list of names such as \"fish\""),
-            (r#"{"success": true, "result": ["fish"]}"#, "a list of names such as \"fish\""),
-            (r#"{"count": 1, "results": ["fish"]}"#, "a list of names such as \"fish\""),
-            (r#"{"success": false, "error": {"message": "Not found"}}"#, "reports an error: Not found"),
-            (r#"{"success": true, "result": {"version": "2.9"}}"#, "without packages, but the keys \"version\""),
+            (
+                r#"{"success": true, "result": ["fish"]}"#,
+                "a list of names such as \"fish\"",
+            ),
+            (
+                r#"{"count": 1, "results": ["fish"]}"#,
+                "a list of names such as \"fish\"",
+            ),
+            (
+                r#"{"success": false, "error": {"message": "Not found"}}"#,
+                "reports an error: Not found",
+            ),
+            (
+                r#"{"success": true, "result": {"version": "2.9"}}"#,
+                "without packages, but the keys \"version\"",
+            ),
             ("{\"a\": [\n1, 2}", "line 2 column 5"),
             ("{\"@context\": {}, \"@graph\": [\n1, 2}", "line 2 column 5"),
             (r#"{"a": "cut"#, "line 1 column 10"),
         ] {
             let error = read_text(text).expect_err(text);
-            assert!(error.contains(reason) && error.contains("catalog.json"), "{text}: {error}");
+            assert!(
+                error.contains(reason) && error.contains("catalog.json"),
+                "{text}: {error}"
+            );
         }
     }
 
     #[test]
     fn json_ld_is_repaired() {
-        let context =
-            "\"@context\": {\"dcat\": \"http://www.w3.org/ns/dcat#\", \"dct\": \"http://purl.org/dc/terms/\"}";
+        let context = "\"@context\": {\"dcat\": \"http://www.w3.org/ns/dcat#\", \"dct\": \"http://purl.org/dc/terms/\"}";
         let dataset = "\"@id\": \"http://e.org/d\", \"@type\": \"dcat:Dataset\", \"dct:description\": \"One.\nTwo.\"";
         let catalog = read_text(&format!("{{{context}, {dataset},}};")).expect("a catalogue");
-        assert_eq!(catalog.datasets[0].metadata.description(), Some("One.\nTwo."));
-        assert!(catalog.problems[0].contains("line breaks"), "{:?}", catalog.problems);
+        assert_eq!(
+            catalog.datasets[0].metadata.description(),
+            Some("One.\nTwo.")
+        );
+        assert!(
+            catalog.problems[0].contains("line breaks"),
+            "{:?}",
+            catalog.problems
+        );
     }
 }

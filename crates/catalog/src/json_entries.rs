@@ -24,9 +24,15 @@ impl From<String> for EntryFault {
 }
 
 /// Writer of an entry to a builder. It returns the dataset's id, if it has one.
-pub(super) trait DescribeEntry: Fn(&Object, &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {}
+pub(super) trait DescribeEntry:
+    Fn(&Object, &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault>
+{
+}
 
-impl<F: Fn(&Object, &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault>> DescribeEntry for F {}
+impl<F: Fn(&Object, &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault>> DescribeEntry
+    for F
+{
+}
 
 /// Reads the datasets of a list of entries.
 ///
@@ -45,8 +51,15 @@ pub(super) fn read_entries<'v>(
 }
 
 /// Adds the dataset of an entry to a catalogue. `place` names the entry in problems.
-pub(super) fn add_entry(catalog: &mut Catalog, entry: &Value, place: impl Display, describe: &impl DescribeEntry) {
-    let name = entry.as_object().and_then(|entry| first(entry, &["id", "identifier", "name", "title"]));
+pub(super) fn add_entry(
+    catalog: &mut Catalog,
+    entry: &Value,
+    place: impl Display,
+    describe: &impl DescribeEntry,
+) {
+    let name = entry
+        .as_object()
+        .and_then(|entry| first(entry, &["id", "identifier", "name", "title"]));
     let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
     let mut report = |reason: String| catalog.problems.push(format!("{place}{name}: {reason}"));
     match read_entry(entry, describe) {
@@ -62,9 +75,14 @@ pub(super) fn add_entry(catalog: &mut Catalog, entry: &Value, place: impl Displa
     }
 }
 
-fn read_entry(entry: &Value, describe: &impl DescribeEntry) -> Result<(Dataset, Vec<String>), EntryFault> {
+fn read_entry(
+    entry: &Value,
+    describe: &impl DescribeEntry,
+) -> Result<(Dataset, Vec<String>), EntryFault> {
     let mut builder = DcatBuilder::default();
-    let entry = entry.as_object().ok_or_else(|| "not a JSON object".to_owned())?;
+    let entry = entry
+        .as_object()
+        .ok_or_else(|| "not a JSON object".to_owned())?;
     let id = describe(entry, &mut builder)?;
     let (graph, mut problems) = builder.finish_with_problems();
     let node = root(&graph).ok_or_else(|| "the entry contains no statements".to_owned())?;

@@ -7,7 +7,8 @@
 
 use super::json_entries::{DescribeEntry, add_entry};
 use super::{
-    Catalog, CatalogError, CatalogFile, Dataset, DatasetId, Dialect, EntryKey, Head, IdOrigin, Metadata, Text,
+    Catalog, CatalogError, CatalogFile, Dataset, DatasetId, Dialect, EntryKey, Head, IdOrigin,
+    Metadata, Text,
 };
 use super::{ckan, data_json, dcat, json, limits, text};
 use lodeseek_rdf::dump;
@@ -33,7 +34,10 @@ impl Form {
     /// Detects the form by the first entry.
     fn from_entry(entry: &Value) -> Option<Self> {
         let object = entry.as_object()?;
-        if ["@context", "@graph"].iter().any(|key| object.contains_key(*key)) {
+        if ["@context", "@graph"]
+            .iter()
+            .any(|key| object.contains_key(*key))
+        {
             return Some(Self::JsonLd);
         }
         if ckan::is_package(entry) {
@@ -42,9 +46,21 @@ impl Form {
         if data_json::is_entry(entry) {
             return Some(Self::DataJson);
         }
-        let others = ["id", "identifier", "dataset_id", "name", "contents", "dataset", "resources"];
-        let is_other = object.keys().any(|key| key.starts_with('@') || others.contains(&key.as_str()));
-        let is_plain = ["title", "description"].iter().all(|key| object.get(*key).is_some_and(Value::is_string));
+        let others = [
+            "id",
+            "identifier",
+            "dataset_id",
+            "name",
+            "contents",
+            "dataset",
+            "resources",
+        ];
+        let is_other = object
+            .keys()
+            .any(|key| key.starts_with('@') || others.contains(&key.as_str()));
+        let is_plain = ["title", "description"]
+            .iter()
+            .all(|key| object.get(*key).is_some_and(Value::is_string));
         (is_plain && !is_other).then_some(Self::Plain)
     }
 
@@ -60,19 +76,30 @@ impl Form {
 
 /// Reads a file if it consists of objects, one a line, in a known form. Returns `None` for other files.
 pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Option<Catalog>, CatalogError> {
-    let failed = |cause| CatalogError::Io { path: file.path.to_owned(), cause };
+    let failed = |cause| CatalogError::Io {
+        path: file.path.to_owned(),
+        cause,
+    };
     if !head.text.starts_with('{') {
         return Ok(None);
     }
     // The first line of another document is rarely a whole object.
     let first = head.text.lines().next().unwrap_or_default();
-    if first.len() < head.text.len() && serde_json::from_str::<serde::de::IgnoredAny>(first).is_err() {
+    if first.len() < head.text.len()
+        && serde_json::from_str::<serde::de::IgnoredAny>(first).is_err()
+    {
         return Ok(None);
     }
     // A file that cannot be uncompressed is reported by its reader.
-    let Ok(reader) = open(file.path, head) else { return Ok(None) };
-    let Some(form) = first_entry(reader).map_err(failed)? else { return Ok(None) };
-    let Some(form) = Form::from_entry(&form) else { return Ok(None) };
+    let Ok(reader) = open(file.path, head) else {
+        return Ok(None);
+    };
+    let Some(form) = first_entry(reader).map_err(failed)? else {
+        return Ok(None);
+    };
+    let Some(form) = Form::from_entry(&form) else {
+        return Ok(None);
+    };
     let reader = open(file.path, head).map_err(failed)?;
     let catalog = match form {
         Form::Ckan => read_lines(reader, file.path, ckan::write_entry),
@@ -80,7 +107,10 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Option<Catalog
         Form::Plain => read_plain(reader, file.path),
         Form::JsonLd => return read_json_ld(reader, file).map(Some),
     };
-    Ok(Some(Catalog { dialect: form.dialect(), ..catalog.map_err(failed)? }))
+    Ok(Some(Catalog {
+        dialect: form.dialect(),
+        ..catalog.map_err(failed)?
+    }))
 }
 
 fn open(path: &Path, head: &Head) -> io::Result<Box<dyn BufRead>> {
@@ -104,7 +134,9 @@ fn first_entry(reader: impl BufRead) -> io::Result<Option<Value>> {
         return Ok(None);
     }
     let first = dump::decode_text(line.as_slice(), None)?;
-    let Ok(entry) = serde_json::from_str(&first.text) else { return Ok(None) };
+    let Ok(entry) = serde_json::from_str(&first.text) else {
+        return Ok(None);
+    };
     // Of the second entry, the first byte is enough.
     for byte in reader.bytes() {
         match byte? {
@@ -127,20 +159,29 @@ fn each_line(mut reader: impl BufRead, mut read: impl FnMut(&str, usize)) -> io:
         if !bytes.trim_ascii().is_empty() {
             match std::str::from_utf8(&bytes) {
                 Ok(line) => read(line.trim_end(), number),
-                Err(_) => read(dump::decode_text(bytes.as_slice(), None)?.text.trim_end(), number),
+                Err(_) => read(
+                    dump::decode_text(bytes.as_slice(), None)?.text.trim_end(),
+                    number,
+                ),
             }
         }
     }
     Ok(())
 }
 
-fn read_lines(reader: impl BufRead, path: &Path, describe: impl DescribeEntry) -> io::Result<Catalog> {
+fn read_lines(
+    reader: impl BufRead,
+    path: &Path,
+    describe: impl DescribeEntry,
+) -> io::Result<Catalog> {
     let mut catalog = Catalog::default();
     each_line(reader, |line, number| {
         let place = format!("{}:{number}", path.display());
         match json::parse(line) {
             Ok((entry, problem)) => {
-                catalog.problems.extend(problem.map(|problem| format!("{place}: {problem}")));
+                catalog
+                    .problems
+                    .extend(problem.map(|problem| format!("{place}: {problem}")));
                 add_entry(&mut catalog, &entry, place, &describe);
             }
             Err(error) => {
@@ -157,10 +198,15 @@ fn read_plain(reader: impl BufRead, path: &Path) -> io::Result<Catalog> {
     each_line(reader, |line, number| match metadata(line, number) {
         // The number of a line changes with the lines before it.
         Ok(metadata) => {
-            catalog.datasets.push(Dataset { entry: EntryKey::new(IdOrigin::Line), ..Dataset::new(metadata) });
+            catalog.datasets.push(Dataset {
+                entry: EntryKey::new(IdOrigin::Line),
+                ..Dataset::new(metadata)
+            });
         }
         Err(reason) => {
-            catalog.problems.push(format!("{}:{number}: {reason}", path.display()));
+            catalog
+                .problems
+                .push(format!("{}:{number}: {reason}", path.display()));
             catalog.unreadable_entries += 1;
         }
     })?;
@@ -168,13 +214,20 @@ fn read_plain(reader: impl BufRead, path: &Path) -> io::Result<Catalog> {
 }
 
 fn read_json_ld(reader: impl BufRead, file: &CatalogFile<'_>) -> Result<Catalog, CatalogError> {
-    let failed = |cause| CatalogError::Io { path: file.path.to_owned(), cause };
+    let failed = |cause| CatalogError::Io {
+        path: file.path.to_owned(),
+        cause,
+    };
     let (mut texts, mut problems) = (Vec::new(), Vec::new());
     each_line(reader, |line, number| {
         let place = format!("{}:{number}", file.path.display());
         match super::json_repair::repair(line) {
             Ok(repaired) => {
-                problems.extend(repaired.problem().map(|problem| format!("{place}: {problem}")));
+                problems.extend(
+                    repaired
+                        .problem()
+                        .map(|problem| format!("{place}: {problem}")),
+                );
                 texts.push(repaired.text.into_owned());
             }
             Err(error) => problems.push(format!("{place}: {error}")),
@@ -189,11 +242,21 @@ fn read_json_ld(reader: impl BufRead, file: &CatalogFile<'_>) -> Result<Catalog,
 
 fn metadata(line: &str, number: usize) -> Result<Metadata, String> {
     let entry: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    let text = |key: &str| entry[key].as_str().map(str::trim).filter(|text| !text.is_empty());
+    let text = |key: &str| {
+        entry[key]
+            .as_str()
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+    };
     let title = text("title").ok_or("no `title`")?;
     let short: String = title.chars().take(TITLE).collect();
-    let id = DatasetId::from_text(&format!("{number}-{short}")).ok_or("no id can be made from the title")?;
-    let categories = entry["categories"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let id = DatasetId::from_text(&format!("{number}-{short}"))
+        .ok_or("no id can be made from the title")?;
+    let categories = entry["categories"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     Ok(Metadata {
         titles: vec![Text::plain(title)],
         descriptions: text("description").map(Text::plain).into_iter().collect(),
@@ -210,7 +273,10 @@ mod tests {
     use std::io::Write;
 
     fn form_of(lines: &str) -> Option<Form> {
-        first_entry(lines.as_bytes()).expect("in memory").as_ref().and_then(Form::from_entry)
+        first_entry(lines.as_bytes())
+            .expect("in memory")
+            .as_ref()
+            .and_then(Form::from_entry)
     }
 
     #[test]
@@ -218,19 +284,34 @@ mod tests {
         let plain = "{\"title\": \"Fish  stocks\", \"description\": \"By year\", \"categories\": [\"AGRI\"]}\n{\"title\": \"x\"}\n";
         for (lines, form) in [
             (plain, Some(Form::Plain)),
-            ("{\"name\": \"a\", \"resources\": []}\r\n\r\n{", Some(Form::Ckan)),
-            ("{\"title\": \"a\", \"accessLevel\": \"public\"}\n{", Some(Form::DataJson)),
-            ("{\"@context\": {}, \"title\": \"a\"}\n{", Some(Form::JsonLd)),
+            (
+                "{\"name\": \"a\", \"resources\": []}\r\n\r\n{",
+                Some(Form::Ckan),
+            ),
+            (
+                "{\"title\": \"a\", \"accessLevel\": \"public\"}\n{",
+                Some(Form::DataJson),
+            ),
+            (
+                "{\"@context\": {}, \"title\": \"a\"}\n{",
+                Some(Form::JsonLd),
+            ),
             ("{\"title\": \"a\", \"description\": \"b\"}", None),
             ("{\n\"title\": \"a\"}\n{", None),
-            ("{\"id\": 1, \"title\": \"a\", \"description\": \"b\"}\n{", None),
+            (
+                "{\"id\": 1, \"title\": \"a\", \"description\": \"b\"}\n{",
+                None,
+            ),
             ("{\"title\": \"a\", \"description\": \"b\"}\n[", None),
             ("", None),
         ] {
             assert_eq!(form_of(lines), form, "{lines}");
         }
         let read = metadata(plain.lines().next().expect("a line"), 7).expect("a dataset");
-        assert_eq!((read.id.as_str(), read.description()), ("7-Fish--stocks", Some("By year")));
+        assert_eq!(
+            (read.id.as_str(), read.description()),
+            ("7-Fish--stocks", Some("By year"))
+        );
         assert_eq!(read.keywords, [Text::plain("AGRI")]);
         assert!(metadata("{\"description\": \"b\"}", 1).is_err());
     }
@@ -246,12 +327,22 @@ mod tests {
              {{\"name\": \"cut\n\
              {{\"name\": \"gone\", \"state\": \"deleted\", \"resources\": []}}\n"
         );
-        let mut encoder = GzEncoder::new(std::fs::File::create(&path).expect("a file"), Compression::default());
+        let mut encoder = GzEncoder::new(
+            std::fs::File::create(&path).expect("a file"),
+            Compression::default(),
+        );
         encoder.write_all(lines.as_bytes()).expect("written");
         encoder.finish().expect("written");
         let catalog = Catalog::read(&path).expect("a catalogue");
-        let ids: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
-        assert_eq!((ids, catalog.dialect, catalog.unreadable_entries), (vec!["mills", "weirs"], Dialect::Ckan, 1));
+        let ids: Vec<&str> = catalog
+            .datasets
+            .iter()
+            .map(|dataset| dataset.metadata.id.as_str())
+            .collect();
+        assert_eq!(
+            (ids, catalog.dialect, catalog.unreadable_entries),
+            (vec!["mills", "weirs"], Dialect::Ckan, 1)
+        );
         let places = [":2: not valid JSON", ":3: EOF", ":4 (gone): ignored"];
         for (problem, place) in catalog.problems.iter().zip(places) {
             assert!(problem.contains(place), "{problem}");

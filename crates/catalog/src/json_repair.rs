@@ -49,7 +49,10 @@ impl RepairedJson<'_> {
             return None;
         }
         let messages: Vec<&str> = self.repairs.iter().map(|repair| repair.message()).collect();
-        Some(format!("not valid JSON, and repaired: {}", messages.join("; ")))
+        Some(format!(
+            "not valid JSON, and repaired: {}",
+            messages.join("; ")
+        ))
     }
 }
 
@@ -57,7 +60,12 @@ impl RepairedJson<'_> {
 pub(super) fn repair(text: &str) -> Result<RepairedJson<'_>, serde_json::Error> {
     let text = text.trim_start_matches('\u{feff}');
     let error = match check(text) {
-        Ok(()) => return Ok(RepairedJson { text: Cow::Borrowed(text), repairs: Vec::new() }),
+        Ok(()) => {
+            return Ok(RepairedJson {
+                text: Cow::Borrowed(text),
+                repairs: Vec::new(),
+            });
+        }
         Err(error) => error,
     };
     let mut repairs = Vec::new();
@@ -79,7 +87,10 @@ pub(super) fn repair(text: &str) -> Result<RepairedJson<'_>, serde_json::Error> 
     repairs.sort_unstable();
     repairs.dedup();
     match check(&inside) {
-        Ok(()) => Ok(RepairedJson { text: inside, repairs }),
+        Ok(()) => Ok(RepairedJson {
+            text: inside,
+            repairs,
+        }),
         Err(_) => Err(error),
     }
 }
@@ -112,7 +123,9 @@ pub(super) fn without_marks(text: &str) -> &str {
 /// If true, the quotes of a document are entities.
 fn is_escaped(text: &str) -> bool {
     let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '{' || c == '[');
-    ["&quot;", "&#34;", "&#034;", "&#x22;"].iter().any(|quote| start.starts_with(quote))
+    ["&quot;", "&#34;", "&#034;", "&#x22;"]
+        .iter()
+        .any(|quote| start.starts_with(quote))
 }
 
 /// Writer of a repaired document.
@@ -126,7 +139,12 @@ struct RepairWriter {
 
 impl RepairWriter {
     fn new(length: usize) -> Self {
-        Self { out: String::with_capacity(length + 64), repairs: Vec::new(), comma: None, depth: 0 }
+        Self {
+            out: String::with_capacity(length + 64),
+            repairs: Vec::new(),
+            comma: None,
+            depth: 0,
+        }
     }
 
     fn report(&mut self, repair: Repair) {
@@ -153,7 +171,9 @@ impl RepairWriter {
                     rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
                     continue;
                 }
-                '/' if after.starts_with('*') && last_comment.is_some_and(|last| last > place + 1) => {
+                '/' if after.starts_with('*')
+                    && last_comment.is_some_and(|last| last > place + 1) =>
+                {
                     self.report(Repair::Comments);
                     let end = after[1..].find("*/").map_or(after.len(), |end| end + 3);
                     rest = &after[end..];
@@ -233,7 +253,9 @@ impl RepairWriter {
             '\n' => self.out.push_str("\\n"),
             '\r' => self.out.push_str("\\r"),
             '\t' => self.out.push_str("\\t"),
-            control if (control as u32) < 0x20 => self.out.push_str(&format!("\\u{:04x}", control as u32)),
+            control if (control as u32) < 0x20 => {
+                self.out.push_str(&format!("\\u{:04x}", control as u32))
+            }
             other => return self.out.push(other),
         }
         self.report(Repair::Controls);
@@ -243,7 +265,9 @@ impl RepairWriter {
     fn write_word<'t>(&mut self, text: &'t str) -> &'t str {
         for word in ["NaN", "Infinity", "-Infinity", "undefined"] {
             let after = text.strip_prefix(word);
-            if let Some(after) = after.filter(|after| !after.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {
+            if let Some(after) =
+                after.filter(|after| !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+            {
                 self.out.push_str("null");
                 self.report(Repair::Numbers);
                 return after;
@@ -266,7 +290,9 @@ impl RepairWriter {
 
 /// If true, the text begins with the four digits of a code unit.
 fn is_unit(text: &str) -> bool {
-    text.as_bytes().get(..4).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    text.as_bytes()
+        .get(..4)
+        .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
 #[cfg(test)]
@@ -278,7 +304,10 @@ mod tests {
     fn value_of(text: &str) -> Result<(Value, Vec<Repair>), String> {
         let repaired = repair(text).map_err(|error| error.to_string())?;
         assert_eq!(repaired.problem().is_some(), !repaired.repairs.is_empty());
-        Ok((serde_json::from_str(&repaired.text).expect("JSON"), repaired.repairs))
+        Ok((
+            serde_json::from_str(&repaired.text).expect("JSON"),
+            repaired.repairs,
+        ))
     }
 
     #[test]
@@ -286,23 +315,59 @@ mod tests {
         for (text, value, repairs) in [
             ("{\"a\": 1}", json!({"a": 1}), vec![]),
             ("\u{feff}{\"a\": 1}", json!({"a": 1}), vec![]),
-            ("{\"a\": [1, 2, ], \"b,]\": \",]\\\"\",\n }", json!({"a": [1, 2], "b,]": ",]\""}), vec![Repair::Commas]),
-            ("{\"a\": \"x\n\ty\r\u{1}\"}", json!({"a": "x\n\ty\r\u{1}"}), vec![Repair::Controls]),
+            (
+                "{\"a\": [1, 2, ], \"b,]\": \",]\\\"\",\n }",
+                json!({"a": [1, 2], "b,]": ",]\""}),
+                vec![Repair::Commas],
+            ),
+            (
+                "{\"a\": \"x\n\ty\r\u{1}\"}",
+                json!({"a": "x\n\ty\r\u{1}"}),
+                vec![Repair::Controls],
+            ),
             ("{\"a\": 1};\n", json!({"a": 1}), vec![Repair::Rest]),
             ("[1] ; ;", json!([1]), vec![Repair::Rest]),
             ("<!-- {\"a\": 1} -->", json!({"a": 1}), vec![Repair::Marks]),
-            ("<!--\n{\"a\": 1}\n//-->", json!({"a": 1}), vec![Repair::Marks]),
-            ("//<![CDATA[\n{\"a\": 1}\n//]]>", json!({"a": 1}), vec![Repair::Marks]),
-            ("/* <![CDATA[ */ {\"a\": 1}; /* ]]> */", json!({"a": 1}), vec![Repair::Marks, Repair::Rest]),
-            ("{\"a\": \"it\\'s C:\\data\\u12\"}", json!({"a": "it's C:\\data\\u12"}), vec![Repair::Escapes]),
+            (
+                "<!--\n{\"a\": 1}\n//-->",
+                json!({"a": 1}),
+                vec![Repair::Marks],
+            ),
+            (
+                "//<![CDATA[\n{\"a\": 1}\n//]]>",
+                json!({"a": 1}),
+                vec![Repair::Marks],
+            ),
+            (
+                "/* <![CDATA[ */ {\"a\": 1}; /* ]]> */",
+                json!({"a": 1}),
+                vec![Repair::Marks, Repair::Rest],
+            ),
+            (
+                "{\"a\": \"it\\'s C:\\data\\u12\"}",
+                json!({"a": "it's C:\\data\\u12"}),
+                vec![Repair::Escapes],
+            ),
             (
                 "{\"a\": NaN, \"b\": -Infinity, \"c\": -1}",
                 json!({"a": null, "b": null, "c": -1}),
                 vec![Repair::Numbers],
             ),
-            ("{/* one */ \"a\": 1, // two\n \"b\": \"//\"}", json!({"a": 1, "b": "//"}), vec![Repair::Comments]),
-            ("{&quot;a&quot;: &quot;R&amp;D&quot;}", json!({"a": "R&D"}), vec![Repair::Entities]),
-            ("{\"a\": \"x\ny\",};", json!({"a": "x\ny"}), vec![Repair::Controls, Repair::Commas, Repair::Rest]),
+            (
+                "{/* one */ \"a\": 1, // two\n \"b\": \"//\"}",
+                json!({"a": 1, "b": "//"}),
+                vec![Repair::Comments],
+            ),
+            (
+                "{&quot;a&quot;: &quot;R&amp;D&quot;}",
+                json!({"a": "R&D"}),
+                vec![Repair::Entities],
+            ),
+            (
+                "{\"a\": \"x\ny\",};",
+                json!({"a": "x\ny"}),
+                vec![Repair::Controls, Repair::Commas, Repair::Rest],
+            ),
         ] {
             assert_eq!(value_of(text), Ok((value, repairs)), "{text}");
         }
@@ -326,7 +391,9 @@ mod tests {
     /// If each bracket or comment searched the rest of the text, the work would be quadratic.
     #[test]
     fn long_texts_are_read_once() {
-        for piece in ["[", "]", "[]", ",", "/*", "//", "\"", "\\", "{\"a\":", "};", "&quot;", "N", "<!--"] {
+        for piece in [
+            "[", "]", "[]", ",", "/*", "//", "\"", "\\", "{\"a\":", "};", "&quot;", "N", "<!--",
+        ] {
             let text = piece.repeat(400_000 / piece.len());
             let _ = repair(&text);
         }

@@ -167,16 +167,27 @@ fn leaf() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn object(keys: &'static [&'static str], value: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
+fn object(
+    keys: &'static [&'static str],
+    value: impl Strategy<Value = Value> + Clone,
+) -> impl Strategy<Value = Value> {
     let members = proptest::collection::vec((proptest::sample::select(keys), value), 0..6);
     members.prop_map(|members| {
-        Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
+        Value::Object(
+            members
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect::<Map<_, _>>(),
+        )
     })
 }
 
 fn value() -> impl Strategy<Value = Value> + Clone {
     let nested = leaf().prop_recursive(3, 16, 4, |inner| {
-        prop_oneof![proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::Array), object(INNER_KEYS, inner),]
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+            object(INNER_KEYS, inner),
+        ]
     });
     nested.boxed()
 }
@@ -189,7 +200,10 @@ fn entry(
     let members = proptest::collection::vec((proptest::sample::select(keys), value()), 0..8);
     let parts = proptest::collection::vec(object(part_keys, value()), 0..3);
     (members, parts).prop_map(move |(members, parts)| {
-        let mut entry: Map<String, Value> = members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        let mut entry: Map<String, Value> = members
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect();
         entry.entry(part_key).or_insert(Value::Array(parts));
         entry
     })
@@ -230,7 +244,9 @@ fn lost_texts(document: &Value, entry: &Map<String, Value>) -> Vec<String> {
     add_texts(&Value::Object(entry.clone()), &mut expected);
     expected.retain(|text| {
         let encoded = text.replace(' ', "%20");
-        !found.iter().any(|one| one.contains(text.as_str()) || one.contains(&encoded))
+        !found
+            .iter()
+            .any(|one| one.contains(text.as_str()) || one.contains(&encoded))
     });
     expected
 }

@@ -22,9 +22,9 @@ const CODES: &str = "aa aar|ab abk|ae ave|af afr|ak aka|am amh|an arg|ar ara|as 
 const LONG_CODES: &str = "ast ceb cnr dsb fil frr fur gsw haw hsb kab lad mul nds nso pap rom rup sah scn sco sma smj smn sms syr szl tet tpi zgh";
 /// Codes that are more often words or names of keys: `id`, `tel`, `lat`.
 const AMBIGUOUS: [&str; 36] = [
-    "am", "an", "as", "be", "ben", "cat", "co", "est", "geo", "he", "her", "id", "ind", "is", "lat", "mac", "man",
-    "mar", "may", "mon", "mul", "my", "no", "or", "pan", "per", "run", "se", "sin", "so", "st", "sun", "tel", "to",
-    "ton", "ts",
+    "am", "an", "as", "be", "ben", "cat", "co", "est", "geo", "he", "her", "id", "ind", "is",
+    "lat", "mac", "man", "mar", "may", "mon", "mul", "my", "no", "or", "pan", "per", "run", "se",
+    "sin", "so", "st", "sun", "tel", "to", "ton", "ts",
 ];
 /// Regions of ambiguous codes with which they are languages, besides those of the same letters.
 const CERTAIN: [&str; 5] = ["am-ET", "be-BY", "he-IL", "my-MM", "no-NO"];
@@ -32,7 +32,16 @@ const CERTAIN: [&str; 5] = ["am-ET", "be-BY", "he-IL", "my-MM", "no-NO"];
 const SCRIPTS: &str = "Arab Armn Beng Cans Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hans Hant Hebr Hira Jpan Kana Khmr Knda Kore Laoo Latf Latn \
     Mlym Mong Mymr Orya Sinh Taml Telu Tfng Thaa Thai Tibt";
 /// Keys of a text without a language.
-const UNTAGGED: [&str; 8] = ["", "default", "none", "und", "value", "x-default", "zxx", "*"];
+const UNTAGGED: [&str; 8] = [
+    "",
+    "default",
+    "none",
+    "und",
+    "value",
+    "x-default",
+    "zxx",
+    "*",
+];
 /// Maximum number of bytes of a key that is a language.
 const MAX_KEY_BYTES: usize = 35;
 
@@ -56,7 +65,10 @@ pub(super) fn language_tag(code: &str) -> Option<String> {
     let mut in_extension = false;
     for (place, subtag) in modifier.into_iter().chain(subtags).enumerate() {
         let is_letters = subtag.bytes().all(|byte| byte.is_ascii_alphabetic());
-        if subtag.is_empty() || subtag.len() > 8 || !subtag.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        if subtag.is_empty()
+            || subtag.len() > 8
+            || !subtag.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        {
             return None;
         }
         // After the language, a word of three letters or more than eight characters is not part of a tag.
@@ -68,14 +80,17 @@ pub(super) fn language_tag(code: &str) -> Option<String> {
         match (place, subtag.len()) {
             (0 | 1, 2) if is_letters && !in_extension => tag.push_str(&subtag.to_ascii_uppercase()),
             (0, 4) if is_letters => {
-                let script = SCRIPTS.split_ascii_whitespace().find(|script| script.eq_ignore_ascii_case(subtag))?;
+                let script = SCRIPTS
+                    .split_ascii_whitespace()
+                    .find(|script| script.eq_ignore_ascii_case(subtag))?;
                 tag.push_str(script);
             }
             _ => tag.push_str(&subtag.to_ascii_lowercase()),
         }
     }
     let ends_with_singleton = tag.rsplit('-').next().is_some_and(|last| last.len() == 1);
-    (!ends_with_singleton && oxrdf::Literal::new_language_tagged_literal("", tag.as_str()).is_ok()).then_some(tag)
+    (!ends_with_singleton && oxrdf::Literal::new_language_tagged_literal("", tag.as_str()).is_ok())
+        .then_some(tag)
 }
 
 /// Returns the shortest code of a language.
@@ -90,15 +105,24 @@ fn shortest_code(code: &str) -> Option<&'static str> {
             return Some(shortest);
         }
     }
-    LONG_CODES.split_ascii_whitespace().find(|known| *known == code)
+    LONG_CODES
+        .split_ascii_whitespace()
+        .find(|known| *known == code)
 }
 
 /// Returns the tag of a code that is hardly anything else than a language.
 pub(super) fn certain_tag(code: &str) -> Option<String> {
-    let primary = code.split(['-', '_', '@', '.']).next().unwrap_or(code).trim().to_ascii_lowercase();
+    let primary = code
+        .split(['-', '_', '@', '.'])
+        .next()
+        .unwrap_or(code)
+        .trim()
+        .to_ascii_lowercase();
     let tag = language_tag(code)?;
     let is_locale = || match tag.split_once('-') {
-        Some((language, region)) => region.eq_ignore_ascii_case(language) || CERTAIN.contains(&tag.as_str()),
+        Some((language, region)) => {
+            region.eq_ignore_ascii_case(language) || CERTAIN.contains(&tag.as_str())
+        }
         None => false,
     };
     (!AMBIGUOUS.contains(&primary.as_str()) || is_locale()).then_some(tag)
@@ -116,7 +140,9 @@ pub(super) struct TextOfLanguage<'v> {
 ///
 /// Either all keys are languages, or some are certainly languages of two letters; then the others are returned apart. An
 /// object with one text and its language, as in `{"value": "Water", "lang": "en"}`, is read, too.
-pub(super) fn texts_by_language(object: &Map<String, Value>) -> Option<(Vec<TextOfLanguage<'_>>, Map<String, Value>)> {
+pub(super) fn texts_by_language(
+    object: &Map<String, Value>,
+) -> Option<(Vec<TextOfLanguage<'_>>, Map<String, Value>)> {
     if let Some(text) = tagged_value(object) {
         return Some((vec![text], Map::new()));
     }
@@ -140,7 +166,11 @@ pub(super) fn texts_by_language(object: &Map<String, Value>) -> Option<(Vec<Text
     let (mut texts, mut rest) = (Vec::new(), Map::new());
     for (key, value) in object {
         let is_text = !value.is_object() && !nested_list(value);
-        let language = if others > 0 { certain_tag(key) } else { language_tag(key) };
+        let language = if others > 0 {
+            certain_tag(key)
+        } else {
+            language_tag(key)
+        };
         if is_text && (language.is_some() || is_untagged(key)) {
             texts.push(TextOfLanguage { language, value });
         } else {
@@ -152,25 +182,49 @@ pub(super) fn texts_by_language(object: &Map<String, Value>) -> Option<(Vec<Text
 
 /// If true, the value is a list that contains lists or objects.
 fn nested_list(value: &Value) -> bool {
-    value.as_array().is_some_and(|values| values.iter().any(|value| value.is_array() || value.is_object()))
+    value.as_array().is_some_and(|values| {
+        values
+            .iter()
+            .any(|value| value.is_array() || value.is_object())
+    })
 }
 
 /// Reads an object of one text and its language.
 fn tagged_value(object: &Map<String, Value>) -> Option<TextOfLanguage<'_>> {
     const TEXTS: [&str; 7] = ["@value", "value", "text", "label", "content", "_value", "$"];
-    const LANGUAGES: [&str; 7] = ["@language", "lang", "language", "xml:lang", "@lang", "locale", "_lang"];
+    const LANGUAGES: [&str; 7] = [
+        "@language",
+        "lang",
+        "language",
+        "xml:lang",
+        "@lang",
+        "locale",
+        "_lang",
+    ];
     if object.len() != 2 {
         return None;
     }
-    let value = TEXTS.iter().find_map(|key| object.get(*key)).filter(|value| value.is_string())?;
-    let language = LANGUAGES.iter().find_map(|key| object.get(*key))?.as_str()?;
-    Some(TextOfLanguage { language: Some(language_tag(language)?), value })
+    let value = TEXTS
+        .iter()
+        .find_map(|key| object.get(*key))
+        .filter(|value| value.is_string())?;
+    let language = LANGUAGES
+        .iter()
+        .find_map(|key| object.get(*key))?
+        .as_str()?;
+    Some(TextOfLanguage {
+        language: Some(language_tag(language)?),
+        value,
+    })
 }
 
 /// Splits a key such as `title_fr`, `notes-fra` or `title_pt_BR` into the name of the field and the tag of its language.
 pub(super) fn split_suffix<'k>(key: &'k str, fields: &[&str]) -> Option<(&'k str, String)> {
     for field in fields {
-        let Some(suffix) = key.strip_prefix(field).and_then(|rest| rest.strip_prefix(['_', '-', '@', ':'])) else {
+        let Some(suffix) = key
+            .strip_prefix(field)
+            .and_then(|rest| rest.strip_prefix(['_', '-', '@', ':']))
+        else {
             continue;
         };
         if let Some(tag) = certain_tag(suffix) {
@@ -221,7 +275,9 @@ mod tests {
 
     fn read(value: &Value) -> Option<(Vec<String>, Vec<String>)> {
         let (texts, rest) = texts_by_language(value.as_object().expect("an object"))?;
-        let texts = texts.iter().map(|text| format!("{}@{}", text.value, text.language.as_deref().unwrap_or("")));
+        let texts = texts
+            .iter()
+            .map(|text| format!("{}@{}", text.value, text.language.as_deref().unwrap_or("")));
         Some((texts.collect(), rest.keys().cloned().collect()))
     }
 
@@ -232,15 +288,39 @@ mod tests {
             Some((owned(list), owned(rest)))
         };
         for (object, expected) in [
-            (json!({"en": "a", "fr_CA": "b"}), texts(&["\"a\"@en", "\"b\"@fr-CA"], &[])),
-            (json!({"ger": "a", "eng": "b"}), texts(&["\"b\"@en", "\"a\"@de"], &[])),
+            (
+                json!({"en": "a", "fr_CA": "b"}),
+                texts(&["\"a\"@en", "\"b\"@fr-CA"], &[]),
+            ),
+            (
+                json!({"ger": "a", "eng": "b"}),
+                texts(&["\"b\"@en", "\"a\"@de"], &[]),
+            ),
             (json!({"en": ["a", "b"]}), texts(&["[\"a\",\"b\"]@en"], &[])),
-            (json!({"en": "a", "id": "b"}), texts(&["\"a\"@en", "\"b\"@id"], &[])),
-            (json!({"en": "a", "note": "b"}), texts(&["\"a\"@en"], &["note"])),
-            (json!({"en": "a", "id": "7", "note": "b"}), texts(&["\"a\"@en"], &["id", "note"])),
-            (json!({"default": "a", "de": "b"}), texts(&["\"b\"@de", "\"a\"@"], &[])),
-            (json!({"value": "a", "lang": "fin"}), texts(&["\"a\"@fi"], &[])),
-            (json!({"@value": "a", "@language": "sv-se"}), texts(&["\"a\"@sv-SE"], &[])),
+            (
+                json!({"en": "a", "id": "b"}),
+                texts(&["\"a\"@en", "\"b\"@id"], &[]),
+            ),
+            (
+                json!({"en": "a", "note": "b"}),
+                texts(&["\"a\"@en"], &["note"]),
+            ),
+            (
+                json!({"en": "a", "id": "7", "note": "b"}),
+                texts(&["\"a\"@en"], &["id", "note"]),
+            ),
+            (
+                json!({"default": "a", "de": "b"}),
+                texts(&["\"b\"@de", "\"a\"@"], &[]),
+            ),
+            (
+                json!({"value": "a", "lang": "fin"}),
+                texts(&["\"a\"@fi"], &[]),
+            ),
+            (
+                json!({"@value": "a", "@language": "sv-se"}),
+                texts(&["\"a\"@sv-SE"], &[]),
+            ),
             (json!({"id": "7", "name": "a"}), None),
             (json!({"id": "7"}), None),
             (json!({"lat": 1, "lon": 2}), None),
@@ -256,7 +336,9 @@ mod tests {
 
     #[test]
     fn suffixes_of_keys() {
-        let split = |key| split_suffix(key, &["title", "notes"]).map(|(field, tag)| format!("{field} {tag}"));
+        let split = |key| {
+            split_suffix(key, &["title", "notes"]).map(|(field, tag)| format!("{field} {tag}"))
+        };
         for (key, expected) in [
             ("title_fr", Some("title fr")),
             ("title-en", Some("title en")),

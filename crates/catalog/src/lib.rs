@@ -52,12 +52,12 @@ mod value_tests;
 
 pub use citing_works::{CitingWork, CitingWorks};
 pub use coverage::{
-    BoundingBox, CoverageExpression, CoverageValue, Day, DeclaredPeriod, DeclaredPlace, InvalidBox, InvalidPeriod,
-    Period, box_of_geojson, box_of_wkt, coverage_expressions,
+    BoundingBox, CoverageExpression, CoverageValue, Day, DeclaredPeriod, DeclaredPlace, InvalidBox,
+    InvalidPeriod, Period, box_of_geojson, box_of_wkt, coverage_expressions,
 };
 pub use dataset::{
-    Agent, Dataset, Distribution, Extent, LocalCopy, Location, Metadata, RemoteContent, Scheme, Text, Theme, Work,
-    preferred,
+    Agent, Dataset, Distribution, Extent, LocalCopy, Location, Metadata, RemoteContent, Scheme,
+    Text, Theme, Work, preferred,
 };
 pub use dump_folder::{AssignedDumps, DumpFolder};
 pub use entry_ids::{EntryKey, IdOrigin, disambiguate_id, dump_path, is_iri_key, title_of_key};
@@ -69,7 +69,8 @@ pub use moment::Moment;
 pub use plain_text::plain_text;
 pub use problems::{Problem, ProblemGroup, ProblemGroups, Problems};
 pub use source::{
-    CatalogReader, CatalogSource, DirectCatalogReader, SerializedCatalog, SerializedDataset, SerializedError,
+    CatalogReader, CatalogSource, DirectCatalogReader, SerializedCatalog, SerializedDataset,
+    SerializedError,
 };
 pub use statement::{Node, Statement, Value};
 pub use typed_fields::name_of_iri;
@@ -197,7 +198,9 @@ pub enum CatalogError {
         cause: serde_json::Error,
     },
     /// An HTML page without a dataset in JSON-LD.
-    #[error("{path}: an HTML page without a dataset in JSON-LD (`<script type=\"application/ld+json\">`)")]
+    #[error(
+        "{path}: an HTML page without a dataset in JSON-LD (`<script type=\"application/ld+json\">`)"
+    )]
     NoDataset {
         /// The file.
         path: PathBuf,
@@ -213,7 +216,9 @@ pub enum CatalogError {
         reason: String,
     },
     /// Two sources have a dataset with the same id.
-    #[error("the dataset id {id} is in {first} and in {second}; load the sources one by one, with --id-prefix")]
+    #[error(
+        "the dataset id {id} is in {first} and in {second}; load the sources one by one, with --id-prefix"
+    )]
     SharedId {
         /// The id.
         id: DatasetId,
@@ -258,7 +263,10 @@ pub enum CatalogError {
 
 impl CatalogError {
     fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |cause| Self::Io { path: path.to_owned(), cause }
+        move |cause| Self::Io {
+            path: path.to_owned(),
+            cause,
+        }
     }
 }
 
@@ -272,7 +280,11 @@ impl Catalog {
     /// The file cannot be opened, is not JSON although it begins like JSON, or contains no list of datasets.
     /// Unreadable entries are not errors: see [`problems`](Self::problems).
     pub fn read(path: &Path) -> Result<Self, CatalogError> {
-        let catalog = if path.is_dir() { folder::read(path)? } else { Self::read_file(path)? };
+        let catalog = if path.is_dir() {
+            folder::read(path)?
+        } else {
+            Self::read_file(path)?
+        };
         Ok(catalog.finished())
     }
 
@@ -298,12 +310,19 @@ impl Catalog {
         for path in paths {
             let mut catalog = reader.read(&CatalogSource::Local { path: path.clone() })?;
             if catalog.datasets.is_empty() {
-                return Err(CatalogError::Empty { path: path.clone(), reason: catalog.empty_reason(path) });
+                return Err(CatalogError::Empty {
+                    path: path.clone(),
+                    reason: catalog.empty_reason(path),
+                });
             }
             for dataset in &mut catalog.datasets {
                 let id = DatasetId::new(format!("{id_prefix}{}", dataset.metadata.id))?;
                 if let Some(first) = sources.insert(id.clone(), path) {
-                    return Err(CatalogError::SharedId { id, first: first.clone(), second: path.clone() });
+                    return Err(CatalogError::SharedId {
+                        id,
+                        first: first.clone(),
+                        second: path.clone(),
+                    });
                 }
                 dataset.set_id(id);
             }
@@ -317,7 +336,9 @@ impl Catalog {
         match (&self.problems[..], self.is_incomplete) {
             ([first, ..], _) => first.chars().take(200).collect(),
             ([], true) => "the file is truncated".to_owned(),
-            ([], false) if path.is_dir() => "the folder holds neither a catalogue nor an RDF file".to_owned(),
+            ([], false) if path.is_dir() => {
+                "the folder holds neither a catalogue nor an RDF file".to_owned()
+            }
             ([], false) => "it describes no dataset".to_owned(),
         }
     }
@@ -329,16 +350,29 @@ impl Catalog {
     ///
     /// # Errors
     /// As for [`read`](Self::read).
-    pub fn read_download(path: &Path, address: &str, media_type: Option<&str>) -> Result<Self, CatalogError> {
-        let mut catalog = Self::read_place(&CatalogFile { path, address: Some(address), media_type })?;
+    pub fn read_download(
+        path: &Path,
+        address: &str,
+        media_type: Option<&str>,
+    ) -> Result<Self, CatalogError> {
+        let mut catalog = Self::read_place(&CatalogFile {
+            path,
+            address: Some(address),
+            media_type,
+        })?;
         if catalog.dialect == Dialect::Dump {
             for dataset in &mut catalog.datasets {
                 // Its address identifies it, not the name of the file.
                 dataset.entry = EntryKey::new(IdOrigin::Iri);
             }
-            for distribution in catalog.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
+            for distribution in catalog
+                .datasets
+                .iter_mut()
+                .flat_map(|dataset| &mut dataset.distributions)
+            {
                 distribution.location = Location::Remote(address.to_owned());
-                distribution.media_type = media_type.map(|text| typed_fields::media_type_name(text).to_owned());
+                distribution.media_type =
+                    media_type.map(|text| typed_fields::media_type_name(text).to_owned());
                 distribution.copy = Some(LocalCopy::File(path.to_owned()));
             }
         }
@@ -350,27 +384,53 @@ impl Catalog {
     ///
     /// # Errors
     /// As for [`read`](Self::read); the file must contain CKAN packages.
-    pub fn read_packages(path: &Path, address: &str, is_wanted: &dyn Fn(&str) -> bool) -> Result<Self, CatalogError> {
+    pub fn read_packages(
+        path: &Path,
+        address: &str,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, CatalogError> {
         let text = text(path, None).map_err(CatalogError::io(path))?.text;
         let (document, repaired) = json::document(&text, path)?;
         drop(text);
         let mut packages = match ckan::content(&document) {
             Some(ckan::Document::Packages(packages)) => packages,
             Some(ckan::Document::Other(reason)) => {
-                return Err(CatalogError::NotUnderstood { path: path.to_owned(), reason });
+                return Err(CatalogError::NotUnderstood {
+                    path: path.to_owned(),
+                    reason,
+                });
             }
-            None => return Err(CatalogError::NoList { path: path.to_owned() }),
+            None => {
+                return Err(CatalogError::NoList {
+                    path: path.to_owned(),
+                });
+            }
         };
-        packages.retain(|package| package.get("id").and_then(serde_json::Value::as_str).is_some_and(is_wanted));
+        packages.retain(|package| {
+            package
+                .get("id")
+                .and_then(serde_json::Value::as_str)
+                .is_some_and(is_wanted)
+        });
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        let mut catalog = Self { dialect: Dialect::Ckan, folder, ..ckan::read(packages, path) };
-        catalog.problems.extend(repaired.map(|problem| format!("{}: {problem}", path.display())));
+        let mut catalog = Self {
+            dialect: Dialect::Ckan,
+            folder,
+            ..ckan::read(packages, path)
+        };
+        catalog
+            .problems
+            .extend(repaired.map(|problem| format!("{}: {problem}", path.display())));
         Ok(catalog.seen_from(address))
     }
 
     /// Resolves local paths against the address and makes ids unique.
     fn seen_from(mut self, address: &str) -> Self {
-        for distribution in self.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
+        for distribution in self
+            .datasets
+            .iter_mut()
+            .flat_map(|dataset| &mut dataset.distributions)
+        {
             if let Location::File(place) = &distribution.location {
                 distribution.location = Location::Remote(resolved(address, place));
             }
@@ -386,13 +446,18 @@ impl Catalog {
             let omitted = dataset.omit_long_texts();
             for field in omitted {
                 let reason = format!("left out, because it has more than {MAX_TEXT_BYTES} bytes");
-                problems.push(Problem::new(reason).of_property(field).of_dataset(dataset.metadata.id.as_str()));
+                problems.push(
+                    Problem::new(reason)
+                        .of_property(field)
+                        .of_dataset(dataset.metadata.id.as_str()),
+                );
             }
             let fits = dataset.text_bytes() <= MAX_DESCRIPTION;
             if !fits {
                 let (id, limit) = (&dataset.metadata.id, MAX_DESCRIPTION >> 20);
-                problems
-                    .push(format!("dataset {id}: the texts of its description exceed {limit} MiB; it was left out"));
+                problems.push(format!(
+                    "dataset {id}: the texts of its description exceed {limit} MiB; it was left out"
+                ));
                 *lost += 1;
             }
             fits
@@ -401,7 +466,11 @@ impl Catalog {
     }
 
     fn read_file(path: &Path) -> Result<Self, CatalogError> {
-        Self::read_place(&CatalogFile { path, address: None, media_type: None })
+        Self::read_place(&CatalogFile {
+            path,
+            address: None,
+            media_type: None,
+        })
     }
 
     fn read_place(file: &CatalogFile<'_>) -> Result<Self, CatalogError> {
@@ -409,7 +478,10 @@ impl Catalog {
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         let head = head(path).map_err(CatalogError::io(path))?;
         let catalog = if papers_with_code::looks_like(&head.text) {
-            Self { dialect: Dialect::PapersWithCode, ..papers_with_code::read(path)? }
+            Self {
+                dialect: Dialect::PapersWithCode,
+                ..papers_with_code::read(path)?
+            }
         } else if let Some(lines) = json_lines::read(file, &head)? {
             lines
         } else if html::looks_like(&head.text) {
@@ -428,12 +500,20 @@ impl Catalog {
         let path = file.path;
         let encoding = html::declared_encoding(&head.text);
         let page = text(path, encoding.as_deref()).map_err(CatalogError::io(path))?;
-        let mut problems: Vec<String> =
-            page.problems.iter().map(|problem| format!("{}: {problem}", path.display())).collect();
+        let mut problems: Vec<String> = page
+            .problems
+            .iter()
+            .map(|problem| format!("{}: {problem}", path.display()))
+            .collect();
         let (mut texts, mut broken) = (Vec::new(), 0);
         for (script, number) in html::scripts(&page.text).into_iter().zip(1..) {
-            let report =
-                |message: String| format!("{}: script {number} in line {}: {message}", path.display(), script.line);
+            let report = |message: String| {
+                format!(
+                    "{}: script {number} in line {}: {message}",
+                    path.display(),
+                    script.line
+                )
+            };
             // Marks of comments and CDATA sections are usual in scripts of pages, and no fault.
             match json_repair::repair(json_repair::without_marks(script.text)) {
                 Ok(repaired) => {
@@ -452,9 +532,14 @@ impl Catalog {
             return Err(match problems.iter().find(|_| broken > 0) {
                 Some(_) => CatalogError::NotUnderstood {
                     path: path.to_owned(),
-                    reason: format!("an HTML page without a dataset in JSON-LD; {}", problems.join("; ")),
+                    reason: format!(
+                        "an HTML page without a dataset in JSON-LD; {}",
+                        problems.join("; ")
+                    ),
                 },
-                None => CatalogError::NoDataset { path: path.to_owned() },
+                None => CatalogError::NoDataset {
+                    path: path.to_owned(),
+                },
             });
         }
         catalog.problems.extend(problems);
@@ -464,7 +549,10 @@ impl Catalog {
     /// Gives each dataset an id of its own, and lists the entries of datasets that are listed twice.
     fn make_ids_unique(&mut self) {
         let mut problems = Vec::new();
-        self.duplicates.extend(entry_ids::make_ids_unique(&mut self.datasets, &mut problems));
+        self.duplicates.extend(entry_ids::make_ids_unique(
+            &mut self.datasets,
+            &mut problems,
+        ));
         self.problems.extend(problems);
     }
 }
@@ -493,7 +581,10 @@ const LARGEST_JSON: u64 = 2 << 30;
 
 /// Returns the limits for unpacking a compressed JSON catalogue.
 fn limits() -> Limits {
-    Limits { decompressed_bytes: LARGEST_JSON, ..Limits::default() }
+    Limits {
+        decompressed_bytes: LARGEST_JSON,
+        ..Limits::default()
+    }
 }
 
 /// Number of bytes of the beginning of a file as UTF-8, and number of bytes from which it is decoded.
@@ -514,15 +605,25 @@ struct Head {
 fn head(path: &Path) -> io::Result<Head> {
     let beginning = |mut reader: Box<dyn Read>| {
         let mut bytes = Vec::new();
-        reader.by_ref().take(ENCODED_HEAD_BYTES).read_to_end(&mut bytes).map(|_| bytes)
+        reader
+            .by_ref()
+            .take(ENCODED_HEAD_BYTES)
+            .read_to_end(&mut bytes)
+            .map(|_| bytes)
     };
     let unpacked = dump::open(path, &limits()).and_then(beginning);
     let bytes = unpacked.or_else(|_| beginning(Box::new(File::open(path)?)))?;
     let decoded = dump::decode_text(bytes.as_slice(), None)?;
     let mut text = decoded.text.trim_start().to_owned();
-    let end = (0..=HEAD_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=HEAD_BYTES.min(text.len()))
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
     text.truncate(end);
-    Ok(Head { text, is_converted: decoded.is_converted })
+    Ok(Head {
+        text,
+        is_converted: decoded.is_converted,
+    })
 }
 
 /// Reads a text file as a whole, uncompresses it and converts it to UTF-8. `encoding` is the one that the file declares.

@@ -1,7 +1,9 @@
 //! The LOD Cloud's `lod-data.json`: an object with one entry per dataset, converted to DCAT and VoID.
 //! <https://lod-cloud.net/>
 
-use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, scalar, scalars, take_text};
+use super::dcat_builder::{
+    DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, scalar, scalars, take_text,
+};
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, skos, void};
@@ -33,12 +35,22 @@ const DISTRIBUTION: &[Field] = &[
 
 /// Returns the entries of a document; `None` if it is of another dialect.
 pub(super) fn entries(document: &Value) -> Option<Vec<&Value>> {
-    let document = document.as_object().filter(|document| !document.is_empty())?;
+    let document = document
+        .as_object()
+        .filter(|document| !document.is_empty())?;
     let is_entry = |value: &Value| {
         let has = |key: &str| value.get(key).is_some();
-        has("title") && ["sparql", "full_download", "links", "domain"].iter().filter(|key| has(key)).count() >= 2
+        has("title")
+            && ["sparql", "full_download", "links", "domain"]
+                .iter()
+                .filter(|key| has(key))
+                .count()
+                >= 2
     };
-    document.values().any(is_entry).then(|| document.values().collect())
+    document
+        .values()
+        .any(is_entry)
+        .then(|| document.values().collect())
 }
 
 /// Reads entries.
@@ -49,12 +61,21 @@ pub(super) fn read(entries: Vec<&Value>, path: &Path) -> Catalog {
 fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
     let mut entry = pruned_object(entry);
     let [name, other] = ["identifier", "_id"].map(|key| take_text(&mut entry, key));
-    let id = name.as_deref().or(other.as_deref()).and_then(DatasetId::from_text);
+    let id = name
+        .as_deref()
+        .or(other.as_deref())
+        .and_then(DatasetId::from_text);
     let node = builder.blank();
     builder.class(&node, dcat::DATASET);
     builder.class(&node, void::DATASET);
     if let Some(other) = other.filter(|other| name.as_ref().is_some_and(|name| name != other)) {
-        builder.field(&node, "_id", adms::IDENTIFIER, FieldKind::Identifier, &Value::String(other));
+        builder.field(
+            &node,
+            "_id",
+            adms::IDENTIFIER,
+            FieldKind::Identifier,
+            &Value::String(other),
+        );
     }
     builder.fields(&node, &mut entry, DATASET);
     if let Some(domain) = take_text(&mut entry, "domain") {
@@ -64,9 +85,11 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
     for endpoint in list(entry.remove("sparql")) {
         service(&endpoint, &node, builder);
     }
-    for (key, property) in
-        [("full_download", dcat::DISTRIBUTION), ("other_download", dcat::DISTRIBUTION), ("example", adms::SAMPLE)]
-    {
+    for (key, property) in [
+        ("full_download", dcat::DISTRIBUTION),
+        ("other_download", dcat::DISTRIBUTION),
+        ("example", adms::SAMPLE),
+    ] {
         for download in list(entry.remove(key)) {
             distribution(download, &node, property, builder);
         }
@@ -88,8 +111,13 @@ fn list(value: Option<Value>) -> Vec<Value> {
 
 fn service(endpoint: &Value, node: &Subject, builder: &mut DcatBuilder) {
     let mut rest = endpoint.as_object().cloned().unwrap_or_default();
-    let address = ["access_url", "url"].iter().find_map(|key| take_text(&mut rest, key)).or_else(|| scalar(endpoint));
-    let Some(address) = address else { return builder.extra(node, "sparql", endpoint) };
+    let address = ["access_url", "url"]
+        .iter()
+        .find_map(|key| take_text(&mut rest, key))
+        .or_else(|| scalar(endpoint));
+    let Some(address) = address else {
+        return builder.extra(node, "sparql", endpoint);
+    };
     builder.resource(node, void::SPARQL_ENDPOINT, &address);
     let distribution = builder.part(node, dcat::DISTRIBUTION, dcat::DISTRIBUTION_CLASS);
     builder.resource(&distribution, dcat::ACCESS_URL, &address);
@@ -114,7 +142,9 @@ fn distribution(download: Value, node: &Subject, property: &str, builder: &mut D
 /// Adds the linkset to another dataset of the cloud, with the number of links.
 fn linkset(link: Value, node: &Subject, builder: &mut DcatBuilder) {
     let mut rest = link.as_object().cloned().unwrap_or_default();
-    let Some(target) = take_text(&mut rest, "target") else { return builder.extra(node, "links", &link) };
+    let Some(target) = take_text(&mut rest, "target") else {
+        return builder.extra(node, "links", &link);
+    };
     let linkset = builder.part(node, void::SUBSET, void::LINKSET);
     builder.add(&linkset, void::SUBJECTS_TARGET, node.clone());
     builder.add(&linkset, void::OBJECTS_TARGET, Literal::from(target));

@@ -54,7 +54,8 @@ impl Moment {
             Precision::Time => with_seconds(local)?,
         };
         // The zone of a day must be valid, but does not move the day.
-        let zoned = DateTime::from_str(&format!("{full}{}", zone.as_deref().unwrap_or("Z"))).ok()?;
+        let zoned =
+            DateTime::from_str(&format!("{full}{}", zone.as_deref().unwrap_or("Z"))).ok()?;
         let utc = match precision {
             Precision::Time => zoned.adjust(Some(TimezoneOffset::UTC))?,
             _ => DateTime::from_str(&format!("{full}Z")).ok()?,
@@ -67,7 +68,11 @@ impl Moment {
             Precision::Time => format!("{full}{}", zone.unwrap_or_default()),
             _ => local.to_owned(),
         };
-        Some(Self { second, written, precision })
+        Some(Self {
+            second,
+            written,
+            precision,
+        })
     }
 
     /// Returns the first second in UTC, `2021-02-11T00:00:00`. These texts are ordered as the seconds are.
@@ -99,8 +104,13 @@ fn split_zone(text: &str) -> Option<(&str, Option<String>)> {
         }
     }
     // The hyphens of a date are no sign of a zone: a zone follows a time, or has a colon.
-    let has_time = text.get(10..11).is_some_and(|separator| "Tt ".contains(separator));
-    let Some(sign) = text.rfind(['+', '-']).filter(|sign| *sign >= if has_time { 11 } else { 4 }) else {
+    let has_time = text
+        .get(10..11)
+        .is_some_and(|separator| "Tt ".contains(separator));
+    let Some(sign) = text
+        .rfind(['+', '-'])
+        .filter(|sign| *sign >= if has_time { 11 } else { 4 })
+    else {
         return Some((text, None));
     };
     let (local, offset) = (text[..sign].trim_end(), &text[sign..]);
@@ -111,7 +121,15 @@ fn split_zone(text: &str) -> Option<(&str, Option<String>)> {
         _ => false,
     };
     match is_zone {
-        true => Some((local, Some(format!("{}{}:{:0<2}", &offset[..1], &digits[..2], &digits[2..])))),
+        true => Some((
+            local,
+            Some(format!(
+                "{}{}:{:0<2}",
+                &offset[..1],
+                &digits[..2],
+                &digits[2..]
+            )),
+        )),
         false if has_time => None,
         false => Some((text, None)),
     }
@@ -141,26 +159,83 @@ mod tests {
             ("2019-05-07", "2019-05-07T00:00:00", "2019-05-07"),
             (" 2019-05-07Z\n", "2019-05-07T00:00:00", "2019-05-07"),
             ("2019-05-07-03:30", "2019-05-07T00:00:00", "2019-05-07"),
-            ("2019-05-07T12:30:00", "2019-05-07T12:30:00", "2019-05-07T12:30:00"),
-            ("2019-05-07T12:30:00.123456", "2019-05-07T12:30:00", "2019-05-07T12:30:00.123456"),
-            ("2019-05-07T12:30:00Z", "2019-05-07T12:30:00", "2019-05-07T12:30:00Z"),
-            ("2019-05-07t12:30:00z", "2019-05-07T12:30:00", "2019-05-07T12:30:00Z"),
-            ("2019-05-07T00:30:00+01:00", "2019-05-06T23:30:00", "2019-05-07T00:30:00+01:00"),
-            ("2019-05-07T23:30:00.5-0130", "2019-05-08T01:00:00", "2019-05-07T23:30:00.5-01:30"),
-            ("2019-05-07 12:30:00+02", "2019-05-07T10:30:00", "2019-05-07T12:30:00+02:00"),
-            ("2019-05-07 12:30", "2019-05-07T12:30:00", "2019-05-07T12:30:00"),
-            ("2019-05-07T12:30Z", "2019-05-07T12:30:00", "2019-05-07T12:30:00Z"),
-            ("2019-05-07 12:30:00 UTC", "2019-05-07T12:30:00", "2019-05-07T12:30:00Z"),
-            ("2019-12-31T24:00:00", "2020-01-01T00:00:00", "2019-12-31T24:00:00"),
-            ("2019-12-31T24:00:00-02:00", "2020-01-01T02:00:00", "2019-12-31T24:00:00-02:00"),
+            (
+                "2019-05-07T12:30:00",
+                "2019-05-07T12:30:00",
+                "2019-05-07T12:30:00",
+            ),
+            (
+                "2019-05-07T12:30:00.123456",
+                "2019-05-07T12:30:00",
+                "2019-05-07T12:30:00.123456",
+            ),
+            (
+                "2019-05-07T12:30:00Z",
+                "2019-05-07T12:30:00",
+                "2019-05-07T12:30:00Z",
+            ),
+            (
+                "2019-05-07t12:30:00z",
+                "2019-05-07T12:30:00",
+                "2019-05-07T12:30:00Z",
+            ),
+            (
+                "2019-05-07T00:30:00+01:00",
+                "2019-05-06T23:30:00",
+                "2019-05-07T00:30:00+01:00",
+            ),
+            (
+                "2019-05-07T23:30:00.5-0130",
+                "2019-05-08T01:00:00",
+                "2019-05-07T23:30:00.5-01:30",
+            ),
+            (
+                "2019-05-07 12:30:00+02",
+                "2019-05-07T10:30:00",
+                "2019-05-07T12:30:00+02:00",
+            ),
+            (
+                "2019-05-07 12:30",
+                "2019-05-07T12:30:00",
+                "2019-05-07T12:30:00",
+            ),
+            (
+                "2019-05-07T12:30Z",
+                "2019-05-07T12:30:00",
+                "2019-05-07T12:30:00Z",
+            ),
+            (
+                "2019-05-07 12:30:00 UTC",
+                "2019-05-07T12:30:00",
+                "2019-05-07T12:30:00Z",
+            ),
+            (
+                "2019-12-31T24:00:00",
+                "2020-01-01T00:00:00",
+                "2019-12-31T24:00:00",
+            ),
+            (
+                "2019-12-31T24:00:00-02:00",
+                "2020-01-01T02:00:00",
+                "2019-12-31T24:00:00-02:00",
+            ),
         ] {
             let moment = Moment::parse(text);
-            let read = moment.as_ref().map(|moment| (moment.second(), moment.iso().to_owned()));
+            let read = moment
+                .as_ref()
+                .map(|moment| (moment.second(), moment.iso().to_owned()));
             assert_eq!(read, Some((second.to_owned(), iso.to_owned())), "{text}");
         }
-        let day = |text: &str| Moment::parse(text).and_then(|moment| moment.day().map(str::to_owned));
-        assert_eq!(day("2019-05-07T00:30:00+01:00").as_deref(), Some("2019-05-07"));
-        assert_eq!((day("2019-05-07Z").as_deref(), day("2019-05Z")), (Some("2019-05-07"), None));
+        let day =
+            |text: &str| Moment::parse(text).and_then(|moment| moment.day().map(str::to_owned));
+        assert_eq!(
+            day("2019-05-07T00:30:00+01:00").as_deref(),
+            Some("2019-05-07")
+        );
+        assert_eq!(
+            (day("2019-05-07Z").as_deref(), day("2019-05Z")),
+            (Some("2019-05-07"), None)
+        );
     }
 
     #[test]

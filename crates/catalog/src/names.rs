@@ -9,20 +9,47 @@ use lodeseek_rdf::{TermRef, local_name};
 /// Properties with the name of an agent. The first of these lists with a name counts.
 const AGENT_NAMES: [&[&str]; 3] = [
     &[foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN],
-    &[vcard::ORGANIZATION_NAME, schema::NAME, dcterms::TITLE, dc11::TITLE],
-    &[schema::LEGAL_NAME, "http://www.w3.org/ns/regorg#legalName", skos::ALT_LABEL],
+    &[
+        vcard::ORGANIZATION_NAME,
+        schema::NAME,
+        dcterms::TITLE,
+        dc11::TITLE,
+    ],
+    &[
+        schema::LEGAL_NAME,
+        "http://www.w3.org/ns/regorg#legalName",
+        skos::ALT_LABEL,
+    ],
 ];
 /// Properties that lead to a node with the name of an agent.
 const NAME_NODES: &[&str] = &[vcard::HAS_FN, vcard::HAS_ORGANIZATION_NAME];
 /// Properties with the parts of the name of a person, and those that lead to a node with a part.
-const GIVEN_NAMES: &[&str] = &[foaf::GIVEN_NAME, foaf::FIRST_NAME, schema::GIVEN_NAME, vcard::GIVEN_NAME];
-const FAMILY_NAMES: &[&str] =
-    &[foaf::FAMILY_NAME, foaf::LAST_NAME, foaf::SURNAME, schema::FAMILY_NAME, vcard::FAMILY_NAME];
+const GIVEN_NAMES: &[&str] = &[
+    foaf::GIVEN_NAME,
+    foaf::FIRST_NAME,
+    schema::GIVEN_NAME,
+    vcard::GIVEN_NAME,
+];
+const FAMILY_NAMES: &[&str] = &[
+    foaf::FAMILY_NAME,
+    foaf::LAST_NAME,
+    foaf::SURNAME,
+    schema::FAMILY_NAME,
+    vcard::FAMILY_NAME,
+];
 /// Properties with the name of a licence, a format or a concept.
-pub(super) const LABELS: &[&str] =
-    &[dcterms::TITLE, rdfs::LABEL, skos::PREF_LABEL, schema::NAME, foaf::NAME, dc11::TITLE, skos::ALT_LABEL];
+pub(super) const LABELS: &[&str] = &[
+    dcterms::TITLE,
+    rdfs::LABEL,
+    skos::PREF_LABEL,
+    schema::NAME,
+    foaf::NAME,
+    dc11::TITLE,
+    skos::ALT_LABEL,
+];
 /// Properties with the name of a concept, and those with its code.
-pub(super) const CONCEPT_LABELS: &[&str] = &[skos::PREF_LABEL, rdfs::LABEL, schema::NAME, dcterms::TITLE];
+pub(super) const CONCEPT_LABELS: &[&str] =
+    &[skos::PREF_LABEL, rdfs::LABEL, schema::NAME, dcterms::TITLE];
 pub(super) const CONCEPT_CODES: &[&str] = &[skos::NOTATION, schema::TERM_CODE];
 /// Properties with the address of a licence without an IRI of its own, best first.
 pub(super) const LICENSE_ADDRESSES: &[&str] = &[
@@ -49,13 +76,23 @@ pub(super) const LICENSE_TEXTS: &[&str] = &[
     rdfs::COMMENT,
 ];
 /// Texts with which portals state that there is no licence.
-const UNSPECIFIED: &[&str] =
-    &["license not specified", "licence not specified", "notspecified", "not specified", "none", "null", "undefined"];
+const UNSPECIFIED: &[&str] = &[
+    "license not specified",
+    "licence not specified",
+    "notspecified",
+    "not specified",
+    "none",
+    "null",
+    "undefined",
+];
 
 /// Returns the text of a licence without white space around it; `None` if it states that there is no licence.
 pub(super) fn license_text(text: &str) -> Option<&str> {
     let text = text.trim();
-    let is_stated = !text.is_empty() && !UNSPECIFIED.iter().any(|none| text.eq_ignore_ascii_case(none));
+    let is_stated = !text.is_empty()
+        && !UNSPECIFIED
+            .iter()
+            .any(|none| text.eq_ignore_ascii_case(none));
     is_stated.then_some(text)
 }
 
@@ -86,16 +123,20 @@ impl NodeReader<'_> {
             }
         }
         let nodes = NAME_NODES.iter().flat_map(|property| self.parts(property));
-        let texts: Vec<Text> = nodes.flat_map(|node| node.texts(&[vcard::VALUE, rdf::VALUE, rdfs::LABEL])).collect();
+        let texts: Vec<Text> = nodes
+            .flat_map(|node| node.texts(&[vcard::VALUE, rdf::VALUE, rdfs::LABEL]))
+            .collect();
         let own = super::preferred(&texts, &["en"]).map(|text| text.value.clone());
-        own.or_else(|| self.personal_name())
-            .or_else(|| self.parts(vcard::HAS_NAME).find_map(|node| node.personal_name()))
+        own.or_else(|| self.personal_name()).or_else(|| {
+            self.parts(vcard::HAS_NAME)
+                .find_map(|node| node.personal_name())
+        })
     }
 
     /// Returns given and family name of a person.
     fn personal_name(&self) -> Option<String> {
-        let [given, further, family] =
-            [GIVEN_NAMES, &[schema::ADDITIONAL_NAME], FAMILY_NAMES].map(|properties| self.name_part(properties));
+        let [given, further, family] = [GIVEN_NAMES, &[schema::ADDITIONAL_NAME], FAMILY_NAMES]
+            .map(|properties| self.name_part(properties));
         given.as_ref().or(family.as_ref())?;
         let parts: Vec<String> = [given, further, family].into_iter().flatten().collect();
         Some(parts.join(" "))
@@ -113,7 +154,11 @@ impl NodeReader<'_> {
         match self.graph.term(self.node) {
             TermRef::Iri(iri) if self.part(iri).is_none() && !is_anonymous(iri) => {
                 let is_contact = iri.starts_with("mailto:") || iri.starts_with("tel:");
-                if is_contact || self.file(iri).is_some() { None } else { name_of_iri(iri) }
+                if is_contact || self.file(iri).is_some() {
+                    None
+                } else {
+                    name_of_iri(iri)
+                }
             }
             _ => None,
         }
@@ -127,48 +172,72 @@ impl NodeReader<'_> {
         if let Some(iri) = self.web_iri().filter(|iri| !is_anonymous(iri)) {
             return Some(iri);
         }
-        let objects = LICENSE_ADDRESSES.iter().flat_map(|property| self.objects(property));
-        let mut addresses = objects.map(|object| self.graph.term(object)).filter(|term| match term {
-            TermRef::Iri(iri) => self.part(iri).is_none() && self.file(iri).is_none(),
-            TermRef::Literal { lexical, .. } => is_address(lexical.trim()),
-            TermRef::Blank(_) | TermRef::Triple(_) => false,
-        });
+        let objects = LICENSE_ADDRESSES
+            .iter()
+            .flat_map(|property| self.objects(property));
+        let mut addresses =
+            objects
+                .map(|object| self.graph.term(object))
+                .filter(|term| match term {
+                    TermRef::Iri(iri) => self.part(iri).is_none() && self.file(iri).is_none(),
+                    TermRef::Literal { lexical, .. } => is_address(lexical.trim()),
+                    TermRef::Blank(_) | TermRef::Triple(_) => false,
+                });
         if let Some(address) = addresses.next() {
             return Some(address.text().trim().to_owned());
         }
         let texts = self.texts(LABELS);
         let name = super::preferred(&texts, &["en"]).map(|text| text.value.clone());
-        let name = name.or_else(|| self.texts(LICENSE_TEXTS).into_iter().next().map(|text| text.value));
+        let name = name.or_else(|| {
+            self.texts(LICENSE_TEXTS)
+                .into_iter()
+                .next()
+                .map(|text| text.value)
+        });
         let name = name.or_else(|| self.reference());
         name.and_then(|name| license_text(&name).map(str::to_owned))
     }
 
     /// Returns the text of a relative reference of which the class is stated at most.
     fn reference(&self) -> Option<String> {
-        let TermRef::Iri(iri) = self.graph.term(self.node) else { return None };
+        let TermRef::Iri(iri) = self.graph.term(self.node) else {
+            return None;
+        };
         let kind = self.graph.iri(rdf::TYPE);
         let triples = self.graph.subject_triples(self.node);
-        let is_described = triples.last().is_some_and(|one| Some(one.predicate) != kind)
-            || triples.first().is_some_and(|one| Some(one.predicate) != kind);
+        let is_described = triples
+            .last()
+            .is_some_and(|one| Some(one.predicate) != kind)
+            || triples
+                .first()
+                .is_some_and(|one| Some(one.predicate) != kind);
         self.file(iri).filter(|_| !is_described)
     }
 
     /// Returns the licences of a dataset or distribution, distinct, addresses first: those of `dct:license` or, without one, the IRIs
     /// and texts of `dct:rights`.
     pub(super) fn licenses(&self) -> Vec<String> {
-        let licenses = self.parts(dcterms::LICENSE).filter_map(|license| license.license());
+        let licenses = self
+            .parts(dcterms::LICENSE)
+            .filter_map(|license| license.license());
         let licenses = sort_addresses_first(licenses.collect());
         if !licenses.is_empty() {
             return licenses;
         }
-        let rights = self.value(&[dcterms::RIGHTS]).and_then(|text| license_text(&text).map(str::to_owned));
+        let rights = self
+            .value(&[dcterms::RIGHTS])
+            .and_then(|text| license_text(&text).map(str::to_owned));
         rights.into_iter().collect()
     }
 
     /// Returns the names of a concept: its labels, or else its code.
     pub(super) fn concept_names(&self) -> Vec<Text> {
         let labels = self.texts(CONCEPT_LABELS);
-        if labels.is_empty() { self.texts(CONCEPT_CODES) } else { labels }
+        if labels.is_empty() {
+            self.texts(CONCEPT_CODES)
+        } else {
+            labels
+        }
     }
 
     /// Returns the name of a format: a media type or a name that its node contains, or else its IRI.
@@ -178,9 +247,16 @@ impl NodeReader<'_> {
         let names = || values.iter().chain(&labels).map(|text| text.value.as_str());
         let known = names().find(|name| super::Format::from_name(name).is_some());
         let own = known.or_else(|| values.first().map(|text| text.value.as_str()));
-        let own = own.or_else(|| super::preferred(&labels, &["en"]).map(|text| text.value.as_str()));
+        let own =
+            own.or_else(|| super::preferred(&labels, &["en"]).map(|text| text.value.as_str()));
         let iri = self.web_iri().or_else(|| self.reference());
-        let is_known = iri.as_deref().is_some_and(|iri| super::Format::from_name(local_name(iri)).is_some());
-        if is_known { iri } else { own.map(str::to_owned).or(iri) }
+        let is_known = iri
+            .as_deref()
+            .is_some_and(|iri| super::Format::from_name(local_name(iri)).is_some());
+        if is_known {
+            iri
+        } else {
+            own.map(str::to_owned).or(iri)
+        }
     }
 }

@@ -23,7 +23,9 @@ pub(super) fn is_relative(iri: &str) -> bool {
 pub(super) fn relative_reference(iri: &str) -> Option<String> {
     let reference = iri.strip_prefix(SCHEME)?;
     // A reference with an authority, as in `//example.org/`.
-    let Some(mut path) = reference.strip_prefix(ROOT) else { return Some(reference.to_owned()) };
+    let Some(mut path) = reference.strip_prefix(ROOT) else {
+        return Some(reference.to_owned());
+    };
     let mut depth = 0;
     while let Some(rest) = path.strip_prefix("-/").filter(|_| depth < DEPTH) {
         path = rest;
@@ -31,7 +33,11 @@ pub(super) fn relative_reference(iri: &str) -> Option<String> {
     }
     let decoded = super::iris::decode_segment(path);
     let path = decoded.as_deref().unwrap_or(path);
-    Some(if depth == 0 { format!("/{path}") } else { format!("{}{path}", "../".repeat(DEPTH - depth)) })
+    Some(if depth == 0 {
+        format!("/{path}")
+    } else {
+        format!("{}{path}", "../".repeat(DEPTH - depth))
+    })
 }
 
 /// Maximum size of a text or an IRI in a description, in bytes. Triples with longer objects are left out.
@@ -68,7 +74,10 @@ impl<'g> NodeReader<'g> {
     /// Returns true if the description is from the catalogue graph of a home, and the IRI begins with the home's base.
     pub(super) fn is_of_home(&self, iri: &str) -> bool {
         // The IRI of a dataset is the base, `dataset/` and one segment.
-        let base = self.dataset_iri.and_then(|dataset| dataset.rsplit_once("dataset/")).map(|(base, _)| base);
+        let base = self
+            .dataset_iri
+            .and_then(|dataset| dataset.rsplit_once("dataset/"))
+            .map(|(base, _)| base);
         base.is_some_and(|base| iri.starts_with(base))
     }
 
@@ -78,9 +87,17 @@ impl<'g> NodeReader<'g> {
     }
 
     /// Iterates over the objects of a property. Terms of schema.org are found with both schemes.
-    pub(super) fn objects<'a>(&'a self, property: &str) -> impl Iterator<Item = TermId> + use<'a, 'g> {
-        let twin = property.strip_prefix("https://schema.org/").map(|name| format!("http://schema.org/{name}"));
-        let further = twin.map(|property| self.own_objects(&property)).into_iter().flatten();
+    pub(super) fn objects<'a>(
+        &'a self,
+        property: &str,
+    ) -> impl Iterator<Item = TermId> + use<'a, 'g> {
+        let twin = property
+            .strip_prefix("https://schema.org/")
+            .map(|name| format!("http://schema.org/{name}"));
+        let further = twin
+            .map(|property| self.own_objects(&property))
+            .into_iter()
+            .flatten();
         self.own_objects(property).chain(further)
     }
 
@@ -90,7 +107,9 @@ impl<'g> NodeReader<'g> {
         let triples = self.graph.subject_triples(self.node);
         let start = triples.partition_point(|triple| Some(triple.predicate) < property);
         let (graph, triples) = (self.graph, triples[start..].iter());
-        let objects = triples.take_while(move |triple| Some(triple.predicate) == property).map(|triple| triple.object);
+        let objects = triples
+            .take_while(move |triple| Some(triple.predicate) == property)
+            .map(|triple| triple.object);
         objects.filter(move |object| is_short(graph, *object))
     }
 
@@ -98,9 +117,14 @@ impl<'g> NodeReader<'g> {
         let (mut texts, mut seen) = (Vec::new(), FxHashSet::default());
         for property in properties {
             for object in self.objects(property) {
-                let TermRef::Literal { lexical, kind } = self.graph.term(object) else { continue };
+                let TermRef::Literal { lexical, kind } = self.graph.term(object) else {
+                    continue;
+                };
                 let language = kind.language().map(str::to_owned);
-                let text = Text { value: lexical.trim().to_owned(), language };
+                let text = Text {
+                    value: lexical.trim().to_owned(),
+                    language,
+                };
                 if !text.value.is_empty() && seen.insert(text.clone()) {
                     texts.push(text);
                 }
@@ -110,7 +134,9 @@ impl<'g> NodeReader<'g> {
     }
 
     pub(super) fn value(&self, properties: &[&str]) -> Option<String> {
-        let objects = properties.iter().flat_map(|property| self.objects(property));
+        let objects = properties
+            .iter()
+            .flat_map(|property| self.objects(property));
         let texts = objects.filter_map(|object| match self.graph.term(object) {
             TermRef::Blank(_) | TermRef::Triple(_) => None,
             TermRef::Iri(iri) if self.part(iri).is_some() => self.at(object).web_iri(),
@@ -121,17 +147,26 @@ impl<'g> NodeReader<'g> {
         texts.next()
     }
 
-    pub(super) fn parts<'a>(&'a self, property: &str) -> impl Iterator<Item = NodeReader<'g>> + use<'a, 'g> {
+    pub(super) fn parts<'a>(
+        &'a self,
+        property: &str,
+    ) -> impl Iterator<Item = NodeReader<'g>> + use<'a, 'g> {
         self.objects(property).map(|node| self.at(node))
     }
 
     /// Returns the node's IRI on the web: its own, or that of the resource described by the part (`owl:sameAs`).
     pub(super) fn web_iri(&self) -> Option<String> {
-        let TermRef::Iri(iri) = self.graph.term(self.node) else { return None };
+        let TermRef::Iri(iri) = self.graph.term(self.node) else {
+            return None;
+        };
         match (self.part(iri), self.file(iri)) {
             (Some(_), _) => {
-                let same = self.objects(owl::SAME_AS).map(|object| self.graph.term(object).text());
-                same.filter(|iri| self.part(iri).is_none()).map(str::to_owned).next()
+                let same = self
+                    .objects(owl::SAME_AS)
+                    .map(|object| self.graph.term(object).text());
+                same.filter(|iri| self.part(iri).is_none())
+                    .map(str::to_owned)
+                    .next()
             }
             (None, Some(_)) => None,
             (None, None) => Some(iri.to_owned()),

@@ -22,13 +22,17 @@ use std::path::Path;
 /// If true, the file begins like one of the two forms.
 pub(super) fn looks_like(head: &str) -> bool {
     let has = |key: &str| head.contains(&format!("\"{key}\""));
-    let listed =
-        head.starts_with('[') && has("name") && (has("full_name") || has("introduced_date") || has("num_papers"));
+    let listed = head.starts_with('[')
+        && has("name")
+        && (has("full_name") || has("introduced_date") || has("num_papers"));
     listed || is_lines(head)
 }
 
 fn is_lines(head: &str) -> bool {
-    head.starts_with('{') && ["\"id\"", "\"contents\""].iter().all(|key| head.contains(key))
+    head.starts_with('{')
+        && ["\"id\"", "\"contents\""]
+            .iter()
+            .all(|key| head.contains(key))
 }
 
 /// Reads the file.
@@ -36,23 +40,39 @@ fn is_lines(head: &str) -> bool {
 /// # Errors
 /// The file cannot be read or uncompressed, or is not valid JSON.
 pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
-    let io_error = |cause| CatalogError::Io { path: path.to_owned(), cause };
+    let io_error = |cause| CatalogError::Io {
+        path: path.to_owned(),
+        cause,
+    };
     let mut reader = BufReader::new(dump::open(path, &super::limits()).map_err(io_error)?);
-    let lines = !reader.fill_buf().map_err(io_error)?.trim_ascii_start().starts_with(b"[");
+    let lines = !reader
+        .fill_buf()
+        .map_err(io_error)?
+        .trim_ascii_start()
+        .starts_with(b"[");
     let mut collection = Collection::default();
     if lines {
         for (place, line) in reader.lines().enumerate() {
             let line = line.map_err(io_error)?;
             if !line.trim().is_empty() {
                 let entry = serde_json::from_str(&line).map_err(|error| error.to_string());
-                collection.add(entry.and_then(|entry| from_line(&entry)), &format!("{}:{}", path.display(), place + 1));
+                collection.add(
+                    entry.and_then(|entry| from_line(&entry)),
+                    &format!("{}:{}", path.display(), place + 1),
+                );
             }
         }
     } else {
         let entries: Vec<Value> =
-            serde_json::from_reader(reader).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
+            serde_json::from_reader(reader).map_err(|cause| CatalogError::Json {
+                path: path.to_owned(),
+                cause,
+            })?;
         for (place, entry) in entries.iter().enumerate() {
-            collection.add(from_entry(entry), &format!("{}: entry {}", path.display(), place + 1));
+            collection.add(
+                from_entry(entry),
+                &format!("{}: entry {}", path.display(), place + 1),
+            );
         }
     }
     Ok(collection.finish())
@@ -81,7 +101,8 @@ impl Collection {
             Ok(metadata) => match self.places.get(&metadata.id) {
                 Some(&known) => merge(&mut self.catalog.datasets[known].metadata, metadata),
                 None => {
-                    self.places.insert(metadata.id.clone(), self.catalog.datasets.len());
+                    self.places
+                        .insert(metadata.id.clone(), self.catalog.datasets.len());
                     self.catalog.datasets.push(Dataset::new(metadata));
                 }
             },
@@ -90,7 +111,13 @@ impl Collection {
 
     fn finish(mut self) -> Catalog {
         for dataset in &mut self.catalog.datasets {
-            let Metadata { descriptions, alternatives, themes, introduced_by, .. } = &mut dataset.metadata;
+            let Metadata {
+                descriptions,
+                alternatives,
+                themes,
+                introduced_by,
+                ..
+            } = &mut dataset.metadata;
             make_distinct(descriptions);
             make_distinct(alternatives);
             make_distinct(themes);
@@ -117,7 +144,11 @@ fn from_line(entry: &Value) -> Result<Metadata, String> {
     let entry = entry.as_object().ok_or("not a JSON object")?;
     let mut metadata = metadata_with_title(&text(entry, "id").ok_or("no `id`")?)?;
     add_description(&mut metadata, entry.get("contents"));
-    let paper = text(entry, "title").map(|title| Work { title, iri: None, issued: text(entry, "year") });
+    let paper = text(entry, "title").map(|title| Work {
+        title,
+        iri: None,
+        issued: text(entry, "year"),
+    });
     metadata.introduced_by.extend(paper);
     metadata.issued = text(entry, "date");
     add_names(&mut metadata, strings(entry, "variants"));
@@ -129,15 +160,26 @@ fn from_entry(entry: &Value) -> Result<Metadata, String> {
     let entry = entry.as_object().ok_or("not a JSON object")?;
     let mut metadata = metadata_with_title(&text(entry, "name").ok_or("no `name`")?)?;
     add_description(&mut metadata, entry.get("description"));
-    metadata.introduced_by.extend(entry.get("paper").and_then(paper));
+    metadata
+        .introduced_by
+        .extend(entry.get("paper").and_then(paper));
     metadata.issued = text(entry, "introduced_date");
     metadata.landing_page = text(entry, "homepage");
     metadata.source = text(entry, "url");
     metadata.uses = entry.get("num_papers").and_then(Value::as_u64);
-    for (key, scheme) in [("tasks", Scheme::Task), ("modalities", Scheme::Modality), ("languages", Scheme::Language)] {
+    for (key, scheme) in [
+        ("tasks", Scheme::Task),
+        ("modalities", Scheme::Modality),
+        ("languages", Scheme::Language),
+    ] {
         metadata.themes.extend(themes(entry.get(key), scheme));
     }
-    add_names(&mut metadata, text(entry, "full_name").into_iter().chain(strings(entry, "variants")));
+    add_names(
+        &mut metadata,
+        text(entry, "full_name")
+            .into_iter()
+            .chain(strings(entry, "variants")),
+    );
     Ok(metadata)
 }
 
@@ -145,11 +187,17 @@ fn from_entry(entry: &Value) -> Result<Metadata, String> {
 fn metadata_with_title(name: &str) -> Result<Metadata, String> {
     let id = name.split_whitespace().collect::<Vec<_>>().join("_");
     let id = DatasetId::new(id).map_err(|error| error.to_string())?;
-    Ok(Metadata { titles: vec![Text::plain(name)], ..Metadata::new(id) })
+    Ok(Metadata {
+        titles: vec![Text::plain(name)],
+        ..Metadata::new(id)
+    })
 }
 
 fn add_description(metadata: &mut Metadata, markdown: Option<&Value>) {
-    let text = markdown.and_then(Value::as_str).map(plain_text).unwrap_or_default();
+    let text = markdown
+        .and_then(Value::as_str)
+        .map(plain_text)
+        .unwrap_or_default();
     if !text.is_empty() {
         metadata.descriptions.push(Text::plain(text));
     }
@@ -159,13 +207,26 @@ fn add_description(metadata: &mut Metadata, markdown: Option<&Value>) {
 fn add_names(metadata: &mut Metadata, names: impl IntoIterator<Item = String>) {
     let known = metadata.titles.iter().chain(&metadata.alternatives);
     let mut known: BTreeSet<String> = known.map(|text| text.value.clone()).collect();
-    metadata.alternatives.extend(names.into_iter().filter(|name| known.insert(name.clone())).map(Text::plain));
+    metadata.alternatives.extend(
+        names
+            .into_iter()
+            .filter(|name| known.insert(name.clone()))
+            .map(Text::plain),
+    );
 }
 
 fn paper(value: &Value) -> Option<Work> {
     match value {
-        Value::Object(paper) => Some(Work { title: text(paper, "title")?, iri: text(paper, "url"), issued: None }),
-        other => scalar(other).map(|title| Work { title, iri: None, issued: None }),
+        Value::Object(paper) => Some(Work {
+            title: text(paper, "title")?,
+            iri: text(paper, "url"),
+            issued: None,
+        }),
+        other => scalar(other).map(|title| Work {
+            title,
+            iri: None,
+            issued: None,
+        }),
     }
 }
 
@@ -174,9 +235,17 @@ fn themes(value: Option<&Value>, scheme: Scheme) -> impl Iterator<Item = Theme> 
     values.filter_map(move |value| match value {
         Value::Object(theme) => {
             let label = text(theme, "name").or_else(|| text(theme, "task"))?;
-            Some(Theme { label, scheme, iri: text(theme, "url") })
+            Some(Theme {
+                label,
+                scheme,
+                iri: text(theme, "url"),
+            })
         }
-        other => scalar(other).map(|label| Theme { label, scheme, iri: None }),
+        other => scalar(other).map(|label| Theme {
+            label,
+            scheme,
+            iri: None,
+        }),
     })
 }
 
@@ -185,18 +254,28 @@ fn text(entry: &Map<String, Value>, key: &str) -> Option<String> {
 }
 
 fn strings(entry: &Map<String, Value>, key: &str) -> Vec<String> {
-    entry.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(scalar).collect()
+    entry
+        .get(key)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(scalar)
+        .collect()
 }
 
 /// Converts Markdown to plain text, one line per paragraph, heading, list item or row. Addresses of links and images
 /// are removed.
 fn plain_text(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
-    for event in
-        Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH)
-    {
+    for event in Parser::new_ext(
+        markdown,
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH,
+    ) {
         match event {
-            Event::Text(text) | Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+            Event::Text(text)
+            | Event::Code(text)
+            | Event::InlineMath(text)
+            | Event::DisplayMath(text) => {
                 out.push_str(&text);
             }
             Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::TableCell) => out.push(' '),
@@ -211,8 +290,13 @@ fn plain_text(markdown: &str) -> String {
             _ => {}
         }
     }
-    let lines = out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
-    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    let lines = out
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]
@@ -239,7 +323,11 @@ mod tests {
         assert_eq!(metadata.alternatives, [Text::plain("KITTI-R")]);
         assert_eq!(
             metadata.introduced_by,
-            [Work { title: "A benchmark".into(), iri: None, issued: Some("2013".into()) }]
+            [Work {
+                title: "A benchmark".into(),
+                iri: None,
+                issued: Some("2013".into())
+            }]
         );
         assert_eq!(metadata.first_year(), Some(2013));
         assert!(from_line(&json!({"contents": "x"})).is_err());
@@ -254,11 +342,22 @@ mod tests {
             "tasks": [{"task": "Image Classification", "url": "https://e.org/t"}], "variants": ["MNIST", "75 Superpixel MNIST"],
             "num_papers": 6000});
         let metadata = from_entry(&entry).expect("a dataset");
-        assert_eq!((metadata.id.as_str(), metadata.uses, metadata.first_year()), ("MNIST", Some(6000), Some(1998)));
-        let themes: Vec<_> = metadata.themes.iter().map(|theme| (theme.scheme, theme.label.as_str())).collect();
+        assert_eq!(
+            (metadata.id.as_str(), metadata.uses, metadata.first_year()),
+            ("MNIST", Some(6000), Some(1998))
+        );
+        let themes: Vec<_> = metadata
+            .themes
+            .iter()
+            .map(|theme| (theme.scheme, theme.label.as_str()))
+            .collect();
         assert_eq!(
             themes,
-            [(Scheme::Task, "Image Classification"), (Scheme::Modality, "Images"), (Scheme::Language, "English")]
+            [
+                (Scheme::Task, "Image Classification"),
+                (Scheme::Modality, "Images"),
+                (Scheme::Language, "English")
+            ]
         );
         assert_eq!(metadata.alternatives.len(), 1);
         assert!(from_entry(&json!({"full_name": "x"})).is_err());
@@ -268,7 +367,9 @@ mod tests {
     fn entries_of_one_id_are_one_dataset() {
         let mut collection = Collection::default();
         let line = |title: &str, year: i32| {
-            from_line(&json!({"id": "ATIS", "contents": "Flights", "title": title, "year": year, "variants": ["ATIS"]}))
+            from_line(
+                &json!({"id": "ATIS", "contents": "Flights", "title": title, "year": year, "variants": ["ATIS"]}),
+            )
         };
         collection.add(line("The pilot corpus", 1990), "a:1");
         collection.add(line("Faces", 2011), "a:2");
@@ -278,7 +379,10 @@ mod tests {
         assert_eq!(catalog.problems[..], ["a:3: no id"]);
         assert_eq!(catalog.unreadable_entries, 1, "nothing counts as delisted");
         let metadata = &catalog.datasets[0].metadata;
-        assert_eq!((metadata.introduced_by.len(), metadata.descriptions.len()), (2, 1));
+        assert_eq!(
+            (metadata.introduced_by.len(), metadata.descriptions.len()),
+            (2, 1)
+        );
         assert_eq!(metadata.first_year(), Some(1990));
     }
 }

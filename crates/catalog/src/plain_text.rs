@@ -39,15 +39,29 @@ const PARAGRAPHS: &[&str] = &[
     "ul",
 ];
 /// Elements that begin and end a line.
-const LINES: &[&str] = &["br", "caption", "dd", "div", "dt", "figcaption", "footer", "li", "summary", "details", "tr"];
+const LINES: &[&str] = &[
+    "br",
+    "caption",
+    "dd",
+    "div",
+    "dt",
+    "figcaption",
+    "footer",
+    "li",
+    "summary",
+    "details",
+    "tr",
+];
 /// Elements within a line.
 const INLINE: &[&str] = &[
-    "a", "abbr", "acronym", "b", "big", "cite", "code", "del", "em", "font", "i", "img", "ins", "kbd", "label", "mark",
-    "o:p", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tbody", "td", "tfoot", "th", "thead",
-    "tt", "u", "var", "wbr",
+    "a", "abbr", "acronym", "b", "big", "cite", "code", "del", "em", "font", "i", "img", "ins",
+    "kbd", "label", "mark", "o:p", "q", "s", "samp", "small", "span", "strike", "strong", "sub",
+    "sup", "tbody", "td", "tfoot", "th", "thead", "tt", "u", "var", "wbr",
 ];
 /// Elements whose content is no text for readers.
-const HIDDEN: &[&str] = &["head", "script", "style", "template", "title", "iframe", "noscript", "object", "svg"];
+const HIDDEN: &[&str] = &[
+    "head", "script", "style", "template", "title", "iframe", "noscript", "object", "svg",
+];
 
 /// Maximum number of characters of the name of an entity.
 const MAX_ENTITY: usize = 32;
@@ -71,7 +85,11 @@ pub fn plain_text(text: &str) -> Cow<'_, str> {
     if markup.has_elements() {
         let plain = without_markup(text, &markup);
         // A text of scripts alone is shown as it is: nothing else would name its dataset.
-        return if plain.is_empty() && has_words(text) { Cow::Borrowed(text) } else { Cow::Owned(plain) };
+        return if plain.is_empty() && has_words(text) {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned(plain)
+        };
     }
     if !markup.has_entities {
         return Cow::Borrowed(text);
@@ -89,16 +107,38 @@ impl Metadata {
     /// Returns the metadata with the plain texts of titles, descriptions, notes, keywords, names and labels.
     #[must_use]
     pub fn plain_texts(&self) -> Cow<'_, Self> {
-        let texts = [&self.titles, &self.alternatives, &self.descriptions, &self.notes, &self.keywords];
+        let texts = [
+            &self.titles,
+            &self.alternatives,
+            &self.descriptions,
+            &self.notes,
+            &self.keywords,
+        ];
         let texts = texts.into_iter().flatten().map(|text| &text.value);
-        let names = self.creators.iter().chain(&self.publishers).map(|agent| &agent.name);
+        let names = self
+            .creators
+            .iter()
+            .chain(&self.publishers)
+            .map(|agent| &agent.name);
         let labels = self.themes.iter().map(|theme| &theme.label);
         let works = self.introduced_by.iter().map(|work| &work.title);
-        if !texts.chain(names).chain(labels).chain(works).any(|text| text.contains(['<', '&'])) {
+        if !texts
+            .chain(names)
+            .chain(labels)
+            .chain(works)
+            .any(|text| text.contains(['<', '&']))
+        {
             return Cow::Borrowed(self);
         }
         let mut plain = self.clone();
-        let Self { titles, alternatives, descriptions, notes, keywords, .. } = &mut plain;
+        let Self {
+            titles,
+            alternatives,
+            descriptions,
+            notes,
+            keywords,
+            ..
+        } = &mut plain;
         let mut is_changed = false;
         for texts in [titles, alternatives, descriptions, notes, keywords] {
             for Text { value, .. } in texts {
@@ -114,7 +154,11 @@ impl Metadata {
         for work in &mut plain.introduced_by {
             is_changed |= make_plain(&mut work.title);
         }
-        if is_changed { Cow::Owned(plain) } else { Cow::Borrowed(self) }
+        if is_changed {
+            Cow::Owned(plain)
+        } else {
+            Cow::Borrowed(self)
+        }
     }
 }
 
@@ -124,7 +168,10 @@ impl Dataset {
     pub fn plain_texts(&self) -> Cow<'_, Self> {
         match self.metadata.plain_texts() {
             Cow::Borrowed(_) => Cow::Borrowed(self),
-            Cow::Owned(metadata) => Cow::Owned(Self { metadata, ..self.clone() }),
+            Cow::Owned(metadata) => Cow::Owned(Self {
+                metadata,
+                ..self.clone()
+            }),
         }
     }
 }
@@ -157,11 +204,18 @@ struct Markup {
 
 impl Markup {
     fn new(text: &str) -> Self {
-        let mut markup = Self { has_entities: entities(text).next().is_some(), ..Self::default() };
-        let (last_end, last_comment_end) = (text.rfind('>').unwrap_or(0), text.rfind("-->").unwrap_or(0));
+        let mut markup = Self {
+            has_entities: entities(text).next().is_some(),
+            ..Self::default()
+        };
+        let (last_end, last_comment_end) =
+            (text.rfind('>').unwrap_or(0), text.rfind("-->").unwrap_or(0));
         let mut open: Vec<&str> = Vec::new();
         let start = text.len() - text.trim_start().len();
-        for (place, _) in text.match_indices('<').filter(|(place, _)| *place < last_end) {
+        for (place, _) in text
+            .match_indices('<')
+            .filter(|(place, _)| *place < last_end)
+        {
             let rest = &text[place + 1..];
             if rest.starts_with("!--") {
                 if place < last_comment_end {
@@ -200,20 +254,35 @@ impl Markup {
 
 /// Returns the name of the element of a tag, from the text after `<` or `</`.
 fn element(rest: &str) -> Option<&'static str> {
-    let length = rest.bytes().take(12).take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b':').count();
+    let length = rest
+        .bytes()
+        .take(12)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b':')
+        .count();
     let (name, after) = rest.split_at(length);
     let ends = after.starts_with(|c: char| c == '>' || c == '/' || c.is_ascii_whitespace());
     let names = [PARAGRAPHS, LINES, INLINE, HIDDEN].into_iter().flatten();
-    if ends { names.copied().find(|known| known.eq_ignore_ascii_case(name)) } else { None }
+    if ends {
+        names
+            .copied()
+            .find(|known| known.eq_ignore_ascii_case(name))
+    } else {
+        None
+    }
 }
 
 /// Iterates over the places and texts of entities, with `&` and `;`.
 fn entities(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.match_indices('&').filter_map(|(place, _)| {
         let name = &text[place + 1..];
-        let end = name.bytes().take(MAX_ENTITY).position(|byte| byte == b';')?;
+        let end = name
+            .bytes()
+            .take(MAX_ENTITY)
+            .position(|byte| byte == b';')?;
         let entity = &text[place..place + end + 2];
-        let is_name = name[..end].bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#');
+        let is_name = name[..end]
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'#');
         // The tokenizer also decodes the beginning of a longer name, for example of `&copyright;`.
         (is_name && !text_of_tokens(entity).ends_with(';')).then_some((place, entity))
     })
@@ -251,7 +320,12 @@ pub(super) fn plain_title(text: &str) -> Cow<'_, str> {
     match plain_text(text) {
         Cow::Borrowed(text) => Cow::Borrowed(text),
         // Some portals escape entities a second time.
-        Cow::Owned(text) => Cow::Owned(plain_text(&text).split_whitespace().collect::<Vec<_>>().join(" ")),
+        Cow::Owned(text) => Cow::Owned(
+            plain_text(&text)
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
+        ),
     }
 }
 
@@ -281,7 +355,10 @@ fn without_markup(text: &str, markup: &Markup) -> String {
             other => escaped.push(other),
         }
     }
-    let mut out = PlainWriter { folds_lines: markup.has_lines, ..PlainWriter::default() };
+    let mut out = PlainWriter {
+        folds_lines: markup.has_lines,
+        ..PlainWriter::default()
+    };
     let mut hidden: Option<(Vec<u8>, usize)> = None;
     for Ok(token) in Tokenizer::new(&escaped) {
         match token {
@@ -295,7 +372,8 @@ fn without_markup(text: &str, markup: &Markup) -> String {
                     }
                     None => {
                         out.start(&name);
-                        if let (true, Some(text)) = (name == "img", tag.attributes.get(&b"alt"[..])) {
+                        if let (true, Some(text)) = (name == "img", tag.attributes.get(&b"alt"[..]))
+                        {
                             out.text(&String::from_utf8_lossy(text));
                         }
                     }
@@ -419,7 +497,10 @@ mod tests {
             "# Rivers\n\n* long\n* short\n\n<!-- unfinished",
             "x <y> z </y>",
         ] {
-            assert!(matches!(plain_text(text), Cow::Borrowed(same) if same == text), "{text}");
+            assert!(
+                matches!(plain_text(text), Cow::Borrowed(same) if same == text),
+                "{text}"
+            );
         }
     }
 
@@ -427,7 +508,10 @@ mod tests {
     fn html_becomes_its_text() {
         for (html, text) in [
             ("<p>One</p><p>Two</p>", "One\n\nTwo"),
-            ("<div style='font-weight:bold'>Length<br/>Depth</div>", "Length\nDepth"),
+            (
+                "<div style='font-weight:bold'>Length<br/>Depth</div>",
+                "Length\nDepth",
+            ),
             ("<P>One<P>Two", "One\n\nTwo"),
             ("Of <b>large</b>\nrivers", "Of large\nrivers"),
             (
@@ -438,17 +522,29 @@ mod tests {
                 "<p>if a < b &amp; c > d, see <http://rivers.example.org/></p>",
                 "if a < b & c > d, see <http://rivers.example.org/>",
             ),
-            ("<style>p { color: red }</style><p>Red<script>alert('x')</script></p>", "Red"),
+            (
+                "<style>p { color: red }</style><p>Red<script>alert('x')</script></p>",
+                "Red",
+            ),
             ("<p>One<!-- two --> three</p>", "One three"),
-            ("<p>Level<img src='l.png' alt=' gauge '> of water</p>", "Level gauge of water"),
+            (
+                "<p>Level<img src='l.png' alt=' gauge '> of water</p>",
+                "Level gauge of water",
+            ),
             (
                 "<table><tr><th>Name</th><th>Length</th></tr><tr><td>Elbe</td><td>1094</td></tr></table>",
                 "Name Length\nElbe 1094",
             ),
             ("Drinking water &amp; taps", "Drinking water & taps"),
             ("It&#39;s&nbsp;wet &#x2014; very", "It's wet — very"),
-            ("&lt;p&gt;Twice &amp;amp; escaped&lt;/p&gt;", "Twice & escaped"),
-            ("<a href=\"http://rivers.example.org/\" target='_blank'>here</a>?a=1&copy=2", "here?a=1&copy=2"),
+            (
+                "&lt;p&gt;Twice &amp;amp; escaped&lt;/p&gt;",
+                "Twice & escaped",
+            ),
+            (
+                "<a href=\"http://rivers.example.org/\" target='_blank'>here</a>?a=1&copy=2",
+                "here?a=1&copy=2",
+            ),
             ("<p></p>", ""),
         ] {
             assert_eq!(plain_text(html), text, "{html}");
@@ -458,9 +554,15 @@ mod tests {
     #[test]
     fn plain_texts_of_metadata_are_borrowed_without_html() {
         let id = DatasetId::new("a").expect("an id");
-        let mut metadata = Metadata { titles: vec![Text::plain("A < B")], ..Metadata::new(id) };
+        let mut metadata = Metadata {
+            titles: vec![Text::plain("A < B")],
+            ..Metadata::new(id)
+        };
         assert!(matches!(metadata.plain_texts(), Cow::Borrowed(_)));
-        metadata.creators.push(Agent { name: "Rivers &amp; Lakes".into(), iri: None });
+        metadata.creators.push(Agent {
+            name: "Rivers &amp; Lakes".into(),
+            iri: None,
+        });
         assert_eq!(metadata.plain_texts().creators[0].name, "Rivers & Lakes");
     }
 
@@ -487,7 +589,10 @@ mod tests {
         for (text, expected) in [
             ("Roads &amp; rails", "Roads & rails"),
             ("Roads &amp;amp; rails", "Roads & rails"),
-            ("Children&#39;s &quot;homes&quot; &#x2013; a list", "Children's \"homes\" – a list"),
+            (
+                "Children&#39;s &quot;homes&quot; &#x2013; a list",
+                "Children's \"homes\" – a list",
+            ),
             ("Caf&eacute;&nbsp;list", "Café list"),
             ("<b>Bold</b> words", "Bold words"),
             ("CO<sub>2</sub> emissions", "CO2 emissions"),

@@ -31,7 +31,12 @@ impl Problem {
     /// Creates a problem from its reason.
     #[must_use]
     pub fn new(reason: impl Into<String>) -> Self {
-        Self { text: reason.into(), reason: 0, dataset: None, property: None }
+        Self {
+            text: reason.into(),
+            reason: 0,
+            dataset: None,
+            property: None,
+        }
     }
 
     /// Adds a text before the problem, such as the name of the file or the number of the entry.
@@ -46,19 +51,28 @@ impl Problem {
     /// Names the dataset.
     #[must_use]
     pub fn of_dataset(self, name: &str) -> Self {
-        Self { dataset: Some(name.to_owned()), ..self.at(&format!("dataset {name}")) }
+        Self {
+            dataset: Some(name.to_owned()),
+            ..self.at(&format!("dataset {name}"))
+        }
     }
 
     /// Names the key or the property.
     #[must_use]
     pub fn of_property(self, name: &str) -> Self {
-        Self { property: Some(name.to_owned()), ..self.at(name) }
+        Self {
+            property: Some(name.to_owned()),
+            ..self.at(name)
+        }
     }
 
     /// Names the dataset in the structure; the text has its name already.
     #[must_use]
     pub fn about(self, name: Option<&str>) -> Self {
-        Self { dataset: name.map(str::to_owned).or(self.dataset), ..self }
+        Self {
+            dataset: name.map(str::to_owned).or(self.dataset),
+            ..self
+        }
     }
 
     /// Returns the reason.
@@ -130,14 +144,22 @@ impl From<String> for Problem {
     fn from(text: String) -> Self {
         let (reason, dataset) = place(&text);
         let dataset = dataset.map(str::to_owned);
-        Self { reason, dataset, text, property: None }
+        Self {
+            reason,
+            dataset,
+            text,
+            property: None,
+        }
     }
 }
 
 /// Returns the beginning of the reason in the text of a problem, and the dataset. Readers name the place as `dataset ID: `,
 /// `FILE: entry NUMBER (NAME): ` or `FILE:LINE (NAME): `.
 fn place(text: &str) -> (usize, Option<&str>) {
-    if let Some((name, _)) = text.strip_prefix("dataset ").and_then(|rest| rest.split_once(": ")) {
+    if let Some((name, _)) = text
+        .strip_prefix("dataset ")
+        .and_then(|rest| rest.split_once(": "))
+    {
         return ("dataset ".len() + name.len() + 2, Some(name));
     }
     let number = match text.find(": entry ") {
@@ -147,13 +169,18 @@ fn place(text: &str) -> (usize, Option<&str>) {
             .map(|(place, _)| place + 1)
             .find(|place| text[*place..].starts_with(|first: char| first.is_ascii_digit())),
     };
-    let Some(number) = number else { return (0, None) };
+    let Some(number) = number else {
+        return (0, None);
+    };
     let rest = text[number..].trim_start_matches(|character: char| character.is_ascii_digit());
     let start = text.len() - rest.len();
     if rest.starts_with(": ") {
         return (start + 2, None);
     }
-    match rest.strip_prefix(" (").and_then(|rest| rest.split_once("): ")) {
+    match rest
+        .strip_prefix(" (")
+        .and_then(|rest| rest.split_once("): "))
+    {
         Some((name, _)) => (start + " (".len() + name.len() + "): ".len(), Some(name)),
         None => (0, None),
     }
@@ -209,7 +236,11 @@ impl Problems {
     /// Returns the texts of all problems, with a text between them.
     #[must_use]
     pub fn join(&self, separator: &str) -> String {
-        self.0.iter().map(|problem| problem.text.as_str()).collect::<Vec<_>>().join(separator)
+        self.0
+            .iter()
+            .map(|problem| problem.text.as_str())
+            .collect::<Vec<_>>()
+            .join(separator)
     }
 
     /// Returns the texts of all problems.
@@ -292,8 +323,12 @@ impl ProblemGroups {
 
     /// Adds problems.
     pub fn add<'p>(&mut self, problems: impl IntoIterator<Item = &'p Problem>) {
-        let mut places: BTreeMap<String, usize> =
-            self.0.iter().enumerate().map(|(place, group)| (group.kind.clone(), place)).collect();
+        let mut places: BTreeMap<String, usize> = self
+            .0
+            .iter()
+            .enumerate()
+            .map(|(place, group)| (group.kind.clone(), place))
+            .collect();
         for problem in problems {
             let mut kind = problem.kind();
             if !places.contains_key(&kind) && places.len() >= MAX_KINDS {
@@ -303,7 +338,13 @@ impl ProblemGroups {
             if place == self.0.len() {
                 let (dataset, property) = (problem.dataset.clone(), problem.property.clone());
                 let example = problem.text.chars().take(MAX_EXAMPLE_CHARS).collect();
-                self.0.push(ProblemGroup { kind, count: 0, dataset, property, example });
+                self.0.push(ProblemGroup {
+                    kind,
+                    count: 0,
+                    dataset,
+                    property,
+                    example,
+                });
             }
             self.0[place].count += 1;
         }
@@ -343,14 +384,29 @@ mod tests {
     #[test]
     fn problems_of_one_kind_are_one_group() {
         let problem = |number: usize| {
-            Problem::new(format!("the value `{number}` has {number} bytes")).of_property("dct:title").of_dataset("oaks")
+            Problem::new(format!("the value `{number}` has {number} bytes"))
+                .of_property("dct:title")
+                .of_dataset("oaks")
         };
-        let mut groups = ProblemGroups::new(&[problem(1), problem(20), Problem::new("truncated").at("a.ttl")]);
+        let mut groups = ProblemGroups::new(&[
+            problem(1),
+            problem(20),
+            Problem::new("truncated").at("a.ttl"),
+        ]);
         groups.merge(ProblemGroups::new(&[problem(3)]));
-        let counts: Vec<_> = groups.iter().map(|group| (group.kind.as_str(), group.count)).collect();
+        let counts: Vec<_> = groups
+            .iter()
+            .map(|group| (group.kind.as_str(), group.count))
+            .collect();
         assert_eq!(counts, [("the value … has … bytes", 3), ("truncated", 1)]);
-        assert_eq!(groups[0].example, "dataset oaks: dct:title: the value `1` has 1 bytes");
-        assert_eq!((groups[0].dataset.as_deref(), groups[0].property.as_deref()), (Some("oaks"), Some("dct:title")));
+        assert_eq!(
+            groups[0].example,
+            "dataset oaks: dct:title: the value `1` has 1 bytes"
+        );
+        assert_eq!(
+            (groups[0].dataset.as_deref(), groups[0].property.as_deref()),
+            (Some("oaks"), Some("dct:title"))
+        );
     }
 
     #[test]
@@ -364,8 +420,16 @@ mod tests {
     fn the_place_of_a_problem_is_read_from_its_text() {
         for (text, reason, dataset) in [
             ("dataset oaks: no title", "no title", Some("oaks")),
-            ("a/b.json: entry 12 (x (1)): no title", "no title", Some("x (1)")),
-            ("b.json: entry 3: not a JSON object", "not a JSON object", None),
+            (
+                "a/b.json: entry 12 (x (1)): no title",
+                "no title",
+                Some("x (1)"),
+            ),
+            (
+                "b.json: entry 3: not a JSON object",
+                "not a JSON object",
+                None,
+            ),
             ("b.jsonl:7: no title", "no title", None),
             ("b.jsonl:7 (x): no title", "no title", Some("x")),
             ("http://e.org:80/a", "http://e.org:80/a", None),
@@ -373,7 +437,11 @@ mod tests {
             ("", "", None),
         ] {
             let problem = Problem::from(text);
-            assert_eq!((problem.reason(), problem.dataset()), (reason, dataset), "{text}");
+            assert_eq!(
+                (problem.reason(), problem.dataset()),
+                (reason, dataset),
+                "{text}"
+            );
             assert_eq!(problem.to_string(), text);
         }
     }
@@ -381,7 +449,9 @@ mod tests {
     #[test]
     fn the_number_of_kinds_is_limited() {
         let kinds: Vec<Problem> = (0..1000_u32)
-            .map(|number| format!("k{}", char::from_u32(0x4e00 + number).expect("a character")).into())
+            .map(|number| {
+                format!("k{}", char::from_u32(0x4e00 + number).expect("a character")).into()
+            })
             .collect();
         let groups = ProblemGroups::new(&kinds);
         assert_eq!(groups.len(), MAX_KINDS + 1);

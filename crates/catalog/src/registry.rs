@@ -2,7 +2,9 @@
 //! never fetched.
 //! <https://obofoundry.org/>
 
-use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, pruned_object, scalar, take_text};
+use super::dcat_builder::{
+    DcatBuilder, Field, FieldKind, Object, pruned_object, scalar, take_text,
+};
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, skos};
@@ -29,7 +31,10 @@ const PRODUCT: &[Field] = &[
 /// Returns the ontologies of a document; `None` if it is of another dialect.
 pub(super) fn entries(document: &Value) -> Option<Vec<&Value>> {
     let entries = document.get("ontologies")?.as_array()?;
-    entries.iter().any(|entry| entry.get("ontology_purl").is_some()).then(|| entries.iter().collect())
+    entries
+        .iter()
+        .any(|entry| entry.get("ontology_purl").is_some())
+        .then(|| entries.iter().collect())
 }
 
 /// Reads ontologies.
@@ -39,7 +44,9 @@ pub(super) fn read(entries: Vec<&Value>, path: &Path) -> Catalog {
 
 fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
     let mut entry = pruned_object(entry);
-    let id = take_text(&mut entry, "id").as_deref().and_then(DatasetId::from_text);
+    let id = take_text(&mut entry, "id")
+        .as_deref()
+        .and_then(DatasetId::from_text);
     let purl = take_text(&mut entry, "ontology_purl");
     let node = builder.node(purl.as_deref());
     builder.class(&node, dcat::DATASET);
@@ -52,11 +59,19 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
         Some(Value::Object(mut license)) => {
             let name = license.remove("label").unwrap_or_default();
             let address = take_text(&mut license, "url").or_else(|| scalar(&name));
-            address.iter().for_each(|address| builder.resource(&node, dcterms::LICENSE, address));
+            address
+                .iter()
+                .for_each(|address| builder.resource(&node, dcterms::LICENSE, address));
             builder.extra(&node, "license", &name);
             builder.extra(&node, "license", &Value::Object(license));
         }
-        Some(license) => builder.field(&node, "license", dcterms::LICENSE, FieldKind::Resource, &license),
+        Some(license) => builder.field(
+            &node,
+            "license",
+            dcterms::LICENSE,
+            FieldKind::Resource,
+            &license,
+        ),
         None => {}
     }
     match entry.remove("contact") {
@@ -65,11 +80,26 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
                 contact.insert("fn".to_owned(), name);
             }
             if let Some(orcid) = take_text(&mut contact, "orcid") {
-                contact.insert("uri".to_owned(), json!(format!("https://orcid.org/{orcid}")));
+                contact.insert(
+                    "uri".to_owned(),
+                    json!(format!("https://orcid.org/{orcid}")),
+                );
             }
-            builder.field(&node, "contact", dcat::CONTACT_POINT, FieldKind::Contact, &Value::Object(contact));
+            builder.field(
+                &node,
+                "contact",
+                dcat::CONTACT_POINT,
+                FieldKind::Contact,
+                &Value::Object(contact),
+            );
         }
-        Some(contact) => builder.field(&node, "contact", dcat::CONTACT_POINT, FieldKind::Contact, &contact),
+        Some(contact) => builder.field(
+            &node,
+            "contact",
+            dcat::CONTACT_POINT,
+            FieldKind::Contact,
+            &contact,
+        ),
         None => {}
     }
     for product in list(entry.remove("products")) {
@@ -83,7 +113,13 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
     }
     for publication in list(entry.remove("publications")) {
         let Value::Object(mut publication) = publication else {
-            builder.field(&node, "publications", dcterms::IS_REFERENCED_BY, FieldKind::Resource, &publication);
+            builder.field(
+                &node,
+                "publications",
+                dcterms::IS_REFERENCED_BY,
+                FieldKind::Resource,
+                &publication,
+            );
             continue;
         };
         let work = builder.node(take_text(&mut publication, "id").as_deref());

@@ -51,29 +51,55 @@ pub(super) fn to_schema_org(graph: &TripleGraph, base: &str) -> Option<TripleGra
         _ => None,
     };
     let is_dataset = |class: TermId| schema_name(graph.term(class)) == Some("Dataset");
-    let has_address: FxHashSet<TermId> =
-        triples(graph, "contentUrl").map(|triple| triple.subject).filter(|file| files.contains(file)).collect();
+    let has_address: FxHashSet<TermId> = triples(graph, "contentUrl")
+        .map(|triple| triple.subject)
+        .filter(|file| files.contains(file))
+        .collect();
     let folders = folders(graph, entry.root);
-    for (folder, name) in folders.iter().filter_map(|&folder| Some((folder, local_name(graph, folder, base)?))) {
+    for (folder, name) in folders
+        .iter()
+        .filter_map(|&folder| Some((folder, local_name(graph, folder, base)?)))
+    {
         if let Some(subject) = node(folder) {
-            add(subject, dcterms::IDENTIFIER, Literal::new_simple_literal(name).into());
+            add(
+                subject,
+                dcterms::IDENTIFIER,
+                Literal::new_simple_literal(name).into(),
+            );
         }
     }
-    add(root.clone(), rdf::TYPE, NamedNode::new_unchecked(format!("{}Dataset", SCHEMA[0])).into());
+    add(
+        root.clone(),
+        rdf::TYPE,
+        NamedNode::new_unchecked(format!("{}Dataset", SCHEMA[0])).into(),
+    );
     if let Some(descriptor) = node(entry.descriptor) {
         add(root.clone(), &schema("subjectOf"), descriptor.into());
     }
     for triple in graph.triples() {
-        let (Some(subject), property) = (node(triple.subject), graph.term(triple.predicate).text()) else { continue };
+        let (Some(subject), property) = (node(triple.subject), graph.term(triple.predicate).text())
+        else {
+            continue;
+        };
         let object = node(triple.object).map_or_else(|| graph.to_term(triple.object), Term::from);
         let name = schema_name(graph.term(triple.predicate));
         if property == rdf::TYPE && is_dataset(triple.object) {
             if triple.subject != entry.root {
-                add(subject, property, NamedNode::new_unchecked(schema("Collection")).into());
+                add(
+                    subject,
+                    property,
+                    NamedNode::new_unchecked(schema("Collection")).into(),
+                );
             }
-        } else if triple.subject == entry.root && name == Some("hasPart") && files.contains(&triple.object) {
+        } else if triple.subject == entry.root
+            && name == Some("hasPart")
+            && files.contains(&triple.object)
+        {
             // It is a distribution.
-        } else if name == Some("contentUrl") && files.contains(&triple.subject) && is_local(graph, triple.subject) {
+        } else if name == Some("contentUrl")
+            && files.contains(&triple.subject)
+            && is_local(graph, triple.subject)
+        {
             add(subject, &schema("url"), object);
         } else {
             add(subject, property, object);
@@ -81,10 +107,20 @@ pub(super) fn to_schema_org(graph: &TripleGraph, base: &str) -> Option<TripleGra
     }
     for &file in &files {
         let Some(subject) = node(file) else { continue };
-        add(root.clone(), &schema("distribution"), subject.clone().into());
+        add(
+            root.clone(),
+            &schema("distribution"),
+            subject.clone().into(),
+        );
         let is_file = is_local(graph, file) || !has_address.contains(&file);
-        if let (NamedOrBlankNode::NamedNode(address), true) = (&subject, is_file && is_address(graph, file, base)) {
-            add(subject.clone(), &schema("contentUrl"), address.clone().into());
+        if let (NamedOrBlankNode::NamedNode(address), true) =
+            (&subject, is_file && is_address(graph, file, base))
+        {
+            add(
+                subject.clone(),
+                &schema("contentUrl"),
+                address.clone().into(),
+            );
         }
     }
     Some(builder.finish())
@@ -96,13 +132,18 @@ fn schema(name: &str) -> String {
 
 fn schema_name(term: TermRef<'_>) -> Option<&str> {
     let TermRef::Iri(iri) = term else { return None };
-    SCHEMA.iter().find_map(|namespace| iri.strip_prefix(namespace))
+    SCHEMA
+        .iter()
+        .find_map(|namespace| iri.strip_prefix(namespace))
 }
 
 /// Iterates over the triples of a property of schema.org.
 fn triples<'g>(graph: &'g TripleGraph, name: &str) -> impl Iterator<Item = &'g Triple> + use<'g> {
     let properties = SCHEMA.map(|namespace| graph.iri(&format!("{namespace}{name}")));
-    graph.triples().iter().filter(move |triple| properties.contains(&Some(triple.predicate)))
+    graph
+        .triples()
+        .iter()
+        .filter(move |triple| properties.contains(&Some(triple.predicate)))
 }
 
 /// Returns the descriptor and the root data entity: the descriptor conforms to RO-Crate and is about the root.
@@ -115,7 +156,10 @@ fn find(graph: &TripleGraph, base: &str) -> Option<Crate> {
         let statements = graph.subject_triples(triple.subject).iter();
         let mut versions = statements.filter(|one| Some(one.predicate) == conforms);
         if versions.any(|one| is_profile(graph.term(one.object).text())) {
-            crates.push(Crate { descriptor: triple.subject, root: triple.object });
+            crates.push(Crate {
+                descriptor: triple.subject,
+                root: triple.object,
+            });
         }
     }
     let count = crates.len();
@@ -125,19 +169,29 @@ fn find(graph: &TripleGraph, base: &str) -> Option<Crate> {
     crates.into_iter().filter(is_own).min_by_key(|one| {
         let iri = graph.term(one.descriptor).text();
         let name = iri.rsplit('/').next().unwrap_or(iri);
-        (!iri.starts_with(folder), name != METADATA_FILE, !name.ends_with(METADATA_FILE), one.descriptor)
+        (
+            !iri.starts_with(folder),
+            name != METADATA_FILE,
+            !name.ends_with(METADATA_FILE),
+            one.descriptor,
+        )
     })
 }
 
 fn is_profile(text: &str) -> bool {
-    text.split_once(PROFILES)
-        .is_some_and(|(scheme, rest)| matches!(scheme, "http" | "https") && (rest.is_empty() || rest.starts_with('/')))
+    text.split_once(PROFILES).is_some_and(|(scheme, rest)| {
+        matches!(scheme, "http" | "https") && (rest.is_empty() || rest.starts_with('/'))
+    })
 }
 
 /// Returns the node of the root: a folder on disk has no IRI.
 fn root_node(graph: &TripleGraph, root: TermId, base: &str) -> NamedOrBlankNode {
     match graph.to_term(root) {
-        Term::NamedNode(node) if !(base.starts_with(FOLDER) && node.as_str().starts_with(FOLDER)) => node.into(),
+        Term::NamedNode(node)
+            if !(base.starts_with(FOLDER) && node.as_str().starts_with(FOLDER)) =>
+        {
+            node.into()
+        }
         Term::BlankNode(node) => node.into(),
         _ => BlankNode::new_unchecked("crate-root").into(),
     }
@@ -145,17 +199,22 @@ fn root_node(graph: &TripleGraph, root: TermId, base: &str) -> NamedOrBlankNode 
 
 /// Returns the path of an entity in the crate.
 fn local_name<'g>(graph: &'g TripleGraph, entity: TermId, base: &str) -> Option<&'g str> {
-    let TermRef::Iri(iri) = graph.term(entity) else { return None };
+    let TermRef::Iri(iri) = graph.term(entity) else {
+        return None;
+    };
     super::croissant::local_name(iri, base)
 }
 
 /// Returns the paths of the folders of a crate that was read from a local file. Their files need not be listed.
 pub(super) fn folder_paths(dataset: &Dataset) -> impl Iterator<Item = String> {
-    let names = dataset.extra_statements.iter().filter(|one| one.predicate == dcterms::IDENTIFIER);
+    let names = dataset
+        .extra_statements
+        .iter()
+        .filter(|one| one.predicate == dcterms::IDENTIFIER);
     names.filter_map(|one| match (&one.subject, &one.object) {
-        (Node::Part(_), Value::Literal(name)) if name.value().ends_with('/') => {
-            Some(super::iris::decode_segment(name.value()).unwrap_or_else(|| name.value().to_owned()))
-        }
+        (Node::Part(_), Value::Literal(name)) if name.value().ends_with('/') => Some(
+            super::iris::decode_segment(name.value()).unwrap_or_else(|| name.value().to_owned()),
+        ),
         _ => None,
     })
 }
@@ -181,14 +240,22 @@ fn parts(graph: &TripleGraph, root: TermId) -> (Vec<TermId>, Vec<TermId>) {
         if folders.is_empty() {
             break;
         }
-        for part in parts.iter().filter(|triple| folders.contains(&triple.subject)) {
+        for part in parts
+            .iter()
+            .filter(|triple| folders.contains(&triple.subject))
+        {
             if !graph.is_resource(part.object) || !known.insert(part.object) {
                 continue;
             }
             let statements = graph.subject_triples(part.object).iter();
-            let mut classes = statements.filter(|one| Some(one.predicate) == kind).map(|one| graph.term(one.object));
+            let mut classes = statements
+                .filter(|one| Some(one.predicate) == kind)
+                .map(|one| graph.term(one.object));
             if classes.any(|class| {
-                matches!(schema_name(class), Some("MediaObject" | "ImageObject" | "VideoObject" | "AudioObject"))
+                matches!(
+                    schema_name(class),
+                    Some("MediaObject" | "ImageObject" | "VideoObject" | "AudioObject")
+                )
             }) {
                 files.push(part.object);
             } else {
@@ -208,8 +275,12 @@ fn is_local(graph: &TripleGraph, file: TermId) -> bool {
 /// If true, the IRI of an entity is the address of a file: it is no name within the document.
 fn is_address(graph: &TripleGraph, file: TermId, base: &str) -> bool {
     let document = base.split('#').next().unwrap_or(base);
-    let TermRef::Iri(iri) = graph.term(file) else { return false };
-    let is_name = iri.strip_prefix(document).is_some_and(|rest| rest.starts_with('#'));
+    let TermRef::Iri(iri) = graph.term(file) else {
+        return false;
+    };
+    let is_name = iri
+        .strip_prefix(document)
+        .is_some_and(|rest| rest.starts_with('#'));
     !is_name && iri.contains("://")
 }
 
@@ -248,34 +319,72 @@ mod tests {
             "<http://e.org/d> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Inner\" .",
         );
         write("tables/one gauge.csv", "a,b\n");
-        write("tables/more.nt", "<http://e.org/b> <http://e.org/p> <http://e.org/c> .\n");
+        write(
+            "tables/more.nt",
+            "<http://e.org/b> <http://e.org/p> <http://e.org/c> .\n",
+        );
         write("tables/notes.txt", "Notes");
-        write("apart.nt", "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n");
+        write(
+            "apart.nt",
+            "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n",
+        );
         let alone = Catalog::read(&folder.path().join("ro-crate-metadata.json")).expect("a crate");
-        assert_eq!((alone.dialect, alone.datasets.len(), alone.problems.len()), (Dialect::RoCrate, 1, 0));
+        assert_eq!(
+            (alone.dialect, alone.datasets.len(), alone.problems.len()),
+            (Dialect::RoCrate, 1, 0)
+        );
         let whole = Catalog::read(folder.path()).expect("a folder");
         assert!(whole.problems.is_empty(), "{:?}", whole.problems);
-        let ids: Vec<&str> = whole.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
+        let ids: Vec<&str> = whole
+            .datasets
+            .iter()
+            .map(|dataset| dataset.metadata.id.as_str())
+            .collect();
         assert_eq!(ids, ["Levels-of-rivers", "apart"]);
         for (dataset, is_folder) in [(&alone.datasets[0], false), (&whole.datasets[0], true)] {
             let metadata = &dataset.metadata;
-            assert_eq!((metadata.title(), metadata.description()), ("Levels of rivers", Some("Levels at two gauges")));
-            assert_eq!(metadata.license.as_deref(), Some("https://creativecommons.org/licenses/by/4.0/"));
-            assert_eq!((metadata.issued.as_deref(), metadata.source.as_deref()), (Some("2025-02-03"), None));
-            let names = |agents: &[crate::Agent]| agents.iter().map(|agent| agent.name.clone()).collect::<Vec<_>>();
+            assert_eq!(
+                (metadata.title(), metadata.description()),
+                ("Levels of rivers", Some("Levels at two gauges"))
+            );
+            assert_eq!(
+                metadata.license.as_deref(),
+                Some("https://creativecommons.org/licenses/by/4.0/")
+            );
+            assert_eq!(
+                (metadata.issued.as_deref(), metadata.source.as_deref()),
+                (Some("2025-02-03"), None)
+            );
+            let names = |agents: &[crate::Agent]| {
+                agents
+                    .iter()
+                    .map(|agent| agent.name.clone())
+                    .collect::<Vec<_>>()
+            };
             assert_eq!(
                 (names(&metadata.creators), names(&metadata.publishers)),
                 (vec!["Ada Fluss".into()], vec!["Water Office".into()])
             );
-            let mut keywords: Vec<&str> = metadata.keywords.iter().map(|text| text.value.as_str()).collect();
+            let mut keywords: Vec<&str> = metadata
+                .keywords
+                .iter()
+                .map(|text| text.value.as_str())
+                .collect();
             keywords.sort_unstable();
             assert_eq!(keywords, ["river", "water"]);
-            let mut places: Vec<&Location> = dataset.distributions.iter().map(|one| &one.location).collect();
+            let mut places: Vec<&Location> = dataset
+                .distributions
+                .iter()
+                .map(|one| &one.location)
+                .collect();
             places.sort_by_key(|place| place.as_str().to_owned());
             // A folder is read with its unlisted files.
             let unlisted = Location::File("tables/more.nt".into());
             places.retain(|place| **place != unlisted);
-            assert_eq!(dataset.distributions.len() - places.len(), usize::from(is_folder));
+            assert_eq!(
+                dataset.distributions.len() - places.len(),
+                usize::from(is_folder)
+            );
             assert_eq!(
                 places,
                 [
@@ -284,10 +393,25 @@ mod tests {
                     &Location::File("tables/one gauge.csv".into()),
                 ]
             );
-            let statements: Vec<String> = dataset.extra_statements.iter().map(|one| format!("{one:?}")).collect();
-            assert!(statements.iter().any(|one| one.contains("gauges.example.org/terms#gauge")), "own terms are kept");
-            assert!(statements.iter().any(|one| one.contains("Interface")), "other parts are kept");
-            assert!(statements.iter().all(|one| !one.contains("catalog-folder")), "{statements:#?}");
+            let statements: Vec<String> = dataset
+                .extra_statements
+                .iter()
+                .map(|one| format!("{one:?}"))
+                .collect();
+            assert!(
+                statements
+                    .iter()
+                    .any(|one| one.contains("gauges.example.org/terms#gauge")),
+                "own terms are kept"
+            );
+            assert!(
+                statements.iter().any(|one| one.contains("Interface")),
+                "other parts are kept"
+            );
+            assert!(
+                statements.iter().all(|one| !one.contains("catalog-folder")),
+                "{statements:#?}"
+            );
         }
     }
 
@@ -297,11 +421,27 @@ mod tests {
         let path = folder.path().join("download");
         fs::write(&path, CRATE).expect("written");
         let address = "https://gauges.example.org/rivers/ro-crate-metadata.json";
-        let catalog = Catalog::read_download(&path, address, Some("application/ld+json")).expect("a crate");
-        assert_eq!((catalog.dialect, catalog.datasets.len()), (Dialect::RoCrate, 1), "{:?}", catalog.problems);
+        let catalog =
+            Catalog::read_download(&path, address, Some("application/ld+json")).expect("a crate");
+        assert_eq!(
+            (catalog.dialect, catalog.datasets.len()),
+            (Dialect::RoCrate, 1),
+            "{:?}",
+            catalog.problems
+        );
         let dataset = &catalog.datasets[0];
-        assert_eq!(dataset.metadata.source.as_deref(), Some("https://gauges.example.org/rivers/"));
+        assert_eq!(
+            dataset.metadata.source.as_deref(),
+            Some("https://gauges.example.org/rivers/")
+        );
         let levels = Location::Remote("https://gauges.example.org/rivers/levels.ttl".into());
-        assert!(dataset.distributions.iter().any(|one| one.location == levels), "{:?}", dataset.distributions);
+        assert!(
+            dataset
+                .distributions
+                .iter()
+                .any(|one| one.location == levels),
+            "{:?}",
+            dataset.distributions
+        );
     }
 }

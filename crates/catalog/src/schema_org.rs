@@ -4,7 +4,9 @@
 
 use super::croissant;
 use super::dcat_builder::{DcatBuilder, FieldKind, Subject};
-use lodeseek_rdf::vocab::{adms, croissant as terms, dcat, dcterms, foaf, rdf, schema, skos, spdx, vcard};
+use lodeseek_rdf::vocab::{
+    adms, croissant as terms, dcat, dcterms, foaf, rdf, schema, skos, spdx, vcard,
+};
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use oxrdf::{BlankNode, Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -41,8 +43,16 @@ const PAGE_CLASSES: &[&str] = &[
     "WebSite",
 ];
 /// Properties that lead from a page, or from what it is about, to a dataset.
-const PAGE_LINKS: &[&str] =
-    &["about", "dataset", "hasPart", "item", "itemListElement", "mainEntity", "mentions", "subjectOf"];
+const PAGE_LINKS: &[&str] = &[
+    "about",
+    "dataset",
+    "hasPart",
+    "item",
+    "itemListElement",
+    "mainEntity",
+    "mentions",
+    "subjectOf",
+];
 /// Maximum number of people and organisations that belong to a page. More of them are the content of a dump.
 const MAX_PAGE_AGENTS: usize = 5;
 /// Maximum number of statements that belong to a page but not to its datasets.
@@ -82,9 +92,17 @@ const OF_DATASET: &[(&str, &str, FieldKind)] = &[
     ("inLanguage", dcterms::LANGUAGE, FieldKind::Resource),
     ("spatialCoverage", dcterms::SPATIAL, FieldKind::Resource),
     ("spatial", dcterms::SPATIAL, FieldKind::Resource),
-    ("copyrightHolder", dcterms::RIGHTS_HOLDER, FieldKind::Resource),
+    (
+        "copyrightHolder",
+        dcterms::RIGHTS_HOLDER,
+        FieldKind::Resource,
+    ),
     ("version", dcat::VERSION, FieldKind::Text),
-    ("includedInDataCatalog", dcterms::IS_PART_OF, FieldKind::Resource),
+    (
+        "includedInDataCatalog",
+        dcterms::IS_PART_OF,
+        FieldKind::Resource,
+    ),
     ("isPartOf", dcterms::IS_PART_OF, FieldKind::Resource),
     ("hasPart", dcterms::HAS_PART, FieldKind::Resource),
     ("contactPoint", dcat::CONTACT_POINT, FieldKind::Resource),
@@ -131,11 +149,18 @@ const OF_CATALOG: &[(&str, &str, FieldKind)] = &[
 
 /// Returns the datasets of a graph in schema.org's terms.
 pub(super) fn datasets(graph: &TripleGraph) -> Vec<TermId> {
-    let Some(kind) = graph.iri(rdf::TYPE) else { return Vec::new() };
-    let triples = graph.triples().iter().filter(|triple| triple.predicate == kind);
+    let Some(kind) = graph.iri(rdf::TYPE) else {
+        return Vec::new();
+    };
+    let triples = graph
+        .triples()
+        .iter()
+        .filter(|triple| triple.predicate == kind);
     let is_dataset = |class| local(graph.term(class)).is_some_and(|name| name == "Dataset");
-    let mut datasets: Vec<TermId> =
-        triples.filter(|triple| is_dataset(triple.object)).map(|triple| triple.subject).collect();
+    let mut datasets: Vec<TermId> = triples
+        .filter(|triple| is_dataset(triple.object))
+        .map(|triple| triple.subject)
+        .collect();
     datasets.dedup();
     datasets
 }
@@ -159,12 +184,21 @@ pub(super) fn count_statements(
     seen: &mut FxHashSet<TermId>,
     limit: usize,
 ) -> usize {
-    let mut waiting: Vec<TermId> = nodes.iter().copied().filter(|node| seen.insert(*node)).collect();
+    let mut waiting: Vec<TermId> = nodes
+        .iter()
+        .copied()
+        .filter(|node| seen.insert(*node))
+        .collect();
     let mut statements = 0;
     while let Some(node) = waiting.pop().filter(|_| statements < limit) {
         let triples = graph.subject_triples(node);
         statements += triples.len();
-        waiting.extend(triples.iter().map(|t| t.object).filter(|&node| graph.is_resource(node) && seen.insert(node)));
+        waiting.extend(
+            triples
+                .iter()
+                .map(|t| t.object)
+                .filter(|&node| graph.is_resource(node) && seen.insert(node)),
+        );
     }
     statements.min(limit)
 }
@@ -179,10 +213,15 @@ fn page_nodes(graph: &TripleGraph, datasets: &[TermId]) -> Vec<TermId> {
             let Some(class) = local(object) else { continue };
             if PAGE_CLASSES.contains(&class) || class.ends_with("Page") {
                 nodes.push(triple.subject);
-            } else if CLASSES.iter().any(|(name, kind)| *name == class && *kind == foaf::AGENT) {
+            } else if CLASSES
+                .iter()
+                .any(|(name, kind)| *name == class && *kind == foaf::AGENT)
+            {
                 agents.push(triple.subject);
             }
-        } else if datasets.contains(&triple.object) && local(property).is_some_and(|name| PAGE_LINKS.contains(&name)) {
+        } else if datasets.contains(&triple.object)
+            && local(property).is_some_and(|name| PAGE_LINKS.contains(&name))
+        {
             nodes.push(triple.subject);
         }
     }
@@ -217,10 +256,15 @@ pub(super) fn to_dcat(graph: &TripleGraph, datasets: &[TermId], base: &str) -> T
             if local(graph.term(triple.object)) != Some("Dataset") || kind != Some(dcat::DATASET) {
                 builder.add(&subject, rdf::TYPE, object);
             }
-            if let (true, Subject::NamedNode(node)) = (croissant::is_class(graph.term(triple.object)), &subject)
+            if let (true, Subject::NamedNode(node)) =
+                (croissant::is_class(graph.term(triple.object)), &subject)
                 && let Some(name) = croissant::local_name(node.as_str(), base)
             {
-                builder.add(&subject, dcterms::IDENTIFIER, Literal::new_simple_literal(name));
+                builder.add(
+                    &subject,
+                    dcterms::IDENTIFIER,
+                    Literal::new_simple_literal(name),
+                );
             }
             continue;
         }
@@ -234,16 +278,28 @@ pub(super) fn to_dcat(graph: &TripleGraph, datasets: &[TermId], base: &str) -> T
                 statement(&mut builder, &subject, dcat::DATASET, "publisher", object);
             }
             (Some(name), Some(class)) => statement(&mut builder, &subject, class, name, object),
-            (Some(name), None) => builder.add(&subject, &format!("{}{name}", schema::NAMESPACE), object),
-            (None, class) => foreign_statement(&mut builder, &subject, class, predicate.text(), object),
+            (Some(name), None) => {
+                builder.add(&subject, &format!("{}{name}", schema::NAMESPACE), object)
+            }
+            (None, class) => {
+                foreign_statement(&mut builder, &subject, class, predicate.text(), object)
+            }
         }
     }
     builder.finish()
 }
 
 /// Adds a statement outside of schema.org's namespace. Two properties of Croissant's files have equivalents in DCAT.
-fn foreign_statement(builder: &mut DcatBuilder, subject: &Subject, class: Option<&str>, predicate: &str, object: Term) {
-    let croissant = predicate.strip_prefix(terms::NAMESPACE).filter(|_| class == Some(dcat::DISTRIBUTION_CLASS));
+fn foreign_statement(
+    builder: &mut DcatBuilder,
+    subject: &Subject,
+    class: Option<&str>,
+    predicate: &str,
+    object: Term,
+) {
+    let croissant = predicate
+        .strip_prefix(terms::NAMESPACE)
+        .filter(|_| class == Some(dcat::DISTRIBUTION_CLASS));
     match (croissant, &object) {
         (_, Term::Literal(address)) if predicate == dcterms::CONFORMS_TO => {
             builder.resource(subject, predicate, address.value());
@@ -271,36 +327,54 @@ fn grouped(node: BlankNode) -> BlankNode {
 /// Returns the local name of a term of schema.org.
 pub(super) fn local<'a>(term: TermRef<'a>) -> Option<&'a str> {
     let TermRef::Iri(iri) = term else { return None };
-    iri.strip_prefix("https").or_else(|| iri.strip_prefix("http"))?.strip_prefix(NAMESPACE)
+    iri.strip_prefix("https")
+        .or_else(|| iri.strip_prefix("http"))?
+        .strip_prefix(NAMESPACE)
 }
 
 /// Returns the nodes with a property of schema.org.
 fn subjects_of(graph: &TripleGraph, name: &str) -> FxHashSet<TermId> {
-    let triples = graph.triples().iter().filter(|triple| local(graph.term(triple.predicate)) == Some(name));
+    let triples = graph
+        .triples()
+        .iter()
+        .filter(|triple| local(graph.term(triple.predicate)) == Some(name));
     triples.map(|triple| triple.subject).collect()
 }
 
 /// Returns the DCAT classes of nodes, from their classes or from the properties that lead to them.
 fn kinds(graph: &TripleGraph, datasets: &[TermId]) -> FxHashMap<TermId, &'static str> {
-    let mut kinds: FxHashMap<TermId, &'static str> = datasets.iter().map(|node| (*node, dcat::DATASET)).collect();
+    let mut kinds: FxHashMap<TermId, &'static str> =
+        datasets.iter().map(|node| (*node, dcat::DATASET)).collect();
     for triple in graph.triples() {
-        let found = match (graph.term(triple.predicate).text(), local(graph.term(triple.predicate))) {
+        let found = match (
+            graph.term(triple.predicate).text(),
+            local(graph.term(triple.predicate)),
+        ) {
             (rdf::TYPE, _) => {
                 let term = graph.term(triple.object);
-                let file = term.text().strip_prefix(terms::NAMESPACE).is_some_and(|name| name.starts_with("File"));
-                let class = local(term).and_then(|name| CLASSES.iter().find(|(own, _)| *own == name));
-                let class = class.map(|(_, class)| *class).or(file.then_some(dcat::DISTRIBUTION_CLASS));
+                let file = term
+                    .text()
+                    .strip_prefix(terms::NAMESPACE)
+                    .is_some_and(|name| name.starts_with("File"));
+                let class =
+                    local(term).and_then(|name| CLASSES.iter().find(|(own, _)| *own == name));
+                let class = class
+                    .map(|(_, class)| *class)
+                    .or(file.then_some(dcat::DISTRIBUTION_CLASS));
                 class.map(|class| (triple.subject, class))
             }
             (_, Some("distribution")) => Some((triple.object, dcat::DISTRIBUTION_CLASS)),
             (_, Some("includedInDataCatalog")) => Some((triple.object, dcat::CATALOG)),
             (_, Some("keywords")) => Some((triple.object, skos::CONCEPT)),
             (_, Some("identifier")) => Some((triple.object, adms::IDENTIFIER_CLASS)),
-            (_, Some(name)) if AGENT_PROPERTIES.contains(&name) => Some((triple.object, foaf::AGENT)),
+            (_, Some(name)) if AGENT_PROPERTIES.contains(&name) => {
+                Some((triple.object, foaf::AGENT))
+            }
             _ => None,
         };
         // An IRI that is not described is a value.
-        let is_node = |node: TermId| graph.is_resource(node) && !graph.subject_triples(node).is_empty();
+        let is_node =
+            |node: TermId| graph.is_resource(node) && !graph.subject_triples(node).is_empty();
         if let Some((node, class)) = found.filter(|(node, _)| is_node(*node)) {
             kinds.entry(node).or_insert(class);
         }
@@ -311,7 +385,9 @@ fn kinds(graph: &TripleGraph, datasets: &[TermId]) -> FxHashMap<TermId, &'static
 /// If true, the text is a byte string in hexadecimal. Some files contain an address or a placeholder instead.
 fn is_hex(text: &str) -> bool {
     let text = text.trim();
-    !text.is_empty() && text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    !text.is_empty()
+        && text.len().is_multiple_of(2)
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn checksum(builder: &mut DcatBuilder, file: &Subject, number: &str, algorithm: &str) {
@@ -344,13 +420,17 @@ fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &s
     let field = fields.iter().find(|(key, ..)| *key == name);
     // Croissant's context tags every text as English, numbers and dates included.
     let text = match (&object, field) {
-        (Term::Literal(literal), Some((_, _, FieldKind::Text))) if literal.language().is_some() => None,
+        (Term::Literal(literal), Some((_, _, FieldKind::Text))) if literal.language().is_some() => {
+            None
+        }
         (Term::Literal(literal), _) => Some(literal.value().to_owned()),
         (Term::NamedNode(iri), Some((_, _, FieldKind::MediaType))) => Some(iri.as_str().to_owned()),
         _ => None,
     };
     match &object {
-        Term::Literal(number) if (name, class) == ("sha256", dcat::DISTRIBUTION_CLASS) && is_hex(number.value()) => {
+        Term::Literal(number)
+            if (name, class) == ("sha256", dcat::DISTRIBUTION_CLASS) && is_hex(number.value()) =>
+        {
             return checksum(builder, subject, number.value(), spdx::SHA256);
         }
         Term::Literal(keywords) if (name, class) == ("keywords", dcat::DATASET) => {
@@ -366,26 +446,41 @@ fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &s
     }
     match (field, text, name, class) {
         (_, None, "keywords", dcat::DATASET) => builder.add(subject, dcterms::SUBJECT, object),
-        (_, Some(text), "temporalCoverage" | "temporal", dcat::DATASET) => builder.interval(subject, &text),
-        (_, None, "temporalCoverage" | "temporal", dcat::DATASET) => builder.add(subject, dcterms::TEMPORAL, object),
+        (_, Some(text), "temporalCoverage" | "temporal", dcat::DATASET) => {
+            builder.interval(subject, &text)
+        }
+        (_, None, "temporalCoverage" | "temporal", dcat::DATASET) => {
+            builder.add(subject, dcterms::TEMPORAL, object)
+        }
         (_, Some(text), "email", vcard::KIND) => {
             let is_plain = text.contains('@') && !text.contains(':');
-            let address = if is_plain { format!("mailto:{}", text.trim()) } else { text };
+            let address = if is_plain {
+                format!("mailto:{}", text.trim())
+            } else {
+                text
+            };
             builder.resource(subject, vcard::HAS_EMAIL, &address);
         }
         (Some((_, property, kind)), Some(text), ..) => {
             builder.value(subject, property, *kind, &Value::String(text));
         }
         (Some((_, property, _)), None, ..) => builder.add(subject, property, object),
-        (None, ..) => {
-            builder.add(subject, NamedNode::new_unchecked(format!("{}{name}", schema::NAMESPACE)).as_str(), object)
-        }
+        (None, ..) => builder.add(
+            subject,
+            NamedNode::new_unchecked(format!("{}{name}", schema::NAMESPACE)).as_str(),
+            object,
+        ),
     }
 }
 
 /// Adds the keywords of a text that separates them by commas, with the language of the text.
 fn add_keywords(builder: &mut DcatBuilder, subject: &Subject, keywords: &Literal) {
-    for keyword in keywords.value().split(',').map(str::trim).filter(|keyword| !keyword.is_empty()) {
+    for keyword in keywords
+        .value()
+        .split(',')
+        .map(str::trim)
+        .filter(|keyword| !keyword.is_empty())
+    {
         let keyword = match keywords.language() {
             Some(tag) => Literal::new_language_tagged_literal_unchecked(keyword, tag),
             None => Literal::from(keyword),

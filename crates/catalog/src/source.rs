@@ -1,6 +1,8 @@
 //! Sources of catalogues, and readers for them: in this process, or in another one.
 
-use super::{Catalog, CatalogError, Dataset, Dialect, LocalCopy, Location, Metadata, OtherResourceCounts};
+use super::{
+    Catalog, CatalogError, Dataset, Dialect, LocalCopy, Location, Metadata, OtherResourceCounts,
+};
 use super::{Distribution, EntryKey, Problem, Problems, RemoteContent, Statement};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -41,7 +43,9 @@ impl CatalogSource {
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
-            Self::Local { path } | Self::Download { path, .. } | Self::Packages { path, .. } => path,
+            Self::Local { path } | Self::Download { path, .. } | Self::Packages { path, .. } => {
+                path
+            }
         }
     }
 
@@ -52,10 +56,14 @@ impl CatalogSource {
     pub fn read(&self) -> Result<Catalog, CatalogError> {
         match self {
             Self::Local { path } => Catalog::read(path),
-            Self::Download { path, address, media_type } => {
-                Catalog::read_download(path, address, media_type.as_deref())
+            Self::Download {
+                path,
+                address,
+                media_type,
+            } => Catalog::read_download(path, address, media_type.as_deref()),
+            Self::Packages { path, address, ids } => {
+                Catalog::read_packages(path, address, &|id| ids.contains(id))
             }
-            Self::Packages { path, address, ids } => Catalog::read_packages(path, address, &|id| ids.contains(id)),
         }
     }
 }
@@ -168,10 +176,18 @@ impl Catalog {
     /// If the catalogue names another file: an untrusted process wrote it.
     pub fn confined_to(mut self, source: &CatalogSource) -> Result<Self, String> {
         let path = source.path();
-        let folder = if path.is_dir() { Some(path) } else { path.parent() };
+        let folder = if path.is_dir() {
+            Some(path)
+        } else {
+            path.parent()
+        };
         self.folder = folder.unwrap_or(Path::new("")).to_owned();
         let is_local = matches!(source, CatalogSource::Local { .. });
-        for distribution in self.datasets.iter().flat_map(|dataset| &dataset.distributions) {
+        for distribution in self
+            .datasets
+            .iter()
+            .flat_map(|dataset| &dataset.distributions)
+        {
             let other = match (&distribution.copy, &distribution.location) {
                 (Some(LocalCopy::File(copy)), _) if copy != path => copy.as_path(),
                 (_, Location::File(file)) if !is_local => Path::new(file),
@@ -185,19 +201,48 @@ impl Catalog {
 
 impl From<Dataset> for SerializedDataset {
     fn from(dataset: Dataset) -> Self {
-        let Dataset { metadata, mut distributions, remote, extra_statements, entry } = dataset;
-        let copies = distributions.iter_mut().map(|distribution| distribution.copy.take()).collect();
-        Self { metadata, distributions, copies, remote, extra_statements, entry }
+        let Dataset {
+            metadata,
+            mut distributions,
+            remote,
+            extra_statements,
+            entry,
+        } = dataset;
+        let copies = distributions
+            .iter_mut()
+            .map(|distribution| distribution.copy.take())
+            .collect();
+        Self {
+            metadata,
+            distributions,
+            copies,
+            remote,
+            extra_statements,
+            entry,
+        }
     }
 }
 
 impl From<SerializedDataset> for Dataset {
     fn from(dataset: SerializedDataset) -> Self {
-        let SerializedDataset { metadata, mut distributions, copies, remote, extra_statements, entry } = dataset;
+        let SerializedDataset {
+            metadata,
+            mut distributions,
+            copies,
+            remote,
+            extra_statements,
+            entry,
+        } = dataset;
         for (distribution, copy) in distributions.iter_mut().zip(copies) {
             distribution.copy = copy;
         }
-        Self { metadata, distributions, remote, extra_statements, entry }
+        Self {
+            metadata,
+            distributions,
+            remote,
+            extra_statements,
+            entry,
+        }
     }
 }
 
@@ -236,8 +281,14 @@ impl SerializedError {
 impl From<SerializedError> for CatalogError {
     fn from(error: SerializedError) -> Self {
         match error {
-            SerializedError::Io(path, cause) => Self::Io { path, cause: io::Error::other(cause) },
-            SerializedError::Json(path, cause) => Self::Json { path, cause: serde::de::Error::custom(cause) },
+            SerializedError::Io(path, cause) => Self::Io {
+                path,
+                cause: io::Error::other(cause),
+            },
+            SerializedError::Json(path, cause) => Self::Json {
+                path,
+                cause: serde::de::Error::custom(cause),
+            },
             SerializedError::NoDataset(path) => Self::NoDataset { path },
             SerializedError::NoList(path) => Self::NoList { path },
             SerializedError::NotUnderstood(path, reason) => Self::NotUnderstood { path, reason },
@@ -255,11 +306,15 @@ mod tests {
         let (rest, datasets) = SerializedCatalog::from_catalog(catalog);
         let datasets = datasets.map(|dataset| {
             let json = serde_json::to_string(&dataset).expect("JSON");
-            serde_json::from_str::<SerializedDataset>(&json).expect("a dataset").into()
+            serde_json::from_str::<SerializedDataset>(&json)
+                .expect("a dataset")
+                .into()
         });
         let datasets = datasets.collect();
         let json = serde_json::to_string(&rest).expect("JSON");
-        serde_json::from_str::<SerializedCatalog>(&json).expect("a catalogue").into_catalog(datasets)
+        serde_json::from_str::<SerializedCatalog>(&json)
+            .expect("a catalogue")
+            .into_catalog(datasets)
     }
 
     #[test]
@@ -288,25 +343,45 @@ mod tests {
             address: "http://e.org/".to_owned(),
             media_type: None,
         };
-        let local = CatalogSource::Local { path: "/data/catalog.ttl".into() };
+        let local = CatalogSource::Local {
+            path: "/data/catalog.ttl".into(),
+        };
         let catalog = |location: Location, copy: Option<LocalCopy>| {
-            let distribution = Distribution { copy, ..Distribution::new(location) };
+            let distribution = Distribution {
+                copy,
+                ..Distribution::new(location)
+            };
             let metadata = Metadata::new(crate::DatasetId::new("a").expect("an id"));
-            let dataset = Dataset { distributions: vec![distribution], ..Dataset::new(metadata) };
-            Catalog { folder: "/".into(), datasets: vec![dataset], ..Catalog::default() }
+            let dataset = Dataset {
+                distributions: vec![distribution],
+                ..Dataset::new(metadata)
+            };
+            Catalog {
+                folder: "/".into(),
+                datasets: vec![dataset],
+                ..Catalog::default()
+            }
         };
         let remote = || Location::Remote("http://e.org/a.nt".to_owned());
         let copy = |path: &str| Some(LocalCopy::File(path.into()));
-        let sound = catalog(remote(), copy("/home/harvest/page")).confined_to(&download).expect("its own file");
+        let sound = catalog(remote(), copy("/home/harvest/page"))
+            .confined_to(&download)
+            .expect("its own file");
         assert_eq!(sound.folder, Path::new("/home/harvest"));
-        let sound = catalog(Location::File("a.nt".to_owned()), None).confined_to(&local).expect("a file in its folder");
+        let sound = catalog(Location::File("a.nt".to_owned()), None)
+            .confined_to(&local)
+            .expect("a file in its folder");
         assert_eq!(sound.folder, Path::new("/data"));
         for (source, location, copy) in [
             (&download, remote(), copy("/etc/passwd")),
             (&download, Location::File("etc/passwd".to_owned()), None),
             (&local, remote(), copy("/etc/passwd")),
         ] {
-            assert!(catalog(location, copy).confined_to(source).is_err_and(|reason| reason.contains("etc/passwd")));
+            assert!(
+                catalog(location, copy)
+                    .confined_to(source)
+                    .is_err_and(|reason| reason.contains("etc/passwd"))
+            );
         }
     }
 
@@ -314,18 +389,31 @@ mod tests {
     fn errors_have_the_same_message_after_json() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("page");
-        for content in
-            [Some("<!DOCTYPE html><html></html>"), Some("{\"datasets\": [1,"), Some("{\"datasets\": 1}"), None]
-        {
+        for content in [
+            Some("<!DOCTYPE html><html></html>"),
+            Some("{\"datasets\": [1,"),
+            Some("{\"datasets\": 1}"),
+            None,
+        ] {
             match content {
                 Some(content) => fs::write(&path, content).expect("written"),
                 None => fs::remove_file(&path).expect("removed"),
             }
-            let read = || CatalogSource::Local { path: path.clone() }.read().expect_err("an error");
-            let json = serde_json::to_string(&SerializedError::from_error(read(), &path)).expect("JSON");
-            let found = CatalogError::from(serde_json::from_str::<SerializedError>(&json).expect("an error"));
+            let read = || {
+                CatalogSource::Local { path: path.clone() }
+                    .read()
+                    .expect_err("an error")
+            };
+            let json =
+                serde_json::to_string(&SerializedError::from_error(read(), &path)).expect("JSON");
+            let found = CatalogError::from(
+                serde_json::from_str::<SerializedError>(&json).expect("an error"),
+            );
             assert_eq!(found.to_string(), read().to_string());
-            assert_eq!(std::mem::discriminant(&found), std::mem::discriminant(&read()));
+            assert_eq!(
+                std::mem::discriminant(&found),
+                std::mem::discriminant(&read())
+            );
         }
     }
 }

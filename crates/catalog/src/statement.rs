@@ -56,7 +56,11 @@ impl Statement {
     /// Creates a statement.
     #[must_use]
     pub fn new(subject: Node, predicate: &str, object: impl Into<Value>) -> Self {
-        Self { subject, predicate: predicate.to_owned(), object: object.into() }
+        Self {
+            subject,
+            predicate: predicate.to_owned(),
+            object: object.into(),
+        }
     }
 
     /// Returns true if the IRIs, also those of parts, and the language tag have no characters that end them in RDF syntaxes.
@@ -88,7 +92,11 @@ impl Statement {
             Value::Node(object) => node(object).into(),
             Value::Literal(literal) => literal.clone().into(),
         };
-        Triple::new(node(&self.subject), NamedNode::new_unchecked(&self.predicate), object)
+        Triple::new(
+            node(&self.subject),
+            NamedNode::new_unchecked(&self.predicate),
+            object,
+        )
     }
 }
 
@@ -99,7 +107,10 @@ impl<'d> StatementIndex<'d> {
     pub(super) fn new(statements: &'d [Statement]) -> Self {
         let mut by_subject: FxHashMap<&Node, Vec<&Statement>> = FxHashMap::default();
         for statement in statements {
-            by_subject.entry(&statement.subject).or_default().push(statement);
+            by_subject
+                .entry(&statement.subject)
+                .or_default()
+                .push(statement);
         }
         Self(by_subject)
     }
@@ -121,22 +132,32 @@ impl<'d> StatementIndex<'d> {
         property: &'i str,
     ) -> impl Iterator<Item = &'d Value> + use<'d, 'i> {
         let twin = property.strip_prefix("https://schema.org/");
-        let is_twin = move |predicate: &str| twin.is_some() && predicate.strip_prefix("http://schema.org/") == twin;
+        let is_twin = move |predicate: &str| {
+            twin.is_some() && predicate.strip_prefix("http://schema.org/") == twin
+        };
         let statements = self.about(node).iter();
-        statements.filter(move |one| one.predicate == property || is_twin(&one.predicate)).map(|one| &one.object)
+        statements
+            .filter(move |one| one.predicate == property || is_twin(&one.predicate))
+            .map(|one| &one.object)
     }
 
     /// Iterates over the IRIs of the resources that a node denotes: its own, or those that are declared for a part.
-    pub(super) fn web_iris<'i>(&'i self, node: &'d Node) -> impl Iterator<Item = &'d str> + use<'d, 'i> {
+    pub(super) fn web_iris<'i>(
+        &'i self,
+        node: &'d Node,
+    ) -> impl Iterator<Item = &'d str> + use<'d, 'i> {
         let own = match node {
             Node::Iri(iri) => Some(iri.as_str()),
             Node::Dataset | Node::Part(_) => None,
         };
         let same = if own.is_none() { self.about(node) } else { &[] };
-        own.into_iter().chain(same.iter().filter_map(|statement| match &statement.object {
-            Value::Node(Node::Iri(iri)) if statement.predicate == owl::SAME_AS => Some(iri.as_str()),
-            _ => None,
-        }))
+        own.into_iter()
+            .chain(same.iter().filter_map(|statement| match &statement.object {
+                Value::Node(Node::Iri(iri)) if statement.predicate == owl::SAME_AS => {
+                    Some(iri.as_str())
+                }
+                _ => None,
+            }))
     }
 }
 
@@ -144,7 +165,11 @@ impl<'d> StatementIndex<'d> {
 pub(super) type NodeCache<'d, T> = RefCell<FxHashMap<&'d Node, T>>;
 
 /// Returns the cached result for a node, or computes it. Thousands of nodes may link to one node.
-pub(super) fn cached<'d, T: Clone>(cache: &NodeCache<'d, T>, node: &'d Node, compute: impl FnOnce() -> T) -> T {
+pub(super) fn cached<'d, T: Clone>(
+    cache: &NodeCache<'d, T>,
+    node: &'d Node,
+    compute: impl FnOnce() -> T,
+) -> T {
     let known = cache.borrow().get(node).cloned();
     known.unwrap_or_else(|| {
         let result = compute();
@@ -165,7 +190,10 @@ mod literal {
         RightToLeft(String),
     }
 
-    pub(super) fn serialize<S: Serializer>(literal: &Literal, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        literal: &Literal,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         let language = literal.language().map(str::to_owned);
         let kind = match (language, literal.direction()) {
             (Some(language), Some(BaseDirection::Ltr)) => Kind::LeftToRight(language),
@@ -176,12 +204,18 @@ mod literal {
         (literal.value(), kind).serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Literal, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Literal, D::Error> {
         let (value, kind) = <(String, Kind)>::deserialize(deserializer)?;
         let directional = Literal::new_directional_language_tagged_literal_unchecked;
         Ok(match kind {
-            Kind::Datatype(datatype) => Literal::new_typed_literal(value, NamedNode::new_unchecked(datatype)),
-            Kind::Language(language) => Literal::new_language_tagged_literal_unchecked(value, language),
+            Kind::Datatype(datatype) => {
+                Literal::new_typed_literal(value, NamedNode::new_unchecked(datatype))
+            }
+            Kind::Language(language) => {
+                Literal::new_language_tagged_literal_unchecked(value, language)
+            }
             Kind::LeftToRight(language) => directional(value, language, BaseDirection::Ltr),
             Kind::RightToLeft(language) => directional(value, language, BaseDirection::Rtl),
         })
@@ -197,17 +231,44 @@ mod tests {
         let forged = "http://e.org/o> .\n<http://e.org/victim";
         let tagged = Literal::new_language_tagged_literal_unchecked("x", "en .\n<s> <p> <o>");
         for (subject, predicate, object) in [
-            (Node::Iri(forged.into()), "http://e.org/p", Value::from(Literal::from(7))),
-            (Node::Part(forged.into()), "http://e.org/p", Literal::from(7).into()),
-            (Node::Dataset, "http://e.org/p", Node::Part("a> .".into()).into()),
+            (
+                Node::Iri(forged.into()),
+                "http://e.org/p",
+                Value::from(Literal::from(7)),
+            ),
+            (
+                Node::Part(forged.into()),
+                "http://e.org/p",
+                Literal::from(7).into(),
+            ),
+            (
+                Node::Dataset,
+                "http://e.org/p",
+                Node::Part("a> .".into()).into(),
+            ),
             (Node::Dataset, forged, Literal::from(7).into()),
-            (Node::Dataset, "http://e.org/p", Node::Iri(forged.into()).into()),
-            (Node::Dataset, "http://e.org/p", Literal::new_typed_literal("x", NamedNode::new_unchecked(forged)).into()),
+            (
+                Node::Dataset,
+                "http://e.org/p",
+                Node::Iri(forged.into()).into(),
+            ),
+            (
+                Node::Dataset,
+                "http://e.org/p",
+                Literal::new_typed_literal("x", NamedNode::new_unchecked(forged)).into(),
+            ),
             (Node::Dataset, "http://e.org/p", tagged.into()),
         ] {
             assert!(!Statement::new(subject, predicate, object).is_writable());
         }
-        assert!(Statement::new(Node::Dataset, "http://e.org/p", Node::Iri("http://e.org/ö?a#b".into())).is_writable());
+        assert!(
+            Statement::new(
+                Node::Dataset,
+                "http://e.org/p",
+                Node::Iri("http://e.org/ö?a#b".into())
+            )
+            .is_writable()
+        );
     }
 
     #[test]
@@ -217,13 +278,30 @@ mod tests {
             Literal::from(7),
             Literal::new_typed_literal("x", NamedNode::new_unchecked("no IRI")),
             Literal::new_language_tagged_literal_unchecked("x", "no tag"),
-            Literal::new_directional_language_tagged_literal_unchecked("x", "he", BaseDirection::Rtl),
-            Literal::new_directional_language_tagged_literal_unchecked("x", "en", BaseDirection::Ltr),
+            Literal::new_directional_language_tagged_literal_unchecked(
+                "x",
+                "he",
+                BaseDirection::Rtl,
+            ),
+            Literal::new_directional_language_tagged_literal_unchecked(
+                "x",
+                "en",
+                BaseDirection::Ltr,
+            ),
         ];
-        let mut statements: Vec<Statement> =
-            literals.into_iter().map(|literal| Statement::new(Node::Dataset, "http://e.org/p", literal)).collect();
-        statements.push(Statement::new(Node::Part("a".into()), "http://e.org/p", Node::Iri("http://e.org/o".into())));
+        let mut statements: Vec<Statement> = literals
+            .into_iter()
+            .map(|literal| Statement::new(Node::Dataset, "http://e.org/p", literal))
+            .collect();
+        statements.push(Statement::new(
+            Node::Part("a".into()),
+            "http://e.org/p",
+            Node::Iri("http://e.org/o".into()),
+        ));
         let json = serde_json::to_string(&statements).expect("JSON");
-        assert_eq!(serde_json::from_str::<Vec<Statement>>(&json).expect("statements"), statements);
+        assert_eq!(
+            serde_json::from_str::<Vec<Statement>>(&json).expect("statements"),
+            statements
+        );
     }
 }

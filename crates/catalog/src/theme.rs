@@ -29,7 +29,9 @@ impl Dataset {
     /// preferred.
     #[must_use]
     pub fn theme_names(&self) -> Vec<String> {
-        self.names(dcat::THEME, str::to_owned, data_theme, |iri| name_of_iri(iri).unwrap_or_default())
+        self.names(dcat::THEME, str::to_owned, data_theme, |iri| {
+            name_of_iri(iri).unwrap_or_default()
+        })
     }
 
     /// Returns the declared languages, with English names for known codes. Catalogues use tags, IRIs of lists that end
@@ -37,15 +39,24 @@ impl Dataset {
     #[must_use]
     pub fn language_names(&self) -> Vec<String> {
         let of_text = |text: &str| {
-            let text = if text.contains("://") { local_name(text) } else { text };
-            let is_tag = text.split(['-', '_']).next().is_some_and(|primary| matches!(primary.len(), 2 | 3));
+            let text = if text.contains("://") {
+                local_name(text)
+            } else {
+                text
+            };
+            let is_tag = text
+                .split(['-', '_'])
+                .next()
+                .is_some_and(|primary| matches!(primary.len(), 2 | 3));
             if is_tag { language_name(text) } else { text }.to_owned()
         };
         let known = |iri: &str| {
             let (code, name) = (local_name(iri), language_name(local_name(iri)));
             (name != code).then(|| name.to_owned())
         };
-        self.names(dcterms::LANGUAGE, of_text, known, |iri| language_name(local_name(iri)).to_owned())
+        self.names(dcterms::LANGUAGE, of_text, known, |iri| {
+            language_name(local_name(iri)).to_owned()
+        })
     }
 
     /// Returns the distinct names of a property's values, sorted. `known` returns the English name of an IRI from a list, `of_iri`
@@ -65,7 +76,9 @@ impl Dataset {
             Value::Node(node) => {
                 let iri = statements.web_iris(node).next();
                 match (label(&statements, node), iri.and_then(&known)) {
-                    (Some((label, rank)), known) if rank < OTHER_LANGUAGE || known.is_none() => Some(of_text(&label)),
+                    (Some((label, rank)), known) if rank < OTHER_LANGUAGE || known.is_none() => {
+                        Some(of_text(&label))
+                    }
                     (_, Some(known)) => Some(known),
                     _ => iri.map(&of_iri),
                 }
@@ -102,7 +115,10 @@ fn label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
 /// Returns the English name of a data theme of the European Union.
 pub(super) fn data_theme(iri: &str) -> Option<String> {
     let code = iri.rsplit_once("/data-theme/")?.1;
-    DATA_THEMES.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned())
+    DATA_THEMES
+        .iter()
+        .find(|(known, _)| *known == code)
+        .map(|(_, name)| (*name).to_owned())
 }
 
 #[cfg(test)]
@@ -117,7 +133,9 @@ mod tests {
         let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
         let part = |name: &str| Node::Part(name.to_owned());
         let iri = |iri: &str| Value::Node(Node::Iri(iri.to_owned()));
-        let label = |text: &str, tag: &str| Value::Literal(Literal::new_language_tagged_literal_unchecked(text, tag));
+        let label = |text: &str, tag: &str| {
+            Value::Literal(Literal::new_language_tagged_literal_unchecked(text, tag))
+        };
         let themes = [
             iri("http://publications.europa.eu/resource/authority/data-theme/ENVI"),
             iri("http://example.org/themes/urbanWater"),
@@ -126,13 +144,18 @@ mod tests {
             Value::Literal(Literal::from(" Roads ")),
             part("nameless").into(),
         ];
-        dataset.extra_statements = themes.map(|theme| Statement::new(Node::Dataset, dcat::THEME, theme)).into();
+        dataset.extra_statements = themes
+            .map(|theme| Statement::new(Node::Dataset, dcat::THEME, theme))
+            .into();
         dataset.extra_statements.extend([
             Statement::new(part("labelled"), skos::PREF_LABEL, label("Umwelt", "de")),
             Statement::new(part("labelled"), skos::PREF_LABEL, label("Nature", "en")),
             Statement::new(part("same"), owl::SAME_AS, iri("http://example.org/soil")),
         ]);
-        assert_eq!(dataset.theme_names(), ["Environment", "Nature", "Roads", "soil", "urban Water"]);
+        assert_eq!(
+            dataset.theme_names(),
+            ["Environment", "Nature", "Roads", "soil", "urban Water"]
+        );
         let languages = [
             Value::Literal(Literal::from("en-US")),
             iri("http://publications.europa.eu/resource/authority/language/ENG"),
@@ -145,9 +168,14 @@ mod tests {
             Value::Literal(Literal::from("Serbo-Croatian")),
             Value::Literal(Literal::from("http://id.loc.gov/vocabulary/iso639-1/es")),
         ];
-        dataset.extra_statements =
-            languages.map(|language| Statement::new(Node::Dataset, dcterms::LANGUAGE, language)).into();
-        dataset.extra_statements.push(Statement::new(part("named"), rdfs::LABEL, label("pl", "en")));
+        dataset.extra_statements = languages
+            .map(|language| Statement::new(Node::Dataset, dcterms::LANGUAGE, language))
+            .into();
+        dataset.extra_statements.push(Statement::new(
+            part("named"),
+            rdfs::LABEL,
+            label("pl", "en"),
+        ));
         dataset.extra_statements.push(Statement::new(
             part("schema"),
             schema::NAME,
@@ -155,15 +183,28 @@ mod tests {
         ));
         assert_eq!(
             dataset.language_names(),
-            ["Danish", "English", "French", "German", "Polish", "Serbo-Croatian", "Spanish", "Swedish", "gsw"]
+            [
+                "Danish",
+                "English",
+                "French",
+                "German",
+                "Polish",
+                "Serbo-Croatian",
+                "Spanish",
+                "Swedish",
+                "gsw"
+            ]
         );
     }
 
     #[test]
     fn described_themes_and_languages_have_names() {
         let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
-        let european = |path: &str| format!("http://publications.europa.eu/resource/authority/{path}");
-        let label = |text: &str, tag: &str| Value::Literal(Literal::new_language_tagged_literal_unchecked(text, tag));
+        let european =
+            |path: &str| format!("http://publications.europa.eu/resource/authority/{path}");
+        let label = |text: &str, tag: &str| {
+            Value::Literal(Literal::new_language_tagged_literal_unchecked(text, tag))
+        };
         for (property, iri, text, tag) in [
             (dcat::THEME, european("data-theme/ENVI"), "Umwelt", "de"),
             (dcat::THEME, "http://e.org/1".to_owned(), "Wasser", "de"),
@@ -171,8 +212,12 @@ mod tests {
             (dcterms::LANGUAGE, european("language/FIN"), "suomi", "fi"),
         ] {
             let node = Node::Iri(iri);
-            dataset.extra_statements.push(Statement::new(Node::Dataset, property, node.clone()));
-            dataset.extra_statements.push(Statement::new(node, skos::PREF_LABEL, label(text, tag)));
+            dataset
+                .extra_statements
+                .push(Statement::new(Node::Dataset, property, node.clone()));
+            dataset
+                .extra_statements
+                .push(Statement::new(node, skos::PREF_LABEL, label(text, tag)));
         }
         assert_eq!(dataset.theme_names(), ["Environment", "Stones", "Wasser"]);
         assert_eq!(dataset.language_names(), ["Finnish"]);
@@ -183,11 +228,21 @@ mod tests {
     fn many_themes_have_names() {
         let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
         for number in 0..50_000 {
-            let (part, label) = (Node::Part(format!("theme-{number}")), Literal::from(format!("Theme {number:05}")));
-            dataset.extra_statements.push(Statement::new(Node::Dataset, dcat::THEME, part.clone()));
-            dataset.extra_statements.push(Statement::new(part, rdfs::LABEL, label));
+            let (part, label) = (
+                Node::Part(format!("theme-{number}")),
+                Literal::from(format!("Theme {number:05}")),
+            );
+            dataset
+                .extra_statements
+                .push(Statement::new(Node::Dataset, dcat::THEME, part.clone()));
+            dataset
+                .extra_statements
+                .push(Statement::new(part, rdfs::LABEL, label));
         }
         let names = dataset.theme_names();
-        assert_eq!((names.len(), names[49_999].as_str()), (50_000, "Theme 49999"));
+        assert_eq!(
+            (names.len(), names[49_999].as_str()),
+            (50_000, "Theme 49999")
+        );
     }
 }

@@ -2,7 +2,9 @@
 
 use super::names::{CONCEPT_CODES, CONCEPT_LABELS};
 use super::statement::{Node, Statement, Value};
-use super::{Agent, Dataset, Distribution, Extent, Metadata, RemoteContent, Scheme, Text, Theme, Work};
+use super::{
+    Agent, Dataset, Distribution, Extent, Metadata, RemoteContent, Scheme, Text, Theme, Work,
+};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, lodeseek, rdf, sd, skos, void};
 use lodeseek_rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode};
@@ -20,9 +22,15 @@ const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 ///
 /// If `is_described` returns true for the node of an agent, other statements contain its names. Keywords that are labels of
 /// described themes are omitted: those that the catalogue declares are among the other statements.
-pub(super) fn statements(dataset: &Dataset, is_described: &dyn Fn(&Node) -> bool) -> Vec<Statement> {
+pub(super) fn statements(
+    dataset: &Dataset,
+    is_described: &dyn Fn(&Node) -> bool,
+) -> Vec<Statement> {
     let mut out = Statements(Vec::new());
-    out.metadata(&dataset.metadata, &concept_labels(&dataset.extra_statements));
+    out.metadata(
+        &dataset.metadata,
+        &concept_labels(&dataset.extra_statements),
+    );
     if !dataset.states_license() {
         out.license(&dataset.metadata);
     }
@@ -32,8 +40,16 @@ pub(super) fn statements(dataset: &Dataset, is_described: &dyn Fn(&Node) -> bool
     for work in &dataset.metadata.introduced_by {
         out.work(work);
     }
-    let creators = dataset.metadata.creators.iter().map(|agent| (dcterms::CREATOR, agent));
-    let publishers = dataset.metadata.publishers.iter().map(|agent| (dcterms::PUBLISHER, agent));
+    let creators = dataset
+        .metadata
+        .creators
+        .iter()
+        .map(|agent| (dcterms::CREATOR, agent));
+    let publishers = dataset
+        .metadata
+        .publishers
+        .iter()
+        .map(|agent| (dcterms::PUBLISHER, agent));
     for (property, agent) in creators.chain(publishers) {
         out.agent(property, agent, is_described);
     }
@@ -55,7 +71,11 @@ pub(super) fn part_name(kind: &str, content: &[&str]) -> String {
         digest.update(piece.as_bytes());
     }
     let hash = digest.finalize();
-    let hex: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = hash
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("{kind}-{hex}")
 }
 
@@ -64,14 +84,23 @@ pub(super) fn identifier_statements(identifier: &str) -> [Statement; 3] {
     let part = Node::Part(part_name("identifier", &[identifier]));
     [
         Statement::new(Node::Dataset, adms::IDENTIFIER, part.clone()),
-        Statement::new(part.clone(), rdf::TYPE, Node::Iri(adms::IDENTIFIER_CLASS.to_owned())),
+        Statement::new(
+            part.clone(),
+            rdf::TYPE,
+            Node::Iri(adms::IDENTIFIER_CLASS.to_owned()),
+        ),
         Statement::new(part, skos::NOTATION, Literal::from(identifier)),
     ]
 }
 
 /// Returns the node of an agent: its IRI, else a part.
 pub(super) fn agent_node(agent: &Agent) -> Node {
-    known_or(agent.iri.as_deref(), || part_name("agent", &[&agent.name, agent.iri.as_deref().unwrap_or_default()]))
+    known_or(agent.iri.as_deref(), || {
+        part_name(
+            "agent",
+            &[&agent.name, agent.iri.as_deref().unwrap_or_default()],
+        )
+    })
 }
 
 pub(super) fn distribution_part(place: usize) -> String {
@@ -80,15 +109,23 @@ pub(super) fn distribution_part(place: usize) -> String {
 
 /// Returns the node of a theme: its IRI, else a part.
 pub(super) fn theme_node(theme: &Theme) -> Node {
-    known_or(theme.iri.as_deref(), || part_name("theme", &[&theme.label, theme.scheme.name()]))
+    known_or(theme.iri.as_deref(), || {
+        part_name("theme", &[&theme.label, theme.scheme.name()])
+    })
 }
 
 pub(super) fn work_node(work: &Work) -> Node {
-    known_or(work.iri.as_deref(), || part_name("work", &[&work.title, work.issued.as_deref().unwrap_or_default()]))
+    known_or(work.iri.as_deref(), || {
+        part_name(
+            "work",
+            &[&work.title, work.issued.as_deref().unwrap_or_default()],
+        )
+    })
 }
 
 fn known_or(iri: Option<&str>, own: impl FnOnce() -> String) -> Node {
-    iri.filter(|iri| is_iri(iri)).map_or_else(|| Node::Part(own()), |iri| Node::Iri(iri.to_owned()))
+    iri.filter(|iri| is_iri(iri))
+        .map_or_else(|| Node::Part(own()), |iri| Node::Iri(iri.to_owned()))
 }
 
 /// Returns the names of the themes, subjects and keywords that statements describe, which the reader adds to the keywords.
@@ -96,7 +133,8 @@ pub(super) fn concept_labels(statements: &[Statement]) -> FxHashSet<Literal> {
     let mut concepts = FxHashSet::default();
     for statement in statements {
         if statement.subject == Node::Dataset
-            && [dcat::THEME, dcterms::SUBJECT, dcat::KEYWORD].contains(&statement.predicate.as_str())
+            && [dcat::THEME, dcterms::SUBJECT, dcat::KEYWORD]
+                .contains(&statement.predicate.as_str())
             && let Value::Node(concept) = &statement.object
         {
             concepts.insert(concept);
@@ -104,12 +142,18 @@ pub(super) fn concept_labels(statements: &[Statement]) -> FxHashSet<Literal> {
     }
     let mut labels = FxHashSet::default();
     for statement in statements {
-        if CONCEPT_LABELS.iter().chain(CONCEPT_CODES).any(|property| statement.predicate == *property)
+        if CONCEPT_LABELS
+            .iter()
+            .chain(CONCEPT_CODES)
+            .any(|property| statement.predicate == *property)
             && concepts.contains(&statement.subject)
             && let Value::Literal(label) = &statement.object
         {
             let language = label.language().map(str::to_owned);
-            labels.insert(literal(&Text { value: label.value().trim().to_owned(), language }));
+            labels.insert(literal(&Text {
+                value: label.value().trim().to_owned(),
+                language,
+            }));
         }
     }
     labels
@@ -119,7 +163,8 @@ struct Statements(Vec<Statement>);
 
 impl Statements {
     fn add(&mut self, subject: &Node, predicate: &str, object: impl Into<Value>) {
-        self.0.push(Statement::new(subject.clone(), predicate, object));
+        self.0
+            .push(Statement::new(subject.clone(), predicate, object));
     }
 
     fn iri(&mut self, subject: &Node, predicate: &str, object: &str) {
@@ -150,12 +195,18 @@ impl Statements {
         if let Some(uses) = metadata.uses {
             self.add(node, lodeseek::USES, Literal::from(uses));
         }
-        for (property, value) in [(dcterms::SOURCE, &metadata.source), (dcat::LANDING_PAGE, &metadata.landing_page)] {
+        for (property, value) in [
+            (dcterms::SOURCE, &metadata.source),
+            (dcat::LANDING_PAGE, &metadata.landing_page),
+        ] {
             if let Some(value) = value {
                 self.add(node, property, iri_or_literal(value));
             }
         }
-        for (property, value) in [(dcterms::ISSUED, &metadata.issued), (dcterms::MODIFIED, &metadata.modified)] {
+        for (property, value) in [
+            (dcterms::ISSUED, &metadata.issued),
+            (dcterms::MODIFIED, &metadata.modified),
+        ] {
             if let Some(value) = value {
                 self.add(node, property, date(value));
             }
@@ -190,7 +241,10 @@ impl Statements {
         self.add(&Node::Dataset, property, node.clone());
         self.iri(&node, rdf::TYPE, foaf::AGENT);
         // A name that comes from the IRI is no statement of the catalogue.
-        let is_from_iri = agent.iri.as_deref().is_some_and(|iri| name_of_iri(iri).as_ref() == Some(&agent.name));
+        let is_from_iri = agent
+            .iri
+            .as_deref()
+            .is_some_and(|iri| name_of_iri(iri).as_ref() == Some(&agent.name));
         if !is_from_iri && !is_described(&node) {
             self.text(&node, foaf::NAME, &agent.name);
         }
@@ -207,7 +261,11 @@ impl Statements {
             self.add(&part, dcat::ACCESS_URL, iri_or_literal(access));
         }
         // A value that is not a media type was a `dct:format`. It is among the extra statements.
-        if let Some(media_type) = distribution.media_type.as_deref().filter(|name| is_media_type(name)) {
+        if let Some(media_type) = distribution
+            .media_type
+            .as_deref()
+            .filter(|name| is_media_type(name))
+        {
             self.add(&part, dcat::MEDIA_TYPE, media_type_iri(media_type));
         }
     }
@@ -222,7 +280,11 @@ impl Statements {
         self.add(node, lodeseek::SAMPLE_OF, whole.clone());
         self.iri(&whole, rdf::TYPE, void::DATASET);
         for subject in [node, &whole] {
-            self.add(subject, void::SPARQL_ENDPOINT, iri_or_literal(&remote.endpoint));
+            self.add(
+                subject,
+                void::SPARQL_ENDPOINT,
+                iri_or_literal(&remote.endpoint),
+            );
         }
         if let Some(graph) = &remote.graph {
             self.add(&whole, sd::NAME, iri_or_literal(graph));
@@ -232,7 +294,9 @@ impl Statements {
         }
         let classes = (void::CLASS_PARTITION, void::CLASS, void::ENTITIES);
         let properties = (void::PROPERTY_PARTITION, void::PROPERTY, void::TRIPLES);
-        for ((part_of, name, count), counts) in [(classes, &remote.classes), (properties, &remote.properties)] {
+        for ((part_of, name, count), counts) in
+            [(classes, &remote.classes), (properties, &remote.properties)]
+        {
             for (place, (term, number)) in counts.iter().enumerate() {
                 let part = Node::Part(format!("remote-{}-{}", local_name(name), place + 1));
                 self.add(&whole, part_of, part.clone());
@@ -252,8 +316,10 @@ pub(super) fn scheme_iri(scheme: Scheme) -> &'static str {
 }
 
 fn literal(text: &Text) -> Literal {
-    let tagged =
-        text.language.as_deref().and_then(|tag| Literal::new_language_tagged_literal(text.value.as_str(), tag).ok());
+    let tagged = text
+        .language
+        .as_deref()
+        .and_then(|tag| Literal::new_language_tagged_literal(text.value.as_str(), tag).ok());
     tagged.unwrap_or_else(|| Literal::from(text.value.as_str()))
 }
 
@@ -268,7 +334,9 @@ pub fn name_of_iri(iri: &str) -> Option<String> {
             && word.bytes().any(|byte| byte.is_ascii_digit())
             && word.bytes().any(|byte| byte.is_ascii_alphabetic())
     };
-    let has_hash = name.split(|c: char| !c.is_ascii_alphanumeric()).any(is_hash);
+    let has_hash = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(is_hash);
     (!name.trim().is_empty() && !has_hash).then_some(name)
 }
 
@@ -278,7 +346,9 @@ fn is_iri(text: &str) -> bool {
 
 /// Returns a node for an IRI and a literal for any other text.
 pub(super) fn iri_or_literal(value: &str) -> Value {
-    let address = ["urn:", "mailto:", "tel:", "doi:"].iter().any(|scheme| value.starts_with(scheme));
+    let address = ["urn:", "mailto:", "tel:", "doi:"]
+        .iter()
+        .any(|scheme| value.starts_with(scheme));
     if (value.contains("://") || address) && is_iri(value) {
         Node::Iri(value.to_owned()).into()
     } else {
@@ -294,21 +364,42 @@ pub(super) fn is_media_type_iri(iri: &str) -> bool {
 
 /// Returns the name of a media type without IANA's namespace.
 pub(super) fn media_type_name(text: &str) -> &str {
-    let address = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or_default();
+    let address = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"))
+        .unwrap_or_default();
     let address = address.strip_prefix("www.").unwrap_or(address);
     let name = address.strip_prefix("iana.org/assignments/media-types/");
     name.map_or(text, |name| name.trim_end_matches('/'))
 }
 
 /// Top-level media types of IANA's registry, and one that is in use without registration.
-const TOP_LEVEL_TYPES: &[&str] =
-    &["application", "audio", "chemical", "font", "haptics", "image", "message", "model", "multipart", "text", "video"];
+const TOP_LEVEL_TYPES: &[&str] = &[
+    "application",
+    "audio",
+    "chemical",
+    "font",
+    "haptics",
+    "image",
+    "message",
+    "model",
+    "multipart",
+    "text",
+    "video",
+];
 
 pub(super) fn is_media_type(name: &str) -> bool {
-    let is_token = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c == ':' || c == '/');
-    let is_known =
-        |kind: &str| TOP_LEVEL_TYPES.iter().any(|known| kind.eq_ignore_ascii_case(known)) || kind.starts_with("x-");
-    name.split_once('/').is_some_and(|(kind, rest)| is_known(kind) && is_token(rest))
+    let is_token = |part: &str| {
+        !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c == ':' || c == '/')
+    };
+    let is_known = |kind: &str| {
+        TOP_LEVEL_TYPES
+            .iter()
+            .any(|known| kind.eq_ignore_ascii_case(known))
+            || kind.starts_with("x-")
+    };
+    name.split_once('/')
+        .is_some_and(|(kind, rest)| is_known(kind) && is_token(rest))
 }
 
 pub(super) fn media_type_iri(name: &str) -> Value {
@@ -318,7 +409,11 @@ pub(super) fn media_type_iri(name: &str) -> Value {
 /// Returns a literal with the datatype of a date, with or without a time zone. An invalid date becomes a plain literal.
 pub(super) fn date(value: &str) -> Literal {
     // More digits are rarely a year: 20200131, 201920-12.
-    let digits = value.trim_start_matches('-').bytes().take_while(u8::is_ascii_digit).count();
+    let digits = value
+        .trim_start_matches('-')
+        .bytes()
+        .take_while(u8::is_ascii_digit)
+        .count();
     let kind = if digits == 4 && value.parse::<GYear>().is_ok() {
         "gYear"
     } else if digits == 4 && value.parse::<GYearMonth>().is_ok() {
@@ -376,7 +471,11 @@ mod tests {
             ("last year", "string"),
             ("", "string"),
         ] {
-            assert_eq!(date(text).datatype().as_str(), format!("{XSD}{kind}"), "{text}");
+            assert_eq!(
+                date(text).datatype().as_str(),
+                format!("{XSD}{kind}"),
+                "{text}"
+            );
         }
     }
 }

@@ -18,8 +18,14 @@ fn read(name: &str, text: &str) -> Catalog {
     let catalog = Catalog::read(&path).unwrap_or_else(|error| panic!("{error}"));
     for dataset in &catalog.datasets {
         let lines = lines(dataset);
-        assert!(!lines.iter().any(|line| line.contains("catalog-folder")), "{lines:#?}");
-        assert!(!format!("{dataset:?}").contains("catalog-folder"), "{dataset:#?}");
+        assert!(
+            !lines.iter().any(|line| line.contains("catalog-folder")),
+            "{lines:#?}"
+        );
+        assert!(
+            !format!("{dataset:?}").contains("catalog-folder"),
+            "{dataset:#?}"
+        );
         let stored = stored(dataset);
         let sorted = |dataset: &Dataset| {
             let mut metadata = dataset.metadata.clone();
@@ -31,7 +37,11 @@ fn read(name: &str, text: &str) -> Catalog {
         assert_eq!(stored.format_names(), dataset.format_names());
         assert_eq!(self::lines(&stored), lines);
     }
-    assert!(!format!("{:?}", catalog.problems).contains("catalog-folder"), "{:?}", catalog.problems);
+    assert!(
+        !format!("{:?}", catalog.problems).contains("catalog-folder"),
+        "{:?}",
+        catalog.problems
+    );
     catalog
 }
 
@@ -41,7 +51,10 @@ fn turtle(text: &str) -> Dataset {
 
 /// Reads one dataset in JSON-LD with the context of schema.org.
 fn schema(text: &str) -> Dataset {
-    one(read("c.jsonld", &format!("{{\"@context\": \"https://schema.org/\", \"@type\": \"Dataset\", {text}}}")))
+    one(read(
+        "c.jsonld",
+        &format!("{{\"@context\": \"https://schema.org/\", \"@type\": \"Dataset\", {text}}}"),
+    ))
 }
 
 fn one(mut catalog: Catalog) -> Dataset {
@@ -51,7 +64,10 @@ fn one(mut catalog: Catalog) -> Dataset {
 }
 
 fn lines(dataset: &Dataset) -> Vec<String> {
-    let mut lines: Vec<String> = dcat::to_triples(dataset, &Iris::default()).iter().map(ToString::to_string).collect();
+    let mut lines: Vec<String> = dcat::to_triples(dataset, &Iris::default())
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     lines.sort();
     lines
 }
@@ -62,19 +78,38 @@ fn stored(dataset: &Dataset) -> Dataset {
     for triple in dcat::to_triples(dataset, &Iris::default()) {
         builder.insert(triple.as_ref());
     }
-    dcat::from_triples(&builder.finish(), &Iris::default().dataset(&dataset.metadata.id)).expect("described")
+    dcat::from_triples(
+        &builder.finish(),
+        &Iris::default().dataset(&dataset.metadata.id),
+    )
+    .expect("described")
 }
 
 fn creators(dataset: &Dataset) -> Vec<&str> {
-    dataset.metadata.creators.iter().map(|agent| agent.name.as_str()).collect()
+    dataset
+        .metadata
+        .creators
+        .iter()
+        .map(|agent| agent.name.as_str())
+        .collect()
 }
 
 fn publishers(dataset: &Dataset) -> Vec<&str> {
-    dataset.metadata.publishers.iter().map(|agent| agent.name.as_str()).collect()
+    dataset
+        .metadata
+        .publishers
+        .iter()
+        .map(|agent| agent.name.as_str())
+        .collect()
 }
 
 fn keywords(dataset: &Dataset) -> Vec<&str> {
-    let mut keywords: Vec<&str> = dataset.metadata.keywords.iter().map(|text| text.value.as_str()).collect();
+    let mut keywords: Vec<&str> = dataset
+        .metadata
+        .keywords
+        .iter()
+        .map(|text| text.value.as_str())
+        .collect();
     keywords.sort_unstable();
     keywords
 }
@@ -86,14 +121,27 @@ fn creators_of_lists_are_in_order() {
            dct:creator ( [ foaf:name \"Zoe\" ] <http://e.org/al> \"Mo\" [ foaf:name \"Bea\" ] ) . <http://e.org/al> foaf:name \"Al\" .",
     );
     assert_eq!(creators(&list), ["Zoe", "Al", "Mo", "Bea"]);
-    assert_eq!(lines(&list).iter().filter(|line| line.contains("terms/creator>")).count(), 4);
+    assert_eq!(
+        lines(&list)
+            .iter()
+            .filter(|line| line.contains("terms/creator>"))
+            .count(),
+        4
+    );
     let sequence = turtle(
         "<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; dct:publisher ( \"P\" ) ; dcat:keyword ( \"a\" \"b\" ) ;
            dct:creator [ a rdf:Seq ; rdf:_2 \"B\" ; rdf:_10 \"A\" ; rdf:_1 \"C\" ] ; dcat:theme () .",
     );
-    assert_eq!((creators(&sequence), publishers(&sequence)), (vec!["C", "B", "A"], vec!["P"]));
+    assert_eq!(
+        (creators(&sequence), publishers(&sequence)),
+        (vec!["C", "B", "A"], vec!["P"])
+    );
     assert_eq!(keywords(&sequence), ["a", "b"]);
-    assert!(!lines(&sequence).iter().any(|line| line.contains("#nil") || line.contains("theme")));
+    assert!(
+        !lines(&sequence)
+            .iter()
+            .any(|line| line.contains("#nil") || line.contains("theme"))
+    );
     let json = schema(
         r#""name": "D", "author": {"@list": [{"name": "Y"}, {"@type": "Role", "roleName": "lead", "author": {"name": "X"}}]},
         "variableMeasured": {"@list": ["depth", "age"]}, "distribution": {"@list": [{"contentUrl": "http://e.org/d.csv"}]}"#,
@@ -101,9 +149,21 @@ fn creators_of_lists_are_in_order() {
     assert_eq!(creators(&json), ["Y", "X"]);
     assert_eq!(json.distributions.len(), 1);
     for value in ["depth", "age", "lead"] {
-        assert!(lines(&json).iter().any(|line| line.contains(&format!("\"{value}\""))), "{:#?}", lines(&json));
+        assert!(
+            lines(&json)
+                .iter()
+                .any(|line| line.contains(&format!("\"{value}\""))),
+            "{:#?}",
+            lines(&json)
+        );
     }
-    assert!(json.extra_properties().iter().any(|one| one.value == "X (lead)"), "{:?}", json.extra_properties());
+    assert!(
+        json.extra_properties()
+            .iter()
+            .any(|one| one.value == "X (lead)"),
+        "{:?}",
+        json.extra_properties()
+    );
     let items = schema(
         r#""name": "D", "creator": {"@type": "ItemList", "itemListElement": [
           {"@type": "ListItem", "position": 2, "item": {"@type": "Person", "name": "A"}},
@@ -118,7 +178,13 @@ fn lists_that_are_values_stay() {
         "<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; <http://e.org/ns#steps> ( \"one\" \"two\" ) ;
            dct:conformsTo [ owl:unionOf ( <http://e.org/a> <http://e.org/b> ) ] .",
     );
-    assert_eq!(lines(&dataset).iter().filter(|line| line.contains("#first>")).count(), 4);
+    assert_eq!(
+        lines(&dataset)
+            .iter()
+            .filter(|line| line.contains("#first>"))
+            .count(),
+        4
+    );
     let circular = turtle(
         "<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; dct:creator _:a . _:a rdf:first \"A\" ; rdf:rest _:a .",
     );
@@ -128,7 +194,8 @@ fn lists_that_are_values_stay() {
 /// If each value looked through a shared list again, the work would be quadratic.
 #[test]
 fn a_list_of_many_values_is_bounded() {
-    let mut text = String::from("<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; dct:creator _:l0 .\n");
+    let mut text =
+        String::from("<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; dct:creator _:l0 .\n");
     for number in 0..20_000 {
         text += &format!(
             "_:l{number} rdf:first \"N{number}\" ; rdf:rest _:l{} . <http://e.org/{number}> dct:relation _:l0 .\n",
@@ -144,7 +211,8 @@ fn a_list_of_many_values_is_bounded() {
         &mut builder,
     );
     let graph = builder.finish();
-    let direct = super::direct_values::with_direct_values(&graph, "http://e.org/c.ttl").expect("lists");
+    let direct =
+        super::direct_values::with_direct_values(&graph, "http://e.org/c.ttl").expect("lists");
     assert!(direct.len() < 6 * graph.len());
 }
 
@@ -154,7 +222,10 @@ fn keywords_are_texts_terms_and_subjects() {
         r#""name": "D", "keywords": ["sand , silt,,clay", {"@type": "DefinedTerm", "name": "grain size", "termCode": "GS"},
            {"@type": "DefinedTerm", "@id": "http://e.org/t/7", "termCode": "T7"}, {"@value": "Kies, Lehm", "@language": "de"}]"#,
     );
-    assert_eq!(keywords(&terms), ["Kies", "Lehm", "T7", "clay", "grain size", "sand", "silt"]);
+    assert_eq!(
+        keywords(&terms),
+        ["Kies", "Lehm", "T7", "clay", "grain size", "sand", "silt"]
+    );
     let subject = turtle(
         "<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; dct:subject <http://e.org/t/8> , [ rdfs:label \"bark\" ] ;
            dcat:keyword [ skos:prefLabel \"moss\"@en ] . <http://e.org/t/8> skos:prefLabel \"lichen\"@en .",
@@ -168,25 +239,64 @@ fn licences_are_addresses_or_names() {
     for (text, expected) in [
         (format!("dct:license <{by}>"), Some(by)),
         (format!("dct:license \" {by} \""), Some(by)),
-        (format!("dct:license [ schema:url <{by}> ; schema:name \"CC BY\" ]"), Some(by)),
+        (
+            format!("dct:license [ schema:url <{by}> ; schema:name \"CC BY\" ]"),
+            Some(by),
+        ),
         (format!("dct:license [ schema:url \"{by}\" ]"), Some(by)),
         (format!("dct:license [ owl:sameAs <{by}> ]"), Some(by)),
-        (format!("dct:license [ dct:identifier \"{by}\" ; dct:title \"CC BY\" ]"), Some(by)),
-        (format!("dct:license [ <http://creativecommons.org/ns#legalcode> <{by}> ]"), Some(by)),
-        ("dct:license [ a dct:LicenseDocument ; dct:title \"Nutzung\"@de , \"Terms\"@en ]".to_owned(), Some("Terms")),
-        ("dct:license [ dct:identifier \"T-1\" ]".to_owned(), Some("T-1")),
+        (
+            format!("dct:license [ dct:identifier \"{by}\" ; dct:title \"CC BY\" ]"),
+            Some(by),
+        ),
+        (
+            format!("dct:license [ <http://creativecommons.org/ns#legalcode> <{by}> ]"),
+            Some(by),
+        ),
+        (
+            "dct:license [ a dct:LicenseDocument ; dct:title \"Nutzung\"@de , \"Terms\"@en ]"
+                .to_owned(),
+            Some("Terms"),
+        ),
+        (
+            "dct:license [ dct:identifier \"T-1\" ]".to_owned(),
+            Some("T-1"),
+        ),
         ("dct:license [ a dct:LicenseDocument ]".to_owned(), None),
         ("dct:license \"\"".to_owned(), None),
         ("dct:license \"License not specified\"".to_owned(), None),
-        ("dct:license [] ; dct:rights <http://e.org/terms>".to_owned(), Some("http://e.org/terms")),
-        (format!("dct:rights \"Rights\" ; dct:license <{by}>"), Some(by)),
-        ("dct:license <http://e.org/l> . <http://e.org/l> rdfs:label \"L\"".to_owned(), Some("http://e.org/l")),
-        (format!("dct:license <{by}> , [ rdfs:label \"B\" ]"), Some(by)),
-        (format!("dct:license <{by}> , [ schema:url <{by}> ]"), Some(by)),
-        ("dct:license <ODbL-1.0> . <ODbL-1.0> a dct:LicenseDocument".to_owned(), Some("ODbL-1.0")),
-        ("dct:license <#l> . <#l> rdfs:label \"L\"".to_owned(), Some("L")),
+        (
+            "dct:license [] ; dct:rights <http://e.org/terms>".to_owned(),
+            Some("http://e.org/terms"),
+        ),
+        (
+            format!("dct:rights \"Rights\" ; dct:license <{by}>"),
+            Some(by),
+        ),
+        (
+            "dct:license <http://e.org/l> . <http://e.org/l> rdfs:label \"L\"".to_owned(),
+            Some("http://e.org/l"),
+        ),
+        (
+            format!("dct:license <{by}> , [ rdfs:label \"B\" ]"),
+            Some(by),
+        ),
+        (
+            format!("dct:license <{by}> , [ schema:url <{by}> ]"),
+            Some(by),
+        ),
+        (
+            "dct:license <ODbL-1.0> . <ODbL-1.0> a dct:LicenseDocument".to_owned(),
+            Some("ODbL-1.0"),
+        ),
+        (
+            "dct:license <#l> . <#l> rdfs:label \"L\"".to_owned(),
+            Some("L"),
+        ),
     ] {
-        let dataset = turtle(&format!("<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; {text} ."));
+        let dataset = turtle(&format!(
+            "<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; {text} ."
+        ));
         assert_eq!(dataset.metadata.license.as_deref(), expected, "{text}");
         let mut licenses: Vec<&str> = expected.into_iter().collect();
         licenses.extend(text.contains("\"B\"").then_some("B"));
@@ -194,13 +304,20 @@ fn licences_are_addresses_or_names() {
         let is_stated = |line: &&String| line.contains("terms/license>");
         let stated = text.matches("dct:license").count() + text.matches(" , [").count();
         let unknown = usize::from(text.contains("dct:rights <"));
-        assert_eq!(lines(&dataset).iter().filter(is_stated).count(), stated + unknown, "{text}");
+        assert_eq!(
+            lines(&dataset).iter().filter(is_stated).count(),
+            stated + unknown,
+            "{text}"
+        );
     }
     let node = schema(&format!(
         r#""@id": "http://e.org/d", "name": "D", "license": {{"@type": "Dataset", "text": "BY", "url": "{by}"}}"#
     ));
     assert_eq!(node.metadata.license.as_deref(), Some(by));
-    let licenses = lines(&node).into_iter().filter(|line| line.contains("terms/license>")).count();
+    let licenses = lines(&node)
+        .into_iter()
+        .filter(|line| line.contains("terms/license>"))
+        .count();
     assert_eq!(licenses, 1, "the node states it");
 }
 
@@ -217,27 +334,44 @@ fn licences_of_distributions_are_those_of_the_dataset() {
     let licenses = dataset.distribution_licenses();
     assert_eq!(licenses[1].as_deref(), Some("Own terms"));
     let subject = Iris::default().dataset(&dataset.metadata.id).to_string();
-    let stated = lines(&dataset).into_iter().filter(|line| line.starts_with(&subject) && line.contains("license>"));
+    let stated = lines(&dataset)
+        .into_iter()
+        .filter(|line| line.starts_with(&subject) && line.contains("license>"));
     assert_eq!(stated.count(), 1, "only that which the catalogue states");
 }
 
 #[test]
 fn formats_are_named_by_nodes_and_lists() {
     for (text, expected) in [
-        ("dct:format [ a dct:IMT ; rdf:value \"text/csv\" ; rdfs:label \"Table\" ]", vec!["CSV"]),
+        (
+            "dct:format [ a dct:IMT ; rdf:value \"text/csv\" ; rdfs:label \"Table\" ]",
+            vec!["CSV"],
+        ),
         ("dct:format [ rdfs:label \"geojson\" ]", vec!["GeoJSON"]),
-        ("dcat:mediaType [ rdf:value \"application/json; charset=utf-8\" ]", vec!["JSON"]),
-        ("dct:format <http://e.org/formats/17> . <http://e.org/formats/17> skos:prefLabel \"XLSX\"@en", vec!["XLSX"]),
+        (
+            "dcat:mediaType [ rdf:value \"application/json; charset=utf-8\" ]",
+            vec!["JSON"],
+        ),
+        (
+            "dct:format <http://e.org/formats/17> . <http://e.org/formats/17> skos:prefLabel \"XLSX\"@en",
+            vec!["XLSX"],
+        ),
         (
             "dct:format <http://publications.europa.eu/resource/authority/file-type/CSV> . <http://publications.europa.eu/resource/authority/file-type/CSV> skos:prefLabel \"Tabelle\"@de",
             vec!["CSV"],
         ),
-        ("dcat:mediaType <http://iana.org/assignments/media-types/text/turtle>", vec!["Turtle"]),
+        (
+            "dcat:mediaType <http://iana.org/assignments/media-types/text/turtle>",
+            vec!["Turtle"],
+        ),
         ("dct:format <ftype/JSON>", vec!["JSON"]),
         ("dct:format \".csv\"", vec!["CSV"]),
         ("dct:format [ a dct:MediaTypeOrExtent ]", vec![]),
         ("dct:format <http://e.org/fmt/19>", vec![]),
-        ("dcat:packageFormat <https://www.iana.org/assignments/media-types/application/zip>", vec!["ZIP"]),
+        (
+            "dcat:packageFormat <https://www.iana.org/assignments/media-types/application/zip>",
+            vec!["ZIP"],
+        ),
         (
             "dcat:mediaType \"application/json\" , \"application/zip\" , \"text/csv\" ; dct:format \"XML\"",
             vec!["CSV", "JSON"],
@@ -261,16 +395,40 @@ fn formats_are_named_by_nodes_and_lists() {
 #[test]
 fn agents_have_names_in_many_vocabularies() {
     for (text, expected) in [
-        ("[ foaf:givenName \"Ada\" ; foaf:familyName \"Berg\" ]", vec!["Ada Berg"]),
-        ("[ foaf:firstName \"Ada\" ; foaf:surname \"Berg\" ; foaf:mbox <mailto:a@e.org> ]", vec!["Ada Berg"]),
-        ("[ vcard:given-name \"Ada\" ; vcard:family-name \"Berg\" ]", vec!["Ada Berg"]),
-        ("[ vcard:hasName [ vcard:given-name \"Ada\" ; vcard:family-name \"Berg\" ] ]", vec!["Ada Berg"]),
-        ("[ vcard:hasFN [ vcard:value \"Ada Berg\" ] ]", vec!["Ada Berg"]),
-        ("[ vcard:organization-name \"Berg Office\" ]", vec!["Berg Office"]),
+        (
+            "[ foaf:givenName \"Ada\" ; foaf:familyName \"Berg\" ]",
+            vec!["Ada Berg"],
+        ),
+        (
+            "[ foaf:firstName \"Ada\" ; foaf:surname \"Berg\" ; foaf:mbox <mailto:a@e.org> ]",
+            vec!["Ada Berg"],
+        ),
+        (
+            "[ vcard:given-name \"Ada\" ; vcard:family-name \"Berg\" ]",
+            vec!["Ada Berg"],
+        ),
+        (
+            "[ vcard:hasName [ vcard:given-name \"Ada\" ; vcard:family-name \"Berg\" ] ]",
+            vec!["Ada Berg"],
+        ),
+        (
+            "[ vcard:hasFN [ vcard:value \"Ada Berg\" ] ]",
+            vec!["Ada Berg"],
+        ),
+        (
+            "[ vcard:organization-name \"Berg Office\" ]",
+            vec!["Berg Office"],
+        ),
         ("[ schema:name \"Berg Office\" ]", vec!["Berg Office"]),
-        ("[ <https://schema.org/legalName> \"Berg Ltd\" ]", vec!["Berg Ltd"]),
+        (
+            "[ <https://schema.org/legalName> \"Berg Ltd\" ]",
+            vec!["Berg Ltd"],
+        ),
         ("[ dct:title \"Amt\"@de , \"Office\"@en ]", vec!["Office"]),
-        ("[ foaf:name \"Ada Berg\" ; foaf:givenName \"A.\" ; foaf:familyName \"B.\" ]", vec!["Ada Berg"]),
+        (
+            "[ foaf:name \"Ada Berg\" ; foaf:givenName \"A.\" ; foaf:familyName \"B.\" ]",
+            vec!["Ada Berg"],
+        ),
         ("[ foaf:familyName \"Berg\" ]", vec!["Berg"]),
         ("[ foaf:mbox <mailto:a@e.org> ]", vec![]),
         ("<mailto:a@e.org>", vec![]),
@@ -278,8 +436,14 @@ fn agents_have_names_in_many_vocabularies() {
         ("<Office>", vec!["Office"]),
     ] {
         for property in ["dct:creator", "dct:publisher"] {
-            let dataset = turtle(&format!("<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; {property} {text} ."));
-            let names = if property == "dct:creator" { creators(&dataset) } else { publishers(&dataset) };
+            let dataset = turtle(&format!(
+                "<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; {property} {text} ."
+            ));
+            let names = if property == "dct:creator" {
+                creators(&dataset)
+            } else {
+                publishers(&dataset)
+            };
             assert_eq!(names, expected, "{text}");
         }
     }
@@ -287,8 +451,15 @@ fn agents_have_names_in_many_vocabularies() {
         r#""name": "D", "creator": {"@type": "Person", "givenName": "Ada", "additionalName": "M.", "familyName": "Berg"},
            "provider": {"@type": "Organization", "legalName": "Berg Ltd"}, "funder": {"@type": "Organization", "name": "Fund"}"#,
     );
-    assert_eq!((creators(&json), publishers(&json)), (vec!["Ada M. Berg"], vec!["Berg Ltd"]));
-    assert!(lines(&json).iter().any(|line| line.contains("foaf/0.1/name> \"Fund\"")));
+    assert_eq!(
+        (creators(&json), publishers(&json)),
+        (vec!["Ada M. Berg"], vec!["Berg Ltd"])
+    );
+    assert!(
+        lines(&json)
+            .iter()
+            .any(|line| line.contains("foaf/0.1/name> \"Fund\""))
+    );
 }
 
 #[test]
@@ -299,17 +470,36 @@ fn relative_references_are_texts() {
          <#part> dct:title \"Part\" .",
     );
     assert_eq!(dataset.metadata.license.as_deref(), Some("CC0-1.0"));
-    assert_eq!(dataset.metadata.landing_page.as_deref(), Some("www.e.org/d"));
+    assert_eq!(
+        dataset.metadata.landing_page.as_deref(),
+        Some("www.e.org/d")
+    );
     assert_eq!(dataset.distributions[0].location.as_str(), "a/b c.csv");
     let lines = lines(&dataset);
-    for text in ["\"../std\"", "\"/top\"", "\"//e.org/x\"", "\"Table\"", "\"p\"", "\"o\"", "extent> \"1\"", "\"Part\""]
-    {
-        assert!(lines.iter().any(|line| line.contains(text)), "{text}: {lines:#?}");
+    for text in [
+        "\"../std\"",
+        "\"/top\"",
+        "\"//e.org/x\"",
+        "\"Table\"",
+        "\"p\"",
+        "\"o\"",
+        "extent> \"1\"",
+        "\"Part\"",
+    ] {
+        assert!(
+            lines.iter().any(|line| line.contains(text)),
+            "{text}: {lines:#?}"
+        );
     }
-    let empty = schema(r#""name": "D", "license": "", "url": "", "isPartOf": "", "contentUrl": """#);
-    assert_eq!((&empty.metadata.license, &empty.metadata.landing_page), (&None, &None));
+    let empty =
+        schema(r#""name": "D", "license": "", "url": "", "isPartOf": "", "contentUrl": """#);
+    assert_eq!(
+        (&empty.metadata.license, &empty.metadata.landing_page),
+        (&None, &None)
+    );
     assert!(empty.distributions.is_empty());
-    let based = turtle("@base <http://b.org/> . <d> a dcat:Dataset ; dct:title \"D\" ; dct:license <l> .");
+    let based =
+        turtle("@base <http://b.org/> . <d> a dcat:Dataset ; dct:title \"D\" ; dct:license <l> .");
     assert_eq!(based.metadata.license.as_deref(), Some("http://b.org/l"));
     let folder = schema(r#""@id": "./", "name": "Root""#);
     assert_eq!(folder.metadata.id.as_str(), "Root");
@@ -320,15 +510,25 @@ fn relative_references_are_texts() {
         ),
     );
     assert_eq!(list.datasets.len(), 2);
-    let nameless = read("c.ttl", &format!("{PREFIXES}<a> a dcat:Dataset ; dct:title \"A\" . </> a dcat:Dataset ."));
-    assert!(!format!("{:?}", nameless.problems).contains("local"), "{:?}", nameless.problems);
+    let nameless = read(
+        "c.ttl",
+        &format!("{PREFIXES}<a> a dcat:Dataset ; dct:title \"A\" . </> a dcat:Dataset ."),
+    );
+    assert!(
+        !format!("{:?}", nameless.problems).contains("local"),
+        "{:?}",
+        nameless.problems
+    );
     let dump = read(
         "c.ttl",
         &format!(
             "{PREFIXES}<> a owl:Ontology ; dct:license <LICENCE> ; dct:creator ( \"B\" \"A\" ) . <a> owl:sameAs <b> ."
         ),
     );
-    assert_eq!((dump.dialect, dump.datasets[0].metadata.license.as_deref()), (Dialect::Dump, Some("LICENCE")));
+    assert_eq!(
+        (dump.dialect, dump.datasets[0].metadata.license.as_deref()),
+        (Dialect::Dump, Some("LICENCE"))
+    );
     assert_eq!(creators(&dump.datasets[0]), ["B", "A"]);
 }
 
@@ -338,12 +538,17 @@ fn downloads_resolve_references() {
     let path = folder.path().join("page");
     let text = r#"{"@context": "https://schema.org/", "@type": "Dataset", "name": "D", "license": "terms", "url": "", "creator": {"@list": [{"name": "B"}, {"name": "A"}]}}"#;
     std::fs::write(&path, text).expect("written");
-    let catalog = Catalog::read_download(&path, "https://e.org/x/d", Some("application/ld+json")).expect("a catalogue");
+    let catalog = Catalog::read_download(&path, "https://e.org/x/d", Some("application/ld+json"))
+        .expect("a catalogue");
     let dataset = one(catalog);
-    assert_eq!(dataset.metadata.license.as_deref(), Some("https://e.org/x/terms"));
+    assert_eq!(
+        dataset.metadata.license.as_deref(),
+        Some("https://e.org/x/terms")
+    );
     assert_eq!(creators(&dataset), ["B", "A"]);
     std::fs::write(&path, text.replace("terms", "")).expect("written");
-    let catalog = Catalog::read_download(&path, "https://e.org/x/d", Some("application/ld+json")).expect("a catalogue");
+    let catalog = Catalog::read_download(&path, "https://e.org/x/d", Some("application/ld+json"))
+        .expect("a catalogue");
     assert_eq!(one(catalog).metadata.license, None);
 }
 
@@ -354,7 +559,10 @@ fn pages_describe_datasets_beside_other_things() {
         {"@type": "BreadcrumbList", "itemListElement": [{"@type": "ListItem", "position": 1, "name": "Home"}, {"@type": "ListItem", "position": 2, "name": "D"}]}"#;
     let context = "\"@context\": \"https://schema.org/\"";
     let dataset = r#"{"@type": "Dataset", "@id": "http://e.org/d", "name": "D"}"#;
-    one(read("c.jsonld", &format!("{{{context}, \"@graph\": [{site}, {dataset}]}}")));
+    one(read(
+        "c.jsonld",
+        &format!("{{{context}, \"@graph\": [{site}, {dataset}]}}"),
+    ));
     let article = format!(
         r#"{{{context}, "@type": "NewsArticle", "headline": "H", "author": {{"name": "A", "jobTitle": "x", "email": "y", "telephone": "1"}}, "articleBody": "B", "about": {dataset}}}"#
     );
@@ -368,7 +576,10 @@ fn pages_describe_datasets_beside_other_things() {
            "citation": {{"@type": "Dataset", "@id": "http://e.org/c"}}, "distribution": {{"@type": ["DataDownload", "Dataset"], "name": "F", "contentUrl": "http://e.org/f"}}}}"#
     );
     let dataset = one(read("c.jsonld", &references));
-    assert_eq!((dataset.metadata.title(), dataset.distributions.len()), ("A", 1));
+    assert_eq!(
+        (dataset.metadata.title(), dataset.distributions.len()),
+        ("A", 1)
+    );
     assert!(lines(&dataset).iter().any(|line| line.contains("\"B\"")));
     let parts = format!(
         r#"{{{context}, "@type": "Dataset", "@id": "http://e.org/a", "name": "A", "hasPart": [{{"@type": "Dataset", "@id": "http://e.org/b", "name": "B"}}],
@@ -379,24 +590,37 @@ fn pages_describe_datasets_beside_other_things() {
 
 #[test]
 fn dumps_with_a_header_stay_dumps() {
-    let mut graph =
-        String::from(r#"{"@type": "Dataset", "@id": "http://e.org/d", "name": "Staff", "license": "http://e.org/l"}"#);
+    let mut graph = String::from(
+        r#"{"@type": "Dataset", "@id": "http://e.org/d", "name": "Staff", "license": "http://e.org/l"}"#,
+    );
     for number in 0..50 {
         graph += &format!(
             r#", {{"@type": "Person", "@id": "http://e.org/{number}", "name": "N{number}", "email": "e{number}"}}"#
         );
     }
-    let persons = read("staff.jsonld", &format!("{{\"@context\": \"https://schema.org/\", \"@graph\": [{graph}]}}"));
-    assert_eq!((persons.dialect, persons.datasets.len()), (Dialect::Dump, 1));
+    let persons = read(
+        "staff.jsonld",
+        &format!("{{\"@context\": \"https://schema.org/\", \"@graph\": [{graph}]}}"),
+    );
+    assert_eq!(
+        (persons.dialect, persons.datasets.len()),
+        (Dialect::Dump, 1)
+    );
     let metadata = &persons.datasets[0].metadata;
-    assert_eq!((metadata.title(), metadata.license.as_deref()), ("Staff", Some("http://e.org/l")));
+    assert_eq!(
+        (metadata.title(), metadata.license.as_deref()),
+        ("Staff", Some("http://e.org/l"))
+    );
     let mut pages = String::from("<http://e.org/d> a schema:Dataset ; schema:name \"Pages\" .\n");
     for number in 0..3000 {
         pages += &format!(
             "<http://e.org/{number}> a schema:WebPage ; schema:name \"N{number}\" ; schema:about <http://e.org/d> .\n"
         );
     }
-    assert_eq!(read("pages.ttl", &format!("{PREFIXES}{pages}")).dialect, Dialect::Dump);
+    assert_eq!(
+        read("pages.ttl", &format!("{PREFIXES}{pages}")).dialect,
+        Dialect::Dump
+    );
 }
 
 #[test]
@@ -410,7 +634,11 @@ fn references_of_dcat_are_no_datasets() {
              <http://e.org/v> a dcat:Dataset ; dct:identifier \"v\" ."
         ),
     );
-    let mut titles: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.title()).collect();
+    let mut titles: Vec<&str> = catalog
+        .datasets
+        .iter()
+        .map(|dataset| dataset.metadata.title())
+        .collect();
     titles.sort_unstable();
     assert_eq!(titles, ["A", "C", "P"], "{:?}", catalog.problems);
     assert!(catalog.problems.is_empty(), "{:?}", catalog.problems);
@@ -418,13 +646,24 @@ fn references_of_dcat_are_no_datasets() {
 
 #[test]
 fn coverage_is_read_from_nodes_and_texts() {
-    let period = |dataset: &Dataset| dataset.declared_period().map(|one| one.period.to_string()).unwrap_or_default();
+    let period = |dataset: &Dataset| {
+        dataset
+            .declared_period()
+            .map(|one| one.period.to_string())
+            .unwrap_or_default()
+    };
     for (coverage, expected) in [
         (r#""2020/31/12/2021""#, "2020..2021"),
         (r#""2007-03-01/2008-05-11""#, "2007-03-01..2008-05-11"),
         (r#"["2001", "2003/2004"]"#, "2001..2004"),
-        (r#"{"@type": "DateTime", "startDate": "2010", "endDate": "2011"}"#, "2010..2011"),
-        (r#"{"@value": "2010/2011", "@language": "en"}"#, "2010..2011"),
+        (
+            r#"{"@type": "DateTime", "startDate": "2010", "endDate": "2011"}"#,
+            "2010..2011",
+        ),
+        (
+            r#"{"@value": "2010/2011", "@language": "en"}"#,
+            "2010..2011",
+        ),
         (r#"{"@list": ["1999/2000"]}"#, "1999..2000"),
         (
             r#"{"http://www.w3.org/2006/time#hasBeginning": {"http://www.w3.org/2006/time#inXSDDate": "2010-05-01"},
@@ -432,19 +671,48 @@ fn coverage_is_read_from_nodes_and_texts() {
             "2010-05-01..2012-12-31",
         ),
     ] {
-        assert_eq!(period(&schema(&format!(r#""name": "D", "temporalCoverage": {coverage}"#))), expected, "{coverage}");
+        assert_eq!(
+            period(&schema(&format!(
+                r#""name": "D", "temporalCoverage": {coverage}"#
+            ))),
+            expected,
+            "{coverage}"
+        );
     }
-    let place = |dataset: &Dataset| dataset.declared_place().map(|one| one.bounds.to_string()).unwrap_or_default();
+    let place = |dataset: &Dataset| {
+        dataset
+            .declared_place()
+            .map(|one| one.bounds.to_string())
+            .unwrap_or_default()
+    };
     for (coverage, expected) in [
         (
             r#"{"@type": "Place", "geo": {"@type": "GeoShape", "polygon": "{\"type\": \"Point\", \"coordinates\": [4, 50]}"}}"#,
             "4,50,4,50",
         ),
-        (r#"{"@list": [{"geo": {"@type": "GeoCoordinates", "latitude": 50, "longitude": 4.5}}]}"#, "4.5,50,4.5,50"),
-        (r#"{"@type": "GeoShape", "box": "49.4 2.5 51.6 6.5"}"#, "2.5,49.4,6.5,51.6"),
-        (r#"{"geo": {"@type": "GeoShape", "circle": "0,10 111320"}}"#, "9,-1,11,1"),
-        (r#""northlimit=5; southlimit=1; westlimit=2; eastlimit=3""#, "2,1,3,5"),
+        (
+            r#"{"@list": [{"geo": {"@type": "GeoCoordinates", "latitude": 50, "longitude": 4.5}}]}"#,
+            "4.5,50,4.5,50",
+        ),
+        (
+            r#"{"@type": "GeoShape", "box": "49.4 2.5 51.6 6.5"}"#,
+            "2.5,49.4,6.5,51.6",
+        ),
+        (
+            r#"{"geo": {"@type": "GeoShape", "circle": "0,10 111320"}}"#,
+            "9,-1,11,1",
+        ),
+        (
+            r#""northlimit=5; southlimit=1; westlimit=2; eastlimit=3""#,
+            "2,1,3,5",
+        ),
     ] {
-        assert_eq!(place(&schema(&format!(r#""name": "D", "spatialCoverage": {coverage}"#))), expected, "{coverage}");
+        assert_eq!(
+            place(&schema(&format!(
+                r#""name": "D", "spatialCoverage": {coverage}"#
+            ))),
+            expected,
+            "{coverage}"
+        );
     }
 }

@@ -17,10 +17,21 @@ use std::path::{Path, PathBuf};
 
 /// Base of relative IRIs in the test's own reading of a file.
 const BASE: &str = "file:///lossless-base/";
-const MEDIA_TYPES: [&str; 2] =
-    ["https://www.iana.org/assignments/media-types/", "http://www.iana.org/assignments/media-types/"];
+const MEDIA_TYPES: [&str; 2] = [
+    "https://www.iana.org/assignments/media-types/",
+    "http://www.iana.org/assignments/media-types/",
+];
 /// Keys of the response around the packages of CKAN: they are no values of a dataset.
-const ENVELOPE: [&str; 8] = ["help", "success", "count", "sort", "facets", "search_facets", "expanded", "conformsTo"];
+const ENVELOPE: [&str; 8] = [
+    "help",
+    "success",
+    "count",
+    "sort",
+    "facets",
+    "search_facets",
+    "expanded",
+    "conformsTo",
+];
 
 /// A value of a catalogue.
 #[derive(Clone, Debug)]
@@ -61,7 +72,8 @@ impl Described {
             Term::Literal(literal) => {
                 self.add_text(literal.value());
                 if let Some(tag) = literal.language() {
-                    self.tagged.insert((literal.value().trim().to_owned(), tag.to_ascii_lowercase()));
+                    self.tagged
+                        .insert((literal.value().trim().to_owned(), tag.to_ascii_lowercase()));
                 }
             }
             _ => {}
@@ -73,10 +85,14 @@ impl Described {
         if let Some(value) = nested(text) {
             let mut inner = Vec::new();
             leaves(&value, "", "", &mut inner);
-            self.texts.extend(inner.into_iter().map(|leaf| leaf.text.trim().to_owned()));
+            self.texts
+                .extend(inner.into_iter().map(|leaf| leaf.text.trim().to_owned()));
         }
         // The sides of a box become a geometry.
-        if ["POLYGON", "POINT", "<http://www.opengis.net/def/crs"].iter().any(|start| text.starts_with(start)) {
+        if ["POLYGON", "POINT", "<http://www.opengis.net/def/crs"]
+            .iter()
+            .any(|start| text.starts_with(start))
+        {
             let numbers = text.split(|character: char| !matches!(character, '0'..='9' | '.' | '-'));
             self.texts.extend(numbers.map(str::to_owned));
         }
@@ -91,7 +107,8 @@ impl Described {
             Some(tag) => {
                 let text = leaf.text.trim();
                 let is_code = UNTAGGED.iter().any(|part| leaf.place.contains(part));
-                self.tagged.contains(&(text.to_owned(), tag.clone())) || is_code && self.contains_text(text)
+                self.tagged.contains(&(text.to_owned(), tag.clone()))
+                    || is_code && self.contains_text(text)
             }
             None => self.contains_text(leaf.text.trim()),
         }
@@ -99,11 +116,20 @@ impl Described {
 
     fn contains_text(&self, text: &str) -> bool {
         let plain = text.strip_prefix(BASE).unwrap_or(text);
-        let mut forms = vec![plain.to_owned(), decoded(plain), lodeseek_catalog::plain_text(plain).into_owned()];
+        let mut forms = vec![
+            plain.to_owned(),
+            decoded(plain),
+            lodeseek_catalog::plain_text(plain).into_owned(),
+        ];
         forms.extend(number(plain));
-        forms
-            .extend(["mailto:", "tel:", "https://orcid.org/", MEDIA_TYPES[0]].map(|prefix| format!("{prefix}{plain}")));
-        if let Some(name) = MEDIA_TYPES.iter().find_map(|prefix| plain.strip_prefix(prefix)) {
+        forms.extend(
+            ["mailto:", "tel:", "https://orcid.org/", MEDIA_TYPES[0]]
+                .map(|prefix| format!("{prefix}{plain}")),
+        );
+        if let Some(name) = MEDIA_TYPES
+            .iter()
+            .find_map(|prefix| plain.strip_prefix(prefix))
+        {
             forms.extend([name.to_owned(), format!("{}{name}", MEDIA_TYPES[0])]);
         }
         if let Some(rest) = plain.strip_prefix("https://schema.org/") {
@@ -115,10 +141,15 @@ impl Described {
         if let Some(value) = nested(plain) {
             let mut inner = Vec::new();
             leaves(&value, "", "", &mut inner);
-            return inner.iter().all(|leaf| self.contains_text(leaf.text.trim()));
+            return inner
+                .iter()
+                .all(|leaf| self.contains_text(leaf.text.trim()));
         }
         [",", ";", "/", "\n"].iter().any(|separator| {
-            let mut parts = plain.split(separator).map(str::trim).filter(|part| !matches!(*part, "" | ".."));
+            let mut parts = plain
+                .split(separator)
+                .map(str::trim)
+                .filter(|part| !matches!(*part, "" | ".."));
             plain.contains(separator) && parts.all(|part| self.contains_text(part))
         })
     }
@@ -126,12 +157,16 @@ impl Described {
 
 /// Returns a number in one form for all its spellings.
 fn number(text: &str) -> Option<String> {
-    text.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| format!("number {number}"))
+    text.parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite())
+        .map(|number| format!("number {number}"))
 }
 
 /// Returns the JSON in a text, if it is an object or a list.
 fn nested(text: &str) -> Option<Value> {
-    text.starts_with(['{', '[']).then(|| serde_json::from_str(text).ok())?
+    text.starts_with(['{', '['])
+        .then(|| serde_json::from_str(text).ok())?
 }
 
 /// Decodes the percent-encoding of a text.
@@ -139,8 +174,9 @@ fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut place) = (Vec::with_capacity(bytes.len()), 0);
     while place < bytes.len() {
-        let hex =
-            bytes.get(place + 1..place + 3).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        let hex = bytes
+            .get(place + 1..place + 3)
+            .and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
         match (bytes[place], hex) {
             (b'%', Some(byte)) => {
                 out.push(byte);
@@ -168,7 +204,9 @@ fn leaves(value: &Value, place: &str, key: &str, out: &mut Vec<Leaf>) {
         Value::Object(object) => {
             // The class of an object follows from its key; the key of an extra is no value.
             let is_extra = key == "extras" && object.contains_key("value");
-            let values = object.iter().filter(|(key, _)| *key != "@type" && !(is_extra && *key == "key"));
+            let values = object
+                .iter()
+                .filter(|(key, _)| *key != "@type" && !(is_extra && *key == "key"));
             for (key, value) in values {
                 leaves(value, &format!("{place}.{key}"), key, out);
             }
@@ -178,7 +216,13 @@ fn leaves(value: &Value, place: &str, key: &str, out: &mut Vec<Leaf>) {
         other => other.to_string(),
     };
     if !text.trim().is_empty() {
-        out.push(Leaf { place: place.to_owned(), key: key.to_owned(), text, language: None, path: Vec::new() });
+        out.push(Leaf {
+            place: place.to_owned(),
+            key: key.to_owned(),
+            text,
+            language: None,
+            path: Vec::new(),
+        });
     }
 }
 
@@ -211,33 +255,45 @@ fn reachable(graph: &TripleGraph, dialect: Dialect) -> Vec<Leaf> {
     let mut found = Vec::new();
     let mut parents: BTreeMap<TermId, TermId> = BTreeMap::new();
     while let Some(node) = waiting.pop() {
-        let path: Vec<String> = std::iter::successors(Some(node), |node| parents.get(node).copied())
-            .filter(|node| !datasets.contains(node))
-            .map(|node| format!("<{}>", graph.term(node).text()))
-            .collect();
+        let path: Vec<String> =
+            std::iter::successors(Some(node), |node| parents.get(node).copied())
+                .filter(|node| !datasets.contains(node))
+                .map(|node| format!("<{}>", graph.term(node).text()))
+                .collect();
         for triple in graph.subject_triples(node) {
             let property = graph.term(triple.predicate).text();
             if members.contains(&property) || is_type(triple.predicate) && is_class(triple.object) {
                 continue;
             }
             // The class of a resource of which nothing else is stated follows from the property that leads to it.
-            let is_bare = graph.subject_triples(node).iter().all(|triple| is_type(triple.predicate));
+            let is_bare = graph
+                .subject_triples(node)
+                .iter()
+                .all(|triple| is_type(triple.predicate));
             if is_bare && !datasets.contains(&node) {
                 continue;
             }
             let (text, language) = match graph.term(triple.object) {
-                TermRef::Literal { lexical, kind } => {
-                    (lexical.to_owned(), kind.language().map(str::to_ascii_lowercase))
-                }
+                TermRef::Literal { lexical, kind } => (
+                    lexical.to_owned(),
+                    kind.language().map(str::to_ascii_lowercase),
+                ),
                 TermRef::Iri(iri) => (iri.to_owned(), None),
                 _ => (String::new(), None),
             };
             let place = format!("{} {property}", graph.term(node).text());
             let key = lodeseek_rdf::local_name(property).to_owned();
             // A part of the document has no value of its own.
-            let is_part = text.starts_with(BASE) && !graph.subject_triples(triple.object).is_empty();
+            let is_part =
+                text.starts_with(BASE) && !graph.subject_triples(triple.object).is_empty();
             if !text.is_empty() && !is_part && !datasets.contains(&triple.object) {
-                found.push(Leaf { place, key, text, language, path: path.clone() });
+                found.push(Leaf {
+                    place,
+                    key,
+                    text,
+                    language,
+                    path: path.clone(),
+                });
             }
             if graph.is_resource(triple.object) && seen.insert(triple.object) {
                 parents.insert(triple.object, node);
@@ -300,10 +356,14 @@ fn compare(path: &Path) -> Option<Outcome> {
     let by_keys = match catalog.dialect {
         Dialect::Dump | Dialect::Folder => return None,
         Dialect::Dcat => text.trim_start().starts_with('{') && !text.contains("\"@context\""),
-        dialect => !matches!(dialect, Dialect::SchemaOrg | Dialect::RoCrate | Dialect::Void),
+        dialect => !matches!(
+            dialect,
+            Dialect::SchemaOrg | Dialect::RoCrate | Dialect::Void
+        ),
     };
     if by_keys {
-        let document: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).expect("JSON");
+        let document: Value =
+            serde_json::from_str(text.trim_start_matches('\u{feff}')).expect("JSON");
         let entries = entries(&document);
         // An entry that cannot be read is named by its number.
         let is_reported = |number: usize| {
@@ -315,7 +375,10 @@ fn compare(path: &Path) -> Option<Outcome> {
         };
         let mut objects: Vec<&&Value> = entries.iter().filter(|entry| entry.is_object()).collect();
         if objects.len() != catalog.datasets.len() {
-            let read = entries.iter().enumerate().filter(|(number, entry)| entry.is_object() && !is_reported(*number));
+            let read = entries
+                .iter()
+                .enumerate()
+                .filter(|(number, entry)| entry.is_object() && !is_reported(*number));
             objects = read.map(|(_, entry)| entry).collect();
         }
         if objects.len() == catalog.datasets.len() {
@@ -327,19 +390,33 @@ fn compare(path: &Path) -> Option<Outcome> {
         } else {
             let mut found = Vec::new();
             leaves(&document, "", "", &mut found);
-            found.retain(|leaf| !ENVELOPE.contains(&leaf.place.split('.').nth(1).unwrap_or_default()));
+            found.retain(|leaf| {
+                !ENVELOPE.contains(&leaf.place.split('.').nth(1).unwrap_or_default())
+            });
             outcome.add(found, &Described::new(&catalog.datasets), &catalog);
         }
     } else {
         let mut builder = TripleGraphBuilder::new();
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
         for (number, piece) in scripts(&text).iter().enumerate() {
             let (name, reader) = if piece.len() == text.len() {
                 (name.clone(), DumpReader::default())
             } else {
-                (format!("{number}.jsonld"), DumpReader::default().with_media_type("application/ld+json"))
+                (
+                    format!("{number}.jsonld"),
+                    DumpReader::default().with_media_type("application/ld+json"),
+                )
             };
-            reader.read(piece.as_bytes(), &name, &format!("{BASE}{name}"), &mut builder);
+            reader.read(
+                piece.as_bytes(),
+                &name,
+                &format!("{BASE}{name}"),
+                &mut builder,
+            );
         }
         let found = reachable(&builder.finish(), catalog.dialect);
         outcome.add(found, &Described::new(&catalog.datasets), &catalog);
@@ -356,11 +433,18 @@ fn scripts(text: &str) -> Vec<&str> {
         (Some(start), Some(end)) if start < end => &text[end..],
         _ => text,
     };
-    let parts =
-        text.split("<script").skip(1).filter(|part| part.split('>').next().is_some_and(|tag| tag.contains("ld+json")));
+    let parts = text.split("<script").skip(1).filter(|part| {
+        part.split('>')
+            .next()
+            .is_some_and(|tag| tag.contains("ld+json"))
+    });
     parts
         .filter_map(|part| part.split_once('>')?.1.split("</script").next())
-        .map(|body| body.trim().trim_start_matches("//<![CDATA[").trim_end_matches("//]]>"))
+        .map(|body| {
+            body.trim()
+                .trim_start_matches("//<![CDATA[")
+                .trim_end_matches("//]]>")
+        })
         .collect()
 }
 
@@ -389,24 +473,45 @@ const ACCEPTED: &[(&str, &str)] = &[
 
 /// Returns true if a loss is accepted.
 fn is_accepted(name: &str, leaf: &Leaf) -> bool {
-    ACCEPTED.iter().any(|(file, place)| name.contains(file) && leaf.place.contains(place))
+    ACCEPTED
+        .iter()
+        .any(|(file, place)| name.contains(file) && leaf.place.contains(place))
 }
 
 /// Prints a table of the files of a folder, and returns the silent losses.
-#[expect(clippy::print_stdout, reason = "the table is the result of the measurement")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the table is the result of the measurement"
+)]
 fn measure(folder: &Path, extensions: &[&str]) -> Vec<String> {
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     files.sort();
     let mut lost = Vec::new();
-    println!("{:<90} {:>8} {:>8} {:>6}", "file", "values", "reported", "silent");
+    println!(
+        "{:<90} {:>8} {:>8} {:>6}",
+        "file", "values", "reported", "silent"
+    );
     for path in files {
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
         let is_catalog = extensions.iter().any(|extension| name.ends_with(extension));
         if !is_catalog || name == "MANIFEST.json" {
             continue;
         }
-        let Some(Outcome { values, reported, mut silent }) = compare(&path) else { continue };
+        let Some(Outcome {
+            values,
+            reported,
+            mut silent,
+        }) = compare(&path)
+        else {
+            continue;
+        };
         silent.retain(|leaf| !is_accepted(&name, leaf));
         println!("{name:<90} {values:>8} {reported:>8} {:>6}", silent.len());
         lost.extend(silent.iter().map(|leaf| {
@@ -414,7 +519,10 @@ fn measure(folder: &Path, extensions: &[&str]) -> Vec<String> {
             format!(
                 "{name}: {}{}: {text:?}",
                 leaf.place,
-                leaf.language.as_ref().map(|tag| format!("@{tag}")).unwrap_or_default()
+                leaf.language
+                    .as_ref()
+                    .map(|tag| format!("@{tag}"))
+                    .unwrap_or_default()
             )
         }));
     }
@@ -429,12 +537,20 @@ fn no_value_of_the_test_catalogues_is_lost_in_silence() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "whoever runs the tests must see what was not tested")]
+#[expect(
+    clippy::print_stderr,
+    reason = "whoever runs the tests must see what was not tested"
+)]
 fn no_value_of_real_catalogues_is_lost_in_silence() {
     let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("LODESEEK_DATA").map_or_else(usual, PathBuf::from).join("catalogs");
+    let folder = std::env::var_os("LODESEEK_DATA")
+        .map_or_else(usual, PathBuf::from)
+        .join("catalogs");
     if !folder.is_dir() {
-        eprintln!("SKIPPED: there is no {}; LODESEEK_DATA names the folder above it", folder.display());
+        eprintln!(
+            "SKIPPED: there is no {}; LODESEEK_DATA names the folder above it",
+            folder.display()
+        );
         return;
     }
     let lost = measure(&folder, &[".json", ".jsonld", ".ttl", ".nt", ".rdf"]);
@@ -527,11 +643,21 @@ fn lost(name: &str, document: &Value) -> Vec<String> {
     let path = folder.path().join(name);
     fs::write(&path, document.to_string()).expect("written");
     let outcome = compare(&path).expect("a catalogue");
-    outcome.silent.iter().map(|leaf| format!("{}: {:?} {:?}", leaf.place, leaf.text, leaf.language)).collect()
+    outcome
+        .silent
+        .iter()
+        .map(|leaf| format!("{}: {:?} {:?}", leaf.place, leaf.text, leaf.language))
+        .collect()
 }
 
 fn with(mut object: BTreeMap<String, Value>, fixed: Value) -> Value {
-    object.extend(fixed.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
+    object.extend(
+        fixed
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(key, value)| (key.clone(), value.clone())),
+    );
     json!(object)
 }
 

@@ -7,7 +7,9 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{AnalysisKind, DerivedDataset, DerivedSource, StageTimes};
 use lodeseek_index::vectors::{Precision, Rows};
 use lodeseek_snapshot::{RemoteSnapshots, StoredObject};
-use lodeseek_store::{LoadOptions, LoadProgress, LoadReport, Loader, StagedDataset, Stamp, Store, version_paths};
+use lodeseek_store::{
+    LoadOptions, LoadProgress, LoadReport, Loader, StagedDataset, Stamp, Store, version_paths,
+};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -67,10 +69,22 @@ impl<'r> Assembly<'r> {
         store: &Store,
         target: AssemblyTarget,
     ) -> Result<Self, ClusterError> {
-        let folder = tempfile::Builder::new().prefix("assembly-").tempdir_in(store.home());
+        let folder = tempfile::Builder::new()
+            .prefix("assembly-")
+            .tempdir_in(store.home());
         let folder = folder.map_err(ClusterError::io(store.home()))?;
-        let results = results.iter().filter(|result| result.status == TaskStatus::Derived).collect();
-        Ok(Self { remote, results, folder, records: BTreeMap::new(), target, damaged: Mutex::default() })
+        let results = results
+            .iter()
+            .filter(|result| result.status == TaskStatus::Derived)
+            .collect();
+        Ok(Self {
+            remote,
+            results,
+            folder,
+            records: BTreeMap::new(),
+            target,
+            damaged: Mutex::default(),
+        })
     }
 
     /// Loads the datasets, in the order of the plan.
@@ -86,21 +100,34 @@ impl<'r> Assembly<'r> {
     ) -> Result<LoadReport, ClusterError> {
         let total = self.results.len();
         // Results of two plans can have equal positions, so that these cannot name the files.
-        let results: Vec<_> = std::mem::take(&mut self.results).into_iter().enumerate().collect();
+        let results: Vec<_> = std::mem::take(&mut self.results)
+            .into_iter()
+            .enumerate()
+            .collect();
         let chunks = results.chunks(DATASETS_AT_ONCE);
         let datasets = chunks.flat_map(|results| match self.stage(store, results) {
             Ok(staged) => staged.into_iter().map(Ok).collect(),
             Err(error) => vec![Err(error)],
         });
-        let options = LoadOptions { stamp, ..LoadOptions::default() };
-        Loader::new(store).with_options(options).load_staged(datasets, total, on_progress)
+        let options = LoadOptions {
+            stamp,
+            ..LoadOptions::default()
+        };
+        Loader::new(store)
+            .with_options(options)
+            .load_staged(datasets, total, on_progress)
     }
 
     /// Fetches the records and the version files of some datasets, which have distinct numbers.
-    fn stage(&mut self, store: &Store, results: &[(usize, &TaskResult)]) -> Result<Vec<StagedDataset>, ClusterError> {
+    fn stage(
+        &mut self,
+        store: &Store,
+        results: &[(usize, &TaskResult)],
+    ) -> Result<Vec<StagedDataset>, ClusterError> {
         let mut objects = Vec::with_capacity(results.len());
         for (number, result) in results {
-            let missing = || ClusterError::row(result::TABLE, &result.id, "a derived dataset has no record");
+            let missing =
+                || ClusterError::row(result::TABLE, &result.id, "a derived dataset has no record");
             let record = result.record.clone().ok_or_else(missing)?;
             objects.push((record, self.folder.path().join(number.to_string())));
         }
@@ -117,7 +144,8 @@ impl<'r> Assembly<'r> {
             check_base(&header, store)?;
             check_settings(&record, &header, &self.target)?;
             let description = record.description(&result.id)?;
-            self.records.insert(DatasetId::new(result.id.as_str())?, path);
+            self.records
+                .insert(DatasetId::new(result.id.as_str())?, path);
             let paths = version_paths(store.home(), &header.version);
             let [graph, counts, fingerprint, sample] =
                 paths.ok_or_else(|| not_valid("the version of its content is not valid"))?;
@@ -128,8 +156,18 @@ impl<'r> Assembly<'r> {
             if let Some(object) = header.sample.filter(|_| !sample.exists()) {
                 files.insert(sample, object);
             }
-            let RecordHeader { version, lacks_content, report, .. } = header;
-            staged.push(StagedDataset { description, version, lacks_content, report });
+            let RecordHeader {
+                version,
+                lacks_content,
+                report,
+                ..
+            } = header;
+            staged.push(StagedDataset {
+                description,
+                version,
+                lacks_content,
+                report,
+            });
         }
         self.fetch_files(files)?;
         Ok(staged)
@@ -152,11 +190,20 @@ impl<'r> Assembly<'r> {
 
     /// Returns the record of a dataset.
     fn record(&self, id: &DatasetId) -> Result<Option<Record>, ClusterError> {
-        self.records.get(id).map(|path| Record::read(path)).transpose()
+        self.records
+            .get(id)
+            .map(|path| Record::read(path))
+            .transpose()
     }
 
-    fn read_derived(&self, id: &DatasetId, version: &str) -> Result<Option<DerivedDataset>, ClusterError> {
-        let Some(record) = self.record(id)? else { return Ok(None) };
+    fn read_derived(
+        &self,
+        id: &DatasetId,
+        version: &str,
+    ) -> Result<Option<DerivedDataset>, ClusterError> {
+        let Some(record) = self.record(id)? else {
+            return Ok(None);
+        };
         let document = record.document(id.as_str())?;
         if document.version != version || document.id != *id {
             return Ok(None);
@@ -164,17 +211,34 @@ impl<'r> Assembly<'r> {
         let [profile, snippet] = record.derived_triples(id.as_str())?;
         let triples = record.header()?.report.triples;
         let times = StageTimes::default();
-        Ok(Some(DerivedDataset { document, profile, snippet, triples, times, is_reused: true }))
+        Ok(Some(DerivedDataset {
+            document,
+            profile,
+            snippet,
+            triples,
+            times,
+            is_reused: true,
+        }))
     }
 
-    fn read_vectors(&self, id: &DatasetId, fingerprint: &str, digest: &str) -> Result<Option<[Rows; 2]>, ClusterError> {
-        self.record(id)?.map_or(Ok(None), |record| record.vectors(fingerprint, digest))
+    fn read_vectors(
+        &self,
+        id: &DatasetId,
+        fingerprint: &str,
+        digest: &str,
+    ) -> Result<Option<[Rows; 2]>, ClusterError> {
+        self.record(id)?
+            .map_or(Ok(None), |record| record.vectors(fingerprint, digest))
     }
 
     /// Returns what was read. Notes a dataset whose record is damaged.
     fn note_damage<T>(&self, id: &DatasetId, read: Result<Option<T>, ClusterError>) -> Option<T> {
         read.unwrap_or_else(|error| {
-            self.damaged.lock().unwrap_or_else(PoisonError::into_inner).entry(id.clone()).or_insert(error);
+            self.damaged
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .entry(id.clone())
+                .or_insert(error);
             None
         })
     }
@@ -182,7 +246,9 @@ impl<'r> Assembly<'r> {
     /// Returns the datasets whose records were found damaged, each with the first error. They were derived again.
     #[must_use]
     pub fn damaged(self) -> BTreeMap<DatasetId, ClusterError> {
-        self.damaged.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.damaged
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -202,18 +268,37 @@ fn check_base(header: &RecordHeader, store: &Store) -> Result<(), ClusterError> 
     if header.base == home {
         return Ok(());
     }
-    Err(ClusterError::OtherBase { id: header.id.clone(), derived: header.base.clone(), home: home.to_owned() })
+    Err(ClusterError::OtherBase {
+        id: header.id.clone(),
+        derived: header.base.clone(),
+        home: home.to_owned(),
+    })
 }
 
 /// Returns an error if the worker of a record had other settings than the home: the assembly would derive its dataset again.
-fn check_settings(record: &Record, header: &RecordHeader, target: &AssemblyTarget) -> Result<(), ClusterError> {
+fn check_settings(
+    record: &Record,
+    header: &RecordHeader,
+    target: &AssemblyTarget,
+) -> Result<(), ClusterError> {
     if header.analysis != target.analysis {
         let (derived, home) = (header.analysis, target.analysis);
-        return Err(ClusterError::OtherAnalysis { id: header.id.clone(), derived, home });
+        return Err(ClusterError::OtherAnalysis {
+            id: header.id.clone(),
+            derived,
+            home,
+        });
     }
     for (fingerprint, &home) in &target.precisions {
-        if let Some(derived) = record.precision(fingerprint)?.filter(|derived| *derived != home) {
-            return Err(ClusterError::OtherPrecision { id: header.id.clone(), derived, home });
+        if let Some(derived) = record
+            .precision(fingerprint)?
+            .filter(|derived| *derived != home)
+        {
+            return Err(ClusterError::OtherPrecision {
+                id: header.id.clone(),
+                derived,
+                home,
+            });
         }
     }
     Ok(())
@@ -236,14 +321,24 @@ mod tests {
             sources: Vec::new(),
         };
         let failed = TaskResult::failed(&task, "lost");
-        let derived = TaskResult { status: TaskStatus::Derived, reason: None, ..failed.clone() };
+        let derived = TaskResult {
+            status: TaskStatus::Derived,
+            reason: None,
+            ..failed.clone()
+        };
         for order in [[&failed, &derived], [&derived, &failed]] {
-            let mut writer = StreamWriter::try_new(Vec::new(), &TaskResult::schema()).expect("a stream");
+            let mut writer =
+                StreamWriter::try_new(Vec::new(), &TaskResult::schema()).expect("a stream");
             for result in order {
-                writer.write(&result.to_batch().expect("a table")).expect("written");
+                writer
+                    .write(&result.to_batch().expect("a table"))
+                    .expect("written");
             }
             let stream = writer.into_inner().expect("a stream");
-            assert_eq!(read_results(&stream[..]).expect("results"), std::slice::from_ref(&derived));
+            assert_eq!(
+                read_results(&stream[..]).expect("results"),
+                std::slice::from_ref(&derived)
+            );
         }
     }
 }

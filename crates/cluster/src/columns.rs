@@ -12,8 +12,14 @@ pub(crate) fn texts<'b>(
     table: &'static str,
     column: &'static str,
 ) -> Result<Vec<Option<&'b str>>, ClusterError> {
-    let missing = ClusterError::Column { table, column, expected: "texts" };
-    let Some(array) = batch.column_by_name(column) else { return Err(missing) };
+    let missing = ClusterError::Column {
+        table,
+        column,
+        expected: "texts",
+    };
+    let Some(array) = batch.column_by_name(column) else {
+        return Err(missing);
+    };
     match array.data_type() {
         DataType::Utf8 => Ok(array.as_string::<i32>().iter().collect()),
         DataType::LargeUtf8 => Ok(array.as_string::<i64>().iter().collect()),
@@ -28,7 +34,11 @@ pub(crate) fn required_texts<'b>(
     column: &'static str,
 ) -> Result<Vec<&'b str>, ClusterError> {
     let complete: Option<Vec<&str>> = texts(batch, table, column)?.into_iter().collect();
-    complete.ok_or(ClusterError::Column { table, column, expected: "texts without missing values" })
+    complete.ok_or(ClusterError::Column {
+        table,
+        column,
+        expected: "texts without missing values",
+    })
 }
 
 /// Returns the numbers of a column that has a value in each row.
@@ -37,10 +47,15 @@ pub(crate) fn integers(
     table: &'static str,
     column: &'static str,
 ) -> Result<Vec<i64>, ClusterError> {
-    let array = batch.column_by_name(column).and_then(|array| array.as_primitive_opt::<Int64Type>());
+    let array = batch
+        .column_by_name(column)
+        .and_then(|array| array.as_primitive_opt::<Int64Type>());
     let array = array.filter(|array| array.null_count() == 0);
-    let array =
-        array.ok_or(ClusterError::Column { table, column, expected: "64-bit integers without missing values" })?;
+    let array = array.ok_or(ClusterError::Column {
+        table,
+        column,
+        expected: "64-bit integers without missing values",
+    })?;
     Ok(array.values().to_vec())
 }
 
@@ -50,10 +65,15 @@ pub(crate) fn decimals(
     table: &'static str,
     column: &'static str,
 ) -> Result<Vec<f64>, ClusterError> {
-    let array = batch.column_by_name(column).and_then(|array| array.as_primitive_opt::<Float64Type>());
+    let array = batch
+        .column_by_name(column)
+        .and_then(|array| array.as_primitive_opt::<Float64Type>());
     let array = array.filter(|array| array.null_count() == 0);
-    let array =
-        array.ok_or(ClusterError::Column { table, column, expected: "64-bit floats without missing values" })?;
+    let array = array.ok_or(ClusterError::Column {
+        table,
+        column,
+        expected: "64-bit floats without missing values",
+    })?;
     Ok(array.values().to_vec())
 }
 

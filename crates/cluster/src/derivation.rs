@@ -7,7 +7,8 @@ use lodeseek_engine::{AnalysisKind, Deriver, IndexOptions};
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::Limits as DumpLimits;
 use lodeseek_store::{
-    ContentFolder, DatasetContent, DatasetReport, DirectContentReader, Entry, SourceFile, version_paths,
+    ContentFolder, DatasetContent, DatasetReport, DirectContentReader, Entry, SourceFile,
+    version_paths,
 };
 use lodeseek_worker::{Handler, Limits, TaskContext, serve};
 use oxrdf::Triple;
@@ -85,7 +86,11 @@ impl Handler for DerivationHandler {
                 return context.send(&serde_json::to_vec(&Answer::Failed(error.to_string()))?);
             }
         };
-        derivation.peak_bytes = self.status.as_ref().and_then(|status| peak_bytes(status).ok()).unwrap_or_default();
+        derivation.peak_bytes = self
+            .status
+            .as_ref()
+            .and_then(|status| peak_bytes(status).ok())
+            .unwrap_or_default();
         context.send(&serde_json::to_vec(&Answer::Derived(Box::new(derivation)))?)?;
         let mut piece = vec![0; PIECE_BYTES];
         for content in &mut contents {
@@ -110,45 +115,78 @@ impl Content {
     /// Opens a file. A missing one is empty.
     fn from_file(path: &Path) -> Result<Self, ClusterError> {
         let file = match File::open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::from_bytes(Vec::new())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Self::from_bytes(Vec::new()));
+            }
             opened => opened.map_err(ClusterError::io(path))?,
         };
         let bytes = file.metadata().map_err(ClusterError::io(path))?.len();
-        Ok(Self { bytes, reader: Box::new(file) })
+        Ok(Self {
+            bytes,
+            reader: Box::new(file),
+        })
     }
 
     fn from_bytes(bytes: Vec<u8>) -> Self {
-        Self { bytes: bytes.len() as u64, reader: Box::new(Cursor::new(bytes)) }
+        Self {
+            bytes: bytes.len() as u64,
+            reader: Box::new(Cursor::new(bytes)),
+        }
     }
 }
 
 /// Derives a dataset by the steps of a load and of an index. Returns the contents in the order of [`Derivation::sizes`].
 fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 7]), ClusterError> {
-    let invalid = |reason: &dyn ToString| ClusterError::row(crate::task::TABLE, &task.id, reason.to_string());
+    let invalid =
+        |reason: &dyn ToString| ClusterError::row(crate::task::TABLE, &task.id, reason.to_string());
     let iris = Iris::new(&task.base)?;
     let id = DatasetId::new(task.id.as_str())?;
     let description = parse_description(&task.description).map_err(|error| invalid(&error))?;
     let folder = ContentFolder::new(&task.scratch).with_graph_limit(task.graph_limit);
     folder.create()?;
-    let DatasetContent { version, content, files, lacks_content } =
-        folder.read_sources(&task.sources, Path::new(""), &DumpLimits::default(), &DirectContentReader)?;
+    let DatasetContent {
+        version,
+        content,
+        files,
+        lacks_content,
+    } = folder.read_sources(
+        &task.sources,
+        Path::new(""),
+        &DumpLimits::default(),
+        &DirectContentReader,
+    )?;
     let triples = content.len();
     drop(content);
-    let entry = entry(&description, &id, &iris, &version)
-        .ok_or_else(|| invalid(&format!("its description does not describe {}", iris.dataset(&id))))?;
+    let entry = entry(&description, &id, &iris, &version).ok_or_else(|| {
+        invalid(&format!(
+            "its description does not describe {}",
+            iris.dataset(&id)
+        ))
+    })?;
     let now = match task.planned.as_str() {
         "" => None,
-        time => Some(time.parse().map_err(|error| invalid(&format!("planned: {error}")))?),
+        time => Some(
+            time.parse()
+                .map_err(|error| invalid(&format!("planned: {error}")))?,
+        ),
     };
-    let options = IndexOptions { now, ..IndexOptions::default() };
+    let options = IndexOptions {
+        now,
+        ..IndexOptions::default()
+    };
     let deriver = Deriver::new(&iris, options, task.analysis);
     // As the indexer opens it: of a graph close to the limit, the loader only estimates the size.
     let content = folder.open(&version)?;
     let derived = deriver.derive(&folder, &entry, &deriver.version(&entry)?, &content)?;
     drop(content);
     let report = DatasetReport::new(id, entry.dataset.metadata.title(), triples, files);
-    let paths = version_paths(&task.scratch, &version).ok_or_else(|| invalid(&"its version is not valid"))?;
-    let json = |triples: &[Triple]| triples_to_json(triples).map(Content::from_bytes).map_err(|error| invalid(&error));
+    let paths = version_paths(&task.scratch, &version)
+        .ok_or_else(|| invalid(&"its version is not valid"))?;
+    let json = |triples: &[Triple]| {
+        triples_to_json(triples)
+            .map(Content::from_bytes)
+            .map_err(|error| invalid(&error))
+    };
     let document = serde_json::to_vec(&derived.document).map_err(|error| invalid(&error))?;
     let [graph, counts, canonical, sample] = &paths;
     let canonical = fs::read(canonical).map_err(ClusterError::io(canonical))?;
@@ -163,21 +201,37 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 7]), ClusterEr
         json(&derived.snippet)?,
     ];
     let sizes = contents.each_ref().map(|content| content.bytes);
-    let derivation = Derivation { version, fingerprint, lacks_content, report, peak_bytes: 0, sizes };
+    let derivation = Derivation {
+        version,
+        fingerprint,
+        lacks_content,
+        report,
+        peak_bytes: 0,
+        sizes,
+    };
     Ok((derivation, contents))
 }
 
 /// Parses a description. IRIs are not validated again: catalogues contain invalid ones.
 pub(crate) fn parse_description(text: &str) -> Result<Vec<Triple>, oxttl::TurtleSyntaxError> {
-    NTriplesParser::new().lenient().for_slice(text.as_bytes()).collect()
+    NTriplesParser::new()
+        .lenient()
+        .for_slice(text.as_bytes())
+        .collect()
 }
 
 /// Returns the dataset as the store returns it: from its description.
 fn entry(description: &[Triple], id: &DatasetId, iris: &Iris, version: &str) -> Option<Entry> {
     let mut builder = TripleGraphBuilder::new();
-    description.iter().for_each(|triple| builder.insert_with_labels(triple.as_ref()));
+    description
+        .iter()
+        .for_each(|triple| builder.insert_with_labels(triple.as_ref()));
     let dataset = dcat::from_triples(&builder.finish(), &iris.dataset(id))?;
-    Some(Entry { dataset, version: version.to_owned(), origin: None })
+    Some(Entry {
+        dataset,
+        version: version.to_owned(),
+        origin: None,
+    })
 }
 
 /// Returns the canonical fingerprint in its file: the second line, unless it was not computed.
@@ -193,6 +247,7 @@ pub(crate) fn peak_bytes(status: &Mutex<File>) -> io::Result<u64> {
     let mut text = String::new();
     status.read_to_string(&mut text)?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    let kilobytes =
+        line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
     Ok(kilobytes.ok_or(io::ErrorKind::InvalidData)? << 10)
 }

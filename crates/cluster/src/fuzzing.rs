@@ -24,10 +24,17 @@ pub fn read_tasks(stream: &[u8]) -> Result<Vec<Task>, ClusterError> {
 ///
 /// # Errors
 /// If the file is no record, or lacks these triples.
-pub fn read_record(path: &Path, fingerprint: &str, digest: &str) -> Result<[Vec<Triple>; 2], ClusterError> {
+pub fn read_record(
+    path: &Path,
+    fingerprint: &str,
+    digest: &str,
+) -> Result<[Vec<Triple>; 2], ClusterError> {
     let record = Record::read(path)?;
     let _ = (record.header(), record.description(""), record.document(""));
-    let _ = (record.precision(fingerprint), record.vectors(fingerprint, digest));
+    let _ = (
+        record.precision(fingerprint),
+        record.vectors(fingerprint, digest),
+    );
     record.derived_triples("")
 }
 
@@ -35,8 +42,18 @@ pub fn read_record(path: &Path, fingerprint: &str, digest: &str) -> Result<[Vec<
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn write_derivation(pieces: &[&[u8]], folder: &Path, max_bytes: u64) -> Result<bool, ClusterError> {
-    let mut output = Output::new(folder, OutputLimits { graph_bytes: max_bytes, other_bytes: max_bytes });
+pub fn write_derivation(
+    pieces: &[&[u8]],
+    folder: &Path,
+    max_bytes: u64,
+) -> Result<bool, ClusterError> {
+    let mut output = Output::new(
+        folder,
+        OutputLimits {
+            graph_bytes: max_bytes,
+            other_bytes: max_bytes,
+        },
+    );
     for piece in pieces {
         output.take(piece)?;
     }

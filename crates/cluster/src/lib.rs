@@ -136,7 +136,10 @@ pub enum ClusterError {
 
 impl ClusterError {
     fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |cause| Self::Io { path: path.to_owned(), cause }
+        move |cause| Self::Io {
+            path: path.to_owned(),
+            cause,
+        }
     }
 
     fn arrow(table: &'static str) -> impl Fn(ArrowError) -> Self {
@@ -144,6 +147,10 @@ impl ClusterError {
     }
 
     fn row(table: &'static str, id: &str, reason: impl ToString) -> Self {
-        Self::Row { table, id: id.to_owned(), reason: reason.to_string() }
+        Self::Row {
+            table,
+            id: id.to_owned(),
+            reason: reason.to_string(),
+        }
     }
 }

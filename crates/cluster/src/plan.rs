@@ -80,7 +80,11 @@ impl Plan {
     }
 }
 
-fn sources(dataset: &Dataset, folder: &Path, options: &PlanOptions) -> Result<Vec<TaskSource>, ClusterError> {
+fn sources(
+    dataset: &Dataset,
+    folder: &Path,
+    options: &PlanOptions,
+) -> Result<Vec<TaskSource>, ClusterError> {
     let mut sources = Vec::new();
     for source in source_files(dataset, folder, &options.iris) {
         let mut task = TaskSource {
@@ -105,7 +109,8 @@ fn sources(dataset: &Dataset, folder: &Path, options: &PlanOptions) -> Result<Ve
             SourcePlace::Unreadable(reason) => task.unreadable = Some(reason),
             SourcePlace::File(path) => match File::open(&path) {
                 Ok(mut file) => {
-                    let (bytes, sha256) = copy_and_hash(&mut file, &mut io::sink()).map_err(ClusterError::io(&path))?;
+                    let (bytes, sha256) = copy_and_hash(&mut file, &mut io::sink())
+                        .map_err(ClusterError::io(&path))?;
                     task.url = Some(address(&path, options)?);
                     (task.bytes, task.sha256) = (bytes, Some(sha256));
                 }
@@ -119,7 +124,9 @@ fn sources(dataset: &Dataset, folder: &Path, options: &PlanOptions) -> Result<Ve
 
 /// Returns true if workers download a file that is not local.
 fn is_download(source: &TaskSource, downloads: Downloads) -> bool {
-    downloads == Downloads::Rdf && is_address(&source.name) && is_rdf_file(&source.name, source.media_type.as_deref())
+    downloads == Downloads::Rdf
+        && is_address(&source.name)
+        && is_rdf_file(&source.name, source.media_type.as_deref())
 }
 
 /// Returns the address of a local file for workers.
@@ -127,14 +134,22 @@ fn address(path: &Path, options: &PlanOptions) -> Result<String, ClusterError> {
     let invalid = |reason: String| ClusterError::io(path)(io::Error::other(reason));
     let path = path.canonicalize().map_err(ClusterError::io(path))?;
     let Some((url, folder)) = &options.files_at else {
-        let url = Url::from_file_path(&path).map_err(|()| invalid("the path has no address".to_owned()))?;
+        let url = Url::from_file_path(&path)
+            .map_err(|()| invalid("the path has no address".to_owned()))?;
         return Ok(url.into());
     };
-    let inner = path.strip_prefix(folder).map_err(|_| invalid(format!("it lies outside {}", folder.display())))?;
+    let inner = path
+        .strip_prefix(folder)
+        .map_err(|_| invalid(format!("it lies outside {}", folder.display())))?;
     let mut url = url.clone();
-    let segments = inner.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let segments = inner
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy().into_owned());
     let shown = url.to_string();
-    url.path_segments_mut().map_err(|()| invalid(format!("{shown} has no path")))?.pop_if_empty().extend(segments);
+    url.path_segments_mut()
+        .map_err(|()| invalid(format!("{shown} has no path")))?
+        .pop_if_empty()
+        .extend(segments);
     Ok(url.into())
 }
 
@@ -145,27 +160,66 @@ mod tests {
 
     fn planned(downloads: Downloads) -> Task {
         let remote = |address: &str| Distribution::new(Location::Remote(address.to_owned()));
-        let distributions =
-            ["ftp://e.org/a.ttl", "https://E.org:8443/b.ttl", "http://e.org/table.csv", "http://f.org/c d.nt"];
+        let distributions = [
+            "ftp://e.org/a.ttl",
+            "https://E.org:8443/b.ttl",
+            "http://e.org/table.csv",
+            "http://f.org/c d.nt",
+        ];
         let id = DatasetId::new("a").expect("an id");
-        let dataset = Dataset { distributions: distributions.map(remote).to_vec(), ..Dataset::new(Metadata::new(id)) };
-        let catalog = Catalog { datasets: vec![dataset], ..Catalog::default() };
+        let dataset = Dataset {
+            distributions: distributions.map(remote).to_vec(),
+            ..Dataset::new(Metadata::new(id))
+        };
+        let catalog = Catalog {
+            datasets: vec![dataset],
+            ..Catalog::default()
+        };
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let mut plan = Plan::default();
-        plan.add(&catalog, &PlanOptions { iris, now: None, files_at: None, downloads }).expect("planned");
+        plan.add(
+            &catalog,
+            &PlanOptions {
+                iris,
+                now: None,
+                files_at: None,
+                downloads,
+            },
+        )
+        .expect("planned");
         plan.tasks()[0].clone()
     }
 
     #[test]
     fn files_of_the_web_are_planned_on_request_if_they_are_rdf() {
         let task = planned(Downloads::None);
-        assert!(task.sources.iter().all(|source| source.url.is_none() && source.refused.is_some()), "{task:?}");
+        assert!(
+            task.sources
+                .iter()
+                .all(|source| source.url.is_none() && source.refused.is_some()),
+            "{task:?}"
+        );
         assert_eq!(task.host(), None);
         let task = planned(Downloads::Rdf);
-        let urls: Vec<Option<&str>> = task.sources.iter().map(|source| source.url.as_deref()).collect();
-        assert_eq!(urls, [None, Some("https://E.org:8443/b.ttl"), None, Some("http://f.org/c d.nt")]);
+        let urls: Vec<Option<&str>> = task
+            .sources
+            .iter()
+            .map(|source| source.url.as_deref())
+            .collect();
+        assert_eq!(
+            urls,
+            [
+                None,
+                Some("https://E.org:8443/b.ttl"),
+                None,
+                Some("http://f.org/c d.nt")
+            ]
+        );
         assert_eq!(task.sources[1].base, "https://E.org:8443/b.ttl");
-        assert!(NamedNode::new(task.sources[3].base.as_str()).is_ok(), "an address that is no IRI is no base");
+        assert!(
+            NamedNode::new(task.sources[3].base.as_str()).is_ok(),
+            "an address that is no IRI is no base"
+        );
         assert_eq!(task.host().as_deref(), Some("e.org"));
     }
 }

@@ -81,8 +81,16 @@ pub(crate) struct RecordBuilder {
 
 impl RecordBuilder {
     /// Begins a record. `derived` is the document, the profile and the snippet, as JSON.
-    pub(crate) fn new(header: &RecordHeader, description: &str, derived: [Vec<u8>; 3]) -> Result<Self, ClusterError> {
-        let mut builder = Self { parts: Vec::new(), names: Vec::new(), contents: Vec::new() };
+    pub(crate) fn new(
+        header: &RecordHeader,
+        description: &str,
+        derived: [Vec<u8>; 3],
+    ) -> Result<Self, ClusterError> {
+        let mut builder = Self {
+            parts: Vec::new(),
+            names: Vec::new(),
+            contents: Vec::new(),
+        };
         builder.add(HEADER, "", json(&header.id, header)?);
         builder.add(DESCRIPTION, "", description.as_bytes().to_vec());
         for (part, content) in [DOCUMENT, PROFILE, SNIPPET].into_iter().zip(derived) {
@@ -92,14 +100,31 @@ impl RecordBuilder {
     }
 
     /// Adds the vectors of an encoder.
-    pub(crate) fn add_vectors(&mut self, id: &str, encoded: &EncodedDataset) -> Result<(), ClusterError> {
+    pub(crate) fn add_vectors(
+        &mut self,
+        id: &str,
+        encoded: &EncodedDataset,
+    ) -> Result<(), ClusterError> {
         let [metadata, content] = &encoded.matrices;
         let rows = [metadata.rows(), content.rows()];
         let (precision, columns) = (metadata.precision(), metadata.columns());
-        let encoding = Encoding { digest: encoded.digest.clone(), precision, columns, rows };
+        let encoding = Encoding {
+            digest: encoded.digest.clone(),
+            precision,
+            columns,
+            rows,
+        };
         self.add(ENCODING, &encoded.fingerprint, json(id, &encoding)?);
-        self.add(METADATA_VECTORS, &encoded.fingerprint, metadata.bytes().to_vec());
-        self.add(CONTENT_VECTORS, &encoded.fingerprint, content.bytes().to_vec());
+        self.add(
+            METADATA_VECTORS,
+            &encoded.fingerprint,
+            metadata.bytes().to_vec(),
+        );
+        self.add(
+            CONTENT_VECTORS,
+            &encoded.fingerprint,
+            content.bytes().to_vec(),
+        );
         Ok(())
     }
 
@@ -119,10 +144,12 @@ impl RecordBuilder {
             ("content", Arc::new(LargeBinaryArray::from_vec(contents))),
         ]);
         let batch = batch.map_err(&failed)?;
-        let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME));
+        let options =
+            IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME));
         let file = File::create(path).map_err(ClusterError::io(path))?;
         let options = options.map_err(&failed)?;
-        let mut writer = FileWriter::try_new_with_options(file, &batch.schema(), options).map_err(&failed)?;
+        let mut writer =
+            FileWriter::try_new_with_options(file, &batch.schema(), options).map_err(&failed)?;
         writer.write(&batch).map_err(&failed)?;
         writer.finish().map_err(&failed)
     }
@@ -139,17 +166,34 @@ impl Record {
         let failed = ClusterError::arrow(TABLE);
         let file = File::open(path).map_err(ClusterError::io(path))?;
         let mut reader = FileReader::try_new(BufReader::new(file), None).map_err(&failed)?;
-        let empty = ClusterError::Column { table: TABLE, column: "part", expected: "texts" };
+        let empty = ClusterError::Column {
+            table: TABLE,
+            column: "part",
+            expected: "texts",
+        };
         let batch = reader.next().ok_or(empty)?.map_err(&failed)?;
         Ok(Self { batch })
     }
 
     /// Returns the content of a part.
     fn part(&self, part: &'static str, name: &str) -> Result<&[u8], ClusterError> {
-        let (parts, names) = (required_texts(&self.batch, TABLE, "part")?, required_texts(&self.batch, TABLE, "name")?);
-        let missing = ClusterError::Column { table: TABLE, column: part, expected: "bytes" };
-        let row = parts.iter().zip(&names).position(|found| found == (&part, &name));
-        let contents = self.batch.column_by_name("content").and_then(|array| array.as_binary_opt::<i64>());
+        let (parts, names) = (
+            required_texts(&self.batch, TABLE, "part")?,
+            required_texts(&self.batch, TABLE, "name")?,
+        );
+        let missing = ClusterError::Column {
+            table: TABLE,
+            column: part,
+            expected: "bytes",
+        };
+        let row = parts
+            .iter()
+            .zip(&names)
+            .position(|found| found == (&part, &name));
+        let contents = self
+            .batch
+            .column_by_name("content")
+            .and_then(|array| array.as_binary_opt::<i64>());
         match (row, contents) {
             (Some(row), Some(contents)) => Ok(contents.value(row)),
             _ => Err(missing),
@@ -157,17 +201,20 @@ impl Record {
     }
 
     pub(crate) fn header(&self) -> Result<RecordHeader, ClusterError> {
-        serde_json::from_slice(self.part(HEADER, "")?).map_err(|error| ClusterError::row(TABLE, "", error))
+        serde_json::from_slice(self.part(HEADER, "")?)
+            .map_err(|error| ClusterError::row(TABLE, "", error))
     }
 
     pub(crate) fn description(&self, id: &str) -> Result<Vec<Triple>, ClusterError> {
         let invalid = |error: &dyn ToString| ClusterError::row(TABLE, id, error.to_string());
-        let text = std::str::from_utf8(self.part(DESCRIPTION, "")?).map_err(|error| invalid(&error))?;
+        let text =
+            std::str::from_utf8(self.part(DESCRIPTION, "")?).map_err(|error| invalid(&error))?;
         parse_description(text).map_err(|error| invalid(&error))
     }
 
     pub(crate) fn document(&self, id: &str) -> Result<IndexDocument, ClusterError> {
-        serde_json::from_slice(self.part(DOCUMENT, "")?).map_err(|error| ClusterError::row(TABLE, id, error))
+        serde_json::from_slice(self.part(DOCUMENT, "")?)
+            .map_err(|error| ClusterError::row(TABLE, id, error))
     }
 
     /// Returns the triples of the profile and of the snippet.
@@ -181,25 +228,46 @@ impl Record {
 
     /// Returns the extent of the vectors of an encoder. `None` if the record has none.
     fn encoding(&self, fingerprint: &str) -> Result<Option<Encoding>, ClusterError> {
-        let Ok(json) = self.part(ENCODING, fingerprint) else { return Ok(None) };
-        serde_json::from_slice(json).map(Some).map_err(|error| ClusterError::row(TABLE, fingerprint, error))
+        let Ok(json) = self.part(ENCODING, fingerprint) else {
+            return Ok(None);
+        };
+        serde_json::from_slice(json)
+            .map(Some)
+            .map_err(|error| ClusterError::row(TABLE, fingerprint, error))
     }
 
     /// Returns the number format of the vectors of an encoder. `None` if the record has none.
     pub(crate) fn precision(&self, fingerprint: &str) -> Result<Option<Precision>, ClusterError> {
-        Ok(self.encoding(fingerprint)?.map(|encoding| encoding.precision))
+        Ok(self
+            .encoding(fingerprint)?
+            .map(|encoding| encoding.precision))
     }
 
     /// Returns the vectors of an encoder, if they are of the texts with this digest.
-    pub(crate) fn vectors(&self, fingerprint: &str, digest: &str) -> Result<Option<[Rows; 2]>, ClusterError> {
-        let Some(encoding) = self.encoding(fingerprint)?.filter(|encoding| encoding.digest == digest) else {
+    pub(crate) fn vectors(
+        &self,
+        fingerprint: &str,
+        digest: &str,
+    ) -> Result<Option<[Rows; 2]>, ClusterError> {
+        let Some(encoding) = self
+            .encoding(fingerprint)?
+            .filter(|encoding| encoding.digest == digest)
+        else {
             return Ok(None);
         };
         let rows = |part, rows| {
-            let rows = Rows::from_bytes(self.part(part, fingerprint)?, rows, encoding.columns, encoding.precision);
+            let rows = Rows::from_bytes(
+                self.part(part, fingerprint)?,
+                rows,
+                encoding.columns,
+                encoding.precision,
+            );
             rows.ok_or_else(|| ClusterError::row(TABLE, fingerprint, "vectors of another size"))
         };
-        Ok(Some([rows(METADATA_VECTORS, encoding.rows[0])?, rows(CONTENT_VECTORS, encoding.rows[1])?]))
+        Ok(Some([
+            rows(METADATA_VECTORS, encoding.rows[0])?,
+            rows(CONTENT_VECTORS, encoding.rows[1])?,
+        ]))
     }
 }
 
@@ -210,7 +278,11 @@ fn json(id: &str, value: &impl Serialize) -> Result<Vec<u8>, ClusterError> {
 /// Returns triples as JSON. N-Triples would change terms that are not valid: broken dumps contain them.
 pub(crate) fn triples_to_json(triples: &[Triple]) -> serde_json::Result<Vec<u8>> {
     let serialized = triples.iter().map(|triple| {
-        let Triple { subject, predicate, object } = triple.clone();
+        let Triple {
+            subject,
+            predicate,
+            object,
+        } = triple.clone();
         [subject.into(), predicate.into(), object].map(|term: Term| SerializedTerm::from(term))
     });
     serde_json::to_vec(&serialized.collect::<Vec<_>>())
@@ -219,10 +291,14 @@ pub(crate) fn triples_to_json(triples: &[Triple]) -> serde_json::Result<Vec<u8>>
 /// Reads triples from JSON. The process that wrote them is not trusted: terms that would forge statements where they are written
 /// are errors.
 fn triples_from_json(json: &[u8]) -> Result<Vec<Triple>, String> {
-    let serialized: Vec<[SerializedTerm; 3]> = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    let serialized: Vec<[SerializedTerm; 3]> =
+        serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let triple = |terms: &[SerializedTerm; 3]| {
-        let term =
-            |term: &SerializedTerm| term.to_term().filter(is_writable).ok_or_else(|| format!("{term:?} is no term"));
+        let term = |term: &SerializedTerm| {
+            term.to_term()
+                .filter(is_writable)
+                .ok_or_else(|| format!("{term:?} is no term"))
+        };
         let (subject, predicate, object) = (term(&terms[0])?, term(&terms[1])?, term(&terms[2])?);
         let subject = match subject {
             Term::NamedNode(node) => NamedOrBlankNode::from(node),
@@ -247,8 +323,14 @@ fn is_writable(term: &Term) -> bool {
             None => is_writable_iri(literal.datatype().as_str()),
         },
         Term::Triple(triple) => {
-            let Triple { subject, predicate, object } = triple.as_ref();
-            is_writable(&subject.clone().into()) && is_writable_iri(predicate.as_str()) && is_writable(object)
+            let Triple {
+                subject,
+                predicate,
+                object,
+            } = triple.as_ref();
+            is_writable(&subject.clone().into())
+                && is_writable_iri(predicate.as_str())
+                && is_writable(object)
         }
     }
 }
@@ -259,9 +341,16 @@ mod tests {
 
     #[test]
     fn terms_that_would_forge_statements_are_errors() {
-        let read =
-            |object: &str| triples_from_json(format!(r#"[[{{"blank":"b"}},{{"iri":"urn:p"}},{object}]]"#).as_bytes());
-        for object in [r#"{"iri":"urn:ä"}"#, r#"{"language":["a> <b","en-x"]}"#, r#"{"typed":["1","urn:d"]}"#] {
+        let read = |object: &str| {
+            triples_from_json(
+                format!(r#"[[{{"blank":"b"}},{{"iri":"urn:p"}},{object}]]"#).as_bytes(),
+            )
+        };
+        for object in [
+            r#"{"iri":"urn:ä"}"#,
+            r#"{"language":["a> <b","en-x"]}"#,
+            r#"{"typed":["1","urn:d"]}"#,
+        ] {
             assert_eq!(read(object).map(|triples| triples.len()), Ok(1), "{object}");
         }
         for object in [
@@ -272,7 +361,10 @@ mod tests {
             r#"{"lefttoright":["a","en ."]}"#,
             r#"{"triple":[{"iri":"urn:a"},{"iri":"urn:p> ."},{"plain":"x"}]}"#,
         ] {
-            assert!(read(object).is_err_and(|reason| reason.contains("is no term")), "{object}");
+            assert!(
+                read(object).is_err_and(|reason| reason.contains("is no term")),
+                "{object}"
+            );
         }
     }
 
@@ -280,11 +372,19 @@ mod tests {
     fn missing_vectors_are_none_and_damaged_ones_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("record");
-        let mut builder = RecordBuilder { parts: Vec::new(), names: Vec::new(), contents: Vec::new() };
+        let mut builder = RecordBuilder {
+            parts: Vec::new(),
+            names: Vec::new(),
+            contents: Vec::new(),
+        };
         builder.add(ENCODING, "damaged", b"no JSON".to_vec());
         builder.write(&path).expect("written");
         let record = Record::read(&path).expect("a record");
         assert!(record.vectors("other", "").expect("no error").is_none());
-        assert!(record.vectors("damaged", "").is_err_and(|error| error.to_string().contains("row of damaged")));
+        assert!(
+            record
+                .vectors("damaged", "")
+                .is_err_and(|error| error.to_string().contains("row of damaged"))
+        );
     }
 }

@@ -84,7 +84,9 @@ impl TaskResult {
 
     /// Returns the schema of a table of results.
     pub(crate) fn schema() -> SchemaRef {
-        let field = |name: &str, data_type: &DataType, nullable| Field::new(name, data_type.clone(), nullable);
+        let field = |name: &str, data_type: &DataType, nullable| {
+            Field::new(name, data_type.clone(), nullable)
+        };
         let (text, integer, float) = (DataType::Utf8, DataType::Int64, DataType::Float64);
         Arc::new(Schema::new(vec![
             field("position", &integer, false),
@@ -132,22 +134,34 @@ impl TaskResult {
 
     /// Reads the results of a table.
     pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>, ClusterError> {
-        let (ids, statuses) = (required_texts(batch, TABLE, "id")?, required_texts(batch, TABLE, "status")?);
+        let (ids, statuses) = (
+            required_texts(batch, TABLE, "id")?,
+            required_texts(batch, TABLE, "status")?,
+        );
         let bases = required_texts(batch, TABLE, "base")?;
         let text = |column| texts(batch, TABLE, column);
         let (reasons, fingerprints) = (text("reason")?, text("fingerprint")?);
         let (graphs, records) = (text("graph")?, text("record")?);
         let number = |column| integers(batch, TABLE, column);
-        let (positions, triples, skipped) = (number("position")?, number("triples")?, number("skipped")?);
-        let (record_bytes, stored, peaks) = (number("record_bytes")?, number("stored_bytes")?, number("peak_bytes")?);
+        let (positions, triples, skipped) =
+            (number("position")?, number("triples")?, number("skipped")?);
+        let (record_bytes, stored, peaks) = (
+            number("record_bytes")?,
+            number("stored_bytes")?,
+            number("peak_bytes")?,
+        );
         let seconds = decimals(batch, TABLE, "seconds")?;
         let encoding_seconds = decimals(batch, TABLE, "encoding_seconds")?;
         let mut results = Vec::with_capacity(batch.num_rows());
         for row in 0..batch.num_rows() {
             let id = ids[row];
-            let natural = |value: i64| u64::try_from(value).map_err(|error| ClusterError::row(TABLE, id, error));
+            let natural = |value: i64| {
+                u64::try_from(value).map_err(|error| ClusterError::row(TABLE, id, error))
+            };
             let owned = |values: &[Option<&str>]| values[row].map(str::to_owned);
-            let status = [TaskStatus::Derived, TaskStatus::Failed].into_iter().find(|one| one.name() == statuses[row]);
+            let status = [TaskStatus::Derived, TaskStatus::Failed]
+                .into_iter()
+                .find(|one| one.name() == statuses[row]);
             let bytes = natural(record_bytes[row])?;
             results.push(Self {
                 position: natural(positions[row])?,

@@ -60,14 +60,20 @@ impl Task {
     /// Returns the size of its files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.sources.iter().map(|source| source.bytes).fold(0, u64::saturating_add)
+        self.sources
+            .iter()
+            .map(|source| source.bytes)
+            .fold(0, u64::saturating_add)
     }
 
     /// Returns the host of its first file on the web. One worker should have all tasks of a host: workers do not know the
     /// requests of others.
     #[must_use]
     pub fn host(&self) -> Option<String> {
-        let mut addresses = self.sources.iter().filter_map(|source| source.url.as_deref());
+        let mut addresses = self
+            .sources
+            .iter()
+            .filter_map(|source| source.url.as_deref());
         let url = Url::parse(addresses.find(|address| is_address(address))?).ok()?;
         url.host_str().map(str::to_owned)
     }
@@ -78,7 +84,9 @@ impl Task {
             Arc::new(StringArray::from_iter_values(tasks.iter().map(value)))
         };
         let number = |value: &dyn Fn(&Self) -> u64| -> ArrayRef {
-            Arc::new(Int64Array::from_iter_values(tasks.iter().map(|task| count(value(task)))))
+            Arc::new(Int64Array::from_iter_values(
+                tasks.iter().map(|task| count(value(task))),
+            ))
         };
         let mut sources = Vec::with_capacity(tasks.len());
         for task in tasks {
@@ -109,12 +117,14 @@ impl Task {
             let id = ids[row];
             let parsed = serde_json::from_str(sources[row]);
             tasks.push(Self {
-                position: u64::try_from(positions[row]).map_err(|error| ClusterError::row(TABLE, id, error))?,
+                position: u64::try_from(positions[row])
+                    .map_err(|error| ClusterError::row(TABLE, id, error))?,
                 id: id.to_owned(),
                 base: bases[row].to_owned(),
                 planned: planned[row].unwrap_or_default().to_owned(),
                 description: descriptions[row].to_owned(),
-                sources: parsed.map_err(|error| ClusterError::row(TABLE, id, format!("sources: {error}")))?,
+                sources: parsed
+                    .map_err(|error| ClusterError::row(TABLE, id, format!("sources: {error}")))?,
             });
         }
         Ok(tasks)

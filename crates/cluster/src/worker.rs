@@ -85,7 +85,8 @@ impl<'d> Worker<'d> {
         downloader: Downloader<'d>,
         encoders: Vec<Box<dyn Encoder>>,
     ) -> Result<Self, ClusterError> {
-        let folder = tempfile::tempdir_in(&options.scratch).map_err(ClusterError::io(&options.scratch))?;
+        let folder =
+            tempfile::tempdir_in(&options.scratch).map_err(ClusterError::io(&options.scratch))?;
         let process_folder = folder.path().join("process");
         fs::create_dir(&process_folder).map_err(ClusterError::io(&process_folder))?;
         let limits = Limits {
@@ -104,7 +105,17 @@ impl<'d> Worker<'d> {
             tasks: TASKS_OF_PROCESS,
         })?;
         let status = File::open("/proc/self/status").ok().map(Mutex::new);
-        Ok(Self { options, remote, files, downloader, encoders, pool, folder, process_folder, status })
+        Ok(Self {
+            options,
+            remote,
+            files,
+            downloader,
+            encoders,
+            pool,
+            folder,
+            process_folder,
+            status,
+        })
     }
 
     /// Returns the protections that this system lacks.
@@ -123,7 +134,9 @@ impl<'d> Worker<'d> {
         let mut writer = StreamWriter::try_new(output, &TaskResult::schema()).map_err(&failed)?;
         for batch in reader {
             for task in Task::from_batch(&batch.map_err(ClusterError::arrow(TABLE))?)? {
-                writer.write(&self.run(&task)?.to_batch()?).map_err(&failed)?;
+                writer
+                    .write(&self.run(&task)?.to_batch()?)
+                    .map_err(&failed)?;
                 writer.flush().map_err(&failed)?;
             }
         }
@@ -136,24 +149,35 @@ impl<'d> Worker<'d> {
     /// If the storage fails, or a worker process cannot be started.
     pub fn run(&mut self, task: &Task) -> Result<TaskResult, ClusterError> {
         let started = Instant::now();
-        let folder = tempfile::tempdir_in(self.folder.path()).map_err(ClusterError::io(self.folder.path()))?;
+        let folder = tempfile::tempdir_in(self.folder.path())
+            .map_err(ClusterError::io(self.folder.path()))?;
         let mut result = match self.derive(task, folder.path())? {
             Ok((derivation, contents)) => self.store(task, derivation, &contents, folder.path())?,
             Err(reason) => TaskResult::failed(task, reason),
         };
         result.seconds = started.elapsed().as_secs_f64();
-        let own = self.status.as_ref().and_then(|status| peak_bytes(status).ok());
+        let own = self
+            .status
+            .as_ref()
+            .and_then(|status| peak_bytes(status).ok());
         result.peak_bytes += own.unwrap_or_default();
         Ok(result)
     }
 
     /// Derives a dataset in the worker process. Returns the paths of its contents, or the reason of a failure.
-    fn derive(&mut self, task: &Task, folder: &Path) -> Result<Result<(Derivation, Contents), String>, ClusterError> {
+    fn derive(
+        &mut self,
+        task: &Task,
+        folder: &Path,
+    ) -> Result<Result<(Derivation, Contents), String>, ClusterError> {
         let sources = match self.fetch_sources(task, folder) {
-            Err(ClusterError::Storage(SnapshotError::Location(error))) => return Ok(Err(error.to_string())),
+            Err(ClusterError::Storage(SnapshotError::Location(error))) => {
+                return Ok(Err(error.to_string()));
+            }
             sources => sources?,
         };
-        let scratch = tempfile::tempdir_in(&self.process_folder).map_err(ClusterError::io(&self.process_folder))?;
+        let scratch = tempfile::tempdir_in(&self.process_folder)
+            .map_err(ClusterError::io(&self.process_folder))?;
         let derivation_task = DerivationTask {
             id: task.id.clone(),
             base: task.base.clone(),
@@ -164,10 +188,20 @@ impl<'d> Worker<'d> {
             scratch: scratch.path().to_owned(),
             graph_limit: self.options.graph_limit,
         };
-        let json = serde_json::to_vec(&derivation_task).map_err(|error| ClusterError::row(TABLE, &task.id, error))?;
-        let limits = OutputLimits { graph_bytes: FILE_BYTES, other_bytes: self.options.memory_megabytes << 20 };
+        let json = serde_json::to_vec(&derivation_task)
+            .map_err(|error| ClusterError::row(TABLE, &task.id, error))?;
+        let limits = OutputLimits {
+            graph_bytes: FILE_BYTES,
+            other_bytes: self.options.memory_megabytes << 20,
+        };
         let mut output = Output::new(folder, limits);
-        let run = PoolTask { task: &json, input: &[], time: self.options.time, is_cancelled: &|| false, answer: None };
+        let run = PoolTask {
+            task: &json,
+            input: &[],
+            time: self.options.time,
+            is_cancelled: &|| false,
+            answer: None,
+        };
         let done = self.pool.run(&run, &mut |piece| match output.take(&piece) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -181,8 +215,11 @@ impl<'d> Worker<'d> {
         match done {
             Ok(()) => Ok(output.finish().and_then(|derived| {
                 // The worker process parsed untrusted files: its result may name nothing but its own task.
-                let Derivation { version, report, .. } = &derived.0;
-                if report.id.as_str() != task.id || version_paths(Path::new(""), version).is_none() {
+                let Derivation {
+                    version, report, ..
+                } = &derived.0;
+                if report.id.as_str() != task.id || version_paths(Path::new(""), version).is_none()
+                {
                     return Err("the worker process returned a result that is not valid".to_owned());
                 }
                 Ok(derived)
@@ -196,25 +233,45 @@ impl<'d> Worker<'d> {
     ///
     /// # Errors
     /// If an address is not valid, or the storage fails.
-    fn fetch_sources(&mut self, task: &Task, folder: &Path) -> Result<Vec<SourceFile>, ClusterError> {
+    fn fetch_sources(
+        &mut self,
+        task: &Task,
+        folder: &Path,
+    ) -> Result<Vec<SourceFile>, ClusterError> {
         let mut sources = Vec::with_capacity(task.sources.len());
         for (number, source) in task.sources.iter().enumerate() {
-            let TaskSource { name, media_type, base, url, sha256, refused, unreadable, .. } = source;
+            let TaskSource {
+                name,
+                media_type,
+                base,
+                url,
+                sha256,
+                refused,
+                unreadable,
+                ..
+            } = source;
             let path = folder.join(format!("source-{number}"));
             let place = match (url, refused, unreadable) {
                 (Some(url), _, _) => match (self.fetch(url, &path)?, sha256) {
-                    (Ok(found), Some(expected)) if found != *expected => {
-                        SourcePlace::Unreadable(format!("the SHA-256 of {url} is {found}, not {expected}"))
-                    }
+                    (Ok(found), Some(expected)) if found != *expected => SourcePlace::Unreadable(
+                        format!("the SHA-256 of {url} is {found}, not {expected}"),
+                    ),
                     (Ok(_), _) => SourcePlace::File(path),
                     (Err(reason), _) => SourcePlace::Unreadable(reason),
                 },
                 (None, Some(reason), _) => SourcePlace::Refused(reason.clone()),
-                (None, None, reason) => {
-                    SourcePlace::Unreadable(reason.clone().unwrap_or_else(|| "the task has no address".to_owned()))
-                }
+                (None, None, reason) => SourcePlace::Unreadable(
+                    reason
+                        .clone()
+                        .unwrap_or_else(|| "the task has no address".to_owned()),
+                ),
             };
-            sources.push(SourceFile { name: name.clone(), media_type: media_type.clone(), base: base.clone(), place });
+            sources.push(SourceFile {
+                name: name.clone(),
+                media_type: media_type.clone(),
+                base: base.clone(),
+                place,
+            });
         }
         Ok(sources)
     }
@@ -241,14 +298,39 @@ impl<'d> Worker<'d> {
         contents: &Contents,
         folder: &Path,
     ) -> Result<TaskResult, ClusterError> {
-        let [graph, counts, fingerprint, sample, document, profile, snippet] = contents.each_ref();
+        let [
+            graph,
+            counts,
+            fingerprint,
+            sample,
+            document,
+            profile,
+            snippet,
+        ] = contents.each_ref();
         let store_file = |path: &PathBuf| self.remote.store_file(path);
-        let objects = [store_file(graph)?, store_file(counts)?, store_file(fingerprint)?];
-        let Derivation { version, lacks_content, report, sizes, .. } = derivation;
+        let objects = [
+            store_file(graph)?,
+            store_file(counts)?,
+            store_file(fingerprint)?,
+        ];
+        let Derivation {
+            version,
+            lacks_content,
+            report,
+            sizes,
+            ..
+        } = derivation;
         let [_, _, _, sample_bytes, ..] = sizes;
-        let sample = if sample_bytes > 0 { Some(store_file(sample)?) } else { None };
+        let sample = if sample_bytes > 0 {
+            Some(store_file(sample)?)
+        } else {
+            None
+        };
         let (triples, skipped) = (report.triples, report.skipped);
-        let problem = report.files.iter().find_map(|file| Some(format!("{}: {}", file.file, file.problems.first()?)));
+        let problem = report
+            .files
+            .iter()
+            .find_map(|file| Some(format!("{}: {}", file.file, file.problems.first()?)));
         let header = RecordHeader {
             id: task.id.clone(),
             base: task.base.clone(),
@@ -267,7 +349,11 @@ impl<'d> Worker<'d> {
             Err(error) => return Ok(TaskResult::failed(task, error)),
         };
         let encoding_seconds = started.elapsed().as_secs_f64();
-        let mut record = RecordBuilder::new(&header, &task.description, [document, read(profile)?, read(snippet)?])?;
+        let mut record = RecordBuilder::new(
+            &header,
+            &task.description,
+            [document, read(profile)?, read(snippet)?],
+        )?;
         for encoded in &encoded {
             record.add_vectors(&task.id, encoded)?;
         }
@@ -284,7 +370,12 @@ impl<'d> Worker<'d> {
             skipped,
             fingerprint: derivation.fingerprint,
             graph: Some(objects[0].sha256.clone()),
-            stored_bytes: record.bytes + objects.iter().chain(&sample).map(|object| object.bytes).sum::<u64>(),
+            stored_bytes: record.bytes
+                + objects
+                    .iter()
+                    .chain(&sample)
+                    .map(|object| object.bytes)
+                    .sum::<u64>(),
             record: Some(record),
             seconds: 0.0,
             encoding_seconds,
@@ -292,15 +383,23 @@ impl<'d> Worker<'d> {
         })
     }
 
-    fn encode(&self, id: &str, document: &[u8]) -> Result<Vec<lodeseek_engine::EncodedDataset>, ClusterError> {
+    fn encode(
+        &self,
+        id: &str,
+        document: &[u8],
+    ) -> Result<Vec<lodeseek_engine::EncodedDataset>, ClusterError> {
         if self.encoders.is_empty() {
             return Ok(Vec::new());
         }
-        let document: IndexDocument =
-            serde_json::from_slice(document).map_err(|error| ClusterError::row(TABLE, id, error))?;
+        let document: IndexDocument = serde_json::from_slice(document)
+            .map_err(|error| ClusterError::row(TABLE, id, error))?;
         let mut encoded = Vec::with_capacity(self.encoders.len());
         for encoder in &self.encoders {
-            encoded.push(encode_dataset(encoder.as_ref(), self.options.precision, &document.compact)?);
+            encoded.push(encode_dataset(
+                encoder.as_ref(),
+                self.options.precision,
+                &document.compact,
+            )?);
         }
         Ok(encoded)
     }
@@ -321,7 +420,9 @@ pub(crate) struct OutputLimits {
 impl OutputLimits {
     fn allow(self, sizes: [u64; 7]) -> bool {
         let [graph, others @ ..] = sizes;
-        let total = others.iter().fold(0_u64, |sum, size| sum.saturating_add(*size));
+        let total = others
+            .iter()
+            .fold(0_u64, |sum, size| sum.saturating_add(*size));
         graph <= self.graph_bytes && total <= self.other_bytes
     }
 }
@@ -338,29 +439,51 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(folder: &Path, limits: OutputLimits) -> Self {
-        let names = ["graph", "counts", "fingerprint", "sample", "document", "profile", "snippet"];
-        Self { paths: names.map(|name| folder.join(name)), answer: None, current: None, limits, error: None }
+        let names = [
+            "graph",
+            "counts",
+            "fingerprint",
+            "sample",
+            "document",
+            "profile",
+            "snippet",
+        ];
+        Self {
+            paths: names.map(|name| folder.join(name)),
+            answer: None,
+            current: None,
+            limits,
+            error: None,
+        }
     }
 
     /// Takes a piece: the answer, or a part of the contents.
     pub(crate) fn take(&mut self, mut piece: &[u8]) -> Result<(), ClusterError> {
         if self.answer.is_none() {
-            let not_valid =
-                |error| Answer::Failed(format!("the worker process returned a result that is not valid: {error}"));
+            let not_valid = |error| {
+                Answer::Failed(format!(
+                    "the worker process returned a result that is not valid: {error}"
+                ))
+            };
             let mut answer = serde_json::from_slice(piece).unwrap_or_else(not_valid);
             if let Answer::Derived(derivation) = &answer
                 && !self.limits.allow(derivation.sizes)
             {
-                answer = Answer::Failed("the worker process announced a result larger than its limits".to_owned());
+                answer = Answer::Failed(
+                    "the worker process announced a result larger than its limits".to_owned(),
+                );
             }
             self.answer = Some(answer);
             return self.open(0);
         }
         // Without a current content, the rest of a result that failed is ignored.
         while let Some((place, file, missing)) = &mut self.current {
-            let length = usize::try_from(*missing).unwrap_or(usize::MAX).min(piece.len());
+            let length = usize::try_from(*missing)
+                .unwrap_or(usize::MAX)
+                .min(piece.len());
             let (now, rest) = piece.split_at(length);
-            file.write_all(now).map_err(ClusterError::io(&self.paths[*place]))?;
+            file.write_all(now)
+                .map_err(ClusterError::io(&self.paths[*place]))?;
             *missing -= length as u64;
             piece = rest;
             if *missing > 0 {
@@ -400,7 +523,13 @@ mod tests {
 
     fn finished(answer: &str, graph_bytes: u64, other_bytes: u64) -> Result<[u64; 7], String> {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut output = Output::new(folder.path(), OutputLimits { graph_bytes, other_bytes });
+        let mut output = Output::new(
+            folder.path(),
+            OutputLimits {
+                graph_bytes,
+                other_bytes,
+            },
+        );
         for piece in [answer, "abc", "def"] {
             output.take(piece.as_bytes()).expect("taken");
         }
@@ -413,8 +542,9 @@ mod tests {
         let derived = r#"{"derived":{"version":"0","fingerprint":null,"lacks_content":false,"peak_bytes":0,"sizes":[1,1,1,0,1,1,1],
             "report":{"id":"a","title":"","outcome":"loaded","triples":0,"read":0,"skipped":0,"files":[]}}}"#;
         assert_eq!(finished(derived, 1, 5), Ok([1, 1, 1, 0, 1, 1, 1]));
-        let is_too_large =
-            |outcome: Result<_, String>| outcome.is_err_and(|reason| reason.contains("larger than its limits"));
+        let is_too_large = |outcome: Result<_, String>| {
+            outcome.is_err_and(|reason| reason.contains("larger than its limits"))
+        };
         assert!(is_too_large(finished(derived, 1, 4)));
         assert!(is_too_large(finished(derived, 0, 5)));
         let huge = derived.replace("[1,1,", "[1,18446744073709551615,");

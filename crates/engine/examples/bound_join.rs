@@ -25,7 +25,9 @@ const QUERY: &str = "SELECT ?title ?here ?there {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [first, second] = &arguments[..] else { return Err("usage: bound_join ENDPOINT_1 ENDPOINT_2".into()) };
+    let [first, second] = &arguments[..] else {
+        return Err("usage: bound_join ENDPOINT_1 ENDPOINT_2".into());
+    };
 
     // Requests are limited to the two endpoints. Loopback addresses are permitted for IRIs of the allow list only.
     let policy = EgressPolicy {
@@ -33,21 +35,32 @@ fn main() -> Result<(), Box<dyn Error>> {
         private_networks: vec!["127.0.0.0/8".parse()?, "::1/128".parse()?],
         ..EgressPolicy::default()
     };
-    let client = Arc::new(SparqlClient::new(Arc::new(Egress::new(policy)), ClientOptions::default()));
+    let client = Arc::new(SparqlClient::new(
+        Arc::new(Egress::new(policy)),
+        ClientOptions::default(),
+    ));
 
     let folder = tempfile::tempdir()?;
     let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE)?)?;
     let engine = QueryEngine::new(Arc::new(store));
     let limits = SparqlLimits::default();
     let request = QueryRequest {
-        query: QUERY.replace("ENDPOINT_1", first).replace("ENDPOINT_2", second),
-        services: Some(Arc::new(Federation::new(&engine, limits.clone()).with_endpoints(client))),
+        query: QUERY
+            .replace("ENDPOINT_1", first)
+            .replace("ENDPOINT_2", second),
+        services: Some(Arc::new(
+            Federation::new(&engine, limits.clone()).with_endpoints(client),
+        )),
         ..QueryRequest::default()
     };
-    let Answer::Solutions { rows, .. } = engine.evaluate(&request, &limits)? else { return Err("no solutions".into()) };
+    let Answer::Solutions { rows, .. } = engine.evaluate(&request, &limits)? else {
+        return Err("no solutions".into());
+    };
     for row in rows {
-        let cells: Vec<String> =
-            row.iter().map(|term| term.as_ref().map_or_else(String::new, ToString::to_string)).collect();
+        let cells: Vec<String> = row
+            .iter()
+            .map(|term| term.as_ref().map_or_else(String::new, ToString::to_string))
+            .collect();
         println!("{}", cells.join("  "));
     }
     Ok(())

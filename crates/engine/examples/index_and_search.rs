@@ -17,7 +17,9 @@ use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let Some(catalog) = arguments.next() else { return Err("usage: index_and_search CATALOG WORDS...".into()) };
+    let Some(catalog) = arguments.next() else {
+        return Err("usage: index_and_search CATALOG WORDS...".into());
+    };
     let query = arguments.collect::<Vec<String>>().join(" ");
 
     // The store is in memory; the index and the graph files are in the home folder.
@@ -25,11 +27,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let store = Store::in_memory(home.path(), Iris::new(Iris::DEFAULT_BASE)?)?;
     let loaded = Loader::new(&store).load(Catalog::read(Path::new(&catalog))?, &|_| ())?;
     let indexed = Indexer::new(&store, IndexOptions::default()).run(&|_| ())?;
-    println!("{} datasets loaded, {} indexed, {} triples", loaded.datasets.len(), indexed.indexed, indexed.triples);
+    println!(
+        "{} datasets loaded, {} indexed, {} triples",
+        loaded.datasets.len(),
+        indexed.indexed,
+        indexed.triples
+    );
 
     let searcher = Searcher::open(home.path())?;
-    let response = searcher.search(&SearchRequest { explain: true, ..SearchRequest::new(query) })?;
-    println!("{} of {} datasets match", response.with_words, searcher.catalog().len()?);
+    let response = searcher.search(&SearchRequest {
+        explain: true,
+        ..SearchRequest::new(query)
+    })?;
+    println!(
+        "{} of {} datasets match",
+        response.with_words,
+        searcher.catalog().len()?
+    );
     for hit in &response.hits {
         print_hit(hit);
     }
@@ -37,12 +51,25 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn print_hit(hit: &Hit) {
-    println!("\n{}. {} ({:.3})", hit.rank, hit.card.metadata.title(), hit.score.unwrap_or_default());
+    println!(
+        "\n{}. {} ({:.3})",
+        hit.rank,
+        hit.card.metadata.title(),
+        hit.score.unwrap_or_default()
+    );
     for field in &hit.fields {
-        println!("   {} {:.3}: {}", field.field, field.score, field.terms.join(", "));
+        println!(
+            "   {} {:.3}: {}",
+            field.field,
+            field.score,
+            field.terms.join(", ")
+        );
     }
     for evidence in &hit.evidence {
         let triple = &evidence.triple;
-        println!("   {} | {} | {}", triple.subject.label, triple.predicate.label, triple.object.label);
+        println!(
+            "   {} | {} | {}",
+            triple.subject.label, triple.predicate.label, triple.object.label
+        );
     }
 }

@@ -16,7 +16,9 @@
 use super::translations::TRANSLATIONS_FILE;
 use super::{EngineError, index_folder, vectors_folder};
 use lodeseek_index::vectors;
-use lodeseek_store::{Store, StoreError, create_private_folder, read_checked, works_folder, write_checked};
+use lodeseek_store::{
+    Store, StoreError, create_private_folder, read_checked, works_folder, write_checked,
+};
 use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -36,8 +38,15 @@ const RESTORING: &str = "restoring";
 /// Copy of a file whose checksum has not been verified, in a home that is restored.
 const RESTORED: &str = "restoring.file";
 /// Files and folders of a home that are copied as they are. Their writers replace files by renaming.
-const PLAIN: [&str; 7] =
-    ["ranking.json", "loads.json", "duplicates.json", TRANSLATIONS_FILE, "quality", "remote", "works/works.jsonl"];
+const PLAIN: [&str; 7] = [
+    "ranking.json",
+    "loads.json",
+    "duplicates.json",
+    TRANSLATIONS_FILE,
+    "quality",
+    "remote",
+    "works/works.jsonl",
+];
 /// Further ones, which only the machine that changes the home needs: its settings, its harvests, its secrets.
 const PRIVATE: [&str; 4] = ["lodeseek.toml", "harvest", "tokens.json", "audit.jsonl"];
 /// File with the number of the last commit.
@@ -72,7 +81,10 @@ impl HomeManifest {
     /// Returns the size of all files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.files.values().map(|file| file.bytes).fold(0, u64::saturating_add)
+        self.files
+            .values()
+            .map(|file| file.bytes)
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -163,10 +175,14 @@ pub enum BackupError {
         reason: &'static str,
     },
     /// The home already has content.
-    #[error("cannot restore to {0}: the folder is not empty; move it away first, or choose another one with --home")]
+    #[error(
+        "cannot restore to {0}: the folder is not empty; move it away first, or choose another one with --home"
+    )]
     NotEmpty(PathBuf),
     /// The manifest is of another version.
-    #[error("the backup at {0} has another format; restore it with the version of lodeseek that made it")]
+    #[error(
+        "the backup at {0} has another format; restore it with the version of lodeseek that made it"
+    )]
     OtherVersion(PathBuf),
     /// A file of the backup is damaged.
     #[error("the backup at {path} is damaged: {reason}; use another backup")]
@@ -197,11 +213,29 @@ pub fn backup(
     let home = store.home();
     let previous = open_target(home, target)?;
     let _lock = lock(target)?;
-    let mut sink = FolderSink { target, copied_files: 0, copied_bytes: 0 };
-    let manifest = copy_home(store, CopyPurpose::Backup, previous.as_ref(), &mut sink, now, on_progress)?;
-    let used: BTreeSet<&str> = manifest.files.values().map(|file| file.sha256.as_str()).collect();
+    let mut sink = FolderSink {
+        target,
+        copied_files: 0,
+        copied_bytes: 0,
+    };
+    let manifest = copy_home(
+        store,
+        CopyPurpose::Backup,
+        previous.as_ref(),
+        &mut sink,
+        now,
+        on_progress,
+    )?;
+    let used: BTreeSet<&str> = manifest
+        .files
+        .values()
+        .map(|file| file.sha256.as_str())
+        .collect();
     let unused = unused_objects(target, &used)?;
-    write_checked(&target.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
+    write_checked(
+        &target.join(MANIFEST),
+        &serde_json::to_vec_pretty(&manifest)?,
+    )?;
     for path in &unused {
         fs::remove_file(path).map_err(io_error(path))?;
     }
@@ -233,7 +267,11 @@ pub fn copy_home<S: ContentSink>(
     for _ in 0..ATTEMPTS {
         let generation = store.generation();
         checkpoint.clear()?;
-        let mut copier = Copier { previous, sink: &mut *sink, files: BTreeMap::new() };
+        let mut copier = Copier {
+            previous,
+            sink: &mut *sink,
+            files: BTreeMap::new(),
+        };
         // A file that was deleted meanwhile belongs to a version that was replaced.
         let is_complete = copier.copy(store, &checkpoint, purpose, on_progress)?;
         if is_complete && generation == store.generation() {
@@ -252,20 +290,34 @@ pub fn copy_home<S: ContentSink>(
 
 /// Checks the folder of a backup and returns the manifest of the earlier backup in it.
 fn open_target(home: &Path, target: &Path) -> Result<Option<HomeManifest>, EngineError> {
-    let refused = |reason| BackupError::Target { path: target.to_owned(), reason };
+    let refused = |reason| BackupError::Target {
+        path: target.to_owned(),
+        reason,
+    };
     create_private_folder(target)?;
-    let (home, folder) =
-        (home.canonicalize().map_err(io_error(home))?, target.canonicalize().map_err(io_error(target))?);
+    let (home, folder) = (
+        home.canonicalize().map_err(io_error(home))?,
+        target.canonicalize().map_err(io_error(target))?,
+    );
     if folder.starts_with(&home) {
         return Err(refused("it is inside the home").into());
     }
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(target).map_err(io_error(target))? {
-        names.insert(entry.map_err(io_error(target))?.file_name().to_string_lossy().into_owned());
+        names.insert(
+            entry
+                .map_err(io_error(target))?
+                .file_name()
+                .to_string_lossy()
+                .into_owned(),
+        );
     }
     // An interrupted backup leaves a temporary file of its manifest.
     let is_temporary = |name: &str| name.starts_with(MANIFEST) && name.ends_with(".new");
-    if names.iter().any(|name| ![MANIFEST, OBJECTS, LOCK].contains(&name.as_str()) && !is_temporary(name)) {
+    if names
+        .iter()
+        .any(|name| ![MANIFEST, OBJECTS, LOCK].contains(&name.as_str()) && !is_temporary(name))
+    {
         return Err(refused("it contains other files").into());
     }
     // Without a readable manifest every file is copied again.
@@ -279,7 +331,11 @@ fn read_manifest(target: &Path) -> Result<HomeManifest, EngineError> {
         Ok(None) => return Err(BackupError::Missing(target.to_owned()).into()),
         Err(StoreError::DamagedFile { .. }) => {
             let reason = "the checksum of the manifest is wrong".to_owned();
-            return Err(BackupError::Damaged { path: target.to_owned(), reason }.into());
+            return Err(BackupError::Damaged {
+                path: target.to_owned(),
+                reason,
+            }
+            .into());
         }
         Err(error) => return Err(error.into()),
     };
@@ -287,16 +343,27 @@ fn read_manifest(target: &Path) -> Result<HomeManifest, EngineError> {
     struct Format {
         format: u32,
     }
-    if !serde_json::from_slice::<Format>(&body).is_ok_and(|one| one.format == HomeManifest::FORMAT) {
+    if !serde_json::from_slice::<Format>(&body).is_ok_and(|one| one.format == HomeManifest::FORMAT)
+    {
         return Err(BackupError::OtherVersion(target.to_owned()).into());
     }
-    serde_json::from_slice(&body)
-        .map_err(|error| BackupError::Damaged { path: target.to_owned(), reason: error.to_string() }.into())
+    serde_json::from_slice(&body).map_err(|error| {
+        BackupError::Damaged {
+            path: target.to_owned(),
+            reason: error.to_string(),
+        }
+        .into()
+    })
 }
 
 fn lock(target: &Path) -> Result<File, EngineError> {
     let path = target.join(LOCK);
-    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(io_error(&path))?;
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(io_error(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => Err(BackupError::InUse(target.to_owned()).into()),
@@ -316,9 +383,10 @@ impl Checkpoint {
 
     fn clear(&self) -> Result<(), EngineError> {
         match fs::remove_dir_all(&self.0) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                Err(EngineError::Io { path: self.0.clone(), cause })
-            }
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(EngineError::Io {
+                path: self.0.clone(),
+                cause,
+            }),
             _ => Ok(()),
         }
     }
@@ -342,9 +410,14 @@ fn sources(
     let mut sources: Vec<(String, PathBuf)> = Vec::new();
     // The index follows the store: an index that is behind is brought up to date by `index`.
     let links = checkpoint.0.join("index");
-    if let Some(folder) = lodeseek_index::link_commit(&index_folder(home), store.is_writable().then_some(&links))? {
+    if let Some(folder) =
+        lodeseek_index::link_commit(&index_folder(home), store.is_writable().then_some(&links))?
+    {
         for path in folder {
-            sources.push((relative(&path, path.parent().unwrap_or(&path), "index"), path));
+            sources.push((
+                relative(&path, path.parent().unwrap_or(&path), "index"),
+                path,
+            ));
         }
     }
     let store_folder = if store.is_writable() {
@@ -357,7 +430,11 @@ fn sources(
         home.join("store")
     };
     for path in files_below(&store_folder)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if name != "LOCK" && !name.starts_with("LOG") {
             sources.push((relative(&path, &store_folder, "store"), path));
         }
@@ -365,10 +442,18 @@ fn sources(
     for path in store.version_files()? {
         sources.push((relative(&path, home, ""), path));
     }
-    let private: &[&str] = if purpose == CopyPurpose::Backup { &PRIVATE } else { &[] };
+    let private: &[&str] = if purpose == CopyPurpose::Backup {
+        &PRIVATE
+    } else {
+        &[]
+    };
     for name in PLAIN.iter().chain(private) {
         for path in files_below(&home.join(name))? {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             let is_temporary = name == LOCK || name.ends_with(".new") || name.ends_with(".part");
             if !is_temporary {
                 sources.push((relative(&path, home, ""), path));
@@ -379,7 +464,11 @@ fn sources(
     models.extend(vectors::list(&works_folder(home))?);
     for model in models {
         if let Some(paths) = vectors::committed_files(&model.folder)? {
-            sources.extend(paths.into_iter().map(|path| (relative(&path, home, ""), path)));
+            sources.extend(
+                paths
+                    .into_iter()
+                    .map(|path| (relative(&path, home, ""), path)),
+            );
         }
     }
     Ok(sources)
@@ -434,13 +523,18 @@ impl<S: ContentSink> Copier<'_, S> {
         let metadata = file.metadata().map_err(io_error(path))?;
         let modified = nanoseconds(metadata.modified().map_err(io_error(path))?);
         let before = self.previous.and_then(|manifest| manifest.files.get(&name));
-        let saved = match before.filter(|file| file.bytes == metadata.len() && file.modified == modified) {
-            Some(file) if self.sink.has(file) => file.clone(),
-            _ => {
-                let (bytes, sha256) = self.sink.put(path, file)?;
-                SavedFile { bytes, modified, sha256 }
-            }
-        };
+        let saved =
+            match before.filter(|file| file.bytes == metadata.len() && file.modified == modified) {
+                Some(file) if self.sink.has(file) => file.clone(),
+                _ => {
+                    let (bytes, sha256) = self.sink.put(path, file)?;
+                    SavedFile {
+                        bytes,
+                        modified,
+                        sha256,
+                    }
+                }
+            };
         self.files.insert(name, saved);
         Ok(true)
     }
@@ -449,7 +543,9 @@ impl<S: ContentSink> Copier<'_, S> {
 /// Returns the name of a file relative to a folder, below another name.
 fn relative(path: &Path, folder: &Path, below: &str) -> String {
     let rest = path.strip_prefix(folder).unwrap_or(path);
-    let parts = rest.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let parts = rest
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy().into_owned());
     let below = Some(below.to_owned()).filter(|below| !below.is_empty());
     below.into_iter().chain(parts).collect::<Vec<_>>().join("/")
 }
@@ -459,7 +555,12 @@ fn files_below(path: &Path) -> Result<Vec<PathBuf>, EngineError> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => return Err(EngineError::Io { path: path.to_owned(), cause }),
+        Err(cause) => {
+            return Err(EngineError::Io {
+                path: path.to_owned(),
+                cause,
+            });
+        }
     };
     if metadata.is_file() {
         return Ok(vec![path.to_owned()]);
@@ -485,7 +586,9 @@ impl ContentSink for FolderSink<'_> {
     type Error = EngineError;
 
     fn has(&self, file: &SavedFile) -> bool {
-        object(self.target, &file.sha256).metadata().is_ok_and(|metadata| metadata.len() == file.bytes)
+        object(self.target, &file.sha256)
+            .metadata()
+            .is_ok_and(|metadata| metadata.len() == file.bytes)
     }
 
     fn put(&mut self, _: &Path, mut source: File) -> Result<(u64, String), EngineError> {
@@ -493,9 +596,13 @@ impl ContentSink for FolderSink<'_> {
         fs::create_dir_all(&objects).map_err(io_error(&objects))?;
         let temporary = objects.join("new");
         let mut file = File::create(&temporary).map_err(io_error(&temporary))?;
-        let (bytes, sha256) = copy_and_hash(&mut source, &mut file).map_err(io_error(&temporary))?;
+        let (bytes, sha256) =
+            copy_and_hash(&mut source, &mut file).map_err(io_error(&temporary))?;
         let object = object(self.target, &sha256);
-        if object.metadata().is_ok_and(|metadata| metadata.len() == bytes) {
+        if object
+            .metadata()
+            .is_ok_and(|metadata| metadata.len() == bytes)
+        {
             fs::remove_file(&temporary).map_err(io_error(&temporary))?;
             return Ok((bytes, sha256));
         }
@@ -512,21 +619,32 @@ impl ContentSink for FolderSink<'_> {
 /// Returns true if a text is a SHA-256 in lower-case hexadecimal digits.
 #[must_use]
 pub fn is_sha256(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == 64
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn unused_objects(target: &Path, used: &BTreeSet<&str>) -> Result<Vec<PathBuf>, EngineError> {
     let paths = files_below(&target.join(OBJECTS))?;
-    let is_used = |path: &PathBuf| path.file_name().is_some_and(|name| used.contains(&*name.to_string_lossy()));
+    let is_used = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| used.contains(&*name.to_string_lossy()))
+    };
     Ok(paths.into_iter().filter(|path| !is_used(path)).collect())
 }
 
 fn object(target: &Path, sha256: &str) -> PathBuf {
-    target.join(OBJECTS).join(sha256.get(..2).unwrap_or("00")).join(sha256)
+    target
+        .join(OBJECTS)
+        .join(sha256.get(..2).unwrap_or("00"))
+        .join(sha256)
 }
 
 fn nanoseconds(time: SystemTime) -> u64 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -547,29 +665,49 @@ pub fn copy_and_hash(source: &mut impl Read, target: &mut impl Write) -> io::Res
         target.write_all(&buffer[..read])?;
         bytes += read as u64;
     }
-    let sha256 = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hasher
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     Ok((bytes, sha256))
 }
 
 /// Restores a home from a backup into a folder that is empty, missing, or left by an interrupted restoration. Every file is
 /// compared with its checksum. `on_progress` gets the number of files done and of all files.
-pub fn restore(backup: &Path, home: &Path, on_progress: &dyn Fn(usize, usize)) -> Result<RestoreReport, EngineError> {
+pub fn restore(
+    backup: &Path,
+    home: &Path,
+    on_progress: &dyn Fn(usize, usize),
+) -> Result<RestoreReport, EngineError> {
     let manifest = read_manifest(backup)?;
     let marker = home.join(RESTORING);
     let is_empty = match fs::read_dir(home) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-        Err(cause) => return Err(EngineError::Io { path: home.to_owned(), cause }),
+        Err(cause) => {
+            return Err(EngineError::Io {
+                path: home.to_owned(),
+                cause,
+            });
+        }
     };
     if !is_empty && !marker.exists() {
         return Err(BackupError::NotEmpty(home.to_owned()).into());
     }
     create_private_folder(home)?;
     File::create(&marker).map_err(io_error(&marker))?;
-    let mut report =
-        RestoreReport { created: manifest.created.clone(), datasets: manifest.datasets, files: 0, bytes: 0 };
+    let mut report = RestoreReport {
+        created: manifest.created.clone(),
+        datasets: manifest.datasets,
+        files: 0,
+        bytes: 0,
+    };
     // A folder with settings is a home: they come last.
-    let (last, first): (Vec<_>, Vec<_>) = manifest.files.iter().partition(|(name, _)| *name == SETTINGS);
+    let (last, first): (Vec<_>, Vec<_>) = manifest
+        .files
+        .iter()
+        .partition(|(name, _)| *name == SETTINGS);
     for (name, file) in first.into_iter().chain(last) {
         on_progress(report.files, manifest.files.len());
         restore_file(backup, home, name, file)?;
@@ -577,20 +715,36 @@ pub fn restore(backup: &Path, home: &Path, on_progress: &dyn Fn(usize, usize)) -
         report.bytes += file.bytes;
     }
     let lock = home.join(LOCK);
-    File::options().create(true).truncate(false).write(true).open(&lock).map_err(io_error(&lock))?;
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&lock)
+        .map_err(io_error(&lock))?;
     fs::remove_file(&marker).map_err(io_error(&marker))?;
     Ok(report)
 }
 
 /// Copies a file of a backup into a home. It gets its name when its checksum has been verified.
-fn restore_file(backup: &Path, home: &Path, name: &str, file: &SavedFile) -> Result<(), EngineError> {
-    let damaged = |reason: String| BackupError::Damaged { path: backup.to_owned(), reason };
+fn restore_file(
+    backup: &Path,
+    home: &Path,
+    name: &str,
+    file: &SavedFile,
+) -> Result<(), EngineError> {
+    let damaged = |reason: String| BackupError::Damaged {
+        path: backup.to_owned(),
+        reason,
+    };
     let relative = Path::new(name);
     // It names the file to read.
     if !is_sha256(&file.sha256) {
         return Err(damaged(format!("{:?} is no SHA-256", file.sha256)).into());
     }
-    if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
+    if !relative
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)))
+    {
         return Err(damaged(format!("the manifest contains the path {name:?}")).into());
     }
     let (source, path) = (object(backup, &file.sha256), home.join(relative));
@@ -599,7 +753,12 @@ fn restore_file(backup: &Path, home: &Path, name: &str, file: &SavedFile) -> Res
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(damaged(format!("{name} is missing ({})", source.display())).into());
         }
-        Err(cause) => return Err(EngineError::Io { path: source, cause }),
+        Err(cause) => {
+            return Err(EngineError::Io {
+                path: source,
+                cause,
+            });
+        }
     };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(io_error(folder))?;
@@ -608,7 +767,11 @@ fn restore_file(backup: &Path, home: &Path, name: &str, file: &SavedFile) -> Res
     let mut output = File::create(&copy).map_err(io_error(&copy))?;
     let (bytes, sha256) = copy_and_hash(&mut input, &mut output).map_err(io_error(&copy))?;
     if bytes != file.bytes || sha256 != file.sha256 {
-        return Err(damaged(format!("the checksum of {name} is wrong ({})", source.display())).into());
+        return Err(damaged(format!(
+            "the checksum of {name} is wrong ({})",
+            source.display()
+        ))
+        .into());
     }
     output.sync_all().map_err(io_error(&copy))?;
     fs::rename(&copy, &path).map_err(io_error(&path))
@@ -619,9 +782,19 @@ mod tests {
     use super::*;
 
     fn manifest(files: &[(&str, &SavedFile)]) -> HomeManifest {
-        let files = files.iter().map(|(name, file)| ((*name).to_owned(), (*file).clone())).collect();
+        let files = files
+            .iter()
+            .map(|(name, file)| ((*name).to_owned(), (*file).clone()))
+            .collect();
         let (version, base) = ("0".to_owned(), "http://e.org/".to_owned());
-        HomeManifest { format: HomeManifest::FORMAT, version, created: None, base, datasets: 0, files }
+        HomeManifest {
+            format: HomeManifest::FORMAT,
+            version,
+            created: None,
+            base,
+            datasets: 0,
+            files,
+        }
     }
 
     #[test]
@@ -631,12 +804,26 @@ mod tests {
         let secret = folder.path().join("secret");
         fs::create_dir(&backup).expect("a folder");
         fs::write(&secret, "secret").expect("written");
-        for sha256 in [secret.to_string_lossy().into_owned(), "../../../secret".to_owned(), String::new()] {
-            let file = SavedFile { bytes: u64::MAX, modified: 0, sha256 };
+        for sha256 in [
+            secret.to_string_lossy().into_owned(),
+            "../../../secret".to_owned(),
+            String::new(),
+        ] {
+            let file = SavedFile {
+                bytes: u64::MAX,
+                modified: 0,
+                sha256,
+            };
             let manifest = manifest(&[("a", &file), ("b", &file)]);
             assert_eq!(manifest.bytes(), u64::MAX);
-            write_checked(&backup.join(MANIFEST), &serde_json::to_vec(&manifest).expect("JSON")).expect("written");
-            let error = restore(&backup, &home, &|_, _| {}).expect_err("a damaged backup").to_string();
+            write_checked(
+                &backup.join(MANIFEST),
+                &serde_json::to_vec(&manifest).expect("JSON"),
+            )
+            .expect("written");
+            let error = restore(&backup, &home, &|_, _| {})
+                .expect_err("a damaged backup")
+                .to_string();
             assert!(error.contains("is no SHA-256"), "{error}");
             assert!(!home.join("a").exists());
         }
@@ -650,10 +837,26 @@ mod tests {
         let object = object(&backup, &sha256);
         fs::create_dir_all(object.parent().expect("a folder")).expect("a folder");
         fs::write(&object, "base = 1").expect("written");
-        let manifest = manifest(&[(SETTINGS, &SavedFile { bytes: 8, modified: 0, sha256 })]);
-        write_checked(&backup.join(MANIFEST), &serde_json::to_vec(&manifest).expect("JSON")).expect("written");
-        let error = restore(&backup, &home, &|_, _| {}).expect_err("a damaged backup").to_string();
-        assert!(error.contains("the checksum of lodeseek.toml is wrong"), "{error}");
+        let manifest = manifest(&[(
+            SETTINGS,
+            &SavedFile {
+                bytes: 8,
+                modified: 0,
+                sha256,
+            },
+        )]);
+        write_checked(
+            &backup.join(MANIFEST),
+            &serde_json::to_vec(&manifest).expect("JSON"),
+        )
+        .expect("written");
+        let error = restore(&backup, &home, &|_, _| {})
+            .expect_err("a damaged backup")
+            .to_string();
+        assert!(
+            error.contains("the checksum of lodeseek.toml is wrong"),
+            "{error}"
+        );
         assert!(!home.join(SETTINGS).exists());
     }
 }

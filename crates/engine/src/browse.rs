@@ -72,24 +72,50 @@ impl IndexedCatalog {
             _ if is_by_year => end.saturating_add(groups.surplus).saturating_add(1),
             _ => usize::MAX,
         };
-        let (newest, total) = snapshot.newest(filtered.as_ref(), depth, |address| facet_counter.add(address));
+        let (newest, total) = snapshot.newest(filtered.as_ref(), depth, |address| {
+            facet_counter.add(address)
+        });
         let mut ids = Vec::with_capacity(newest.len());
         for address in newest {
             ids.push(snapshot.id(address)?);
         }
         if !is_by_year {
-            self.sort(&mut ids, request.order, &request.languages, &snapshot, |id| id)?;
+            self.sort(
+                &mut ids,
+                request.order,
+                &request.languages,
+                &snapshot,
+                |id| id,
+            )?;
         }
         let mut is_first = groups.first_of_group();
         ids.retain(|id| is_first(id));
         let mut datasets = Vec::new();
-        for (position, id) in ids.iter().enumerate().skip(request.skip).take(request.depth) {
-            let Some(card) = read_card(&snapshot, id)? else { continue };
+        for (position, id) in ids
+            .iter()
+            .enumerate()
+            .skip(request.skip)
+            .take(request.depth)
+        {
+            let Some(card) = read_card(&snapshot, id)? else {
+                continue;
+            };
             let snippet = card.snippet_in(&request.languages);
             let duplicates = references(groups.others(id), &snapshot)?;
-            datasets.push(ListedDataset { rank: position + 1, snippet, card, duplicates });
+            datasets.push(ListedDataset {
+                rank: position + 1,
+                snippet,
+                card,
+                duplicates,
+            });
         }
         let facets = facet_counter.finish(&request.filter, request.facets);
-        Ok(DatasetListing { of: snapshot.len(), total, more: ids.len() > end, facets, datasets })
+        Ok(DatasetListing {
+            of: snapshot.len(),
+            total,
+            more: ids.len() > end,
+            facets,
+            datasets,
+        })
     }
 }

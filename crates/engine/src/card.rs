@@ -44,7 +44,10 @@ pub struct Card {
     /// The name of the method that extracted its snippet.
     pub snippet_method: String,
     /// The name of the method that ranked the triples for encoders, as in `index --compact-method`.
-    #[serde(default = "default_compact_method", skip_serializing_if = "is_default_compact_method")]
+    #[serde(
+        default = "default_compact_method",
+        skip_serializing_if = "is_default_compact_method"
+    )]
     pub compact_method: String,
     /// Its snippet, with English labels where available.
     pub snippet: Vec<LabelledTriple>,
@@ -55,7 +58,9 @@ pub struct Card {
 }
 
 /// The languages besides English in which cards store labels: those of open data with most readers.
-pub const CARD_LANGUAGES: [&str; 11] = ["ar", "de", "es", "fr", "it", "ja", "nl", "pl", "pt", "ru", "zh"];
+pub const CARD_LANGUAGES: [&str; 11] = [
+    "ar", "de", "es", "fr", "it", "ja", "nl", "pl", "pt", "ru", "zh",
+];
 
 fn default_compact_method() -> String {
     DEFAULT_COMPACT_METHOD.name().to_owned()
@@ -68,8 +73,14 @@ fn is_default_compact_method(method: &String) -> bool {
 impl Card {
     /// Iterates over the licences: IRIs or texts.
     pub fn licenses(&self) -> impl Iterator<Item = &str> {
-        let own = self.metadata.license.as_deref().filter(|_| self.licenses.is_empty());
-        own.into_iter().chain(self.licenses.iter().map(String::as_str)).filter(|license| !license.trim().is_empty())
+        let own = self
+            .metadata
+            .license
+            .as_deref()
+            .filter(|_| self.licenses.is_empty());
+        own.into_iter()
+            .chain(self.licenses.iter().map(String::as_str))
+            .filter(|license| !license.trim().is_empty())
     }
 
     /// Returns true if the card has the content and the description of an entry. Options of the index are not compared.
@@ -86,7 +97,9 @@ impl Card {
     pub fn snippet_in(&self, languages: &[String]) -> Vec<LabelledTriple> {
         let preferred = languages.iter().take_while(|language| *language != "en");
         let primary = preferred.filter_map(|language| language.split('-').next());
-        let maps: Vec<_> = primary.filter_map(|language| self.labels.get(language)).collect();
+        let maps: Vec<_> = primary
+            .filter_map(|language| self.labels.get(language))
+            .collect();
         let relabel = |triple: &LabelledTriple| LabelledTriple {
             subject: relabel_term(&triple.subject, &maps),
             predicate: relabel_term(&triple.predicate, &maps),
@@ -101,8 +114,16 @@ fn relabel_term(term: &LabelledTerm, maps: &[&BTreeMap<String, String>]) -> Labe
     let mut relabelled = term.clone();
     if let Some(triple) = &term.triple {
         let part = |term| relabel_term(term, maps);
-        let [subject, predicate, object] = [&triple.subject, &triple.predicate, &triple.object].map(part);
-        return LabelledTerm::from_triple(LabelledTriple { subject, predicate, object }, term.value.clone());
+        let [subject, predicate, object] =
+            [&triple.subject, &triple.predicate, &triple.object].map(part);
+        return LabelledTerm::from_triple(
+            LabelledTriple {
+                subject,
+                predicate,
+                object,
+            },
+            term.value.clone(),
+        );
     }
     if !term.is_literal()
         && let Some(label) = maps.iter().find_map(|labels| labels.get(&term.value))
@@ -114,6 +135,8 @@ fn relabel_term(term: &LabelledTerm, maps: &[&BTreeMap<String, String>]) -> Labe
 
 /// Reads the card of a dataset. `None` if the index has no such dataset.
 pub(super) fn read_card(index: &Snapshot, id: &DatasetId) -> Result<Option<Card>, EngineError> {
-    let Some(bytes) = index.card(id)? else { return Ok(None) };
+    let Some(bytes) = index.card(id)? else {
+        return Ok(None);
+    };
     Ok(Some(serde_json::from_slice(&bytes)?))
 }

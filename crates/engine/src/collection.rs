@@ -1,7 +1,10 @@
 //! State of a collection: its datasets, and its size and freshness; removal of datasets.
 
 use super::works::count_works;
-use super::{AnalysisKind, CoverageSource, EngineError, IndexOptions, Searcher, Updater, index_folder, list_vectors};
+use super::{
+    AnalysisKind, CoverageSource, EngineError, IndexOptions, Searcher, Updater, index_folder,
+    list_vectors,
+};
 use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_index::vectors::Precision;
 use lodeseek_store::{Entry, LoadOptions, Store};
@@ -76,7 +79,11 @@ pub fn list_datasets(store: &Store) -> Result<Vec<CollectionDataset>, EngineErro
 
 /// Opens the index of a home, or returns `None` if there is none yet.
 fn open_index(home: &Path) -> Result<Option<Searcher>, EngineError> {
-    if has_index(home) { Ok(Some(Searcher::open(home)?)) } else { Ok(None) }
+    if has_index(home) {
+        Ok(Some(Searcher::open(home)?))
+    } else {
+        Ok(None)
+    }
 }
 
 fn has_index(home: &Path) -> bool {
@@ -84,8 +91,13 @@ fn has_index(home: &Path) -> bool {
 }
 
 /// Returns the state of a dataset. `searcher` reads the index, if there is one.
-pub(super) fn index_state(entry: &Entry, searcher: Option<&Searcher>) -> Result<IndexState, EngineError> {
-    let Some(searcher) = searcher else { return Ok(IndexState::NotIndexed) };
+pub(super) fn index_state(
+    entry: &Entry,
+    searcher: Option<&Searcher>,
+) -> Result<IndexState, EngineError> {
+    let Some(searcher) = searcher else {
+        return Ok(IndexState::NotIndexed);
+    };
     Ok(match searcher.catalog().card(&entry.dataset.metadata.id)? {
         None => IndexState::NotIndexed,
         Some(card) if card.is_current(entry)? => IndexState::Indexed,
@@ -193,29 +205,56 @@ pub struct VectorStatus {
 /// Returns the state of a collection.
 pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError> {
     let datasets = list_datasets(store)?;
-    let count = |state: IndexState| datasets.iter().filter(|dataset| dataset.state == state).count() as u64;
+    let count = |state: IndexState| {
+        datasets
+            .iter()
+            .filter(|dataset| dataset.state == state)
+            .count() as u64
+    };
     let index = match open_index(store.home())? {
         None => None,
         Some(searcher) => {
             let entries = searcher.catalog().len()?;
-            let (outdated, not_indexed) = (count(IndexState::Outdated), count(IndexState::NotIndexed));
+            let (outdated, not_indexed) =
+                (count(IndexState::Outdated), count(IndexState::NotIndexed));
             let in_both = datasets.len() as u64 - not_indexed;
             let analysis = searcher.catalog().analysis()?;
             let removed = entries.saturating_sub(in_both);
             let [places, periods] = coverage_counts(&searcher)?;
-            Some(IndexStatus { analysis, datasets: entries, outdated, not_indexed, removed, places, periods })
+            Some(IndexStatus {
+                analysis,
+                datasets: entries,
+                outdated,
+                not_indexed,
+                removed,
+                places,
+                periods,
+            })
         }
     };
     Ok(CollectionStatus {
         base: store.iris().base().to_owned(),
         datasets: datasets.len() as u64,
         triples: datasets.iter().map(|dataset| dataset.triples).sum(),
-        without_content: datasets.iter().filter(|dataset| dataset.triples == 0).count() as u64,
-        vectors: if index.is_some() { vector_states(store.home())? } else { Vec::new() },
+        without_content: datasets
+            .iter()
+            .filter(|dataset| dataset.triples == 0)
+            .count() as u64,
+        vectors: if index.is_some() {
+            vector_states(store.home())?
+        } else {
+            Vec::new()
+        },
         index,
         works: count_works(store.home())? as u64,
-        modified: datasets.iter().filter_map(|dataset| dataset.modified.clone()).max(),
-        bytes: sizes(store.home()).map_err(|cause| EngineError::Io { path: store.home().to_owned(), cause })?,
+        modified: datasets
+            .iter()
+            .filter_map(|dataset| dataset.modified.clone())
+            .max(),
+        bytes: sizes(store.home()).map_err(|cause| EngineError::Io {
+            path: store.home().to_owned(),
+            cause,
+        })?,
     })
 }
 
@@ -223,7 +262,9 @@ pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError>
 fn coverage_counts(searcher: &Searcher) -> Result<[CoverageCounts; 2], EngineError> {
     let mut counts = [CoverageCounts::default(); 2];
     for id in searcher.catalog().ids()? {
-        let Some(card) = searcher.catalog().card(&id)? else { continue };
+        let Some(card) = searcher.catalog().card(&id)? else {
+            continue;
+        };
         counts[0].add(card.coverage.place.map(|place| place.source));
         counts[1].add(card.coverage.period.map(|period| period.source));
     }
@@ -233,14 +274,21 @@ fn coverage_counts(searcher: &Searcher) -> Result<[CoverageCounts; 2], EngineErr
 fn vector_states(home: &Path) -> Result<Vec<VectorStatus>, EngineError> {
     let mut states = Vec::new();
     for (stored, missing) in list_vectors(home)? {
-        let folder = stored.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = stored
+            .folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let (description, problem) = match stored.description {
             Ok(description) => (Some(description), None),
             Err(problem) => (None, Some(problem)),
         };
         states.push(VectorStatus {
             columns: description.as_ref().map(|description| description.columns),
-            precision: description.as_ref().map(|description| description.precision),
+            precision: description
+                .as_ref()
+                .map(|description| description.precision),
             model: description.map_or(folder, |description| description.model),
             missing,
             bytes: stored.bytes,
@@ -255,7 +303,10 @@ fn sizes(home: &Path) -> io::Result<BTreeMap<String, u64>> {
     let mut sizes = BTreeMap::new();
     for entry in fs::read_dir(home)? {
         let entry = entry?;
-        sizes.insert(entry.file_name().to_string_lossy().into_owned(), size(&entry.path())?);
+        sizes.insert(
+            entry.file_name().to_string_lossy().into_owned(),
+            size(&entry.path())?,
+        );
     }
     Ok(sizes)
 }
@@ -301,7 +352,10 @@ const MIN_ID_SIMILARITY: f64 = 0.75;
 
 /// Returns the ids most similar to an unknown one, the most similar first, for messages.
 #[must_use]
-pub fn similar_ids<'i>(unknown: &str, ids: impl IntoIterator<Item = &'i DatasetId>) -> Vec<&'i DatasetId> {
+pub fn similar_ids<'i>(
+    unknown: &str,
+    ids: impl IntoIterator<Item = &'i DatasetId>,
+) -> Vec<&'i DatasetId> {
     let unknown = unknown.to_lowercase();
     let mut scored = Vec::new();
     for id in ids {
@@ -313,7 +367,11 @@ pub fn similar_ids<'i>(unknown: &str, ids: impl IntoIterator<Item = &'i DatasetI
         }
     }
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    scored.into_iter().take(MAX_SUGGESTIONS).map(|(_, id)| id).collect()
+    scored
+        .into_iter()
+        .take(MAX_SUGGESTIONS)
+        .map(|(_, id)| id)
+        .collect()
 }
 
 #[cfg(test)]
@@ -332,41 +390,72 @@ mod tests {
     fn load(store: &Store, datasets: &[(&str, &str)]) {
         let mut graphs = Vec::new();
         for (name, text) in datasets {
-            let metadata = Metadata { titles: vec![Text::plain(*name)], ..Metadata::new(id(name)) };
+            let metadata = Metadata {
+                titles: vec![Text::plain(*name)],
+                ..Metadata::new(id(name))
+            };
             let mut builder = TripleGraphBuilder::new();
             let literal = Literal::from(*text);
             let node = NamedNodeRef::new_unchecked("http://e.org/s");
             builder.insert(TripleRef::new(node, node, &literal));
             graphs.push((Dataset::new(metadata), builder.finish()));
         }
-        Loader::new(store).load_graphs(graphs, &|_| ()).expect("loaded");
+        Loader::new(store)
+            .load_graphs(graphs, &|_| ())
+            .expect("loaded");
     }
 
     fn states(store: &Store) -> Vec<(String, u64, IndexState)> {
         let datasets = list_datasets(store).expect("listed");
-        datasets.into_iter().map(|dataset| (dataset.title, dataset.triples, dataset.state)).collect()
+        datasets
+            .into_iter()
+            .map(|dataset| (dataset.title, dataset.triples, dataset.state))
+            .collect()
     }
 
     #[test]
     fn datasets_are_listed_with_their_state_and_removed() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE).expect("a base")).expect("a store");
+        let store = Store::in_memory(
+            folder.path(),
+            Iris::new(Iris::DEFAULT_BASE).expect("a base"),
+        )
+        .expect("a store");
         load(&store, &[("a", "one"), ("b", "two")]);
         let not_indexed = |name: &str| (name.to_owned(), 1, IndexState::NotIndexed);
         assert_eq!(states(&store), [not_indexed("a"), not_indexed("b")]);
         assert_eq!(collection_status(&store).expect("a status").index, None);
-        Indexer::new(&store, IndexOptions::default()).run(&|_| ()).expect("indexed");
+        Indexer::new(&store, IndexOptions::default())
+            .run(&|_| ())
+            .expect("indexed");
         load(&store, &[("b", "three"), ("c", "four")]);
-        let expected =
-            [("a".to_owned(), 1, IndexState::Indexed), ("b".to_owned(), 1, IndexState::Outdated), not_indexed("c")];
+        let expected = [
+            ("a".to_owned(), 1, IndexState::Indexed),
+            ("b".to_owned(), 1, IndexState::Outdated),
+            not_indexed("c"),
+        ];
         assert_eq!(states(&store), expected);
         store.remove(&[id("a")]).expect("removed");
         let status = collection_status(&store).expect("a status");
-        assert_eq!((status.datasets, status.triples, status.without_content), (2, 2, 0));
+        assert_eq!(
+            (status.datasets, status.triples, status.without_content),
+            (2, 2, 0)
+        );
         let index = status.index.expect("an index");
-        assert_eq!((index.datasets, index.outdated, index.not_indexed, index.removed), (2, 1, 1, 1));
+        assert_eq!(
+            (
+                index.datasets,
+                index.outdated,
+                index.not_indexed,
+                index.removed
+            ),
+            (2, 1, 1, 1)
+        );
         assert!(!index.is_up_to_date() && status.bytes["index"] > 0);
-        assert_eq!(remove_datasets(&store, &[id("b"), id("unknown")]).expect("removed"), 1);
+        assert_eq!(
+            remove_datasets(&store, &[id("b"), id("unknown")]).expect("removed"),
+            1
+        );
         assert_eq!(states(&store), [not_indexed("c")]);
         let searcher = Searcher::open(folder.path()).expect("an index");
         assert!(!searcher.catalog().ids().expect("ids").contains(&id("b")));
@@ -375,7 +464,12 @@ mod tests {
     #[test]
     fn similar_ids_are_suggested() {
         let ids = ["air-quality", "street-trees", "air-traffic", "soils"].map(id);
-        let named = |unknown| similar_ids(unknown, &ids).into_iter().map(DatasetId::as_str).collect::<Vec<_>>();
+        let named = |unknown| {
+            similar_ids(unknown, &ids)
+                .into_iter()
+                .map(DatasetId::as_str)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(named("air-qualty")[0], "air-quality");
         assert_eq!(named("Trees"), ["street-trees"]);
         assert_eq!(named("zzz"), Vec::<&str>::new());

@@ -21,13 +21,21 @@ impl Content {
     /// Wraps a graph.
     #[must_use]
     pub fn new(graph: TripleGraph) -> Self {
-        Self { graph, profile: OnceLock::new(), patterns: OnceLock::new() }
+        Self {
+            graph,
+            profile: OnceLock::new(),
+            patterns: OnceLock::new(),
+        }
     }
 
     /// Wraps a sample of a graph, with the profile of the whole graph.
     #[must_use]
     pub fn from_sample(sample: SampledGraph) -> Self {
-        Self { graph: sample.graph, profile: sample.profile.into(), patterns: OnceLock::new() }
+        Self {
+            graph: sample.graph,
+            profile: sample.profile.into(),
+            patterns: OnceLock::new(),
+        }
     }
 
     /// Returns the graph.
@@ -45,7 +53,8 @@ impl Content {
     /// Returns its entity patterns.
     #[must_use]
     pub fn patterns(&self) -> &Patterns {
-        self.patterns.get_or_init(|| Patterns::without_links(&self.graph))
+        self.patterns
+            .get_or_init(|| Patterns::without_links(&self.graph))
     }
 
     /// Estimates the memory in bytes: the graph, and four 32-bit numbers per term for profile and patterns.
@@ -71,7 +80,10 @@ struct CacheEntries {
 
 impl ContentCache {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { capacity, entries: Mutex::default() }
+        Self {
+            capacity,
+            entries: Mutex::default(),
+        }
     }
 
     /// Returns the content of a version, from the cache or from the home's files.
@@ -85,7 +97,8 @@ impl ContentCache {
                 let content = Content::new(sample);
                 if let Some(counts) = GraphCounts::read(home, version) {
                     // Coverage is weighted as in the complete graph.
-                    let profile = with_counts(Profile::new(&content.graph), &content.graph, &counts);
+                    let profile =
+                        with_counts(Profile::new(&content.graph), &content.graph, &counts);
                     content.profile.get_or_init(|| profile);
                 }
                 content
@@ -116,9 +129,16 @@ fn with_counts(mut profile: Profile, graph: &TripleGraph, counts: &GraphCounts) 
     };
     replace(
         &mut profile.classes,
-        counts.classes.iter().filter_map(|(class, count)| Some((name(class)?, *count))).collect(),
+        counts
+            .classes
+            .iter()
+            .filter_map(|(class, count)| Some((name(class)?, *count)))
+            .collect(),
     );
-    let properties = counts.properties.iter().filter_map(|(property, uses)| Some((name(property)?, uses.triples)));
+    let properties = counts
+        .properties
+        .iter()
+        .filter_map(|(property, uses)| Some((name(property)?, uses.triples)));
     replace(&mut profile.properties, properties.collect());
     profile.triples = counts.all.triples;
     profile.type_triples = counts.classes.iter().map(|(_, count)| count).sum();
@@ -127,7 +147,10 @@ fn with_counts(mut profile: Profile, graph: &TripleGraph, counts: &GraphCounts) 
 
 impl Default for CacheEntries {
     fn default() -> Self {
-        Self { contents: LruCache::unbounded(), bytes: 0 }
+        Self {
+            contents: LruCache::unbounded(),
+            bytes: 0,
+        }
     }
 }
 
@@ -178,9 +201,15 @@ mod tests {
         }
         assert!(cache.get("a").is_some());
         cache.insert("c", &content("c"), 2 * one);
-        assert_eq!(["a", "b", "c"].map(|name| cache.get(name).is_some()), [true, false, true]);
+        assert_eq!(
+            ["a", "b", "c"].map(|name| cache.get(name).is_some()),
+            [true, false, true]
+        );
         assert_eq!(cache.bytes, 2 * one);
         cache.insert("d", &content("d"), one - 1);
-        assert!(cache.get("d").is_none() && cache.bytes == 2 * one, "content beyond the capacity evicts nothing");
+        assert!(
+            cache.get("d").is_none() && cache.bytes == 2 * one,
+            "content beyond the capacity evicts nothing"
+        );
     }
 }

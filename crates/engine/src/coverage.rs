@@ -85,14 +85,26 @@ impl fmt::Display for PlaceCoverage {
         if let Some(name) = &self.name {
             write!(f, "{name}: ")?;
         }
-        write!(f, "{}, from {} ({})", self.bounds, self.source.name(), self.reason)
+        write!(
+            f,
+            "{}, from {} ({})",
+            self.bounds,
+            self.source.name(),
+            self.reason
+        )
     }
 }
 
 /// Writes the period and its origin, for example `2010..2015, from metadata (dcat:startDate)`.
 impl fmt::Display for PeriodCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, from {} ({})", self.period, self.source.name(), self.reason)
+        write!(
+            f,
+            "{}, from {} ({})",
+            self.period,
+            self.source.name(),
+            self.reason
+        )
     }
 }
 
@@ -147,7 +159,10 @@ impl Coverage {
 const POSITIONS: [(&str, [&str; 2]); 3] = [
     ("wgs84:lat", [geo::LAT, geo::LONG]),
     ("schema:latitude", [schema::LATITUDE, schema::LONGITUDE]),
-    ("schema:latitude", ["http://schema.org/latitude", "http://schema.org/longitude"]),
+    (
+        "schema:latitude",
+        ["http://schema.org/latitude", "http://schema.org/longitude"],
+    ),
 ];
 
 /// Derives the area from the positions and geometries in content.
@@ -155,25 +170,49 @@ fn content_place(graph: &TripleGraph) -> Option<PlaceCoverage> {
     let mut positions: Vec<BoundingBox> = Vec::new();
     let mut forms: BTreeSet<&str> = BTreeSet::new();
     for (form, [latitude, longitude]) in POSITIONS {
-        let (Some(latitude), Some(longitude)) = (graph.iri(latitude), graph.iri(longitude)) else { continue };
+        let (Some(latitude), Some(longitude)) = (graph.iri(latitude), graph.iri(longitude)) else {
+            continue;
+        };
         // Triples are sorted by subject. The longitude is looked up once a subject, not for each latitude.
-        for triples in graph.triples().chunk_by(|one, next| one.subject == next.subject) {
-            let mut longitudes = triples.iter().filter(|triple| triple.predicate == longitude);
-            let Some(longitude) = longitudes.find_map(|triple| number(graph, triple.object)) else { continue };
+        for triples in graph
+            .triples()
+            .chunk_by(|one, next| one.subject == next.subject)
+        {
+            let mut longitudes = triples
+                .iter()
+                .filter(|triple| triple.predicate == longitude);
+            let Some(longitude) = longitudes.find_map(|triple| number(graph, triple.object)) else {
+                continue;
+            };
             for triple in triples.iter().filter(|triple| triple.predicate == latitude) {
                 let latitude = number(graph, triple.object);
-                if let Some(position) = latitude.and_then(|latitude| usable_position(longitude, latitude)) {
+                if let Some(position) =
+                    latitude.and_then(|latitude| usable_position(longitude, latitude))
+                {
                     positions.push(position);
                     forms.insert(form);
                 }
             }
         }
     }
-    for (form, property) in [("geo:asWKT", geosparql::AS_WKT), ("geo:asGeoJSON", geosparql::AS_GEO_JSON)] {
-        let Some(property) = graph.iri(property) else { continue };
-        for triple in graph.triples().iter().filter(|triple| triple.predicate == property) {
+    for (form, property) in [
+        ("geo:asWKT", geosparql::AS_WKT),
+        ("geo:asGeoJSON", geosparql::AS_GEO_JSON),
+    ] {
+        let Some(property) = graph.iri(property) else {
+            continue;
+        };
+        for triple in graph
+            .triples()
+            .iter()
+            .filter(|triple| triple.predicate == property)
+        {
             let text = graph.term(triple.object).text().trim();
-            let bounds = if text.starts_with('{') { box_of_geojson(text) } else { box_of_wkt(text) };
+            let bounds = if text.starts_with('{') {
+                box_of_geojson(text)
+            } else {
+                box_of_wkt(text)
+            };
             if let Some(bounds) = bounds.filter(|bounds| bounds.microdegrees() != [0; 4]) {
                 positions.push(bounds);
                 forms.insert(form);
@@ -181,13 +220,26 @@ fn content_place(graph: &TripleGraph) -> Option<PlaceCoverage> {
         }
     }
     let number = positions.len();
-    let skipped = if number < MIN_TRIMMED_POSITIONS { 0 } else { number / TRIMMED_POSITIONS };
+    let skipped = if number < MIN_TRIMMED_POSITIONS {
+        0
+    } else {
+        number / TRIMMED_POSITIONS
+    };
     let bounds = BoundingBox::around_most(&positions, skipped)?;
     let forms: Vec<&str> = forms.into_iter().collect();
     let noun = if number == 1 { "position" } else { "positions" };
-    let note = if skipped > 0 { ", without the outermost 1 %" } else { "" };
+    let note = if skipped > 0 {
+        ", without the outermost 1 %"
+    } else {
+        ""
+    };
     let reason = format!("{number} {noun} ({}){note}", forms.join(", "));
-    Some(PlaceCoverage { bounds, name: None, source: CoverageSource::Content, reason })
+    Some(PlaceCoverage {
+        bounds,
+        name: None,
+        source: CoverageSource::Content,
+        reason,
+    })
 }
 
 fn number(graph: &TripleGraph, term: TermId) -> Option<f64> {
@@ -220,7 +272,11 @@ const SCHEMA_RECORD_DATES: [&str; 3] = ["dateCreated", "dateModified", "datePubl
 /// Derives the period from the dates in content.
 fn content_period(graph: &TripleGraph) -> Option<PeriodCoverage> {
     let mut of_records: FxHashSet<TermId> = FxHashSet::default();
-    of_records.extend(RECORD_DATES.iter().filter_map(|property| graph.iri(property)));
+    of_records.extend(
+        RECORD_DATES
+            .iter()
+            .filter_map(|property| graph.iri(property)),
+    );
     for name in SCHEMA_RECORD_DATES {
         of_records.extend(graph.iri(&format!("https://schema.org/{name}")));
         of_records.extend(graph.iri(&format!("http://schema.org/{name}")));
@@ -242,21 +298,39 @@ fn content_period(graph: &TripleGraph) -> Option<PeriodCoverage> {
     last.sort_unstable();
     let skipped = number / TRIMMED_DATES;
     let period = Period::new(Some(first[skipped]), Some(last[number - 1 - skipped]))?;
-    let note = if skipped > 0 { ", from the 5th to the 95th percentile" } else { "" };
+    let note = if skipped > 0 {
+        ", from the 5th to the 95th percentile"
+    } else {
+        ""
+    };
     let reason = format!("{number} dates{note}");
-    Some(PeriodCoverage { period, source: CoverageSource::Content, reason })
+    Some(PeriodCoverage {
+        period,
+        source: CoverageSource::Content,
+        reason,
+    })
 }
 
 /// Returns the first and the last day of a typed date within the years of content.
 fn date(graph: &TripleGraph, term: TermId) -> Option<(Day, Day)> {
-    let TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } = graph.term(term) else { return None };
+    let TermRef::Literal {
+        lexical,
+        kind: LiteralKind::Datatype(datatype),
+    } = graph.term(term)
+    else {
+        return None;
+    };
     let name = datatype.strip_prefix("http://www.w3.org/2001/XMLSchema#")?;
-    if !matches!(name, "date" | "dateTime" | "dateTimeStamp" | "gYear" | "gYearMonth") {
+    if !matches!(
+        name,
+        "date" | "dateTime" | "dateTimeStamp" | "gYear" | "gYearMonth"
+    ) {
         return None;
     }
     let period = Period::from_date_text(lexical)?;
     let (first, last) = period.first().zip(period.last())?;
-    (CONTENT_YEARS.contains(&first.year()) && CONTENT_YEARS.contains(&last.year())).then_some((first, last))
+    (CONTENT_YEARS.contains(&first.year()) && CONTENT_YEARS.contains(&last.year()))
+        .then_some((first, last))
 }
 
 #[cfg(test)]
@@ -278,10 +352,17 @@ mod tests {
         builder.finish()
     }
 
-    fn positions(properties: [&'static str; 2], positions: &[(f64, f64)]) -> Vec<(String, &'static str, Literal)> {
+    fn positions(
+        properties: [&'static str; 2],
+        positions: &[(f64, f64)],
+    ) -> Vec<(String, &'static str, Literal)> {
         let mut triples = Vec::new();
         for (number, (longitude, latitude)) in positions.iter().enumerate() {
-            triples.push((number.to_string(), properties[0], Literal::from(latitude.to_string())));
+            triples.push((
+                number.to_string(),
+                properties[0],
+                Literal::from(latitude.to_string()),
+            ));
             triples.push((number.to_string(), properties[1], Literal::from(*longitude)));
         }
         triples
@@ -297,18 +378,44 @@ mod tests {
 
     #[test]
     fn positions_of_content_have_a_box() {
-        let some = [(8.5, 47.4), (0.0, 0.0), (8.7, 47.0), (200_000.0, 5.0), (3.0, 91.0)];
+        let some = [
+            (8.5, 47.4),
+            (0.0, 0.0),
+            (8.7, 47.0),
+            (200_000.0, 5.0),
+            (3.0, 91.0),
+        ];
         let wgs84 = positions([geo::LAT, geo::LONG], &some);
-        assert_eq!(place(&wgs84), expected("8.5,47,8.7,47.4", "2 positions (wgs84:lat)"));
+        assert_eq!(
+            place(&wgs84),
+            expected("8.5,47,8.7,47.4", "2 positions (wgs84:lat)")
+        );
         for properties in [POSITIONS[1].1, POSITIONS[2].1] {
             let one = positions(properties, &some[..1]);
-            assert_eq!(place(&one), expected("8.5,47.4,8.5,47.4", "1 position (schema:latitude)"));
+            assert_eq!(
+                place(&one),
+                expected("8.5,47.4,8.5,47.4", "1 position (schema:latitude)")
+            );
         }
         let mut with_geometry = wgs84;
-        with_geometry.push(("g".to_owned(), geosparql::AS_WKT, Literal::from("LINESTRING(1 2, 3 4)")));
-        with_geometry.push(("h".to_owned(), geosparql::AS_WKT, Literal::from("POINT(0 0)")));
-        assert_eq!(place(&with_geometry), expected("1,2,8.7,47.4", "3 positions (geo:asWKT, wgs84:lat)"));
-        assert_eq!(place(&positions([geo::LAT, geo::LONG], &[(0.0, 0.0)])), None);
+        with_geometry.push((
+            "g".to_owned(),
+            geosparql::AS_WKT,
+            Literal::from("LINESTRING(1 2, 3 4)"),
+        ));
+        with_geometry.push((
+            "h".to_owned(),
+            geosparql::AS_WKT,
+            Literal::from("POINT(0 0)"),
+        ));
+        assert_eq!(
+            place(&with_geometry),
+            expected("1,2,8.7,47.4", "3 positions (geo:asWKT, wgs84:lat)")
+        );
+        assert_eq!(
+            place(&positions([geo::LAT, geo::LONG], &[(0.0, 0.0)])),
+            None
+        );
         let without_longitude = vec![("a".to_owned(), geo::LAT, Literal::from(5))];
         assert_eq!(place(&without_longitude), None);
     }
@@ -317,36 +424,71 @@ mod tests {
     fn longitudes_are_read_once_a_subject() {
         let mut triples = Vec::new();
         for number in 0..50_000 {
-            triples.push(("a".to_owned(), geo::LAT, Literal::from((f64::from(number) / 1000.0).to_string())));
-            triples.push(("a".to_owned(), geo::LONG, Literal::from(format!("east {number}"))));
+            triples.push((
+                "a".to_owned(),
+                geo::LAT,
+                Literal::from((f64::from(number) / 1000.0).to_string()),
+            ));
+            triples.push((
+                "a".to_owned(),
+                geo::LONG,
+                Literal::from(format!("east {number}")),
+            ));
         }
         assert_eq!(place(&triples), None);
         triples.push(("a".to_owned(), geo::LONG, Literal::from("8.5")));
         let (_, reason) = place(&triples).expect("a place");
-        assert_eq!(reason, "50000 positions (wgs84:lat), without the outermost 1 %");
+        assert_eq!(
+            reason,
+            "50000 positions (wgs84:lat), without the outermost 1 %"
+        );
     }
 
     #[test]
     fn few_outliers_do_not_extend_the_box() {
-        let mut many: Vec<(f64, f64)> = (0..198).map(|n| (178.0 + f64::from(n) / 50.0, -17.0)).collect();
+        let mut many: Vec<(f64, f64)> = (0..198)
+            .map(|n| (178.0 + f64::from(n) / 50.0, -17.0))
+            .collect();
         for (longitude, _) in &mut many {
             *longitude -= if *longitude > 180.0 { 360.0 } else { 0.0 };
         }
         many.extend([(-90.0, 60.0), (178.0, -80.0)]);
-        let found = content_place(&graph(&positions([geo::LAT, geo::LONG], &many))).expect("a place");
+        let found =
+            content_place(&graph(&positions([geo::LAT, geo::LONG], &many))).expect("a place");
         let [west, south, east, north] = found.bounds.degrees();
         assert_eq!((south, north), (-17.0, -17.0));
-        assert!(found.bounds.crosses_antimeridian() && west >= 178.0 && east <= -178.0, "{}", found.bounds);
-        assert_eq!(found.reason, "200 positions (wgs84:lat), without the outermost 1 %");
+        assert!(
+            found.bounds.crosses_antimeridian() && west >= 178.0 && east <= -178.0,
+            "{}",
+            found.bounds
+        );
+        assert_eq!(
+            found.reason,
+            "200 positions (wgs84:lat), without the outermost 1 %"
+        );
         many.truncate(99);
         many[0] = (0.5, 60.0);
         let few = content_place(&graph(&positions([geo::LAT, geo::LONG], &many))).expect("a place");
-        assert_eq!(few.bounds.degrees()[3], 60.0, "of less than a hundred, all count");
+        assert_eq!(
+            few.bounds.degrees()[3],
+            60.0,
+            "of less than a hundred, all count"
+        );
     }
 
-    fn dates(property: &'static str, datatype: &str, dates: &[&str]) -> Vec<(String, &'static str, Literal)> {
-        let typed = |text: &str| Literal::new_typed_literal(text, NamedNode::new_unchecked(format!("{XSD}{datatype}")));
-        dates.iter().enumerate().map(|(n, text)| (format!("{property}{n}"), property, typed(text))).collect()
+    fn dates(
+        property: &'static str,
+        datatype: &str,
+        dates: &[&str],
+    ) -> Vec<(String, &'static str, Literal)> {
+        let typed = |text: &str| {
+            Literal::new_typed_literal(text, NamedNode::new_unchecked(format!("{XSD}{datatype}")))
+        };
+        dates
+            .iter()
+            .enumerate()
+            .map(|(n, text)| (format!("{property}{n}"), property, typed(text)))
+            .collect()
     }
 
     fn period(triples: &[(String, &str, Literal)]) -> Option<(String, String)> {
@@ -361,14 +503,22 @@ mod tests {
         assert_eq!(period(&all[..6]), None, "four usable dates are too few");
         assert_eq!(period(&dates("http://e.org/year", "string", &years)), None);
         assert_eq!(period(&dates(dcterms::MODIFIED, "gYear", &years)), None);
-        assert_eq!(period(&dates("http://schema.org/dateModified", "gYear", &years)), None);
-        let mut days: Vec<String> = (1..=28).map(|day| format!("2010-02-{day:02}T10:00:00Z")).collect();
+        assert_eq!(
+            period(&dates("http://schema.org/dateModified", "gYear", &years)),
+            None
+        );
+        let mut days: Vec<String> = (1..=28)
+            .map(|day| format!("2010-02-{day:02}T10:00:00Z"))
+            .collect();
         days.extend((1..=12).map(|month| format!("2010-{month:02}-01T00:00:00Z")));
         let days: Vec<&str> = days.iter().map(String::as_str).collect();
         let found = period(&dates("http://e.org/time", "dateTime", &days)).expect("a period");
         assert_eq!(
             found,
-            ("2010-02-01..2010-10-01".to_owned(), "40 dates, from the 5th to the 95th percentile".to_owned())
+            (
+                "2010-02-01..2010-10-01".to_owned(),
+                "40 dates, from the 5th to the 95th percentile".to_owned()
+            )
         );
     }
 
@@ -379,13 +529,21 @@ mod tests {
         let derived = Coverage::new(&dataset, &content).place.expect("a place");
         assert_eq!(derived.source, CoverageSource::Content);
         let spatial = Literal::from("POINT(1 2)");
-        dataset.extra_statements.push(Statement::new(Node::Dataset, dcterms::SPATIAL, spatial));
+        dataset
+            .extra_statements
+            .push(Statement::new(Node::Dataset, dcterms::SPATIAL, spatial));
         let coverage = Coverage::new(&dataset, &content);
         let declared = coverage.place.clone().expect("a place");
-        assert_eq!((declared.source, declared.bounds.to_string().as_str()), (CoverageSource::Metadata, "1,2,1,2"));
+        assert_eq!(
+            (declared.source, declared.bounds.to_string().as_str()),
+            (CoverageSource::Metadata, "1,2,1,2")
+        );
         let json = serde_json::to_value(&coverage).expect("written");
         let place = serde_json::json!({ "box": [1.0, 2.0, 1.0, 2.0], "source": "metadata", "reason": "dct:spatial" });
         assert_eq!(json, serde_json::json!({ "place": place }));
-        assert_eq!(serde_json::from_value::<Coverage>(json).expect("read"), coverage);
+        assert_eq!(
+            serde_json::from_value::<Coverage>(json).expect("read"),
+            coverage
+        );
     }
 }

@@ -50,7 +50,11 @@ impl DatasetReference {
         Self {
             id: metadata.id.clone(),
             title: metadata.title().to_owned(),
-            publisher: metadata.publishers.first().or(metadata.creators.first()).map(|agent| agent.name.clone()),
+            publisher: metadata
+                .publishers
+                .first()
+                .or(metadata.creators.first())
+                .map(|agent| agent.name.clone()),
             source: metadata.source.clone(),
         }
     }
@@ -102,22 +106,32 @@ fn failed(home: &Path) -> impl FnOnce(io::Error) -> EngineError {
 
 /// Reads the file of duplicates, if there is one, and discards its content.
 pub(super) fn check(home: &Path) -> Result<(), EngineError> {
-    let Some(text) = store::read_checked(&path(home))? else { return Ok(()) };
-    serde_json::from_slice::<Duplicates>(&text).map_err(io::Error::other).map_err(failed(home))?;
+    let Some(text) = store::read_checked(&path(home))? else {
+        return Ok(());
+    };
+    serde_json::from_slice::<Duplicates>(&text)
+        .map_err(io::Error::other)
+        .map_err(failed(home))?;
     Ok(())
 }
 
 /// Returns the properties of a dataset that are compared.
 pub(super) fn candidate(store: &Store, entry: &Entry) -> Result<Candidate, EngineError> {
     let is_empty = entry.version == store::empty_version();
-    let content = if is_empty { None } else { Some(content(store, entry)?) };
+    let content = if is_empty {
+        None
+    } else {
+        Some(content(store, entry)?)
+    };
     Ok(Candidate::new(&entry.dataset, content.as_ref()))
 }
 
 /// Finds the duplicates among all datasets of a store and writes them to the home, replacing the file atomically.
 pub(super) fn update(store: &Store, candidates: &[Candidate]) -> Result<(), EngineError> {
     let home = store.home();
-    let text = serde_json::to_vec(&Duplicates::find(candidates)).map_err(io::Error::other).map_err(failed(home))?;
+    let text = serde_json::to_vec(&Duplicates::find(candidates))
+        .map_err(io::Error::other)
+        .map_err(failed(home))?;
     if store::read_checked(&path(home)).is_ok_and(|current| current.as_deref() == Some(&text)) {
         return Ok(());
     }
@@ -153,7 +167,12 @@ impl DuplicateGroups {
         for (place, ids) in duplicates.versions.iter().enumerate() {
             versions.extend(ids.iter().map(|id| (id.clone(), place)));
         }
-        Self { groups, versions, surplus: duplicates.surplus(), duplicates }
+        Self {
+            groups,
+            versions,
+            surplus: duplicates.surplus(),
+            duplicates,
+        }
     }
 
     /// Returns a predicate that is true for the first dataset of each group. Call it once for each dataset, in the order of
@@ -165,18 +184,29 @@ impl DuplicateGroups {
 
     /// Returns the reasons for which a dataset has duplicates.
     pub(super) fn reasons(&self, id: &DatasetId) -> BTreeSet<Reason> {
-        self.groups.get(id).map(|group| self.duplicates.groups[*group].reasons.clone()).unwrap_or_default()
+        self.groups
+            .get(id)
+            .map(|group| self.duplicates.groups[*group].reasons.clone())
+            .unwrap_or_default()
     }
 
     /// Returns all editions of a dataset, including itself. Empty if it has no other.
     pub(super) fn editions(&self, id: &DatasetId) -> &[DatasetId] {
-        self.versions.get(id).map_or(&[], |place| &self.duplicates.versions[*place])
+        self.versions
+            .get(id)
+            .map_or(&[], |place| &self.duplicates.versions[*place])
     }
 
     /// Returns the other members of a dataset's group.
     pub(super) fn others(&self, id: &DatasetId) -> impl Iterator<Item = &DatasetId> {
-        let group = self.groups.get(id).map(|group| &self.duplicates.groups[*group]);
-        group.into_iter().flat_map(|group| &group.members).filter(move |other| *other != id)
+        let group = self
+            .groups
+            .get(id)
+            .map(|group| &self.duplicates.groups[*group]);
+        group
+            .into_iter()
+            .flat_map(|group| &group.members)
+            .filter(move |other| *other != id)
     }
 }
 
@@ -199,7 +229,9 @@ impl DuplicateCache {
             return Ok(Arc::clone(groups));
         }
         let text = store::read_checked(&path(home))?.unwrap_or_default();
-        let duplicates = serde_json::from_slice(&text).map_err(io::Error::other).map_err(failed(home))?;
+        let duplicates = serde_json::from_slice(&text)
+            .map_err(io::Error::other)
+            .map_err(failed(home))?;
         let groups = Arc::new(DuplicateGroups::new(duplicates));
         *cached = Some((modified, Arc::clone(&groups)));
         Ok(groups)

@@ -4,8 +4,8 @@ use super::{DerivedSource, EngineError, index_folder, vectors_folder};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::document::CompactDocument;
 use lodeseek_index::vectors::{
-    self, Description, Precision, Rows, StoredVectors, Vectors, VectorsError, VectorsSnapshot, VectorsWriter,
-    model_folder,
+    self, Description, Precision, Rows, StoredVectors, Vectors, VectorsError, VectorsSnapshot,
+    VectorsWriter, model_folder,
 };
 use lodeseek_index::{Index, Snapshot};
 use lodeseek_rerank::{Encoder, Granularity, Matrix, Passage, Similarity, dpr};
@@ -31,7 +31,11 @@ pub struct EncodingOptions {
 
 impl Default for EncodingOptions {
     fn default() -> Self {
-        Self { precision: Precision::default(), batch: 16, commit: 512 }
+        Self {
+            precision: Precision::default(),
+            batch: 16,
+            commit: 512,
+        }
     }
 }
 
@@ -126,8 +130,15 @@ pub(crate) fn encode_all_until(
     for (encoder, options) in encoders {
         jobs.push(EncodingJob::new(home, *encoder, *options, &ids, &snapshot)?);
     }
-    let pending: Vec<&DatasetId> = ids.iter().filter(|id| jobs.iter().any(|job| job.is_pending(id))).collect();
-    let batch = encoders.iter().map(|(_, options)| options.batch.max(1)).min().unwrap_or(1);
+    let pending: Vec<&DatasetId> = ids
+        .iter()
+        .filter(|id| jobs.iter().any(|job| job.is_pending(id)))
+        .collect();
+    let batch = encoders
+        .iter()
+        .map(|(_, options)| options.batch.max(1))
+        .min()
+        .unwrap_or(1);
     let mut datasets = 0;
     for batch in pending.chunks(batch) {
         if is_cancelled() {
@@ -145,7 +156,10 @@ pub(crate) fn encode_all_until(
             break;
         }
         datasets += batch.len();
-        on_progress(EncodingProgress { datasets, total: pending.len() });
+        on_progress(EncodingProgress {
+            datasets,
+            total: pending.len(),
+        });
     }
     // All jobs finish before the first failure is returned.
     let reports: Vec<_> = jobs.into_iter().map(EncodingJob::finish).collect();
@@ -176,11 +190,22 @@ impl<'e> EncodingJob<'e> {
         let started = Instant::now();
         let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
         let mut writer = VectorsWriter::open(&folder, description(encoder, &options))?;
-        let mut report = EncodingReport { model: encoder.name().to_owned(), ..EncodingReport::default() };
+        let mut report = EncodingReport {
+            model: encoder.name().to_owned(),
+            ..EncodingReport::default()
+        };
         report.removed = remove_unindexed(&mut writer, ids);
         let pending = pending(ids, snapshot, &writer, &mut report)?;
         report.time = started.elapsed();
-        Ok(Self { encoder, writer, commit: options.commit, pending, uncommitted: 0, report, failure: None })
+        Ok(Self {
+            encoder,
+            writer,
+            commit: options.commit,
+            pending,
+            uncommitted: 0,
+            report,
+            failure: None,
+        })
     }
 
     fn is_pending(&self, id: &DatasetId) -> bool {
@@ -188,7 +213,11 @@ impl<'e> EncodingJob<'e> {
     }
 
     /// Encodes the pending ones of some datasets, unless the job has failed.
-    fn encode(&mut self, texts: &[(&DatasetId, CompactDocument)], source: Option<&dyn DerivedSource>) {
+    fn encode(
+        &mut self,
+        texts: &[(&DatasetId, CompactDocument)],
+        source: Option<&dyn DerivedSource>,
+    ) {
         if self.failure.is_none() {
             self.failure = self.try_encode(texts, source).err();
         }
@@ -201,12 +230,19 @@ impl<'e> EncodingJob<'e> {
     ) -> Result<(), EngineError> {
         let started = Instant::now();
         let texts: Vec<_> = texts.iter().filter(|(id, _)| self.is_pending(id)).collect();
-        let Description { fingerprint, columns, precision, .. } = self.writer.description().clone();
+        let Description {
+            fingerprint,
+            columns,
+            precision,
+            ..
+        } = self.writer.description().clone();
         let mut unknown = Vec::with_capacity(texts.len());
         for (id, compact) in &texts {
             let digest = digest(compact)?;
             let known = source.and_then(|source| source.vectors(id, &fingerprint, &digest));
-            let fits = |rows: &Rows| rows.rows() == 0 || (rows.columns(), rows.precision()) == (columns, precision);
+            let fits = |rows: &Rows| {
+                rows.rows() == 0 || (rows.columns(), rows.precision()) == (columns, precision)
+            };
             match known.filter(|matrices| matrices.iter().all(fits)) {
                 Some([metadata, data]) => {
                     self.writer.put((*id).clone(), digest, [&metadata, &data])?;
@@ -215,7 +251,8 @@ impl<'e> EncodingJob<'e> {
                 None => unknown.push((*id, digest, compact)),
             }
         }
-        let documents: Vec<&CompactDocument> = unknown.iter().map(|(_, _, compact)| *compact).collect();
+        let documents: Vec<&CompactDocument> =
+            unknown.iter().map(|(_, _, compact)| *compact).collect();
         let matrices = encode_documents(self.encoder, &documents, precision)?;
         for ((id, digest, _), [metadata, data]) in unknown.into_iter().zip(matrices) {
             self.writer.put(id.clone(), digest, [&metadata, &data])?;
@@ -249,10 +286,18 @@ fn encode_documents(
     documents: &[&CompactDocument],
     precision: Precision,
 ) -> Result<Vec<[Rows; 2]>, EngineError> {
-    let passages: Vec<Passage<'_>> = documents.iter().flat_map(|document| passages(document)).collect();
+    let passages: Vec<Passage<'_>> = documents
+        .iter()
+        .flat_map(|document| passages(document))
+        .collect();
     let matrices = encoder.encode_passages(&passages)?;
     let pairs = matrices.as_chunks::<2>().0.iter();
-    Ok(pairs.map(|pair| pair.each_ref().map(|matrix| pack_rows(encoder, matrix, precision))).collect())
+    Ok(pairs
+        .map(|pair| {
+            pair.each_ref()
+                .map(|matrix| pack_rows(encoder, matrix, precision))
+        })
+        .collect())
 }
 
 /// Vectors of a dataset by one encoder.
@@ -277,11 +322,17 @@ pub fn encode_dataset(
 ) -> Result<EncodedDataset, EngineError> {
     let compact: CompactDocument = serde_json::from_slice(compact)?;
     let precision = precision_of(encoder, precision);
-    let matrices = encode_documents(encoder, &[&compact], precision)?.pop().unwrap_or_else(|| {
-        let empty = Rows::pack(&[], encoder.dimension(), precision);
-        [empty.clone(), empty]
-    });
-    Ok(EncodedDataset { fingerprint: encoder.fingerprint().to_owned(), digest: digest(&compact)?, matrices })
+    let matrices = encode_documents(encoder, &[&compact], precision)?
+        .pop()
+        .unwrap_or_else(|| {
+            let empty = Rows::pack(&[], encoder.dimension(), precision);
+            [empty.clone(), empty]
+        });
+    Ok(EncodedDataset {
+        fingerprint: encoder.fingerprint().to_owned(),
+        digest: digest(&compact)?,
+        matrices,
+    })
 }
 
 /// Returns true if a home has vectors of an encoder, also if none are up to date.
@@ -295,7 +346,11 @@ pub fn has_vectors(home: &Path, encoder: &dyn Encoder) -> Result<bool, EngineErr
 }
 
 /// Creates vectors of an encoder without any dataset, for a home that is filled later.
-pub fn create_vectors(home: &Path, encoder: &dyn Encoder, options: &EncodingOptions) -> Result<(), EngineError> {
+pub fn create_vectors(
+    home: &Path,
+    encoder: &dyn Encoder,
+    options: &EncodingOptions,
+) -> Result<(), EngineError> {
     let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
     Ok(VectorsWriter::open(&folder, description(encoder, options))?.finish()?)
 }
@@ -329,7 +384,11 @@ pub fn list_vectors(home: &Path) -> Result<Vec<(StoredVectors, usize)>, EngineEr
     let mut snapshots: Vec<Option<Arc<VectorsSnapshot>>> = Vec::with_capacity(listed.len());
     for one in &mut listed {
         let read = |fingerprint: &str| Vectors::open(&one.folder, fingerprint)?.snapshot();
-        let snapshot = match one.description.as_ref().map(|description| read(&description.fingerprint)) {
+        let snapshot = match one
+            .description
+            .as_ref()
+            .map(|description| read(&description.fingerprint))
+        {
             Ok(Ok(snapshot)) => Some(snapshot),
             Ok(Err(error)) => {
                 one.description = Err(error.to_string());
@@ -342,7 +401,9 @@ pub fn list_vectors(home: &Path) -> Result<Vec<(StoredVectors, usize)>, EngineEr
     let mut missing = vec![0; listed.len()];
     let snapshot = Index::open(&index_folder(home))?.snapshot()?;
     for id in snapshot.versions()?.into_keys() {
-        let Some(compact) = read_compact_document(&snapshot, &id)? else { continue };
+        let Some(compact) = read_compact_document(&snapshot, &id)? else {
+            continue;
+        };
         let digest = digest(&compact)?;
         for (vectors, missing) in snapshots.iter().zip(&mut missing) {
             let encoded = vectors.as_ref().and_then(|vectors| vectors.digest(&id));
@@ -354,7 +415,11 @@ pub fn list_vectors(home: &Path) -> Result<Vec<(StoredVectors, usize)>, EngineEr
 
 /// Removes the vectors of datasets that are no longer in the index. Returns their number.
 fn remove_unindexed(writer: &mut VectorsWriter, ids: &[DatasetId]) -> usize {
-    let unindexed: Vec<DatasetId> = writer.ids().filter(|id| ids.binary_search(id).is_err()).cloned().collect();
+    let unindexed: Vec<DatasetId> = writer
+        .ids()
+        .filter(|id| ids.binary_search(id).is_err())
+        .cloned()
+        .collect();
     for id in &unindexed {
         writer.remove(id);
     }
@@ -371,7 +436,9 @@ fn pending(
 ) -> Result<Vec<DatasetId>, EngineError> {
     let mut pending = Vec::new();
     for id in ids {
-        let Some(compact) = read_compact_document(snapshot, id)? else { continue };
+        let Some(compact) = read_compact_document(snapshot, id)? else {
+            continue;
+        };
         if writer.digest(id) == Some(digest(&compact)?.as_str()) && writer.is_sound(id)? {
             report.unchanged += 1;
         } else {
@@ -400,7 +467,9 @@ pub(super) fn read_compact_document(
     snapshot: &Snapshot,
     id: &DatasetId,
 ) -> Result<Option<CompactDocument>, EngineError> {
-    let Some(bytes) = snapshot.compact(id)? else { return Ok(None) };
+    let Some(bytes) = snapshot.compact(id)? else {
+        return Ok(None);
+    };
     Ok(Some(serde_json::from_slice(&bytes)?))
 }
 
@@ -408,8 +477,14 @@ pub(super) fn read_compact_document(
 #[must_use]
 pub fn passages(compact: &CompactDocument) -> [Passage<'_>; 2] {
     [
-        Passage { parts: &compact.metadata, pieces_a_part: None },
-        Passage { parts: &compact.triples, pieces_a_part: Some(MAX_PIECES_PER_TRIPLE) },
+        Passage {
+            parts: &compact.metadata,
+            pieces_a_part: None,
+        },
+        Passage {
+            parts: &compact.triples,
+            pieces_a_part: Some(MAX_PIECES_PER_TRIPLE),
+        },
     ]
 }
 
@@ -418,5 +493,9 @@ pub(super) fn digest(compact: &CompactDocument) -> Result<String, EngineError> {
     use sha2::{Digest, Sha256};
     let encoded = passages(compact).map(|passage| (passage.parts, passage.pieces_a_part));
     let digest = Sha256::digest(serde_json::to_vec(&encoded)?);
-    Ok(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+    Ok(digest
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
 }

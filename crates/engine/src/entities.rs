@@ -8,7 +8,9 @@ use super::indexed_catalog::IndexedCatalog;
 use super::snippets::label_all;
 use super::{Card, EngineError, QueryWords};
 use lodeseek_catalog::DatasetId;
-use lodeseek_index::{AnalyzedQuery, Condition, DocumentAddress, EntityMatch, EntitySearch, FilteredDocs, Snapshot};
+use lodeseek_index::{
+    AnalyzedQuery, Condition, DocumentAddress, EntityMatch, EntitySearch, FilteredDocs, Snapshot,
+};
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use lodeseek_snippet::{Deadline, LabelledTriple};
 use std::collections::BTreeMap;
@@ -94,7 +96,10 @@ pub(super) fn search_entities(
     // The graph of a dataset is read once for all its hits.
     let mut by_dataset: BTreeMap<DocumentAddress, Vec<(usize, EntityMatch)>> = BTreeMap::new();
     for (place, entity) in found.best.into_iter().enumerate().skip(request.skip) {
-        by_dataset.entry(entity.address).or_default().push((place + 1, entity));
+        by_dataset
+            .entry(entity.address)
+            .or_default()
+            .push((place + 1, entity));
     }
     for (address, entities) in by_dataset {
         if deadline.has_passed() {
@@ -102,21 +107,32 @@ pub(super) fn search_entities(
             break;
         }
         let id = snapshot.id(address)?;
-        let Some(card) = snapshot.card(&id)? else { continue };
+        let Some(card) = snapshot.card(&id)? else {
+            continue;
+        };
         let card: Card = serde_json::from_slice(&card)?;
         // The content may have been replaced since it was indexed.
         let Ok(content) = contents.read(catalog.home(), &card.version) else {
             response.is_complete = false;
             continue;
         };
-        add_hits(&card, &content, &entities, &request.languages, &mut response);
+        add_hits(
+            &card,
+            &content,
+            &entities,
+            &request.languages,
+            &mut response,
+        );
     }
     response.hits.sort_by_key(|hit| hit.rank);
     Ok(response)
 }
 
 /// Returns the documents of some datasets. `None`: all datasets.
-fn restricted_to(datasets: &[DatasetId], snapshot: &Snapshot) -> Result<Option<FilteredDocs>, EngineError> {
+fn restricted_to(
+    datasets: &[DatasetId],
+    snapshot: &Snapshot,
+) -> Result<Option<FilteredDocs>, EngineError> {
     if datasets.is_empty() {
         return Ok(None);
     }
@@ -142,12 +158,17 @@ fn add_hits(
     let mut wanted = wanted.into_iter().peekable();
     let mut triples = Vec::with_capacity(entities.len());
     let mut found = Vec::with_capacity(entities.len());
-    let literals = graph.triples().iter().filter(|triple| ends_in_literal(graph, triple.object));
+    let literals = graph
+        .triples()
+        .iter()
+        .filter(|triple| ends_in_literal(graph, triple.object));
     for (place, triple) in literals.enumerate() {
         if wanted.peek().is_none() {
             break;
         }
-        while let Some((rank, entity)) = wanted.next_if(|(_, entity)| entity.literal as usize == place) {
+        while let Some((rank, entity)) =
+            wanted.next_if(|(_, entity)| entity.literal as usize == place)
+        {
             triples.push(*triple);
             found.push((*rank, entity.score));
         }

@@ -29,14 +29,24 @@ pub(super) fn find(
     limit: usize,
     work: Option<u64>,
 ) -> Vec<Evidence> {
-    let cover =
-        KeywordCover::new(matches).with_weights(weights.to_vec()).with_filling().with_work(work.unwrap_or(u64::MAX));
-    let triples = cover.extract(graph, &Profile::default(), TripleBudget(limit)).triples;
+    let cover = KeywordCover::new(matches)
+        .with_weights(weights.to_vec())
+        .with_filling()
+        .with_work(work.unwrap_or(u64::MAX));
+    let triples = cover
+        .extract(graph, &Profile::default(), TripleBudget(limit))
+        .triples;
     let labelled = label_all(graph, &triples, languages);
     let mut evidence = Vec::with_capacity(triples.len());
     for (labelled, triple) in labelled.into_iter().zip(triples) {
-        let matched = matches.triple(triple).places().map(|place| terms[place].clone());
-        evidence.push(Evidence { triple: labelled, terms: matched.collect() });
+        let matched = matches
+            .triple(triple)
+            .places()
+            .map(|place| terms[place].clone());
+        evidence.push(Evidence {
+            triple: labelled,
+            terms: matched.collect(),
+        });
     }
     evidence
 }

@@ -17,7 +17,12 @@ const MAX_VALUES: usize = 1000;
 
 /// Returns the facts of a dataset. Its languages are those that the catalogue declares, and those of the language tags in
 /// its content.
-pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph, coverage: &Coverage) -> Facts {
+pub(super) fn facts(
+    entry: &Entry,
+    profile: &Profile,
+    graph: &TripleGraph,
+    coverage: &Coverage,
+) -> Facts {
     let metadata = &entry.dataset.metadata;
     let mut values = Values::default();
     for theme in &metadata.themes {
@@ -25,18 +30,37 @@ pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph, cover
     }
     values.add(Facet::Theme, entry.dataset.theme_names());
     values.add(Facet::Class, classes(&entry.dataset, profile, graph));
-    values.add(Facet::Keyword, metadata.keywords.iter().map(|keyword| keyword.value.as_str()));
-    values.add(Facet::Publisher, metadata.publishers.iter().map(|agent| agent.name.as_str()));
-    values.add(Facet::Creator, metadata.agents().map(|agent| agent.name.as_str()));
+    values.add(
+        Facet::Keyword,
+        metadata
+            .keywords
+            .iter()
+            .map(|keyword| keyword.value.as_str()),
+    );
+    values.add(
+        Facet::Publisher,
+        metadata.publishers.iter().map(|agent| agent.name.as_str()),
+    );
+    values.add(
+        Facet::Creator,
+        metadata.agents().map(|agent| agent.name.as_str()),
+    );
     values.add(Facet::Format, entry.dataset.format_names());
     values.add(Facet::License, entry.dataset.licenses());
     values.add(Facet::Language, entry.dataset.language_names());
-    values.add(Facet::Language, profile.languages.iter().map(|(tag, _)| language_name(tag)));
+    values.add(
+        Facet::Language,
+        profile.languages.iter().map(|(tag, _)| language_name(tag)),
+    );
     values.add(Facet::Vocabulary, vocabularies(&entry.dataset, profile));
     values.add(Facet::Source, portal(entry));
     let (year, variants) = (metadata.first_year(), metadata.alternatives.len() as u64);
     Facts {
-        numbers: NumericFacts { year, uses: metadata.uses, variants },
+        numbers: NumericFacts {
+            year,
+            uses: metadata.uses,
+            variants,
+        },
         values: values.all,
         place: coverage.place.as_ref().map(|place| place.bounds),
         period: coverage.period.as_ref().map(|period| period.period),
@@ -58,7 +82,14 @@ impl Values {
             if *number == MAX_VALUES {
                 return;
             }
-            let value = (facet, value.as_ref().split_whitespace().collect::<Vec<_>>().join(" "));
+            let value = (
+                facet,
+                value
+                    .as_ref()
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            );
             let is_value = !value.1.is_empty() && value.1.chars().count() <= MAX_VALUE_CHARS;
             if is_value && self.seen.insert(value.clone()) {
                 *number += 1;
@@ -69,28 +100,51 @@ impl Values {
 }
 
 /// Returns the IRIs of its classes: first those of the stored content, then those of its endpoint.
-fn classes<'d>(dataset: &'d Dataset, profile: &'d Profile, graph: &'d TripleGraph) -> impl Iterator<Item = &'d str> {
+fn classes<'d>(
+    dataset: &'d Dataset,
+    profile: &'d Profile,
+    graph: &'d TripleGraph,
+) -> impl Iterator<Item = &'d str> {
     let iri = |&(class, _): &(TermId, u64)| match graph.term(class) {
         TermRef::Iri(iri) => Some(iri),
         _ => None,
     };
-    let remote = dataset.remote.iter().flat_map(|remote| &remote.classes).map(|(class, _)| class.as_str());
+    let remote = dataset
+        .remote
+        .iter()
+        .flat_map(|remote| &remote.classes)
+        .map(|(class, _)| class.as_str());
     profile.classes.iter().filter_map(iri).chain(remote)
 }
 
 /// Returns the namespaces of its classes and properties.
 fn vocabularies<'d>(dataset: &'d Dataset, profile: &'d Profile) -> impl Iterator<Item = &'d str> {
-    let remote = dataset.remote.iter().flat_map(|remote| remote.classes.iter().chain(&remote.properties));
+    let remote = dataset
+        .remote
+        .iter()
+        .flat_map(|remote| remote.classes.iter().chain(&remote.properties));
     let remote = remote.filter_map(|(iri, _)| namespace(iri));
-    profile.vocabularies.iter().map(|(namespace, _)| namespace.as_str()).chain(remote)
+    profile
+        .vocabularies
+        .iter()
+        .map(|(namespace, _)| namespace.as_str())
+        .chain(remote)
 }
 
 /// Returns the host of the catalogue that it was harvested from or, if it was loaded from a file, the host of its IRI.
 pub(super) fn portal(entry: &Entry) -> Option<String> {
-    let address = entry.origin.as_deref().or(entry.dataset.metadata.source.as_deref())?;
-    let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"))?;
+    let address = entry
+        .origin
+        .as_deref()
+        .or(entry.dataset.metadata.source.as_deref())?;
+    let rest = address
+        .strip_prefix("https://")
+        .or_else(|| address.strip_prefix("http://"))?;
     let host = rest.split(['/', '?', '#']).next()?.to_lowercase();
-    Some(host.strip_prefix("www.").map_or(host.clone(), str::to_owned))
+    Some(
+        host.strip_prefix("www.")
+            .map_or(host.clone(), str::to_owned),
+    )
 }
 
 fn facet(scheme: Scheme) -> Facet {
@@ -112,21 +166,35 @@ fn facet(scheme: Scheme) -> Facet {
 /// ```
 #[must_use]
 pub fn facet_label(facet: Facet, value: &str) -> String {
-    let prefix = |namespace: &str| PREFIXES.iter().find(|(_, known)| *known == namespace).map(|(prefix, _)| *prefix);
+    let prefix = |namespace: &str| {
+        PREFIXES
+            .iter()
+            .find(|(_, known)| *known == namespace)
+            .map(|(prefix, _)| *prefix)
+    };
     match facet {
         Facet::Class => match namespace(value).and_then(prefix) {
             Some(prefix) => format!("{prefix}:{}", local_name(value)),
             None => words(local_name(value)),
         },
-        Facet::Vocabulary => prefix(value).map_or_else(|| shorten_address(value.trim_end_matches('#')), str::to_owned),
+        Facet::Vocabulary => prefix(value).map_or_else(
+            || shorten_address(value.trim_end_matches('#')),
+            str::to_owned,
+        ),
         _ => shorten_address(value),
     }
 }
 
 /// Returns an address without scheme, `www.` and trailing slashes.
 fn shorten_address(value: &str) -> String {
-    let address = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"));
-    address.map_or(value, |rest| rest.trim_start_matches("www.").trim_end_matches('/')).to_owned()
+    let address = value
+        .strip_prefix("https://")
+        .or_else(|| value.strip_prefix("http://"));
+    address
+        .map_or(value, |rest| {
+            rest.trim_start_matches("www.").trim_end_matches('/')
+        })
+        .to_owned()
 }
 
 /// Returns the facet value for a text typed by a user: expands IRIs written with a well-known prefix.
@@ -139,9 +207,16 @@ fn shorten_address(value: &str) -> String {
 /// ```
 #[must_use]
 pub fn facet_value(facet: Facet, text: &str) -> String {
-    let namespace = |prefix: &str| PREFIXES.iter().find(|(known, _)| *known == prefix).map(|(_, namespace)| *namespace);
+    let namespace = |prefix: &str| {
+        PREFIXES
+            .iter()
+            .find(|(known, _)| *known == prefix)
+            .map(|(_, namespace)| *namespace)
+    };
     let iri = match facet {
-        Facet::Class => text.split_once(':').and_then(|(prefix, name)| Some(format!("{}{name}", namespace(prefix)?))),
+        Facet::Class => text
+            .split_once(':')
+            .and_then(|(prefix, name)| Some(format!("{}{name}", namespace(prefix)?))),
         Facet::Vocabulary => namespace(text.trim_end_matches(':')).map(str::to_owned),
         _ => None,
     };
@@ -158,7 +233,11 @@ mod tests {
     use oxrdf::{Literal, NamedNodeRef, TripleRef};
 
     fn entry(metadata: Metadata) -> Entry {
-        Entry { dataset: Dataset::new(metadata), version: String::new(), origin: None }
+        Entry {
+            dataset: Dataset::new(metadata),
+            version: String::new(),
+            origin: None,
+        }
     }
 
     fn values(entry: &Entry, graph: &TripleGraph) -> Vec<(Facet, String)> {
@@ -167,7 +246,11 @@ mod tests {
 
     #[test]
     fn tags_and_names_of_a_language_are_one_value() {
-        let theme = |label: &str| Theme { label: label.to_owned(), scheme: Scheme::Language, iri: None };
+        let theme = |label: &str| Theme {
+            label: label.to_owned(),
+            scheme: Scheme::Language,
+            iri: None,
+        };
         let entry = entry(Metadata {
             themes: vec![theme("English"), theme(" Old  Norse ")],
             keywords: vec![Text::plain(""), Text::plain("x".repeat(201))],
@@ -177,11 +260,28 @@ mod tests {
             ..Metadata::new(DatasetId::new("1").expect("an id"))
         });
         let graph = TripleGraphBuilder::new().finish();
-        let profile = Profile { languages: vec![("en-GB".to_owned(), 3), ("de".to_owned(), 1)], ..Profile::default() };
+        let profile = Profile {
+            languages: vec![("en-GB".to_owned(), 3), ("de".to_owned(), 1)],
+            ..Profile::default()
+        };
         let facts = facts(&entry, &profile, &graph, &Coverage::default());
-        let values: Vec<(Facet, &str)> = facts.values.iter().map(|(facet, value)| (*facet, value.as_str())).collect();
-        assert_eq!(values, ["English", "Old Norse", "German"].map(|name| (Facet::Language, name)));
-        assert_eq!(facts.numbers, NumericFacts { year: Some(2011), uses: Some(7), variants: 2 });
+        let values: Vec<(Facet, &str)> = facts
+            .values
+            .iter()
+            .map(|(facet, value)| (*facet, value.as_str()))
+            .collect();
+        assert_eq!(
+            values,
+            ["English", "Old Norse", "German"].map(|name| (Facet::Language, name))
+        );
+        assert_eq!(
+            facts.numbers,
+            NumericFacts {
+                year: Some(2011),
+                uses: Some(7),
+                variants: 2
+            }
+        );
     }
 
     #[test]
@@ -189,10 +289,21 @@ mod tests {
         let mut builder = TripleGraphBuilder::new();
         let node = |iri| NamedNodeRef::new_unchecked(iri);
         let literal = Literal::from("a");
-        builder.insert(TripleRef::new(node("http://e.org/1"), node(rdf::TYPE), node("http://e.org/terms#Well")));
-        builder.insert(TripleRef::new(node("http://e.org/1"), node("http://e.org/names/name"), &literal));
+        builder.insert(TripleRef::new(
+            node("http://e.org/1"),
+            node(rdf::TYPE),
+            node("http://e.org/terms#Well"),
+        ));
+        builder.insert(TripleRef::new(
+            node("http://e.org/1"),
+            node("http://e.org/names/name"),
+            &literal,
+        ));
         let mut entry = entry(Metadata {
-            publishers: vec![Agent { name: "City".to_owned(), iri: None }],
+            publishers: vec![Agent {
+                name: "City".to_owned(),
+                iri: None,
+            }],
             source: Some("https://www.Data.example.org/dataset/1".to_owned()),
             ..Metadata::new(DatasetId::new("1").expect("an id"))
         });
@@ -208,14 +319,29 @@ mod tests {
         let found = values(&entry, &builder.finish());
         let of = |facet: Facet| {
             let of_facet = found.iter().filter(move |(other, _)| *other == facet);
-            of_facet.map(|(_, value)| value.as_str()).collect::<Vec<_>>()
+            of_facet
+                .map(|(_, value)| value.as_str())
+                .collect::<Vec<_>>()
         };
-        assert_eq!(of(Facet::Class), ["http://e.org/terms#Well", "http://e.org/other/Pump"]);
+        assert_eq!(
+            of(Facet::Class),
+            ["http://e.org/terms#Well", "http://e.org/other/Pump"]
+        );
         let mut vocabularies = of(Facet::Vocabulary);
         vocabularies.sort_unstable();
-        let own = ["http://e.org/names/", "http://e.org/other/", "http://e.org/terms#"];
-        assert!(own.iter().all(|namespace| vocabularies.contains(namespace)), "{vocabularies:?}");
-        assert_eq!((of(Facet::Publisher), of(Facet::Format)), (vec!["City"], vec!["N-Triples", "SPARQL"]));
+        let own = [
+            "http://e.org/names/",
+            "http://e.org/other/",
+            "http://e.org/terms#",
+        ];
+        assert!(
+            own.iter().all(|namespace| vocabularies.contains(namespace)),
+            "{vocabularies:?}"
+        );
+        assert_eq!(
+            (of(Facet::Publisher), of(Facet::Format)),
+            (vec!["City"], vec!["N-Triples", "SPARQL"])
+        );
         assert_eq!(of(Facet::Source), ["data.example.org"]);
         entry.origin = Some("https://portal.example.org:8080/catalog.ttl?page=1".to_owned());
         assert_eq!(portal(&entry).as_deref(), Some("portal.example.org:8080"));

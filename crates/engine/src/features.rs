@@ -15,10 +15,16 @@ const MAX_ENTITIES: usize = 100;
 pub(super) fn features(graph: &TripleGraph, profile: &Profile) -> Vec<Feature> {
     let terms = |kind: FeatureKind, counts: &[(TermId, u64)], most: usize| {
         let named = counts.iter().filter(|(id, _)| graph.is_iri(*id)).take(most);
-        named.filter_map(|(id, _)| Feature::new(kind, graph.term(*id).text())).collect::<Vec<_>>()
+        named
+            .filter_map(|(id, _)| Feature::new(kind, graph.term(*id).text()))
+            .collect::<Vec<_>>()
     };
     let spaces = |kind: FeatureKind, counts: &[(String, u64)]| {
-        counts.iter().take(MAX_SPACES).filter_map(|(space, _)| Feature::new(kind, space)).collect::<Vec<_>>()
+        counts
+            .iter()
+            .take(MAX_SPACES)
+            .filter_map(|(space, _)| Feature::new(kind, space))
+            .collect::<Vec<_>>()
     };
     [
         terms(FeatureKind::Class, &profile.classes, MAX_TERMS),

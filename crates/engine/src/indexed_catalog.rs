@@ -5,8 +5,8 @@ use super::duplicates::{DuplicateCache, DuplicateGroups, references};
 use super::order::OrderKeyCache;
 use super::translations::read_translations;
 use super::{
-    AnalysisKind, Card, DatasetReference, DuplicateMode, EngineError, NumericFacts, RelatedDatasets, RelatedEdition,
-    encoding, index_folder,
+    AnalysisKind, Card, DatasetReference, DuplicateMode, EngineError, NumericFacts,
+    RelatedDatasets, RelatedEdition, encoding, index_folder,
 };
 use lodeseek_catalog::DatasetId;
 use lodeseek_catalog::duplicates::Duplicates;
@@ -33,7 +33,10 @@ impl IndexedCatalog {
     pub(super) fn open(home: &Path) -> Result<Self, EngineError> {
         let index = Index::open(&index_folder(home)).map_err(|error| match error {
             // `IndexError::Missing` advises to run `index`, which would then advise to run `load`.
-            IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome { home: home.to_owned() }.into(),
+            IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome {
+                home: home.to_owned(),
+            }
+            .into(),
             other => EngineError::from(other),
         })?;
         let index = index.with_translations(read_translations(home)?);
@@ -66,7 +69,10 @@ impl IndexedCatalog {
     }
 
     /// Returns the groups of duplicates that a mode merges: none for [`DuplicateMode::All`].
-    pub(super) fn duplicate_groups_for(&self, mode: DuplicateMode) -> Result<Arc<DuplicateGroups>, EngineError> {
+    pub(super) fn duplicate_groups_for(
+        &self,
+        mode: DuplicateMode,
+    ) -> Result<Arc<DuplicateGroups>, EngineError> {
         match mode {
             DuplicateMode::All => Ok(Arc::default()),
             DuplicateMode::Grouped => self.duplicate_groups(),
@@ -115,10 +121,16 @@ impl IndexedCatalog {
     pub fn related(&self, id: &DatasetId) -> Result<Option<RelatedDatasets>, EngineError> {
         let snapshot = self.snapshot()?;
         let groups = self.duplicate_groups()?;
-        let Some(card) = read_card(&snapshot, id)? else { return Ok(None) };
+        let Some(card) = read_card(&snapshot, id)? else {
+            return Ok(None);
+        };
         let all_editions = groups.editions(id);
         let mut cards = vec![card];
-        for other in all_editions.iter().filter(|other| *other != id).take(MAX_EDITIONS) {
+        for other in all_editions
+            .iter()
+            .filter(|other| *other != id)
+            .take(MAX_EDITIONS)
+        {
             cards.extend(read_card(&snapshot, other)?);
         }
         let more_editions = all_editions.len().saturating_sub(MAX_EDITIONS + 1);
@@ -143,7 +155,9 @@ impl IndexedCatalog {
     /// Returns the number of tokens in all fields of all datasets.
     pub fn tokens(&self) -> Result<u64, EngineError> {
         let query = AnalyzedQuery::default();
-        let statistics = self.snapshot()?.collection_statistics(&query, &[], StatisticsLevel::Documents)?;
+        let statistics =
+            self.snapshot()?
+                .collection_statistics(&query, &[], StatisticsLevel::Documents)?;
         Ok(statistics.fields.iter().map(|field| field.tokens).sum())
     }
 
@@ -172,7 +186,8 @@ impl IndexedCatalog {
         let snapshot = self.snapshot()?;
         let mut found = 0;
         for id in snapshot.versions()?.into_keys() {
-            found += u64::from(read_card(&snapshot, &id)?.is_some_and(|card| card.profile.triples > 0));
+            found +=
+                u64::from(read_card(&snapshot, &id)?.is_some_and(|card| card.profile.triples > 0));
         }
         Ok(found)
     }
@@ -184,8 +199,12 @@ impl IndexedCatalog {
     pub fn has_content(&self) -> Result<bool, EngineError> {
         let fields = [Field::Property, Field::Class, Field::Entity, Field::Literal];
         let query = AnalyzedQuery::default();
-        let statistics = self.snapshot()?.collection_statistics(&query, &fields, StatisticsLevel::Documents)?;
-        Ok(fields.iter().any(|field| statistics.fields[field.index()].documents > 0))
+        let statistics =
+            self.snapshot()?
+                .collection_statistics(&query, &fields, StatisticsLevel::Documents)?;
+        Ok(fields
+            .iter()
+            .any(|field| statistics.fields[field.index()].documents > 0))
     }
 
     /// Returns a number that changes with every commit to the index.
@@ -202,7 +221,11 @@ impl IndexedCatalog {
         for (id, version) in self.snapshot()?.versions()? {
             hasher.update(format!("{id} {version}\n"));
         }
-        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(hasher
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect())
     }
 }
 
@@ -211,12 +234,19 @@ impl IndexedCatalog {
 /// If the list of editions is incomplete, no order in time is derived from their titles.
 fn related_editions(cards: &[Card], is_complete: bool) -> Vec<RelatedEdition> {
     let titles: Vec<&str> = cards.iter().map(|card| card.metadata.title()).collect();
-    let relations =
-        if is_complete { editions::relations(&titles, 0) } else { vec![EditionRelation::Other; titles.len()] };
+    let relations = if is_complete {
+        editions::relations(&titles, 0)
+    } else {
+        vec![EditionRelation::Other; titles.len()]
+    };
     let mut related: Vec<RelatedEdition> = Vec::new();
     for (card, edition) in cards.iter().zip(relations).skip(1) {
-        related.push(RelatedEdition { edition, dataset: DatasetReference::from_card(card) });
+        related.push(RelatedEdition {
+            edition,
+            dataset: DatasetReference::from_card(card),
+        });
     }
-    related.sort_by(|a, b| (&a.dataset.title, &a.dataset.id).cmp(&(&b.dataset.title, &b.dataset.id)));
+    related
+        .sort_by(|a, b| (&a.dataset.title, &a.dataset.id).cmp(&(&b.dataset.title, &b.dataset.id)));
     related
 }

@@ -1,7 +1,8 @@
 //! Verification and repair of a home: store, graph files, index, duplicates, vectors, and results of checked addresses.
 
 use super::{
-    AnalysisKind, Card, EngineError, IndexOptions, Indexer, Searcher, Updater, duplicates, index_folder, vectors_folder,
+    AnalysisKind, Card, EngineError, IndexOptions, Indexer, Searcher, Updater, duplicates,
+    index_folder, vectors_folder,
 };
 use crate::indexer::compact_method_of;
 use crate::quality::{read_url_checks, url_checks_path};
@@ -11,8 +12,8 @@ use lodeseek_index::vectors::{self, Vectors};
 use lodeseek_index::{self as index, Index, IndexError};
 use lodeseek_snippet::Method;
 use lodeseek_store::{
-    Access, Damage, DamagedPart, Entry, LoadOptions, LostDataset, Store, Verification, damaged_store, read_works,
-    rebuild_store, verify_home, works_folder, works_path,
+    Access, Damage, DamagedPart, Entry, LoadOptions, LostDataset, Store, Verification,
+    damaged_store, read_works, rebuild_store, verify_home, works_folder, works_path,
 };
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -49,34 +50,65 @@ impl IntegrityReport {
 ///
 /// # Errors
 /// If there is no home, or another process writes it.
-pub fn verify(home: &Path, on_progress: &dyn Fn(usize, usize)) -> Result<IntegrityReport, EngineError> {
+pub fn verify(
+    home: &Path,
+    on_progress: &dyn Fn(usize, usize),
+) -> Result<IntegrityReport, EngineError> {
     verify_files(home, verify_home(home, on_progress)?)
 }
 
 /// Verifies everything in the home of an open store.
-pub fn verify_open(store: &Store, on_progress: &dyn Fn(usize, usize)) -> Result<IntegrityReport, EngineError> {
+pub fn verify_open(
+    store: &Store,
+    on_progress: &dyn Fn(usize, usize),
+) -> Result<IntegrityReport, EngineError> {
     verify_files(store.home(), store.verify(on_progress)?)
 }
 
 fn verify_files(home: &Path, verification: Verification) -> Result<IntegrityReport, EngineError> {
-    let Verification { damage, datasets, triples } = verification;
-    let mut report = IntegrityReport { damage, datasets, triples, ..IntegrityReport::default() };
+    let Verification {
+        damage,
+        datasets,
+        triples,
+    } = verification;
+    let mut report = IntegrityReport {
+        damage,
+        datasets,
+        triples,
+        ..IntegrityReport::default()
+    };
     verify_index(home, &mut report)?;
     if let Err(error) = duplicates::check(home) {
         let path = duplicates::path(home);
-        report.damage.push(Damage::new(DamagedPart::Duplicates, path, error.to_string()));
+        report.damage.push(Damage::new(
+            DamagedPart::Duplicates,
+            path,
+            error.to_string(),
+        ));
     }
     if let Err(error) = read_works(home) {
-        report.damage.push(Damage::new(DamagedPart::Works, works_path(home), error.to_string()));
+        report.damage.push(Damage::new(
+            DamagedPart::Works,
+            works_path(home),
+            error.to_string(),
+        ));
     }
     for folder in [vectors_folder(home), works_folder(home)] {
         verify_vectors(&folder, &mut report)?;
     }
     if let Err(error) = read_url_checks(home) {
-        report.damage.push(Damage::new(DamagedPart::Quality, url_checks_path(home), error.to_string()));
+        report.damage.push(Damage::new(
+            DamagedPart::Quality,
+            url_checks_path(home),
+            error.to_string(),
+        ));
     }
     if let Err(error) = read_translations(home) {
-        report.damage.push(Damage::new(DamagedPart::Translations, translations_path(home), error.to_string()));
+        report.damage.push(Damage::new(
+            DamagedPart::Translations,
+            translations_path(home),
+            error.to_string(),
+        ));
     }
     Ok(report)
 }
@@ -93,18 +125,24 @@ fn verify_index(home: &Path, report: &mut IntegrityReport) -> Result<(), EngineE
         }
         Err(IndexError::Missing(_)) => {
             let problem = "meta.json is missing";
-            report.damage.push(Damage::new(DamagedPart::Index, folder, problem));
+            report
+                .damage
+                .push(Damage::new(DamagedPart::Index, folder, problem));
             return Ok(());
         }
         Err(error) => return Err(error.into()),
     };
     let is_sound = damaged.is_empty();
     for file in damaged {
-        report.damage.push(Damage::new(DamagedPart::Index, file.path, file.problem));
+        report
+            .damage
+            .push(Damage::new(DamagedPart::Index, file.path, file.problem));
     }
     // Cards are read only if the files are sound: damaged ones are named already.
     if is_sound && let Err(error) = read_cards(home) {
-        report.damage.push(Damage::new(DamagedPart::Index, folder, error.to_string()));
+        report
+            .damage
+            .push(Damage::new(DamagedPart::Index, folder, error.to_string()));
     }
     Ok(())
 }
@@ -123,14 +161,23 @@ fn read_cards(home: &Path) -> Result<Vec<Card>, EngineError> {
 fn verify_vectors(folder: &Path, report: &mut IntegrityReport) -> Result<(), EngineError> {
     for stored in vectors::list(folder)? {
         let snapshot = match &stored.description {
-            Ok(description) => Vectors::open(&stored.folder, &description.fingerprint).and_then(|one| one.snapshot()),
+            Ok(description) => Vectors::open(&stored.folder, &description.fingerprint)
+                .and_then(|one| one.snapshot()),
             Err(problem) => {
-                report.damage.push(Damage::new(DamagedPart::Vectors, stored.folder.clone(), problem));
+                report.damage.push(Damage::new(
+                    DamagedPart::Vectors,
+                    stored.folder.clone(),
+                    problem,
+                ));
                 continue;
             }
         };
         match snapshot {
-            Err(error) => report.damage.push(Damage::new(DamagedPart::Vectors, stored.folder, error.to_string())),
+            Err(error) => report.damage.push(Damage::new(
+                DamagedPart::Vectors,
+                stored.folder,
+                error.to_string(),
+            )),
             Ok(snapshot) => {
                 report.vectors += snapshot.len();
                 for id in snapshot.damaged() {
@@ -183,7 +230,10 @@ pub fn repair(
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<RepairReport, EngineError> {
     let found = verify(home, on_progress)?.damage;
-    let mut report = RepairReport { found, ..RepairReport::default() };
+    let mut report = RepairReport {
+        found,
+        ..RepairReport::default()
+    };
     let parts: BTreeSet<DamagedPart> = report.found.iter().map(|damage| damage.part).collect();
     if parts.is_empty() || parts.contains(&DamagedPart::Settings) {
         report.remaining.clone_from(&report.found);
@@ -230,34 +280,69 @@ pub fn repair(
 fn recovered_entries(home: &Path) -> Vec<Entry> {
     let cards = read_cards(home).unwrap_or_default();
     let entry = |card: Card| {
-        let Card { metadata, distributions, remote, version, .. } = card;
-        Entry { dataset: Dataset { distributions, remote, ..Dataset::new(metadata) }, version, origin: None }
+        let Card {
+            metadata,
+            distributions,
+            remote,
+            version,
+            ..
+        } = card;
+        Entry {
+            dataset: Dataset {
+                distributions,
+                remote,
+                ..Dataset::new(metadata)
+            },
+            version,
+            origin: None,
+        }
     };
     cards.into_iter().map(entry).collect()
 }
 
 /// Restores the graph files, counts and fingerprints of the damaged datasets.
 fn restore_files(store: &Store, report: &mut RepairReport) -> Result<(), EngineError> {
-    let is_file = |part| matches!(part, DamagedPart::GraphFile | DamagedPart::Counts | DamagedPart::Fingerprint);
+    let is_file = |part| {
+        matches!(
+            part,
+            DamagedPart::GraphFile | DamagedPart::Counts | DamagedPart::Fingerprint
+        )
+    };
     let damaged = report.found.iter().filter(|damage| is_file(damage.part));
-    let ids: BTreeSet<DatasetId> = damaged.filter_map(|damage| damage.dataset.clone()).collect();
+    let ids: BTreeSet<DatasetId> = damaged
+        .filter_map(|damage| damage.dataset.clone())
+        .collect();
     for id in ids {
         let is_lost = report.load_again.iter().any(|lost| lost.id == id);
         if !is_lost && store.ids()?.binary_search(&id).is_ok() {
-            report.load_again.extend(store.restore_files(&store.entry(&id)?)?);
+            report
+                .load_again
+                .extend(store.restore_files(&store.entry(&id)?)?);
         }
     }
     Ok(())
 }
 
-fn index_again(store: &Store, analysis: AnalysisKind, now: Option<DateTime>) -> Result<usize, EngineError> {
-    let options = IndexOptions { rebuild: true, analysis: Some(analysis), now, ..IndexOptions::default() };
+fn index_again(
+    store: &Store,
+    analysis: AnalysisKind,
+    now: Option<DateTime>,
+) -> Result<usize, EngineError> {
+    let options = IndexOptions {
+        rebuild: true,
+        analysis: Some(analysis),
+        now,
+        ..IndexOptions::default()
+    };
     Ok(Indexer::new(store, options).run(&|_| ())?.indexed)
 }
 
 /// Removes damaged vectors, so that the next encoding makes them again.
 fn repair_vectors(report: &mut RepairReport) -> Result<(), EngineError> {
-    let damaged = report.found.iter().filter(|damage| damage.part == DamagedPart::Vectors);
+    let damaged = report
+        .found
+        .iter()
+        .filter(|damage| damage.part == DamagedPart::Vectors);
     let folders: BTreeSet<PathBuf> = damaged.map(|damage| damage.path.clone()).collect();
     for folder in folders {
         vectors::remove_damaged(&folder)?;
@@ -268,7 +353,10 @@ fn repair_vectors(report: &mut RepairReport) -> Result<(), EngineError> {
 
 fn remove_folder(path: &Path) -> Result<(), EngineError> {
     match fs::remove_dir_all(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(EngineError::Io { path: path.to_owned(), cause }),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(EngineError::Io {
+            path: path.to_owned(),
+            cause,
+        }),
         _ => Ok(()),
     }
 }
@@ -300,11 +388,16 @@ pub struct IncompleteIndex {
 /// periods. It serves all other searches; only a new index has the columns. Returns `None` if there is no readable index.
 #[must_use]
 pub fn incomplete_index(home: &Path) -> Option<IncompleteIndex> {
-    let snapshot = Index::open(&index_folder(home)).and_then(|index| index.snapshot()).ok()?;
+    let snapshot = Index::open(&index_folder(home))
+        .and_then(|index| index.snapshot())
+        .ok()?;
     let inability = match (snapshot.has_coverage(), snapshot.has_literals()) {
         (_, true) => return None,
         (true, false) => "search literals",
         (false, false) => "search literals or filter by place or period",
     };
-    Some(IncompleteIndex { inability, compact_method: compact_method_of(&snapshot).ok().flatten() })
+    Some(IncompleteIndex {
+        inability,
+        compact_method: compact_method_of(&snapshot).ok().flatten(),
+    })
 }

@@ -39,23 +39,25 @@ mod update;
 mod works;
 
 pub use backup::{
-    BackupError, BackupReport, ContentSink, CopyPurpose, HomeManifest, RestoreReport, SavedFile, backup, copy_and_hash,
-    copy_home, is_sha256, restore,
+    BackupError, BackupReport, ContentSink, CopyPurpose, HomeManifest, RestoreReport, SavedFile,
+    backup, copy_and_hash, copy_home, is_sha256, restore,
 };
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
 pub use collection::{
-    CollectionDataset, CollectionStatus, CoverageCounts, IndexState, IndexStatus, VectorStatus, collection_status,
-    list_datasets, remove_datasets, similar_ids,
+    CollectionDataset, CollectionStatus, CoverageCounts, IndexState, IndexStatus, VectorStatus,
+    collection_status, list_datasets, remove_datasets, similar_ids,
 };
 pub use content::Content;
 pub use coverage::{Coverage, CoverageSource, PeriodCoverage, PlaceCoverage};
 pub use dataset_triples::{dataset_shapes, dataset_triples, dataset_void};
 pub use dense::{DenseMatch, PartKind, PartShare};
-pub use duplicates::{DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition};
+pub use duplicates::{
+    DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition,
+};
 pub use encoding::{
-    EncodedDataset, EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode, encode_all,
-    encode_all_with, encode_dataset, has_vectors, list_vectors, passages,
+    EncodedDataset, EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode,
+    encode_all, encode_all_with, encode_dataset, has_vectors, list_vectors, passages,
 };
 pub use entities::{EntityHit, EntityRequest, EntityResponse};
 pub use evidence::Evidence;
@@ -63,45 +65,54 @@ pub use facts::{facet_label, facet_value};
 pub use federation::{Federation, worker_services};
 pub use indexed_catalog::IndexedCatalog;
 pub use indexer::{
-    DerivedDataset, DerivedSource, Deriver, IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes,
+    DerivedDataset, DerivedSource, Deriver, IndexOptions, IndexProgress, IndexReport, Indexer,
+    StageTimes,
 };
 pub use integrity::{
-    IncompleteIndex, IntegrityReport, RepairReport, has_unusable_index, incomplete_index, repair, verify, verify_open,
+    IncompleteIndex, IntegrityReport, RepairReport, has_unusable_index, incomplete_index, repair,
+    verify, verify_open,
 };
 pub use lodeseek_catalog::{BoundingBox, Period};
 pub use order::{ParseOrderError, ResultOrder};
 pub use quality::{
-    assess_catalog, assess_dataset, distribution_addresses, read_url_checks, url_checks_modified, write_url_checks,
+    assess_catalog, assess_dataset, distribution_addresses, read_url_checks, url_checks_modified,
+    write_url_checks,
 };
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
-    ComponentRankings, CrossEncoding, EncoderSummary, LongQueryOptions, PairSummary, RerankError, RerankOptions,
-    RerankSummary, Reranker, WeightedFusion,
+    ComponentRankings, CrossEncoding, EncoderSummary, LongQueryOptions, PairSummary, RerankError,
+    RerankOptions, RerankSummary, Reranker, WeightedFusion,
 };
 pub use search::{
-    Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES, QuerySyntax,
-    SearchRequest, SearchResponse, SnippetKind, SuggestedFilter,
+    Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES,
+    QuerySyntax, SearchRequest, SearchResponse, SnippetKind, SuggestedFilter,
 };
 pub use search_json::hit_json;
 pub use searcher::Searcher;
 pub use similar::{
-    ExampleGraph, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause, SimilarityPart,
+    ExampleGraph, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis,
+    SimilarityClause, SimilarityPart,
 };
-pub use snippets::{DatasetSnippet, ExtractedSnippet, QueryWords, SnippetRequest, SnippetTriple, extract_snippet};
+pub use snippets::{
+    DatasetSnippet, ExtractedSnippet, QueryWords, SnippetRequest, SnippetTriple, extract_snippet,
+};
 pub use terms::QueryTerms;
 pub use texts::Texts;
-pub use translations::{LabelCollector, read_translations, remove_translations, write_translations};
+pub use translations::{
+    LabelCollector, read_translations, remove_translations, write_translations,
+};
 pub use tuning::TuningPool;
 pub use update::{UpdateReport, Updater};
 pub use works::{
-    AddedWorks, CollectionWork, NearWork, WorkEvidence, WorksReport, add_works, encode_works, has_encoded_works,
-    list_works, ranks_by_works, remove_works,
+    AddedWorks, CollectionWork, NearWork, WorkEvidence, WorksReport, add_works, encode_works,
+    has_encoded_works, list_works, ranks_by_works, remove_works,
 };
 
 pub use lodeseek_profile::{Schema, SchemaEdge, SchemaNode};
 
 pub use lodeseek_index::{
-    AnalysisKind, Facet, FacetCounts, FacetValues, Filter, NumericFacts, ParseFacetError, ValueCount, YearCounts,
+    AnalysisKind, Facet, FacetCounts, FacetValues, Filter, NumericFacts, ParseFacetError,
+    ValueCount, YearCounts,
 };
 
 use lodeseek_catalog::DatasetId;
@@ -164,7 +175,9 @@ pub enum EngineError {
     #[error("like: {0} examples; the limit is {MAX_EXAMPLES}")]
     TooManyExamples(usize),
     /// A dataset's stored JSON cannot be written or read.
-    #[error("cannot write or read the JSON of a dataset in the index: {0}; `lodeseek index --rebuild` makes it anew")]
+    #[error(
+        "cannot write or read the JSON of a dataset in the index: {0}; `lodeseek index --rebuild` makes it anew"
+    )]
     Card(#[from] serde_json::Error),
 }
 

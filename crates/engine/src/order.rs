@@ -56,7 +56,10 @@ impl FromStr for ResultOrder {
     type Err = ParseOrderError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|order| order.name() == name).ok_or_else(|| ParseOrderError(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|order| order.name() == name)
+            .ok_or_else(|| ParseOrderError(name.to_owned()))
     }
 }
 
@@ -83,11 +86,22 @@ impl OrderKeys {
     fn read(snapshot: &Snapshot) -> Result<Self, EngineError> {
         let mut keys = FxHashMap::default();
         for id in snapshot.versions()?.into_keys() {
-            let Some(card) = read_card(snapshot, &id)? else { continue };
+            let Some(card) = read_card(snapshot, &id)? else {
+                continue;
+            };
             let title = card.metadata.title().to_owned();
-            keys.insert(id, OrderKey { title, triples: card.profile.triples });
+            keys.insert(
+                id,
+                OrderKey {
+                    title,
+                    triples: card.profile.triples,
+                },
+            );
         }
-        Ok(Self { keys, titles: Mutex::new(LruCache::new(MAX_LANGUAGES)) })
+        Ok(Self {
+            keys,
+            titles: Mutex::new(LruCache::new(MAX_LANGUAGES)),
+        })
     }
 
     fn title_ranks(&self, language: &str) -> Arc<TitleRanks> {
@@ -154,7 +168,9 @@ impl IndexedCatalog {
             }
             ResultOrder::Largest => {
                 let keys = self.order_keys.current(snapshot)?;
-                items.sort_by_key(|item| Reverse(keys.keys.get(id(item)).map_or(0, |key| key.triples)));
+                items.sort_by_key(|item| {
+                    Reverse(keys.keys.get(id(item)).map_or(0, |key| key.triples))
+                });
             }
             ResultOrder::Title => {
                 let keys = self.order_keys.current(snapshot)?;

@@ -22,7 +22,9 @@ pub(super) fn url_checks_path(home: &Path) -> PathBuf {
 /// If the file is damaged or cannot be read.
 pub fn read_url_checks(home: &Path) -> Result<UrlChecks, EngineError> {
     let path = url_checks_path(home);
-    let Some(body) = read_checked(&path)? else { return Ok(UrlChecks::default()) };
+    let Some(body) = read_checked(&path)? else {
+        return Ok(UrlChecks::default());
+    };
     serde_json::from_slice(&body).map_err(|_| StoreError::DamagedFile { path }.into())
 }
 
@@ -32,7 +34,10 @@ pub fn read_url_checks(home: &Path) -> Result<UrlChecks, EngineError> {
 /// If the file cannot be written.
 pub fn write_url_checks(home: &Path, checks: &UrlChecks) -> Result<(), EngineError> {
     let path = url_checks_path(home);
-    let failed = |cause| EngineError::Io { path: path.clone(), cause };
+    let failed = |cause| EngineError::Io {
+        path: path.clone(),
+        cause,
+    };
     let body = serde_json::to_vec_pretty(checks).map_err(|error| failed(error.into()))?;
     fs::create_dir_all(home.join("quality")).map_err(failed)?;
     Ok(write_checked(&path, &body)?)
@@ -41,7 +46,9 @@ pub fn write_url_checks(home: &Path, checks: &UrlChecks) -> Result<(), EngineErr
 /// Returns the time of the last change of the checks.
 #[must_use]
 pub fn url_checks_modified(home: &Path) -> Option<SystemTime> {
-    fs::metadata(url_checks_path(home)).and_then(|metadata| metadata.modified()).ok()
+    fs::metadata(url_checks_path(home))
+        .and_then(|metadata| metadata.modified())
+        .ok()
 }
 
 /// Assesses a dataset. Returns `None` if the catalogue does not describe it.
@@ -52,26 +59,44 @@ pub fn assess_dataset(
     reached: &UrlChecks,
 ) -> Result<Option<(DatasetLabel, Assessment)>, EngineError> {
     let (graph, node) = (store.description_graph(id)?, store.iris().dataset(id));
-    let Some(dataset) = dcat::from_triples(&graph, &node) else { return Ok(None) };
+    let Some(dataset) = dcat::from_triples(&graph, &node) else {
+        return Ok(None);
+    };
     let content = searcher.catalog().card(id)?.map(|card| card.profile);
-    Ok(assess(&graph, &node, content.as_ref(), reached).map(|found| (named(&dataset.metadata), found)))
+    Ok(assess(&graph, &node, content.as_ref(), reached)
+        .map(|found| (named(&dataset.metadata), found)))
 }
 
 fn named(metadata: &Metadata) -> DatasetLabel {
     DatasetLabel {
         id: metadata.id.clone(),
         title: plain_text(metadata.title()).into_owned(),
-        publisher: metadata.publishers.iter().map(|agent| agent.name.clone()).min(),
+        publisher: metadata
+            .publishers
+            .iter()
+            .map(|agent| agent.name.clone())
+            .min(),
     }
 }
 
 /// Assesses all datasets of the catalogue.
-pub fn assess_catalog(store: &Store, searcher: &Searcher, reached: &UrlChecks) -> Result<Overview, EngineError> {
+pub fn assess_catalog(
+    store: &Store,
+    searcher: &Searcher,
+    reached: &UrlChecks,
+) -> Result<Overview, EngineError> {
     let mut overview = Overview::default();
     for id in store.ids()? {
         let (graph, node) = (store.description_graph(&id)?, store.iris().dataset(&id));
         let card = searcher.catalog().card(&id)?;
-        let Some(found) = assess(&graph, &node, card.as_ref().map(|card| &card.profile), reached) else { continue };
+        let Some(found) = assess(
+            &graph,
+            &node,
+            card.as_ref().map(|card| &card.profile),
+            reached,
+        ) else {
+            continue;
+        };
         let named = match card {
             Some(card) => named(&card.metadata),
             // The dataset is not indexed yet.
@@ -86,15 +111,23 @@ pub fn assess_catalog(store: &Store, searcher: &Searcher, reached: &UrlChecks) -
 }
 
 /// Returns the HTTP addresses declared as access or download URLs of a dataset, or of all datasets.
-pub fn distribution_addresses(store: &Store, of: Option<&DatasetId>) -> Result<BTreeSet<String>, EngineError> {
+pub fn distribution_addresses(
+    store: &Store,
+    of: Option<&DatasetId>,
+) -> Result<BTreeSet<String>, EngineError> {
     let graph = match of {
         None => store.catalog_graph()?,
         Some(id) => store.description_graph(id)?,
     };
     let properties = [terms::ACCESS_URL, terms::DOWNLOAD_URL].map(|property| graph.iri(property));
-    let declared = graph.triples().iter().filter(|triple| properties.contains(&Some(triple.predicate)));
+    let declared = graph
+        .triples()
+        .iter()
+        .filter(|triple| properties.contains(&Some(triple.predicate)));
     let addresses = declared.filter_map(|triple| match graph.term(triple.object) {
-        TermRef::Iri(iri) if iri.starts_with("http://") || iri.starts_with("https://") => Some(iri.to_owned()),
+        TermRef::Iri(iri) if iri.starts_with("http://") || iri.starts_with("https://") => {
+            Some(iri.to_owned())
+        }
         _ => None,
     });
     Ok(addresses.collect())
@@ -109,10 +142,20 @@ mod tests {
     fn checks_are_stored_and_damage_is_detected() {
         let home = tempfile::tempdir().expect("a folder");
         let (home, path) = (home.path(), url_checks_path(home.path()));
-        assert_eq!(read_url_checks(home).expect("nothing yet"), UrlChecks::default());
+        assert_eq!(
+            read_url_checks(home).expect("nothing yet"),
+            UrlChecks::default()
+        );
         let mut checks = UrlChecks::default();
         let checked_at = "2026-01-02T03:04:05Z".to_owned();
-        checks.insert("http://e.org/a".to_owned(), UrlCheck { status: Some(200), fault: None, checked_at });
+        checks.insert(
+            "http://e.org/a".to_owned(),
+            UrlCheck {
+                status: Some(200),
+                fault: None,
+                checked_at,
+            },
+        );
         write_url_checks(home, &checks).expect("written");
         assert_eq!(read_url_checks(home).expect("read"), checks);
         assert!(url_checks_modified(home).is_some());
@@ -121,10 +164,17 @@ mod tests {
         // Earlier versions wrote no checksum.
         fs::write(&path, body).expect("written");
         assert_eq!(read_url_checks(home).expect("read"), checks);
-        for damaged in [text.replace("200", "201"), body[..body.len() / 2].to_owned(), String::new()] {
+        for damaged in [
+            text.replace("200", "201"),
+            body[..body.len() / 2].to_owned(),
+            String::new(),
+        ] {
             fs::write(&path, damaged).expect("written");
             let error = read_url_checks(home).expect_err("damaged").to_string();
-            assert!(error.contains("reached.json") && error.contains("`lodeseek repair`"), "{error}");
+            assert!(
+                error.contains("reached.json") && error.contains("`lodeseek repair`"),
+                "{error}"
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Quality assessments as JSON: the forms of `GET /api/quality` and of `lodeseek quality --json`.
 
 use lodeseek_quality::{
-    Assessment, DatasetLabel, DatasetRow, Dimension, Finding, Overview, POINTS, Problem, PublisherRow,
+    Assessment, DatasetLabel, DatasetRow, Dimension, Finding, Overview, POINTS, Problem,
+    PublisherRow,
 };
 use serde_json::{Value, json};
 
@@ -13,7 +14,11 @@ pub const MAX_PUBLISHERS: usize = 100;
 /// Returns the assessment of one dataset, as `GET /api/quality/{id}` does.
 #[must_use]
 pub fn assessment_json(named: &DatasetLabel, assessment: &Assessment) -> Value {
-    let improvements: Vec<Value> = assessment.improvements().iter().map(|finding| advice_json(finding)).collect();
+    let improvements: Vec<Value> = assessment
+        .improvements()
+        .iter()
+        .map(|finding| advice_json(finding))
+        .collect();
     json!({
         "id": named.id.as_str(),
         "title": named.title,
@@ -31,7 +36,10 @@ pub fn assessment_json(named: &DatasetLabel, assessment: &Assessment) -> Value {
 }
 
 fn dimension_json(assessment: &Assessment, dimension: Dimension) -> Value {
-    let findings = assessment.findings.iter().filter(|finding| finding.indicator.dimension() == dimension);
+    let findings = assessment
+        .findings
+        .iter()
+        .filter(|finding| finding.indicator.dimension() == dimension);
     let indicators: Vec<Value> = findings.map(finding_json).collect();
     json!({
         "dimension": dimension,
@@ -61,14 +69,27 @@ fn finding_json(finding: &Finding) -> Value {
 /// Returns the overview of all datasets, as `GET /api/quality` does.
 #[must_use]
 pub fn overview_json(overview: &Overview) -> Value {
-    let bands = overview.bands().map(|(band, count)| json!({ "band": band, "datasets": count }));
+    let bands = overview
+        .bands()
+        .map(|(band, count)| json!({ "band": band, "datasets": count }));
     let dimensions = Dimension::ALL.map(|dimension| {
-        let share = overview.share_of(dimension).map(|share| round_to(share, 1000.0));
+        let share = overview
+            .share_of(dimension)
+            .map(|share| round_to(share, 1000.0));
         json!({ "dimension": dimension, "scored": dimension.is_scored(), "share": share })
     });
     let problems: Vec<Value> = overview.problems().iter().map(problem_json).collect();
-    let publishers: Vec<Value> = overview.publishers().iter().take(MAX_PUBLISHERS).map(publisher_json).collect();
-    let worst: Vec<Value> = overview.worst(WORST_DATASETS).iter().map(|row| row_json(row)).collect();
+    let publishers: Vec<Value> = overview
+        .publishers()
+        .iter()
+        .take(MAX_PUBLISHERS)
+        .map(publisher_json)
+        .collect();
+    let worst: Vec<Value> = overview
+        .worst(WORST_DATASETS)
+        .iter()
+        .map(|row| row_json(row))
+        .collect();
     json!({
         "datasets": overview.len(),
         "meanScore": round_to(overview.mean(), 10.0),

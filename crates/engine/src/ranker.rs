@@ -16,7 +16,12 @@ pub(super) struct Ranker {
 
 impl Ranker {
     /// Returns the best `depth` datasets of a scope.
-    pub(super) fn rank(&self, query: &str, scope: CandidateScope<'_>, depth: usize) -> Result<Ranking, EngineError> {
+    pub(super) fn rank(
+        &self,
+        query: &str,
+        scope: CandidateScope<'_>,
+        depth: usize,
+    ) -> Result<Ranking, EngineError> {
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
         match self.rerank(query, &analyzed, self.model.as_ref(), scope)? {
             Some(reranked) => Ok(reranked.ranking.cut(depth)),
@@ -28,7 +33,11 @@ impl Ranker {
     ///
     /// The datasets with a query term that a reranker or FSDM did not rank follow after that number. The ranking is
     /// empty if no dataset contains a term and none reaches an encoder's minimum similarity.
-    pub(super) fn rank_all(&self, query: &str, scope: CandidateScope<'_>) -> Result<(Ranking, usize), EngineError> {
+    pub(super) fn rank_all(
+        &self,
+        query: &str,
+        scope: CandidateScope<'_>,
+    ) -> Result<(Ranking, usize), EngineError> {
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
         let depth = scope.snapshot.len() as usize;
         let mut sparse = rank_by_model(self.model.as_ref(), &analyzed, scope, depth)?.ranking;
@@ -65,9 +74,13 @@ impl Ranker {
         model: &dyn SparseModel,
         scope: CandidateScope<'_>,
     ) -> Result<Option<Reranked>, EngineError> {
-        let Some(reranker) = &self.reranker else { return Ok(None) };
+        let Some(reranker) = &self.reranker else {
+            return Ok(None);
+        };
         let sparse = sparse_rankings(reranker, query, model, scope)?;
-        reranker.rank(query.encoder_text(text), &sparse, scope).map(Some)
+        reranker
+            .rank(query.encoder_text(text), &sparse, scope)
+            .map(Some)
     }
 
     /// Re-ranks given candidates. Without a reranker, they are returned as they are.
@@ -77,9 +90,17 @@ impl Ranker {
         candidates: &Ranking,
         scope: CandidateScope<'_>,
     ) -> Result<Ranking, EngineError> {
-        let Some(reranker) = &self.reranker else { return Ok(candidates.clone()) };
+        let Some(reranker) = &self.reranker else {
+            return Ok(candidates.clone());
+        };
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
-        Ok(reranker.rank(analyzed.encoder_text(query), std::slice::from_ref(candidates), scope)?.ranking)
+        Ok(reranker
+            .rank(
+                analyzed.encoder_text(query),
+                std::slice::from_ref(candidates),
+                scope,
+            )?
+            .ranking)
     }
 
     /// Returns the rankings that the reranker fuses for a query. `None` without a reranker.
@@ -88,10 +109,14 @@ impl Ranker {
         query: &str,
         scope: CandidateScope<'_>,
     ) -> Result<Option<ComponentRankings>, EngineError> {
-        let Some(reranker) = &self.reranker else { return Ok(None) };
+        let Some(reranker) = &self.reranker else {
+            return Ok(None);
+        };
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
         let sparse = sparse_rankings(reranker, &analyzed, self.model.as_ref(), scope)?;
-        reranker.component_rankings(analyzed.encoder_text(query), &sparse, scope).map(Some)
+        reranker
+            .component_rankings(analyzed.encoder_text(query), &sparse, scope)
+            .map(Some)
     }
 
     /// Returns the encoder with one vector per text and cosine similarity, if there is one.

@@ -15,18 +15,34 @@ pub(super) struct CandidateScope<'s> {
 
 impl<'s> CandidateScope<'s> {
     /// Returns the scope of the datasets that pass a filter. `filtered` are the documents of the snapshot that do.
-    pub(super) fn new(snapshot: &'s Snapshot, filtered: Option<&'s FilteredDocs>, filter: &Filter) -> Self {
-        Self { snapshot, filtered, until: filter.until }
+    pub(super) fn new(
+        snapshot: &'s Snapshot,
+        filtered: Option<&'s FilteredDocs>,
+        filter: &Filter,
+    ) -> Self {
+        Self {
+            snapshot,
+            filtered,
+            until: filter.until,
+        }
     }
 
     /// Returns the scope of all datasets of a snapshot.
     pub(super) fn all(snapshot: &'s Snapshot) -> Self {
-        Self { snapshot, filtered: None, until: None }
+        Self {
+            snapshot,
+            filtered: None,
+            until: None,
+        }
     }
 
     /// Returns true if a dataset is in the scope.
     pub(super) fn contains(&self, id: &DatasetId) -> Result<bool, IndexError> {
-        let Some(address) = self.snapshot.address(id)? else { return Ok(false) };
-        Ok(self.filtered.is_none_or(|filtered| filtered.contains(address)))
+        let Some(address) = self.snapshot.address(id)? else {
+            return Ok(false);
+        };
+        Ok(self
+            .filtered
+            .is_none_or(|filtered| filtered.contains(address)))
     }
 }

@@ -115,7 +115,11 @@ fn add_optional_metadata(value: &mut Value, metadata: &Metadata) {
     if let Some(uses) = metadata.uses {
         value["uses"] = json!(uses);
     }
-    for (key, scheme) in [("tasks", Scheme::Task), ("modalities", Scheme::Modality), ("languages", Scheme::Language)] {
+    for (key, scheme) in [
+        ("tasks", Scheme::Task),
+        ("modalities", Scheme::Modality),
+        ("languages", Scheme::Language),
+    ] {
         let labels: Vec<&str> = metadata.themes_of(scheme).collect();
         if !labels.is_empty() {
             value[key] = json!(labels);

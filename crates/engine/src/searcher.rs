@@ -8,8 +8,9 @@ use super::scope::CandidateScope;
 use super::search;
 use super::similar::{Comparison, VectorLengthCache};
 use super::{
-    DatasetSnippet, EngineError, EntityRequest, EntityResponse, ExampleGraph, FieldMatch, Filter, Reranker,
-    SearchRequest, SearchResponse, SimilarDatasets, SnippetRequest, TuningPool, extract_snippet,
+    DatasetSnippet, EngineError, EntityRequest, EntityResponse, ExampleGraph, FieldMatch, Filter,
+    Reranker, SearchRequest, SearchResponse, SimilarDatasets, SnippetRequest, TuningPool,
+    extract_snippet,
 };
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{LengthMode, ModelKind, SparseModel};
@@ -38,7 +39,10 @@ impl Searcher {
     pub fn open(home: &Path) -> Result<Self, EngineError> {
         Ok(Self {
             catalog: IndexedCatalog::open(home)?,
-            ranker: Ranker { model: ModelKind::default().model(LengthMode::Exact), reranker: None },
+            ranker: Ranker {
+                model: ModelKind::default().model(LengthMode::Exact),
+                reranker: None,
+            },
             contents: ContentCache::new(0),
             vector_lengths: VectorLengthCache::default(),
         })
@@ -118,7 +122,12 @@ impl Searcher {
     }
 
     /// Returns the best `depth` datasets for a query among those that pass a filter.
-    pub fn rank_filtered(&self, query: &str, filter: &Filter, depth: usize) -> Result<Ranking, EngineError> {
+    pub fn rank_filtered(
+        &self,
+        query: &str,
+        filter: &Filter,
+        depth: usize,
+    ) -> Result<Ranking, EngineError> {
         let snapshot = self.catalog.snapshot()?;
         let filtered = snapshot.filtered_docs(filter)?;
         let scope = CandidateScope::new(&snapshot, filtered.as_ref(), filter);
@@ -131,7 +140,8 @@ impl Searcher {
     /// Without a reranker, the candidates are returned as they are.
     pub fn rerank(&self, query: &str, candidates: &Ranking) -> Result<Ranking, EngineError> {
         let snapshot = self.catalog.snapshot()?;
-        self.ranker.rerank_candidates(query, candidates, CandidateScope::all(&snapshot))
+        self.ranker
+            .rerank_candidates(query, candidates, CandidateScope::all(&snapshot))
     }
 
     /// Returns all datasets found, best first, and the number of them at the top with comparable scores.
@@ -147,7 +157,9 @@ impl Searcher {
     /// meaning do not count. `None` if the text has no other word.
     pub fn with_phrase(&self, text: &str) -> Result<Option<Vec<DatasetId>>, EngineError> {
         let snapshot = self.catalog.snapshot()?;
-        let Some(addresses) = snapshot.with_phrase(text)? else { return Ok(None) };
+        let Some(addresses) = snapshot.with_phrase(text)? else {
+            return Ok(None);
+        };
         let mut ids = Vec::with_capacity(addresses.len());
         for address in addresses {
             ids.push(snapshot.id(address)?);
@@ -156,16 +168,26 @@ impl Searcher {
     }
 
     /// Returns the datasets most similar to one, best first. `None` if the index has no such dataset.
-    pub fn similar(&self, id: &DatasetId, depth: usize) -> Result<Option<SimilarDatasets>, EngineError> {
+    pub fn similar(
+        &self,
+        id: &DatasetId,
+        depth: usize,
+    ) -> Result<Option<SimilarDatasets>, EngineError> {
         let snapshot = self.catalog.snapshot()?;
         let comparison = self.comparison(&snapshot);
-        let Some(target) = comparison.dataset(id)? else { return Ok(None) };
+        let Some(target) = comparison.dataset(id)? else {
+            return Ok(None);
+        };
         comparison.rank(&target, depth).map(Some)
     }
 
     /// Returns the datasets most similar to an example graph, best first. If the searcher has an encoder with one vector per
     /// text, the texts of the example are encoded.
-    pub fn similar_to(&self, example: &ExampleGraph, depth: usize) -> Result<SimilarDatasets, EngineError> {
+    pub fn similar_to(
+        &self,
+        example: &ExampleGraph,
+        depth: usize,
+    ) -> Result<SimilarDatasets, EngineError> {
         let snapshot = self.catalog.snapshot()?;
         let comparison = self.comparison(&snapshot);
         comparison.rank(&comparison.graph(example)?, depth)
@@ -179,7 +201,11 @@ impl Searcher {
 
     /// Returns, for each of some datasets, the fields that contain words of a query, in descending order of their share of
     /// the score. The list of a dataset that is not in the index is empty.
-    pub fn matched_fields(&self, query: &str, ids: &[DatasetId]) -> Result<Vec<Vec<FieldMatch>>, EngineError> {
+    pub fn matched_fields(
+        &self,
+        query: &str,
+        ids: &[DatasetId],
+    ) -> Result<Vec<Vec<FieldMatch>>, EngineError> {
         let snapshot = self.catalog.snapshot()?;
         let query = AnalyzedQuery::new(query, snapshot.analysis());
         search::matched_fields_of(self.ranker.model.as_ref(), &query, &snapshot, ids)
@@ -192,11 +218,17 @@ impl Searcher {
         request: &SnippetRequest,
         deadline: Deadline<'_>,
     ) -> Result<Option<DatasetSnippet>, EngineError> {
-        let Some(card) = self.catalog.card(id)? else { return Ok(None) };
+        let Some(card) = self.catalog.card(id)? else {
+            return Ok(None);
+        };
         let content = self.contents.read(self.catalog.home(), &card.version)?;
         let snapshot = self.catalog.snapshot()?;
         let extracted = extract_snippet(&content, snapshot.analysis(), request, deadline)?;
-        Ok(Some(DatasetSnippet { card, content, extracted }))
+        Ok(Some(DatasetSnippet {
+            card,
+            content,
+            extracted,
+        }))
     }
 
     /// Searches for entities by the words of their literals, in some datasets or in all.
@@ -212,7 +244,17 @@ impl Searcher {
     }
 
     fn comparison<'s>(&'s self, snapshot: &'s Snapshot) -> Comparison<'s> {
-        let Self { catalog, ranker, vector_lengths, .. } = self;
-        Comparison { catalog, ranker, vector_lengths, snapshot }
+        let Self {
+            catalog,
+            ranker,
+            vector_lengths,
+            ..
+        } = self;
+        Comparison {
+            catalog,
+            ranker,
+            vector_lengths,
+            snapshot,
+        }
     }
 }

@@ -14,14 +14,18 @@
 
 mod entities;
 
-use super::{EngineError, Example, Facet, Filter, Hit, SearchRequest, Searcher, SnippetKind, facet_value};
+use super::{
+    EngineError, Example, Facet, Filter, Hit, SearchRequest, Searcher, SnippetKind, facet_value,
+};
 use lodeseek_catalog::Iris;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rdf::vocab::{rdf, search};
 use lodeseek_snippet::{Deadline, LabelledTerm, TermKind};
 use lodeseek_sparql::{Bindings, ServiceCall, ServiceError, ServiceRow, triple_patterns};
 use lodeseek_store::Store;
-use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use oxrdf::{
+    BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable,
+};
 use spargebra::algebra::GraphPattern;
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use std::collections::BTreeMap;
@@ -102,10 +106,19 @@ impl SearchKind {
     /// Returns true if a search of this kind may have a parameter.
     fn accepts(self, parameter: &str) -> bool {
         match self {
-            Self::Datasets => ![search::LITERAL_TEXT, search::IN_DATASET, search::OCCURRENCE_OF].contains(&parameter),
-            Self::Entities => {
-                [search::LITERAL_TEXT, search::IN_DATASET, search::LIMIT, search::OFFSET].contains(&parameter)
-            }
+            Self::Datasets => ![
+                search::LITERAL_TEXT,
+                search::IN_DATASET,
+                search::OCCURRENCE_OF,
+            ]
+            .contains(&parameter),
+            Self::Entities => [
+                search::LITERAL_TEXT,
+                search::IN_DATASET,
+                search::LIMIT,
+                search::OFFSET,
+            ]
+            .contains(&parameter),
             Self::Occurrences => parameter == search::OCCURRENCE_OF,
         }
     }
@@ -139,7 +152,9 @@ pub(crate) struct SearchService {
 
 impl fmt::Debug for SearchService {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("SearchService").finish_non_exhaustive()
+        formatter
+            .debug_struct("SearchService")
+            .finish_non_exhaustive()
     }
 }
 
@@ -155,7 +170,11 @@ type Parameters<'p> = Vec<(&'static str, &'p TermPattern)>;
 impl SearchService {
     /// Creates the service of an index and the store of its home.
     pub(crate) fn new(searcher: Arc<Searcher>, store: Arc<Store>) -> Self {
-        Self { searcher, iris: store.iris().clone(), store }
+        Self {
+            searcher,
+            iris: store.iris().clone(),
+            store,
+        }
     }
 
     /// Executes a search and returns its results as triples.
@@ -164,9 +183,15 @@ impl SearchService {
         parameters: &[(&str, Term)],
         has_passed: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<Triple>, ServiceError> {
-        let has = |parameter: &str| parameters.iter().any(|(property, _)| *property == parameter);
+        let has = |parameter: &str| {
+            parameters
+                .iter()
+                .any(|(property, _)| *property == parameter)
+        };
         match SearchKind::find(has) {
-            Some(SearchKind::Entities) => self.entity_triples(parameters, Deadline::new(has_passed)),
+            Some(SearchKind::Entities) => {
+                self.entity_triples(parameters, Deadline::new(has_passed))
+            }
             Some(SearchKind::Occurrences) => self.occurrence_triples(parameters),
             Some(SearchKind::Datasets) | None => self.dataset_triples(parameters),
         }
@@ -175,16 +200,23 @@ impl SearchService {
     /// Searches for datasets and returns the hits as triples.
     fn dataset_triples(&self, parameters: &[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> {
         let request = request(parameters, &self.iris)?;
-        let response = self.searcher.search(&request).map_err(|error| match error {
-            error @ (EngineError::UnknownExample(_) | EngineError::TooManyExamples(_)) => {
-                ServiceError::Wrong(error.to_string())
-            }
-            error => ServiceError::Failed(format!("the search failed: {error}")),
-        })?;
+        let response = self
+            .searcher
+            .search(&request)
+            .map_err(|error| match error {
+                error @ (EngineError::UnknownExample(_) | EngineError::TooManyExamples(_)) => {
+                    ServiceError::Wrong(error.to_string())
+                }
+                error => ServiceError::Failed(format!("the search failed: {error}")),
+            })?;
         let mut triples = Vec::new();
         for hit in &response.hits {
             let dataset = self.iris.dataset(&hit.card.metadata.id);
-            triples.extend(parameters.iter().map(|(property, value)| triple(&dataset, property, value.clone())));
+            triples.extend(
+                parameters
+                    .iter()
+                    .map(|(property, value)| triple(&dataset, property, value.clone())),
+            );
             add_hit(hit, &dataset, &mut triples);
             self.add_snippet(hit, &request, &dataset, &mut triples);
         }
@@ -192,17 +224,28 @@ impl SearchService {
     }
 
     /// Adds the snippet of a hit: its IRI and its statements.
-    fn add_snippet(&self, hit: &Hit, request: &SearchRequest, dataset: &NamedNode, triples: &mut Vec<Triple>) {
+    fn add_snippet(
+        &self,
+        hit: &Hit,
+        request: &SearchRequest,
+        dataset: &NamedNode,
+        triples: &mut Vec<Triple>,
+    ) {
         let id = &hit.card.metadata.id;
         let snippet = match request.snippet {
             SnippetKind::Stored => self.iris.part(id, "snippet"),
-            SnippetKind::OnDemand(method) => {
-                self.iris.requested_snippet(id, &[("method", method.name()), ("query", &request.query)])
-            }
+            SnippetKind::OnDemand(method) => self
+                .iris
+                .requested_snippet(id, &[("method", method.name()), ("query", &request.query)]),
         };
         triples.push(triple(dataset, search::SNIPPET, snippet.clone()));
         // A part of a text is another term.
-        for (place, shown) in hit.snippet.iter().enumerate().filter(|(_, shown)| !shown.triple.is_cut()) {
+        for (place, shown) in hit
+            .snippet
+            .iter()
+            .enumerate()
+            .filter(|(_, shown)| !shown.triple.is_cut())
+        {
             let statement = BlankNode::default();
             let mut add = |property: &str, value: Term| {
                 let property = NamedNode::new_unchecked(property);
@@ -241,12 +284,18 @@ pub(crate) fn needs(pattern: &GraphPattern) -> Vec<Variable> {
 /// Returns true if a pattern is one search without snippets on demand, with each property of the hits at most once. It then
 /// has at most a thousand solutions.
 pub(crate) fn is_bounded(pattern: &GraphPattern) -> bool {
-    let GraphPattern::Bgp { patterns } = pattern else { return false };
+    let GraphPattern::Bgp { patterns } = pattern else {
+        return false;
+    };
     let mut properties = Vec::new();
     for triple in patterns {
-        let NamedNodePattern::NamedNode(property) = &triple.predicate else { return false };
-        let is_constant = parameter_of(triple).is_none() || !matches!(triple.object, TermPattern::Variable(_));
-        let is_known = properties.contains(&property) || property.as_str() == search::SNIPPET_METHOD;
+        let NamedNodePattern::NamedNode(property) = &triple.predicate else {
+            return false;
+        };
+        let is_constant =
+            parameter_of(triple).is_none() || !matches!(triple.object, TermPattern::Variable(_));
+        let is_known =
+            properties.contains(&property) || property.as_str() == search::SNIPPET_METHOD;
         if is_known || !is_constant || triple.subject != patterns[0].subject {
             return false;
         }
@@ -276,21 +325,44 @@ pub(crate) fn answer(
             values.push(value(pattern, &call.bindings.variables, row)?);
         }
         let key = values.iter().map(ToString::to_string).collect();
-        let search = searches.entry(key).or_insert_with(|| ParameterRows { values, bindings: Vec::new() });
+        let search = searches.entry(key).or_insert_with(|| ParameterRows {
+            values,
+            bindings: Vec::new(),
+        });
         search.bindings.push(row.clone());
     }
     if searches.len() > MAX_SEARCHES {
-        return Err(ServiceError::TooLarge(format!("more than {MAX_SEARCHES} searches in one SERVICE call")));
+        return Err(ServiceError::TooLarge(format!(
+            "more than {MAX_SEARCHES} searches in one SERVICE call"
+        )));
     }
     for ParameterRows { values, bindings } in searches.into_values() {
         if call.cancelled.is_cancelled() || Instant::now() >= call.deadline {
             break;
         }
-        let values: Vec<(&str, Term)> = parameters.iter().map(|(property, _)| *property).zip(values).collect();
+        let values: Vec<(&str, Term)> = parameters
+            .iter()
+            .map(|(property, _)| *property)
+            .zip(values)
+            .collect();
         let triples = search(&values)?;
-        let Bindings { variables, conditions, .. } = call.bindings;
-        let bindings = Bindings { variables: variables.clone(), rows: bindings, conditions: conditions.clone() };
-        if (ServiceCall { bindings: &bindings, ..*call }).solve(triples, rows)?.is_break() {
+        let Bindings {
+            variables,
+            conditions,
+            ..
+        } = call.bindings;
+        let bindings = Bindings {
+            variables: variables.clone(),
+            rows: bindings,
+            conditions: conditions.clone(),
+        };
+        if (ServiceCall {
+            bindings: &bindings,
+            ..*call
+        })
+        .solve(triples, rows)?
+        .is_break()
+        {
             break;
         }
     }
@@ -300,9 +372,10 @@ pub(crate) fn answer(
 /// Returns the search parameter that a triple pattern sets, if any.
 fn parameter_of(pattern: &TriplePattern) -> Option<&'static str> {
     match &pattern.predicate {
-        NamedNodePattern::NamedNode(property) => {
-            PARAMETERS.iter().copied().find(|parameter| *parameter == property.as_str())
-        }
+        NamedNodePattern::NamedNode(property) => PARAMETERS
+            .iter()
+            .copied()
+            .find(|parameter| *parameter == property.as_str()),
         NamedNodePattern::Variable(_) => None,
     }
 }
@@ -312,7 +385,9 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
     let mut parameters: Parameters<'p> = Vec::new();
     let mut subject = None;
     for pattern in patterns {
-        let Some(property) = parameter_of(pattern) else { continue };
+        let Some(property) = parameter_of(pattern) else {
+            continue;
+        };
         if *subject.get_or_insert(&pattern.subject) != &pattern.subject {
             return Err(ServiceError::Wrong(
                 "two searches in one SERVICE: the search parameters have different subjects; use one SERVICE for each search"
@@ -321,15 +396,23 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
         }
         if facet_of(property).is_none()
             && ![search::LIKE, search::IN_DATASET].contains(&property)
-            && parameters.iter().any(|(other, value)| *other == property && *value != &pattern.object)
+            && parameters
+                .iter()
+                .any(|(other, value)| *other == property && *value != &pattern.object)
         {
-            return Err(ServiceError::Wrong(format!("more than one value of <{property}>")));
+            return Err(ServiceError::Wrong(format!(
+                "more than one value of <{property}>"
+            )));
         }
         if !parameters.contains(&(property, &pattern.object)) {
             parameters.push((property, &pattern.object));
         }
     }
-    let has = |parameter: &str| parameters.iter().any(|(property, _)| *property == parameter);
+    let has = |parameter: &str| {
+        parameters
+            .iter()
+            .any(|(property, _)| *property == parameter)
+    };
     let Some(kind) = SearchKind::find(has) else {
         return Err(ServiceError::Wrong(format!(
             "a search needs words: ?dataset <{}> \"words\", or ?match <{}> \"words\" for entities",
@@ -337,7 +420,10 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
             search::LITERAL_TEXT
         )));
     };
-    match parameters.iter().find(|(property, _)| !kind.accepts(property)) {
+    match parameters
+        .iter()
+        .find(|(property, _)| !kind.accepts(property))
+    {
         Some((other, _)) => Err(ServiceError::Wrong(format!(
             "<{other}> cannot be combined with <{}>; use one SERVICE for each search",
             kind.parameter()
@@ -347,7 +433,11 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
 }
 
 /// Returns the value of a search parameter in a row of bindings.
-fn value(pattern: &TermPattern, variables: &[Variable], row: &[GroundTerm]) -> Result<Term, ServiceError> {
+fn value(
+    pattern: &TermPattern,
+    variables: &[Variable],
+    row: &[GroundTerm],
+) -> Result<Term, ServiceError> {
     match pattern {
         TermPattern::NamedNode(node) => Ok(node.clone().into()),
         TermPattern::Literal(literal) => Ok(literal.clone().into()),
@@ -355,38 +445,53 @@ fn value(pattern: &TermPattern, variables: &[Variable], row: &[GroundTerm]) -> R
             let column = variables.iter().position(|bound| bound == variable);
             let value = column.map(|column| row[column].clone().into());
             value.ok_or_else(|| {
-                ServiceError::Wrong(format!("nothing outside of the SERVICE binds {variable}, which the search needs"))
+                ServiceError::Wrong(format!(
+                    "nothing outside of the SERVICE binds {variable}, which the search needs"
+                ))
             })
         }
-        TermPattern::BlankNode(_) => {
-            Err(ServiceError::Wrong("a blank node cannot be the value of a search parameter".to_owned()))
-        }
-        TermPattern::Triple(_) => {
-            Err(ServiceError::Wrong("a triple term cannot be the value of a search parameter".to_owned()))
-        }
+        TermPattern::BlankNode(_) => Err(ServiceError::Wrong(
+            "a blank node cannot be the value of a search parameter".to_owned(),
+        )),
+        TermPattern::Triple(_) => Err(ServiceError::Wrong(
+            "a triple term cannot be the value of a search parameter".to_owned(),
+        )),
     }
 }
 
 /// Returns the search request with these parameters.
 fn request(parameters: &[(&str, Term)], iris: &Iris) -> Result<SearchRequest, ServiceError> {
-    let mut request = SearchRequest { depth: DEFAULT_HITS, ..SearchRequest::new("") };
+    let mut request = SearchRequest {
+        depth: DEFAULT_HITS,
+        ..SearchRequest::new("")
+    };
     let mut filter = Filter::default();
     for (property, value) in parameters {
         let text = match value {
             Term::NamedNode(node) if *property == search::LIKE => {
-                let unknown =
-                    || ServiceError::Wrong(format!("invalid value {value} of <{property}>: no dataset of this store"));
+                let unknown = || {
+                    ServiceError::Wrong(format!(
+                        "invalid value {value} of <{property}>: no dataset of this store"
+                    ))
+                };
                 let id = iris.dataset_id(node.as_str()).ok_or_else(unknown)?;
                 request.examples.push(Example::Dataset(id));
                 continue;
             }
             _ if *property == search::LIKE => {
-                let message = format!("invalid value {value} of <{property}>: expected the IRI of a dataset");
+                let message =
+                    format!("invalid value {value} of <{property}>: expected the IRI of a dataset");
                 return Err(ServiceError::Wrong(message));
             }
             Term::Literal(literal) => literal.value(),
-            Term::NamedNode(node) if facet_of(property).is_some_and(Facet::has_iris) => node.as_str(),
-            _ => return Err(ServiceError::Wrong(format!("invalid value {value} of <{property}>: expected a literal"))),
+            Term::NamedNode(node) if facet_of(property).is_some_and(Facet::has_iris) => {
+                node.as_str()
+            }
+            _ => {
+                return Err(ServiceError::Wrong(format!(
+                    "invalid value {value} of <{property}>: expected a literal"
+                )));
+            }
         };
         if let Some(facet) = facet_of(property) {
             filter = filter.with(facet, facet_value(facet, text));
@@ -408,13 +513,17 @@ fn request(parameters: &[(&str, Term)], iris: &Iris) -> Result<SearchRequest, Se
 }
 
 fn parse<T: FromStr<Err: fmt::Display>>(property: &str, text: &str) -> Result<T, ServiceError> {
-    text.parse().map_err(|error| ServiceError::Wrong(format!("invalid value {text:?} of <{property}>: {error}")))
+    text.parse().map_err(|error| {
+        ServiceError::Wrong(format!("invalid value {text:?} of <{property}>: {error}"))
+    })
 }
 
 /// Returns an error if the text of a search is empty or too long.
 fn check_text(text: &str) -> Result<(), ServiceError> {
     if text.trim().is_empty() {
-        return Err(ServiceError::Wrong("the text to search for is empty".to_owned()));
+        return Err(ServiceError::Wrong(
+            "the text to search for is empty".to_owned(),
+        ));
     }
     if text.chars().count() > MAX_QUERY_CHARS {
         let message = format!("the text to search for has more than {MAX_QUERY_CHARS} characters");
@@ -426,7 +535,11 @@ fn check_text(text: &str) -> Result<(), ServiceError> {
 /// Returns the request if it is within the limits of the service.
 fn check(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
     check_text(&request.query)?;
-    let max_hits = if request.snippet == SnippetKind::Stored { MAX_HITS } else { MAX_HITS_WITH_SNIPPETS };
+    let max_hits = if request.snippet == SnippetKind::Stored {
+        MAX_HITS
+    } else {
+        MAX_HITS_WITH_SNIPPETS
+    };
     let is_bounded = match request.snippet {
         SnippetKind::OnDemand(method) => method.is_bounded(),
         SnippetKind::Stored => true,
@@ -444,13 +557,28 @@ fn check(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
 /// Adds the rank, the score, the title and the matched fields of a hit.
 fn add_hit(hit: &Hit, dataset: &NamedNode, triples: &mut Vec<Triple>) {
     triples.push(triple(dataset, search::RANK, integer(hit.rank)));
-    triples.extend(hit.score.map(|score| triple(dataset, search::SCORE, Literal::from(score))));
-    triples.push(triple(dataset, search::TITLE, string(hit.card.metadata.title())));
-    triples.push(triple(dataset, search::CLOSEST, Literal::from(hit.is_closest())));
+    triples.extend(
+        hit.score
+            .map(|score| triple(dataset, search::SCORE, Literal::from(score))),
+    );
+    triples.push(triple(
+        dataset,
+        search::TITLE,
+        string(hit.card.metadata.title()),
+    ));
+    triples.push(triple(
+        dataset,
+        search::CLOSEST,
+        Literal::from(hit.is_closest()),
+    ));
     for field in &hit.fields {
         let matched = BlankNode::default();
         let mut add = |property: &str, value: Term| {
-            triples.push(Triple::new(matched.clone(), NamedNode::new_unchecked(property), value));
+            triples.push(Triple::new(
+                matched.clone(),
+                NamedNode::new_unchecked(property),
+                value,
+            ));
         };
         add(search::FIELD, string(&field.field.to_string()));
         add(search::SHARE, Literal::from(field.score).into());
@@ -462,7 +590,11 @@ fn add_hit(hit: &Hit, dataset: &NamedNode, triples: &mut Vec<Triple>) {
 }
 
 fn triple(subject: &NamedNode, property: &str, object: impl Into<Term>) -> Triple {
-    Triple::new(NamedOrBlankNode::from(subject.clone()), NamedNode::new_unchecked(property), object)
+    Triple::new(
+        NamedOrBlankNode::from(subject.clone()),
+        NamedNode::new_unchecked(property),
+        object,
+    )
 }
 
 fn string(text: &str) -> Term {
@@ -491,23 +623,28 @@ fn term(term: &LabelledTerm, dataset: &str) -> Term {
                 };
                 match direction {
                     None => Literal::new_language_tagged_literal_unchecked(&term.value, language),
-                    Some(direction) => {
-                        Literal::new_directional_language_tagged_literal_unchecked(&term.value, language, direction)
-                    }
+                    Some(direction) => Literal::new_directional_language_tagged_literal_unchecked(
+                        &term.value,
+                        language,
+                        direction,
+                    ),
                 }
                 .into()
             }
             (None, Some(datatype)) => {
-                Literal::new_typed_literal(&term.value, NamedNode::new_unchecked(datatype.as_str())).into()
+                Literal::new_typed_literal(&term.value, NamedNode::new_unchecked(datatype.as_str()))
+                    .into()
             }
             (None, None) => string(&term.value),
         },
         TermKind::Triple => {
             let parts = term.triple.as_deref().map(|triple| {
-                [&triple.subject, &triple.predicate, &triple.object].map(|part| self::term(part, dataset))
+                [&triple.subject, &triple.predicate, &triple.object]
+                    .map(|part| self::term(part, dataset))
             });
-            let triple =
-                parts.and_then(|[subject, predicate, object]| Triple::from_terms(subject, predicate, object).ok());
+            let triple = parts.and_then(|[subject, predicate, object]| {
+                Triple::from_terms(subject, predicate, object).ok()
+            });
             triple.map_or_else(|| string(&term.value), Term::from)
         }
     }

@@ -5,7 +5,8 @@ use lodeseek_catalog::Iris;
 use lodeseek_index::{Analysis, AnalyzedQuery};
 use lodeseek_rdf::{Labels, Triple, TripleGraph};
 use lodeseek_snippet::{
-    Deadline, LabelledTriple, Method, MethodError, MethodOptions, Provenance, Snippet, TripleBudget, label_triple,
+    Deadline, LabelledTriple, Method, MethodError, MethodOptions, Provenance, Snippet,
+    TripleBudget, label_triple,
 };
 use oxrdf::Triple as OxTriple;
 use oxsdatatypes::DateTime;
@@ -68,7 +69,10 @@ impl QueryWords {
 
     /// Creates the words of an analysed query.
     pub(crate) fn from_analyzed(query: AnalyzedQuery, analysis: &Analysis) -> Self {
-        Self { query, analysis: analysis.clone() }
+        Self {
+            query,
+            analysis: analysis.clone(),
+        }
     }
 
     /// Returns the words that are searched for, each once, as typed, in lower case.
@@ -80,7 +84,11 @@ impl QueryWords {
     /// Returns a predicate for the words of a text. It is true for words of the query and their forms in the language of the text.
     pub fn in_text<'a>(&'a self, text: &str) -> impl Fn(&str) -> bool + use<'a> {
         let tokens = self.analysis.word_tokens(text);
-        move |word| tokens(word).iter().any(|token| self.query.distinct.iter().any(|term| term.matches(token)))
+        move |word| {
+            tokens(word)
+                .iter()
+                .any(|token| self.query.distinct.iter().any(|term| term.matches(token)))
+        }
     }
 }
 
@@ -93,14 +101,23 @@ pub fn extract_snippet(
 ) -> Result<ExtractedSnippet, MethodError> {
     let words = QueryWords::new(request.query.as_deref().unwrap_or_default(), analysis);
     let has_keywords = request.query.is_some() && request.method.takes_query();
-    let matches = has_keywords.then(|| QueryTerms::new(&words.query.distinct, analysis).matches(content.graph()));
+    let matches = has_keywords
+        .then(|| QueryTerms::new(&words.query.distinct, analysis).matches(content.graph()));
     let keywords = matches.as_ref().map(|matches| matches as _);
-    let options = MethodOptions { work: request.work, deadline, keywords, patterns: None };
+    let options = MethodOptions {
+        work: request.work,
+        deadline,
+        keywords,
+        patterns: None,
+    };
     let options = with_patterns(content, request.method, options);
     let extractor = request.method.extractor(&options)?;
     let snippet = extractor.extract(content.graph(), content.profile(), request.budget);
     let triples = label_all(content.graph(), &snippet.triples, &request.languages);
-    let triples = triples.iter().map(|triple| mark_terms(triple, &words.query, analysis)).collect();
+    let triples = triples
+        .iter()
+        .map(|triple| mark_terms(triple, &words.query, analysis))
+        .collect();
     Ok(ExtractedSnippet {
         method: extractor.name(),
         work: request.method.work_bound(&options),
@@ -123,9 +140,17 @@ pub struct DatasetSnippet {
 impl DatasetSnippet {
     /// Returns the triples of the snippet and their provenance, about the IRI at which the server publishes this snippet.
     #[must_use]
-    pub fn to_triples(&self, iris: &Iris, request: &SnippetRequest, now: Option<DateTime>) -> Vec<OxTriple> {
+    pub fn to_triples(
+        &self,
+        iris: &Iris,
+        request: &SnippetRequest,
+        now: Option<DateTime>,
+    ) -> Vec<OxTriple> {
         let (id, budget) = (&self.card.metadata.id, request.budget.0.to_string());
-        let mut parameters = vec![("method", request.method.name()), ("budget", budget.as_str())];
+        let mut parameters = vec![
+            ("method", request.method.name()),
+            ("budget", budget.as_str()),
+        ];
         parameters.extend(request.query.as_deref().map(|query| ("query", query)));
         let provenance = Provenance {
             dataset: &iris.dataset(id),
@@ -137,27 +162,54 @@ impl DatasetSnippet {
             query: request.query.as_deref(),
             generated_at: now,
         };
-        let mut triples = self.extracted.snippet.chosen_triples(self.content.graph(), &provenance);
-        triples.extend(self.extracted.snippet.to_triples(self.content.graph(), &provenance));
+        let mut triples = self
+            .extracted
+            .snippet
+            .chosen_triples(self.content.graph(), &provenance);
+        triples.extend(
+            self.extracted
+                .snippet
+                .to_triples(self.content.graph(), &provenance),
+        );
         triples
     }
 }
 
 /// Adds the content's entity patterns to the options of a method that uses them.
-pub(super) fn with_patterns<'c>(content: &'c Content, method: Method, options: MethodOptions<'c>) -> MethodOptions<'c> {
-    MethodOptions { patterns: (method == Method::Optimal).then(|| content.patterns()), ..options }
+pub(super) fn with_patterns<'c>(
+    content: &'c Content,
+    method: Method,
+    options: MethodOptions<'c>,
+) -> MethodOptions<'c> {
+    MethodOptions {
+        patterns: (method == Method::Optimal).then(|| content.patterns()),
+        ..options
+    }
 }
 
 /// Adds labels to triples, in the first of the preferred languages or else in English.
-pub(super) fn label_all(graph: &TripleGraph, triples: &[Triple], languages: &[String]) -> Vec<LabelledTriple> {
+pub(super) fn label_all(
+    graph: &TripleGraph,
+    triples: &[Triple],
+    languages: &[String],
+) -> Vec<LabelledTriple> {
     let languages: Vec<&str> = languages.iter().map(String::as_str).chain(["en"]).collect();
-    let terms = triples.iter().flat_map(|triple| [triple.subject, triple.predicate, triple.object]);
+    let terms = triples
+        .iter()
+        .flat_map(|triple| [triple.subject, triple.predicate, triple.object]);
     let labels = Labels::for_terms(graph, &languages, terms);
-    triples.iter().map(|&triple| label_triple(graph, &labels, triple)).collect()
+    triples
+        .iter()
+        .map(|&triple| label_triple(graph, &labels, triple))
+        .collect()
 }
 
 /// Adds the terms of a query that occur in the labels of a triple.
-pub(super) fn mark_terms(triple: &LabelledTriple, query: &AnalyzedQuery, analysis: &Analysis) -> SnippetTriple {
+pub(super) fn mark_terms(
+    triple: &LabelledTriple,
+    query: &AnalyzedQuery,
+    analysis: &Analysis,
+) -> SnippetTriple {
     let mut tokens: Vec<String> = Vec::new();
     for term in [&triple.subject, &triple.predicate, &triple.object] {
         tokens.extend(analysis.tokens(&term.label));
@@ -168,7 +220,10 @@ pub(super) fn mark_terms(triple: &LabelledTriple, query: &AnalyzedQuery, analysi
             matched.push(term.text.clone());
         }
     }
-    SnippetTriple { triple: triple.clone(), matched }
+    SnippetTriple {
+        triple: triple.clone(),
+        matched,
+    }
 }
 
 #[cfg(test)]
@@ -179,9 +234,14 @@ mod tests {
     #[test]
     fn words_match_in_the_language_of_their_text() {
         let analysis = Analysis::new(AnalysisKind::Multilingual);
-        let is_match = |query: &str, text: &str, word: &str| QueryWords::new(query, &analysis).in_text(text)(word);
+        let is_match = |query: &str, text: &str, word: &str| {
+            QueryWords::new(query, &analysis).in_text(text)(word)
+        };
         let title = "Ontology of cultural institutes and sites in Italy";
-        assert!(!is_match("since", title, "site"), "the two have one stem in Turkish");
+        assert!(
+            !is_match("since", title, "site"),
+            "the two have one stem in Turkish"
+        );
         assert!(is_match("italy", title, "Italy") && is_match("site", title, "sites"));
         let spanish = "Ofertas de los alojamientos turísticos de Euskadi";
         assert!(is_match("alojamiento", spanish, "alojamientos"));

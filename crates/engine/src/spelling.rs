@@ -48,7 +48,11 @@ pub(super) fn suggest_spelling(
         frequencies.push(snapshot.document_frequency(term, &Field::ALL)?);
     }
     let has_found_term = frequencies.iter().any(|frequency| *frequency > 0);
-    let min_frequency = if has_found_term { MIN_FREQUENCY_BESIDE_FOUND } else { 1 };
+    let min_frequency = if has_found_term {
+        MIN_FREQUENCY_BESIDE_FOUND
+    } else {
+        1
+    };
     let mut corrected = text.to_owned();
     for (term, frequency) in terms.iter().zip(frequencies) {
         if let Some(correction) = correct_word(term, frequency, min_frequency, snapshot)? {
@@ -66,7 +70,9 @@ fn correct_word(
     snapshot: &Snapshot,
 ) -> Result<Option<String>, EngineError> {
     let letters = term.text.chars().count();
-    if !(MIN_LETTERS..=MAX_LETTERS).contains(&letters) || !term.text.chars().all(char::is_alphabetic) {
+    if !(MIN_LETTERS..=MAX_LETTERS).contains(&letters)
+        || !term.text.chars().all(char::is_alphabetic)
+    {
         return Ok(None);
     }
     if frequency > 1 + snapshot.len() / RARITY {
@@ -74,20 +80,36 @@ fn correct_word(
     }
     let has_stems = snapshot.analysis().kind() != AnalysisKind::Acordar;
     let fields: &[Field] = if has_stems { &CARD_FIELDS } else { &Field::ALL };
-    let max_edits = if letters < MIN_LETTERS_FOR_TWO_EDITS { 1 } else { 2 };
+    let max_edits = if letters < MIN_LETTERS_FOR_TWO_EDITS {
+        1
+    } else {
+        2
+    };
     let min_frequency = min_frequency.max(MIN_FREQUENCY_RATIO * frequency);
     let mut candidates = snapshot.spelling_candidates(&term.text, max_edits, fields)?;
-    candidates.retain(|candidate| candidate.documents >= min_frequency && is_likely(candidate, term));
-    candidates.sort_by(|a, b| likelihood(b).total_cmp(&likelihood(a)).then_with(|| a.word.cmp(&b.word)));
+    candidates
+        .retain(|candidate| candidate.documents >= min_frequency && is_likely(candidate, term));
+    candidates.sort_by(|a, b| {
+        likelihood(b)
+            .total_cmp(&likelihood(a))
+            .then_with(|| a.word.cmp(&b.word))
+    });
     // A word with one error is likelier than a compound, a compound likelier than two errors.
     if frequency == 0 && candidates.first().is_none_or(|best| best.edits > 1) {
-        let words = IndexWords { snapshot, min_frequency: min_frequency.max(2 + snapshot.len() / RARITY) };
+        let words = IndexWords {
+            snapshot,
+            min_frequency: min_frequency.max(2 + snapshot.len() / RARITY),
+        };
         if let Some((parts, _)) = words.split(&term.text, MAX_PARTS)? {
             return Ok(Some(parts.join(" ")));
         }
     }
     for candidate in candidates.into_iter().take(MAX_CANDIDATES) {
-        let word = if has_stems { word_with_stem(&candidate.word, snapshot)? } else { Some(candidate.word) };
+        let word = if has_stems {
+            word_with_stem(&candidate.word, snapshot)?
+        } else {
+            Some(candidate.word)
+        };
         if word.is_some() {
             return Ok(word);
         }
@@ -104,7 +126,11 @@ struct IndexWords<'s> {
 impl IndexWords<'_> {
     /// Returns the fewest parts of a text, at most `parts`, with the document frequency of the rarest. Of equally many parts returns those whose rarest
     /// is the most frequent. A text that is a word of the index is its only part.
-    fn split<'t>(&self, text: &'t str, parts: usize) -> Result<Option<(Vec<&'t str>, u64)>, EngineError> {
+    fn split<'t>(
+        &self,
+        text: &'t str,
+        parts: usize,
+    ) -> Result<Option<(Vec<&'t str>, u64)>, EngineError> {
         let frequency = self.frequency(text)?;
         if frequency >= self.min_frequency {
             return Ok(Some((vec![text], frequency)));
@@ -114,18 +140,26 @@ impl IndexWords<'_> {
             return Ok(best);
         }
         let letters = text.chars().count();
-        for (end, _) in text.char_indices().take((letters + 1).saturating_sub(MIN_PART_LETTERS)).skip(MIN_PART_LETTERS)
+        for (end, _) in text
+            .char_indices()
+            .take((letters + 1).saturating_sub(MIN_PART_LETTERS))
+            .skip(MIN_PART_LETTERS)
         {
             let (head, rest) = text.split_at(end);
             let frequency = self.frequency(head)?;
             if frequency < self.min_frequency {
                 continue;
             }
-            for tail in LINKING_ELEMENTS.iter().filter_map(|linking| rest.strip_prefix(linking)) {
+            for tail in LINKING_ELEMENTS
+                .iter()
+                .filter_map(|linking| rest.strip_prefix(linking))
+            {
                 if tail.chars().count() < MIN_PART_LETTERS {
                     continue;
                 }
-                let Some((tail, rarest)) = self.split(tail, parts - 1)? else { continue };
+                let Some((tail, rarest)) = self.split(tail, parts - 1)? else {
+                    continue;
+                };
                 let rarest = rarest.min(frequency);
                 let is_better = best.as_ref().is_none_or(|(parts, best_rarest)| {
                     (tail.len() + 1, Reverse(rarest)) < (parts.len(), Reverse(*best_rarest))
@@ -164,13 +198,23 @@ fn likelihood(candidate: &SpellingCandidate) -> f64 {
 /// Returns a word with a given stem, in lower case, from the metadata of a dataset that contains the stem.
 fn word_with_stem(stem: &str, snapshot: &Snapshot) -> Result<Option<String>, EngineError> {
     for field in CARD_FIELDS {
-        let Some(address) = snapshot.first_with_token(stem, field)? else { continue };
-        let Some(card) = read_card(snapshot, &snapshot.id(address)?)? else { continue };
+        let Some(address) = snapshot.first_with_token(stem, field)? else {
+            continue;
+        };
+        let Some(card) = read_card(snapshot, &snapshot.id(address)?)? else {
+            continue;
+        };
         let metadata = &card.metadata;
-        let texts = [&metadata.titles, &metadata.descriptions, &metadata.keywords].into_iter().flatten();
-        let texts = texts.map(|text| text.value.as_str()).chain(metadata.agents().map(|agent| agent.name.as_str()));
+        let texts = [&metadata.titles, &metadata.descriptions, &metadata.keywords]
+            .into_iter()
+            .flatten();
+        let texts = texts
+            .map(|text| text.value.as_str())
+            .chain(metadata.agents().map(|agent| agent.name.as_str()));
         let mut words = texts.flat_map(|text| text.split(|c: char| !c.is_alphabetic()));
-        let has_stem = |word: &&str| !word.is_empty() && snapshot.analysis().tokens(word).any(|token| token == stem);
+        let has_stem = |word: &&str| {
+            !word.is_empty() && snapshot.analysis().tokens(word).any(|token| token == stem)
+        };
         if let Some(word) = words.find(has_stem) {
             return Ok(Some(word.to_lowercase()));
         }
@@ -182,8 +226,13 @@ fn word_with_stem(stem: &str, snapshot: &Snapshot) -> Result<Option<String>, Eng
 fn replace_word(text: &str, word: &str, replacement: &str) -> String {
     let mut replaced = String::with_capacity(text.len());
     for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
-        let (candidate, separator) = part.split_at(part.trim_end_matches(|c: char| !c.is_alphanumeric()).len());
-        replaced.push_str(if candidate.to_lowercase() == word { replacement } else { candidate });
+        let (candidate, separator) =
+            part.split_at(part.trim_end_matches(|c: char| !c.is_alphanumeric()).len());
+        replaced.push_str(if candidate.to_lowercase() == word {
+            replacement
+        } else {
+            candidate
+        });
         replaced.push_str(separator);
     }
     replaced
@@ -197,10 +246,15 @@ mod tests {
 
     fn suggest_in(texts: &[&str], kind: AnalysisKind, query: &str) -> Option<String> {
         let texts = texts.iter().enumerate();
-        let texts = texts.map(|(place, text)| (DatasetId::new(place.to_string()).expect("an id"), *text));
+        let texts =
+            texts.map(|(place, text)| (DatasetId::new(place.to_string()).expect("an id"), *text));
         let texts = Texts::new(texts, kind).expect("indexed");
-        suggest_spelling(query, &AnalyzedQuery::new(query, texts.snapshot().analysis()), texts.snapshot())
-            .expect("answered")
+        suggest_spelling(
+            query,
+            &AnalyzedQuery::new(query, texts.snapshot().analysis()),
+            texts.snapshot(),
+        )
+        .expect("answered")
     }
 
     #[test]
@@ -213,16 +267,42 @@ mod tests {
 
     #[test]
     fn unknown_words_are_corrected_to_the_likeliest_similar_word() {
-        let texts = ["water quality", "water samples", "waiter jobs", "nitrogen in water", "boreholes"];
+        let texts = [
+            "water quality",
+            "water samples",
+            "waiter jobs",
+            "nitrogen in water",
+            "boreholes",
+        ];
         let suggest = |query| suggest_in(&texts, AnalysisKind::Acordar, query);
-        assert_eq!(suggest("Watre quality").as_deref(), Some("water quality"), "two neighbours changed places");
+        assert_eq!(
+            suggest("Watre quality").as_deref(),
+            Some("water quality"),
+            "two neighbours changed places"
+        );
         assert_eq!(suggest("nitorgenn").as_deref(), Some("nitrogen"));
-        assert_eq!(suggest("waiterr").as_deref(), Some("waiter"), "one edit comes before two");
-        assert_eq!(suggest("water boreholes"), None, "the index contains both words");
+        assert_eq!(
+            suggest("waiterr").as_deref(),
+            Some("waiter"),
+            "one edit comes before two"
+        );
+        assert_eq!(
+            suggest("water boreholes"),
+            None,
+            "the index contains both words"
+        );
         assert_eq!(suggest("waitr waters").as_deref(), Some("waiter water"));
-        assert_eq!(suggest("water nitrogne"), None, "one dataset is too few beside a word of the index");
+        assert_eq!(
+            suggest("water nitrogne"),
+            None,
+            "one dataset is too few beside a word of the index"
+        );
         assert_eq!(suggest("wtr bo 2020"), None, "too short, and no words");
-        assert_eq!(suggest("xitrogeen"), None, "two errors, and one of them in the first letter");
+        assert_eq!(
+            suggest("xitrogeen"),
+            None,
+            "two errors, and one of them in the first letter"
+        );
     }
 
     #[test]
@@ -236,11 +316,25 @@ mod tests {
             "Straße, Baum",
         ];
         let suggest = |query| suggest_in(&texts, AnalysisKind::Multilingual, query);
-        assert_eq!(suggest("Luftqualität Berlin").as_deref(), Some("luft qualität Berlin"));
+        assert_eq!(
+            suggest("Luftqualität Berlin").as_deref(),
+            Some("luft qualität Berlin")
+        );
         assert_eq!(suggest("streettrees").as_deref(), Some("street trees"));
-        assert_eq!(suggest("Qualitätsluft").as_deref(), Some("qualität luft"), "with a linking element");
-        assert_eq!(suggest("Luftstraßenbaum").as_deref(), Some("luft straßen baum"));
-        assert_eq!(suggest("Berlinluft"), None, "one dataset with a part is too few");
+        assert_eq!(
+            suggest("Qualitätsluft").as_deref(),
+            Some("qualität luft"),
+            "with a linking element"
+        );
+        assert_eq!(
+            suggest("Luftstraßenbaum").as_deref(),
+            Some("luft straßen baum")
+        );
+        assert_eq!(
+            suggest("Berlinluft"),
+            None,
+            "one dataset with a part is too few"
+        );
         assert_eq!(suggest("Luft"), None, "a word of the index");
     }
 
@@ -250,6 +344,9 @@ mod tests {
         texts.push("lakse");
         assert_eq!(suggest_in(&texts, AnalysisKind::Acordar, "lakse"), None);
         texts.push("lakes");
-        assert_eq!(suggest_in(&texts, AnalysisKind::Acordar, "lakse").as_deref(), Some("lakes"));
+        assert_eq!(
+            suggest_in(&texts, AnalysisKind::Acordar, "lakse").as_deref(),
+            Some("lakes")
+        );
     }
 }

@@ -37,10 +37,19 @@ impl Texts {
         let analysis = Analysis::new(analysis);
         for (id, text) in texts {
             let document = FieldedDocument::default().with(Self::FIELD, [text]);
-            writer.put(IndexDocument::new(id, String::new(), &document, &analysis, Vec::new(), Vec::new()))?;
+            writer.put(IndexDocument::new(
+                id,
+                String::new(),
+                &document,
+                &analysis,
+                Vec::new(),
+                Vec::new(),
+            ))?;
         }
         writer.commit()?;
-        Ok(Self { snapshot: writer.snapshot()? })
+        Ok(Self {
+            snapshot: writer.snapshot()?,
+        })
     }
 
     /// Returns a copy of a model that scores only the field with the texts.
@@ -57,7 +66,12 @@ impl Texts {
     }
 
     /// Returns the best `depth` texts.
-    pub fn rank(&self, model: &dyn SparseModel, query: &str, depth: usize) -> Result<Ranking, EngineError> {
+    pub fn rank(
+        &self,
+        model: &dyn SparseModel,
+        query: &str,
+        depth: usize,
+    ) -> Result<Ranking, EngineError> {
         let query = AnalyzedQuery::new(query, self.snapshot.analysis());
         Ok(rank(model, &query, &self.snapshot, depth)?.ranking)
     }

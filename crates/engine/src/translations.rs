@@ -26,7 +26,9 @@ pub(super) fn translations_path(home: &Path) -> PathBuf {
 /// If the file is damaged or cannot be read.
 pub fn read_translations(home: &Path) -> Result<Option<Translations>, EngineError> {
     let path = translations_path(home);
-    let Some(body) = read_checked(&path)? else { return Ok(None) };
+    let Some(body) = read_checked(&path)? else {
+        return Ok(None);
+    };
     match String::from_utf8(body).ok().and_then(Translations::parse) {
         Some(translations) => Ok(Some(translations)),
         None => Err(StoreError::DamagedFile { path }.into()),
@@ -38,7 +40,10 @@ pub fn read_translations(home: &Path) -> Result<Option<Translations>, EngineErro
 /// # Errors
 /// If the file cannot be written.
 pub fn write_translations(home: &Path, dictionary: TranslationsBuilder) -> Result<(), EngineError> {
-    Ok(write_checked(&translations_path(home), dictionary.into_text().as_bytes())?)
+    Ok(write_checked(
+        &translations_path(home),
+        dictionary.into_text().as_bytes(),
+    )?)
 }
 
 /// Removes the dictionary of a home. Returns true if there was one.
@@ -76,8 +81,12 @@ impl TripleSink for LabelCollector {
     }
 
     fn insert_triple(&mut self, triple: TripleRef<'_>) {
-        let TermRef::Literal(literal) = triple.object else { return };
-        let (Some(language), property) = (literal.language(), triple.predicate.as_str()) else { return };
+        let TermRef::Literal(literal) = triple.object else {
+            return;
+        };
+        let (Some(language), property) = (literal.language(), triple.predicate.as_str()) else {
+            return;
+        };
         let is_preferred = LABEL_PROPERTIES.contains(&property);
         if !is_preferred && property != ALT_LABEL {
             return;
@@ -86,7 +95,11 @@ impl TripleSink for LabelCollector {
             NamedOrBlankNodeRef::NamedNode(name) => name.as_str().to_owned(),
             NamedOrBlankNodeRef::BlankNode(node) => format!("{} {}", self.files, node.as_str()),
         };
-        let label = Label { is_preferred, language: language.to_owned(), text: literal.value().to_owned() };
+        let label = Label {
+            is_preferred,
+            language: language.to_owned(),
+            text: literal.value().to_owned(),
+        };
         let place = *self.resources.entry(resource).or_insert(self.labels.len());
         if place == self.labels.len() {
             self.labels.push(Vec::new());
@@ -98,11 +111,18 @@ impl TripleSink for LabelCollector {
 impl LabelCollector {
     /// Returns the dictionary from the languages of the labels to given ones, as BCP 47 tags.
     #[must_use]
-    pub fn into_dictionary<'t>(self, targets: impl IntoIterator<Item = &'t str>) -> TranslationsBuilder {
+    pub fn into_dictionary<'t>(
+        self,
+        targets: impl IntoIterator<Item = &'t str>,
+    ) -> TranslationsBuilder {
         let mut dictionary = TranslationsBuilder::new(targets);
         for mut labels in self.labels {
             labels.sort_by_key(|label| !label.is_preferred);
-            dictionary.add(labels.iter().map(|label| (label.language.as_str(), label.text.as_str())));
+            dictionary.add(
+                labels
+                    .iter()
+                    .map(|label| (label.language.as_str(), label.text.as_str())),
+            );
         }
         dictionary
     }
@@ -130,14 +150,22 @@ mod tests {
              [] skos:prefLabel \"Luft\"@de ; <http://example.org/comment> \"air\"@en .
              <b> skos:prefLabel \"Wasser\"@de, \"eau\"@fr .",
         );
-        assert_eq!(translations.sources(), [("de", 1), ("fr", 1)], "{translations:?}");
+        assert_eq!(
+            translations.sources(),
+            [("de", 1), ("fr", 1)],
+            "{translations:?}"
+        );
     }
 
     #[test]
     fn a_home_without_dictionary_has_none() {
         let home = tempfile::tempdir().expect("a folder");
         assert!(read_translations(home.path()).expect("read").is_none());
-        write_translations(home.path(), LabelCollector::default().into_dictionary(["en"])).expect("written");
+        write_translations(
+            home.path(),
+            LabelCollector::default().into_dictionary(["en"]),
+        )
+        .expect("written");
         assert!(read_translations(home.path()).expect("read").is_some());
         fs::write(translations_path(home.path()), "0\nen\tde\n").expect("written");
         assert!(read_translations(home.path()).is_err(), "wrong checksum");

@@ -25,7 +25,11 @@ impl<'s> TuningPool<'s> {
     /// Returns the best `depth` datasets for a query with every field weighted 1, and the parts of their scores.
     ///
     /// A model that rescores candidates returns at most the candidates that it rescores.
-    pub fn candidates(&self, query: &str, depth: usize) -> Result<Vec<(DatasetId, ScoreParts)>, EngineError> {
+    pub fn candidates(
+        &self,
+        query: &str,
+        depth: usize,
+    ) -> Result<Vec<(DatasetId, ScoreParts)>, EngineError> {
         self.candidates_filtered(query, &Filter::default(), depth)
     }
 
@@ -48,13 +52,23 @@ impl<'s> TuningPool<'s> {
             ids.push(scored.id.clone());
             addresses.extend(ranked.address(&scored.id));
         }
-        let statistics = snapshot.document_statistics(&query, &model.fields(), &addresses, model.statistics_level())?;
-        let parts = statistics.iter().map(|document| model.parts(&query, document, &ranked.collection));
+        let statistics = snapshot.document_statistics(
+            &query,
+            &model.fields(),
+            &addresses,
+            model.statistics_level(),
+        )?;
+        let parts = statistics
+            .iter()
+            .map(|document| model.parts(&query, document, &ranked.collection));
         Ok(ids.into_iter().zip(parts).collect())
     }
 
     /// Returns the rankings that the reranker fuses for a query. `None` without a reranker.
-    pub fn component_rankings(&self, query: &str) -> Result<Option<ComponentRankings>, EngineError> {
+    pub fn component_rankings(
+        &self,
+        query: &str,
+    ) -> Result<Option<ComponentRankings>, EngineError> {
         self.component_rankings_filtered(query, &Filter::default())
     }
 

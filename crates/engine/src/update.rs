@@ -36,26 +36,50 @@ impl<'s> Updater<'s> {
     /// Creates an updater of a store opened for writing.
     #[must_use]
     pub fn new(store: &'s Store, load: LoadOptions, index: IndexOptions) -> Self {
-        Self { store, load: LoadOptions { replaced: Replaced::Kept, ..load }, index }
+        Self {
+            store,
+            load: LoadOptions {
+                replaced: Replaced::Kept,
+                ..load
+            },
+            index,
+        }
     }
 
     /// Loads a catalogue, indexes those of its datasets that changed, and removes others from the index.
-    pub fn run(&self, catalog: Catalog, removed: &[DatasetId]) -> Result<UpdateReport, EngineError> {
-        let load = Loader::new(self.store).with_options(self.load.clone()).load(catalog, &|_| ())?;
+    pub fn run(
+        &self,
+        catalog: Catalog,
+        removed: &[DatasetId],
+    ) -> Result<UpdateReport, EngineError> {
+        let load = Loader::new(self.store)
+            .with_options(self.load.clone())
+            .load(catalog, &|_| ())?;
         self.index_changed(load, removed)
     }
 
     /// Replaces the description of a present dataset, and indexes it if the description changed. The content stays as it is.
     pub fn replace_description(&self, dataset: &Dataset) -> Result<UpdateReport, EngineError> {
-        let load = Loader::new(self.store).with_options(self.load.clone()).replace_description(dataset)?;
+        let load = Loader::new(self.store)
+            .with_options(self.load.clone())
+            .replace_description(dataset)?;
         self.index_changed(load, &[])
     }
 
-    fn index_changed(&self, load: LoadReport, removed: &[DatasetId]) -> Result<UpdateReport, EngineError> {
+    fn index_changed(
+        &self,
+        load: LoadReport,
+        removed: &[DatasetId],
+    ) -> Result<UpdateReport, EngineError> {
         let changed: Vec<DatasetId> = load
             .datasets
             .iter()
-            .filter(|dataset| !matches!(dataset.outcome, DatasetOutcome::Unchanged | DatasetOutcome::Kept))
+            .filter(|dataset| {
+                !matches!(
+                    dataset.outcome,
+                    DatasetOutcome::Unchanged | DatasetOutcome::Kept
+                )
+            })
             .map(|dataset| dataset.id.clone())
             .collect();
         let index = if changed.is_empty() && removed.is_empty() {
@@ -88,7 +112,8 @@ impl<'s> Updater<'s> {
     fn index_as_stored(&self, ids: &[DatasetId]) -> Result<(), EngineError> {
         let present = self.store.ids()?;
         let is_present = |id: &&DatasetId| present.binary_search(id).is_ok();
-        let (present, absent): (Vec<&DatasetId>, Vec<&DatasetId>) = ids.iter().partition(is_present);
+        let (present, absent): (Vec<&DatasetId>, Vec<&DatasetId>) =
+            ids.iter().partition(is_present);
         let owned = |ids: Vec<&DatasetId>| ids.into_iter().cloned().collect::<Vec<_>>();
         Indexer::new(self.store, self.index).update(&owned(present), &owned(absent))?;
         Ok(())
@@ -99,7 +124,11 @@ impl<'s> Updater<'s> {
     pub fn catch_up(&self, searcher: &Searcher) -> Result<usize, EngineError> {
         let indexed = searcher.catalog().ids()?;
         let present = self.store.ids()?;
-        let removed: Vec<DatasetId> = indexed.iter().filter(|id| present.binary_search(id).is_err()).cloned().collect();
+        let removed: Vec<DatasetId> = indexed
+            .iter()
+            .filter(|id| present.binary_search(id).is_err())
+            .cloned()
+            .collect();
         let mut changed = Vec::new();
         for id in present {
             let entry = self.store.entry(&id)?;

@@ -22,9 +22,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let metrics = parse_metrics(arguments.get(2..).unwrap_or_default())?;
 
-    println!("run {}: {} topics ranked, {} topics judged", run.tag, run.len(), qrels.len());
+    println!(
+        "run {}: {} topics ranked, {} topics judged",
+        run.tag,
+        run.len(),
+        qrels.len()
+    );
     for column in TopicValues::evaluate(&run, &qrels, &metrics) {
-        println!("{:<12} {:.4}", column.metric().to_string(), column.mean(Average::AllTopics));
+        println!(
+            "{:<12} {:.4}",
+            column.metric().to_string(),
+            column.mean(Average::AllTopics)
+        );
     }
     Ok(())
 }
@@ -55,7 +64,10 @@ fn sample_qrels() -> Qrels {
 fn sample_run() -> Result<Run, InvalidDatasetId> {
     let mut entries = Vec::new();
     for (document, score) in [("rain", 9.0), ("soil", 8.0), ("music", 1.0)] {
-        entries.push(Scored { id: DatasetId::new(document)?, score });
+        entries.push(Scored {
+            id: DatasetId::new(document)?,
+            score,
+        });
     }
     let mut run = Run::new("sample");
     run.insert("soil moisture", Ranking::from_scores(entries));

@@ -32,9 +32,17 @@ impl TopicValues {
     /// Evaluates a run under several measures. Returns one column per measure, in the given order.
     #[must_use]
     pub fn evaluate(run: &Run, qrels: &Qrels, metrics: &[Metric]) -> Vec<Self> {
-        let mut columns: Vec<Self> = metrics.iter().map(|&metric| Self { metric, values: BTreeMap::new() }).collect();
+        let mut columns: Vec<Self> = metrics
+            .iter()
+            .map(|&metric| Self {
+                metric,
+                values: BTreeMap::new(),
+            })
+            .collect();
         for topic in qrels.topics() {
-            let grades = run.ranking(topic).map(|ranking| Grades::new(qrels, topic, ranking));
+            let grades = run
+                .ranking(topic)
+                .map(|ranking| Grades::new(qrels, topic, ranking));
             for column in &mut columns {
                 let value = grades.as_ref().map(|grades| column.metric.value(grades));
                 column.values.insert(topic.to_owned(), value);
@@ -51,7 +59,9 @@ impl TopicValues {
 
     /// Iterates over the topics that the mean includes, with their values.
     pub fn counted(&self, average: Average<'_>) -> impl Iterator<Item = (&str, f64)> {
-        self.values.iter().filter_map(move |(topic, value)| Some((topic.as_str(), counted(*value, average)?)))
+        self.values
+            .iter()
+            .filter_map(move |(topic, value)| Some((topic.as_str(), counted(*value, average)?)))
     }
 
     /// Returns the number of judged topics without a ranking.
@@ -64,11 +74,20 @@ impl TopicValues {
     #[must_use]
     pub fn mean(&self, average: Average<'_>) -> f64 {
         let Average::Macro(folds) = average else {
-            return mean(&self.counted(average).map(|(_, value)| value).collect::<Vec<_>>());
+            return mean(
+                &self
+                    .counted(average)
+                    .map(|(_, value)| value)
+                    .collect::<Vec<_>>(),
+            );
         };
         let mut fold_means = Vec::new();
         for fold in folds.0.iter().filter(|fold| !fold.test.is_empty()) {
-            let values: Vec<f64> = fold.test.topics().map(|topic| self.value_or_zero(topic)).collect();
+            let values: Vec<f64> = fold
+                .test
+                .topics()
+                .map(|topic| self.value_or_zero(topic))
+                .collect();
             fold_means.push(mean(&values));
         }
         mean(&fold_means)
@@ -85,7 +104,10 @@ impl TopicValues {
     pub fn minus(&self, baseline: &Self, average: Average<'_>) -> Differences {
         let mut differences = Vec::new();
         for (topic, value) in &self.values {
-            let other = baseline.values.get(topic).and_then(|other| counted(*other, average));
+            let other = baseline
+                .values
+                .get(topic)
+                .and_then(|other| counted(*other, average));
             if let (Some(value), Some(other)) = (counted(*value, average), other) {
                 differences.push(value - other);
             }
@@ -110,9 +132,16 @@ pub fn compare(
     test: SignificanceTest,
     correction: Correction,
 ) -> Vec<Comparison> {
-    let mut comparisons: Vec<Comparison> =
-        pairs.iter().map(|(run, baseline)| Comparison::new(&run.minus(baseline, average), test)).collect();
-    let corrected = correction.correct(&comparisons.iter().map(|comparison| comparison.p).collect::<Vec<_>>());
+    let mut comparisons: Vec<Comparison> = pairs
+        .iter()
+        .map(|(run, baseline)| Comparison::new(&run.minus(baseline, average), test))
+        .collect();
+    let corrected = correction.correct(
+        &comparisons
+            .iter()
+            .map(|comparison| comparison.p)
+            .collect::<Vec<_>>(),
+    );
     for (comparison, corrected) in comparisons.iter_mut().zip(corrected) {
         comparison.corrected_p = corrected;
     }

@@ -118,20 +118,40 @@ impl CoordinateSearch {
     /// # Panics
     ///
     /// Panics if a [`Start::At`] has another number of weights than `dimensions`.
-    pub fn maximize<F>(&self, dimensions: usize, objective: &F, progress: &(dyn Fn(Progress) + Sync)) -> Optimum
+    pub fn maximize<F>(
+        &self,
+        dimensions: usize,
+        objective: &F,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Optimum
     where
         F: Fn(&[f64]) -> f64 + Sync,
     {
-        let mut climb = Climb { search: self, objective, evaluations: 0 };
+        let mut climb = Climb {
+            search: self,
+            objective,
+            evaluations: 0,
+        };
         let mut best: Option<Optimum> = None;
         for place in 0..self.starts.len() {
             let (weights, value) = climb.from(place, dimensions, progress);
-            if best.as_ref().is_none_or(|best| value > best.value + Self::LEAST_GAIN) {
-                best = Some(Optimum { weights, value, start: place, evaluations: 0 });
+            if best
+                .as_ref()
+                .is_none_or(|best| value > best.value + Self::LEAST_GAIN)
+            {
+                best = Some(Optimum {
+                    weights,
+                    value,
+                    start: place,
+                    evaluations: 0,
+                });
             }
         }
         let best = best.expect("there is a start");
-        Optimum { evaluations: climb.evaluations, ..best }
+        Optimum {
+            evaluations: climb.evaluations,
+            ..best
+        }
     }
 
     fn largest(&self) -> f64 {
@@ -157,14 +177,25 @@ struct Climb<'s, F> {
 }
 
 impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
-    fn from(&mut self, start: usize, dimensions: usize, progress: &(dyn Fn(Progress) + Sync)) -> (Vec<f64>, f64) {
+    fn from(
+        &mut self,
+        start: usize,
+        dimensions: usize,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> (Vec<f64>, f64) {
         let mut weights = self.begin(&self.search.starts[start], dimensions);
         let mut value = self.values(std::slice::from_ref(&weights))[0];
         for round in 0..self.search.rounds {
             let before = value;
             for dimension in 0..dimensions {
                 value = self.improve(&mut weights, dimension, value);
-                progress(Progress { start, round, dimension, value, evaluations: self.evaluations });
+                progress(Progress {
+                    start,
+                    round,
+                    dimension,
+                    value,
+                    evaluations: self.evaluations,
+                });
             }
             if value <= before {
                 break;
@@ -178,7 +209,11 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
         match start {
             Start::Uniform => vec![largest; dimensions],
             Start::At(weights) => {
-                assert_eq!(weights.len(), dimensions, "a start needs a weight for every dimension");
+                assert_eq!(
+                    weights.len(),
+                    dimensions,
+                    "a start needs a weight for every dimension"
+                );
                 weights.clone()
             }
             Start::BestAlone => {
@@ -195,7 +230,13 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
 
     /// Sets one weight to its best value if that is a gain.
     fn improve(&mut self, weights: &mut [f64], dimension: usize, value: f64) -> f64 {
-        let others: Vec<f64> = self.search.grid.iter().copied().filter(|&point| point != weights[dimension]).collect();
+        let others: Vec<f64> = self
+            .search
+            .grid
+            .iter()
+            .copied()
+            .filter(|&point| point != weights[dimension])
+            .collect();
         let mut points = Vec::with_capacity(others.len());
         for &point in &others {
             let mut changed = weights.to_vec();
@@ -221,10 +262,17 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
         }
         let objective = self.objective;
         thread::scope(|scope| {
-            let of = |part: &[Vec<f64>]| part.iter().map(|point| objective(point)).collect::<Vec<f64>>();
+            let of = |part: &[Vec<f64>]| {
+                part.iter()
+                    .map(|point| objective(point))
+                    .collect::<Vec<f64>>()
+            };
             let parts = points.chunks(points.len().div_ceil(threads));
             let running: Vec<_> = parts.map(|part| scope.spawn(move || of(part))).collect();
-            running.into_iter().flat_map(|part| part.join().expect("the objective does not panic")).collect()
+            running
+                .into_iter()
+                .flat_map(|part| part.join().expect("the objective does not panic"))
+                .collect()
         })
     }
 }
@@ -260,8 +308,16 @@ mod tests {
     /// A function with values from a table, indexed by the positions of the weights in the grid.
     fn table(values: &[u8]) -> impl Fn(&[f64]) -> f64 + Sync + '_ {
         |weights| {
-            let digit = |weight: &f64| GRID.iter().position(|value| value == weight).expect("on the grid");
-            f64::from(values[weights.iter().fold(0, |place, weight| place * GRID.len() + digit(weight))])
+            let digit = |weight: &f64| {
+                GRID.iter()
+                    .position(|value| value == weight)
+                    .expect("on the grid")
+            };
+            f64::from(
+                values[weights
+                    .iter()
+                    .fold(0, |place, weight| place * GRID.len() + digit(weight))],
+            )
         }
     }
 
@@ -272,8 +328,15 @@ mod tests {
     #[test]
     fn ties_keep_what_is_and_else_the_smaller_value() {
         let flat = search().maximize(2, &|_: &[f64]| 1.0, &|_| ());
-        assert_eq!((flat.weights, flat.value, flat.start), (vec![1.0, 1.0], 1.0, 0));
-        let step = search().maximize(1, &|weights: &[f64]| if weights[0] < 1.0 { 1.0 } else { 0.0 }, &|_| ());
+        assert_eq!(
+            (flat.weights, flat.value, flat.start),
+            (vec![1.0, 1.0], 1.0, 0)
+        );
+        let step = search().maximize(
+            1,
+            &|weights: &[f64]| if weights[0] < 1.0 { 1.0 } else { 0.0 },
+            &|_| (),
+        );
         assert_eq!(step.weights, [0.0]);
     }
 
@@ -284,10 +347,17 @@ mod tests {
             [0.0, 1.0] => 2.0,
             _ => 0.0,
         };
-        let from = |starts| search().with_starts(starts).maximize(2, &objective, &|_| ());
+        let from = |starts| {
+            search()
+                .with_starts(starts)
+                .maximize(2, &objective, &|_| ())
+        };
         assert_eq!(from(vec![Start::At(vec![0.5, 0.5])]).value, 0.0);
         let best = from(vec![Start::At(vec![0.5, 0.5]), Start::BestAlone]);
-        assert_eq!((best.weights, best.value, best.start), (vec![0.0, 1.0], 2.0, 1));
+        assert_eq!(
+            (best.weights, best.value, best.start),
+            (vec![0.0, 1.0], 2.0, 1)
+        );
     }
 
     #[test]
@@ -297,9 +367,15 @@ mod tests {
         let one = search().with_rounds(1).with_starts(vec![Start::Uniform]);
         let best = one.maximize(3, &|weights: &[f64]| -weights.iter().sum::<f64>(), &record);
         let seen = seen.into_inner().expect("a lock");
-        assert_eq!(seen.iter().map(|step| step.dimension).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(
+            seen.iter().map(|step| step.dimension).collect::<Vec<_>>(),
+            [0, 1, 2]
+        );
         assert_eq!((best.value, best.evaluations), (0.0, 1 + 3 * 3));
-        assert_eq!(seen.last().map(|step| step.evaluations), Some(best.evaluations));
+        assert_eq!(
+            seen.last().map(|step| step.evaluations),
+            Some(best.evaluations)
+        );
     }
 
     proptest! {

@@ -73,8 +73,14 @@ pub enum QueryPart {
 
 impl QueryPart {
     /// All six kinds.
-    pub const ALL: [Self; 6] =
-        [Self::Task, Self::Domain, Self::Modality, Self::Language, Self::TextLength, Self::TrainingStyle];
+    pub const ALL: [Self; 6] = [
+        Self::Task,
+        Self::Domain,
+        Self::Modality,
+        Self::Language,
+        Self::TextLength,
+        Self::TrainingStyle,
+    ];
 
     /// Returns the key in the topic file.
     #[must_use]
@@ -110,7 +116,8 @@ impl ResearchTopic {
         let lines = Lines::read(path)?;
         let mut topics: Vec<Self> = Vec::new();
         for (number, line) in lines.iter() {
-            let line: TopicLine = serde_json::from_str(line).map_err(|cause| lines.error(number, cause.to_string()))?;
+            let line: TopicLine = serde_json::from_str(line)
+                .map_err(|cause| lines.error(number, cause.to_string()))?;
             let topic = Self::from_line(&line);
             if topic.id.is_empty() {
                 return Err(lines.error(number, "empty query"));
@@ -119,7 +126,11 @@ impl ResearchTopic {
                 topics.push(topic);
             }
         }
-        if topics.is_empty() { Err(lines.empty("topics")) } else { Ok(topics) }
+        if topics.is_empty() {
+            Err(lines.empty("topics"))
+        } else {
+            Ok(topics)
+        }
     }
 
     fn from_line(line: &TopicLine) -> Self {
@@ -161,7 +172,12 @@ impl ResearchTopic {
     /// ```
     #[must_use]
     pub fn without_part(&self, part: QueryPart, form: QueryForm) -> Option<String> {
-        let mut removed: Vec<String> = self.parts.get(&part)?.split_whitespace().map(normalize_word).collect();
+        let mut removed: Vec<String> = self
+            .parts
+            .get(&part)?
+            .split_whitespace()
+            .map(normalize_word)
+            .collect();
         removed.retain(|word| !word.is_empty());
         let mut words: Vec<&str> = self.text(form).split_whitespace().collect();
         let count = words.len();
@@ -172,8 +188,12 @@ impl ResearchTopic {
 
 /// Normalizes a word for comparison: lower case, without surrounding punctuation and plural s.
 fn normalize_word(word: &str) -> String {
-    let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    word.strip_suffix('s').filter(|stem| stem.len() > 2).map_or(word.clone(), str::to_owned)
+    let word = word
+        .trim_matches(|c: char| !c.is_alphanumeric())
+        .to_lowercase();
+    word.strip_suffix('s')
+        .filter(|stem| stem.len() > 2)
+        .map_or(word.clone(), str::to_owned)
 }
 
 /// Returns the identifier of a topic or document with this text.
@@ -189,9 +209,13 @@ fn normalize_word(word: &str) -> String {
 #[must_use]
 pub fn topic_id(text: &str) -> String {
     let text = text.trim();
-    let quoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let quoted = text
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
     let text = quoted.map_or_else(|| text.to_owned(), |quoted| quoted.replace("\"\"", "\""));
-    let words = text.split(|c: char| c.is_whitespace() || c == '_').filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| c.is_whitespace() || c == '_')
+        .filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("_")
 }
 
@@ -200,8 +224,10 @@ pub fn topic_id(text: &str) -> String {
 /// Judged topics that are missing in `topics` are created from their sentence. Topics without judgements are dropped.
 #[must_use]
 pub fn match_judgements(topics: Vec<ResearchTopic>, qrels: &Qrels) -> (Vec<ResearchTopic>, Qrels) {
-    let mut by_id: BTreeMap<String, ResearchTopic> =
-        topics.into_iter().map(|topic| (topic.id.clone(), topic)).collect();
+    let mut by_id: BTreeMap<String, ResearchTopic> = topics
+        .into_iter()
+        .map(|topic| (topic.id.clone(), topic))
+        .collect();
     let (mut kept, mut renamed) = (Vec::new(), Qrels::default());
     for topic in qrels.topics() {
         let id = topic_id(topic);
@@ -241,7 +267,10 @@ mod tests {
         ));
         let topics = ResearchTopic::read(topics.path()).expect("read");
         assert_eq!(
-            topics.iter().map(|topic| topic.id.as_str()).collect::<Vec<_>>(),
+            topics
+                .iter()
+                .map(|topic| topic.id.as_str())
+                .collect::<Vec<_>>(),
             ["Finding_boats.", "Nobody_judged_this"]
         );
         let qrels = file(
@@ -250,13 +279,25 @@ mod tests {
         let qrels = Qrels::read(qrels.path()).expect("a heading is passed over");
         let (topics, qrels) = match_judgements(topics, &qrels);
         assert_eq!(topics.len(), 2);
-        let [unknown, boats] = &topics[..] else { panic!("two topics") };
+        let [unknown, boats] = &topics[..] else {
+            panic!("two topics")
+        };
         assert_eq!(
-            (unknown.sentence.as_str(), unknown.keyphrases.as_str(), unknown.year),
+            (
+                unknown.sentence.as_str(),
+                unknown.keyphrases.as_str(),
+                unknown.year
+            ),
             ("A \"hard\" one", "", None)
         );
-        assert_eq!((boats.keyphrases.as_str(), boats.year), ("boats images", Some(2019)));
-        assert_eq!(boats.parts, BTreeMap::from([(QueryPart::Task, "boats".to_owned())]));
+        assert_eq!(
+            (boats.keyphrases.as_str(), boats.year),
+            ("boats images", Some(2019))
+        );
+        assert_eq!(
+            boats.parts,
+            BTreeMap::from([(QueryPart::Task, "boats".to_owned())])
+        );
         assert_eq!(qrels.grade("A_\"hard\"_one", "Harbour_1"), 1);
         assert_eq!(qrels.len(), 2);
     }
@@ -264,7 +305,9 @@ mod tests {
     #[test]
     fn a_bad_line_is_named() {
         let broken = file("{\"query\": \"one\"}\n{\"query\": 2}\n");
-        let error = ResearchTopic::read(broken.path()).expect_err("refused").to_string();
+        let error = ResearchTopic::read(broken.path())
+            .expect_err("refused")
+            .to_string();
         assert!(error.contains(":2: "), "{error}");
     }
 
@@ -277,6 +320,9 @@ mod tests {
         };
         let text = topic.without_part(QueryPart::Task, QueryForm::Sentences);
         assert_eq!(text.as_deref(), Some("Detecting in images, of"));
-        assert_eq!(topic.without_part(QueryPart::Task, QueryForm::Keyphrases), None);
+        assert_eq!(
+            topic.without_part(QueryPart::Task, QueryForm::Keyphrases),
+            None
+        );
     }
 }

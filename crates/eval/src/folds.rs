@@ -67,8 +67,14 @@ impl Folds {
     /// If a part of a fold cannot be read. The error names the first of the two paths if neither exists.
     pub fn read(folder: &Path) -> Result<Self, EvalError> {
         let path = |fold: usize, part: &str| {
-            let published = folder.join(format!("fold{fold}")).join(format!("{part}.txt"));
-            if published.is_file() { published } else { folder.join(format!("fold{fold}.{part}.qrels")) }
+            let published = folder
+                .join(format!("fold{fold}"))
+                .join(format!("{part}.txt"));
+            if published.is_file() {
+                published
+            } else {
+                folder.join(format!("fold{fold}.{part}.qrels"))
+            }
         };
         let mut folds = Vec::new();
         loop {
@@ -77,7 +83,11 @@ impl Folds {
                 return Ok(Self(folds));
             }
             let part = |name: &str| Qrels::read(&path(fold, name));
-            folds.push(Fold { train: part("train")?, valid: part("valid")?, test: part("test")? });
+            folds.push(Fold {
+                train: part("train")?,
+                valid: part("valid")?,
+                test: part("test")?,
+            });
         }
     }
 
@@ -111,10 +121,14 @@ impl Folds {
             return Err(FoldsMismatch::None);
         }
         for (number, fold) in self.0.iter().enumerate() {
-            fold.test.topics().try_for_each(|topic| self.check_topic(qrels, topic, number))?;
+            fold.test
+                .topics()
+                .try_for_each(|topic| self.check_topic(qrels, topic, number))?;
         }
         match qrels.topics().find(|topic| self.test_fold(topic).is_none()) {
-            Some(topic) => Err(FoldsMismatch::Untested { topic: topic.to_owned() }),
+            Some(topic) => Err(FoldsMismatch::Untested {
+                topic: topic.to_owned(),
+            }),
             None => Ok(()),
         }
     }
@@ -123,9 +137,16 @@ impl Folds {
     fn check_topic(&self, qrels: &Qrels, topic: &str, fold: usize) -> Result<(), FoldsMismatch> {
         let name = topic.to_owned();
         match self.test_fold(topic) {
-            Some(first) if first < fold => Err(FoldsMismatch::Twice { topic: name, first, second: fold }),
+            Some(first) if first < fold => Err(FoldsMismatch::Twice {
+                topic: name,
+                first,
+                second: fold,
+            }),
             _ if !qrels.has(topic) => Err(FoldsMismatch::Unjudged { topic: name, fold }),
-            _ if !qrels.judgements(topic).eq(self.0[fold].test.judgements(topic)) => {
+            _ if !qrels
+                .judgements(topic)
+                .eq(self.0[fold].test.judgements(topic)) =>
+            {
                 Err(FoldsMismatch::Grades { topic: name, fold })
             }
             _ => Ok(()),
@@ -136,5 +157,9 @@ impl Folds {
 /// Returns the judgements of the topics whose group is selected. Topic i is in group i modulo `count`.
 fn select_groups(qrels: &Qrels, count: usize, is_selected: impl Fn(usize) -> bool) -> Qrels {
     let topics = qrels.topics().enumerate();
-    qrels.only(topics.filter(|(place, _)| is_selected(place % count)).map(|(_, topic)| topic))
+    qrels.only(
+        topics
+            .filter(|(place, _)| is_selected(place % count))
+            .map(|(_, topic)| topic),
+    )
 }

@@ -19,19 +19,36 @@ pub(super) struct Lines {
 impl Lines {
     /// Reads a UTF-8 file. A byte order mark is dropped, because it would become part of the first topic's identifier.
     pub(super) fn read(path: &Path) -> Result<Self, EvalError> {
-        let bytes = fs::read(path).map_err(|cause| EvalError::Io { path: path.to_owned(), cause })?;
+        let bytes = fs::read(path).map_err(|cause| EvalError::Io {
+            path: path.to_owned(),
+            cause,
+        })?;
         let text = String::from_utf8(bytes).map_err(|cause| {
             let before = &cause.as_bytes()[..cause.utf8_error().valid_up_to()];
             let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
-            EvalError::Line { path: path.to_owned(), line, reason: "not in UTF-8".to_owned() }
+            EvalError::Line {
+                path: path.to_owned(),
+                line,
+                reason: "not in UTF-8".to_owned(),
+            }
         })?;
-        let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
-        Ok(Self { path: path.to_owned(), text })
+        let text = text
+            .strip_prefix('\u{feff}')
+            .map(str::to_owned)
+            .unwrap_or(text);
+        Ok(Self {
+            path: path.to_owned(),
+            text,
+        })
     }
 
     /// Iterates over the non-blank lines, numbered from 1.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &str)> {
-        let numbered = self.text.lines().enumerate().map(|(place, line)| (place + 1, line));
+        let numbered = self
+            .text
+            .lines()
+            .enumerate()
+            .map(|(place, line)| (place + 1, line));
         numbered.filter(|(_, line)| !line.trim().is_empty())
     }
 
@@ -56,7 +73,10 @@ impl Lines {
         }
         Err(self.error(
             number,
-            match CONFLICT_MARKERS.iter().any(|marker| line.starts_with(marker)) {
+            match CONFLICT_MARKERS
+                .iter()
+                .any(|marker| line.starts_with(marker))
+            {
                 true => "a conflict marker of git: resolve the merge conflict first".to_owned(),
                 false => format!("expected {N} columns ({names}), found {count}"),
             },
@@ -68,23 +88,37 @@ impl Lines {
     /// A heading is the first line of the file, with a name in a column that is numeric in all other lines.
     pub(super) fn is_heading(&self, number: usize, numeric: &str) -> bool {
         let first = self.iter().next().is_some_and(|(first, _)| first == number);
-        first && NAMES_OF_NUMBERS.iter().any(|name| numeric.eq_ignore_ascii_case(name))
+        first
+            && NAMES_OF_NUMBERS
+                .iter()
+                .any(|name| numeric.eq_ignore_ascii_case(name))
     }
 
     /// Creates the error of a line.
     pub(super) fn error(&self, line: usize, reason: impl Into<String>) -> EvalError {
-        EvalError::Line { path: self.path.clone(), line, reason: reason.into() }
+        EvalError::Line {
+            path: self.path.clone(),
+            line,
+            reason: reason.into(),
+        }
     }
 
     /// Creates the error of a file without entries.
     pub(super) fn empty(&self, what: &'static str) -> EvalError {
-        EvalError::Empty { path: self.path.clone(), what }
+        EvalError::Empty {
+            path: self.path.clone(),
+            what,
+        }
     }
 }
 
 /// Returns the first `N` parts and the number of all parts.
 fn first<'l, const N: usize>(mut parts: impl Iterator<Item = &'l str>) -> ([&'l str; N], usize) {
     let mut columns = [""; N];
-    let filled = columns.iter_mut().zip(parts.by_ref()).map(|(column, part)| *column = part).count();
+    let filled = columns
+        .iter_mut()
+        .zip(parts.by_ref())
+        .map(|(column, part)| *column = part)
+        .count();
     (columns, filled + parts.count())
 }

@@ -76,12 +76,16 @@ impl MinimumGrade {
 
     /// Returns for each rank if its document is relevant.
     fn mark_relevant(self, ranked: &[Option<i32>]) -> impl Iterator<Item = bool> {
-        ranked.iter().map(move |grade| grade.is_some_and(|grade| grade >= self.0))
+        ranked
+            .iter()
+            .map(move |grade| grade.is_some_and(|grade| grade >= self.0))
     }
 
     /// Counts the relevant documents of a ranking.
     fn count_ranked(self, ranked: &[Option<i32>]) -> f64 {
-        self.mark_relevant(ranked).filter(|&is_relevant| is_relevant).count() as f64
+        self.mark_relevant(ranked)
+            .filter(|&is_relevant| is_relevant)
+            .count() as f64
     }
 
     /// Counts the relevant documents among the judged ones, whose grades are sorted, best first.
@@ -191,7 +195,13 @@ impl Grades {
     #[must_use]
     pub fn new(qrels: &Qrels, topic: &str, ranking: &Ranking) -> Self {
         let judged = Self::judged(qrels, topic);
-        Self { ranked: ranking.iter().map(|entry| qrels.judged(topic, entry.id.as_str())).collect(), judged }
+        Self {
+            ranked: ranking
+                .iter()
+                .map(|entry| qrels.judged(topic, entry.id.as_str()))
+                .collect(),
+            judged,
+        }
     }
 }
 
@@ -199,18 +209,28 @@ impl Metric {
     /// Creates `nDCG@cutoff` with linear gain; a cut-off of 0 stands for `nDCG`.
     #[must_use]
     pub const fn ndcg(cutoff: usize) -> Self {
-        Self { measure: Measure::Ndcg(Gain::Linear), cutoff: NonZeroUsize::new(cutoff) }
+        Self {
+            measure: Measure::Ndcg(Gain::Linear),
+            cutoff: NonZeroUsize::new(cutoff),
+        }
     }
 
     /// Creates `AP@cutoff`; a cut-off of 0 stands for `AP`.
     #[must_use]
     pub const fn average_precision(cutoff: usize) -> Self {
-        Self { measure: Measure::AveragePrecision(MinimumGrade(1)), cutoff: NonZeroUsize::new(cutoff) }
+        Self {
+            measure: Measure::AveragePrecision(MinimumGrade(1)),
+            cutoff: NonZeroUsize::new(cutoff),
+        }
     }
 
     /// Measures of ACORDAR: nDCG and AP at 5 and 10.
-    pub const ACORDAR: [Self; 4] =
-        [Self::ndcg(5), Self::ndcg(10), Self::average_precision(5), Self::average_precision(10)];
+    pub const ACORDAR: [Self; 4] = [
+        Self::ndcg(5),
+        Self::ndcg(10),
+        Self::average_precision(5),
+        Self::average_precision(10),
+    ];
 
     /// Returns the formula without the cut-off.
     #[must_use]
@@ -246,15 +266,23 @@ impl Metric {
         match self.measure {
             Measure::Ndcg(gain) => {
                 let ideal = gain.discounted(self.cut(judged).iter().copied());
-                ratio(gain.discounted(ranked.iter().map(|grade| grade.unwrap_or(0))), ideal)
+                ratio(
+                    gain.discounted(ranked.iter().map(|grade| grade.unwrap_or(0))),
+                    ideal,
+                )
             }
-            Measure::AveragePrecision(minimum) => {
-                ratio(precision_at_relevant(minimum.mark_relevant(ranked)), minimum.count_judged(judged))
-            }
+            Measure::AveragePrecision(minimum) => ratio(
+                precision_at_relevant(minimum.mark_relevant(ranked)),
+                minimum.count_judged(judged),
+            ),
             Measure::Precision(minimum) => ratio(minimum.count_ranked(ranked), self.depth() as f64),
-            Measure::Recall(minimum) => ratio(minimum.count_ranked(ranked), minimum.count_judged(judged)),
+            Measure::Recall(minimum) => {
+                ratio(minimum.count_ranked(ranked), minimum.count_judged(judged))
+            }
             Measure::ReciprocalRank(minimum) => {
-                let first = minimum.mark_relevant(ranked).position(|is_relevant| is_relevant);
+                let first = minimum
+                    .mark_relevant(ranked)
+                    .position(|is_relevant| is_relevant);
                 first.map_or(0.0, |place| 1.0 / (place + 1) as f64)
             }
             Measure::Judged => ratio(ranked.iter().flatten().count() as f64, ranked.len() as f64),
@@ -262,7 +290,9 @@ impl Metric {
     }
 
     fn cut<T>(self, grades: &[T]) -> &[T] {
-        &grades[..self.cutoff.map_or(grades.len(), |cutoff| cutoff.get().min(grades.len()))]
+        &grades[..self
+            .cutoff
+            .map_or(grades.len(), |cutoff| cutoff.get().min(grades.len()))]
     }
 }
 
@@ -277,7 +307,9 @@ impl Gain {
 
     /// Returns the sum of the gains by rank, each divided by log2(rank + 1).
     fn discounted(self, grades: impl Iterator<Item = i32>) -> f64 {
-        let gains = grades.enumerate().map(|(place, grade)| self.value(grade) / ((place + 2) as f64).log2());
+        let gains = grades
+            .enumerate()
+            .map(|(place, grade)| self.value(grade) / ((place + 2) as f64).log2());
         // The sum of no numbers is -0.0 in Rust.
         gains.sum::<f64>() + 0.0
     }
@@ -301,7 +333,11 @@ fn ratio(part: f64, whole: f64) -> f64 {
 /// Returns the mean of values, or 0 if there are none.
 #[must_use]
 pub fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+    if values.is_empty() {
+        0.0
+    } else {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
 }
 
 #[cfg(test)]
@@ -312,10 +348,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn ranking(ids: &[&str]) -> Ranking {
-        let scored = ids
-            .iter()
-            .enumerate()
-            .map(|(place, id)| Scored { id: DatasetId::new(*id).expect("an id"), score: -(place as f64) });
+        let scored = ids.iter().enumerate().map(|(place, id)| Scored {
+            id: DatasetId::new(*id).expect("an id"),
+            score: -(place as f64),
+        });
         Ranking::from_scores(scored.collect())
     }
 
@@ -326,7 +362,11 @@ mod tests {
             qrels.insert("1", document, grade);
         }
         let ranking = ranking(&["x", "a", "c", "b"]);
-        let value = |name: &str| name.parse::<Metric>().expect(name).evaluate(&qrels, "1", &ranking);
+        let value = |name: &str| {
+            name.parse::<Metric>()
+                .expect(name)
+                .evaluate(&qrels, "1", &ranking)
+        };
         let gain = 2.0 / 3.0_f64.log2() + 1.0 / 5.0_f64.log2();
         let ideal = 2.0 + 1.0 / 3.0_f64.log2() + 1.0 / 4.0_f64.log2();
         assert!((value("nDCG@10") - gain / ideal).abs() < 1e-12);
@@ -354,7 +394,11 @@ mod tests {
             ("Judged@10", 0.75), // of four documents ranked, not of ten
             ("Judged", 0.75),
         ] {
-            assert!((value(name) - expected).abs() < 1e-12, "{name}: {} instead of {expected}", value(name));
+            assert!(
+                (value(name) - expected).abs() < 1e-12,
+                "{name}: {} instead of {expected}",
+                value(name)
+            );
         }
     }
 
@@ -380,14 +424,24 @@ mod tests {
             "Judged",
             "Judged@5",
         ] {
-            assert_eq!(name.parse::<Metric>().map(|metric| metric.to_string()).as_deref(), Ok(name));
+            assert_eq!(
+                name.parse::<Metric>()
+                    .map(|metric| metric.to_string())
+                    .as_deref(),
+                Ok(name)
+            );
         }
         for (name, short) in [
             ("P(rel=1)@5", "P@5"),
             ("nDCG(dcg='log2')", "nDCG"),
             ("nDCG(dcg=\"exp-log2\")@5", "nDCG(dcg='exp-log2')@5"),
         ] {
-            assert_eq!(name.parse::<Metric>().map(|metric| metric.to_string()).as_deref(), Ok(short));
+            assert_eq!(
+                name.parse::<Metric>()
+                    .map(|metric| metric.to_string())
+                    .as_deref(),
+                Ok(short)
+            );
         }
         for name in [
             "",
@@ -411,20 +465,30 @@ mod tests {
             "Judged(rel=2)@5",
             "RR (rel=2)",
         ] {
-            assert_eq!(name.parse::<Metric>(), Err(ParseMetricError(name.to_owned())));
+            assert_eq!(
+                name.parse::<Metric>(),
+                Err(ParseMetricError(name.to_owned()))
+            );
         }
     }
 
     #[test]
     fn grades_below_zero_and_topics_without_relevant_documents() {
         let mut qrels = Qrels::default();
-        for (topic, document, grade) in
-            [("1", "a", 1), ("1", "b", -1), ("1", "c", 2), ("1", "d", -2), ("2", "a", -1), ("3", "a", 0)]
-        {
+        for (topic, document, grade) in [
+            ("1", "a", 1),
+            ("1", "b", -1),
+            ("1", "c", 2),
+            ("1", "d", -2),
+            ("2", "a", -1),
+            ("3", "a", 0),
+        ] {
             qrels.insert(topic, document, grade);
         }
         let value = |name: &str, topic: &str, ids: &[&str]| {
-            name.parse::<Metric>().expect(name).evaluate(&qrels, topic, &ranking(ids))
+            name.parse::<Metric>()
+                .expect(name)
+                .evaluate(&qrels, topic, &ranking(ids))
         };
         // pytrec_eval's values, but for Judged, which is ir_measures' own
         for (name, expected) in [
@@ -440,12 +504,28 @@ mod tests {
             ("Judged@3", 1.0),
         ] {
             let value = value(name, "1", &["b", "a", "d", "c"]);
-            assert!((value - expected).abs() < 1e-12, "{name}: {value} instead of {expected}");
+            assert!(
+                (value - expected).abs() < 1e-12,
+                "{name}: {value} instead of {expected}"
+            );
         }
         for (topic, judged) in [("2", 0.5), ("3", 0.5), ("unknown", 0.0)] {
-            for name in ["nDCG", "nDCG@5", "nDCG(dcg='exp-log2')", "AP", "AP@5", "P@5", "R@5", "RR"] {
+            for name in [
+                "nDCG",
+                "nDCG@5",
+                "nDCG(dcg='exp-log2')",
+                "AP",
+                "AP@5",
+                "P@5",
+                "R@5",
+                "RR",
+            ] {
                 assert_eq!(value(name, topic, &["a", "b"]), 0.0, "{name} of {topic}");
-                assert_eq!(value(name, topic, &[]), 0.0, "{name} of {topic}, nothing ranked");
+                assert_eq!(
+                    value(name, topic, &[]),
+                    0.0,
+                    "{name} of {topic}, nothing ranked"
+                );
             }
             assert_eq!(value("Judged@5", topic, &["a", "b"]), judged);
         }

@@ -30,7 +30,11 @@ pub struct Provenance {
 impl Default for Provenance {
     fn default() -> Self {
         let commit = option_env!("LODESEEK_COMMIT").filter(|commit| !commit.is_empty());
-        Self { program: "lodeseek", version: env!("CARGO_PKG_VERSION"), commit }
+        Self {
+            program: "lodeseek",
+            version: env!("CARGO_PKG_VERSION"),
+            commit,
+        }
     }
 }
 
@@ -50,7 +54,10 @@ impl Input {
     ///
     /// Returns [`EvalError::Io`] with the path if a file cannot be read.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
-        Ok(Self { path: path.to_owned(), sha256: digest(path)? })
+        Ok(Self {
+            path: path.to_owned(),
+            sha256: digest(path)?,
+        })
     }
 }
 
@@ -63,11 +70,17 @@ impl Input {
 ///
 /// Returns [`EvalError::Io`] with the path if a file cannot be read.
 pub fn digest(path: &Path) -> Result<String, EvalError> {
-    let failed = |cause| EvalError::Io { path: path.to_owned(), cause };
+    let failed = |cause| EvalError::Io {
+        path: path.to_owned(),
+        cause,
+    };
     if !path.is_dir() {
         return Ok(hexadecimal(&fs::read(path).map_err(failed)?));
     }
-    let entries = fs::read_dir(path).map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let entries = fs::read_dir(path)
+        .map_err(failed)?
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(failed)?;
     // Names are bytes: a file whose name is not UTF-8 belongs to the listing too.
     let mut names: Vec<OsString> = entries.iter().map(fs::DirEntry::file_name).collect();
     names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
@@ -83,7 +96,10 @@ pub fn digest(path: &Path) -> Result<String, EvalError> {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -97,7 +113,10 @@ mod tests {
         fs::write(folder.path().join("a"), "abc").expect("written");
         let (empty, abc) = (hexadecimal(b""), hexadecimal(b"abc"));
         assert!(abc.starts_with("ba7816bf") && empty.starts_with("e3b0c442"));
-        assert_eq!(digest(folder.path()).expect("read"), hexadecimal(format!("{abc}  a\n{empty}  b\n").as_bytes()));
+        assert_eq!(
+            digest(folder.path()).expect("read"),
+            hexadecimal(format!("{abc}  a\n{empty}  b\n").as_bytes())
+        );
         assert!(digest(&folder.path().join("c")).is_err());
     }
 

@@ -31,14 +31,22 @@ impl Qrels {
         let lines = Lines::read(path)?;
         let mut qrels = Self::default();
         for (number, line) in lines.iter() {
-            let [topic, _, document, grade] = lines.columns(number, line, "topic iteration document grade")?;
+            let [topic, _, document, grade] =
+                lines.columns(number, line, "topic iteration document grade")?;
             if lines.is_heading(number, grade) {
                 continue;
             }
-            let invalid = || lines.error(number, format!("invalid grade {grade:?}: expected an integer"));
+            let invalid = || {
+                lines.error(
+                    number,
+                    format!("invalid grade {grade:?}: expected an integer"),
+                )
+            };
             let grade: i32 = grade.parse().map_err(|_| invalid())?;
             if grade > Self::HIGHEST {
-                return Err(lines.error(number, format!("grade {grade} is above {}", Self::HIGHEST)));
+                return Err(
+                    lines.error(number, format!("grade {grade} is above {}", Self::HIGHEST))
+                );
             }
             match qrels.judged(topic, document) {
                 Some(before) if before != grade => {
@@ -50,7 +58,11 @@ impl Qrels {
                 _ => qrels.insert(topic, document, grade),
             }
         }
-        if qrels.0.is_empty() { Err(lines.empty("judgements")) } else { Ok(qrels) }
+        if qrels.0.is_empty() {
+            Err(lines.empty("judgements"))
+        } else {
+            Ok(qrels)
+        }
     }
 
     /// Adds a judgement. It replaces an earlier one of the same document and topic.
@@ -71,23 +83,36 @@ impl Qrels {
     /// Returns the grade of a document, if it was judged.
     #[must_use]
     pub fn judged(&self, topic: &str, document: &str) -> Option<i32> {
-        self.0.get(topic).and_then(|grades| grades.get(document)).copied()
+        self.0
+            .get(topic)
+            .and_then(|grades| grades.get(document))
+            .copied()
     }
 
     /// Iterates over the grades of a topic that are above 0.
     pub fn relevant(&self, topic: &str) -> impl Iterator<Item = i32> {
-        self.judgements(topic).map(|(_, grade)| grade).filter(|&grade| grade > 0)
+        self.judgements(topic)
+            .map(|(_, grade)| grade)
+            .filter(|&grade| grade > 0)
     }
 
     /// Iterates over the judged documents of a topic with their grades, ordered by document.
     pub fn judgements(&self, topic: &str) -> impl Iterator<Item = (&str, i32)> {
-        self.0.get(topic).into_iter().flatten().map(|(document, &grade)| (document.as_str(), grade))
+        self.0
+            .get(topic)
+            .into_iter()
+            .flatten()
+            .map(|(document, &grade)| (document.as_str(), grade))
     }
 
     /// Returns the judgements of the given topics.
     #[must_use]
     pub fn only<'t>(&self, topics: impl Iterator<Item = &'t str>) -> Self {
-        let kept = topics.filter_map(|topic| self.0.get(topic).map(|grades| (topic.to_owned(), grades.clone())));
+        let kept = topics.filter_map(|topic| {
+            self.0
+                .get(topic)
+                .map(|grades| (topic.to_owned(), grades.clone()))
+        });
         Self(kept.collect())
     }
 

@@ -55,7 +55,10 @@ impl Run {
     /// Creates an empty run.
     #[must_use]
     pub fn new(tag: impl Into<String>) -> Self {
-        Self { tag: tag.into(), rankings: BTreeMap::new() }
+        Self {
+            tag: tag.into(),
+            rankings: BTreeMap::new(),
+        }
     }
 
     /// Reads a run file in double precision.
@@ -82,25 +85,41 @@ impl Run {
             if lines.is_heading(number, score) {
                 continue;
             }
-            let score = parse_score(score).ok_or_else(|| lines.error(number, format!("invalid score {score:?}")))?;
+            let score = parse_score(score)
+                .ok_or_else(|| lines.error(number, format!("invalid score {score:?}")))?;
             if !seen.insert((topic, document)) {
                 let reason = format!("document {document} is ranked twice for topic {topic}");
                 return Err(lines.error(number, reason));
             }
-            let id = DatasetId::new(document).map_err(|cause| lines.error(number, cause.to_string()))?;
-            scored.entry(topic).or_default().push(Scored { id, score: precision.round(score) });
+            let id =
+                DatasetId::new(document).map_err(|cause| lines.error(number, cause.to_string()))?;
+            scored.entry(topic).or_default().push(Scored {
+                id,
+                score: precision.round(score),
+            });
             tag.get_or_insert_with(|| name.to_owned());
         }
         let tag = tag.ok_or_else(|| lines.empty("ranked documents"))?;
-        let ranked = |(topic, scored): (&str, Vec<Scored>)| (topic.to_owned(), Ranking::from_scores(scored));
-        Ok(Self { tag, rankings: scored.into_iter().map(ranked).collect() })
+        let ranked =
+            |(topic, scored): (&str, Vec<Scored>)| (topic.to_owned(), Ranking::from_scores(scored));
+        Ok(Self {
+            tag,
+            rankings: scored.into_iter().map(ranked).collect(),
+        })
     }
 
     /// Writes the run in TREC format, with ranks from 1 and full score precision.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         for (topic, ranking) in &self.rankings {
             for (place, entry) in ranking.iter().enumerate() {
-                writeln!(out, "{topic}\tQ0\t{}\t{}\t{}\t{}", entry.id, place + 1, entry.score, self.tag)?;
+                writeln!(
+                    out,
+                    "{topic}\tQ0\t{}\t{}\t{}\t{}",
+                    entry.id,
+                    place + 1,
+                    entry.score,
+                    self.tag
+                )?;
             }
         }
         Ok(())
@@ -119,7 +138,9 @@ impl Run {
 
     /// Iterates over topics and rankings, ordered by topic.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Ranking)> {
-        self.rankings.iter().map(|(topic, ranking)| (topic.as_str(), ranking))
+        self.rankings
+            .iter()
+            .map(|(topic, ranking)| (topic.as_str(), ranking))
     }
 
     /// Returns the number of topics.

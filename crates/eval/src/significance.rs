@@ -44,7 +44,10 @@ pub struct Resampling {
 impl Default for Resampling {
     /// Uses 100,000 samples, as Smucker, Allan and Carterette did.
     fn default() -> Self {
-        Self { samples: 100_000, seed: 20_070_611 }
+        Self {
+            samples: 100_000,
+            seed: 20_070_611,
+        }
     }
 }
 
@@ -71,7 +74,9 @@ impl SignificanceTest {
         let p = match (self, differences.statistic()) {
             (Self::Randomisation(resampling), _) => randomisation(differences, resampling),
             (_, None) => 0.5_f64.powf((count - 1) as f64),
-            (Self::StudentT, Some(t)) => student(count).map_or(1.0, |student| 2.0 * student.sf(t.abs())),
+            (Self::StudentT, Some(t)) => {
+                student(count).map_or(1.0, |student| 2.0 * student.sf(t.abs()))
+            }
             (Self::Bootstrap(resampling), Some(t)) => bootstrap(differences, t, resampling),
         };
         p.clamp(f64::MIN_POSITIVE, 1.0)
@@ -93,7 +98,13 @@ pub struct Differences(Vec<f64>);
 impl Differences {
     /// Collects differences. Values within the rounding error are set to 0.
     pub fn new(differences: impl IntoIterator<Item = f64>) -> Self {
-        let clean = |difference: f64| if difference.abs() < NOISE { 0.0 } else { difference };
+        let clean = |difference: f64| {
+            if difference.abs() < NOISE {
+                0.0
+            } else {
+                difference
+            }
+        };
         Self(differences.into_iter().map(clean).collect())
     }
 
@@ -119,11 +130,18 @@ impl Differences {
     #[must_use]
     pub fn deviation(&self) -> Option<f64> {
         let (first, rest) = self.0.split_first().filter(|(_, rest)| !rest.is_empty())?;
-        if rest.iter().all(|difference| (difference - first).abs() < NOISE) {
+        if rest
+            .iter()
+            .all(|difference| (difference - first).abs() < NOISE)
+        {
             return Some(0.0);
         }
         let mean = self.mean();
-        let squares: f64 = self.0.iter().map(|difference| (difference - mean).powi(2)).sum();
+        let squares: f64 = self
+            .0
+            .iter()
+            .map(|difference| (difference - mean).powi(2))
+            .sum();
         Some((squares / rest.len() as f64).sqrt())
     }
 
@@ -160,12 +178,19 @@ fn student(topics: usize) -> Option<StudentsT> {
 }
 
 fn randomisation(differences: &Differences, resampling: Resampling) -> f64 {
-    let signed: Vec<f64> = differences.0.iter().copied().filter(|&difference| difference != 0.0).collect();
+    let signed: Vec<f64> = differences
+        .0
+        .iter()
+        .copied()
+        .filter(|&difference| difference != 0.0)
+        .collect();
     let flips = SignFlips::new(&signed);
     if signed.len() <= EXACT {
         // An assignment and its opposite are equally far from 0, so half of them suffice.
         let choices = 1_u32 << (signed.len() - 1);
-        let extreme = (0..choices).filter(|choice| flips.is_extreme(&choice.to_le_bytes())).count();
+        let extreme = (0..choices)
+            .filter(|choice| flips.is_extreme(&choice.to_le_bytes()))
+            .count();
         return extreme as f64 / f64::from(choices);
     }
     let mut random = ChaCha8Rng::seed_from_u64(resampling.seed);
@@ -189,20 +214,33 @@ impl SignFlips {
     fn new(differences: &[f64]) -> Self {
         let size: f64 = differences.iter().map(|difference| difference.abs()).sum();
         let threshold = differences.iter().sum::<f64>().abs() - size * NOISE;
-        Self { sums: differences.chunks(8).map(sums_by_signs).collect(), threshold }
+        Self {
+            sums: differences.chunks(8).map(sums_by_signs).collect(),
+            threshold,
+        }
     }
 
     fn is_extreme(&self, signs: &[u8]) -> bool {
-        let sum: f64 = self.sums.iter().zip(signs).map(|(sums, &signs)| sums[usize::from(signs)]).sum();
+        let sum: f64 = self
+            .sums
+            .iter()
+            .zip(signs)
+            .map(|(sums, &signs)| sums[usize::from(signs)])
+            .sum();
         sum.abs() >= self.threshold
     }
 }
 
 fn bootstrap(differences: &Differences, observed: f64, resampling: Resampling) -> f64 {
     let mean = differences.mean();
-    let shifted: Vec<f64> = differences.0.iter().map(|difference| difference - mean).collect();
+    let shifted: Vec<f64> = differences
+        .0
+        .iter()
+        .map(|difference| difference - mean)
+        .collect();
     let mut random = ChaCha8Rng::seed_from_u64(resampling.seed);
-    let extreme = (0..resampling.samples).filter(|_| is_extreme_draw(&shifted, &mut random, observed.abs()));
+    let extreme =
+        (0..resampling.samples).filter(|_| is_extreme_draw(&shifted, &mut random, observed.abs()));
     share(extreme.count(), resampling)
 }
 
@@ -213,7 +251,13 @@ fn sums_by_signs(differences: &[f64]) -> [f64; 256] {
         *sum = differences
             .iter()
             .enumerate()
-            .map(|(bit, value)| if signs >> bit & 1 == 0 { *value } else { -value })
+            .map(|(bit, value)| {
+                if signs >> bit & 1 == 0 {
+                    *value
+                } else {
+                    -value
+                }
+            })
             .sum();
     }
     sums
@@ -275,7 +319,10 @@ impl Correction {
     pub fn correct(self, p: &[f64]) -> Vec<f64> {
         match self {
             Self::Holm => holm(p),
-            Self::Bonferroni => p.iter().map(|one| (one * p.len() as f64).min(1.0)).collect(),
+            Self::Bonferroni => p
+                .iter()
+                .map(|one| (one * p.len() as f64).min(1.0))
+                .collect(),
             Self::None => p.to_vec(),
         }
     }

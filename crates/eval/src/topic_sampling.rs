@@ -45,7 +45,10 @@ pub struct TopicSamples {
 
 impl TopicSamples {
     /// Settings with DataFinder's number of samples.
-    pub const PUBLISHED: Resampling = Resampling { samples: 1000, seed: 20_230_709 };
+    pub const PUBLISHED: Resampling = Resampling {
+        samples: 1000,
+        seed: 20_230_709,
+    };
 
     /// Draws samples of a number of topics.
     #[must_use]
@@ -57,7 +60,9 @@ impl TopicSamples {
         };
         let mut samples = Vec::with_capacity(resampling.samples as usize);
         for _ in 0..resampling.samples {
-            let mut positions: Vec<u32> = (0..size).map(|_| draw_position(&mut random, topics)).collect();
+            let mut positions: Vec<u32> = (0..size)
+                .map(|_| draw_position(&mut random, topics))
+                .collect();
             if method == SamplingMethod::DataFinder {
                 positions.sort_unstable();
                 positions.dedup();
@@ -70,8 +75,15 @@ impl TopicSamples {
     /// Iterates over the means of the samples.
     fn means<'s>(&'s self, values: &'s [f64]) -> impl Iterator<Item = f64> + 's {
         self.samples.iter().map(|positions| {
-            let sum: f64 = positions.iter().map(|&position| values[position as usize]).sum();
-            if positions.is_empty() { 0.0 } else { sum / positions.len() as f64 }
+            let sum: f64 = positions
+                .iter()
+                .map(|&position| values[position as usize])
+                .sum();
+            if positions.is_empty() {
+                0.0
+            } else {
+                sum / positions.len() as f64
+            }
         })
     }
 
@@ -80,7 +92,13 @@ impl TopicSamples {
     pub fn deviation(&self, values: &[f64]) -> f64 {
         let means: Vec<f64> = self.means(values).collect();
         let centre = mean(&means);
-        mean(&means.iter().map(|value| (value - centre).powi(2)).collect::<Vec<_>>()).sqrt()
+        mean(
+            &means
+                .iter()
+                .map(|value| (value - centre).powi(2))
+                .collect::<Vec<_>>(),
+        )
+        .sqrt()
     }
 
     /// Returns the share of samples in which the first system wins, in [0, 1].
@@ -112,28 +130,46 @@ fn draw_position(random: &mut ChaCha8Rng, topics: usize) -> u32 {
 mod tests {
     use super::*;
 
-    const MANY: Resampling = Resampling { samples: 20_000, seed: 7 };
+    const MANY: Resampling = Resampling {
+        samples: 20_000,
+        seed: 7,
+    };
 
     /// The deviation of a mean over n topics is σ / √n. Of n / 2 draws, n (1 − e^(−1/2)) are distinct, without replacement.
     #[test]
     fn deviations_are_those_that_theory_gives() {
         let values: Vec<f64> = (0..200).map(|place| f64::from(place % 2)).collect();
         let bootstrap = TopicSamples::new(200, SamplingMethod::Bootstrap, MANY).deviation(&values);
-        assert!((bootstrap - 0.5 / 200_f64.sqrt()).abs() < 5e-4, "{bootstrap}");
+        assert!(
+            (bootstrap - 0.5 / 200_f64.sqrt()).abs() < 5e-4,
+            "{bootstrap}"
+        );
         let size = 200.0 * (1.0 - (-0.5_f64).exp());
         let expected = 0.5 / size.sqrt() * ((200.0 - size) / 199.0).sqrt();
         let published = TopicSamples::new(200, SamplingMethod::DataFinder, MANY).deviation(&values);
-        assert!((published - expected).abs() < 1e-3, "{published} instead of {expected}");
+        assert!(
+            (published - expected).abs() < 1e-3,
+            "{published} instead of {expected}"
+        );
         assert!(published > bootstrap);
     }
 
     #[test]
     fn ties_are_halved_or_lost() {
         let (even, better) = (vec![0.5; 10], vec![0.6; 10]);
-        for (draws, tie) in [(SamplingMethod::Bootstrap, 0.5), (SamplingMethod::DataFinder, 0.0)] {
+        for (draws, tie) in [
+            (SamplingMethod::Bootstrap, 0.5),
+            (SamplingMethod::DataFinder, 0.0),
+        ] {
             let samples = TopicSamples::new(10, draws, TopicSamples::PUBLISHED);
             assert_eq!(samples.win_rate(&even, &even), tie);
-            assert_eq!((samples.win_rate(&better, &even), samples.win_rate(&even, &better)), (1.0, 0.0));
+            assert_eq!(
+                (
+                    samples.win_rate(&better, &even),
+                    samples.win_rate(&even, &better)
+                ),
+                (1.0, 0.0)
+            );
             assert_eq!(samples.deviation(&even), 0.0);
         }
     }
@@ -144,11 +180,13 @@ mod tests {
         let (one, other) = (vec![0.1 + 0.2; 7], vec![0.3; 7]);
         assert_ne!(one, other);
         assert_eq!(
-            TopicSamples::new(7, SamplingMethod::Bootstrap, TopicSamples::PUBLISHED).win_rate(&one, &other),
+            TopicSamples::new(7, SamplingMethod::Bootstrap, TopicSamples::PUBLISHED)
+                .win_rate(&one, &other),
             0.5
         );
         assert_eq!(
-            TopicSamples::new(7, SamplingMethod::DataFinder, TopicSamples::PUBLISHED).win_rate(&one, &other),
+            TopicSamples::new(7, SamplingMethod::DataFinder, TopicSamples::PUBLISHED)
+                .win_rate(&one, &other),
             0.0
         );
     }
@@ -156,8 +194,14 @@ mod tests {
     #[test]
     fn samples_are_the_same_every_time() {
         let values: Vec<f64> = (0..50).map(f64::from).collect();
-        let deviation = || TopicSamples::new(50, SamplingMethod::Bootstrap, TopicSamples::PUBLISHED).deviation(&values);
+        let deviation = || {
+            TopicSamples::new(50, SamplingMethod::Bootstrap, TopicSamples::PUBLISHED)
+                .deviation(&values)
+        };
         assert_eq!(deviation().to_bits(), deviation().to_bits());
-        assert_eq!(TopicSamples::new(0, SamplingMethod::Bootstrap, TopicSamples::PUBLISHED).deviation(&[]), 0.0);
+        assert_eq!(
+            TopicSamples::new(0, SamplingMethod::Bootstrap, TopicSamples::PUBLISHED).deviation(&[]),
+            0.0
+        );
     }
 }

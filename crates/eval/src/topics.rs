@@ -26,24 +26,39 @@ impl Topics {
         let (mut topics, mut seen) = (Vec::new(), rustc_hash::FxHashSet::default());
         for (number, line) in lines.iter() {
             let columns = line.split_once('\t');
-            let (id, text) = columns.ok_or_else(|| lines.error(number, "no tab between id and text"))?;
+            let (id, text) =
+                columns.ok_or_else(|| lines.error(number, "no tab between id and text"))?;
             let (text, year) = text.split_once('\t').unwrap_or((text, ""));
             let (id, text, year) = (id.trim(), text.trim(), year.trim());
             if id.is_empty() || text.is_empty() {
                 return Err(lines.error(number, "an empty id or text"));
             }
             if id.contains(char::is_whitespace) {
-                return Err(
-                    lines.error(number, format!("the id {id:?} holds white space, which parts columns in a run"))
-                );
+                return Err(lines.error(
+                    number,
+                    format!("the id {id:?} holds white space, which parts columns in a run"),
+                ));
             }
             if !seen.insert(id) {
                 return Err(lines.error(number, format!("duplicate topic {id}")));
             }
-            let unknown = |_| lines.error(number, format!("the third column must be a year: {year:?}"));
-            let year = if year.is_empty() { None } else { Some(year.parse().map_err(unknown)?) };
-            topics.push(Topic { id: id.to_owned(), text: text.to_owned(), year });
+            let unknown =
+                |_| lines.error(number, format!("the third column must be a year: {year:?}"));
+            let year = if year.is_empty() {
+                None
+            } else {
+                Some(year.parse().map_err(unknown)?)
+            };
+            topics.push(Topic {
+                id: id.to_owned(),
+                text: text.to_owned(),
+                year,
+            });
         }
-        if topics.is_empty() { Err(lines.empty("topics")) } else { Ok(Self(topics)) }
+        if topics.is_empty() {
+            Err(lines.empty("topics"))
+        } else {
+            Ok(Self(topics))
+        }
     }
 }

@@ -43,7 +43,10 @@ impl Stamp {
     /// Reads id and timestamp of a package; `None` if one is missing or invalid.
     pub(super) fn from_package(package: &PackageSummary) -> Option<Self> {
         let id = package.id.as_deref().filter(|id| !id.is_empty())?;
-        Some(Self { id: id.to_owned(), timestamp: timestamp(package.metadata_modified.as_deref()?)? })
+        Some(Self {
+            id: id.to_owned(),
+            timestamp: timestamp(package.metadata_modified.as_deref()?)?,
+        })
     }
 }
 
@@ -51,21 +54,30 @@ impl Stamp {
 fn timestamp(written: &str) -> Option<String> {
     let parsed: DateTime = written.trim().parse().ok()?;
     let is_usual = (0..=9999).contains(&parsed.year());
-    let utc = if parsed.timezone_offset().is_some() { parsed.adjust(Some(TimezoneOffset::UTC))? } else { parsed };
+    let utc = if parsed.timezone_offset().is_some() {
+        parsed.adjust(Some(TimezoneOffset::UTC))?
+    } else {
+        parsed
+    };
     Some(utc.to_string().trim_end_matches('Z').to_owned()).filter(|_| is_usual)
 }
 
 /// Returns true if timestamps have a time of day. CKAN-compatible portals may instead give the date of the description (midnight
 /// in some zone), which does not change with the description.
 fn have_time_of_day(timestamps: &BTreeMap<String, String>) -> bool {
-    let is_round = |timestamp: &&String| timestamp.ends_with(":00:00") || timestamp.ends_with(":30:00");
+    let is_round =
+        |timestamp: &&String| timestamp.ends_with(":00:00") || timestamp.ends_with(":30:00");
     timestamps.values().filter(is_round).count() * ROUND_TIME_DIVISOR <= timestamps.len()
 }
 
 /// Returns the timestamp from which the next harvest requests changes, given the newest known one.
 pub(super) fn with_overlap(newest: &str) -> Option<String> {
     let newest: DateTime = newest.parse().ok()?;
-    Some(newest.checked_sub_day_time_duration(DayTimeDuration::new(OVERLAP_SECONDS))?.to_string())
+    Some(
+        newest
+            .checked_sub_day_time_duration(DayTimeDuration::new(OVERLAP_SECONDS))?
+            .to_string(),
+    )
 }
 
 /// A page of recently changed packages.
@@ -109,22 +121,36 @@ impl NewestPackages {
 
     /// Returns true if all packages at or after the watermark were read.
     fn reaches(&self, watermark: &str) -> bool {
-        self.rows() >= self.count || self.stamps().last().is_some_and(|stamp| stamp.timestamp.as_str() < watermark)
+        self.rows() >= self.count
+            || self
+                .stamps()
+                .last()
+                .is_some_and(|stamp| stamp.timestamp.as_str() < watermark)
     }
 
     fn append(&mut self, next: Self) -> Result<(), String> {
         if next.count != self.count {
-            return Err(format!("it counted {} packages, and {} on a later page", self.count, next.count));
+            return Err(format!(
+                "it counted {} packages, and {} on a later page",
+                self.count, next.count
+            ));
         }
         if next.rows() == 0 {
-            return Err(format!("it counts {} packages and ends after {}", self.count, self.rows()));
+            return Err(format!(
+                "it counts {} packages and ends after {}",
+                self.count,
+                self.rows()
+            ));
         }
         self.pages.extend(next.pages);
         Ok(())
     }
 
     fn is_descending(&self) -> bool {
-        let timestamps: Vec<&str> = self.stamps().map(|stamp| stamp.timestamp.as_str()).collect();
+        let timestamps: Vec<&str> = self
+            .stamps()
+            .map(|stamp| stamp.timestamp.as_str())
+            .collect();
         timestamps.is_sorted_by(|one, next| one >= next)
     }
 
@@ -133,12 +159,18 @@ impl NewestPackages {
     /// newest of all unchanged packages.
     pub(super) fn watermark(&self, timestamps: &BTreeMap<String, String>) -> Option<String> {
         let watermark = self.first()?;
-        let mut settled: Vec<&str> =
-            timestamps.values().map(String::as_str).filter(|time| *time <= watermark).collect();
+        let mut settled: Vec<&str> = timestamps
+            .values()
+            .map(String::as_str)
+            .filter(|time| *time <= watermark)
+            .collect();
         settled.sort_unstable_by(|one, other| other.cmp(one));
-        let unchanged = self.stamps().filter(|stamp| timestamps.get(&stamp.id) == Some(&stamp.timestamp));
+        let unchanged = self
+            .stamps()
+            .filter(|stamp| timestamps.get(&stamp.id) == Some(&stamp.timestamp));
         let unchanged: Vec<&str> = unchanged.map(|stamp| stamp.timestamp.as_str()).collect();
-        let is_sorted = self.is_descending() && !unchanged.is_empty() && settled.starts_with(&unchanged);
+        let is_sorted =
+            self.is_descending() && !unchanged.is_empty() && settled.starts_with(&unchanged);
         (is_sorted && have_time_of_day(timestamps)).then(|| watermark.to_owned())
     }
 
@@ -154,7 +186,9 @@ impl NewestPackages {
             }
         }
         for Stamp { id, timestamp } in self.stamps() {
-            let is_unchanged = known.get(id).is_some_and(|package| package.timestamp == *timestamp);
+            let is_unchanged = known
+                .get(id)
+                .is_some_and(|package| package.timestamp == *timestamp);
             if timestamp.as_str() < watermark && !is_unchanged {
                 return Some(format!(
                     "package {id} changed at {timestamp}, before the last harvest, which did not see it"
@@ -163,7 +197,8 @@ impl NewestPackages {
         }
         let added = listed.iter().filter(|id| !known.contains_key(**id)).count();
         let total = (known.len() + added) as u64;
-        (total != self.count).then(|| format!("it counts {} packages, but {total} were found", self.count))
+        (total != self.count)
+            .then(|| format!("it counts {} packages, but {total} were found", self.count))
     }
 }
 
@@ -171,7 +206,13 @@ impl NewestPackages {
 fn add_packages(known: &mut CachedPackages, name: &str, stamps: Vec<Stamp>) {
     let page: Rc<str> = name.into();
     for Stamp { id, timestamp } in stamps {
-        known.insert(id, CachedPackage { timestamp, page: Rc::clone(&page) });
+        known.insert(
+            id,
+            CachedPackage {
+                timestamp,
+                page: Rc::clone(&page),
+            },
+        );
     }
 }
 
@@ -196,8 +237,17 @@ impl Run<'_, '_> {
         };
         let stamps: Option<Vec<Stamp>> = results.iter().map(Stamp::from_package).collect();
         Ok(match stamps {
-            Some(stamps) => Ok(NewestPackages { count, pages: vec![NewPage { address, file: fetched.file, stamps }] }),
-            None => Err(format!("<{address}>: a package has no id, or no timestamp in metadata_modified")),
+            Some(stamps) => Ok(NewestPackages {
+                count,
+                pages: vec![NewPage {
+                    address,
+                    file: fetched.file,
+                    stamps,
+                }],
+            }),
+            None => Err(format!(
+                "<{address}>: a package has no id, or no timestamp in metadata_modified"
+            )),
         })
     }
 
@@ -222,12 +272,18 @@ impl Run<'_, '_> {
             Err(reason) => return Ok(Err(reason)),
         };
         if newest.count < portal.count {
-            return Ok(Err(format!("it counts {} packages, and counted {} before", newest.count, portal.count)));
+            return Ok(Err(format!(
+                "it counts {} packages, and counted {} before",
+                newest.count, portal.count
+            )));
         }
         let rows = self.harvester.options.page_size.max(1);
         while !newest.reaches(&portal.watermark) {
             if source.report.pages >= self.harvester.options.budget.pages {
-                return Ok(Err(format!("its changes have more than {} pages", source.report.pages)));
+                return Ok(Err(format!(
+                    "its changes have more than {} pages",
+                    source.report.pages
+                )));
             }
             let next = self.newest(source, api, newest.rows(), rows)?;
             if let Err(reason) = next.and_then(|next| newest.append(next)) {
@@ -236,12 +292,17 @@ impl Run<'_, '_> {
         }
         match newest.inconsistency(&known, &portal.watermark) {
             Some(reason) => Ok(Err(reason)),
-            None => self.process_changed_packages(source, portal, known, newest).map(Ok),
+            None => self
+                .process_changed_packages(source, portal, known, newest)
+                .map(Ok),
         }
     }
 
     /// Reads the packages of the cached pages. The inner error is the reason why the cache is incomplete.
-    fn known_packages(&mut self, portal: &PortalRecord) -> Result<Result<CachedPackages, String>, HarvestError> {
+    fn known_packages(
+        &mut self,
+        portal: &PortalRecord,
+    ) -> Result<Result<CachedPackages, String>, HarvestError> {
         let mut known = CachedPackages::new();
         for name in &portal.pages {
             let Some(file) = self.fetcher.state.cached_file(name) else {
@@ -252,7 +313,8 @@ impl Run<'_, '_> {
                 Ok(found) => Ok(found.results),
                 Err(_) => read_response::<PackageSummary>(&path)?.map(|package| vec![package]),
             };
-            let stamps: Option<Vec<Stamp>> = packages.iter().flatten().map(Stamp::from_package).collect();
+            let stamps: Option<Vec<Stamp>> =
+                packages.iter().flatten().map(Stamp::from_package).collect();
             let Some(stamps) = stamps.filter(|stamps| !stamps.is_empty()) else {
                 return Ok(Err(format!("the cached copy of <{name}> is unreadable")));
             };
@@ -262,7 +324,10 @@ impl Run<'_, '_> {
         if count == portal.count {
             Ok(Ok(known))
         } else {
-            Ok(Err(format!("{count} of {} packages are cached", portal.count)))
+            Ok(Err(format!(
+                "{count} of {} packages are cached",
+                portal.count
+            )))
         }
     }
 
@@ -273,28 +338,51 @@ impl Run<'_, '_> {
         mut known: CachedPackages,
         newest: NewestPackages,
     ) -> Result<PortalRecord, HarvestError> {
-        let watermark = newest.first().and_then(with_overlap).unwrap_or_else(|| portal.watermark.clone());
+        let watermark = newest
+            .first()
+            .and_then(with_overlap)
+            .unwrap_or_else(|| portal.watermark.clone());
         let count = newest.count;
         let mut new_pages: Vec<String> = Vec::new();
-        for NewPage { address, file, stamps } in newest.pages {
+        for NewPage {
+            address,
+            file,
+            stamps,
+        } in newest.pages
+        {
             let name = self.fetcher.state.pin_file(&address, file)?;
             add_packages(&mut known, &name, stamps);
             new_pages.push(name);
         }
-        let earlier = portal.pages.iter().filter(|name| !new_pages.contains(name)).cloned();
+        let earlier = portal
+            .pages
+            .iter()
+            .filter(|name| !new_pages.contains(name))
+            .cloned();
         let mut pages: Vec<String> = earlier.chain(new_pages.iter().cloned()).collect();
-        let in_use: BTreeSet<Rc<str>> = known.values().map(|package| Rc::clone(&package.page)).collect();
+        let in_use: BTreeSet<Rc<str>> = known
+            .values()
+            .map(|package| Rc::clone(&package.page))
+            .collect();
         pages.retain(|name| in_use.contains(name.as_str()));
         for name in &pages {
             let before = source.report.datasets;
             let is_current = |package: &CachedPackage| *package.page == **name;
-            let current = known.iter().filter(|(_, package)| is_current(package)).map(|(id, _)| id.clone());
+            let current = known
+                .iter()
+                .filter(|(_, package)| is_current(package))
+                .map(|(id, _)| id.clone());
             self.process_cached_packages(source, name, current.collect())?;
             if !new_pages.contains(name) {
                 source.report.not_requested += source.report.datasets - before;
             }
         }
-        Ok(PortalRecord { watermark, count, incremental_harvests: portal.incremental_harvests + 1, pages })
+        Ok(PortalRecord {
+            watermark,
+            count,
+            incremental_harvests: portal.incremental_harvests + 1,
+            pages,
+        })
     }
 
     /// Processes the packages of a cached page with these ids.
@@ -309,10 +397,16 @@ impl Run<'_, '_> {
             return Ok(());
         };
         let path = self.fetcher.state.path(&file.file);
-        let packages = CatalogSource::Packages { path, address: file.address, ids };
+        let packages = CatalogSource::Packages {
+            path,
+            address: file.address,
+            ids,
+        };
         let reader = &self.harvester.options.reader;
         let quarantine = &mut self.fetcher.state.quarantine;
-        let read = quarantine.guard(&format!("<{name}>"), &file.sha256, BTreeSet::new(), || reader.read(&packages));
+        let read = quarantine.guard(&format!("<{name}>"), &file.sha256, BTreeSet::new(), || {
+            reader.read(&packages)
+        });
         match read? {
             Ok(Ok(catalog)) => self.process(source, catalog)?,
             Ok(Err(error)) => source.fail(name, error),
@@ -339,16 +433,34 @@ mod tests {
     fn newest(count: u64, all: &[(&str, &str)]) -> NewestPackages {
         let file = serde_json::json!({"file": "f", "length": 0, "sha256": "", "address": ""});
         let file = serde_json::from_value(file).expect("a file");
-        NewestPackages { count, pages: vec![NewPage { address: String::new(), file, stamps: stamps(all) }] }
+        NewestPackages {
+            count,
+            pages: vec![NewPage {
+                address: String::new(),
+                file,
+                stamps: stamps(all),
+            }],
+        }
     }
 
     fn known(all: &[(&str, &str)]) -> BTreeMap<String, CachedPackage> {
-        let package = |Stamp { id, timestamp }| (id, CachedPackage { timestamp, page: "page".into() });
+        let package = |Stamp { id, timestamp }| {
+            (
+                id,
+                CachedPackage {
+                    timestamp,
+                    page: "page".into(),
+                },
+            )
+        };
         stamps(all).into_iter().map(package).collect()
     }
 
     fn timestamps(all: &[(&str, &str)]) -> BTreeMap<String, String> {
-        stamps(all).into_iter().map(|stamp| (stamp.id, stamp.timestamp)).collect()
+        stamps(all)
+            .into_iter()
+            .map(|stamp| (stamp.id, stamp.timestamp))
+            .collect()
     }
 
     #[test]
@@ -360,10 +472,22 @@ mod tests {
             "2024-05-01T12:00:00.50001+02:00",
             "2024-05-01T10:00:01",
         ];
-        let read: Vec<String> = written.iter().map(|text| timestamp(text).expect(text)).collect();
+        let read: Vec<String> = written
+            .iter()
+            .map(|text| timestamp(text).expect(text))
+            .collect();
         assert!(read.is_sorted_by(|one, next| one < next), "{read:?}");
-        assert_eq!(timestamp("2024-05-01T10:00:00.500000Z").as_deref(), Some(WATERMARK));
-        for none in ["", "2024-05-01", "yesterday", "20240-05-01T10:00:00", "-2024-05-01T10:00:00"] {
+        assert_eq!(
+            timestamp("2024-05-01T10:00:00.500000Z").as_deref(),
+            Some(WATERMARK)
+        );
+        for none in [
+            "",
+            "2024-05-01",
+            "yesterday",
+            "20240-05-01T10:00:00",
+            "-2024-05-01T10:00:00",
+        ] {
             assert_eq!(timestamp(none), None, "{none}");
         }
     }
@@ -374,19 +498,48 @@ mod tests {
         let reason = |newest: NewestPackages| newest.inconsistency(&before, WATERMARK);
         let same = [("a", "0.5"), ("b", "0.5"), ("c", "0.2")];
         assert_eq!(reason(newest(4, &same)), None);
-        assert_eq!(reason(newest(5, &[&[("e", "0.9")], &same[..]].concat())), None, "one is new");
-        assert_eq!(reason(newest(4, &[("d", "0.9"), ("a", "0.5"), ("b", "0.5"), ("c", "0.2")])), None, "one changed");
         assert_eq!(
-            reason(newest(5, &[("a", "0.5"), ("b", "0.5"), ("e", "0.5"), ("c", "0.2")])),
+            reason(newest(5, &[&[("e", "0.9")], &same[..]].concat())),
+            None,
+            "one is new"
+        );
+        assert_eq!(
+            reason(newest(
+                4,
+                &[("d", "0.9"), ("a", "0.5"), ("b", "0.5"), ("c", "0.2")]
+            )),
+            None,
+            "one changed"
+        );
+        assert_eq!(
+            reason(newest(
+                5,
+                &[("a", "0.5"), ("b", "0.5"), ("e", "0.5"), ("c", "0.2")]
+            )),
             None,
             "of one timestamp"
         );
         let cases = [
-            (newest(4, &[("a", "0.5"), ("c", "0.2"), ("b", "0.5")]), "does not sort"),
-            (newest(4, &[("a", "0.5"), ("e", "0.5"), ("c", "0.2")]), "package b is no longer among the newest"),
-            (newest(5, &[("a", "0.5"), ("b", "0.5"), ("e", "0.3")]), "package e changed at"),
-            (newest(4, &[("a", "0.5"), ("b", "0.5"), ("c", "0.1")]), "package c changed at"),
-            (newest(4, &[&[("e", "0.9")], &same[..]].concat()), "but 5 were found"),
+            (
+                newest(4, &[("a", "0.5"), ("c", "0.2"), ("b", "0.5")]),
+                "does not sort",
+            ),
+            (
+                newest(4, &[("a", "0.5"), ("e", "0.5"), ("c", "0.2")]),
+                "package b is no longer among the newest",
+            ),
+            (
+                newest(5, &[("a", "0.5"), ("b", "0.5"), ("e", "0.3")]),
+                "package e changed at",
+            ),
+            (
+                newest(4, &[("a", "0.5"), ("b", "0.5"), ("c", "0.1")]),
+                "package c changed at",
+            ),
+            (
+                newest(4, &[&[("e", "0.9")], &same[..]].concat()),
+                "but 5 were found",
+            ),
             (newest(5, &same), "but 4 were found"),
         ];
         for (newest, expected) in cases {
@@ -398,33 +551,60 @@ mod tests {
     #[test]
     fn the_whole_reading_shows_whether_a_portal_sorts() {
         let all = [("a", "0.5"), ("b", "0.4"), ("c", "0.3"), ("d", "0.2")];
-        let mark = |first: &[(&str, &str)], all: &[(&str, &str)]| newest(4, first).watermark(&timestamps(all));
+        let mark = |first: &[(&str, &str)], all: &[(&str, &str)]| {
+            newest(4, first).watermark(&timestamps(all))
+        };
         assert_eq!(mark(&all[..2], &all).as_deref(), Some(WATERMARK));
         // b changed while the portal was read.
-        assert_eq!(mark(&all[..3], &[all[0], ("b", "0.9"), all[2], all[3]]).as_deref(), Some(WATERMARK));
+        assert_eq!(
+            mark(&all[..3], &[all[0], ("b", "0.9"), all[2], all[3]]).as_deref(),
+            Some(WATERMARK)
+        );
         // Newer ones may have changed since; if they had not, the next harvest misses them among the newest.
         assert_eq!(mark(&all[1..3], &all), timestamp("2024-05-01T10:00:00.4"));
-        assert!(newest(4, &all[1..3]).inconsistency(&known(&all), "2024-05-01T10:00:00.4").is_some());
+        assert!(
+            newest(4, &all[1..3])
+                .inconsistency(&known(&all), "2024-05-01T10:00:00.4")
+                .is_some()
+        );
         assert_eq!(mark(&[all[0], all[2]], &all), None, "one is passed over");
         assert_eq!(mark(&[all[1], all[0]], &all), None, "they grow");
         assert_eq!(mark(&[("e", "0.5")], &all), None, "nothing of it was found");
         assert_eq!(mark(&[], &all), None);
-        for date in ["2024-05-01T00:00:00", "2024-05-01T00:00:00+02:00", "2024-05-01T00:00:00+05:30"] {
-            let dates: BTreeMap<String, String> = [("a".to_owned(), timestamp(date).expect(date))].into();
+        for date in [
+            "2024-05-01T00:00:00",
+            "2024-05-01T00:00:00+02:00",
+            "2024-05-01T00:00:00+05:30",
+        ] {
+            let dates: BTreeMap<String, String> =
+                [("a".to_owned(), timestamp(date).expect(date))].into();
             assert!(!have_time_of_day(&dates), "{date}");
         }
         assert!(have_time_of_day(&timestamps(&all)));
-        assert_eq!(with_overlap(WATERMARK).as_deref(), Some("2024-05-01T09:55:00.5"));
+        assert_eq!(
+            with_overlap(WATERMARK).as_deref(),
+            Some("2024-05-01T09:55:00.5")
+        );
     }
 
     #[test]
     fn reading_on() {
         let mut read = newest(5, &[("a", "0.9"), ("b", "0.5")]);
-        assert!(!read.reaches(WATERMARK), "there may be more of this timestamp");
-        assert!(read.append(newest(6, &[("c", "0.5")])).is_err(), "it changes meanwhile");
+        assert!(
+            !read.reaches(WATERMARK),
+            "there may be more of this timestamp"
+        );
+        assert!(
+            read.append(newest(6, &[("c", "0.5")])).is_err(),
+            "it changes meanwhile"
+        );
         assert!(read.append(newest(5, &[])).is_err());
-        read.append(newest(5, &[("c", "0.5"), ("d", "0.1")])).expect("as many");
+        read.append(newest(5, &[("c", "0.5"), ("d", "0.1")]))
+            .expect("as many");
         assert!(read.reaches(WATERMARK) && read.rows() == 4);
-        assert!(newest(2, &[("a", "0.9"), ("b", "0.5")]).reaches(WATERMARK), "there are no more");
+        assert!(
+            newest(2, &[("a", "0.9"), ("b", "0.5")]).reaches(WATERMARK),
+            "there are no more"
+        );
     }
 }

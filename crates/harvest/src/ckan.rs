@@ -73,11 +73,17 @@ pub(super) struct PackageSummary {
 fn short_string<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let json = Box::<RawValue>::deserialize(deserializer)?;
     let is_short = json.get().len() <= MAX_VALUE_BYTES;
-    Ok(if is_short { serde_json::from_str(json.get()).ok() } else { None })
+    Ok(if is_short {
+        serde_json::from_str(json.get()).ok()
+    } else {
+        None
+    })
 }
 
 /// Reads a list of at most [`MAX_PACKAGES`]. Its elements may be much larger in memory than in the response.
-fn packages<'de, D: Deserializer<'de>, P: Deserialize<'de>>(deserializer: D) -> Result<Vec<P>, D::Error> {
+fn packages<'de, D: Deserializer<'de>, P: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<P>, D::Error> {
     deserializer.deserialize_seq(PackageVisitor(PhantomData))
 }
 
@@ -108,14 +114,26 @@ impl Api {
         let (path, query) = address.split_once('?').unwrap_or((address, ""));
         let (site, rest) = ["/api/3", "/api/action"].iter().find_map(|mark| {
             let (site, rest) = path.split_once(mark)?;
-            rest.is_empty().then_some((site, "")).or_else(|| Some((site, rest.strip_prefix('/')?)))
+            rest.is_empty()
+                .then_some((site, ""))
+                .or_else(|| Some((site, rest.strip_prefix('/')?)))
         })?;
         let action = rest.trim_start_matches("action").trim_matches('/');
-        let lists = ["", "package_search", "package_list", "current_package_list_with_resources"];
+        let lists = [
+            "",
+            "package_search",
+            "package_list",
+            "current_package_list_with_resources",
+        ];
         let own = |name: &str| !matches!(name, "rows" | "start" | "sort" | "limit" | "offset");
         let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
-        let search = pairs.filter(|(name, _)| action == "package_search" && own(name)).collect();
-        lists.contains(&action).then(|| Self { actions: format!("{site}/api/3/action/"), search })
+        let search = pairs
+            .filter(|(name, _)| action == "package_search" && own(name))
+            .collect();
+        lists.contains(&action).then(|| Self {
+            actions: format!("{site}/api/3/action/"),
+            search,
+        })
     }
 
     /// Guesses the API of a site from the address of its root or of a folder (trailing slash).
@@ -123,7 +141,10 @@ impl Api {
         let path = address.split(['?', '#']).next().unwrap_or(address);
         let root = root_of(address)?;
         let is_site = path.trim_end_matches('/').len() < root.len() || path.ends_with('/');
-        is_site.then(|| Self { actions: format!("{}/api/3/action/", path.trim_end_matches('/')), search: Vec::new() })
+        is_site.then(|| Self {
+            actions: format!("{}/api/3/action/", path.trim_end_matches('/')),
+            search: Vec::new(),
+        })
     }
 
     fn page(&self, start: u64, rows: u64) -> String {
@@ -138,18 +159,24 @@ impl Api {
     fn sorted(&self, order: &str, start: u64, rows: u64) -> String {
         let mut query = Serializer::new(String::new());
         query.extend_pairs(&self.search).append_pair("sort", order);
-        query.append_pair("rows", &rows.to_string()).append_pair("start", &start.to_string());
+        query
+            .append_pair("rows", &rows.to_string())
+            .append_pair("start", &start.to_string());
         format!("{}package_search?{}", self.actions, query.finish())
     }
 
     /// Returns the address of the search without paging.
     fn search(&self) -> String {
-        let query = Serializer::new(String::new()).extend_pairs(&self.search).finish();
+        let query = Serializer::new(String::new())
+            .extend_pairs(&self.search)
+            .finish();
         format!("{}package_search?{query}", self.actions)
     }
 
     fn package(&self, name: &str) -> String {
-        let query = Serializer::new(String::new()).append_pair("id", name).finish();
+        let query = Serializer::new(String::new())
+            .append_pair("id", name)
+            .finish();
         format!("{}package_show?{query}", self.actions)
     }
 }
@@ -193,21 +220,39 @@ impl<'a> PortalCrawl<'a> {
     fn add_page(&mut self, page: &str, stamps: Option<Vec<Stamp>>) {
         self.has_all_stamps &= stamps.is_some();
         self.pages.push(page.to_owned());
-        self.timestamps.extend(stamps.into_iter().flatten().map(|stamp| (stamp.id, stamp.timestamp)));
+        self.timestamps.extend(
+            stamps
+                .into_iter()
+                .flatten()
+                .map(|stamp| (stamp.id, stamp.timestamp)),
+        );
     }
 
     /// Returns the record of the portal, if the harvest is complete and the sort order is reliable.
     fn portal(self, newest: &NewestPackages) -> Option<PortalRecord> {
-        let is_whole = self.has_all_stamps && self.least == self.most && self.timestamps.len() as u64 == self.count;
-        let watermark =
-            newest.watermark(&self.timestamps).filter(|_| is_whole).and_then(|newest| with_overlap(&newest))?;
-        Some(PortalRecord { watermark, count: self.count, incremental_harvests: 0, pages: self.pages })
+        let is_whole = self.has_all_stamps
+            && self.least == self.most
+            && self.timestamps.len() as u64 == self.count;
+        let watermark = newest
+            .watermark(&self.timestamps)
+            .filter(|_| is_whole)
+            .and_then(|newest| with_overlap(&newest))?;
+        Some(PortalRecord {
+            watermark,
+            count: self.count,
+            incremental_harvests: 0,
+            pages: self.pages,
+        })
     }
 }
 
 impl Run<'_, '_> {
     /// Harvests a portal. Returns the reason if the address is no portal.
-    pub(super) fn ckan(&mut self, source: &mut Source, api: &Api) -> Result<Option<String>, HarvestError> {
+    pub(super) fn ckan(
+        &mut self,
+        source: &mut Source,
+        api: &Api,
+    ) -> Result<Option<String>, HarvestError> {
         // Read first, so that every change during the harvest has a newer timestamp.
         let newest = match self.newest(source, api, 0, NEWEST_PAGE_SIZE)? {
             Err(reason) if self.stopped => return Ok(Some(reason)),
@@ -236,12 +281,19 @@ impl Run<'_, '_> {
         self.fetcher.state.remove_portal(&search);
         match self.full_harvest(source, api)? {
             Ok(crawl) => {
-                let known = newest.ok().and_then(|newest| crawl.portal(&newest)).filter(|_| !self.stopped);
-                known.into_iter().for_each(|portal| self.fetcher.state.set_portal(&search, portal));
+                let known = newest
+                    .ok()
+                    .and_then(|newest| crawl.portal(&newest))
+                    .filter(|_| !self.stopped);
+                known
+                    .into_iter()
+                    .for_each(|portal| self.fetcher.state.set_portal(&search, portal));
                 Ok(None)
             }
             Err(reason) => {
-                portal.into_iter().for_each(|portal| self.fetcher.state.set_portal(&search, portal));
+                portal
+                    .into_iter()
+                    .for_each(|portal| self.fetcher.state.set_portal(&search, portal));
                 Ok(Some(reason))
             }
         }
@@ -261,7 +313,10 @@ impl Run<'_, '_> {
         while start < crawl.count && !self.stopped {
             let read = source.report.pages - before;
             if read >= self.harvester.options.budget.pages {
-                source.fail(&api.page(start, rows), format!("there are more than {read} pages"));
+                source.fail(
+                    &api.page(start, rows),
+                    format!("there are more than {read} pages"),
+                );
                 break;
             }
             match self.packages(source, &mut crawl, start, rows)? {
@@ -280,7 +335,10 @@ impl Run<'_, '_> {
             }
         }
         if self.stopped {
-            source.fail(&api.actions, "the portal was not read completely: the harvest had stopped");
+            source.fail(
+                &api.actions,
+                "the portal was not read completely: the harvest had stopped",
+            );
         }
         self.missing_packages(source, &mut crawl)?;
         Ok(Ok(crawl))
@@ -329,9 +387,14 @@ impl Run<'_, '_> {
         let length = found.results.len() as u64;
         let before = crawl.names.len();
         let stamps = found.results.iter().map(Stamp::from_package).collect();
-        crawl.names.extend(found.results.into_iter().filter_map(|package| package.name));
+        crawl
+            .names
+            .extend(found.results.into_iter().filter_map(|package| package.name));
         if length > 0 && crawl.names.len() == before {
-            source.fail(&address, "paging loop: the page contains only packages of earlier pages");
+            source.fail(
+                &address,
+                "paging loop: the page contains only packages of earlier pages",
+            );
             return Ok(Ok(0));
         }
         if length > 0 {
@@ -361,16 +424,30 @@ impl Run<'_, '_> {
     }
 
     /// Requests the packages of failed pages one by one.
-    fn missing_packages(&mut self, source: &mut Source, crawl: &mut PortalCrawl<'_>) -> Result<(), HarvestError> {
+    fn missing_packages(
+        &mut self,
+        source: &mut Source,
+        crawl: &mut PortalCrawl<'_>,
+    ) -> Result<(), HarvestError> {
         if crawl.missing.is_empty() {
             return self.compare(source, crawl);
         }
-        let all = if crawl.api.search.is_empty() { self.names(crawl.api)? } else { None };
+        let all = if crawl.api.search.is_empty() {
+            self.names(crawl.api)?
+        } else {
+            None
+        };
         let Some(all) = all.filter(|_| !self.stopped) else {
-            crawl.missing.iter().for_each(|(page, reason)| source.fail(page, reason));
+            crawl
+                .missing
+                .iter()
+                .for_each(|(page, reason)| source.fail(page, reason));
             return Ok(());
         };
-        let missing: Vec<String> = all.into_iter().filter(|name| !crawl.names.contains(name)).collect();
+        let missing: Vec<String> = all
+            .into_iter()
+            .filter(|name| !crawl.names.contains(name))
+            .collect();
         for name in missing {
             let address = crawl.api.package(&name);
             match self.fetcher.get(&address, Purpose::Page) {
@@ -403,31 +480,48 @@ impl Run<'_, '_> {
     fn compare(&self, source: &mut Source, crawl: &PortalCrawl<'_>) -> Result<(), HarvestError> {
         let had = crawl.names.len() as u64;
         if source.report.whole && had < crawl.most {
-            source.fail(&crawl.api.actions, format!("the portal counts {} packages but returned {had}", crawl.most));
+            source.fail(
+                &crawl.api.actions,
+                format!(
+                    "the portal counts {} packages but returned {had}",
+                    crawl.most
+                ),
+            );
         }
         Ok(())
     }
 
     fn names(&mut self, api: &Api) -> Result<Option<Vec<String>>, HarvestError> {
-        match self.fetcher.get(&format!("{}package_list", api.actions), Purpose::Page) {
-            Ok(fetched) => Ok(read_response(&fetched.path)?.ok().map(|PackageNames(names)| names)),
+        match self
+            .fetcher
+            .get(&format!("{}package_list", api.actions), Purpose::Page)
+        {
+            Ok(fetched) => Ok(read_response(&fetched.path)?
+                .ok()
+                .map(|PackageNames(names)| names)),
             Err(error) => self.failure_reason(error).map(|_| None),
         }
     }
 }
 
 /// Reads the result of a response. The inner error is the reason why there is none.
-pub(super) fn read_response<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Result<R, String>, HarvestError> {
+pub(super) fn read_response<R: for<'de> Deserialize<'de>>(
+    path: &Path,
+) -> Result<Result<R, String>, HarvestError> {
     let file = File::open(path).map_err(HarvestError::io(path))?;
     if file.metadata().map_err(HarvestError::io(path))?.len() > MAX_RESPONSE_BYTES {
-        return Ok(Err(format!("not a response of CKAN (more than {MAX_RESPONSE_BYTES} bytes)")));
+        return Ok(Err(format!(
+            "not a response of CKAN (more than {MAX_RESPONSE_BYTES} bytes)"
+        )));
     }
-    Ok(match serde_json::from_reader::<_, ApiResponse<R>>(BufReader::new(file)) {
-        Ok(answer) if answer.success => Ok(answer.result),
-        Ok(_) => Err("the portal reports a failure (success: false)".to_owned()),
-        // The message may contain a value of the response.
-        Err(error) => Err(shortened(&format!("not a response of CKAN ({error})"))),
-    })
+    Ok(
+        match serde_json::from_reader::<_, ApiResponse<R>>(BufReader::new(file)) {
+            Ok(answer) if answer.success => Ok(answer.result),
+            Ok(_) => Err("the portal reports a failure (success: false)".to_owned()),
+            // The message may contain a value of the response.
+            Err(error) => Err(shortened(&format!("not a response of CKAN ({error})"))),
+        },
+    )
 }
 
 #[cfg(test)]
@@ -441,47 +535,92 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("page.json");
         let read = |count: &str, package: &str| {
-            let json = format!(r#"{{"success": true, "result": {{"count": {count}, "results": [{package}]}}}}"#);
+            let json = format!(
+                r#"{{"success": true, "result": {{"count": {count}, "results": [{package}]}}}}"#
+            );
             fs::write(&path, json).expect("written");
-            read_response::<SearchResult>(&path).expect("readable").map(|mut found| found.results.remove(0))
+            read_response::<SearchResult>(&path)
+                .expect("readable")
+                .map(|mut found| found.results.remove(0))
         };
         let long = "x".repeat(MAX_VALUE_BYTES);
-        let package = read("1", r#"{"name": "o\u0061ks", "id": [0, 0], "metadata_modified": "2026", "notes": {}}"#);
-        let PackageSummary { name, id, metadata_modified } = package.expect("a package");
-        assert_eq!((name.as_deref(), id, metadata_modified.as_deref()), (Some("oaks"), None, Some("2026")));
-        let package = read("1", &format!(r#"{{"name": "{long}", "metadata_modified": null}}"#));
-        let PackageSummary { name, id, metadata_modified } = package.expect("a package");
+        let package = read(
+            "1",
+            r#"{"name": "o\u0061ks", "id": [0, 0], "metadata_modified": "2026", "notes": {}}"#,
+        );
+        let PackageSummary {
+            name,
+            id,
+            metadata_modified,
+        } = package.expect("a package");
+        assert_eq!(
+            (name.as_deref(), id, metadata_modified.as_deref()),
+            (Some("oaks"), None, Some("2026"))
+        );
+        let package = read(
+            "1",
+            &format!(r#"{{"name": "{long}", "metadata_modified": null}}"#),
+        );
+        let PackageSummary {
+            name,
+            id,
+            metadata_modified,
+        } = package.expect("a package");
         assert_eq!((name, id, metadata_modified), (None, None, None));
-        let reason = read(&format!("\"{}\"", long.repeat(10)), "{}").err().expect("no number");
-        assert!(reason.starts_with("not a response of CKAN (invalid type") && reason.len() < 3000, "{reason}");
+        let reason = read(&format!("\"{}\"", long.repeat(10)), "{}")
+            .err()
+            .expect("no number");
+        assert!(
+            reason.starts_with("not a response of CKAN (invalid type") && reason.len() < 3000,
+            "{reason}"
+        );
     }
 
     #[test]
     fn lists_of_packages_are_limited() {
         let read = |count: usize| {
             let json = format!("[{}0]", "0,".repeat(count - 1));
-            packages::<_, IgnoredAny>(&mut serde_json::Deserializer::from_str(&json)).map(|list| list.len())
+            packages::<_, IgnoredAny>(&mut serde_json::Deserializer::from_str(&json))
+                .map(|list| list.len())
         };
         assert_eq!(read(MAX_PACKAGES).expect("a list"), MAX_PACKAGES);
         let error = read(MAX_PACKAGES + 1).expect_err("too many").to_string();
-        assert!(error.contains("expected a list of at most 1000000 packages"), "{error}");
+        assert!(
+            error.contains("expected a list of at most 1000000 packages"),
+            "{error}"
+        );
     }
 
     #[test]
     fn portals_are_known_by_their_addresses() {
         let named = |address: &str| Api::from_address(address).map(|api| api.page(0, 5));
-        let page = |site: &str| Some(format!("{site}/api/3/action/package_search?sort=name+asc&rows=5&start=0"));
-        for address in ["http://e.org/api/3", "http://e.org/api/3/", "http://e.org/api/3/action/package_search?rows=1"]
-        {
+        let page = |site: &str| {
+            Some(format!(
+                "{site}/api/3/action/package_search?sort=name+asc&rows=5&start=0"
+            ))
+        };
+        for address in [
+            "http://e.org/api/3",
+            "http://e.org/api/3/",
+            "http://e.org/api/3/action/package_search?rows=1",
+        ] {
             assert_eq!(named(address), page("http://e.org"), "{address}");
         }
-        assert_eq!(named("http://e.org/ckan/api/action/package_list"), page("http://e.org/ckan"));
+        assert_eq!(
+            named("http://e.org/ckan/api/action/package_list"),
+            page("http://e.org/ckan")
+        );
         let search = "http://e.org/api/3/action/package_search?fq=a:b&sort=name+asc&rows=5&start=0";
         assert_eq!(
-            named("http://e.org/api/3/action/package_search?fq=a:b&start=7").map(|s| s.replace("%3A", ":")),
+            named("http://e.org/api/3/action/package_search?fq=a:b&start=7")
+                .map(|s| s.replace("%3A", ":")),
             Some(search.into())
         );
-        for address in ["http://e.org/", "http://e.org/api/30", "http://e.org/api/3/action/package_show?id=a"] {
+        for address in [
+            "http://e.org/",
+            "http://e.org/api/30",
+            "http://e.org/api/3/action/package_show?id=a",
+        ] {
             assert_eq!(named(address), None, "{address}");
         }
         let from_site = |address: &str| Api::from_site(address).map(|api| api.page(0, 5));

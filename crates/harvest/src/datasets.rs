@@ -1,8 +1,12 @@
 //! Processing of listed datasets: ids, change detection, batching and removal of delisted datasets.
 
 use super::state::{DatasetRecord, hash_of_text};
-use super::{Batch, DelistedPolicy, HarvestError, IdScheme, Run, Source, SourceReport, StoreOutcome};
-use lodeseek_catalog::{Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, disambiguate_id, title_of_key};
+use super::{
+    Batch, DelistedPolicy, HarvestError, IdScheme, Run, Source, SourceReport, StoreOutcome,
+};
+use lodeseek_catalog::{
+    Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, disambiguate_id, title_of_key,
+};
 use lodeseek_net::egress::MAX_IRI_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +24,14 @@ pub(super) struct PendingDatasets {
 
 impl PendingDatasets {
     fn push(&mut self, dataset: Dataset, record: DatasetRecord, description_bytes: u64) {
-        let copies = dataset.distributions.iter().filter_map(|distribution| match &distribution.copy {
-            Some(LocalCopy::File(path)) => path.metadata().ok(),
-            _ => None,
-        });
+        let copies =
+            dataset
+                .distributions
+                .iter()
+                .filter_map(|distribution| match &distribution.copy {
+                    Some(LocalCopy::File(path)) => path.metadata().ok(),
+                    _ => None,
+                });
         self.bytes += description_bytes + copies.map(|metadata| metadata.len()).sum::<u64>();
         self.records.insert(dataset.metadata.id.clone(), record);
         self.datasets.push(dataset);
@@ -32,14 +40,21 @@ impl PendingDatasets {
 
 impl Run<'_, '_> {
     /// Processes the datasets of a page.
-    pub(super) fn process(&mut self, source: &mut Source, catalog: Catalog) -> Result<(), HarvestError> {
+    pub(super) fn process(
+        &mut self,
+        source: &mut Source,
+        catalog: Catalog,
+    ) -> Result<(), HarvestError> {
         source.report.form = Some(catalog.dialect.name().to_owned());
         if catalog.unreadable_entries > 0 {
             source.report.whole = false;
         }
         source.report.add_problems(&catalog.problems);
         // The page is known completely: a dataset that is listed twice does not hide others.
-        catalog.duplicates.iter().for_each(|duplicate| source.report.add_failure(duplicate));
+        catalog
+            .duplicates
+            .iter()
+            .for_each(|duplicate| source.report.add_failure(duplicate));
         let keys: BTreeSet<String> = catalog.datasets.iter().map(Dataset::key).collect();
         for dataset in catalog.datasets {
             self.dataset(source, dataset, &keys)?;
@@ -61,7 +76,10 @@ impl Run<'_, '_> {
             return Ok(());
         }
         if key.len() > MAX_IRI_BYTES {
-            source.fail(&key, format!("the IRI of the dataset has more than {MAX_IRI_BYTES} bytes"));
+            source.fail(
+                &key,
+                format!("the IRI of the dataset has more than {MAX_IRI_BYTES} bytes"),
+            );
             return Ok(());
         }
         let Some(id) = self.id_of(&dataset, &key, keys) else {
@@ -74,9 +92,17 @@ impl Run<'_, '_> {
         dataset.set_id(id.clone());
         let hashes = self.download(&mut dataset)?;
         let (fingerprint, description_bytes) = fingerprint(&dataset, &hashes);
-        let record = DatasetRecord { key, source: source.address.clone(), fingerprint };
+        let record = DatasetRecord {
+            key,
+            source: source.address.clone(),
+            fingerprint,
+        };
         let is_local = !super::is_address(&source.address);
-        let is_same = self.fetcher.state.dataset(&id).is_some_and(|before| before.fingerprint == record.fingerprint);
+        let is_same = self
+            .fetcher
+            .state
+            .dataset(&id)
+            .is_some_and(|before| before.fingerprint == record.fingerprint);
         if is_same && !is_local && self.harvester.options.existing_ids.contains(&id) {
             self.report.unchanged += 1;
             self.fetcher.state.set_dataset(id, record);
@@ -97,28 +123,50 @@ impl Run<'_, '_> {
         }
 
         let prefixed = DatasetId::from_text(&format!("{}-{given}", self.harvester.name));
-        let plain = Some(given.clone()).filter(|_| self.harvester.options.ids == IdScheme::Original);
+        let plain =
+            Some(given.clone()).filter(|_| self.harvester.options.ids == IdScheme::Original);
         let marked = [
             disambiguate_id(given, key).filter(|_| plain.is_some()),
             prefixed.as_ref().and_then(|id| disambiguate_id(id, key)),
         ];
-        let own = plain.as_ref().is_some_and(|id| !state.is_used_elsewhere(id));
+        let own = plain
+            .as_ref()
+            .is_some_and(|id| !state.is_used_elsewhere(id));
         let [first, second] = marked;
-        let candidates = if own { [plain, first, prefixed, second] } else { [prefixed, second, None, None] };
-        candidates.into_iter().flatten().find(|id| self.is_available(id, key))
+        let candidates = if own {
+            [plain, first, prefixed, second]
+        } else {
+            [prefixed, second, None, None]
+        };
+        candidates
+            .into_iter()
+            .flatten()
+            .find(|id| self.is_available(id, key))
     }
 
     /// Returns the id that an earlier harvest gave a dataset under another key: that of an earlier version of lodeseek, or that of
     /// an entry with neither IRI nor identifier whose content has changed.
-    fn edited_id(&self, dataset: &Dataset, key: &str, keys: &BTreeSet<String>) -> Option<DatasetId> {
+    fn edited_id(
+        &self,
+        dataset: &Dataset,
+        key: &str,
+        keys: &BTreeSet<String>,
+    ) -> Option<DatasetId> {
         let state = &self.fetcher.state;
         let is_free = |id: &&DatasetId| !self.taken.contains(*id);
-        if let Some(id) = dataset.earlier_key().and_then(|key| state.id_of(&key)).filter(is_free) {
+        if let Some(id) = dataset
+            .earlier_key()
+            .and_then(|key| state.id_of(&key))
+            .filter(is_free)
+        {
             return Some(id.clone());
         }
         let title = title_of_key(key)?;
         let is_unlisted = |other: &str| !keys.contains(other) && !self.seen.contains(other);
-        state.ids_with_title(title).find(|(other, id)| is_unlisted(other) && is_free(id)).map(|(_, id)| id.clone())
+        state
+            .ids_with_title(title)
+            .find(|(other, id)| is_unlisted(other) && is_free(id))
+            .map(|(_, id)| id.clone())
     }
 
     /// Returns true if no other dataset uses an id. Ids of the home that no harvest assigned are never reused.
@@ -139,7 +187,11 @@ impl Run<'_, '_> {
         description_bytes: u64,
     ) -> Result<(), HarvestError> {
         let content = content_of(std::iter::once(&record));
-        let is_suspect = self.fetcher.state.quarantine.is_suspect(dataset.metadata.id.as_str(), &content);
+        let is_suspect = self
+            .fetcher
+            .state
+            .quarantine
+            .is_suspect(dataset.metadata.id.as_str(), &content);
         if is_suspect {
             self.flush(source)?;
         }
@@ -152,16 +204,29 @@ impl Run<'_, '_> {
 
     /// Stores the pending datasets. The fingerprint is recorded only for datasets that were stored.
     pub(super) fn flush(&mut self, source: &mut Source) -> Result<(), HarvestError> {
-        let PendingDatasets { datasets, mut records, .. } = std::mem::take(&mut self.pending);
+        let PendingDatasets {
+            datasets,
+            mut records,
+            ..
+        } = std::mem::take(&mut self.pending);
         if datasets.is_empty() {
             return Ok(());
         }
         // Recorded before they are stored: after an interruption, the next harvest recognises the datasets as its own and
         // stores them again.
-        let before: BTreeSet<DatasetId> =
-            records.keys().filter(|id| self.fetcher.state.dataset(id).is_some()).cloned().collect();
+        let before: BTreeSet<DatasetId> = records
+            .keys()
+            .filter(|id| self.fetcher.state.dataset(id).is_some())
+            .cloned()
+            .collect();
         for (id, record) in &records {
-            self.fetcher.state.set_dataset(id.clone(), DatasetRecord { fingerprint: String::new(), ..record.clone() });
+            self.fetcher.state.set_dataset(
+                id.clone(),
+                DatasetRecord {
+                    fingerprint: String::new(),
+                    ..record.clone()
+                },
+            );
         }
         self.fetcher.state.save()?;
         let ids: BTreeSet<String> = records.keys().map(ToString::to_string).collect();
@@ -170,9 +235,18 @@ impl Run<'_, '_> {
             _ => format!("{} datasets", ids.len()),
         };
         let content = content_of(records.values());
-        let batch = Batch { source: source.address.clone(), folder: source.folder.clone(), datasets };
+        let batch = Batch {
+            source: source.address.clone(),
+            folder: source.folder.clone(),
+            datasets,
+        };
         let sink = &mut *self.sink;
-        let stored = match self.fetcher.state.quarantine.guard(&what, &content, ids, || sink.store(batch))? {
+        let stored = match self
+            .fetcher
+            .state
+            .quarantine
+            .guard(&what, &content, ids, || sink.store(batch))?
+        {
             Ok(stored) => stored.map_err(HarvestError::Store)?,
             Err(reason) => {
                 source.fail(&what, reason);
@@ -180,11 +254,15 @@ impl Run<'_, '_> {
             }
         };
         for (id, outcome) in stored {
-            let Some(record) = records.remove(&id) else { continue };
+            let Some(record) = records.remove(&id) else {
+                continue;
+            };
             let was_known = before.contains(&id);
             match outcome {
                 StoreOutcome::Unchanged => self.report.unchanged += 1,
-                StoreOutcome::Stored | StoreOutcome::Incomplete if was_known => self.report.changed.push(id.clone()),
+                StoreOutcome::Stored | StoreOutcome::Incomplete if was_known => {
+                    self.report.changed.push(id.clone())
+                }
                 StoreOutcome::Stored | StoreOutcome::Incomplete => self.report.new.push(id.clone()),
                 StoreOutcome::Retained => self.report.kept.push(id.clone()),
                 StoreOutcome::Conflict => {
@@ -203,13 +281,22 @@ impl Run<'_, '_> {
     }
 
     /// Removes the datasets that a source no longer lists, if it was read completely.
-    pub(super) fn remove_delisted(&mut self, report: &mut SourceReport) -> Result<(), HarvestError> {
+    pub(super) fn remove_delisted(
+        &mut self,
+        report: &mut SourceReport,
+    ) -> Result<(), HarvestError> {
         let mut gone = self.fetcher.state.datasets_of_source(&report.source);
         gone.retain(|id| !self.taken.contains(id));
         if !gone.is_empty() && report.datasets == 0 && report.repeated == 0 {
-            report.fail(&report.source.clone(), "the source lists no dataset, so none of its datasets is removed");
+            report.fail(
+                &report.source.clone(),
+                "the source lists no dataset, so none of its datasets is removed",
+            );
         }
-        if report.whole && self.harvester.options.delisted == DelistedPolicy::Remove && !gone.is_empty() {
+        if report.whole
+            && self.harvester.options.delisted == DelistedPolicy::Remove
+            && !gone.is_empty()
+        {
             self.sink.remove(&gone).map_err(HarvestError::Store)?;
             self.fetcher.state.remove_datasets(&gone);
             self.fetcher.state.save()?;
@@ -229,10 +316,16 @@ fn content_of<'r>(records: impl Iterator<Item = &'r DatasetRecord>) -> String {
 /// Returns a digest of a dataset's description and files, and the size of the description in bytes. Neither depends on the base
 /// of the home's IRIs.
 fn fingerprint(dataset: &Dataset, hashes: &[String]) -> (String, u64) {
-    let mut lines: Vec<String> = dcat::to_triples(dataset, &Iris::default()).iter().map(ToString::to_string).collect();
+    let mut lines: Vec<String> = dcat::to_triples(dataset, &Iris::default())
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     lines.sort_unstable();
     lines.extend(hashes.iter().cloned());
-    let missing = dataset.distributions.iter().filter(|one| matches!(one.copy, Some(LocalCopy::Missing(_))));
+    let missing = dataset
+        .distributions
+        .iter()
+        .filter(|one| matches!(one.copy, Some(LocalCopy::Missing(_))));
     lines.push(missing.count().to_string());
     let text = lines.join("\n");
     (hash_of_text(&text), text.len() as u64)
@@ -249,12 +342,23 @@ mod tests {
         for (id, length) in [("a", 5_000), ("b", 70_000)] {
             let id = DatasetId::new(id).expect("an id");
             let descriptions = vec![Text::plain("x".repeat(length))];
-            let dataset = Dataset::new(Metadata { descriptions, ..Metadata::new(id) });
+            let dataset = Dataset::new(Metadata {
+                descriptions,
+                ..Metadata::new(id)
+            });
             let (fingerprint, bytes) = fingerprint(&dataset, &[]);
-            let record = DatasetRecord { key: "key".to_owned(), source: "source".to_owned(), fingerprint };
+            let record = DatasetRecord {
+                key: "key".to_owned(),
+                source: "source".to_owned(),
+                fingerprint,
+            };
             pending.push(dataset, record, bytes);
         }
-        assert!((75_000..100_000).contains(&pending.bytes), "{}", pending.bytes);
+        assert!(
+            (75_000..100_000).contains(&pending.bytes),
+            "{}",
+            pending.bytes
+        );
         assert_eq!(pending.datasets.len(), 2);
     }
 }

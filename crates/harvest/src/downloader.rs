@@ -51,10 +51,17 @@ impl<'d> Downloader<'d> {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub fn open(egress: &'d Egress, options: &'d HarvestOptions, scratch: &Path) -> Result<Self, HarvestError> {
+    pub fn open(
+        egress: &'d Egress,
+        options: &'d HarvestOptions,
+        scratch: &Path,
+    ) -> Result<Self, HarvestError> {
         let folder = tempfile::tempdir_in(scratch).map_err(HarvestError::io(scratch))?;
         let state = State::open(folder.path(), NAME)?;
-        Ok(Self { fetcher: Fetcher::new(egress, options, state), _folder: folder })
+        Ok(Self {
+            fetcher: Fetcher::new(egress, options, state),
+            _folder: folder,
+        })
     }
 
     /// Downloads the file of an address to a path on the file system of the scratch folder.
@@ -71,6 +78,9 @@ impl<'d> Downloader<'d> {
         };
         self.fetcher.state.forget_file(address);
         fs::rename(&fetched.path, to).map_err(HarvestError::io(to))?;
-        Ok(Download::Downloaded { bytes: fetched.file.length, sha256: fetched.file.sha256 })
+        Ok(Download::Downloaded {
+            bytes: fetched.file.length,
+            sha256: fetched.file.sha256,
+        })
     }
 }

@@ -34,7 +34,9 @@ const FORMATS: &[&str] = &[
     "xturtle",
 ];
 /// File name extensions of RDF formats.
-const ENDINGS: &[&str] = &["ttl", "nt", "nq", "trig", "n3", "rdf", "owl", "jsonld", "hdt"];
+const ENDINGS: &[&str] = &[
+    "ttl", "nt", "nq", "trig", "n3", "rdf", "owl", "jsonld", "hdt",
+];
 /// File name extensions of compressed files and archives.
 const PACKED: &[&str] = &[".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"];
 
@@ -52,16 +54,24 @@ pub fn is_rdf_file(address: &str, media_type: Option<&str>) -> bool {
     if media_type.is_some_and(is_rdf_format) {
         return true;
     }
-    let place = address.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    let place = address
+        .split(['?', '#'])
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     let mut name = place.rsplit('/').next().unwrap_or_default();
     while let Some(rest) = PACKED.iter().find_map(|suffix| name.strip_suffix(suffix)) {
         name = rest;
     }
-    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+    name.rsplit_once('.')
+        .is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }
 
 fn is_rdf(distribution: &Distribution) -> bool {
-    is_rdf_file(distribution.location.as_str(), distribution.media_type.as_deref())
+    is_rdf_file(
+        distribution.location.as_str(),
+        distribution.media_type.as_deref(),
+    )
 }
 
 /// Returns true for a media type or format name of RDF: `text/turtle` by its subtype, `RDF/XML` as a whole.
@@ -78,9 +88,12 @@ impl Run<'_, '_> {
     /// others.
     pub(super) fn download(&mut self, dataset: &mut Dataset) -> Result<Vec<String>, HarvestError> {
         let mut hashes = Vec::new();
-        let wanted = |distribution: &&mut Distribution| distribution.copy.is_some() || is_rdf(distribution);
+        let wanted =
+            |distribution: &&mut Distribution| distribution.copy.is_some() || is_rdf(distribution);
         for distribution in dataset.distributions.iter_mut().filter(wanted) {
-            let Location::Remote(address) = &distribution.location else { continue };
+            let Location::Remote(address) = &distribution.location else {
+                continue;
+            };
             if let Some(LocalCopy::File(path)) = &distribution.copy {
                 hashes.push(path.display().to_string()); // the page itself is the dump; its file name contains its hash
                 continue;
@@ -139,10 +152,23 @@ mod tests {
             "HDT",
             "application/vnd.hdt",
         ] {
-            assert!(is_rdf_file("http://e.org/download?id=1", Some(media_type)), "{media_type}");
+            assert!(
+                is_rdf_file("http://e.org/download?id=1", Some(media_type)),
+                "{media_type}"
+            );
         }
-        for media_type in ["text/csv", "application/json", "XML", "text/html", "application/owl+xml", "PDF"] {
-            assert!(!is_rdf_file("http://e.org/download?id=1", Some(media_type)), "{media_type}");
+        for media_type in [
+            "text/csv",
+            "application/json",
+            "XML",
+            "text/html",
+            "application/owl+xml",
+            "PDF",
+        ] {
+            assert!(
+                !is_rdf_file("http://e.org/download?id=1", Some(media_type)),
+                "{media_type}"
+            );
         }
         for address in [
             "http://e.org/a.ttl",
@@ -151,11 +177,19 @@ mod tests {
             "http://e.org/a.nq.tar.xz",
             "http://e.org/a.hdt.gz",
         ] {
-            assert!(is_rdf_file(address, None) && is_rdf_file(address, Some("application/octet-stream")), "{address}");
+            assert!(
+                is_rdf_file(address, None)
+                    && is_rdf_file(address, Some("application/octet-stream")),
+                "{address}"
+            );
         }
-        for address in
-            ["http://e.org/a.csv", "http://e.org/ttl", "http://e.org/a.json", "http://e.ttl/a", "http://e.org/?a.ttl"]
-        {
+        for address in [
+            "http://e.org/a.csv",
+            "http://e.org/ttl",
+            "http://e.org/a.json",
+            "http://e.ttl/a",
+            "http://e.org/?a.ttl",
+        ] {
             assert!(!is_rdf_file(address, None), "{address}");
         }
     }

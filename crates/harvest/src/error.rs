@@ -37,13 +37,18 @@ pub enum HarvestError {
     #[error("another lodeseek process is harvesting {0}; wait until it ends")]
     InUse(String),
     /// The sink failed. Fetched files stay cached, so that the next run needs few requests.
-    #[error("cannot store harvested datasets; the fetched files are cached, so run the command again")]
+    #[error(
+        "cannot store harvested datasets; the fetched files are cached, so run the command again"
+    )]
     Store(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl HarvestError {
     pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |cause| Self::Io { path: path.to_owned(), cause }
+        move |cause| Self::Io {
+            path: path.to_owned(),
+            cause,
+        }
     }
 }
 
@@ -53,12 +58,18 @@ pub(super) enum FetchError {
     #[error(transparent)]
     Egress(#[from] EgressError),
     #[error("<{address}>: status {status}")]
-    Status { address: String, status: u16, retry_after: Option<Duration> },
+    Status {
+        address: String,
+        status: u16,
+        retry_after: Option<Duration>,
+    },
     #[error("<{0}>: robots.txt does not allow it")]
     RobotsDisallowed(String),
     #[error("<{0}>: robots.txt is unreachable, so the host is not accessed now")]
     RobotsUnreachable(String),
-    #[error("<{address}>: the crawl delay of {seconds:.0} s in robots.txt exceeds the accepted maximum")]
+    #[error(
+        "<{address}>: the crawl delay of {seconds:.0} s in robots.txt exceeds the accepted maximum"
+    )]
     CrawlDelay { address: String, seconds: f32 },
     #[error("<{address}>: the file is truncated or damaged ({cause})")]
     Damaged { address: String, cause: io::Error },
@@ -76,7 +87,9 @@ impl FetchError {
     /// Returns true if the same request may succeed later.
     pub(super) fn is_transient(&self) -> bool {
         match self {
-            Self::Egress(error) => error.fault.is_transient() || error.fault == EgressFault::Protocol,
+            Self::Egress(error) => {
+                error.fault.is_transient() || error.fault == EgressFault::Protocol
+            }
             Self::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
             Self::WrongRange(_) => true,
             _ => false,

@@ -3,7 +3,9 @@
 use super::robots::RobotsRules;
 use super::state::{CachedFile, State, hash_of, hash_of_text};
 use super::{FetchError, HarvestError, HarvestOptions, Usage};
-use lodeseek_net::egress::{Egress, EgressError, EgressFault, Request, RequestLimits, Response, origin_of};
+use lodeseek_net::egress::{
+    Egress, EgressError, EgressFault, Request, RequestLimits, Response, origin_of,
+};
 use lodeseek_rdf::dump::{self, Limits};
 use oxiri::Iri;
 use std::collections::BTreeMap;
@@ -59,17 +61,33 @@ pub(super) struct Fetcher<'h> {
 /// Returns scheme, host and port of an address in lower case, otherwise as they are written.
 pub(super) fn written_origin(address: &str) -> Option<String> {
     let iri = Iri::parse(address).ok()?;
-    Some(format!("{}://{}", iri.scheme().to_ascii_lowercase(), iri.authority()?.to_ascii_lowercase()))
+    Some(format!(
+        "{}://{}",
+        iri.scheme().to_ascii_lowercase(),
+        iri.authority()?.to_ascii_lowercase()
+    ))
 }
 
 impl<'h> Fetcher<'h> {
     pub(super) fn new(egress: &'h Egress, options: &'h HarvestOptions, state: State) -> Self {
         let (robots, slots) = (BTreeMap::new(), BTreeMap::new());
-        Self { egress, options, state, spent: Usage::default(), robots, slots, started: Instant::now() }
+        Self {
+            egress,
+            options,
+            state,
+            spent: Usage::default(),
+            robots,
+            slots,
+            started: Instant::now(),
+        }
     }
 
     /// Fetches the file of an address, unless the cached version is up to date.
-    pub(super) fn get(&mut self, address: &str, purpose: Purpose) -> Result<FetchedFile, FetchError> {
+    pub(super) fn get(
+        &mut self,
+        address: &str,
+        purpose: Purpose,
+    ) -> Result<FetchedFile, FetchError> {
         if purpose == Purpose::Download {
             self.check_robots(address)?;
         }
@@ -96,7 +114,9 @@ impl<'h> Fetcher<'h> {
             };
             let step = steps.next().filter(|_| error.is_transient());
             let wait = step.map(|step| error.retry_after().unwrap_or(*step));
-            let Some(wait) = wait.filter(|wait| *wait <= self.options.max_wait) else { return Err(error) };
+            let Some(wait) = wait.filter(|wait| *wait <= self.options.max_wait) else {
+                return Err(error);
+            };
             tracing::debug!(address, %error, ?wait, "retrying");
             self.wait_until(Instant::now() + wait)?;
         }
@@ -104,7 +124,10 @@ impl<'h> Fetcher<'h> {
 
     /// Sets the minimum pause between requests to a host. A shorter pause does not replace a longer one.
     pub(super) fn set_crawl_delay(&mut self, origin: &str, pause: Duration) {
-        let slot = self.slots.entry(origin.to_owned()).or_insert((Instant::now(), Duration::ZERO));
+        let slot = self
+            .slots
+            .entry(origin.to_owned())
+            .or_insert((Instant::now(), Duration::ZERO));
         slot.1 = slot.1.max(pause);
     }
 
@@ -123,8 +146,16 @@ impl<'h> Fetcher<'h> {
         if self.options.cancellation.is_cancelled() {
             return Err(FetchError::Cancelled);
         }
-        let left = self.options.budget.time.saturating_sub(self.started.elapsed());
-        if left.is_zero() { Err(FetchError::Budget("time")) } else { Ok(left) }
+        let left = self
+            .options
+            .budget
+            .time
+            .saturating_sub(self.started.elapsed());
+        if left.is_zero() {
+            Err(FetchError::Budget("time"))
+        } else {
+            Ok(left)
+        }
     }
 
     /// Waits for the next slot of the host and sends one request. The response has status 2xx or 304; any other status is an error.
@@ -136,19 +167,37 @@ impl<'h> Fetcher<'h> {
         let budget = self.options.budget;
         let bytes = budget.bytes.saturating_sub(self.spent.bytes);
         if self.spent.requests >= budget.requests || bytes == 0 {
-            return Err(FetchError::Budget(if bytes == 0 { "bytes" } else { "requests" }));
+            return Err(FetchError::Budget(if bytes == 0 {
+                "bytes"
+            } else {
+                "requests"
+            }));
         }
         self.wait_for_slot(address)?;
         let total = self.options.request_timeout.min(self.time_left()?);
-        let limits = RequestLimits { connect: CONNECT_TIMEOUT, total, bytes: bytes.min(self.options.max_file_bytes) };
+        let limits = RequestLimits {
+            connect: CONNECT_TIMEOUT,
+            total,
+            bytes: bytes.min(self.options.max_file_bytes),
+        };
         self.spent.requests += 1;
-        let request = self.egress.get(address).with_limits(limits).with_cancellation(self.options.cancellation.clone());
-        let response = prepare(request).send().map_err(|error| self.as_budget_error(error))?;
+        let request = self
+            .egress
+            .get(address)
+            .with_limits(limits)
+            .with_cancellation(self.options.cancellation.clone());
+        let response = prepare(request)
+            .send()
+            .map_err(|error| self.as_budget_error(error))?;
         match response.status() {
             200..=299 | 304 => Ok(response),
             status => {
                 let retry_after = response.retry_after();
-                Err(FetchError::Status { address: address.to_owned(), status, retry_after })
+                Err(FetchError::Status {
+                    address: address.to_owned(),
+                    status,
+                    retry_after,
+                })
             }
         }
     }
@@ -166,7 +215,10 @@ impl<'h> Fetcher<'h> {
         let mut target = address.to_owned();
         for _ in 0..MAX_REDIRECTED_HOSTS {
             match self.send(&target, |request| prepare(request).with_same_origin_only()) {
-                Err(FetchError::Egress(EgressError { fault: EgressFault::OtherHost(other), .. })) => target = other,
+                Err(FetchError::Egress(EgressError {
+                    fault: EgressFault::OtherHost(other),
+                    ..
+                })) => target = other,
                 response => return response,
             }
             self.check_robots(&target)?;
@@ -175,10 +227,19 @@ impl<'h> Fetcher<'h> {
     }
 
     fn wait_for_slot(&mut self, address: &str) -> Result<(), FetchError> {
-        let Some(origin) = origin_of(address) else { return Ok(()) };
-        let (next, pause) = self.slots.get(&origin).copied().unwrap_or((Instant::now(), Duration::ZERO));
+        let Some(origin) = origin_of(address) else {
+            return Ok(());
+        };
+        let (next, pause) = self
+            .slots
+            .get(&origin)
+            .copied()
+            .unwrap_or((Instant::now(), Duration::ZERO));
         self.wait_until(next)?;
-        self.slots.insert(origin, (Instant::now() + pause.max(self.options.pause), pause));
+        self.slots.insert(
+            origin,
+            (Instant::now() + pause.max(self.options.pause), pause),
+        );
         Ok(())
     }
 
@@ -187,7 +248,9 @@ impl<'h> Fetcher<'h> {
         match error.fault {
             EgressFault::Cancelled => FetchError::Cancelled,
             EgressFault::TimedOut if self.time_left().is_err() => FetchError::Budget("time"),
-            EgressFault::TooLarge(limit) if limit < self.options.max_file_bytes => FetchError::Budget("bytes"),
+            EgressFault::TooLarge(limit) if limit < self.options.max_file_bytes => {
+                FetchError::Budget("bytes")
+            }
             _ => error.into(),
         }
     }
@@ -196,16 +259,20 @@ impl<'h> Fetcher<'h> {
         let cached = self.state.cached_file(address);
         let part = PartialFile::new(&self.state, address);
         let resumed = part.resumable().filter(|_| purpose == Purpose::Download);
-        let response = self.send_checking_redirects(address, purpose, |request| match (&resumed, &cached, purpose) {
-            (Some((length, etag)), _, _) => without_encoding(request.with_accept(FILES))
-                .with_condition("Range", &format!("bytes={length}-"))
-                .with_condition("If-Range", etag),
-            (None, Some(cached), Purpose::Page) => conditional(request.with_accept(PAGES), cached),
-            (None, Some(cached), Purpose::Download) => {
-                conditional(without_encoding(request.with_accept(FILES)), cached)
+        let response = self.send_checking_redirects(address, purpose, |request| {
+            match (&resumed, &cached, purpose) {
+                (Some((length, etag)), _, _) => without_encoding(request.with_accept(FILES))
+                    .with_condition("Range", &format!("bytes={length}-"))
+                    .with_condition("If-Range", etag),
+                (None, Some(cached), Purpose::Page) => {
+                    conditional(request.with_accept(PAGES), cached)
+                }
+                (None, Some(cached), Purpose::Download) => {
+                    conditional(without_encoding(request.with_accept(FILES)), cached)
+                }
+                (None, None, Purpose::Page) => request.with_accept(PAGES),
+                (None, None, Purpose::Download) => without_encoding(request.with_accept(FILES)),
             }
-            (None, None, Purpose::Page) => request.with_accept(PAGES),
-            (None, None, Purpose::Download) => without_encoding(request.with_accept(FILES)),
         });
         let response = match response {
             Err(FetchError::Status { status: 416, .. }) if resumed.is_some() => {
@@ -222,10 +289,20 @@ impl<'h> Fetcher<'h> {
                 self.state.cache_file(address, cached.clone())?;
             }
             self.spent.not_modified += 1;
-            return Ok(FetchedFile { path: self.state.path(&cached.file), file: cached, is_new: false });
+            return Ok(FetchedFile {
+                path: self.state.path(&cached.file),
+                file: cached,
+                is_new: false,
+            });
         }
-        let resumed = if response.status() == 206 { resumed.map(|(length, _)| length) } else { None };
-        if response.status() == 206 && (resumed.is_none() || resumed != start_of(&response) || !is_plain(&response)) {
+        let resumed = if response.status() == 206 {
+            resumed.map(|(length, _)| length)
+        } else {
+            None
+        };
+        if response.status() == 206
+            && (resumed.is_none() || resumed != start_of(&response) || !is_plain(&response))
+        {
             part.remove()?;
             return Err(FetchError::WrongRange(address.to_owned()));
         }
@@ -242,12 +319,17 @@ impl<'h> Fetcher<'h> {
     ) -> Result<FetchedFile, FetchError> {
         let text = |name: &str| response.header(name).map(str::to_owned);
         let etag = text("etag");
-        let last_modified = response.header("last-modified").filter(|time| is_strong(time, response.header("date")));
+        let last_modified = response
+            .header("last-modified")
+            .filter(|time| is_strong(time, response.header("date")));
         let last_modified = last_modified.map(str::to_owned);
-        let media_type = text("content-type").map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
+        let media_type = text("content-type")
+            .map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
         let final_address = response.address().to_owned();
         let next = next_link(response.headers("link"), &final_address);
-        let strong = etag.as_deref().filter(|tag| tag.starts_with('"') && is_plain(&response));
+        let strong = etag
+            .as_deref()
+            .filter(|tag| tag.starts_with('"') && is_plain(&response));
         part.create(resumed, strong)?;
         self.write(response, part, resumed)?;
         let (length, sha256) = part.check(address)?;
@@ -255,15 +337,32 @@ impl<'h> Fetcher<'h> {
         let path = self.state.path(&file);
         part.finish(&path)?;
         let is_new = before.is_none_or(|before| before.sha256 != sha256);
-        let cached = CachedFile { file, length, sha256, etag, last_modified, media_type, address: final_address, next };
+        let cached = CachedFile {
+            file,
+            length,
+            sha256,
+            etag,
+            last_modified,
+            media_type,
+            address: final_address,
+            next,
+        };
         self.state.cache_file(address, cached.clone())?;
-        Ok(FetchedFile { path, file: cached, is_new })
+        Ok(FetchedFile {
+            path,
+            file: cached,
+            is_new,
+        })
     }
 
     /// Converts an error of a response body. The received part is cached if the download can be resumed.
     fn body_error(&self, error: io::Error, part: &PartialFile) -> Result<FetchError, HarvestError> {
         let Some(error) = EgressError::find_in(&error).cloned() else {
-            return Ok(HarvestError::Io { path: part.path.clone(), cause: error }.into());
+            return Ok(HarvestError::Io {
+                path: part.path.clone(),
+                cause: error,
+            }
+            .into());
         };
         let is_too_large = matches!(error.fault, EgressFault::TooLarge(_));
         if is_too_large {
@@ -275,7 +374,12 @@ impl<'h> Fetcher<'h> {
     }
 
     /// Appends a body to the partial file. After an error the received part is cached, so that the download can be resumed.
-    fn write(&mut self, response: Response, part: &PartialFile, resumed: Option<u64>) -> Result<(), FetchError> {
+    fn write(
+        &mut self,
+        response: Response,
+        part: &PartialFile,
+        resumed: Option<u64>,
+    ) -> Result<(), FetchError> {
         let open = File::options().append(true).open(&part.path);
         let mut file = open.map_err(HarvestError::io(&part.path))?;
         let (mut body, mut buffer) = (response.into_body(), vec![0; 1 << 16]);
@@ -293,9 +397,14 @@ impl<'h> Fetcher<'h> {
             if length > self.options.max_file_bytes {
                 part.remove()?;
                 let fault = EgressFault::TooLarge(self.options.max_file_bytes);
-                return Err(EgressError { iri: part.address.clone(), fault }.into());
+                return Err(EgressError {
+                    iri: part.address.clone(),
+                    fault,
+                }
+                .into());
             }
-            file.write_all(&buffer[..read]).map_err(HarvestError::io(&part.path))?;
+            file.write_all(&buffer[..read])
+                .map_err(HarvestError::io(&part.path))?;
         }
     }
 }
@@ -313,8 +422,11 @@ fn conditional<'e>(request: Request<'e>, cached: &CachedFile) -> Request<'e> {
 /// time could miss that change for ever.
 fn is_strong(last_modified: &str, date: Option<&str>) -> bool {
     let parsed = |text: &str| httpdate::parse_http_date(text).ok();
-    let (Some(modified), Some(date)) = (parsed(last_modified), date.and_then(parsed)) else { return false };
-    date.duration_since(modified).is_ok_and(|age| age >= Duration::from_secs(1))
+    let (Some(modified), Some(date)) = (parsed(last_modified), date.and_then(parsed)) else {
+        return false;
+    };
+    date.duration_since(modified)
+        .is_ok_and(|age| age >= Duration::from_secs(1))
 }
 
 /// Requests the identity encoding, because lengths and ranges refer to the encoded content.
@@ -330,19 +442,34 @@ fn is_plain(response: &Response) -> bool {
 
 /// Returns the first byte position of a partial response.
 fn start_of(response: &Response) -> Option<u64> {
-    response.header("content-range")?.trim().strip_prefix("bytes")?.trim().split('-').next()?.trim().parse().ok()
+    response
+        .header("content-range")?
+        .trim()
+        .strip_prefix("bytes")?
+        .trim()
+        .split('-')
+        .next()?
+        .trim()
+        .parse()
+        .ok()
 }
 
 /// Returns the address of the next page in `Link` headers (RFC 8288).
-pub(super) fn next_link<'l>(headers: impl Iterator<Item = &'l str>, address: &str) -> Option<String> {
+pub(super) fn next_link<'l>(
+    headers: impl Iterator<Item = &'l str>,
+    address: &str,
+) -> Option<String> {
     let base = Iri::parse(address).ok()?;
     for header in headers {
         for link in header.split('<').skip(1) {
-            let Some((target, parameters)) = link.split_once('>') else { continue };
+            let Some((target, parameters)) = link.split_once('>') else {
+                continue;
+            };
             let is_next = parameters.split([';', ',']).any(|parameter| {
                 let (name, value) = parameter.split_once('=').unwrap_or_default();
                 let mut relations = value.trim().trim_matches('"').split_ascii_whitespace();
-                name.trim().eq_ignore_ascii_case("rel") && relations.any(|one| one.eq_ignore_ascii_case("next"))
+                name.trim().eq_ignore_ascii_case("rel")
+                    && relations.any(|one| one.eq_ignore_ascii_case("next"))
             });
             if is_next {
                 return base.resolve(target.trim()).ok().map(Iri::into_inner);
@@ -364,12 +491,18 @@ impl PartialFile {
     fn new(state: &State, address: &str) -> Self {
         let name = hash_of_text(address);
         let path = |suffix: &str| state.path(&format!("{}.{suffix}", &name[..24]));
-        Self { address: address.to_owned(), path: path("part"), tag: path("part-tag") }
+        Self {
+            address: address.to_owned(),
+            path: path("part"),
+            tag: path("part-tag"),
+        }
     }
 
     /// Returns the received length in bytes and the `ETag`, if the download can be resumed.
     fn resumable(&self) -> Option<(u64, String)> {
-        let tag = fs::read_to_string(&self.tag).ok().filter(|tag| !tag.is_empty())?;
+        let tag = fs::read_to_string(&self.tag)
+            .ok()
+            .filter(|tag| !tag.is_empty())?;
         let length = self.path.metadata().ok()?.len();
         (length > 0).then_some((length, tag))
     }
@@ -387,13 +520,19 @@ impl PartialFile {
 
     /// Keeps the received part for another attempt if the download can be resumed, and removes it otherwise.
     fn keep_if_resumable(&self) -> Result<(), HarvestError> {
-        if self.resumable().is_none() { self.remove() } else { Ok(()) }
+        if self.resumable().is_none() {
+            self.remove()
+        } else {
+            Ok(())
+        }
     }
 
     fn remove(&self) -> Result<(), HarvestError> {
         for path in [&self.tag, &self.path] {
             match fs::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(HarvestError::io(path)(error)),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(HarvestError::io(path)(error));
+                }
                 _ => {}
             }
         }
@@ -402,12 +541,17 @@ impl PartialFile {
 
     /// Returns length and SHA-256. A compressed file is decompressed to its end, to detect a truncated download.
     fn check(&self, address: &str) -> Result<(u64, String), FetchError> {
-        let measured =
-            self.path.metadata().and_then(|metadata| Ok((metadata.len(), hash_of(File::open(&self.path)?)?)));
+        let measured = self
+            .path
+            .metadata()
+            .and_then(|metadata| Ok((metadata.len(), hash_of(File::open(&self.path)?)?)));
         let measured = measured.map_err(HarvestError::io(&self.path))?;
         if let Err(cause) = unpack(&self.path) {
             self.remove()?;
-            return Err(FetchError::Damaged { address: address.to_owned(), cause });
+            return Err(FetchError::Damaged {
+                address: address.to_owned(),
+                cause,
+            });
         }
         Ok(measured)
     }
@@ -428,10 +572,20 @@ mod tests {
 
     #[test]
     fn links_to_the_next_page() {
-        let next = |headers: &[&str]| next_link(headers.iter().copied(), "http://e.org/a/feed?page=1");
+        let next =
+            |headers: &[&str]| next_link(headers.iter().copied(), "http://e.org/a/feed?page=1");
         let two = Some("http://e.org/a/feed?page=2".to_owned());
-        assert_eq!(next(&["<?page=0>; rel=\"prev\", <?page=2>; rel=\"next last\""]), two);
-        assert_eq!(next(&["<http://e.org/x>; rel=first", "<feed?page=2>; title=\"a, b\"; REL=next"]), two);
+        assert_eq!(
+            next(&["<?page=0>; rel=\"prev\", <?page=2>; rel=\"next last\""]),
+            two
+        );
+        assert_eq!(
+            next(&[
+                "<http://e.org/x>; rel=first",
+                "<feed?page=2>; title=\"a, b\"; REL=next"
+            ]),
+            two
+        );
         assert_eq!(next(&["<?page=2>; rel=\"nextish\"", "broken", "<"]), None);
     }
 
@@ -439,13 +593,21 @@ mod tests {
     fn a_time_of_the_same_second_is_no_strong_validator() {
         let modified = "Mon, 23 Nov 2026 10:00:00 GMT";
         assert!(is_strong(modified, Some("Mon, 23 Nov 2026 10:00:01 GMT")));
-        let weak = [Some(modified), Some("Mon, 23 Nov 2026 09:59:59 GMT"), Some("today"), None];
+        let weak = [
+            Some(modified),
+            Some("Mon, 23 Nov 2026 09:59:59 GMT"),
+            Some("today"),
+            None,
+        ];
         assert!(weak.into_iter().all(|date| !is_strong(modified, date)));
     }
 
     #[test]
     fn origins() {
-        assert_eq!(written_origin("HTTP://E.org:80/a?b").as_deref(), Some("http://e.org:80"));
+        assert_eq!(
+            written_origin("HTTP://E.org:80/a?b").as_deref(),
+            Some("http://e.org:80")
+        );
         assert_eq!(written_origin("mailto:a@e.org"), None);
         assert_eq!(written_origin("a/b"), None);
     }

@@ -19,13 +19,17 @@ pub fn read_ckan(path: &Path) -> Result<Vec<(String, Option<String>)>, HarvestEr
         packages.extend(results);
     }
     let stamps = packages.iter().filter_map(Stamp::from_package);
-    Ok(stamps.map(|stamp| (stamp.timestamp.clone(), with_overlap(&stamp.timestamp))).collect())
+    Ok(stamps
+        .map(|stamp| (stamp.timestamp.clone(), with_overlap(&stamp.timestamp)))
+        .collect())
 }
 
 /// Returns true if an address is that of CKAN's API.
 #[must_use]
 pub fn is_ckan(address: &str) -> bool {
-    Api::from_address(address).or_else(|| Api::from_site(address)).is_some()
+    Api::from_address(address)
+        .or_else(|| Api::from_site(address))
+        .is_some()
 }
 
 /// Returns the address of the next page in `Link` headers of an address.

@@ -53,7 +53,12 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { requests: 100_000, bytes: 64 << 30, time: Duration::from_secs(24 * 3600), pages: 20_000 }
+        Self {
+            requests: 100_000,
+            bytes: 64 << 30,
+            time: Duration::from_secs(24 * 3600),
+            pages: 20_000,
+        }
     }
 }
 
@@ -195,7 +200,10 @@ pub trait DatasetSink {
     /// # Errors
     ///
     /// If the batch cannot be stored; this aborts the harvest.
-    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>>;
+    fn store(
+        &mut self,
+        batch: Batch,
+    ) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>>;
     /// Removes datasets.
     ///
     /// # Errors
@@ -228,7 +236,12 @@ impl<'h> Harvester<'h> {
     /// Creates a harvester with default options. Its files and state are stored in `folder/name`.
     #[must_use]
     pub fn new(egress: &'h Egress, folder: &Path, name: &str) -> Self {
-        Self { egress, folder: folder.to_owned(), name: name.to_owned(), options: HarvestOptions::default() }
+        Self {
+            egress,
+            folder: folder.to_owned(),
+            name: name.to_owned(),
+            options: HarvestOptions::default(),
+        }
     }
 
     /// Sets the options.
@@ -257,7 +270,10 @@ impl<'h> Harvester<'h> {
             fetcher,
             sink,
             on_progress,
-            report: HarvestReport { name: self.name.clone(), ..HarvestReport::default() },
+            report: HarvestReport {
+                name: self.name.clone(),
+                ..HarvestReport::default()
+            },
             seen: BTreeSet::new(),
             taken: BTreeSet::new(),
             pending: PendingDatasets::default(),
@@ -284,9 +300,19 @@ struct Source {
 
 impl Source {
     fn new(address: &str) -> Self {
-        let report = SourceReport { source: address.to_owned(), whole: true, ..SourceReport::default() };
+        let report = SourceReport {
+            source: address.to_owned(),
+            whole: true,
+            ..SourceReport::default()
+        };
         let (visited, contents) = (BTreeSet::new(), BTreeSet::new());
-        Self { address: address.to_owned(), folder: PathBuf::new(), report, visited, contents }
+        Self {
+            address: address.to_owned(),
+            folder: PathBuf::new(),
+            report,
+            visited,
+            contents,
+        }
     }
 
     /// Records a failure and marks the source as incomplete.
@@ -332,7 +358,9 @@ impl Run<'_, '_> {
     fn finish(mut self, sources: &[String]) -> Result<HarvestReport, HarvestError> {
         // After all sources, because a dataset may have moved from one source to another.
         let mut reports = std::mem::take(&mut self.report.sources);
-        reports.iter_mut().try_for_each(|report| self.remove_delisted(report))?;
+        reports
+            .iter_mut()
+            .try_for_each(|report| self.remove_delisted(report))?;
         self.report.sources = reports;
         if self.report.is_whole() {
             self.fetcher.state.remove_untouched(sources);
@@ -356,22 +384,33 @@ impl Run<'_, '_> {
         let earlier: u64 = self.report.sources.iter().map(|source| source.pages).sum();
         let pages = earlier + self.pages;
         let datasets = self.seen.len() as u64;
-        (self.on_progress)(HarvestProgress { pages, datasets, spent: self.fetcher.spent });
+        (self.on_progress)(HarvestProgress {
+            pages,
+            datasets,
+            spent: self.fetcher.spent,
+        });
     }
 }
 
 /// Returns the message of an error, and what an operator can do about a request that the policy blocks.
 fn with_remedy(error: &FetchError) -> String {
-    let FetchError::Egress(egress) = error else { return error.to_string() };
+    let FetchError::Egress(egress) = error else {
+        return error.to_string();
+    };
     match egress.fault {
         EgressFault::Address => format!(
             "<{}>: the host is in a network that is not public; allow it with --allow-private-network, for example \
              127.0.0.0/8 for this machine",
             egress.iri
         ),
-        EgressFault::Unresolved => format!("<{}>: the host name has no address; check its spelling", egress.iri),
+        EgressFault::Unresolved => format!(
+            "<{}>: the host name has no address; check its spelling",
+            egress.iri
+        ),
         EgressFault::NotListed => {
-            format!("{error}; allow the host with --host, or all public hosts with --other-hosts any-public")
+            format!(
+                "{error}; allow the host with --host, or all public hosts with --other-hosts any-public"
+            )
         }
         _ => error.to_string(),
     }
@@ -388,7 +427,10 @@ pub fn is_address(source: &str) -> bool {
 ///
 /// # Errors
 /// If an address has no valid host.
-pub fn allow_source_hosts(policy: &mut EgressPolicy, sources: &[String]) -> Result<(), PrefixError> {
+pub fn allow_source_hosts(
+    policy: &mut EgressPolicy,
+    sources: &[String],
+) -> Result<(), PrefixError> {
     for source in sources.iter().filter(|source| is_address(source)) {
         let (scheme, rest) = source.split_once("://").unwrap_or(("", source));
         let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
@@ -401,13 +443,26 @@ pub fn allow_source_hosts(policy: &mut EgressPolicy, sources: &[String]) -> Resu
 #[must_use]
 pub fn default_name(sources: &[String]) -> String {
     let first = sources.first().map(String::as_str).unwrap_or_default();
-    let host = fetch::written_origin(first).and_then(|origin| Some(origin.split_once("://")?.1.to_owned()));
-    let host = host.unwrap_or_else(|| first.rsplit('/').find(|part| !part.is_empty()).unwrap_or("local").to_owned());
+    let host = fetch::written_origin(first)
+        .and_then(|origin| Some(origin.split_once("://")?.1.to_owned()));
+    let host = host.unwrap_or_else(|| {
+        first
+            .rsplit('/')
+            .find(|part| !part.is_empty())
+            .unwrap_or("local")
+            .to_owned()
+    });
     let host: String = host.chars().map(file_name_char).take(60).collect();
     let hash = state::hash_of_text(&sources.join("\n"));
-    format!("{}-{}", host.trim_matches(['.', '-']), &hash[..6]).trim_start_matches('-').to_owned()
+    format!("{}-{}", host.trim_matches(['.', '-']), &hash[..6])
+        .trim_start_matches('-')
+        .to_owned()
 }
 
 fn file_name_char(c: char) -> char {
-    if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '-' }
+    if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') {
+        c
+    } else {
+        '-'
+    }
 }

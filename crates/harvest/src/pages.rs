@@ -11,8 +11,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Media types of alternate representations that may contain a catalogue, in order of preference.
-const ALTERNATES: &[&str] =
-    &["text/turtle", "application/ld+json", "application/rdf+xml", "application/n-triples", "application/trig"];
+const ALTERNATES: &[&str] = &[
+    "text/turtle",
+    "application/ld+json",
+    "application/rdf+xml",
+    "application/n-triples",
+    "application/trig",
+];
 /// Number of bytes of a page that are searched for links.
 const HEAD: u64 = 1 << 20;
 /// Maximum number of alternate representations that are requested for one page.
@@ -39,7 +44,9 @@ pub(super) enum Page {
 
 impl Run<'_, '_> {
     pub(super) fn local(&mut self, source: &mut Source) -> Result<(), HarvestError> {
-        let local = CatalogSource::Local { path: PathBuf::from(&source.address) };
+        let local = CatalogSource::Local {
+            path: PathBuf::from(&source.address),
+        };
         match self.harvester.options.reader.read(&local) {
             Ok(catalog) => {
                 source.folder.clone_from(&catalog.folder);
@@ -91,7 +98,12 @@ impl Run<'_, '_> {
     }
 
     /// Processes the first page and all following pages.
-    fn pages(&mut self, source: &mut Source, first: Catalog, fetched: &FetchedFile) -> Result<(), HarvestError> {
+    fn pages(
+        &mut self,
+        source: &mut Source,
+        first: Catalog,
+        fetched: &FetchedFile,
+    ) -> Result<(), HarvestError> {
         let max_pages = self.harvester.options.budget.pages;
         let mut waiting = VecDeque::new();
         queue_pages(&mut waiting, source, following(&first, fetched), max_pages);
@@ -102,7 +114,10 @@ impl Run<'_, '_> {
                 break;
             }
             if source.report.pages >= max_pages {
-                source.fail(&address, format!("there are more than {} pages", source.report.pages));
+                source.fail(
+                    &address,
+                    format!("there are more than {} pages", source.report.pages),
+                );
                 break;
             }
             if source.visited.contains(&address) {
@@ -110,15 +125,25 @@ impl Run<'_, '_> {
                 continue;
             }
             match self.page(source, &address)? {
-                Page::Catalog(catalog, _) if catalog.dialect == Dialect::Dump && !catalog.datasets.is_empty() => {
+                Page::Catalog(catalog, _)
+                    if catalog.dialect == Dialect::Dump && !catalog.datasets.is_empty() =>
+                {
                     source.fail(&address, "the page describes no dataset");
                 }
                 Page::Catalog(catalog, fetched) => {
                     if !source.contents.insert(fetched.file.sha256.clone()) {
-                        source.fail(&address, "paging loop: the content is identical to an earlier page");
+                        source.fail(
+                            &address,
+                            "paging loop: the content is identical to an earlier page",
+                        );
                         continue;
                     }
-                    queue_pages(&mut waiting, source, following(&catalog, &fetched), max_pages);
+                    queue_pages(
+                        &mut waiting,
+                        source,
+                        following(&catalog, &fetched),
+                        max_pages,
+                    );
                     self.process(source, *catalog)?;
                 }
                 Page::Other(_, reason) | Page::Missing(reason) => source.fail(&address, reason),
@@ -128,7 +153,11 @@ impl Run<'_, '_> {
     }
 
     /// Fetches and parses a page.
-    pub(super) fn page(&mut self, source: &mut Source, address: &str) -> Result<Page, HarvestError> {
+    pub(super) fn page(
+        &mut self,
+        source: &mut Source,
+        address: &str,
+    ) -> Result<Page, HarvestError> {
         source.visited.insert(address.to_owned());
         let fetched = match self.fetcher.get(address, Purpose::Page) {
             Ok(fetched) => fetched,
@@ -142,15 +171,24 @@ impl Run<'_, '_> {
             PageContent::Catalog(catalog) => Page::Catalog(catalog, fetched),
             PageContent::Invalid(CatalogError::NoDataset { .. }) => {
                 let alternates = alternates(&fetched.path, &fetched.file.address)?;
-                Page::Other(alternates, format!("<{address}>: a page without a description of a dataset"))
+                Page::Other(
+                    alternates,
+                    format!("<{address}>: a page without a description of a dataset"),
+                )
             }
-            PageContent::Invalid(error) => Page::Other(Vec::new(), format!("<{address}>: {}", reason(&error))),
+            PageContent::Invalid(error) => {
+                Page::Other(Vec::new(), format!("<{address}>: {}", reason(&error)))
+            }
             PageContent::Skipped(reason) => Page::Missing(reason),
         })
     }
 
     /// Parses a page.
-    pub(super) fn read_catalog(&mut self, address: &str, fetched: &FetchedFile) -> Result<PageContent, HarvestError> {
+    pub(super) fn read_catalog(
+        &mut self,
+        address: &str,
+        fetched: &FetchedFile,
+    ) -> Result<PageContent, HarvestError> {
         let FetchedFile { path, file, .. } = fetched;
         let download = CatalogSource::Download {
             path: path.clone(),
@@ -159,8 +197,12 @@ impl Run<'_, '_> {
         };
         let reader = &self.harvester.options.reader;
         let quarantine = &mut self.fetcher.state.quarantine;
-        let read =
-            quarantine.guard(&format!("<{address}>"), &file.sha256, BTreeSet::new(), || reader.read(&download))?;
+        let read = quarantine.guard(
+            &format!("<{address}>"),
+            &file.sha256,
+            BTreeSet::new(),
+            || reader.read(&download),
+        )?;
         Ok(match read {
             Ok(Ok(catalog)) => PageContent::Catalog(Box::new(catalog)),
             Ok(Err(error)) => PageContent::Invalid(error),
@@ -174,24 +216,43 @@ fn reason(error: &CatalogError) -> String {
     match error {
         CatalogError::Io { cause, .. } => cause.to_string(),
         CatalogError::Json { cause, .. } => cause.to_string(),
-        CatalogError::NotUnderstood { reason, .. } | CatalogError::Reader { reason, .. } => reason.clone(),
+        CatalogError::NotUnderstood { reason, .. } | CatalogError::Reader { reason, .. } => {
+            reason.clone()
+        }
         other => other.to_string(),
     }
 }
 
 /// Returns the addresses of the following pages: from the page itself, else from its `Link` headers.
 fn following<'p>(catalog: &'p Catalog, fetched: &'p FetchedFile) -> &'p [String] {
-    if catalog.next_pages.is_empty() { fetched.file.next.as_slice() } else { &catalog.next_pages }
+    if catalog.next_pages.is_empty() {
+        fetched.file.next.as_slice()
+    } else {
+        &catalog.next_pages
+    }
 }
 
 /// Adds following pages to a queue: as many as may still be read, and one more, which then exceeds the limit.
-fn queue_pages(waiting: &mut VecDeque<String>, source: &mut Source, following: &[String], max_pages: u64) {
+fn queue_pages(
+    waiting: &mut VecDeque<String>,
+    source: &mut Source,
+    following: &[String],
+    max_pages: u64,
+) {
     let left = usize::try_from(max_pages.saturating_sub(source.report.pages)).unwrap_or(usize::MAX);
     let room = left.saturating_add(1).saturating_sub(waiting.len());
-    let usual = following.iter().filter(|address| address.len() <= MAX_IRI_BYTES);
+    let usual = following
+        .iter()
+        .filter(|address| address.len() <= MAX_IRI_BYTES);
     waiting.extend(usual.take(room).cloned());
-    if let Some(long) = following.iter().find(|address| address.len() > MAX_IRI_BYTES) {
-        source.fail(long, format!("the address of the page has more than {MAX_IRI_BYTES} bytes"));
+    if let Some(long) = following
+        .iter()
+        .find(|address| address.len() > MAX_IRI_BYTES)
+    {
+        source.fail(
+            long,
+            format!("the address of the page has more than {MAX_IRI_BYTES} bytes"),
+        );
     }
 }
 
@@ -203,8 +264,17 @@ pub(super) fn alternates(path: &Path, address: &str) -> Result<Vec<String>, Harv
     let page = String::from_utf8_lossy(&bytes);
     let mut found: Vec<(usize, String)> = links(&page)
         .filter_map(|(media_type, target)| {
-            let rank = ALTERNATES.iter().position(|candidate| *candidate == media_type)?;
-            Some((rank, Iri::parse(address).ok()?.resolve(&target).ok()?.into_inner()))
+            let rank = ALTERNATES
+                .iter()
+                .position(|candidate| *candidate == media_type)?;
+            Some((
+                rank,
+                Iri::parse(address)
+                    .ok()?
+                    .resolve(&target)
+                    .ok()?
+                    .into_inner(),
+            ))
         })
         .collect();
     found.sort();
@@ -215,28 +285,47 @@ pub(super) fn alternates(path: &Path, address: &str) -> Result<Vec<String>, Harv
 /// Yields the media type and address of every `<link rel="alternate">`.
 fn links(page: &str) -> impl Iterator<Item = (String, String)> {
     let lower = page.to_ascii_lowercase();
-    let starts: Vec<usize> = lower.match_indices("<link").map(|(place, _)| place).collect();
+    let starts: Vec<usize> = lower
+        .match_indices("<link")
+        .map(|(place, _)| place)
+        .collect();
     starts.into_iter().filter_map(move |start| {
         // Ended at the next tag at the latest, so that each byte belongs to one tag.
         let end = start + 1 + page[start + 1..].find(['>', '<'])?;
         let (tag, lower) = (&page[start..end], &lower[start..end]);
         let value = |name: &str| attribute(tag, lower, name);
-        let is_alternate = value("rel")?.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case("alternate"));
-        let media_type = value("type")?.split(';').next()?.trim().to_ascii_lowercase();
+        let is_alternate = value("rel")?
+            .split_ascii_whitespace()
+            .any(|one| one.eq_ignore_ascii_case("alternate"));
+        let media_type = value("type")?
+            .split(';')
+            .next()?
+            .trim()
+            .to_ascii_lowercase();
         is_alternate.then_some((media_type, value("href")?.replace("&amp;", "&")))
     })
 }
 
 /// Returns the value of an attribute; `lower` is the tag in lower case.
 fn attribute(tag: &str, lower: &str, name: &str) -> Option<String> {
-    let place = lower.match_indices(name).map(|(place, _)| place).find(|place| {
-        let before = lower[..*place].ends_with(|c: char| c.is_ascii_whitespace() || matches!(c, '"' | '\''));
-        before && lower[place + name.len()..].trim_start().starts_with('=')
-    })?;
-    let value = tag[place + name.len()..].trim_start().strip_prefix('=')?.trim_start();
+    let place = lower
+        .match_indices(name)
+        .map(|(place, _)| place)
+        .find(|place| {
+            let before = lower[..*place]
+                .ends_with(|c: char| c.is_ascii_whitespace() || matches!(c, '"' | '\''));
+            before && lower[place + name.len()..].trim_start().starts_with('=')
+        })?;
+    let value = tag[place + name.len()..]
+        .trim_start()
+        .strip_prefix('=')?
+        .trim_start();
     match value.chars().next()? {
         quote @ ('"' | '\'') => value[1..].split(quote).next().map(str::to_owned),
-        _ => value.split_ascii_whitespace().next().map(|value| value.trim_end_matches('/').to_owned()),
+        _ => value
+            .split_ascii_whitespace()
+            .next()
+            .map(|value| value.trim_end_matches('/').to_owned()),
     }
 }
 
@@ -253,16 +342,30 @@ mod tests {
     fn the_queue_of_pages_is_limited() {
         let (mut waiting, mut source) = (VecDeque::new(), Source::new("http://e.org/feed"));
         source.report.pages = 15;
-        let following: Vec<String> = (0..1000).map(|page| format!("http://e.org/feed?page={page}")).collect();
+        let following: Vec<String> = (0..1000)
+            .map(|page| format!("http://e.org/feed?page={page}"))
+            .collect();
         queue_pages(&mut waiting, &mut source, &following[..2], 20);
         assert_eq!(waiting.len(), 2);
         queue_pages(&mut waiting, &mut source, &following[2..], 20);
         queue_pages(&mut waiting, &mut source, &following, 20);
-        assert_eq!(waiting, &following[..6], "five more pages, and the one that exceeds the limit");
+        assert_eq!(
+            waiting,
+            &following[..6],
+            "five more pages, and the one that exceeds the limit"
+        );
         assert!(source.report.whole);
         waiting.clear();
-        queue_pages(&mut waiting, &mut source, &["x".repeat(MAX_IRI_BYTES + 1), "y".repeat(MAX_IRI_BYTES)], 20);
-        assert!(waiting.len() == 1 && !source.report.whole, "one page is missing");
+        queue_pages(
+            &mut waiting,
+            &mut source,
+            &["x".repeat(MAX_IRI_BYTES + 1), "y".repeat(MAX_IRI_BYTES)],
+            20,
+        );
+        assert!(
+            waiting.len() == 1 && !source.report.whole,
+            "one page is missing"
+        );
     }
 
     #[test]
@@ -275,12 +378,25 @@ mod tests {
         let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
         assert_eq!(
             found,
-            [pair("text/turtle", "feed.ttl?a=1&b=2"), pair("application/rdf+xml", "/feed.rdf"), pair("text/html", "x")]
+            [
+                pair("text/turtle", "feed.ttl?a=1&b=2"),
+                pair("application/rdf+xml", "/feed.rdf"),
+                pair("text/html", "x")
+            ]
         );
-        let many = format!("{} rel=alternate type=text/turtle href=x>", "<link".repeat(100_000));
+        let many = format!(
+            "{} rel=alternate type=text/turtle href=x>",
+            "<link".repeat(100_000)
+        );
         let one = ("text/turtle".to_owned(), "x".to_owned());
         assert_eq!(links(&many).collect::<Vec<_>>(), [one]);
-        for hostile in ["<link", "<link rel", "<link rel=", "<link rel=\"", "<linké rel=alternate type=é href=é>"] {
+        for hostile in [
+            "<link",
+            "<link rel",
+            "<link rel=",
+            "<link rel=\"",
+            "<linké rel=alternate type=é href=é>",
+        ] {
             assert!(links(hostile).count() <= 1, "{hostile}");
         }
     }

@@ -77,13 +77,25 @@ impl Quarantine {
         let result = catch_unwind(AssertUnwindSafe(step));
         self.end()?;
         Ok(result.map_err(|panic| {
-            format!("{what}: an internal error while it was read ({}); please report it", panic_message(&*panic))
+            format!(
+                "{what}: an internal error while it was read ({}); please report it",
+                panic_message(&*panic)
+            )
         }))
     }
 
     /// Records the begin of a step. Returns the reason if the content is not to be read.
-    fn begin(&mut self, what: &str, content: &str, datasets: BTreeSet<String>) -> Result<Option<String>, HarvestError> {
-        let earlier = if self.interrupted.content == content { self.interrupted.attempts } else { 0 };
+    fn begin(
+        &mut self,
+        what: &str,
+        content: &str,
+        datasets: BTreeSet<String>,
+    ) -> Result<Option<String>, HarvestError> {
+        let earlier = if self.interrupted.content == content {
+            self.interrupted.attempts
+        } else {
+            0
+        };
         if earlier >= MAX_ATTEMPTS && !self.contents.contains_key(content) {
             self.contents.insert(content.to_owned(), what.to_owned());
             write(&self.folder.join("quarantine.json"), &self.contents)?;
@@ -97,7 +109,12 @@ impl Quarantine {
                 path.display()
             )));
         }
-        let step = Step { what: what.to_owned(), content: content.to_owned(), attempts: earlier + 1, datasets };
+        let step = Step {
+            what: what.to_owned(),
+            content: content.to_owned(),
+            attempts: earlier + 1,
+            datasets,
+        };
         write(&self.folder.join("reading.json"), &step)?;
         Ok(None)
     }
@@ -105,7 +122,9 @@ impl Quarantine {
     fn end(&mut self) -> Result<(), HarvestError> {
         let path = self.folder.join("reading.json");
         match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(HarvestError::io(&path)(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(HarvestError::io(&path)(error))
+            }
             _ => Ok(()),
         }
     }
@@ -113,7 +132,8 @@ impl Quarantine {
 
 fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
 }
 
 /// Reads a record; the default if there is none, or if the process ended while it was written.
@@ -128,7 +148,9 @@ fn read<R: Default + for<'de> Deserialize<'de>>(path: &Path) -> Result<R, Harves
 fn write(path: &Path, record: &impl Serialize) -> Result<(), HarvestError> {
     let bytes = serde_json::to_vec(record).map_err(|error| HarvestError::io(path)(error.into()))?;
     let temporary = path.with_extension("new");
-    fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path)).map_err(HarvestError::io(path))
+    fs::write(&temporary, bytes)
+        .and_then(|()| fs::rename(&temporary, path))
+        .map_err(HarvestError::io(path))
 }
 
 #[cfg(test)]
@@ -144,7 +166,10 @@ mod tests {
     }
 
     fn run(folder: &Path, what: &str, content: &str) -> Result<u8, String> {
-        Quarantine::open(folder).expect("opened").guard(what, content, BTreeSet::new(), || 7).expect("recorded")
+        Quarantine::open(folder)
+            .expect("opened")
+            .guard(what, content, BTreeSet::new(), || 7)
+            .expect("recorded")
     }
 
     #[test]
@@ -155,10 +180,15 @@ mod tests {
         assert_eq!(interrupt(folder, "page", "bad"), None);
         let reason = run(folder, "page", "bad").expect_err("quarantined");
         assert!(
-            reason.starts_with("page: the process ended 2 times") && reason.contains("quarantine.json"),
+            reason.starts_with("page: the process ended 2 times")
+                && reason.contains("quarantine.json"),
             "{reason}"
         );
-        assert!(Quarantine::open(folder).expect("opened").is_suspect("another name", "bad"));
+        assert!(
+            Quarantine::open(folder)
+                .expect("opened")
+                .is_suspect("another name", "bad")
+        );
         assert_eq!(run(folder, "page", "changed"), Ok(7));
         assert!(run(folder, "page", "bad").is_err(), "it stays quarantined");
         fs::remove_file(folder.join("quarantine.json")).expect("removed");
@@ -171,12 +201,24 @@ mod tests {
         let folder = folder.path();
         for _ in 0..5 {
             assert_eq!(interrupt(folder, "page", "good"), None);
-            assert!(Quarantine::open(folder).expect("opened").is_suspect("page", "good"));
+            assert!(
+                Quarantine::open(folder)
+                    .expect("opened")
+                    .is_suspect("page", "good")
+            );
             assert_eq!(run(folder, "page", "good"), Ok(7));
-            assert!(!Quarantine::open(folder).expect("opened").is_suspect("page", "good"));
+            assert!(
+                !Quarantine::open(folder)
+                    .expect("opened")
+                    .is_suspect("page", "good")
+            );
         }
         fs::write(folder.join("reading.json"), "{\"what").expect("written");
-        assert_eq!(run(folder, "page", "good"), Ok(7), "cut off by a power failure");
+        assert_eq!(
+            run(folder, "page", "good"),
+            Ok(7),
+            "cut off by a power failure"
+        );
     }
 
     #[test]

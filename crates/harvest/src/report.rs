@@ -90,7 +90,10 @@ impl SourceReport {
 /// Adds a failure to a list; if the list is full, to the number of the others.
 fn add_failure(list: &mut Vec<Failure>, unlisted: &mut usize, what: &str, reason: impl ToString) {
     if list.len() < MAX_FAILURES {
-        list.push(Failure { what: shortened(what), reason: shortened(&reason.to_string()) });
+        list.push(Failure {
+            what: shortened(what),
+            reason: shortened(&reason.to_string()),
+        });
     } else {
         *unlisted += 1;
     }
@@ -139,7 +142,10 @@ pub struct HarvestReport {
     pub spent: Usage,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde requires a reference"
+)]
 fn is_zero(value: &usize) -> bool {
     *value == 0
 }
@@ -171,7 +177,12 @@ fn limit<T>(list: &mut Vec<T>, unlisted: &mut usize, max: usize) {
 impl HarvestReport {
     /// Records a file that could not be fetched.
     pub(super) fn fail_file(&mut self, address: &str, reason: &str) {
-        add_failure(&mut self.failed_files, &mut self.unlisted_failed_files, address, reason);
+        add_failure(
+            &mut self.failed_files,
+            &mut self.unlisted_failed_files,
+            address,
+            reason,
+        );
     }
 
     /// Keeps at most `max` entries of each list; those of all sources count together. The numbers of the others are reported.
@@ -183,7 +194,11 @@ impl HarvestReport {
         let [mut failed, mut problems, mut gone] = [max; 3];
         for source in &mut self.sources {
             limit(&mut source.failed, &mut source.unlisted_failed, failed);
-            limit(&mut source.problems, &mut source.unlisted_problems, problems);
+            limit(
+                &mut source.problems,
+                &mut source.unlisted_problems,
+                problems,
+            );
             limit(&mut source.gone, &mut source.unlisted_gone, gone);
             failed -= source.failed.len();
             problems -= source.problems.len();
@@ -200,7 +215,12 @@ impl HarvestReport {
             changed: self.changed.len() + self.unlisted_changed,
             kept: self.kept.len() + self.unlisted_kept,
             gone: self.sources.iter().map(gone_of).sum(),
-            removed: self.sources.iter().filter(|source| source.removed).map(gone_of).sum(),
+            removed: self
+                .sources
+                .iter()
+                .filter(|source| source.removed)
+                .map(gone_of)
+                .sum(),
             failed_files: self.failed_files.len() + self.unlisted_failed_files,
         }
     }
@@ -214,8 +234,11 @@ impl HarvestReport {
     /// Returns true if there were no failures.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        let HarvestCounts { kept, failed_files, .. } = self.counts();
-        let has_failure = |source: &SourceReport| !source.failed.is_empty() || source.unlisted_failed > 0;
+        let HarvestCounts {
+            kept, failed_files, ..
+        } = self.counts();
+        let has_failure =
+            |source: &SourceReport| !source.failed.is_empty() || source.unlisted_failed > 0;
         self.is_whole() && kept == 0 && failed_files == 0 && !self.sources.iter().any(has_failure)
     }
 }
@@ -225,13 +248,20 @@ mod tests {
     use super::*;
 
     fn ids(count: usize) -> Vec<DatasetId> {
-        (0..count).map(|number| DatasetId::new(format!("d{number}")).expect("an id")).collect()
+        (0..count)
+            .map(|number| DatasetId::new(format!("d{number}")).expect("an id"))
+            .collect()
     }
 
     #[test]
     fn lists_are_limited_and_counted() {
         let source = |gone: usize, removed| {
-            let mut source = SourceReport { gone: ids(gone), removed, whole: true, ..SourceReport::default() };
+            let mut source = SourceReport {
+                gone: ids(gone),
+                removed,
+                whole: true,
+                ..SourceReport::default()
+            };
             source.problems = vec!["no title".to_owned(); gone];
             source
         };
@@ -242,20 +272,43 @@ mod tests {
             ..HarvestReport::default()
         };
         let counts = report.counts();
-        assert_eq!(counts, HarvestCounts { new: 9, changed: 0, kept: 1, gone: 8, removed: 3, failed_files: 0 });
+        assert_eq!(
+            counts,
+            HarvestCounts {
+                new: 9,
+                changed: 0,
+                kept: 1,
+                gone: 8,
+                removed: 3,
+                failed_files: 0
+            }
+        );
         let unlimited = serde_json::to_string(&report).expect("JSON");
         assert!(!unlimited.contains("unlisted"), "{unlimited}");
         report.limit(4);
         report.limit(4);
         assert_eq!((report.new.len(), report.unlisted_new), (4, 5));
-        let gone: Vec<_> = report.sources.iter().map(|one| (one.gone.len(), one.unlisted_gone)).collect();
+        let gone: Vec<_> = report
+            .sources
+            .iter()
+            .map(|one| (one.gone.len(), one.unlisted_gone))
+            .collect();
         assert_eq!(gone, [(2, 0), (2, 3), (0, 1)]);
-        assert_eq!((report.sources[1].problems.len(), report.sources[1].unlisted_problems), (2, 3));
+        assert_eq!(
+            (
+                report.sources[1].problems.len(),
+                report.sources[1].unlisted_problems
+            ),
+            (2, 3)
+        );
         let json = serde_json::to_string(&report).expect("JSON");
         let mut read: HarvestReport = serde_json::from_str(&json).expect("a report");
         assert_eq!(read.counts(), counts);
         read.limit(0);
-        assert!(read.kept.is_empty() && !read.is_clean(), "what is not listed counts");
+        assert!(
+            read.kept.is_empty() && !read.is_clean(),
+            "what is not listed counts"
+        );
     }
 
     #[test]
@@ -266,11 +319,13 @@ mod tests {
             source.fail(&long, &long);
             report.fail_file(&long, &long);
         }
-        for (list, unlisted) in
-            [(&source.failed, source.unlisted_failed), (&report.failed_files, report.unlisted_failed_files)]
-        {
+        for (list, unlisted) in [
+            (&source.failed, source.unlisted_failed),
+            (&report.failed_files, report.unlisted_failed_files),
+        ] {
             assert_eq!((list.len(), unlisted), (MAX_FAILURES, 5));
-            let is_short = |failure: &Failure| failure.what.len().max(failure.reason.len()) <= MAX_TEXT_BYTES;
+            let is_short =
+                |failure: &Failure| failure.what.len().max(failure.reason.len()) <= MAX_TEXT_BYTES;
             assert!(list.iter().all(is_short));
         }
     }

@@ -1,7 +1,8 @@
 //! Requests of harvests, as the command line makes them and a server receives them.
 
 use super::{
-    Budget, DelistedPolicy, Downloads, HarvestOptions, IdScheme, allow_source_hosts, default_name, is_address,
+    Budget, DelistedPolicy, Downloads, HarvestOptions, IdScheme, allow_source_hosts, default_name,
+    is_address,
 };
 use lodeseek_net::egress::{EgressPolicy, IpNet, IriPrefix, OtherHosts, PrefixError};
 use serde::{Deserialize, Serialize};
@@ -82,7 +83,11 @@ impl HarvestRequest {
     /// removing a source does not affect the others.
     #[must_use]
     pub fn groups(&self) -> Vec<&[String]> {
-        if self.is_single() { vec![&self.sources] } else { self.sources.chunks(1).collect() }
+        if self.is_single() {
+            vec![&self.sources]
+        } else {
+            self.sources.chunks(1).collect()
+        }
     }
 
     /// Returns true if the sources are one harvest.
@@ -100,7 +105,10 @@ impl HarvestRequest {
     /// Returns the first source that is a local path.
     #[must_use]
     pub fn local_source(&self) -> Option<&str> {
-        self.sources.iter().map(String::as_str).find(|source| !is_address(source))
+        self.sources
+            .iter()
+            .map(String::as_str)
+            .find(|source| !is_address(source))
     }
 
     /// Returns the egress policy of the harvest of some sources.
@@ -121,9 +129,21 @@ impl HarvestRequest {
     #[must_use]
     pub fn options(&self) -> HarvestOptions {
         HarvestOptions {
-            downloads: if self.download { Downloads::Rdf } else { Downloads::None },
-            delisted: if self.keep_gone { DelistedPolicy::Keep } else { DelistedPolicy::Remove },
-            ids: if self.id_prefix { IdScheme::Prefixed } else { IdScheme::Original },
+            downloads: if self.download {
+                Downloads::Rdf
+            } else {
+                Downloads::None
+            },
+            delisted: if self.keep_gone {
+                DelistedPolicy::Keep
+            } else {
+                DelistedPolicy::Remove
+            },
+            ids: if self.id_prefix {
+                IdScheme::Prefixed
+            } else {
+                IdScheme::Original
+            },
             budget: Budget {
                 requests: self.max_requests,
                 bytes: self.max_megabytes.saturating_mul(1 << 20),
@@ -145,7 +165,10 @@ mod tests {
 
     #[test]
     fn defaults_are_those_of_the_options() {
-        let (request, options) = (HarvestRequest::default().options(), HarvestOptions::default());
+        let (request, options) = (
+            HarvestRequest::default().options(),
+            HarvestOptions::default(),
+        );
         assert_eq!(format!("{request:?}"), format!("{options:?}"));
     }
 
@@ -162,9 +185,18 @@ mod tests {
         let json = serde_json::to_string(&request).expect("JSON");
         let read: HarvestRequest = serde_json::from_str(&json).expect("a request");
         assert_eq!(format!("{read:?}"), format!("{request:?}"));
-        assert_eq!((read.groups().len(), read.local_source()), (2, Some("dumps/b.ttl")));
+        assert_eq!(
+            (read.groups().len(), read.local_source()),
+            (2, Some("dumps/b.ttl"))
+        );
         let policy = read.policy(&read.sources[..1]).expect("a policy");
-        assert_eq!((policy.listed.len(), policy.others), (2, OtherHosts::AnyPublic));
-        assert!(serde_json::from_str::<HarvestRequest>(r#"{"source": "https://e.org/"}"#).is_err(), "a wrong key");
+        assert_eq!(
+            (policy.listed.len(), policy.others),
+            (2, OtherHosts::AnyPublic)
+        );
+        assert!(
+            serde_json::from_str::<HarvestRequest>(r#"{"source": "https://e.org/"}"#).is_err(),
+            "a wrong key"
+        );
     }
 }

@@ -30,11 +30,13 @@ pub(super) enum RobotsRules {
 /// Parses a `robots.txt`, without the lines with `$` that exceed [`MAX_PATTERNS`]. Returns `None` if that fails.
 pub(super) fn parse(text: &[u8]) -> Option<Box<Robot>> {
     let mut patterns = 0;
-    let lines = text.split_inclusive(|byte| matches!(*byte, b'\n' | b'\r' | b'\0')).filter(|line| {
-        let is_pattern = line.contains(&b'$');
-        patterns += usize::from(is_pattern);
-        !is_pattern || patterns <= MAX_PATTERNS
-    });
+    let lines = text
+        .split_inclusive(|byte| matches!(*byte, b'\n' | b'\r' | b'\0'))
+        .filter(|line| {
+            let is_pattern = line.contains(&b'$');
+            patterns += usize::from(is_pattern);
+            !is_pattern || patterns <= MAX_PATTERNS
+        });
     let text: Vec<u8> = lines.flatten().copied().collect();
     Robot::new(USER_AGENT, &text).ok().map(Box::new)
 }
@@ -43,25 +45,41 @@ impl Fetcher<'_> {
     /// Checks that a host allows crawlers to access an address, and applies its crawl delay.
     pub(super) fn check_robots(&mut self, address: &str) -> Result<(), FetchError> {
         self.egress.check(address)?;
-        let Some(origin) = origin_of(address) else { return Ok(()) };
+        let Some(origin) = origin_of(address) else {
+            return Ok(());
+        };
         if !self.robots.contains_key(&origin) {
             let rules = self.fetch_rules(&origin)?;
             let has_rules = |rules: &RobotsRules| matches!(rules, RobotsRules::Robot(_));
-            if self.robots.values().filter(|rules| has_rules(rules)).count() >= MAX_HOSTS {
+            if self
+                .robots
+                .values()
+                .filter(|rules| has_rules(rules))
+                .count()
+                >= MAX_HOSTS
+            {
                 self.robots.retain(|_, rules| !has_rules(rules));
             }
             self.robots.insert(origin.clone(), rules);
         }
         let delay = match self.robots.get(&origin) {
             None | Some(RobotsRules::AllowAll) => return Ok(()),
-            Some(RobotsRules::Unreachable) => return Err(FetchError::RobotsUnreachable(address.to_owned())),
+            Some(RobotsRules::Unreachable) => {
+                return Err(FetchError::RobotsUnreachable(address.to_owned()));
+            }
             Some(RobotsRules::Robot(robot)) if !robot.allowed(address) => {
                 return Err(FetchError::RobotsDisallowed(address.to_owned()));
             }
             Some(RobotsRules::Robot(robot)) => robot.delay.unwrap_or(0.0),
         };
-        let Some(wait) = Duration::try_from_secs_f32(delay).ok().filter(|wait| *wait <= self.options.max_wait) else {
-            return Err(FetchError::CrawlDelay { address: address.to_owned(), seconds: delay });
+        let Some(wait) = Duration::try_from_secs_f32(delay)
+            .ok()
+            .filter(|wait| *wait <= self.options.max_wait)
+        else {
+            return Err(FetchError::CrawlDelay {
+                address: address.to_owned(),
+                seconds: delay,
+            });
         };
         self.set_crawl_delay(&origin, wait);
         Ok(())
@@ -69,13 +87,23 @@ impl Fetcher<'_> {
 
     fn fetch_rules(&mut self, origin: &str) -> Result<RobotsRules, FetchError> {
         let address = format!("{origin}/robots.txt");
-        let response = match self.with_retries(&address, |fetcher| fetcher.send(&address, |request| request)) {
+        let response = match self.with_retries(&address, |fetcher| {
+            fetcher.send(&address, |request| request)
+        }) {
             Ok(response) => response,
             // Only a status of the host means that there are no rules. A request blocked by the egress policy does not.
-            Err(FetchError::Status { status: 400..=428 | 430..=499, .. }) => return Ok(RobotsRules::AllowAll),
+            Err(FetchError::Status {
+                status: 400..=428 | 430..=499,
+                ..
+            }) => return Ok(RobotsRules::AllowAll),
             Err(error) if error.is_fatal() => return Err(error),
             // The host is in a private network: its rules would not matter, and the reason is another one.
-            Err(error @ FetchError::Egress(EgressError { fault: EgressFault::Address, .. })) => return Err(error),
+            Err(
+                error @ FetchError::Egress(EgressError {
+                    fault: EgressFault::Address,
+                    ..
+                }),
+            ) => return Err(error),
             Err(_) => return Ok(RobotsRules::Unreachable),
         };
         let mut text = Vec::new();
@@ -94,8 +122,11 @@ mod tests {
 
     #[test]
     fn rules_with_patterns_are_limited() {
-        let patterns: String = (0..2 * MAX_PATTERNS).map(|number| format!("Disallow: /{number}$\r\n")).collect();
-        let robot = parse(format!("User-agent: *\r\n{patterns}Disallow: /last\r\n").as_bytes()).expect("rules");
+        let patterns: String = (0..2 * MAX_PATTERNS)
+            .map(|number| format!("Disallow: /{number}$\r\n"))
+            .collect();
+        let robot = parse(format!("User-agent: *\r\n{patterns}Disallow: /last\r\n").as_bytes())
+            .expect("rules");
         let is_allowed = |path: &str| robot.allowed(&format!("http://e.org/{path}"));
         assert!(!is_allowed("0") && !is_allowed(&(MAX_PATTERNS - 1).to_string()));
         assert!(is_allowed(&MAX_PATTERNS.to_string()) && !is_allowed("last"));

@@ -102,18 +102,32 @@ impl State {
     /// Opens and locks the state of a harvest; `harvests` is the folder of all harvests.
     pub(super) fn open(harvests: &Path, name: &str) -> Result<Self, HarvestError> {
         let proper = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-        if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(proper) {
+        if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(proper)
+        {
             return Err(HarvestError::Name(name.to_owned()));
         }
         let folder = harvests.join(name);
         fs::create_dir_all(folder.join("files")).map_err(HarvestError::io(&folder))?;
         let lock = lock(&folder.join("lock"), name)?;
         let saved = read(&folder.join("state.json"))?;
-        let ids = saved.datasets.iter().map(|(id, record)| (record.key.clone(), id.clone())).collect();
+        let ids = saved
+            .datasets
+            .iter()
+            .map(|(id, record)| (record.key.clone(), id.clone()))
+            .collect();
         let others = ids_of_others(harvests, name)?;
         let (touched, last_save) = (BTreeSet::new(), Instant::now());
         let quarantine = Quarantine::open(&folder)?;
-        Ok(Self { folder, saved, ids, others, touched, last_save, quarantine, _lock: lock })
+        Ok(Self {
+            folder,
+            saved,
+            ids,
+            others,
+            touched,
+            last_save,
+            quarantine,
+            _lock: lock,
+        })
     }
 
     pub(super) fn path(&self, file: &str) -> PathBuf {
@@ -124,14 +138,25 @@ impl State {
     pub(super) fn cached_file(&mut self, address: &str) -> Option<CachedFile> {
         let file = self.saved.files.get(address)?;
         self.touched.insert(address.to_owned());
-        let exists = self.path(&file.file).metadata().is_ok_and(|metadata| metadata.len() == file.length);
+        let exists = self
+            .path(&file.file)
+            .metadata()
+            .is_ok_and(|metadata| metadata.len() == file.length);
         exists.then(|| file.clone())
     }
 
-    pub(super) fn cache_file(&mut self, address: &str, file: CachedFile) -> Result<(), HarvestError> {
+    pub(super) fn cache_file(
+        &mut self,
+        address: &str,
+        file: CachedFile,
+    ) -> Result<(), HarvestError> {
         self.touched.insert(address.to_owned());
         self.saved.files.insert(address.to_owned(), file);
-        if self.last_save.elapsed() >= SAVE_INTERVAL { self.save() } else { Ok(()) }
+        if self.last_save.elapsed() >= SAVE_INTERVAL {
+            self.save()
+        } else {
+            Ok(())
+        }
     }
 
     /// Removes a file from the cache, but not from the folder.
@@ -141,8 +166,15 @@ impl State {
     }
 
     /// Caches a file under an additional name, so that the next response of its address does not replace it.
-    pub(super) fn pin_file(&mut self, address: &str, file: CachedFile) -> Result<String, HarvestError> {
-        let name = format!("{address}#{}", file.sha256.get(..24).unwrap_or(&file.sha256));
+    pub(super) fn pin_file(
+        &mut self,
+        address: &str,
+        file: CachedFile,
+    ) -> Result<String, HarvestError> {
+        let name = format!(
+            "{address}#{}",
+            file.sha256.get(..24).unwrap_or(&file.sha256)
+        );
         self.cache_file(&name, file)?;
         Ok(name)
     }
@@ -150,10 +182,17 @@ impl State {
     /// Removes the datasets whose ids belong to datasets of other sources now. `loaded` contains the keys of those.
     pub(super) fn remove_replaced(&mut self, loaded: &BTreeMap<DatasetId, String>) {
         let is_replaced = |(id, record): &(&DatasetId, &DatasetRecord)| {
-            loaded.get(*id).is_some_and(|key| *key != record.key || !is_iri_key(key))
+            loaded
+                .get(*id)
+                .is_some_and(|key| *key != record.key || !is_iri_key(key))
         };
-        let replaced: Vec<DatasetId> =
-            self.saved.datasets.iter().filter(is_replaced).map(|(id, _)| id.clone()).collect();
+        let replaced: Vec<DatasetId> = self
+            .saved
+            .datasets
+            .iter()
+            .filter(is_replaced)
+            .map(|(id, _)| id.clone())
+            .collect();
         self.remove_datasets(&replaced);
     }
 
@@ -174,9 +213,15 @@ impl State {
     }
 
     /// Returns the keys and ids of datasets with neither IRI nor identifier that have a title.
-    pub(super) fn ids_with_title<'s>(&'s self, title: &'s str) -> impl Iterator<Item = (&'s str, &'s DatasetId)> {
+    pub(super) fn ids_with_title<'s>(
+        &'s self,
+        title: &'s str,
+    ) -> impl Iterator<Item = (&'s str, &'s DatasetId)> {
         let start = format!("title:{title}#");
-        let keys = self.ids.range(start.clone()..).take_while(move |(key, _)| key.starts_with(&start));
+        let keys = self
+            .ids
+            .range(start.clone()..)
+            .take_while(move |(key, _)| key.starts_with(&start));
         let datasets = keys.map(|(key, id)| (key.as_str(), id));
         datasets.filter(move |(key, _)| title_of_key(key) == Some(title))
     }
@@ -192,7 +237,11 @@ impl State {
 
     /// Returns the datasets that a source listed last.
     pub(super) fn datasets_of_source(&self, source: &str) -> Vec<DatasetId> {
-        let datasets_of_source = self.saved.datasets.iter().filter(|(_, record)| record.source == source);
+        let datasets_of_source = self
+            .saved
+            .datasets
+            .iter()
+            .filter(|(_, record)| record.source == source);
         datasets_of_source.map(|(id, _)| id.clone()).collect()
     }
 
@@ -226,15 +275,27 @@ impl State {
 
     /// Removes files that this run did not use, unless the state contains datasets of sources outside `sources`.
     pub(super) fn remove_untouched(&mut self, sources: &[String]) {
-        if self.saved.datasets.values().all(|record| sources.contains(&record.source)) {
+        if self
+            .saved
+            .datasets
+            .values()
+            .all(|record| sources.contains(&record.source))
+        {
             let touched = &self.touched;
-            self.saved.files.retain(|address, _| touched.contains(address));
+            self.saved
+                .files
+                .retain(|address, _| touched.contains(address));
         }
     }
 
     /// Removes files that the state does not reference. The latest incomplete downloads stay, because they may be resumed.
     pub(super) fn clear(&self) -> Result<(), HarvestError> {
-        let named: BTreeSet<&str> = self.saved.files.values().map(|file| file.file.as_str()).collect();
+        let named: BTreeSet<&str> = self
+            .saved
+            .files
+            .values()
+            .map(|file| file.file.as_str())
+            .collect();
         let folder = self.folder.join("files");
         let mut partial = Vec::new();
         for entry in fs::read_dir(&folder).map_err(HarvestError::io(&folder))? {
@@ -243,8 +304,14 @@ impl State {
             let name = name.to_string_lossy();
             if name.ends_with(".part") {
                 let metadata = entry.metadata().map_err(HarvestError::io(&path))?;
-                partial.push((metadata.modified().map_err(HarvestError::io(&path))?, metadata.len(), path));
-            } else if !(named.contains(&*name) || name.ends_with(".part-tag") && path.with_extension("part").exists()) {
+                partial.push((
+                    metadata.modified().map_err(HarvestError::io(&path))?,
+                    metadata.len(),
+                    path,
+                ));
+            } else if !(named.contains(&*name)
+                || name.ends_with(".part-tag") && path.with_extension("part").exists())
+            {
                 fs::remove_file(&path).map_err(HarvestError::io(&path))?;
             }
         }
@@ -293,21 +360,33 @@ pub fn forget_datasets(harvests: &Path, ids: &BTreeSet<DatasetId>) -> Result<usi
 }
 
 fn lock(path: &Path, name: &str) -> Result<File, HarvestError> {
-    let file = File::options().create(true).truncate(false).write(true).open(path).map_err(HarvestError::io(path))?;
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(HarvestError::io(path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(HarvestError::InUse(name.to_owned())),
-        Err(TryLockError::Error(cause)) => Err(HarvestError::Io { path: path.to_owned(), cause }),
+        Err(TryLockError::Error(cause)) => Err(HarvestError::Io {
+            path: path.to_owned(),
+            cause,
+        }),
     }
 }
 
 fn read(path: &Path) -> Result<SavedState, HarvestError> {
     match fs::read(path) {
-        Ok(bytes) => {
-            serde_json::from_slice(&bytes).map_err(|cause| HarvestError::State { path: path.to_owned(), cause })
-        }
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| HarvestError::State {
+            path: path.to_owned(),
+            cause,
+        }),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(SavedState::default()),
-        Err(cause) => Err(HarvestError::Io { path: path.to_owned(), cause }),
+        Err(cause) => Err(HarvestError::Io {
+            path: path.to_owned(),
+            cause,
+        }),
     }
 }
 
@@ -331,11 +410,18 @@ pub(super) fn hash_of(mut reader: impl Read) -> io::Result<String> {
             length => hash.update(&buffer[..length]),
         }
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
 }
 
 pub(super) fn hash_of_text(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(text)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -350,7 +436,8 @@ mod tests {
         for (name, gigabytes, day) in [("old", 1_u64, 1_u64), ("new", 10, 3), ("recent", 10, 2)] {
             let part = File::create(state.path(&format!("{name}.part"))).expect("a file");
             part.set_len(gigabytes << 30).expect("a sparse file");
-            part.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(day * 86_400)).expect("a time");
+            part.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(day * 86_400))
+                .expect("a time");
             fs::write(state.path(&format!("{name}.part-tag")), "\"tag\"").expect("written");
         }
         fs::write(state.path("unnamed"), "").expect("written");
@@ -359,9 +446,14 @@ mod tests {
             state.clear().expect("cleared");
         }
         let entries = fs::read_dir(harvests.path().join("a/files")).expect("a folder");
-        let mut names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .collect();
         names.sort_unstable();
-        assert_eq!(names, ["new.part", "new.part-tag", "recent.part", "recent.part-tag"]);
+        assert_eq!(
+            names,
+            ["new.part", "new.part-tag", "recent.part", "recent.part-tag"]
+        );
     }
 
     #[test]
@@ -371,6 +463,9 @@ mod tests {
         fs::write(state.path("f"), b"").expect("written");
         let json = r#"{"file": "f", "length": 0, "sha256": "é", "address": "http://e.org/"}"#;
         let file: CachedFile = serde_json::from_str(json).expect("a file");
-        assert_eq!(state.pin_file("http://e.org/", file).expect("pinned"), "http://e.org/#é");
+        assert_eq!(
+            state.pin_file("http://e.org/", file).expect("pinned"),
+            "http://e.org/#é"
+        );
     }
 }

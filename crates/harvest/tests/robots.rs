@@ -2,7 +2,9 @@
 //! while the rules are unreachable (5xx, connection error) none is.
 
 use lodeseek_catalog::DatasetId;
-use lodeseek_harvest::{Batch, DatasetSink, Downloads, HarvestOptions, HarvestReport, Harvester, StoreOutcome};
+use lodeseek_harvest::{
+    Batch, DatasetSink, Downloads, HarvestOptions, HarvestReport, Harvester, StoreOutcome,
+};
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -16,8 +18,14 @@ const TRIPLE: &str = "<http://e.org/s> <http://e.org/p> <http://e.org/o> .\n";
 struct Discard;
 
 impl DatasetSink for Discard {
-    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
-        let ids = batch.datasets.into_iter().map(|dataset| dataset.metadata.id);
+    fn store(
+        &mut self,
+        batch: Batch,
+    ) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
+        let ids = batch
+            .datasets
+            .into_iter()
+            .map(|dataset| dataset.metadata.id);
         Ok(ids.map(|id| (id, StoreOutcome::Stored)).collect())
     }
 
@@ -71,7 +79,9 @@ fn start(robots: String) -> (u16, Arc<Mutex<Vec<String>>>) {
     let log = Arc::clone(&requests);
     thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            let Some(path) = requested_path(&stream) else { continue };
+            let Some(path) = requested_path(&stream) else {
+                continue;
+            };
             let reply = match path.as_str() {
                 "/feed.ttl" => response(200, "text/turtle", &feed(port)),
                 "/spellings.ttl" => response(200, "text/turtle", &feed_with_spellings(port)),
@@ -108,7 +118,9 @@ fn harvest_feed(robots: String, feed: &str) -> (HarvestReport, Vec<String>) {
     };
     let folder = tempfile::tempdir().expect("a folder");
     let harvester = Harvester::new(&egress, folder.path(), "robots").with_options(options);
-    let report = harvester.run(&[format!("{site}{feed}")], &mut Discard, &|_| ()).expect("a report");
+    let report = harvester
+        .run(&[format!("{site}{feed}")], &mut Discard, &|_| ())
+        .expect("a report");
     assert_eq!(report.sources[0].datasets, 1, "{report:#?}");
     let requests = requests.lock().expect("not poisoned").clone();
     assert!(requests.contains(&"/robots.txt".to_owned()), "{requests:?}");
@@ -119,39 +131,72 @@ fn harvest_feed(robots: String, feed: &str) -> (HarvestReport, Vec<String>) {
 fn rules_are_requested_once_for_all_spellings_of_a_host() {
     let (report, requests) = harvest_feed(response(404, "text/plain", ""), "spellings.ttl");
     assert_eq!(report.files, 2, "{report:#?}");
-    assert_eq!(requests.iter().filter(|path| *path == "/robots.txt").count(), 1, "{requests:?}");
+    assert_eq!(
+        requests
+            .iter()
+            .filter(|path| *path == "/robots.txt")
+            .count(),
+        1,
+        "{requests:?}"
+    );
 }
 
 #[test]
 fn unreachable_rules_disallow_every_file() {
-    let truncated = response(200, "text/plain", "User-agent: *\nAllow: /\n").replace("Length: ", "Length: 9");
+    let truncated =
+        response(200, "text/plain", "User-agent: *\nAllow: /\n").replace("Length: ", "Length: 9");
     let cases = [
         ("500", response(500, "text/plain", "")),
-        ("503", response(503, "text/plain", "User-agent: *\nAllow: /\n")),
+        (
+            "503",
+            response(503, "text/plain", "User-agent: *\nAllow: /\n"),
+        ),
         ("closed connection", String::new()),
         ("truncated body", truncated),
     ];
     for (name, robots) in cases {
         let (report, is_requested) = harvest(robots);
         assert!(!is_requested, "{name}: the file was requested");
-        assert_eq!((report.files, report.failed_files.len()), (0, 1), "{name}: {report:#?}");
+        assert_eq!(
+            (report.files, report.failed_files.len()),
+            (0, 1),
+            "{name}: {report:#?}"
+        );
         let reason = &report.failed_files[0].reason;
-        assert!(reason.contains("robots.txt is unreachable"), "{name}: {reason}");
+        assert!(
+            reason.contains("robots.txt is unreachable"),
+            "{name}: {reason}"
+        );
     }
 }
 
 #[test]
 fn missing_rules_allow_every_file() {
     for status in [403, 404, 410] {
-        let (report, is_requested) = harvest(response(status, "text/plain", "User-agent: *\nDisallow: /\n"));
+        let (report, is_requested) = harvest(response(
+            status,
+            "text/plain",
+            "User-agent: *\nDisallow: /\n",
+        ));
         assert!(is_requested && report.files == 1, "{status}: {report:#?}");
     }
 }
 
 #[test]
 fn rules_apply_to_files() {
-    let (report, is_requested) = harvest(response(200, "text/plain", "User-agent: *\nDisallow: /b\n"));
+    let (report, is_requested) =
+        harvest(response(200, "text/plain", "User-agent: *\nDisallow: /b\n"));
     assert!(is_requested && report.files == 1, "{report:#?}");
-    let (report, is_requested) = harvest(response(200, "text/plain", "User-agent: lodeseek\nDisallow: /a\n"));
-    assert!(!is_requested && report.failed_files[0].reason.contains("robots.txt does not allow it"), "{report:#?}");
+    let (report, is_requested) = harvest(response(
+        200,
+        "text/plain",
+        "User-agent: lodeseek\nDisallow: /a\n",
+    ));
+    assert!(
+        !is_requested
+            && report.failed_files[0]
+                .reason
+                .contains("robots.txt does not allow it"),
+        "{report:#?}"
+    );
 }

@@ -15,13 +15,23 @@ use std::error::Error;
 
 /// Id, title and content of each dataset.
 const DATASETS: [(&str, &str, &str); 3] = [
-    ("bay", "Water quality of the bay", "<e:gauge1> <e:measures> \"nitrogen in water\" ."),
+    (
+        "bay",
+        "Water quality of the bay",
+        "<e:gauge1> <e:measures> \"nitrogen in water\" .",
+    ),
     ("trees", "City trees", "<e:oak1> <e:growsIn> <e:park> ."),
-    ("wells", "Wells and springs", "<e:well1> <e:quality> \"drinking water\" ."),
+    (
+        "wells",
+        "Wells and springs",
+        "<e:well1> <e:quality> \"drinking water\" .",
+    ),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let query = std::env::args().nth(1).unwrap_or_else(|| "water quality".to_owned());
+    let query = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| "water quality".to_owned());
 
     let analysis = Analysis::default();
     let mut writer = IndexWriter::in_memory()?;
@@ -31,7 +41,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         metadata.titles.push(Text::plain(title));
         let fields = FieldedDocument::new(&metadata, &read_triples(content));
         let version = document_version(writer.analysis(), content, title);
-        writer.put(IndexDocument::new(id, version, &fields, &analysis, Vec::new(), Vec::new()))?;
+        writer.put(IndexDocument::new(
+            id,
+            version,
+            &fields,
+            &analysis,
+            Vec::new(),
+            Vec::new(),
+        ))?;
     }
     writer.commit()?;
 
@@ -48,8 +65,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(best) = results.ranking.iter().next()
         && let Some(address) = results.address(&best.id)
     {
-        let statistics = snapshot.document_statistics(&query, &model.fields(), &[address], model.statistics_level())?;
-        println!("\n{}", model.explain(&query, &statistics[0], &results.collection));
+        let statistics = snapshot.document_statistics(
+            &query,
+            &model.fields(),
+            &[address],
+            model.statistics_level(),
+        )?;
+        println!(
+            "\n{}",
+            model.explain(&query, &statistics[0], &results.collection)
+        );
     }
     Ok(())
 }

@@ -37,7 +37,10 @@ impl Collation {
     #[must_use]
     pub fn key(&self, text: &str) -> Box<[u8]> {
         let text = text.trim();
-        let end = text.char_indices().nth(MAX_COMPARED_CHARACTERS).map_or(text.len(), |(end, _)| end);
+        let end = text
+            .char_indices()
+            .nth(MAX_COMPARED_CHARACTERS)
+            .map_or(text.len(), |(end, _)| end);
         let text = &text[..end];
         let mut key = Vec::new();
         match &self.0 {
@@ -64,17 +67,45 @@ mod tests {
 
     #[test]
     fn base_letters_come_before_accents_and_case() {
-        let titles = ["Örtliche Wege", "oak", "Ozean", "école", "Ecole", "ecole", "  eau", "ß", "st", "sr"];
+        let titles = [
+            "Örtliche Wege",
+            "oak",
+            "Ozean",
+            "école",
+            "Ecole",
+            "ecole",
+            "  eau",
+            "ß",
+            "st",
+            "sr",
+        ];
         for language in ["en", "de", "fr", "und", "not a language", ""] {
-            let expected = ["  eau", "ecole", "Ecole", "école", "oak", "Örtliche Wege", "Ozean", "sr", "ß", "st"];
+            let expected = [
+                "  eau",
+                "ecole",
+                "Ecole",
+                "école",
+                "oak",
+                "Örtliche Wege",
+                "Ozean",
+                "sr",
+                "ß",
+                "st",
+            ];
             assert_eq!(sorted(language, &titles), expected, "{language}");
         }
     }
 
     #[test]
     fn languages_have_their_own_order() {
-        assert_eq!(sorted("es", &["nz", "ñandú", "oca"]), ["nz", "ñandú", "oca"]);
-        assert_eq!(sorted("en", &["nz", "ñandú", "oca"]), ["ñandú", "nz", "oca"]);
+        assert_eq!(
+            sorted("es", &["nz", "ñandú", "oca"]),
+            ["nz", "ñandú", "oca"]
+        );
+        assert_eq!(
+            sorted("en", &["nz", "ñandú", "oca"]),
+            ["ñandú", "nz", "oca"]
+        );
         assert_eq!(sorted("et", &["z", "t", "s"]), ["s", "z", "t"]);
         assert_eq!(sorted("de-AT", &["Z", "ä"]), ["ä", "Z"]);
     }

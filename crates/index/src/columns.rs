@@ -25,8 +25,14 @@ pub(super) struct SegmentColumns {
 
 impl SegmentColumns {
     /// Loads the columns of all segments.
-    pub(super) fn load_all(readers: &[SegmentReader], fields: &Fields) -> Result<Vec<Self>, IndexError> {
-        let mut columns = readers.iter().map(|reader| Self::read(reader, fields)).collect::<Result<Vec<_>, _>>()?;
+    pub(super) fn load_all(
+        readers: &[SegmentReader],
+        fields: &Fields,
+    ) -> Result<Vec<Self>, IndexError> {
+        let mut columns = readers
+            .iter()
+            .map(|reader| Self::read(reader, fields))
+            .collect::<Result<Vec<_>, _>>()?;
         if columns.len() > 1 {
             order_together(&mut columns)?;
         }
@@ -44,10 +50,20 @@ impl SegmentColumns {
         // Ordinals of a segment's dictionary are in the order of the strings.
         let order = values(ids.as_ref().map(|ids| ids.ords()), count);
         let years = reader.fast_fields().column_opt(schema::YEAR)?;
-        let [uses, variants] = [schema::USES, schema::VARIANTS].map(|name| reader.fast_fields().column_opt(name));
+        let [uses, variants] =
+            [schema::USES, schema::VARIANTS].map(|name| reader.fast_fields().column_opt(name));
         let place = all_columns(reader, schema::PLACE)?;
         let period = all_columns(reader, schema::PERIOD)?;
-        Ok(Self { ids, lengths, order, years, uses: uses?, variants: variants?, place, period })
+        Ok(Self {
+            ids,
+            lengths,
+            order,
+            years,
+            uses: uses?,
+            variants: variants?,
+            place,
+            period,
+        })
     }
 
     /// Returns the area of a document.
@@ -62,18 +78,31 @@ impl SegmentColumns {
     /// Returns the period of a document.
     pub(super) fn period(&self, document: u32) -> Option<Period> {
         let [first, last] = self.period.as_ref()?;
-        let day = |number: i64, open: i64| i32::try_from(number).ok().filter(|_| number != open).map(Day::from_number);
-        Period::new(day(first.first(document)?, OPEN_FIRST), day(last.first(document)?, OPEN_LAST))
+        let day = |number: i64, open: i64| {
+            i32::try_from(number)
+                .ok()
+                .filter(|_| number != open)
+                .map(Day::from_number)
+        };
+        Period::new(
+            day(first.first(document)?, OPEN_FIRST),
+            day(last.first(document)?, OPEN_LAST),
+        )
     }
 
     /// Returns the year of a document.
     pub(super) fn year(&self, document: u32) -> Option<i32> {
-        self.years.as_ref()?.first(document).and_then(|year| i32::try_from(year).ok())
+        self.years
+            .as_ref()?
+            .first(document)
+            .and_then(|year| i32::try_from(year).ok())
     }
 
     /// Returns the numeric facts of a document.
     pub(super) fn numbers(&self, document: u32) -> NumericFacts {
-        let first = |column: &Option<Column<u64>>| column.as_ref().and_then(|column| column.first(document));
+        let first = |column: &Option<Column<u64>>| {
+            column.as_ref().and_then(|column| column.first(document))
+        };
         NumericFacts {
             year: self.year(document),
             uses: first(&self.uses),
@@ -108,7 +137,10 @@ impl SegmentColumns {
         let lives = |document: u32| alive.is_none_or(|alive| alive.is_alive(document));
         for (statistics, lengths) in fields.iter_mut().zip(&self.lengths) {
             let living = (0..reader.max_doc()).filter(|&document| lives(document));
-            for length in living.map(|document| lengths.get(document)).filter(|&length| length > 0) {
+            for length in living
+                .map(|document| lengths.get(document))
+                .filter(|&length| length > 0)
+            {
                 statistics.documents += 1;
                 statistics.tokens += u64::from(length);
             }
@@ -162,7 +194,10 @@ impl Lengths {
 
     fn window(&self, window: usize) -> WindowLengths<'_> {
         let (windows, _) = self.short.as_chunks();
-        WindowLengths { short: &windows[window], long: &self.long }
+        WindowLengths {
+            short: &windows[window],
+            long: &self.long,
+        }
     }
 
     fn get(&self, document: u32) -> u32 {
@@ -240,7 +275,9 @@ mod tests {
         tokens.resize(WINDOW, 7);
         tokens.extend([70_000, 3]);
         let lengths = Lengths::new(&tokens);
-        let read: Vec<u32> = (0..tokens.len() as u32).map(|document| lengths.get(document)).collect();
+        let read: Vec<u32> = (0..tokens.len() as u32)
+            .map(|document| lengths.get(document))
+            .collect();
         assert_eq!(read, tokens);
         assert_eq!(lengths.window(1).get(WINDOW as u32), 70_000);
         assert_eq!((lengths.short.len(), lengths.long.len()), (2 * WINDOW, 4));

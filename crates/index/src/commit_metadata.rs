@@ -21,8 +21,11 @@ pub(super) fn payload(analysis: AnalysisKind) -> String {
 
 /// Returns the analysis recorded with the last commit, or the default if there is none, as in a new index.
 pub(super) fn analysis_of(index: &tantivy::Index) -> Result<AnalysisKind, IndexError> {
-    let Some(payload) = index.load_metas()?.payload else { return Ok(AnalysisKind::default()) };
-    let metadata = serde_json::from_str::<CommitMetadata>(&payload).map_err(|_| IndexError::OtherAnalysis(payload))?;
+    let Some(payload) = index.load_metas()?.payload else {
+        return Ok(AnalysisKind::default());
+    };
+    let metadata = serde_json::from_str::<CommitMetadata>(&payload)
+        .map_err(|_| IndexError::OtherAnalysis(payload))?;
     Ok(metadata.analysis)
 }
 
@@ -48,28 +51,52 @@ mod tests {
             writer = writer.with_analysis(analysis);
         }
         let id = DatasetId::new("1").expect("an id");
-        let metadata = Metadata { titles: vec![Text::plain("A list of every city")], ..Metadata::new(id.clone()) };
+        let metadata = Metadata {
+            titles: vec![Text::plain("A list of every city")],
+            ..Metadata::new(id.clone())
+        };
         let document = FieldedDocument::new(&metadata, &TripleGraphBuilder::new().finish());
         let version = crate::document_version(writer.analysis(), "content", "metadata");
         let analysis = super::super::Analysis::new(writer.analysis());
-        writer.put(IndexDocument::new(id, version.clone(), &document, &analysis, Vec::new(), Vec::new())).expect("put");
+        writer
+            .put(IndexDocument::new(
+                id,
+                version.clone(),
+                &document,
+                &analysis,
+                Vec::new(),
+                Vec::new(),
+            ))
+            .expect("put");
         writer.commit().expect("committed");
         writer.finish().expect("finished");
         version
     }
 
     fn finds(folder: &Path, query: &str) -> bool {
-        let snapshot = Index::open(folder).and_then(|index| index.snapshot()).expect("opened");
+        let snapshot = Index::open(folder)
+            .and_then(|index| index.snapshot())
+            .expect("opened");
         let query = AnalyzedQuery::new(query, snapshot.analysis());
-        let statistics =
-            snapshot.collection_statistics(&query, &[Field::Title], StatisticsLevel::Documents).expect("counted");
-        statistics.terms.iter().any(|term| term[Field::Title.index()].documents > 0)
+        let statistics = snapshot
+            .collection_statistics(&query, &[Field::Title], StatisticsLevel::Documents)
+            .expect("counted");
+        statistics
+            .terms
+            .iter()
+            .any(|term| term[Field::Title.index()].documents > 0)
     }
 
     #[test]
     fn an_index_remembers_its_analysis() {
         let folder = tempfile::tempdir().expect("a folder");
-        let kind = || Index::open(folder.path()).and_then(|i| i.snapshot()).expect("opened").analysis().kind();
+        let kind = || {
+            Index::open(folder.path())
+                .and_then(|i| i.snapshot())
+                .expect("opened")
+                .analysis()
+                .kind()
+        };
         let first = write(folder.path(), None);
         assert_eq!(kind(), AnalysisKind::Acordar);
         assert!(finds(folder.path(), "city") && !finds(folder.path(), "cities"));
@@ -77,7 +104,11 @@ mod tests {
         assert_ne!(first, second, "the version depends on the analysis");
         assert_eq!(kind(), AnalysisKind::Multilingual);
         assert!(finds(folder.path(), "cities"));
-        assert_eq!(write(folder.path(), None), second, "the recorded analysis is the default");
+        assert_eq!(
+            write(folder.path(), None),
+            second,
+            "the recorded analysis is the default"
+        );
         assert_eq!(kind(), AnalysisKind::Multilingual);
     }
 
@@ -86,10 +117,18 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         write(folder.path(), None);
         let meta = folder.path().join("meta.json");
-        let text = std::fs::read_to_string(&meta).expect("read").replace("acordar", "klingon");
+        let text = std::fs::read_to_string(&meta)
+            .expect("read")
+            .replace("acordar", "klingon");
         // Early versions wrote no checksum; with one, the change is damage.
-        let members = text.split(",\"lodeseek_checksum\"").next().expect("members");
+        let members = text
+            .split(",\"lodeseek_checksum\"")
+            .next()
+            .expect("members");
         std::fs::write(&meta, format!("{members}}}")).expect("written");
-        assert!(matches!(Index::open(folder.path()), Err(IndexError::OtherAnalysis(_))));
+        assert!(matches!(
+            Index::open(folder.path()),
+            Err(IndexError::OtherAnalysis(_))
+        ));
     }
 }

@@ -39,10 +39,15 @@ impl Snapshot {
                 queries.push(self.phrase_query(field, form));
             }
         }
-        let found = self.searcher.search(&BooleanQuery::union(queries), &DocSetCollector)?;
+        let found = self
+            .searcher
+            .search(&BooleanQuery::union(queries), &DocSetCollector)?;
         let mut documents = Vec::with_capacity(found.len());
         for address in found {
-            documents.push(DocumentAddress { segment: address.segment_ord, document: address.doc_id });
+            documents.push(DocumentAddress {
+                segment: address.segment_ord,
+                document: address.doc_id,
+            });
         }
         documents.sort_unstable();
         Ok(Some(documents))
@@ -50,8 +55,11 @@ impl Snapshot {
 
     fn phrase_query(&self, field: Field, tokens: &[String]) -> Box<dyn Query> {
         let text = self.fields.text(field);
-        let mut terms: Vec<Term> =
-            tokens.iter().take(MAX_PHRASE_TOKENS).map(|token| Term::from_field_text(text, token)).collect();
+        let mut terms: Vec<Term> = tokens
+            .iter()
+            .take(MAX_PHRASE_TOKENS)
+            .map(|token| Term::from_field_text(text, token))
+            .collect();
         match terms.len() {
             1 => Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic)),
             _ => Box::new(PhraseQuery::new(terms)),
@@ -61,15 +69,23 @@ impl Snapshot {
     /// Returns documents that all pass, to be restricted by [`FilteredDocs::restrict`].
     #[must_use]
     pub fn all_docs(&self) -> FilteredDocs {
-        FilteredDocs { failed: self.segments.iter().map(|columns| vec![0; columns.order.len()]).collect() }
+        FilteredDocs {
+            failed: self
+                .segments
+                .iter()
+                .map(|columns| vec![0; columns.order.len()])
+                .collect(),
+        }
     }
 }
 
 impl FilteredDocs {
     /// Adds a condition on a set of documents. The counts of facets and years respect it, too.
     pub fn restrict(&mut self, documents: &[DocumentAddress], condition: Condition) {
-        let members: FxHashSet<(u32, u32)> =
-            documents.iter().map(|address| (address.segment, address.document)).collect();
+        let members: FxHashSet<(u32, u32)> = documents
+            .iter()
+            .map(|address| (address.segment, address.document))
+            .collect();
         for (segment, failed) in (0_u32..).zip(&mut self.failed) {
             for (document, failed) in (0_u32..).zip(failed) {
                 let is_member = members.contains(&(segment, document));
@@ -89,12 +105,21 @@ mod tests {
     use lodeseek_ranking::DatasetId;
 
     fn snapshot(texts: &[&str], kind: AnalysisKind) -> Snapshot {
-        let mut writer = IndexWriter::in_memory().expect("a writer").with_analysis(kind);
+        let mut writer = IndexWriter::in_memory()
+            .expect("a writer")
+            .with_analysis(kind);
         let analysis = Analysis::new(kind);
         for (place, text) in texts.iter().enumerate() {
             let id = DatasetId::new(place.to_string()).expect("an id");
             let document = FieldedDocument::default().with(Field::Description, [*text]);
-            let document = IndexDocument::new(id, String::new(), &document, &analysis, Vec::new(), Vec::new());
+            let document = IndexDocument::new(
+                id,
+                String::new(),
+                &document,
+                &analysis,
+                Vec::new(),
+                Vec::new(),
+            );
             writer.put(document).expect("put");
         }
         writer.commit().expect("committed");
@@ -111,24 +136,48 @@ mod tests {
     }
 
     fn with_phrase(snapshot: &Snapshot, phrase: &str) -> Vec<String> {
-        ids(snapshot, &snapshot.with_phrase(phrase).expect("searched").expect("has tokens"))
+        ids(
+            snapshot,
+            &snapshot
+                .with_phrase(phrase)
+                .expect("searched")
+                .expect("has tokens"),
+        )
     }
 
     #[test]
     fn the_words_of_a_phrase_follow_each_other() {
         for kind in AnalysisKind::ALL {
-            let snapshot = snapshot(&["air quality in Madrid", "the quality of air", "fresh air"], kind);
+            let snapshot = snapshot(
+                &["air quality in Madrid", "the quality of air", "fresh air"],
+                kind,
+            );
             assert_eq!(with_phrase(&snapshot, "Air quality"), ["0"], "{kind}");
-            assert_eq!(with_phrase(&snapshot, "quality of the air"), ["1"], "{kind}");
+            assert_eq!(
+                with_phrase(&snapshot, "quality of the air"),
+                ["1"],
+                "{kind}"
+            );
             assert_eq!(with_phrase(&snapshot, "air"), ["0", "1", "2"], "{kind}");
-            assert!(with_phrase(&snapshot, "air in Madrid quality").is_empty(), "{kind}");
-            assert_eq!(snapshot.with_phrase("of the").expect("searched").is_none(), kind != AnalysisKind::Multilingual);
+            assert!(
+                with_phrase(&snapshot, "air in Madrid quality").is_empty(),
+                "{kind}"
+            );
+            assert_eq!(
+                snapshot.with_phrase("of the").expect("searched").is_none(),
+                kind != AnalysisKind::Multilingual
+            );
         }
     }
 
     #[test]
     fn the_beginning_of_a_long_phrase_is_compared() {
-        let words = |range: std::ops::Range<u32>| range.map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
+        let words = |range: std::ops::Range<u32>| {
+            range
+                .map(|word| format!("w{word}"))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         let snapshot = snapshot(&[&words(0..16), &words(0..15)], AnalysisKind::English);
         assert_eq!(with_phrase(&snapshot, &words(0..20)), ["0"]);
     }
@@ -147,14 +196,34 @@ mod tests {
 
     #[test]
     fn conditions_are_combined() {
-        let snapshot = snapshot(&["air in Rome", "air in Paris", "water in Rome"], AnalysisKind::Acordar);
-        let documents = |phrase: &str| snapshot.with_phrase(phrase).expect("searched").expect("has tokens");
+        let snapshot = snapshot(
+            &["air in Rome", "air in Paris", "water in Rome"],
+            AnalysisKind::Acordar,
+        );
+        let documents = |phrase: &str| {
+            snapshot
+                .with_phrase(phrase)
+                .expect("searched")
+                .expect("has tokens")
+        };
         let mut passing = snapshot.all_docs();
         passing.restrict(&documents("air"), Condition::Required);
         passing.restrict(&documents("Paris"), Condition::Excluded);
-        let all = documents("rome").into_iter().chain(documents("paris")).collect::<Vec<_>>();
-        let left: Vec<DocumentAddress> = all.into_iter().filter(|address| passing.contains(*address)).collect();
+        let all = documents("rome")
+            .into_iter()
+            .chain(documents("paris"))
+            .collect::<Vec<_>>();
+        let left: Vec<DocumentAddress> = all
+            .into_iter()
+            .filter(|address| passing.contains(*address))
+            .collect();
         assert_eq!(ids(&snapshot, &left), ["0"]);
-        assert_eq!(snapshot.ids_if_few(&passing, 5).expect("read").map(|ids| ids.len()), Some(1));
+        assert_eq!(
+            snapshot
+                .ids_if_few(&passing, 5)
+                .expect("read")
+                .map(|ids| ids.len()),
+            Some(1)
+        );
     }
 }

@@ -27,7 +27,10 @@ struct ValueLists {
 impl FacetTable {
     /// Loads the tables of all facets, by facet index.
     pub(super) fn load_all(readers: &[SegmentReader]) -> Result<Vec<Self>, IndexError> {
-        Facet::ALL.into_iter().map(|facet| Self::load(readers, facet)).collect()
+        Facet::ALL
+            .into_iter()
+            .map(|facet| Self::load(readers, facet))
+            .collect()
     }
 
     fn load(readers: &[SegmentReader], facet: Facet) -> Result<Self, IndexError> {
@@ -35,20 +38,41 @@ impl FacetTable {
         let mut spellings: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for reader in readers {
             let column = reader.fast_fields().str(schema::facet_name(facet))?;
-            let spelled = column.as_ref().map(spelled).transpose()?.unwrap_or_default();
-            for (spelling, count) in spelled.iter().zip(living(reader, column.as_ref(), spelled.len())) {
-                *spellings.entry(facet.normalized(spelling)).or_default().entry(spelling.clone()).or_default() += count;
+            let spelled = column
+                .as_ref()
+                .map(spelled)
+                .transpose()?
+                .unwrap_or_default();
+            for (spelling, count) in
+                spelled
+                    .iter()
+                    .zip(living(reader, column.as_ref(), spelled.len()))
+            {
+                *spellings
+                    .entry(facet.normalized(spelling))
+                    .or_default()
+                    .entry(spelling.clone())
+                    .or_default() += count;
             }
             columns.push((column, spelled));
         }
         let labels = spellings.values().map(commonest).collect();
         let keys: Vec<String> = spellings.into_keys().collect();
-        let places = |(reader, (column, spelled)): (&SegmentReader, (Option<StrColumn>, Vec<String>))| {
-            let global: Vec<u32> = spelled.iter().map(|spelling| place(&keys, &facet.normalized(spelling))).collect();
-            ValueLists::from_column(reader.max_doc(), column.as_ref(), &global)
-        };
+        let places =
+            |(reader, (column, spelled)): (&SegmentReader, (Option<StrColumn>, Vec<String>))| {
+                let global: Vec<u32> = spelled
+                    .iter()
+                    .map(|spelling| place(&keys, &facet.normalized(spelling)))
+                    .collect();
+                ValueLists::from_column(reader.max_doc(), column.as_ref(), &global)
+            };
         let segments = readers.iter().zip(columns).map(places).collect();
-        Ok(Self { facet, keys, labels, segments })
+        Ok(Self {
+            facet,
+            keys,
+            labels,
+            segments,
+        })
     }
 
     /// Returns the number of values.
@@ -63,7 +87,10 @@ impl FacetTable {
 
     /// Returns the number of a value in any spelling.
     pub(super) fn place(&self, value: &str) -> Option<u32> {
-        self.keys.binary_search(&self.facet.normalized(value)).ok().map(|place| place as u32)
+        self.keys
+            .binary_search(&self.facet.normalized(value))
+            .ok()
+            .map(|place| place as u32)
     }
 
     /// Returns the distinct value numbers of a document, ascending.
@@ -81,11 +108,16 @@ fn place(keys: &[String], key: &str) -> u32 {
 
 impl ValueLists {
     fn from_column(documents: u32, column: Option<&StrColumn>, global: &[u32]) -> Self {
-        let mut places = Self { starts: Vec::with_capacity(documents as usize + 1), values: Vec::new() };
+        let mut places = Self {
+            starts: Vec::with_capacity(documents as usize + 1),
+            values: Vec::new(),
+        };
         for document in 0..documents {
             let start = places.values.len();
             places.starts.push(start as u32);
-            let ordinals = column.into_iter().flat_map(|column| column.term_ords(document));
+            let ordinals = column
+                .into_iter()
+                .flat_map(|column| column.term_ords(document));
             let mut values: Vec<u32> = ordinals.map(|ordinal| global[ordinal as usize]).collect();
             values.sort_unstable();
             values.dedup();
@@ -110,7 +142,10 @@ fn spelled(column: &StrColumn) -> Result<Vec<String>, IndexError> {
 fn living(reader: &SegmentReader, column: Option<&StrColumn>, values: usize) -> Vec<u64> {
     let mut counts = vec![0; values];
     let Some(column) = column else { return counts };
-    for ordinal in reader.doc_ids_alive().flat_map(|document| column.term_ords(document)) {
+    for ordinal in reader
+        .doc_ids_alive()
+        .flat_map(|document| column.term_ords(document))
+    {
         counts[ordinal as usize] += 1;
     }
     counts
@@ -119,5 +154,6 @@ fn living(reader: &SegmentReader, column: Option<&StrColumn>, values: usize) -> 
 /// Returns the most frequent spelling, the first of equals.
 fn commonest(spellings: &BTreeMap<String, u64>) -> String {
     let best = spellings.iter().rev().max_by_key(|(_, count)| **count);
-    best.map(|(spelling, _)| spelling.clone()).unwrap_or_default()
+    best.map(|(spelling, _)| spelling.clone())
+        .unwrap_or_default()
 }

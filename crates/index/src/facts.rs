@@ -90,10 +90,20 @@ impl Facet {
         if self.has_iris() {
             return value.trim().to_owned();
         }
-        let folded = compose(value).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        let address = folded.strip_prefix("https://").or_else(|| folded.strip_prefix("http://"));
+        let folded = compose(value)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_lowercase();
+        let address = folded
+            .strip_prefix("https://")
+            .or_else(|| folded.strip_prefix("http://"));
         match address.filter(|_| self == Self::License) {
-            Some(address) => address.strip_prefix("www.").unwrap_or(address).trim_end_matches('/').to_owned(),
+            Some(address) => address
+                .strip_prefix("www.")
+                .unwrap_or(address)
+                .trim_end_matches('/')
+                .to_owned(),
             None => folded,
         }
     }
@@ -114,7 +124,10 @@ impl FromStr for Facet {
     type Err = ParseFacetError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|facet| facet.name() == name).ok_or_else(|| ParseFacetError(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|facet| facet.name() == name)
+            .ok_or_else(|| ParseFacetError(name.to_owned()))
     }
 }
 
@@ -182,7 +195,10 @@ impl Filter {
     /// Creates a filter that excludes datasets later than `year`.
     #[must_use]
     pub fn until(year: i32) -> Self {
-        Self { until: Some(year), ..Self::default() }
+        Self {
+            until: Some(year),
+            ..Self::default()
+        }
     }
 
     /// Adds a facet value, unless the filter contains it.
@@ -199,7 +215,8 @@ impl Filter {
     #[must_use]
     pub fn without(mut self, facet: Facet, value: &str) -> Self {
         let value = facet.normalized(value);
-        self.values.retain(|(of, other)| *of != facet || facet.normalized(other) != value);
+        self.values
+            .retain(|(of, other)| *of != facet || facet.normalized(other) != value);
         self
     }
 
@@ -207,7 +224,8 @@ impl Filter {
     #[must_use]
     pub fn contains(&self, facet: Facet, value: &str) -> bool {
         let value = facet.normalized(value);
-        self.values_of(facet).any(|other| facet.normalized(other) == value)
+        self.values_of(facet)
+            .any(|other| facet.normalized(other) == value)
     }
 
     /// Returns true if the filter has no condition.
@@ -219,7 +237,10 @@ impl Filter {
 
     /// Returns the selected values of a facet.
     pub fn values_of(&self, facet: Facet) -> impl Iterator<Item = &str> {
-        self.values.iter().filter(move |(of, _)| *of == facet).map(|(_, value)| value.as_str())
+        self.values
+            .iter()
+            .filter(move |(of, _)| *of == facet)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -229,32 +250,48 @@ mod tests {
 
     #[test]
     fn a_value_is_named_once_however_it_is_written() {
-        let filter = Filter::default().with(Facet::Task, "Image  Captioning").with(Facet::Task, "image captioning ");
+        let filter = Filter::default()
+            .with(Facet::Task, "Image  Captioning")
+            .with(Facet::Task, "image captioning ");
         assert_eq!(filter.values.len(), 1);
         assert!(
-            filter.contains(Facet::Task, "IMAGE captioning") && !filter.contains(Facet::Keyword, "image captioning")
+            filter.contains(Facet::Task, "IMAGE captioning")
+                && !filter.contains(Facet::Keyword, "image captioning")
         );
-        assert_eq!(filter.clone().without(Facet::Keyword, "image captioning"), filter);
+        assert_eq!(
+            filter.clone().without(Facet::Keyword, "image captioning"),
+            filter
+        );
         assert!(filter.without(Facet::Task, "image captioning").is_empty());
     }
 
     #[test]
     fn of_an_iri_the_case_of_letters_counts() {
-        let filter =
-            Filter::default().with(Facet::Class, "http://e.org/Place").with(Facet::Class, "http://e.org/place");
+        let filter = Filter::default()
+            .with(Facet::Class, "http://e.org/Place")
+            .with(Facet::Class, "http://e.org/place");
         assert_eq!(filter.values.len(), 2);
     }
 
     #[test]
     fn a_licence_is_one_by_whatever_address() {
-        let filter = ["http://www.e.org/by/4.0/", "https://e.org/by/4.0", "HTTPS://e.org/by/4.0/"]
-            .into_iter()
-            .fold(Filter::default(), |filter, license| filter.with(Facet::License, license));
+        let filter = [
+            "http://www.e.org/by/4.0/",
+            "https://e.org/by/4.0",
+            "HTTPS://e.org/by/4.0/",
+        ]
+        .into_iter()
+        .fold(Filter::default(), |filter, license| {
+            filter.with(Facet::License, license)
+        });
         assert_eq!(filter.values.len(), 1);
         assert!(
-            filter.contains(Facet::License, "http://e.org/by/4.0") && !filter.contains(Facet::License, "e.org/by/3.0")
+            filter.contains(Facet::License, "http://e.org/by/4.0")
+                && !filter.contains(Facet::License, "e.org/by/3.0")
         );
-        let keywords = Filter::default().with(Facet::Keyword, "http://e.org").with(Facet::Keyword, "https://e.org");
+        let keywords = Filter::default()
+            .with(Facet::Keyword, "http://e.org")
+            .with(Facet::Keyword, "https://e.org");
         assert_eq!(keywords.values.len(), 2);
     }
 

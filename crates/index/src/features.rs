@@ -32,7 +32,14 @@ pub enum FeatureKind {
 
 impl FeatureKind {
     /// All kinds.
-    pub const ALL: [Self; 6] = [Self::Class, Self::Property, Self::Vocabulary, Self::Space, Self::Target, Self::Entity];
+    pub const ALL: [Self; 6] = [
+        Self::Class,
+        Self::Property,
+        Self::Vocabulary,
+        Self::Space,
+        Self::Target,
+        Self::Entity,
+    ];
 
     fn letter(self) -> char {
         match self {
@@ -59,7 +66,10 @@ impl Feature {
     /// Creates a feature. Returns `None` if the IRI is longer than 1,000 bytes.
     #[must_use]
     pub fn new(kind: FeatureKind, iri: &str) -> Option<Self> {
-        (!iri.is_empty() && iri.len() <= LONGEST).then(|| Self { kind, iri: iri.to_owned() })
+        (!iri.is_empty() && iri.len() <= LONGEST).then(|| Self {
+            kind,
+            iri: iri.to_owned(),
+        })
     }
 
     /// Returns the key in the index.
@@ -69,17 +79,26 @@ impl Feature {
 
     fn from_key(key: &str) -> Option<Self> {
         let letter = key.chars().next()?;
-        let kind = FeatureKind::ALL.into_iter().find(|kind| kind.letter() == letter)?;
-        Some(Self { kind, iri: key[letter.len_utf8()..].to_owned() })
+        let kind = FeatureKind::ALL
+            .into_iter()
+            .find(|kind| kind.letter() == letter)?;
+        Some(Self {
+            kind,
+            iri: key[letter.len_utf8()..].to_owned(),
+        })
     }
 }
 
 impl Snapshot {
     /// Returns the features of a dataset, or `None` if there is no such dataset.
     pub fn features(&self, id: &DatasetId) -> Result<Option<Vec<Feature>>, IndexError> {
-        let Some(DocumentAddress { segment, document }) = self.address(id)? else { return Ok(None) };
+        let Some(DocumentAddress { segment, document }) = self.address(id)? else {
+            return Ok(None);
+        };
         let document: TantivyDocument = self.searcher.doc(DocAddress::new(segment, document))?;
-        let keys = document.get_all(self.fields.features).filter_map(|value| value.as_str());
+        let keys = document
+            .get_all(self.fields.features)
+            .filter_map(|value| value.as_str());
         Ok(Some(keys.filter_map(Feature::from_key).collect()))
     }
 
@@ -97,16 +116,24 @@ impl Snapshot {
     }
 
     /// Calls `take` with every feature and the datasets that have it, in no order. One pass over all lists.
-    pub fn each_feature(&self, mut take: impl FnMut(FeatureKind, &[DocumentAddress])) -> Result<(), IndexError> {
+    pub fn each_feature(
+        &self,
+        mut take: impl FnMut(FeatureKind, &[DocumentAddress]),
+    ) -> Result<(), IndexError> {
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let inverted = reader.inverted_index(self.fields.features)?;
             let mut terms = inverted.terms().stream()?;
             while terms.advance() {
-                let key = std::str::from_utf8(terms.key()).ok().and_then(Feature::from_key);
-                let Some(feature) = key.filter(|feature| !self.is_earlier(feature, segment)) else { continue };
+                let key = std::str::from_utf8(terms.key())
+                    .ok()
+                    .and_then(Feature::from_key);
+                let Some(feature) = key.filter(|feature| !self.is_earlier(feature, segment)) else {
+                    continue;
+                };
                 let documents = match self.segments.len() {
                     1 => {
-                        let postings = inverted.read_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
+                        let postings = inverted
+                            .read_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
                         let mut documents = Vec::new();
                         living(reader, segment, postings, &mut documents)?;
                         documents
@@ -124,17 +151,27 @@ impl Snapshot {
     /// Returns true if an earlier segment contains the feature, which was then already visited.
     fn is_earlier(&self, feature: &Feature, segment: usize) -> bool {
         let term = Term::from_field_text(self.fields.features, &feature.key());
-        self.searcher.segment_readers()[..segment].iter().any(|reader| {
-            let inverted = reader.inverted_index(self.fields.features);
-            inverted.is_ok_and(|inverted| inverted.doc_freq(&term).is_ok_and(|documents| documents > 0))
-        })
+        self.searcher.segment_readers()[..segment]
+            .iter()
+            .any(|reader| {
+                let inverted = reader.inverted_index(self.fields.features);
+                inverted.is_ok_and(|inverted| {
+                    inverted
+                        .doc_freq(&term)
+                        .is_ok_and(|documents| documents > 0)
+                })
+            })
     }
 
     /// Returns a number for every dataset, below [`addresses`](Self::addresses), as an index into tables.
     #[must_use]
     pub fn place(&self, address: DocumentAddress) -> usize {
         let before = &self.searcher.segment_readers()[..address.segment as usize];
-        before.iter().map(|reader| reader.max_doc() as usize).sum::<usize>() + address.document as usize
+        before
+            .iter()
+            .map(|reader| reader.max_doc() as usize)
+            .sum::<usize>()
+            + address.document as usize
     }
 
     /// Returns the dataset with this number.
@@ -144,7 +181,12 @@ impl Snapshot {
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             match rest.checked_sub(reader.max_doc() as usize) {
                 Some(behind) => rest = behind,
-                None => return Some(DocumentAddress { segment: segment as u32, document: rest as u32 }),
+                None => {
+                    return Some(DocumentAddress {
+                        segment: segment as u32,
+                        document: rest as u32,
+                    });
+                }
             }
         }
         None
@@ -153,7 +195,11 @@ impl Snapshot {
     /// Returns the upper bound of the numbers, including those of removed datasets.
     #[must_use]
     pub fn addresses(&self) -> usize {
-        self.searcher.segment_readers().iter().map(|reader| reader.max_doc() as usize).sum()
+        self.searcher
+            .segment_readers()
+            .iter()
+            .map(|reader| reader.max_doc() as usize)
+            .sum()
     }
 }
 
@@ -168,10 +214,15 @@ fn living(
     while postings.doc() != TERMINATED {
         if postings.doc() >= reader.max_doc() {
             let (document, all) = (postings.doc(), reader.max_doc());
-            return Err(IndexError::Damaged(format!("postings contain document {document} of {all}")));
+            return Err(IndexError::Damaged(format!(
+                "postings contain document {document} of {all}"
+            )));
         }
         if alive.is_none_or(|alive| alive.is_alive(postings.doc())) {
-            documents.push(DocumentAddress { segment: segment as u32, document: postings.doc() });
+            documents.push(DocumentAddress {
+                segment: segment as u32,
+                document: postings.doc(),
+            });
         }
         postings.advance();
     }
@@ -185,39 +236,79 @@ mod tests {
     use crate::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
 
     fn put(writer: &mut IndexWriter, id: &str, features: &[(FeatureKind, &str)]) {
-        let features = features.iter().filter_map(|(kind, iri)| Feature::new(*kind, iri)).collect();
+        let features = features
+            .iter()
+            .filter_map(|(kind, iri)| Feature::new(*kind, iri))
+            .collect();
         let id = DatasetId::new(id).expect("an id");
         let analysis = Analysis::new(AnalysisKind::default());
         let fielded = FieldedDocument::default();
-        let document = IndexDocument::new(id, String::new(), &fielded, &analysis, Vec::new(), Vec::new());
+        let document = IndexDocument::new(
+            id,
+            String::new(),
+            &fielded,
+            &analysis,
+            Vec::new(),
+            Vec::new(),
+        );
         writer.put(document.with_features(features)).expect("put");
     }
 
     #[test]
     fn features_are_counted_over_segments_and_without_the_removed() {
         let mut writer = IndexWriter::in_memory().expect("an index");
-        put(&mut writer, "a", &[(FeatureKind::Class, "ex:C"), (FeatureKind::Property, "ex:C")]);
+        put(
+            &mut writer,
+            "a",
+            &[
+                (FeatureKind::Class, "ex:C"),
+                (FeatureKind::Property, "ex:C"),
+            ],
+        );
         put(&mut writer, "b", &[(FeatureKind::Class, "ex:C")]);
         writer.commit().expect("a commit");
-        put(&mut writer, "c", &[(FeatureKind::Class, "ex:C"), (FeatureKind::Entity, &"x".repeat(LONGEST + 1))]);
+        put(
+            &mut writer,
+            "c",
+            &[
+                (FeatureKind::Class, "ex:C"),
+                (FeatureKind::Entity, &"x".repeat(LONGEST + 1)),
+            ],
+        );
         put(&mut writer, "d", &[(FeatureKind::Space, "http://e.org/")]);
         writer.remove(&DatasetId::new("b").expect("an id"));
         writer.commit().expect("a commit");
         let snapshot = writer.snapshot().expect("a snapshot");
         let ids = |documents: &[DocumentAddress]| {
-            let mut ids: Vec<_> = documents.iter().map(|&at| snapshot.id(at).expect("an id").to_string()).collect();
+            let mut ids: Vec<_> = documents
+                .iter()
+                .map(|&at| snapshot.id(at).expect("an id").to_string())
+                .collect();
             ids.sort(); // segments come in any order
             ids
         };
         let class = Feature::new(FeatureKind::Class, "ex:C").expect("short");
-        assert_eq!(ids(&snapshot.with_feature(&class).expect("read")), ["a", "c"]);
+        assert_eq!(
+            ids(&snapshot.with_feature(&class).expect("read")),
+            ["a", "c"]
+        );
         let mut all = Vec::new();
-        snapshot.each_feature(|kind, documents| all.push((kind, ids(documents)))).expect("read");
+        snapshot
+            .each_feature(|kind, documents| all.push((kind, ids(documents))))
+            .expect("read");
         all.sort();
-        let expected =
-            [(FeatureKind::Class, vec!["a", "c"]), (FeatureKind::Property, vec!["a"]), (FeatureKind::Space, vec!["d"])];
-        assert_eq!(all, expected.map(|(kind, ids)| (kind, ids.into_iter().map(str::to_owned).collect())));
-        let own = snapshot.features(&DatasetId::new("c").expect("an id")).expect("read");
+        let expected = [
+            (FeatureKind::Class, vec!["a", "c"]),
+            (FeatureKind::Property, vec!["a"]),
+            (FeatureKind::Space, vec!["d"]),
+        ];
+        assert_eq!(
+            all,
+            expected.map(|(kind, ids)| (kind, ids.into_iter().map(str::to_owned).collect()))
+        );
+        let own = snapshot
+            .features(&DatasetId::new("c").expect("an id"))
+            .expect("read");
         assert_eq!(own, Some(vec![class]));
         for place in 0..snapshot.addresses() {
             assert_eq!(snapshot.at(place).map(|at| snapshot.place(at)), Some(place));

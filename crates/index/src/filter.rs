@@ -23,7 +23,11 @@ pub trait Selection {
 /// Documents that pass a filter, or all documents.
 impl Selection for Option<&FilteredDocs> {
     fn select(&mut self, segment: usize, first: u32, documents: u64) -> u64 {
-        self.map_or(documents, |filtered| retain_bits(documents, |place| filtered.failed(segment, first + place) == 0))
+        self.map_or(documents, |filtered| {
+            retain_bits(documents, |place| {
+                filtered.failed(segment, first + place) == 0
+            })
+        })
     }
 }
 
@@ -85,7 +89,9 @@ impl Snapshot {
         if filter.since.is_some() || filter.until.is_some() {
             let years = filter.since.unwrap_or(i32::MIN)..=filter.until.unwrap_or(i32::MAX);
             self.mark_failed(&mut failed, YEAR, |segment, document| {
-                self.segments[segment].year(document).is_none_or(|year| years.contains(&year))
+                self.segments[segment]
+                    .year(document)
+                    .is_none_or(|year| years.contains(&year))
             });
         }
         if (filter.within.is_some() || filter.covers.is_some()) && !self.has_coverage() {
@@ -93,32 +99,55 @@ impl Snapshot {
         }
         if let Some(within) = filter.within {
             self.mark_failed(&mut failed, PLACE, |segment, document| {
-                self.segments[segment].place(document).is_some_and(|place| place.intersects(within))
+                self.segments[segment]
+                    .place(document)
+                    .is_some_and(|place| place.intersects(within))
             });
         }
         if let Some(covers) = filter.covers {
             self.mark_failed(&mut failed, PERIOD, |segment, document| {
-                self.segments[segment].period(document).is_some_and(|period| period.overlaps(covers))
+                self.segments[segment]
+                    .period(document)
+                    .is_some_and(|period| period.overlaps(covers))
             });
         }
-        for facet in Facet::ALL.into_iter().filter(|facet| filter.values_of(*facet).next().is_some()) {
+        for facet in Facet::ALL
+            .into_iter()
+            .filter(|facet| filter.values_of(*facet).next().is_some())
+        {
             let table = &self.facets()?[facet.index()];
-            let selected: Vec<u32> = filter.values_of(facet).filter_map(|value| table.place(value)).collect();
+            let selected: Vec<u32> = filter
+                .values_of(facet)
+                .filter_map(|value| table.place(value))
+                .collect();
             self.mark_failed(&mut failed, condition_of(facet), |segment, document| {
-                table.values(segment, document).iter().any(|value| selected.contains(value))
+                table
+                    .values(segment, document)
+                    .iter()
+                    .any(|value| selected.contains(value))
             });
         }
         Ok(Some(FilteredDocs { failed }))
     }
 
     /// Returns the ids of the datasets that pass, or `None` if there are more than `most`.
-    pub fn ids_if_few(&self, filtered: &FilteredDocs, most: usize) -> Result<Option<Vec<DatasetId>>, IndexError> {
-        let few: Vec<DocumentAddress> =
-            self.living().filter(|address| filtered.contains(*address)).take(most + 1).collect();
+    pub fn ids_if_few(
+        &self,
+        filtered: &FilteredDocs,
+        most: usize,
+    ) -> Result<Option<Vec<DatasetId>>, IndexError> {
+        let few: Vec<DocumentAddress> = self
+            .living()
+            .filter(|address| filtered.contains(*address))
+            .take(most + 1)
+            .collect();
         if few.len() > most {
             return Ok(None);
         }
-        few.into_iter().map(|address| self.id(address)).collect::<Result<_, _>>().map(Some)
+        few.into_iter()
+            .map(|address| self.id(address))
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 
     /// Returns the `depth` newest documents that pass, and the number of all that pass. Documents of unknown year are
@@ -149,18 +178,28 @@ impl Snapshot {
             newest.truncate(depth);
         }
         newest.sort_unstable();
-        (newest.into_iter().map(|(.., address)| address).collect(), total)
+        (
+            newest.into_iter().map(|(.., address)| address).collect(),
+            total,
+        )
     }
 
     fn living(&self) -> impl Iterator<Item = DocumentAddress> + '_ {
         let readers = self.searcher.segment_readers().iter().zip(0_u32..);
         readers.flat_map(|(reader, segment)| {
-            reader.doc_ids_alive().map(move |document| DocumentAddress { segment, document })
+            reader
+                .doc_ids_alive()
+                .map(move |document| DocumentAddress { segment, document })
         })
     }
 
     /// Marks the documents that fail a condition.
-    fn mark_failed(&self, failed: &mut [Vec<Conditions>], condition: Conditions, passes: impl Fn(usize, u32) -> bool) {
+    fn mark_failed(
+        &self,
+        failed: &mut [Vec<Conditions>],
+        condition: Conditions,
+        passes: impl Fn(usize, u32) -> bool,
+    ) {
         for (segment, failed) in failed.iter_mut().enumerate() {
             for (document, failed) in failed.iter_mut().enumerate() {
                 if !passes(segment, document as u32) {
@@ -180,10 +219,19 @@ impl Snapshot {
     }
 
     /// Creates a counter of results by year and facet.
-    pub fn facet_counter<'s>(&'s self, filtered: Option<&'s FilteredDocs>) -> Result<FacetCounter<'s>, IndexError> {
+    pub fn facet_counter<'s>(
+        &'s self,
+        filtered: Option<&'s FilteredDocs>,
+    ) -> Result<FacetCounter<'s>, IndexError> {
         let tables = self.facets()?;
         let counts = tables.iter().map(|table| vec![0; table.len()]).collect();
-        Ok(FacetCounter { tables, segments: &self.segments, filtered, counts, years: YearCounts::default() })
+        Ok(FacetCounter {
+            tables,
+            segments: &self.segments,
+            filtered,
+            counts,
+            years: YearCounts::default(),
+        })
     }
 
     /// Returns true if the index has columns for areas and periods. An index of an earlier version has none.
@@ -193,10 +241,18 @@ impl Snapshot {
     }
 
     /// Returns the area and the period of a dataset, as far as known.
-    pub fn coverage(&self, id: &DatasetId) -> Result<(Option<BoundingBox>, Option<Period>), IndexError> {
-        let Some(address) = self.address(id)? else { return Ok((None, None)) };
+    pub fn coverage(
+        &self,
+        id: &DatasetId,
+    ) -> Result<(Option<BoundingBox>, Option<Period>), IndexError> {
+        let Some(address) = self.address(id)? else {
+            return Ok((None, None));
+        };
         let columns = &self.segments[address.segment as usize];
-        Ok((columns.place(address.document), columns.period(address.document)))
+        Ok((
+            columns.place(address.document),
+            columns.period(address.document),
+        ))
     }
 
     /// Returns the first and the last year of all periods; open ends do not count. `None` without a closed end. Of early
@@ -210,8 +266,16 @@ impl Snapshot {
     fn all_covered_years(&self) -> Option<(i32, i32)> {
         let mut years: Option<(i32, i32)> = None;
         for (columns, reader) in self.segments.iter().zip(self.searcher.segment_readers()) {
-            for period in reader.doc_ids_alive().filter_map(|document| columns.period(document)) {
-                for year in period.first().into_iter().chain(period.last()).map(Day::year) {
+            for period in reader
+                .doc_ids_alive()
+                .filter_map(|document| columns.period(document))
+            {
+                for year in period
+                    .first()
+                    .into_iter()
+                    .chain(period.last())
+                    .map(Day::year)
+                {
                     let (first, last) = years.unwrap_or((year, year));
                     years = Some((first.min(year), last.max(year)));
                 }
@@ -223,7 +287,10 @@ impl Snapshot {
     /// Returns the numeric facts of a dataset, or `None` if there is no such dataset.
     pub fn numeric_facts(&self, id: &DatasetId) -> Result<Option<NumericFacts>, IndexError> {
         let address = self.address(id)?;
-        Ok(address.map(|address| self.segments[address.segment as usize].numbers(address.document)))
+        Ok(
+            address
+                .map(|address| self.segments[address.segment as usize].numbers(address.document)),
+        )
     }
 }
 
@@ -244,7 +311,8 @@ impl Selection for FacetCounter<'_> {
     fn select(&mut self, segment: usize, first: u32, documents: u64) -> u64 {
         retain_bits(documents, |place| {
             self.count(segment, first + place);
-            self.filtered.is_none_or(|filtered| filtered.failed(segment, first + place) == 0)
+            self.filtered
+                .is_none_or(|filtered| filtered.failed(segment, first + place) == 0)
         })
     }
 }
@@ -256,10 +324,15 @@ impl FacetCounter<'_> {
     }
 
     fn count(&mut self, segment: usize, document: u32) {
-        let failed = self.filtered.map_or(0, |filtered| filtered.failed(segment, document));
+        let failed = self
+            .filtered
+            .map_or(0, |filtered| filtered.failed(segment, document));
         for ((counts, table), facet) in self.counts.iter_mut().zip(self.tables).zip(Facet::ALL) {
             if failed & !condition_of(facet) == 0 {
-                table.values(segment, document).iter().for_each(|&value| counts[value as usize] += 1);
+                table
+                    .values(segment, document)
+                    .iter()
+                    .for_each(|&value| counts[value as usize] += 1);
             }
         }
         if failed & !YEAR == 0 {
@@ -273,18 +346,40 @@ impl FacetCounter<'_> {
     /// Returns the counts: for each facet the `most` frequent values, and those selected by the filter.
     #[must_use]
     pub fn finish(self, filter: &Filter, most: usize) -> FacetCounts {
-        let of =
-            |facet: Facet| facet_values(facet, &self.tables[facet.index()], &self.counts[facet.index()], filter, most);
+        let of = |facet: Facet| {
+            facet_values(
+                facet,
+                &self.tables[facet.index()],
+                &self.counts[facet.index()],
+                filter,
+                most,
+            )
+        };
         FacetCounts {
-            facets: Facet::ALL.map(of).into_iter().filter(|one| !one.values.is_empty()).collect(),
+            facets: Facet::ALL
+                .map(of)
+                .into_iter()
+                .filter(|one| !one.values.is_empty())
+                .collect(),
             years: self.years,
         }
     }
 }
 
-fn facet_values(facet: Facet, table: &FacetTable, counts: &[u64], filter: &Filter, most: usize) -> FacetValues {
-    let selected: Vec<Option<u32>> = filter.values_of(facet).map(|value| table.place(value)).collect();
-    let mut places: Vec<u32> = (0..counts.len() as u32).filter(|&place| counts[place as usize] > 0).collect();
+fn facet_values(
+    facet: Facet,
+    table: &FacetTable,
+    counts: &[u64],
+    filter: &Filter,
+    most: usize,
+) -> FacetValues {
+    let selected: Vec<Option<u32>> = filter
+        .values_of(facet)
+        .map(|value| table.place(value))
+        .collect();
+    let mut places: Vec<u32> = (0..counts.len() as u32)
+        .filter(|&place| counts[place as usize] > 0)
+        .collect();
     let distinct = places.len();
     // Value numbers are in the order of the names, so that equal counts are sorted by name.
     let order = |&place: &u32| (Reverse(counts[place as usize]), place);
@@ -304,10 +399,18 @@ fn facet_values(facet: Facet, table: &FacetTable, counts: &[u64], filter: &Filte
         values.extend(match place {
             Some(place) if places.contains(place) => None,
             Some(place) => Some(value(place)),
-            None => Some(ValueCount { value: given.to_owned(), count: 0, chosen: true }),
+            None => Some(ValueCount {
+                value: given.to_owned(),
+                count: 0,
+                chosen: true,
+            }),
         });
     }
-    FacetValues { facet, values, distinct }
+    FacetValues {
+        facet,
+        values,
+        distinct,
+    }
 }
 
 /// Counts of results by facet and year.
@@ -369,7 +472,15 @@ mod tests {
             values: vec![(Facet::Task, "parsing".to_owned())],
             ..Facts::default()
         };
-        IndexDocument::new(id, String::new(), &fielded, &Analysis::default(), Vec::new(), Vec::new()).with_facts(facts)
+        IndexDocument::new(
+            id,
+            String::new(),
+            &fielded,
+            &Analysis::default(),
+            Vec::new(),
+            Vec::new(),
+        )
+        .with_facts(facts)
     }
 
     fn write(folder: &Path) -> Snapshot {
@@ -380,22 +491,42 @@ mod tests {
     }
 
     fn within(text: &str) -> Filter {
-        Filter { within: text.parse().ok(), ..Filter::default() }
+        Filter {
+            within: text.parse().ok(),
+            ..Filter::default()
+        }
     }
 
     #[test]
     fn places_and_periods_are_stored_and_filtered() {
         let folder = tempfile::tempdir().expect("a folder");
         let snapshot = write(folder.path());
-        let (place, period) = snapshot.coverage(&DatasetId::new("1").expect("an id")).expect("read");
-        assert_eq!(place.map(|place| place.to_string()).as_deref(), Some("2.5,49.4,6.5,51.6"));
-        assert_eq!(period.map(|period| period.to_string()).as_deref(), Some("2010.."));
+        let (place, period) = snapshot
+            .coverage(&DatasetId::new("1").expect("an id"))
+            .expect("read");
+        assert_eq!(
+            place.map(|place| place.to_string()).as_deref(),
+            Some("2.5,49.4,6.5,51.6")
+        );
+        assert_eq!(
+            period.map(|period| period.to_string()).as_deref(),
+            Some("2010..")
+        );
         let count = |filter: &Filter| {
-            let filtered = snapshot.filtered_docs(filter).expect("evaluated").expect("a filter");
+            let filtered = snapshot
+                .filtered_docs(filter)
+                .expect("evaluated")
+                .expect("a filter");
             snapshot.newest(Some(&filtered), 0, |_| ()).1
         };
-        assert_eq!((count(&within("6,51,7,52")), count(&within("7,51,8,52"))), (1, 0));
-        let covers = |text: &str| Filter { covers: text.parse().ok(), ..Filter::default() };
+        assert_eq!(
+            (count(&within("6,51,7,52")), count(&within("7,51,8,52"))),
+            (1, 0)
+        );
+        let covers = |text: &str| Filter {
+            covers: text.parse().ok(),
+            ..Filter::default()
+        };
         assert_eq!((count(&covers("2050")), count(&covers("..2009"))), (1, 0));
     }
 
@@ -407,16 +538,35 @@ mod tests {
         drop(tantivy::Index::create(directory, schema, IndexSettings::default()).expect("created"));
         let snapshot = write(folder.path());
         assert!(!snapshot.has_coverage() && snapshot.len() == 1);
-        let error = snapshot.filtered_docs(&within("0,0,90,90")).err().expect("an error").to_string();
+        let error = snapshot
+            .filtered_docs(&within("0,0,90,90"))
+            .err()
+            .expect("an error")
+            .to_string();
         assert!(error.contains("lodeseek index --rebuild"), "{error}");
         let query = crate::AnalyzedQuery::new("trees", snapshot.analysis());
-        let search =
-            crate::EntitySearch { query: &query, filtered: None, depth: 1, max_literals: 1, is_cancelled: &|| false };
-        let error = snapshot.matching_entities(&search).expect_err("an error").to_string();
+        let search = crate::EntitySearch {
+            query: &query,
+            filtered: None,
+            depth: 1,
+            max_literals: 1,
+            is_cancelled: &|| false,
+        };
+        let error = snapshot
+            .matching_entities(&search)
+            .expect_err("an error")
+            .to_string();
         assert!(error.contains("lodeseek index --rebuild"), "{error}");
         let task = Filter::default().with(Facet::Task, "parsing");
-        let filtered = snapshot.filtered_docs(&task).expect("evaluated").expect("a filter");
+        let filtered = snapshot
+            .filtered_docs(&task)
+            .expect("evaluated")
+            .expect("a filter");
         assert_eq!(snapshot.newest(Some(&filtered), 0, |_| ()).1, 1);
-        assert!(Index::open(folder.path()).and_then(|index| index.snapshot()).is_ok());
+        assert!(
+            Index::open(folder.path())
+                .and_then(|index| index.snapshot())
+                .is_ok()
+        );
     }
 }

@@ -24,21 +24,24 @@ mod verified_directory;
 mod writer;
 
 pub use analysis::{
-    Analysis, AnalysisKind, AnalyzedWord, QueriedWord, QueryTerm, STOP_WORDS, TermFinder, Translation, Translations,
-    TranslationsBuilder, UnknownAnalysis, compose, fold_text,
+    Analysis, AnalysisKind, AnalyzedWord, QueriedWord, QueryTerm, STOP_WORDS, TermFinder,
+    Translation, Translations, TranslationsBuilder, UnknownAnalysis, compose, fold_text,
 };
 pub use collation::Collation;
 pub use commit_metadata::recorded_analysis;
 pub use conditions::{Condition, MAX_PHRASE_TOKENS};
 pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};
 pub use features::{Feature, FeatureKind};
-pub use filter::{FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts};
+pub use filter::{
+    FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts,
+};
 pub use literals::{EntityMatch, EntityMatches, EntitySearch};
 pub use pair_frequencies::{PairFrequencies, WINDOW_WIDTH};
 pub use query_syntax::{PartForm, QueryPart, parse_query};
 pub use spelling::SpellingCandidate;
 pub use statistics::{
-    AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, StatisticsLevel, TermStatistics,
+    AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, StatisticsLevel,
+    TermStatistics,
 };
 pub use top_docs::{Clause, DocumentAddress, PostingsSlice, TermScorer, TopDocs, WindowScores};
 pub use verified_directory::{DamagedFile, MAX_VERIFIED_BYTES, link_commit, verify};
@@ -102,18 +105,25 @@ impl From<tantivy::TantivyError> for IndexError {
         use tantivy::directory::error::{LockError, OpenReadError};
         match &error {
             Error::OpenReadError(OpenReadError::IoError { io_error, filepath })
-                if matches!(io_error.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof) =>
+                if matches!(
+                    io_error.kind(),
+                    std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof
+                ) =>
             {
                 Self::Damaged(format!("{}: {io_error}", filepath.display()))
             }
             Error::OpenReadError(OpenReadError::FileDoesNotExist(path)) => {
                 Self::Damaged(format!("{} is missing", path.display()))
             }
-            Error::DataCorruption(corruption) => Self::Damaged(first_line(&format!("{corruption:?}"))),
+            Error::DataCorruption(corruption) => {
+                Self::Damaged(first_line(&format!("{corruption:?}")))
+            }
             Error::IoError(cause) if cause.kind() == std::io::ErrorKind::InvalidData => {
                 Self::Damaged(cause.to_string())
             }
-            Error::LockFailure(LockError::IoError(cause), _) => Self::Tantivy(format!("no lock: {cause}")),
+            Error::LockFailure(LockError::IoError(cause), _) => {
+                Self::Tantivy(format!("no lock: {cause}"))
+            }
             // tantivy does not return the cause.
             Error::ErrorInThread(_) => {
                 let usual = "usually the disk is full: free space, and run the command again";
@@ -135,7 +145,13 @@ impl From<std::io::Error> for IndexError {
 
 /// Returns the first line of a message, at most 300 characters: some messages of tantivy contain whole files.
 fn first_line(message: &str) -> String {
-    message.lines().next().unwrap_or_default().chars().take(300).collect()
+    message
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(300)
+        .collect()
 }
 
 /// Index on disk, opened for reading. Follows the commits of writers in other processes.
@@ -180,15 +196,25 @@ impl Index {
             return Err(IndexError::Missing(folder.to_owned()));
         }
         let index = tantivy::Index::open(verified_directory::VerifiedDirectory::open(folder)?)?;
-        let fields = Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
+        let fields = Fields::from_schema(&index.schema())
+            .ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
         commit_metadata::analysis_of(&index)?;
-        Ok(Self { reader: index.reader()?, index, fields, translations: None, cached: Mutex::new(None) })
+        Ok(Self {
+            reader: index.reader()?,
+            index,
+            fields,
+            translations: None,
+            cached: Mutex::new(None),
+        })
     }
 
     /// Sets the dictionary that translates the words of queries.
     #[must_use]
     pub fn with_translations(self, translations: Option<Translations>) -> Self {
-        Self { translations: translations.map(Arc::new), ..self }
+        Self {
+            translations: translations.map(Arc::new),
+            ..self
+        }
     }
 
     /// Checks for a new commit immediately. Otherwise a commit is visible within half a second.
@@ -272,7 +298,11 @@ impl Snapshot {
                 statistics[field.index()] = self.term_statistics(field, term, level)?;
             }
         }
-        Ok(CollectionStatistics { documents: self.documents, fields: self.collection, terms })
+        Ok(CollectionStatistics {
+            documents: self.documents,
+            fields: self.collection,
+            terms,
+        })
     }
 
     /// Returns the statistics of a term. The document frequency of several tokens cannot be computed from their single
@@ -285,7 +315,13 @@ impl Snapshot {
     ) -> Result<TermStatistics, IndexError> {
         let key = (field, term.alternatives.join(TOKEN_SEPARATOR));
         let full = level >= StatisticsLevel::Occurrences || term.alternatives.len() > 1;
-        if full && let Some(&cached) = self.terms.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if full
+            && let Some(&cached) = self
+                .terms
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get(&key)
+        {
             return Ok(cached);
         }
         let mut statistics = TermStatistics::default();
@@ -310,15 +346,25 @@ impl Snapshot {
 
     /// Removes tokens without occurrences in these fields from words with several tokens. The statistics remain the
     /// same; use it for display.
-    pub fn without_absent_tokens(&self, query: &AnalyzedQuery, fields: &[Field]) -> Result<AnalyzedQuery, IndexError> {
+    pub fn without_absent_tokens(
+        &self,
+        query: &AnalyzedQuery,
+        fields: &[Field],
+    ) -> Result<AnalyzedQuery, IndexError> {
         let mut query = query.clone();
-        for term in query.distinct.iter_mut().filter(|term| term.alternatives.len() > 1) {
+        for term in query
+            .distinct
+            .iter_mut()
+            .filter(|term| term.alternatives.len() > 1)
+        {
             let mut occurring = Vec::new();
             for token in std::mem::take(&mut term.alternatives) {
                 let alone = QueryTerm::from(token);
                 let mut documents = 0;
                 for &field in fields {
-                    documents += self.term_statistics(field, &alone, StatisticsLevel::Documents)?.documents;
+                    documents += self
+                        .term_statistics(field, &alone, StatisticsLevel::Documents)?
+                        .documents;
                 }
                 if documents > 0 {
                     occurring.extend(alone.alternatives);
@@ -340,7 +386,9 @@ impl Snapshot {
         let empty = |address: &DocumentAddress| DocumentStatistics {
             frequencies: vec![[0; 8]; query.distinct.len()],
             pairs: vec![[PairFrequencies::default(); 8]; query.pairs().count()],
-            lengths: Field::ALL.map(|field| self.segments[address.segment as usize].length(field, address.document)),
+            lengths: Field::ALL.map(|field| {
+                self.segments[address.segment as usize].length(field, address.document)
+            }),
         };
         let mut counts: Vec<DocumentStatistics> = documents.iter().map(empty).collect();
         // Pairs require two terms.
@@ -357,7 +405,13 @@ impl Snapshot {
             for &field in fields {
                 let mut cursors = self.term_cursors(reader, query, field, option)?;
                 for &place in each {
-                    count_field(&mut cursors, query, field, documents[place].document, &mut counts[place]);
+                    count_field(
+                        &mut cursors,
+                        query,
+                        field,
+                        documents[place].document,
+                        &mut counts[place],
+                    );
                 }
             }
         }
@@ -380,7 +434,11 @@ impl Snapshot {
                 lists.extend(inverted.read_postings(&Term::from_field_text(text, token), option)?);
             }
             let with_positions = option == IndexRecordOption::WithFreqsAndPositions;
-            cursors.push(TermCursor { lists, with_positions, positions: Vec::new() });
+            cursors.push(TermCursor {
+                lists,
+                with_positions,
+                positions: Vec::new(),
+            });
         }
         Ok(cursors)
     }
@@ -388,7 +446,8 @@ impl Snapshot {
     /// Returns the id of a document.
     pub fn id(&self, address: DocumentAddress) -> Result<DatasetId, IndexError> {
         let name = self.segments[address.segment as usize].id(address.document)?;
-        DatasetId::new(name.as_str()).map_err(|_| IndexError::Card(format!("{name:?} is not a dataset id")))
+        DatasetId::new(name.as_str())
+            .map_err(|_| IndexError::Card(format!("{name:?} is not a dataset id")))
     }
 
     /// Returns the address of a dataset, or `None` if there is no such dataset.
@@ -396,10 +455,19 @@ impl Snapshot {
         let term = Term::from_field_text(self.fields.id, id.as_str());
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let inverted = reader.inverted_index(self.fields.id)?;
-            let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? else { continue };
+            let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::Basic)?
+            else {
+                continue;
+            };
             while postings.doc() != TERMINATED {
-                if reader.alive_bitset().is_none_or(|alive| alive.is_alive(postings.doc())) {
-                    return Ok(Some(DocumentAddress { segment: segment as u32, document: postings.doc() }));
+                if reader
+                    .alive_bitset()
+                    .is_none_or(|alive| alive.is_alive(postings.doc()))
+                {
+                    return Ok(Some(DocumentAddress {
+                        segment: segment as u32,
+                        document: postings.doc(),
+                    }));
                 }
                 postings.advance();
             }
@@ -417,10 +485,18 @@ impl Snapshot {
         self.stored(id, self.fields.compact)
     }
 
-    fn stored(&self, id: &DatasetId, field: tantivy::schema::Field) -> Result<Option<Vec<u8>>, IndexError> {
-        let Some(DocumentAddress { segment, document }) = self.address(id)? else { return Ok(None) };
+    fn stored(
+        &self,
+        id: &DatasetId,
+        field: tantivy::schema::Field,
+    ) -> Result<Option<Vec<u8>>, IndexError> {
+        let Some(DocumentAddress { segment, document }) = self.address(id)? else {
+            return Ok(None);
+        };
         let document: TantivyDocument = self.searcher.doc(DocAddress::new(segment, document))?;
-        Ok(document.get_first(field).and_then(|value| value.as_bytes().map(<[u8]>::to_vec)))
+        Ok(document
+            .get_first(field)
+            .and_then(|value| value.as_bytes().map(<[u8]>::to_vec)))
     }
 
     /// Returns the version of every dataset. Datasets with an unchanged version need no new indexing.
@@ -436,8 +512,8 @@ impl Snapshot {
                     column.ord_to_str(ordinal, &mut version)?;
                 }
                 let id = columns.id(document)?;
-                let id =
-                    DatasetId::new(id.as_str()).map_err(|_| IndexError::Card(format!("{id:?} is not a dataset id")))?;
+                let id = DatasetId::new(id.as_str())
+                    .map_err(|_| IndexError::Card(format!("{id:?} is not a dataset id")))?;
                 versions.insert(id, version);
             }
         }
@@ -494,7 +570,13 @@ fn count_field(
     let length = counts.lengths[field.index()];
     let mut counted = FxHashMap::default();
     for (words, pair) in query.pairs().zip(&mut counts.pairs) {
-        let count = || PairFrequencies::count(&cursors[words.0].positions, &cursors[words.1].positions, length);
+        let count = || {
+            PairFrequencies::count(
+                &cursors[words.0].positions,
+                &cursors[words.1].positions,
+                length,
+            )
+        };
         pair[field.index()] = *counted.entry(words).or_insert_with(count);
     }
 }
@@ -507,13 +589,18 @@ fn count_term(
     statistics: &mut TermStatistics,
 ) -> Result<(), IndexError> {
     let inverted = reader.inverted_index(field)?;
-    let Some(mut postings) = TermPostings::open(&inverted, field, &term.alternatives)? else { return Ok(()) };
+    let Some(mut postings) = TermPostings::open(&inverted, field, &term.alternatives)? else {
+        return Ok(());
+    };
     let alive = reader.alive_bitset();
     postings.read(TERMINATED, |documents, frequencies| {
-        let living = documents.iter().zip(frequencies).filter(|(document, _)| match alive {
-            Some(alive) => alive.is_alive(**document),
-            None => true,
-        });
+        let living = documents
+            .iter()
+            .zip(frequencies)
+            .filter(|(document, _)| match alive {
+                Some(alive) => alive.is_alive(**document),
+                None => true,
+            });
         for (_, &frequency) in living {
             statistics.documents += 1;
             statistics.occurrences += u64::from(frequency);

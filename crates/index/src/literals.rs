@@ -22,8 +22,8 @@
 
 use super::schema::LITERALS;
 use super::{
-    AnalyzedQuery, DocumentAddress, FieldStatistics, FilteredDocs, IndexError, Snapshot, StatisticsLevel, TermCursor,
-    TermPostings, TermStatistics,
+    AnalyzedQuery, DocumentAddress, FieldStatistics, FilteredDocs, IndexError, Snapshot,
+    StatisticsLevel, TermCursor, TermPostings, TermStatistics,
 };
 use crate::document::{Field, LiteralPlace};
 use crate::sparse::Bm25;
@@ -48,7 +48,10 @@ pub(super) fn entry(tokens: u64, place: LiteralPlace) -> u64 {
 
 /// Returns the number of tokens in an entry of the column, and the place.
 fn read_entry(entry: u64) -> (u32, LiteralPlace) {
-    let place = LiteralPlace { starts_subject: entry & 1 == 1, is_label: entry >> 1 & 1 == 1 };
+    let place = LiteralPlace {
+        starts_subject: entry & 1 == 1,
+        is_label: entry >> 1 & 1 == 1,
+    };
     (u32::try_from(entry >> 2).unwrap_or(u32::MAX), place)
 }
 
@@ -120,7 +123,10 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`IndexError::WithoutLiterals`] if an earlier version created the index.
-    pub fn matching_entities(&self, search: &EntitySearch<'_>) -> Result<EntityMatches, IndexError> {
+    pub fn matching_entities(
+        &self,
+        search: &EntitySearch<'_>,
+    ) -> Result<EntityMatches, IndexError> {
         if !self.has_literals() {
             return Err(IndexError::WithoutLiterals);
         }
@@ -135,17 +141,30 @@ impl Snapshot {
             let documents = all.occurrences.min(statistics.documents);
             let term = TermStatistics { documents, ..all };
             let bm25 = Bm25::default();
-            words.push(Word { weight: bm25.idf(&statistics, &term), scorer: bm25.term_scorer(&statistics, &term) });
+            words.push(Word {
+                weight: bm25.idf(&statistics, &term),
+                scorer: bm25.term_scorer(&statistics, &term),
+            });
         }
         let (candidates, mut is_complete) = self.candidates(search, &query, &words)?;
-        let mut collector = Collector { depth: search.depth, best: Vec::new(), total: 0 };
+        let mut collector = Collector {
+            depth: search.depth,
+            best: Vec::new(),
+            total: 0,
+        };
         let mut datasets = 0;
         'segments: for group in candidates.chunk_by(|a, b| a.address.segment == b.address.segment) {
             let segment = group[0].address.segment as usize;
             let reader = &self.searcher.segment_readers()[segment];
-            let Some(column) = literal_column(reader)? else { continue };
-            let cursors =
-                self.term_cursors(reader, &query, Field::Literal, IndexRecordOption::WithFreqsAndPositions)?;
+            let Some(column) = literal_column(reader)? else {
+                continue;
+            };
+            let cursors = self.term_cursors(
+                reader,
+                &query,
+                Field::Literal,
+                IndexRecordOption::WithFreqsAndPositions,
+            )?;
             let mut scan = Scan::new(&column, &words, cursors);
             for candidate in group {
                 if (search.is_cancelled)() {
@@ -158,7 +177,12 @@ impl Snapshot {
             }
         }
         let total = collector.total;
-        Ok(EntityMatches { best: collector.finish(), total, datasets, is_complete })
+        Ok(EntityMatches {
+            best: collector.finish(),
+            total,
+            datasets,
+            is_complete,
+        })
     }
 
     /// Returns the number of literals of all datasets, with repetitions.
@@ -169,7 +193,10 @@ impl Snapshot {
         let mut count = 0;
         for reader in self.searcher.segment_readers() {
             if let Some(column) = literal_column(reader)? {
-                count += reader.doc_ids_alive().map(|document| literals_of(&column, document)).sum::<u64>();
+                count += reader
+                    .doc_ids_alive()
+                    .map(|document| literals_of(&column, document))
+                    .sum::<u64>();
             }
         }
         Ok(*self.literals.get_or_init(|| count))
@@ -185,11 +212,16 @@ impl Snapshot {
         let field = self.fields.text(Field::Literal);
         let mut candidates = Vec::new();
         for (segment, reader) in (0..).zip(self.searcher.segment_readers()) {
-            let Some(column) = literal_column(reader)? else { continue };
+            let Some(column) = literal_column(reader)? else {
+                continue;
+            };
             let inverted = reader.inverted_index(field)?;
             let mut weights: FxHashMap<u32, f64> = FxHashMap::default();
             for (term, word) in query.distinct.iter().zip(words) {
-                let Some(mut postings) = TermPostings::open(&inverted, field, &term.alternatives)? else { continue };
+                let Some(mut postings) = TermPostings::open(&inverted, field, &term.alternatives)?
+                else {
+                    continue;
+                };
                 postings.read(TERMINATED, |documents, _| {
                     for &document in documents {
                         *weights.entry(document).or_default() += word.weight;
@@ -198,10 +230,20 @@ impl Snapshot {
             }
             for (document, weight) in weights {
                 let address = DocumentAddress { segment, document };
-                let is_alive =
-                    document < reader.max_doc() && reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
-                if is_alive && search.filtered.is_none_or(|filtered| filtered.contains(address)) {
-                    candidates.push(Candidate { address, literals: literals_of(&column, document), weight });
+                let is_alive = document < reader.max_doc()
+                    && reader
+                        .alive_bitset()
+                        .is_none_or(|alive| alive.is_alive(document));
+                if is_alive
+                    && search
+                        .filtered
+                        .is_none_or(|filtered| filtered.contains(address))
+                {
+                    candidates.push(Candidate {
+                        address,
+                        literals: literals_of(&column, document),
+                        weight,
+                    });
                 }
             }
         }
@@ -220,7 +262,8 @@ fn searched_words(query: &AnalyzedQuery) -> AnalyzedQuery {
     query.distinct.truncate(MAX_WORDS);
     for term in &mut query.distinct {
         let shortest = term.text.chars().count().min(3);
-        term.alternatives.retain(|token| token.chars().count() >= shortest);
+        term.alternatives
+            .retain(|token| token.chars().count() >= shortest);
     }
     query
 }
@@ -232,7 +275,10 @@ fn retain_within(candidates: &mut Vec<Candidate>, max_literals: u64) -> bool {
         return true;
     }
     candidates.sort_unstable_by(|a, b| {
-        b.weight.total_cmp(&a.weight).then(a.literals.cmp(&b.literals)).then(a.address.cmp(&b.address))
+        b.weight
+            .total_cmp(&a.weight)
+            .then(a.literals.cmp(&b.literals))
+            .then(a.address.cmp(&b.address))
     });
     let mut sum = 0;
     let before = candidates.len();
@@ -274,8 +320,18 @@ struct Entity {
 
 impl<'s, S: TermScorer> Scan<'s, S> {
     fn new(column: &'s Column<u64>, words: &'s [Word<S>], cursors: Vec<TermCursor>) -> Self {
-        let entity = Entity { scores: vec![0.0; words.len()], best: None };
-        Self { column, words, cursors, next: vec![0; words.len()], entity, entries: vec![0; CHUNK] }
+        let entity = Entity {
+            scores: vec![0.0; words.len()],
+            best: None,
+        };
+        Self {
+            column,
+            words,
+            cursors,
+            next: vec![0; words.len()],
+            entity,
+            entries: vec![0; CHUNK],
+        }
     }
 
     /// Scans a dataset up to its last matching literal.
@@ -288,7 +344,9 @@ impl<'s, S: TermScorer> Scan<'s, S> {
         let (mut row, mut start, mut next_match) = (rows.start, 0_u32, self.next_match());
         while row < rows.end && next_match.is_some() {
             let count = CHUNK.min((rows.end - row) as usize);
-            self.column.values.get_range(u64::from(row), &mut self.entries[..count]);
+            self.column
+                .values
+                .get_range(u64::from(row), &mut self.entries[..count]);
             for place in 0..count {
                 let (tokens, literal) = read_entry(self.entries[place]);
                 if literal.starts_subject {
@@ -308,7 +366,12 @@ impl<'s, S: TermScorer> Scan<'s, S> {
 
     /// Returns the next position of any word.
     fn next_match(&self) -> Option<u32> {
-        self.cursors.iter().zip(&self.next).filter_map(|(cursor, &next)| cursor.positions.get(next)).min().copied()
+        self.cursors
+            .iter()
+            .zip(&self.next)
+            .filter_map(|(cursor, &next)| cursor.positions.get(next))
+            .min()
+            .copied()
     }
 
     /// Adds a literal, which contains the next position of a word.
@@ -337,7 +400,12 @@ impl Entity {
     fn finish(&mut self, address: DocumentAddress, order: u32, collector: &mut Collector) {
         if let Some((literal, _)) = self.best.take() {
             let score = self.scores.iter().sum();
-            collector.add(EntityMatch { address, literal, score, order });
+            collector.add(EntityMatch {
+                address,
+                literal,
+                score,
+                order,
+            });
             self.scores.fill(0.0);
         }
     }
@@ -351,7 +419,10 @@ struct Collector {
 }
 
 fn by_rank(a: &EntityMatch, b: &EntityMatch) -> Ordering {
-    b.score.total_cmp(&a.score).then(a.order.cmp(&b.order)).then(a.literal.cmp(&b.literal))
+    b.score
+        .total_cmp(&a.score)
+        .then(a.order.cmp(&b.order))
+        .then(a.literal.cmp(&b.literal))
 }
 
 impl Collector {
@@ -393,7 +464,11 @@ mod tests {
         let mut builder = TripleGraphBuilder::new();
         let mut dump = String::new();
         for (subject, is_label, text) in texts {
-            let property = if *is_label { rdfs::LABEL } else { "http://e.org/note" };
+            let property = if *is_label {
+                rdfs::LABEL
+            } else {
+                "http://e.org/note"
+            };
             dump += &format!("<http://e.org/{subject}> <{property}> \"{text}\" .\n");
             dump += &format!("<http://e.org/{subject}> <http://e.org/next> <{property}> .\n");
         }
@@ -404,11 +479,20 @@ mod tests {
     fn document(id: usize, graph: &TripleGraph, kind: AnalysisKind) -> IndexDocument {
         let id = DatasetId::new(id.to_string()).expect("an id");
         let fields = FieldedDocument::new(&Metadata::new(id.clone()), graph);
-        IndexDocument::new(id, String::new(), &fields, &Analysis::new(kind), Vec::new(), Vec::new())
+        IndexDocument::new(
+            id,
+            String::new(),
+            &fields,
+            &Analysis::new(kind),
+            Vec::new(),
+            Vec::new(),
+        )
     }
 
     fn snapshot(graphs: &[TripleGraph], kind: AnalysisKind) -> Snapshot {
-        let mut writer = IndexWriter::in_memory().expect("a writer").with_analysis(kind);
+        let mut writer = IndexWriter::in_memory()
+            .expect("a writer")
+            .with_analysis(kind);
         for (id, graph) in graphs.iter().enumerate() {
             writer.put(document(id, graph, kind)).expect("put");
             if id % 2 == 1 {
@@ -423,49 +507,93 @@ mod tests {
 
     fn find(snapshot: &Snapshot, words: &str, depth: usize, max_literals: u64) -> EntityMatches {
         let query = AnalyzedQuery::new(words, snapshot.analysis());
-        let search = EntitySearch { query: &query, filtered: None, depth, max_literals, is_cancelled: &|| false };
+        let search = EntitySearch {
+            query: &query,
+            filtered: None,
+            depth,
+            max_literals,
+            is_cancelled: &|| false,
+        };
         snapshot.matching_entities(&search).expect("found")
     }
 
     /// Returns (dataset, subject, score) of the entities with a word, by the definition of the score.
-    fn by_definition(graphs: &[TripleGraph], words: &str, kind: AnalysisKind) -> Vec<(String, String, f64)> {
+    fn by_definition(
+        graphs: &[TripleGraph],
+        words: &str,
+        kind: AnalysisKind,
+    ) -> Vec<(String, String, f64)> {
         let analysis = Analysis::new(kind);
         let query = searched_words(&AnalyzedQuery::new(words, &analysis));
         let mut literals = Vec::new();
         for (dataset, graph) in graphs.iter().enumerate() {
-            for triple in graph.triples().iter().filter(|triple| graph.is_literal(triple.object)) {
-                let tokens: Vec<String> = analysis.tokens(graph.term(triple.object).text()).collect();
+            for triple in graph
+                .triples()
+                .iter()
+                .filter(|triple| graph.is_literal(triple.object))
+            {
+                let tokens: Vec<String> =
+                    analysis.tokens(graph.term(triple.object).text()).collect();
                 let is_label = graph.term(triple.predicate).text() == rdfs::LABEL;
-                literals.push((dataset.to_string(), graph.term(triple.subject).text().to_owned(), is_label, tokens));
+                literals.push((
+                    dataset.to_string(),
+                    graph.term(triple.subject).text().to_owned(),
+                    is_label,
+                    tokens,
+                ));
             }
         }
         let count = literals.len() as f64;
-        let average = literals.iter().map(|literal| literal.3.len()).sum::<usize>() as f64 / count;
-        let mut scores: std::collections::BTreeMap<(String, String), Vec<f64>> = std::collections::BTreeMap::new();
+        let average = literals
+            .iter()
+            .map(|literal| literal.3.len())
+            .sum::<usize>() as f64
+            / count;
+        let mut scores: std::collections::BTreeMap<(String, String), Vec<f64>> =
+            std::collections::BTreeMap::new();
         for (place, word) in query.distinct.iter().enumerate() {
-            let frequency = |tokens: &[String]| tokens.iter().filter(|token| word.matches(token)).count() as f64;
-            let all = literals.iter().map(|literal| frequency(&literal.3)).sum::<f64>().min(count);
+            let frequency = |tokens: &[String]| {
+                tokens.iter().filter(|token| word.matches(token)).count() as f64
+            };
+            let all = literals
+                .iter()
+                .map(|literal| frequency(&literal.3))
+                .sum::<f64>()
+                .min(count);
             let idf = (1.0 + (count - all + 0.5) / (all + 0.5)).ln();
             for (dataset, subject, is_label, tokens) in &literals {
                 let frequency = frequency(tokens);
                 if frequency > 0.0 {
                     let norm = 1.2 * (0.25 + 0.75 * tokens.len() as f64 / average);
-                    let score = idf * frequency / (frequency + norm) * if *is_label { LABEL_FACTOR } else { 1.0 };
+                    let score = idf * frequency / (frequency + norm)
+                        * if *is_label { LABEL_FACTOR } else { 1.0 };
                     let empty = || vec![0.0_f64; query.distinct.len()];
-                    let best = scores.entry((dataset.clone(), subject.clone())).or_insert_with(empty);
+                    let best = scores
+                        .entry((dataset.clone(), subject.clone()))
+                        .or_insert_with(empty);
                     best[place] = best[place].max(score);
                 }
             }
         }
-        let mut found: Vec<_> =
-            scores.into_iter().map(|((dataset, subject), best)| (dataset, subject, best.iter().sum())).collect();
+        let mut found: Vec<_> = scores
+            .into_iter()
+            .map(|((dataset, subject), best)| (dataset, subject, best.iter().sum()))
+            .collect();
         found.sort_by(|a: &(String, String, f64), b| b.2.total_cmp(&a.2));
         found
     }
 
     fn texts() -> impl Strategy<Value = Texts> {
-        let text = proptest::collection::vec("(river|rivers|bay|of|the|Maryland|hasName|a_b)", 0..5);
-        proptest::collection::vec((0..4_u8, any::<bool>(), text.prop_map(|words| words.join(" "))), 0..12)
+        let text =
+            proptest::collection::vec("(river|rivers|bay|of|the|Maryland|hasName|a_b)", 0..5);
+        proptest::collection::vec(
+            (
+                0..4_u8,
+                any::<bool>(),
+                text.prop_map(|words| words.join(" ")),
+            ),
+            0..12,
+        )
     }
 
     proptest! {
@@ -507,12 +635,22 @@ mod tests {
 
     #[test]
     fn the_limit_of_literals_leaves_datasets_out() {
-        let graphs =
-            [vec![label(0, "river"), label(1, "creek")], vec![label(0, "river bay")]].map(|texts| graph(&texts));
+        let graphs = [
+            vec![label(0, "river"), label(1, "creek")],
+            vec![label(0, "river bay")],
+        ]
+        .map(|texts| graph(&texts));
         let snapshot = snapshot(&graphs, AnalysisKind::Acordar);
         let found = find(&snapshot, "river bay", 10, 2);
-        assert_eq!((found.datasets, found.total, found.is_complete), (1, 1, false));
-        assert_eq!(snapshot.id(found.best[0].address).expect("an id").as_str(), "1", "the dataset with more words");
+        assert_eq!(
+            (found.datasets, found.total, found.is_complete),
+            (1, 1, false)
+        );
+        assert_eq!(
+            snapshot.id(found.best[0].address).expect("an id").as_str(),
+            "1",
+            "the dataset with more words"
+        );
         let all = find(&snapshot, "river bay", 10, 3);
         assert_eq!((all.datasets, all.total, all.is_complete), (2, 2, true));
         assert!(find(&snapshot, "of the", 10, 3).best.is_empty());
@@ -522,7 +660,13 @@ mod tests {
     fn a_cancelled_search_is_incomplete() {
         let snapshot = snapshot(&[graph(&vec![label(0, "river")])], AnalysisKind::Acordar);
         let query = AnalyzedQuery::new("river", snapshot.analysis());
-        let search = EntitySearch { query: &query, filtered: None, depth: 5, max_literals: 9, is_cancelled: &|| true };
+        let search = EntitySearch {
+            query: &query,
+            filtered: None,
+            depth: 5,
+            max_literals: 9,
+            is_cancelled: &|| true,
+        };
         let found = snapshot.matching_entities(&search).expect("found");
         assert_eq!((found.total, found.is_complete), (0, false));
     }

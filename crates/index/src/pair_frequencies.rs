@@ -17,7 +17,10 @@ impl PairFrequencies {
     /// Counts from the sorted positions of both terms in a field of `length` tokens. Linear in their number.
     #[must_use]
     pub fn count(first: &[u32], second: &[u32], length: u32) -> Self {
-        Self { ordered: ordered(first, second), unordered: unordered(first, second, length) }
+        Self {
+            ordered: ordered(first, second),
+            unordered: unordered(first, second, length),
+        }
     }
 }
 
@@ -33,7 +36,9 @@ fn ordered(first: &[u32], second: &[u32]) -> u32 {
 }
 
 fn unordered(first: &[u32], second: &[u32], length: u32) -> u32 {
-    let Some(last) = length.checked_sub(WINDOW_WIDTH) else { return 0 };
+    let Some(last) = length.checked_sub(WINDOW_WIDTH) else {
+        return 0;
+    };
     let mut a = Starts::new(first, last);
     let mut b = Starts::new(second, last);
     let mut left = a.next();
@@ -91,14 +96,25 @@ mod tests {
 
     /// Counts literally by the definition.
     fn brute_force(tokens: &[u8], first: u8, second: u8) -> PairFrequencies {
-        let ordered = tokens.windows(2).filter(|pair| pair == &[first, second]).count();
+        let ordered = tokens
+            .windows(2)
+            .filter(|pair| pair == &[first, second])
+            .count();
         let both = |window: &&[u8]| window.contains(&first) && window.contains(&second);
         let unordered = tokens.windows(WINDOW_WIDTH as usize).filter(both).count();
-        PairFrequencies { ordered: ordered as u32, unordered: unordered as u32 }
+        PairFrequencies {
+            ordered: ordered as u32,
+            unordered: unordered as u32,
+        }
     }
 
     fn positions(tokens: &[u8], term: u8) -> Vec<u32> {
-        tokens.iter().enumerate().filter(|(_, token)| **token == term).map(|(place, _)| place as u32).collect()
+        tokens
+            .iter()
+            .enumerate()
+            .filter(|(_, token)| **token == term)
+            .map(|(place, _)| place as u32)
+            .collect()
     }
 
     #[test]
@@ -106,7 +122,13 @@ mod tests {
         // Eleven tokens; windows start at 0..=3. x is at 1, y at 2 and 10.
         let first = [1];
         let second = [2, 10];
-        assert_eq!(PairFrequencies::count(&first, &second, 11), PairFrequencies { ordered: 1, unordered: 2 });
+        assert_eq!(
+            PairFrequencies::count(&first, &second, 11),
+            PairFrequencies {
+                ordered: 1,
+                unordered: 2
+            }
+        );
         assert_eq!(PairFrequencies::count(&first, &second, 7).unordered, 0);
     }
 

@@ -32,13 +32,19 @@ impl TermPostings {
         let mut lists = Vec::new();
         for token in tokens {
             let term = Term::from_field_text(field, token);
-            if let Some(postings) = inverted.read_block_postings(&term, IndexRecordOption::WithFreqs)? {
+            if let Some(postings) =
+                inverted.read_block_postings(&term, IndexRecordOption::WithFreqs)?
+            {
                 lists.push(Blocks { postings, next: 0 });
             }
         }
         Ok(match lists.len() {
             0 | 1 => lists.pop().map(Self::One),
-            _ => Some(Self::Several(Merged { lists, documents: Vec::new(), frequencies: Vec::new() })),
+            _ => Some(Self::Several(Merged {
+                lists,
+                documents: Vec::new(),
+                frequencies: Vec::new(),
+            })),
         })
     }
 
@@ -124,7 +130,10 @@ impl Merged {
     fn fill(&mut self, end: u32) -> bool {
         self.documents.clear();
         self.frequencies.clear();
-        let mut waiting = self.lists.iter_mut().filter(|list| list.document().is_some_and(|document| document < end));
+        let mut waiting = self
+            .lists
+            .iter_mut()
+            .filter(|list| list.document().is_some_and(|document| document < end));
         let first = waiting.next();
         let second = waiting.next();
         // In most windows only one of the tokens occurs.
@@ -142,7 +151,9 @@ impl Merged {
 
     fn merge(&mut self, end: u32) {
         while self.documents.len() < MERGED {
-            let Some(document) = self.document().filter(|&document| document < end) else { return };
+            let Some(document) = self.document().filter(|&document| document < end) else {
+                return;
+            };
             let mut sum = 0;
             for list in &mut self.lists {
                 if list.document() == Some(document) {

@@ -17,8 +17,12 @@ use std::ops::Range;
 /// Maximum number of phrases, exclusions and names in a query. Those after them are words.
 const MAX_OPERATORS: usize = 16;
 /// Opening quotation marks with the marks that close them.
-const QUOTATION_MARKS: [(char, &[char]); 4] =
-    [('"', &['"']), ('“', &['”', '"']), ('„', &['“', '”', '"']), ('«', &['»'])];
+const QUOTATION_MARKS: [(char, &[char]); 4] = [
+    ('"', &['"']),
+    ('“', &['”', '"']),
+    ('„', &['“', '”', '"']),
+    ('«', &['»']),
+];
 
 /// Form of a part of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +52,11 @@ impl QueryPart {
     /// Returns the IRI of a name: prefixes are expanded. `None` for other forms.
     #[must_use]
     pub fn iri(&self) -> Option<String> {
-        if self.form == PartForm::Name { expand_name(&self.text) } else { None }
+        if self.form == PartForm::Name {
+            expand_name(&self.text)
+        } else {
+            None
+        }
     }
 }
 
@@ -71,7 +79,11 @@ pub fn parse_query(query: &str) -> Vec<QueryPart> {
     let mut operators = 0;
     let mut rest = query.trim_start();
     while !rest.is_empty() {
-        let (mut part, after) = if operators < MAX_OPERATORS { next_part(rest) } else { next_word(rest) };
+        let (mut part, after) = if operators < MAX_OPERATORS {
+            next_part(rest)
+        } else {
+            next_word(rest)
+        };
         part.range = query.len() - rest.len()..query.len() - after.len();
         operators += usize::from(part.excluded || part.form != PartForm::Word);
         parts.push(part);
@@ -86,12 +98,32 @@ fn next_part(text: &str) -> (QueryPart, &str) {
     let content = unsigned.unwrap_or(text);
     let excluded = unsigned.is_some();
     if let Some((phrase, after)) = quoted(content) {
-        return (QueryPart { form: PartForm::Phrase, text: phrase.to_owned(), excluded, range: 0..0 }, after);
+        return (
+            QueryPart {
+                form: PartForm::Phrase,
+                text: phrase.to_owned(),
+                excluded,
+                range: 0..0,
+            },
+            after,
+        );
     }
     let (word, after) = next_word(content);
-    let name = word.text.strip_prefix('<').and_then(|name| name.strip_suffix('>')).unwrap_or(&word.text);
+    let name = word
+        .text
+        .strip_prefix('<')
+        .and_then(|name| name.strip_suffix('>'))
+        .unwrap_or(&word.text);
     if expand_name(name).is_some() {
-        return (QueryPart { form: PartForm::Name, text: name.to_owned(), excluded, range: 0..0 }, after);
+        return (
+            QueryPart {
+                form: PartForm::Name,
+                text: name.to_owned(),
+                excluded,
+                range: 0..0,
+            },
+            after,
+        );
     }
     (QueryPart { excluded, ..word }, after)
 }
@@ -99,7 +131,12 @@ fn next_part(text: &str) -> (QueryPart, &str) {
 /// Reads a text up to the next space as a word.
 fn next_word(text: &str) -> (QueryPart, &str) {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    let word = QueryPart { form: PartForm::Word, text: text[..end].to_owned(), excluded: false, range: 0..0 };
+    let word = QueryPart {
+        form: PartForm::Word,
+        text: text[..end].to_owned(),
+        excluded: false,
+        range: 0..0,
+    };
     (word, &text[end..])
 }
 
@@ -122,7 +159,10 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 /// Returns the IRI that a text names: itself if it is an address of the web, or the expansion of a well-known prefix.
 fn expand_name(text: &str) -> Option<String> {
     for scheme in ["http://", "https://"] {
-        if text.strip_prefix(scheme).is_some_and(|rest| rest.starts_with(char::is_alphanumeric)) {
+        if text
+            .strip_prefix(scheme)
+            .is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+        {
             return Some(text.to_owned());
         }
     }
@@ -148,8 +188,13 @@ mod tests {
 
     #[test]
     fn phrases_are_quoted_in_several_ways() {
-        for query in ["\"air quality\"", "“air quality”", "„air quality“", "«air quality»", "\" air quality \""]
-        {
+        for query in [
+            "\"air quality\"",
+            "“air quality”",
+            "„air quality“",
+            "«air quality»",
+            "\" air quality \"",
+        ] {
             assert_eq!(parsed(query), ["phrase:air quality"], "{query}");
         }
         assert_eq!(parsed("a \"b c\"d"), ["word:a", "phrase:b c", "word:d"]);
@@ -161,35 +206,62 @@ mod tests {
     #[test]
     fn a_minus_excludes_at_the_beginning_of_a_word_only() {
         assert_eq!(parsed("parks -Berlin"), ["word:parks", "-word:berlin"]);
-        assert_eq!(parsed("parks -\"New York\""), ["word:parks", "-phrase:new york"]);
+        assert_eq!(
+            parsed("parks -\"New York\""),
+            ["word:parks", "-phrase:new york"]
+        );
         assert_eq!(parsed("-foaf:Person"), ["-name:foaf:person"]);
         assert_eq!(parsed("air-quality"), ["word:air-quality"]);
         assert_eq!(
             parsed("2010 - 2015 -5 -- --x"),
-            ["word:2010", "word:-", "word:2015", "word:-5", "word:--", "word:--x"]
+            [
+                "word:2010",
+                "word:-",
+                "word:2015",
+                "word:-5",
+                "word:--",
+                "word:--x"
+            ]
         );
     }
 
     #[test]
     fn names_are_iris_or_have_a_known_prefix() {
-        assert_eq!(parsed("foaf:Person <http://e.org/A>"), ["name:foaf:person", "name:http://e.org/a"]);
+        assert_eq!(
+            parsed("foaf:Person <http://e.org/A>"),
+            ["name:foaf:person", "name:http://e.org/a"]
+        );
         assert_eq!(
             parsed("note: http:// 12:30 nobody:Knows"),
-            ["word:note:", "word:http://", "word:12:30", "word:nobody:knows"]
+            [
+                "word:note:",
+                "word:http://",
+                "word:12:30",
+                "word:nobody:knows"
+            ]
         );
-        assert_eq!(parse_query("foaf:Person")[0].iri().as_deref(), Some("http://xmlns.com/foaf/0.1/Person"));
+        assert_eq!(
+            parse_query("foaf:Person")[0].iri().as_deref(),
+            Some("http://xmlns.com/foaf/0.1/Person")
+        );
         assert_eq!(parse_query("person")[0].iri(), None);
     }
 
     #[test]
     fn years_are_words() {
-        assert_eq!(parsed("since 2012, 2010-2015"), ["word:since", "word:2012,", "word:2010-2015"]);
+        assert_eq!(
+            parsed("since 2012, 2010-2015"),
+            ["word:since", "word:2012,", "word:2010-2015"]
+        );
     }
 
     #[test]
     fn the_number_of_operators_is_bounded() {
         let parts = parse_query(&"-a ".repeat(50));
-        assert_eq!(parts.iter().filter(|part| part.excluded).count(), MAX_OPERATORS);
+        assert_eq!(
+            parts.iter().filter(|part| part.excluded).count(),
+            MAX_OPERATORS
+        );
         assert_eq!(parts.len(), 50);
     }
 

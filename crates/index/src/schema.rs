@@ -3,7 +3,8 @@
 use super::facts::Facet;
 use crate::document::Field;
 use tantivy::schema::{
-    self, FAST, IndexRecordOption, STORED, STRING, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
+    self, FAST, IndexRecordOption, STORED, STRING, Schema, SchemaBuilder, TextFieldIndexing,
+    TextOptions,
 };
 
 pub(super) const ID: &str = "id";
@@ -120,8 +121,15 @@ impl Fields {
         builder.add_text_field(VERSION, STRING | FAST);
         builder.add_bytes_field(CARD, STORED);
         builder.add_bytes_field(COMPACT, STORED);
-        let whole = TextFieldIndexing::default().set_tokenizer("raw").set_fieldnorms(false);
-        builder.add_text_field(FEATURES, TextOptions::default().set_indexing_options(whole).set_stored());
+        let whole = TextFieldIndexing::default()
+            .set_tokenizer("raw")
+            .set_fieldnorms(false);
+        builder.add_text_field(
+            FEATURES,
+            TextOptions::default()
+                .set_indexing_options(whole)
+                .set_stored(),
+        );
         builder.add_i64_field(YEAR, FAST);
         builder.add_u64_field(USES, FAST);
         builder.add_u64_field(VARIANTS, FAST);
@@ -136,7 +144,10 @@ impl Fields {
             .set_index_option(IndexRecordOption::WithFreqsAndPositions)
             .set_fieldnorms(true);
         for field in Field::ALL {
-            builder.add_text_field(field.name(), TextOptions::default().set_indexing_options(indexing.clone()));
+            builder.add_text_field(
+                field.name(),
+                TextOptions::default().set_indexing_options(indexing.clone()),
+            );
             builder.add_u64_field(LENGTHS[field.index()], FAST);
         }
         builder
@@ -195,7 +206,10 @@ impl Fields {
         self.lengths[field.index()]
     }
 
-    #[expect(clippy::unused_self, reason = "the name belongs to the schema of these fields")]
+    #[expect(
+        clippy::unused_self,
+        reason = "the name belongs to the schema of these fields"
+    )]
     pub(super) fn length_name(&self, field: Field) -> &'static str {
         LENGTHS[field.index()]
     }

@@ -50,10 +50,17 @@ impl Automaton for LevenshteinDfa {
 
 impl Snapshot {
     /// Returns the document frequency of a query word, in the field in which it is most frequent.
-    pub fn document_frequency(&self, term: &QueryTerm, fields: &[Field]) -> Result<u64, IndexError> {
+    pub fn document_frequency(
+        &self,
+        term: &QueryTerm,
+        fields: &[Field],
+    ) -> Result<u64, IndexError> {
         let mut most = 0;
         for &field in fields {
-            most = most.max(self.term_statistics(field, term, StatisticsLevel::Documents)?.documents);
+            most = most.max(
+                self.term_statistics(field, term, StatisticsLevel::Documents)?
+                    .documents,
+            );
         }
         Ok(most)
     }
@@ -73,10 +80,16 @@ impl Snapshot {
             let mut of_field: FxHashMap<String, u64> = FxHashMap::default();
             for reader in self.searcher.segment_readers() {
                 let inverted = reader.inverted_index(self.fields.text(field))?;
-                let mut words = inverted.terms().search(LevenshteinDfa(dfa())).into_stream()?;
+                let mut words = inverted
+                    .terms()
+                    .search(LevenshteinDfa(dfa()))
+                    .into_stream()?;
                 while words.advance() {
-                    let Ok(near) = std::str::from_utf8(words.key()) else { continue };
-                    *of_field.entry(near.to_owned()).or_default() += u64::from(words.value().doc_freq);
+                    let Ok(near) = std::str::from_utf8(words.key()) else {
+                        continue;
+                    };
+                    *of_field.entry(near.to_owned()).or_default() +=
+                        u64::from(words.value().doc_freq);
                 }
             }
             for (near, documents) in of_field {
@@ -85,22 +98,40 @@ impl Snapshot {
             }
         }
         let near = |(near, documents): (String, u64)| match measure.eval(&near) {
-            Distance::Exact(edits) if edits > 0 => Some(SpellingCandidate { word: near, edits, documents }),
+            Distance::Exact(edits) if edits > 0 => Some(SpellingCandidate {
+                word: near,
+                edits,
+                documents,
+            }),
             _ => None,
         };
         Ok(frequencies.into_iter().filter_map(near).collect())
     }
 
     /// Returns the first live document with a token in a field.
-    pub fn first_with_token(&self, token: &str, field: Field) -> Result<Option<DocumentAddress>, IndexError> {
+    pub fn first_with_token(
+        &self,
+        token: &str,
+        field: Field,
+    ) -> Result<Option<DocumentAddress>, IndexError> {
         let text = self.fields.text(field);
         for (reader, segment) in self.searcher.segment_readers().iter().zip(0..) {
             let term = Term::from_field_text(text, token);
-            let postings = reader.inverted_index(text)?.read_postings(&term, IndexRecordOption::Basic)?;
-            let Some(mut postings) = postings else { continue };
+            let postings = reader
+                .inverted_index(text)?
+                .read_postings(&term, IndexRecordOption::Basic)?;
+            let Some(mut postings) = postings else {
+                continue;
+            };
             while postings.doc() != TERMINATED {
-                if reader.alive_bitset().is_none_or(|alive| alive.is_alive(postings.doc())) {
-                    return Ok(Some(DocumentAddress { segment, document: postings.doc() }));
+                if reader
+                    .alive_bitset()
+                    .is_none_or(|alive| alive.is_alive(postings.doc()))
+                {
+                    return Ok(Some(DocumentAddress {
+                        segment,
+                        document: postings.doc(),
+                    }));
                 }
                 postings.advance();
             }

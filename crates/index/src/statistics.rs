@@ -24,12 +24,19 @@ impl AnalyzedQuery {
     #[must_use]
     pub fn new(text: &str, analysis: &Analysis) -> Self {
         let (words, translation) = analysis.translated_words(text);
-        let mut query = Self { translation, ..Self::default() };
+        let mut query = Self {
+            translation,
+            ..Self::default()
+        };
         for word in words {
-            let place = query.distinct.iter().position(|other| other.is_equivalent(&word)).unwrap_or_else(|| {
-                query.distinct.push(word);
-                query.distinct.len() - 1
-            });
+            let place = query
+                .distinct
+                .iter()
+                .position(|other| other.is_equivalent(&word))
+                .unwrap_or_else(|| {
+                    query.distinct.push(word);
+                    query.distinct.len() - 1
+                });
             query.sequence.push(place);
         }
         query
@@ -44,12 +51,17 @@ impl AnalyzedQuery {
     /// Returns the text that encoders read: the translation, or the text as typed.
     #[must_use]
     pub fn encoder_text<'t>(&'t self, typed: &'t str) -> &'t str {
-        self.translation.as_ref().map_or(typed, |translation| &translation.text)
+        self.translation
+            .as_ref()
+            .map_or(typed, |translation| &translation.text)
     }
 
     /// Returns the first 64 pairs of adjacent words, as indexes into `distinct`.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.sequence.windows(2).map(|pair| (pair[0], pair[1])).take(MAX_PAIRS)
+        self.sequence
+            .windows(2)
+            .map(|pair| (pair[0], pair[1]))
+            .take(MAX_PAIRS)
     }
 
     /// Returns the number of occurrences of each distinct word in the query.
@@ -82,7 +94,11 @@ impl FieldStatistics {
     /// Returns the average number of tokens of the documents that have the field; 0 if none has.
     #[must_use]
     pub fn average_length(&self) -> f64 {
-        if self.documents == 0 { 0.0 } else { self.tokens as f64 / self.documents as f64 }
+        if self.documents == 0 {
+            0.0
+        } else {
+            self.tokens as f64 / self.documents as f64
+        }
     }
 }
 

@@ -26,7 +26,10 @@ pub trait TermScorer {
     /// Adds the scores of some documents of a window. A provided method, so that the loop is compiled for each formula.
     fn add(&self, factor: f64, postings: &PostingsSlice<'_>, scores: &mut WindowScores) {
         for (&document, &frequency) in postings.documents.iter().zip(postings.frequencies) {
-            scores.add(document as usize % WINDOW, factor * self.score(frequency, postings.lengths.get(document)));
+            scores.add(
+                document as usize % WINDOW,
+                factor * self.score(frequency, postings.lengths.get(document)),
+            );
         }
     }
 }
@@ -47,7 +50,10 @@ pub struct WindowScores {
 
 impl WindowScores {
     fn new() -> Box<Self> {
-        Box::new(Self { scores: [0.0; WINDOW], touched: [0; WINDOW / 64] })
+        Box::new(Self {
+            scores: [0.0; WINDOW],
+            touched: [0; WINDOW / 64],
+        })
     }
 
     fn add(&mut self, place: usize, part: f64) {
@@ -99,7 +105,15 @@ impl Cursor<'_, '_> {
     fn add(&mut self, end: u32, lengths: WindowLengths<'_>, scores: &mut WindowScores) {
         let clause = self.clause;
         self.postings.read(end, |documents, frequencies| {
-            clause.scorer.add(clause.factor, &PostingsSlice { documents, frequencies, lengths }, scores);
+            clause.scorer.add(
+                clause.factor,
+                &PostingsSlice {
+                    documents,
+                    frequencies,
+                    lengths,
+                },
+                scores,
+            );
         });
     }
 }
@@ -113,7 +127,9 @@ struct Candidate {
 }
 
 fn by_rank(a: &Candidate, b: &Candidate) -> Ordering {
-    b.score.total_cmp(&a.score).then_with(|| b.order.cmp(&a.order))
+    b.score
+        .total_cmp(&a.score)
+        .then_with(|| b.order.cmp(&a.order))
 }
 
 /// Collector of the best `depth` candidates. Up to twice as many are collected and then halved, so that each costs
@@ -127,7 +143,11 @@ struct TopCollector {
 
 impl TopCollector {
     fn new(depth: usize) -> Self {
-        Self { depth, candidates: Vec::new(), threshold: f64::NEG_INFINITY }
+        Self {
+            depth,
+            candidates: Vec::new(),
+            threshold: f64::NEG_INFINITY,
+        }
     }
 
     /// Returns true if a score may be among the best. A score equal to the threshold may be, depending on its id.
@@ -147,7 +167,9 @@ impl TopCollector {
 
     fn prune(&mut self) {
         if self.candidates.len() > self.depth {
-            let (_, worst, _) = self.candidates.select_nth_unstable_by(self.depth - 1, by_rank);
+            let (_, worst, _) = self
+                .candidates
+                .select_nth_unstable_by(self.depth - 1, by_rank);
             self.threshold = worst.score;
             self.candidates.truncate(self.depth);
         }
@@ -158,7 +180,10 @@ impl TopCollector {
             self.prune();
         }
         self.candidates.sort_unstable_by(by_rank);
-        self.candidates.into_iter().map(|candidate| (candidate.address, candidate.score)).collect()
+        self.candidates
+            .into_iter()
+            .map(|candidate| (candidate.address, candidate.score))
+            .collect()
     }
 }
 
@@ -185,7 +210,10 @@ impl Snapshot {
                 total += self.collect(ordinal, window, &mut scores, selection, &mut best);
             }
         }
-        Ok(TopDocs { total, best: best.finish() })
+        Ok(TopDocs {
+            total,
+            best: best.finish(),
+        })
     }
 
     fn cursors<'q, 'c>(
@@ -198,7 +226,9 @@ impl Snapshot {
         for clause in clauses {
             let field = self.fields.text(clause.field);
             let inverted = reader.inverted_index(field)?;
-            if let Some(postings) = TermPostings::open(&inverted, field, &terms[clause.term].alternatives)? {
+            if let Some(postings) =
+                TermPostings::open(&inverted, field, &terms[clause.term].alternatives)?
+            {
                 cursors.push(Cursor { clause, postings });
             }
         }
@@ -206,11 +236,19 @@ impl Snapshot {
     }
 
     /// Returns the best `depth` of rescored documents, best first.
-    pub fn select_top(&self, scored: Vec<(DocumentAddress, f64)>, depth: usize) -> Vec<(DocumentAddress, f64)> {
+    pub fn select_top(
+        &self,
+        scored: Vec<(DocumentAddress, f64)>,
+        depth: usize,
+    ) -> Vec<(DocumentAddress, f64)> {
         let mut best = TopCollector::new(depth);
         for (address, score) in scored {
             let order = self.segments[address.segment as usize].order[address.document as usize];
-            best.offer(Candidate { score, order, address });
+            best.offer(Candidate {
+                score,
+                order,
+                address,
+            });
         }
         best.finish()
     }
@@ -228,7 +266,13 @@ impl Snapshot {
         let alive = self.searcher.segment_readers()[ordinal].alive_bitset();
         let WindowScores { scores, touched } = scores;
         let mut total = 0;
-        for (word, (scores, touched)) in scores.as_chunks_mut::<64>().0.iter_mut().zip(touched).enumerate() {
+        for (word, (scores, touched)) in scores
+            .as_chunks_mut::<64>()
+            .0
+            .iter_mut()
+            .zip(touched)
+            .enumerate()
+        {
             if *touched == 0 {
                 continue;
             }
@@ -246,8 +290,15 @@ impl Snapshot {
                 let document = first + place;
                 // Most documents are not competitive. Nothing else is read of them.
                 if best.is_competitive(score) {
-                    let address = DocumentAddress { segment: ordinal as u32, document };
-                    best.offer(Candidate { score, order: order[document as usize], address });
+                    let address = DocumentAddress {
+                        segment: ordinal as u32,
+                        document,
+                    };
+                    best.offer(Candidate {
+                        score,
+                        order: order[document as usize],
+                        address,
+                    });
                 }
             }
             scores.fill(0.0);

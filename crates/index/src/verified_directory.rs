@@ -17,8 +17,8 @@ use tantivy::HasLen;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::footer::Footer;
 use tantivy::directory::{
-    Directory, DirectoryLock, FileHandle, FileSlice, Lock, META_LOCK, MmapDirectory, WatchCallback, WatchHandle,
-    WritePtr,
+    Directory, DirectoryLock, FileHandle, FileSlice, Lock, META_LOCK, MmapDirectory, WatchCallback,
+    WatchHandle, WritePtr,
 };
 use tantivy::index::SegmentComponent;
 
@@ -50,7 +50,11 @@ impl VerifiedDirectory {
     /// Opens a folder, which must exist.
     pub(super) fn open(folder: &Path) -> Result<Self, IndexError> {
         let files = MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
-        Ok(Self { folder: folder.to_owned(), files, state: Arc::default() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            files,
+            state: Arc::default(),
+        })
     }
 
     /// Compares a file with its checksum, unless it was compared before or too much has been.
@@ -59,7 +63,9 @@ impl VerifiedDirectory {
         let size = file.len() as u64;
         {
             let state = state();
-            if state.verified.contains(path) || state.bytes.saturating_add(size) > MAX_VERIFIED_BYTES {
+            if state.verified.contains(path)
+                || state.bytes.saturating_add(size) > MAX_VERIFIED_BYTES
+            {
                 return Ok(());
             }
         }
@@ -89,12 +95,15 @@ fn verify_file(file: &FileSlice) -> io::Result<()> {
 
 /// Returns true for segment files, which have a footer.
 fn has_footer(path: &Path) -> bool {
-    path.to_str().is_some_and(|name| !name.starts_with('.') && name != META)
+    path.to_str()
+        .is_some_and(|name| !name.starts_with('.') && name != META)
 }
 
 /// Adds a checksum as the last member of a JSON object.
 fn with_checksum(json: &[u8]) -> Vec<u8> {
-    let Some(members) = json.trim_ascii_end().strip_suffix(b"}") else { return json.to_vec() };
+    let Some(members) = json.trim_ascii_end().strip_suffix(b"}") else {
+        return json.to_vec();
+    };
     let members = members.trim_ascii_end();
     let checksum = crc32fast::hash(members);
     let mut text = members.to_vec();
@@ -104,9 +113,15 @@ fn with_checksum(json: &[u8]) -> Vec<u8> {
 
 /// Returns false if a JSON object has a checksum as its last member that is wrong. Early versions wrote none.
 fn has_right_checksum(json: &[u8]) -> bool {
-    let Some(rest) = json.trim_ascii_end().strip_suffix(CHECKSUM_END.as_bytes()) else { return true };
-    let Some((rest, checksum)) = rest.split_last_chunk::<8>() else { return true };
-    let Some(members) = rest.strip_suffix(CHECKSUM.as_bytes()) else { return true };
+    let Some(rest) = json.trim_ascii_end().strip_suffix(CHECKSUM_END.as_bytes()) else {
+        return true;
+    };
+    let Some((rest, checksum)) = rest.split_last_chunk::<8>() else {
+        return true;
+    };
+    let Some(members) = rest.strip_suffix(CHECKSUM.as_bytes()) else {
+        return true;
+    };
     format!("{:08x}", crc32fast::hash(members)).as_bytes() == checksum
 }
 
@@ -120,7 +135,11 @@ impl Directory for VerifiedDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).verified.remove(path);
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .verified
+            .remove(path);
         self.files.delete(path)
     }
 
@@ -153,7 +172,9 @@ impl Directory for VerifiedDirectory {
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         match self.files.acquire_lock(lock) {
-            Err(LockError::IoError(error)) if lock.filepath == META_LOCK.filepath && is_read_only(&error) => {
+            Err(LockError::IoError(error))
+                if lock.filepath == META_LOCK.filepath && is_read_only(&error) =>
+            {
                 Ok(DirectoryLock::from(Box::new(())))
             }
             result => result,
@@ -166,7 +187,10 @@ impl Directory for VerifiedDirectory {
 }
 
 fn is_read_only(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied)
+    matches!(
+        error.kind(),
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
+    )
 }
 
 /// A damaged file of an index.
@@ -192,15 +216,29 @@ pub fn verify(folder: &Path) -> Result<(Vec<DamagedFile>, usize), IndexError> {
     let paths = match segment_files(&directory) {
         Ok(paths) => paths,
         Err(IndexError::Damaged(problem)) => {
-            return Ok((vec![DamagedFile { path: folder.join(META), problem }], 1));
+            return Ok((
+                vec![DamagedFile {
+                    path: folder.join(META),
+                    problem,
+                }],
+                1,
+            ));
         }
         Err(error) => return Err(error),
     };
     let mut damaged = Vec::new();
     for path in &paths {
-        let result = directory.files.open_read(path).map_err(|error| error.to_string());
-        if let Err(problem) = result.and_then(|file| verify_file(&file).map_err(|error| error.to_string())) {
-            damaged.push(DamagedFile { path: folder.join(path), problem });
+        let result = directory
+            .files
+            .open_read(path)
+            .map_err(|error| error.to_string());
+        if let Err(problem) =
+            result.and_then(|file| verify_file(&file).map_err(|error| error.to_string()))
+        {
+            damaged.push(DamagedFile {
+                path: folder.join(path),
+                problem,
+            });
         }
     }
     Ok((damaged, paths.len() + 1))
@@ -212,7 +250,10 @@ pub(super) fn segment_files(directory: &VerifiedDirectory) -> Result<Vec<PathBuf
     let index = tantivy::Index::open(directory.clone())?;
     let mut paths = Vec::new();
     for segment in index.load_metas()?.segments {
-        paths.extend([Postings, Positions, Terms, Store, FastFields].map(|component| segment.relative_path(component)));
+        paths.extend(
+            [Postings, Positions, Terms, Store, FastFields]
+                .map(|component| segment.relative_path(component)),
+        );
         if segment.has_deletes() {
             paths.push(segment.relative_path(Delete));
         }
@@ -230,16 +271,23 @@ pub(super) fn segment_files(directory: &VerifiedDirectory) -> Result<Vec<PathBuf
 ///
 /// If `links` is given, the files are hard-linked into this folder while tantivy cannot delete them, and the links are
 /// returned: use it if the index may change meanwhile.
-pub fn link_commit(folder: &Path, links: Option<&PathBuf>) -> Result<Option<Vec<PathBuf>>, IndexError> {
+pub fn link_commit(
+    folder: &Path,
+    links: Option<&PathBuf>,
+) -> Result<Option<Vec<PathBuf>>, IndexError> {
     if !folder.join(META).exists() {
         return Ok(None);
     }
     let directory = VerifiedDirectory::open(folder)?;
-    let _lock = directory.acquire_lock(&META_LOCK).map_err(|error| IndexError::Tantivy(error.to_string()))?;
+    let _lock = directory
+        .acquire_lock(&META_LOCK)
+        .map_err(|error| IndexError::Tantivy(error.to_string()))?;
     let mut names = segment_files(&directory)?;
     names.extend([META, MANAGED].map(PathBuf::from));
     names.retain(|name| name != Path::new(MANAGED) || folder.join(name).exists());
-    let Some(links) = links else { return Ok(Some(names.iter().map(|name| folder.join(name)).collect())) };
+    let Some(links) = links else {
+        return Ok(Some(names.iter().map(|name| folder.join(name)).collect()));
+    };
     std::fs::create_dir_all(links)?;
     let mut paths = Vec::with_capacity(names.len());
     for name in names {
@@ -268,10 +316,22 @@ mod tests {
         for number in 0..40 {
             let id = DatasetId::new(format!("d{number}")).expect("an id");
             let title = Text::plain(format!("A list of every city number{number}"));
-            let metadata = Metadata { titles: vec![title], ..Metadata::new(id.clone()) };
+            let metadata = Metadata {
+                titles: vec![title],
+                ..Metadata::new(id.clone())
+            };
             let document = FieldedDocument::new(&metadata, &TripleGraphBuilder::new().finish());
             let card = format!("{{\"card\":{number}}}").into_bytes();
-            writer.put(IndexDocument::new(id, "1".to_owned(), &document, &analysis, card, Vec::new())).expect("put");
+            writer
+                .put(IndexDocument::new(
+                    id,
+                    "1".to_owned(),
+                    &document,
+                    &analysis,
+                    card,
+                    Vec::new(),
+                ))
+                .expect("put");
         }
         writer.commit().expect("committed");
         writer.finish().expect("finished");
@@ -282,9 +342,21 @@ mod tests {
         let snapshot = Index::open(folder)?.snapshot()?;
         let query = AnalyzedQuery::new("city number7", snapshot.analysis());
         let fields = [Field::Title];
-        let statistics = snapshot.collection_statistics(&query, &fields, StatisticsLevel::Occurrences)?;
-        let mut text = format!("{:?} {:?}", statistics.fields[Field::Title.index()], statistics.documents);
-        text += &format!("{:?}", statistics.terms.iter().map(|term| term[Field::Title.index()]).collect::<Vec<_>>());
+        let statistics =
+            snapshot.collection_statistics(&query, &fields, StatisticsLevel::Occurrences)?;
+        let mut text = format!(
+            "{:?} {:?}",
+            statistics.fields[Field::Title.index()],
+            statistics.documents
+        );
+        text += &format!(
+            "{:?}",
+            statistics
+                .terms
+                .iter()
+                .map(|term| term[Field::Title.index()])
+                .collect::<Vec<_>>()
+        );
         for id in snapshot.versions()?.keys() {
             text += &format!("{id}{:?}", snapshot.card(id)?);
         }
@@ -304,10 +376,16 @@ mod tests {
         let expected = read(folder.path()).expect("a sound index");
         assert_eq!(verify(folder.path()).expect("verified").0, []);
         let mut detected = 0;
-        let files: Vec<_> =
-            fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry")).collect();
+        let files: Vec<_> = fs::read_dir(folder.path())
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry"))
+            .collect();
         for path in files.iter().map(fs::DirEntry::path) {
-            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned();
             let bytes = fs::read(&path).expect("read");
             for place in (0..bytes.len()).step_by((bytes.len() / 24).max(1)) {
                 let mut damaged = bytes.clone();
@@ -318,7 +396,10 @@ mod tests {
                     Err(error) => {
                         detected += 1;
                         let message = error.to_string();
-                        assert!(message.contains("index --rebuild"), "{name}, byte {place}: {message}");
+                        assert!(
+                            message.contains("index --rebuild"),
+                            "{name}, byte {place}: {message}"
+                        );
                     }
                 }
                 if has_footer(Path::new(&name)) {
@@ -334,7 +415,9 @@ mod tests {
                 .expect("a folder")
                 .find_map(|entry| {
                     let path = entry.expect("an entry").path();
-                    path.extension().is_some_and(|extension| extension == "idx").then_some(path)
+                    path.extension()
+                        .is_some_and(|extension| extension == "idx")
+                        .then_some(path)
                 })
                 .expect("postings"),
         )

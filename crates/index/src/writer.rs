@@ -4,7 +4,9 @@ use super::columns::{OPEN_FIRST, OPEN_LAST};
 use super::literals;
 use super::schema::{CoverageFields, FORMAT, Fields};
 use super::verified_directory::VerifiedDirectory;
-use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata};
+use super::{
+    Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata,
+};
 use crate::document::{Field, FieldText, FieldedDocument};
 use lodeseek_catalog::{BoundingBox, Day, Period};
 use lodeseek_ranking::DatasetId;
@@ -70,10 +72,22 @@ impl IndexDocument {
             lengths[field.index()] = length;
             if field == Field::Literal {
                 let places = field_text.occurrences.iter().zip(document.literals());
-                literals = places.map(|(&value, place)| literals::entry(values[value as usize].1, *place)).collect();
+                literals = places
+                    .map(|(&value, place)| literals::entry(values[value as usize].1, *place))
+                    .collect();
             }
         }
-        Self { id, version, texts, lengths, literals, facts: Facts::default(), features: Vec::new(), card, compact }
+        Self {
+            id,
+            version,
+            texts,
+            lengths,
+            literals,
+            facts: Facts::default(),
+            features: Vec::new(),
+            card,
+            compact,
+        }
     }
 
     /// Sets the facts for filters and facets. Default: none.
@@ -97,7 +111,9 @@ mod json_text {
         serializer.serialize_str(std::str::from_utf8(bytes).map_err(S::Error::custom)?)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<u8>, D::Error> {
         String::deserialize(deserializer).map(String::into_bytes)
     }
 }
@@ -121,7 +137,11 @@ fn analysed_values(text: &FieldText, analysis: &Analysis) -> Vec<(String, u64)> 
 
 /// Returns the tokens of the first occurrences, in at most `limit` bytes, and their number.
 fn occurrences(text: &FieldText, values: &[(String, u64)], limit: usize) -> (String, u64) {
-    let bytes: usize = text.occurrences.iter().map(|&place| values[place as usize].0.len()).sum();
+    let bytes: usize = text
+        .occurrences
+        .iter()
+        .map(|&place| values[place as usize].0.len())
+        .sum();
     let mut all = String::with_capacity(bytes.min(limit));
     let mut length = 0;
     for &place in &text.occurrences {
@@ -141,8 +161,14 @@ fn occurrences(text: &FieldText, values: &[(String, u64)], limit: usize) -> (Str
 pub fn document_version(analysis: AnalysisKind, content: &str, metadata: &str) -> String {
     use sha2::{Digest, Sha256};
     let revision = analysis.revision();
-    let digest = Sha256::digest(format!("{FORMAT}\n{analysis}{revision}\n{content}\n{metadata}"));
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let digest = Sha256::digest(format!(
+        "{FORMAT}\n{analysis}{revision}\n{content}\n{metadata}"
+    ));
+    digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Index writer. Nothing is visible or durable before [`commit`](Self::commit).
@@ -162,15 +188,16 @@ impl IndexWriter {
             true => tantivy::Index::open(directory)?,
             false => tantivy::Index::create(directory, Fields::schema(), IndexSettings::default())?,
         };
-        let fields = Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
+        let fields = Fields::from_schema(&index.schema())
+            .ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
         Self::new(index, fields)
     }
 
     /// Creates an index in memory. It exists as long as the writer and its snapshots.
     pub fn in_memory() -> Result<Self, IndexError> {
         let index = tantivy::Index::create_in_ram(Fields::schema());
-        let fields =
-            Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(Path::new("memory").into()))?;
+        let fields = Fields::from_schema(&index.schema())
+            .ok_or_else(|| IndexError::OtherVersion(Path::new("memory").into()))?;
         Self::new(index, fields)
     }
 
@@ -181,7 +208,12 @@ impl IndexWriter {
         // A killed process may have left files of an unfinished commit. This writer would create files of the same names.
         writer.garbage_collect_files().wait()?;
         let analysis = commit_metadata::analysis_of(&index)?;
-        Ok(Self { index, writer, fields, analysis })
+        Ok(Self {
+            index,
+            writer,
+            fields,
+            analysis,
+        })
     }
 
     /// Returns the analysis recorded with the last commit, or that of [`with_analysis`](Self::with_analysis).
@@ -200,7 +232,11 @@ impl IndexWriter {
     /// Returns the last commit.
     pub fn snapshot(&self) -> Result<Snapshot, IndexError> {
         let reader = self.index.reader()?;
-        Snapshot::new(reader.searcher(), self.fields.clone(), Analysis::new(commit_metadata::analysis_of(&self.index)?))
+        Snapshot::new(
+            reader.searcher(),
+            self.fields.clone(),
+            Analysis::new(commit_metadata::analysis_of(&self.index)?),
+        )
     }
 
     /// Adds a document, or replaces the one with the same id.
@@ -230,7 +266,8 @@ impl IndexWriter {
 
     /// Removes a document.
     pub fn remove(&mut self, id: &DatasetId) {
-        self.writer.delete_term(Term::from_field_text(self.fields.id, id.as_str()));
+        self.writer
+            .delete_term(Term::from_field_text(self.fields.id, id.as_str()));
     }
 
     /// Makes all changes since the last commit visible and durable.
@@ -246,9 +283,17 @@ impl IndexWriter {
     pub fn merge_segments(mut self) -> Result<(), IndexError> {
         let mut segments = self.index.searchable_segment_metas()?;
         segments.sort_by_key(|segment| segment.num_docs());
-        let small = small(&segments.iter().map(|segment| u64::from(segment.num_docs())).collect::<Vec<_>>());
+        let small = small(
+            &segments
+                .iter()
+                .map(|segment| u64::from(segment.num_docs()))
+                .collect::<Vec<_>>(),
+        );
         if small >= MANY {
-            let ids: Vec<_> = segments[..small].iter().map(tantivy::SegmentMeta::id).collect();
+            let ids: Vec<_> = segments[..small]
+                .iter()
+                .map(tantivy::SegmentMeta::id)
+                .collect();
             self.writer.merge(&ids).wait()?;
         }
         self.writer.garbage_collect_files().wait()?;
@@ -259,7 +304,11 @@ impl IndexWriter {
     /// Merges all segments into one and removes unused files.
     pub fn finish(mut self) -> Result<(), IndexError> {
         let segments = self.index.searchable_segment_ids()?;
-        let deleted = self.index.searchable_segment_metas()?.iter().any(|segment| segment.num_deleted_docs() > 0);
+        let deleted = self
+            .index
+            .searchable_segment_metas()?
+            .iter()
+            .any(|segment| segment.num_deleted_docs() > 0);
         if segments.len() > 1 || deleted {
             self.writer.merge(&segments).wait()?;
         }
@@ -293,11 +342,24 @@ fn small(sizes: &[u64]) -> usize {
     sizes.iter().take_while(fits).count()
 }
 
-fn add_facts(out: &mut TantivyDocument, fields: &Fields, Facts { numbers, values, place, period }: &Facts) {
+fn add_facts(
+    out: &mut TantivyDocument,
+    fields: &Fields,
+    Facts {
+        numbers,
+        values,
+        place,
+        period,
+    }: &Facts,
+) {
     if let Some(coverage) = &fields.coverage {
         add_coverage(out, coverage, *place, *period);
     }
-    let NumericFacts { year, uses, variants } = numbers;
+    let NumericFacts {
+        year,
+        uses,
+        variants,
+    } = numbers;
     if let Some(year) = year {
         out.add_i64(fields.year, i64::from(*year));
     }
@@ -335,17 +397,33 @@ mod tests {
 
     #[test]
     fn the_text_of_a_field_is_limited() {
-        let text = FieldText { values: vec![String::new(), String::new()], occurrences: vec![0, 1, 0, 1] };
+        let text = FieldText {
+            values: vec![String::new(), String::new()],
+            occurrences: vec![0, 1, 0, 1],
+        };
         let values = [("red oak ".to_owned(), 2), ("fir ".to_owned(), 1)];
-        assert_eq!(occurrences(&text, &values, 24), ("red oak fir red oak fir ".to_owned(), 6));
-        assert_eq!(occurrences(&text, &values, 23), ("red oak fir red oak ".to_owned(), 5));
+        assert_eq!(
+            occurrences(&text, &values, 24),
+            ("red oak fir red oak fir ".to_owned(), 6)
+        );
+        assert_eq!(
+            occurrences(&text, &values, 23),
+            ("red oak fir red oak ".to_owned(), 5)
+        );
         assert_eq!(occurrences(&text, &values, 7), (String::new(), 0));
     }
 
     fn document(name: &str) -> IndexDocument {
         let id = DatasetId::new(name).expect("an id");
         let fields = FieldedDocument::default().with(Field::Title, [name]);
-        IndexDocument::new(id, name.to_owned(), &fields, &Analysis::default(), b"{}".to_vec(), b"{}".to_vec())
+        IndexDocument::new(
+            id,
+            name.to_owned(),
+            &fields,
+            &Analysis::default(),
+            b"{}".to_vec(),
+            b"{}".to_vec(),
+        )
     }
 
     #[test]
@@ -360,7 +438,8 @@ mod tests {
         drop(writer);
         // The names of deletions that a killed process wrote before it could record them.
         let list = folder.path().join(".managed.json");
-        let mut managed: Vec<String> = serde_json::from_slice(&fs::read(&list).expect("read")).expect("names");
+        let mut managed: Vec<String> =
+            serde_json::from_slice(&fs::read(&list).expect("read")).expect("names");
         for stamp in 0..20 {
             let name = format!("{segment}.{stamp}.del");
             fs::write(folder.path().join(&name), b"unfinished").expect("written");

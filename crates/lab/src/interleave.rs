@@ -25,15 +25,20 @@ use std::collections::BTreeSet;
 /// ```
 #[must_use]
 pub fn interleave_rankings(rankings: &[&Ranking], depth: usize) -> Ranking {
-    let lists: Vec<Vec<&DatasetId>> =
-        rankings.iter().map(|ranking| ranking.iter().map(|scored| &scored.id).collect()).collect();
+    let lists: Vec<Vec<&DatasetId>> = rankings
+        .iter()
+        .map(|ranking| ranking.iter().map(|scored| &scored.id).collect())
+        .collect();
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     let (mut seen, mut merged) = (BTreeSet::new(), Vec::new());
     for rank in 0..longest {
         for id in lists.iter().filter_map(|list| list.get(rank).copied()) {
             if merged.len() < depth && seen.insert(id) {
                 let score = 1.0 / (merged.len() + 1) as f64;
-                merged.push(Scored { id: id.clone(), score });
+                merged.push(Scored {
+                    id: id.clone(),
+                    score,
+                });
             }
         }
     }
@@ -43,7 +48,10 @@ pub fn interleave_rankings(rankings: &[&Ranking], depth: usize) -> Ranking {
 /// Interleaves runs, topic by topic. A topic that a run lacks is taken from the others.
 #[must_use]
 pub fn interleave_runs(runs: &[Run], depth: usize) -> Run {
-    let topics: BTreeSet<&str> = runs.iter().flat_map(|run| run.iter().map(|(topic, _)| topic)).collect();
+    let topics: BTreeSet<&str> = runs
+        .iter()
+        .flat_map(|run| run.iter().map(|(topic, _)| topic))
+        .collect();
     let mut interleaved = Run::new("lodeseek-interleaved");
     for topic in topics {
         let rankings: Vec<&Ranking> = runs.iter().filter_map(|run| run.ranking(topic)).collect();
@@ -57,8 +65,10 @@ mod tests {
     use super::*;
 
     fn ranking(ids: &[&str]) -> Ranking {
-        let scored =
-            |(place, id): (usize, &&str)| Scored { id: DatasetId::new(*id).expect("id"), score: -(place as f64) };
+        let scored = |(place, id): (usize, &&str)| Scored {
+            id: DatasetId::new(*id).expect("id"),
+            score: -(place as f64),
+        };
         Ranking::from_scores(ids.iter().enumerate().map(scored).collect())
     }
 
@@ -68,10 +78,23 @@ mod tests {
 
     #[test]
     fn ranks_alternate_and_every_dataset_comes_once() {
-        let (one, other, short) = (ranking(&["a", "b", "c"]), ranking(&["c", "a", "d"]), ranking(&["e"]));
-        assert_eq!(ids(&interleave_rankings(&[&one, &other], 10)), ["a", "c", "b", "d"]);
-        assert_eq!(ids(&interleave_rankings(&[&other, &one], 10)), ["c", "a", "b", "d"]);
-        assert_eq!(ids(&interleave_rankings(&[&short, &one, &other], 3)), ["e", "a", "c"]);
+        let (one, other, short) = (
+            ranking(&["a", "b", "c"]),
+            ranking(&["c", "a", "d"]),
+            ranking(&["e"]),
+        );
+        assert_eq!(
+            ids(&interleave_rankings(&[&one, &other], 10)),
+            ["a", "c", "b", "d"]
+        );
+        assert_eq!(
+            ids(&interleave_rankings(&[&other, &one], 10)),
+            ["c", "a", "b", "d"]
+        );
+        assert_eq!(
+            ids(&interleave_rankings(&[&short, &one, &other], 3)),
+            ["e", "a", "c"]
+        );
         assert_eq!(interleave_rankings(&[], 10).len(), 0);
         // Among equal scores the higher identifier would come first: scores must differ to keep the order.
         let many: Vec<String> = (0..2000).map(|number| format!("d{number:04}")).collect();

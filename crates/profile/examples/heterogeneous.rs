@@ -13,15 +13,24 @@ use std::error::Error;
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let entities: u64 = std::env::args().nth(1).map_or(Ok(100_000), |count| count.parse())?;
+    let entities: u64 = std::env::args()
+        .nth(1)
+        .map_or(Ok(100_000), |count| count.parse())?;
     let graph = timed("graph", || generate(entities));
     println!("{:>9} triples", graph.len());
     timed("Profile", || Profile::new(&graph));
     timed("Schema", || Schema::new(&graph));
     let summary = timed("PatternSummary", || PatternSummary::new(&graph, 50));
-    println!("{:>9} entity patterns, {:?} link patterns", summary.entity_pattern_count, summary.link_pattern_count);
+    println!(
+        "{:>9} entity patterns, {:?} link patterns",
+        summary.entity_pattern_count, summary.link_pattern_count
+    );
     let patterns = timed("Patterns", || Patterns::new(&graph));
-    println!("{:>9} entity patterns, {} link patterns", patterns.len(), patterns.link_patterns().len());
+    println!(
+        "{:>9} entity patterns, {} link patterns",
+        patterns.len(),
+        patterns.link_patterns().len()
+    );
     Ok(())
 }
 
@@ -35,11 +44,15 @@ fn timed<T>(name: &str, compute: impl FnOnce() -> T) -> T {
 fn generate(entities: u64) -> TripleGraph {
     let mut random = Random(1);
     let mut builder = TripleGraphBuilder::new();
-    let iri = |kind: &str, number: u64| NamedNode::new_unchecked(format!("http://example.org/{kind}/{number}"));
+    let iri = |kind: &str, number: u64| {
+        NamedNode::new_unchecked(format!("http://example.org/{kind}/{number}"))
+    };
     for number in 0..entities {
         let entity = iri("entity", number);
         let class = iri("class", random.below(5));
-        builder.insert(Triple::new(entity.clone(), NamedNode::new_unchecked(rdf::TYPE), class).as_ref());
+        builder.insert(
+            Triple::new(entity.clone(), NamedNode::new_unchecked(rdf::TYPE), class).as_ref(),
+        );
         let label = Literal::from(format!("Entity {number}"));
         builder.insert(Triple::new(entity.clone(), iri("property", 0), label).as_ref());
         for _ in 0..3 {
@@ -56,7 +69,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
 }

@@ -4,7 +4,11 @@
 //!
 //! The default IRI of the dataset is `http://example.org/dataset`.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example prints its results")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example prints its results"
+)]
 
 use lodeseek_profile::Profile;
 use lodeseek_rdf::TripleGraphBuilder;
@@ -18,10 +22,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Some(path) = arguments.next() else {
         return Err("usage: profile_dump DUMP [DATASET_IRI]".into());
     };
-    let dataset = NamedNode::new(arguments.next().unwrap_or_else(|| "http://example.org/dataset".to_owned()))?;
+    let dataset = NamedNode::new(
+        arguments
+            .next()
+            .unwrap_or_else(|| "http://example.org/dataset".to_owned()),
+    )?;
 
     let mut builder = TripleGraphBuilder::new();
-    let reports = DumpReader::default().read_file(Path::new(&path), &path, dataset.as_str(), &mut builder);
+    let reports =
+        DumpReader::default().read_file(Path::new(&path), &path, dataset.as_str(), &mut builder);
     for problem in reports.iter().flat_map(|report| &report.problems) {
         eprintln!("warning: {path}: {problem}");
     }

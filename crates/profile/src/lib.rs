@@ -9,8 +9,8 @@ mod void;
 
 pub use linkage::Linkage;
 pub use pattern::{
-    CountedLinkPattern, Element, EntityPattern, LinkPattern, LinkPatternCount, LinkPatternId, PatternId,
-    PatternSummary, Patterns,
+    CountedLinkPattern, Element, EntityPattern, LinkPattern, LinkPatternCount, LinkPatternId,
+    PatternId, PatternSummary, Patterns,
 };
 pub use schema::{Schema, SchemaEdge, SchemaNode};
 pub use shapes::{NodeKinds, NodeShape, PropertyShape, Shapes};
@@ -100,12 +100,23 @@ impl Profile {
     #[must_use]
     pub fn summary(&self, graph: &TripleGraph, longest: usize) -> Summary {
         let named = |counts: &[(TermId, u64)]| -> Vec<(String, u64)> {
-            let names = counts.iter().map(|&(id, count)| (graph.term(id).text(), count));
-            let short = names.filter(|(name, _)| name.len() <= MAX_NAME).take(longest);
-            short.map(|(name, count)| (name.to_owned(), count)).collect()
+            let names = counts
+                .iter()
+                .map(|&(id, count)| (graph.term(id).text(), count));
+            let short = names
+                .filter(|(name, _)| name.len() <= MAX_NAME)
+                .take(longest);
+            short
+                .map(|(name, count)| (name.to_owned(), count))
+                .collect()
         };
         let cut = |counts: &[(String, u64)]| {
-            counts.iter().filter(|(name, _)| name.len() <= MAX_NAME).take(longest).cloned().collect()
+            counts
+                .iter()
+                .filter(|(name, _)| name.len() <= MAX_NAME)
+                .take(longest)
+                .cloned()
+                .collect()
         };
         Summary {
             triples: self.triples,
@@ -124,7 +135,10 @@ impl Profile {
 
 /// A profile with names instead of term ids. [`Profile`] defines the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of `Profile`; the two counts are the lengths of the whole lists")]
+#[expect(
+    missing_docs,
+    reason = "the fields are those of `Profile`; the two counts are the lengths of the whole lists"
+)]
 pub struct Summary {
     pub triples: u64,
     pub entities: u64,
@@ -155,7 +169,12 @@ fn vocabularies(
             *counts.entry(namespace).or_default() += count;
         }
     }
-    sorted(counts.into_iter().map(|(namespace, count)| (namespace.to_owned(), count)).collect())
+    sorted(
+        counts
+            .into_iter()
+            .map(|(namespace, count)| (namespace.to_owned(), count))
+            .collect(),
+    )
 }
 
 fn languages(graph: &TripleGraph) -> Vec<(String, u64)> {
@@ -199,10 +218,19 @@ mod tests {
              e:a a v:City ; v:name \"A\"@en, \"Ä\"@de ; v:near e:b, <http://dbpedia.org/resource/X> .
              e:b a v:City ; v:near e:a ; v:size 3 .",
         );
-        assert_eq!((summary.triples, summary.entities, summary.literals), (8, 3, 3));
+        assert_eq!(
+            (summary.triples, summary.entities, summary.literals),
+            (8, 3, 3)
+        );
         assert_eq!(summary.classes, [("http://v.org/ns#City".to_owned(), 2)]);
-        assert_eq!(summary.properties[0], ("http://v.org/ns#near".to_owned(), 3));
-        assert_eq!(summary.languages, [("de".to_owned(), 1), ("en".to_owned(), 1)]);
+        assert_eq!(
+            summary.properties[0],
+            ("http://v.org/ns#near".to_owned(), 3)
+        );
+        assert_eq!(
+            summary.languages,
+            [("de".to_owned(), 1), ("en".to_owned(), 1)]
+        );
         assert_eq!(summary.links, [("http://dbpedia.org/".to_owned(), 1)]);
         assert_eq!(summary.vocabularies[0], ("http://v.org/ns#".to_owned(), 8));
     }
@@ -210,11 +238,17 @@ mod tests {
     #[test]
     fn long_names_are_not_listed() {
         let long = "a".repeat(MAX_NAME);
-        let summary =
-            profile_of(&format!("<e:s> a <e:{long}> , <e:C> ; <http://e.org/{long}/p> 1 ; <http://e.org/p> 1 ."));
+        let summary = profile_of(&format!(
+            "<e:s> a <e:{long}> , <e:C> ; <http://e.org/{long}/p> 1 ; <http://e.org/p> 1 ."
+        ));
         assert_eq!((summary.class_count, summary.property_count), (2, 3));
         assert_eq!((summary.classes.len(), summary.properties.len()), (1, 2));
-        assert!(summary.vocabularies.iter().all(|(name, _)| name.len() <= MAX_NAME));
+        assert!(
+            summary
+                .vocabularies
+                .iter()
+                .all(|(name, _)| name.len() <= MAX_NAME)
+        );
     }
 
     #[test]

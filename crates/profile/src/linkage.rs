@@ -23,15 +23,24 @@ impl Linkage {
     pub fn new(graph: &TripleGraph) -> Self {
         let described = |id: &TermId| !graph.subject_range(*id).is_empty();
         let mut spaces: FxHashMap<&str, u64> = FxHashMap::default();
-        let described = graph.iris().filter(described).filter_map(|id| uri_space(graph.term(id).text()));
+        let described = graph
+            .iris()
+            .filter(described)
+            .filter_map(|id| uri_space(graph.term(id).text()));
         // IRIs are sorted: those of one space are consecutive.
         for (space, count) in runs(described) {
             *spaces.entry(space).or_default() += count;
         }
         let own: FxHashSet<&str> = spaces.keys().copied().collect();
         let targets = external(graph, &own);
-        let spaces = spaces.into_iter().map(|(space, count)| (space.to_owned(), count)).collect();
-        Self { spaces: sorted(spaces), targets: sorted(targets) }
+        let spaces = spaces
+            .into_iter()
+            .map(|(space, count)| (space.to_owned(), count))
+            .collect();
+        Self {
+            spaces: sorted(spaces),
+            targets: sorted(targets),
+        }
     }
 
     /// Returns the numbers of links by URI space.
@@ -42,7 +51,12 @@ impl Linkage {
                 *counts.entry(space).or_default() += triples;
             }
         }
-        sorted(counts.into_iter().map(|(space, count)| (space.to_owned(), count)).collect())
+        sorted(
+            counts
+                .into_iter()
+                .map(|(space, count)| (space.to_owned(), count))
+                .collect(),
+        )
     }
 }
 
@@ -62,7 +76,11 @@ fn runs<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<(&'t str, u64)> {
 fn external(graph: &TripleGraph, own: &FxHashSet<&str>) -> FxHashMap<TermId, u64> {
     let kind = graph.iri(rdf::TYPE);
     let mut targets = FxHashMap::default();
-    for triple in graph.triples().iter().filter(|triple| Some(triple.predicate) != kind) {
+    for triple in graph
+        .triples()
+        .iter()
+        .filter(|triple| Some(triple.predicate) != kind)
+    {
         let object = triple.object;
         if graph.is_iri(object)
             && graph.subject_range(object).is_empty()
@@ -90,9 +108,25 @@ mod tests {
         DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
         let graph = builder.finish();
         let linkage = Linkage::new(&graph);
-        assert_eq!(linkage.spaces, [("http://e.org/".to_owned(), 2), ("http://other.org/".to_owned(), 1)]);
-        let named: Vec<_> = linkage.targets.iter().map(|&(id, count)| (graph.term(id).text(), count)).collect();
-        assert_eq!(named, [("http://dbpedia.org/x", 2), ("http://dbpedia.org/y", 1)]);
-        assert_eq!(Profile::new(&graph).links, [("http://dbpedia.org/".to_owned(), 3)]);
+        assert_eq!(
+            linkage.spaces,
+            [
+                ("http://e.org/".to_owned(), 2),
+                ("http://other.org/".to_owned(), 1)
+            ]
+        );
+        let named: Vec<_> = linkage
+            .targets
+            .iter()
+            .map(|&(id, count)| (graph.term(id).text(), count))
+            .collect();
+        assert_eq!(
+            named,
+            [("http://dbpedia.org/x", 2), ("http://dbpedia.org/y", 1)]
+        );
+        assert_eq!(
+            Profile::new(&graph).links,
+            [("http://dbpedia.org/".to_owned(), 3)]
+        );
     }
 }

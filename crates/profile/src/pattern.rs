@@ -84,17 +84,35 @@ impl<'p> EntityPattern<'p> {
 
     /// Iterates over the classes.
     pub fn classes(&self) -> impl Iterator<Item = TermId> + use<'p> {
-        self.elements.iter().filter_map(|element| if let Element::Class(class) = element { Some(*class) } else { None })
+        self.elements.iter().filter_map(|element| {
+            if let Element::Class(class) = element {
+                Some(*class)
+            } else {
+                None
+            }
+        })
     }
 
     /// Iterates over the outgoing properties.
     pub fn outgoing(&self) -> impl Iterator<Item = TermId> + use<'p> {
-        self.elements.iter().filter_map(|element| if let Element::Outgoing(id) = element { Some(*id) } else { None })
+        self.elements.iter().filter_map(|element| {
+            if let Element::Outgoing(id) = element {
+                Some(*id)
+            } else {
+                None
+            }
+        })
     }
 
     /// Iterates over the incoming properties.
     pub fn incoming(&self) -> impl Iterator<Item = TermId> + use<'p> {
-        self.elements.iter().filter_map(|element| if let Element::Incoming(id) = element { Some(*id) } else { None })
+        self.elements.iter().filter_map(|element| {
+            if let Element::Incoming(id) = element {
+                Some(*id)
+            } else {
+                None
+            }
+        })
     }
 }
 
@@ -157,23 +175,39 @@ impl Patterns {
         let numbering = Numbering::new(graph, kind);
         let described = numbering.describe(graph, kind);
         let entities = entities(graph, kind);
-        let (numbers, first) = by_frequency(entities.iter().map(|entity| described.row(entity.index())));
+        let (numbers, first) =
+            by_frequency(entities.iter().map(|entity| described.row(entity.index())));
         let mut pattern_of = vec![NONE; graph.term_count()];
         for (entity, &number) in entities.iter().zip(&numbers) {
             pattern_of[entity.index()] = number;
         }
         let elements = Rows::from_rows(first.iter().map(|&place| {
-            described.row(entities[place as usize].index()).iter().map(|&code| numbering.elements[code as usize])
+            described
+                .row(entities[place as usize].index())
+                .iter()
+                .map(|&code| numbering.elements[code as usize])
         }));
-        let members = Rows::grouped(first.len(), numbers.iter().copied().zip(entities.iter().copied()));
-        Self { entities, pattern_of, elements, members, ..Self::default() }
+        let members = Rows::grouped(
+            first.len(),
+            numbers.iter().copied().zip(entities.iter().copied()),
+        );
+        Self {
+            entities,
+            pattern_of,
+            elements,
+            members,
+            ..Self::default()
+        }
     }
 
     fn find_links(&mut self, graph: &TripleGraph) {
         let kind = graph.iri(rdf::TYPE);
         let (mut places, mut keys) = (Vec::new(), Vec::new());
         for (place, triple) in graph.triples().iter().enumerate() {
-            if let Some(key) = is_link(graph, kind, triple).then(|| self.key(triple)).flatten() {
+            if let Some(key) = is_link(graph, kind, triple)
+                .then(|| self.key(triple))
+                .flatten()
+            {
                 places.push(place as u32);
                 keys.push(key);
             }
@@ -188,8 +222,15 @@ impl Patterns {
     }
 
     fn key(&self, triple: &Triple) -> Option<LinkPattern> {
-        let (subject, object) = (self.pattern_of(triple.subject)?, self.pattern_of(triple.object)?);
-        Some(LinkPattern { subject, property: triple.predicate, object })
+        let (subject, object) = (
+            self.pattern_of(triple.subject)?,
+            self.pattern_of(triple.object)?,
+        );
+        Some(LinkPattern {
+            subject,
+            property: triple.predicate,
+            object,
+        })
     }
 
     /// Returns all entities, sorted.
@@ -201,7 +242,11 @@ impl Patterns {
     /// Returns the pattern of a term; `None` if it is not an entity.
     #[must_use]
     pub fn pattern_of(&self, entity: TermId) -> Option<PatternId> {
-        self.pattern_of.get(entity.index()).copied().filter(|&id| id != NONE).map(PatternId)
+        self.pattern_of
+            .get(entity.index())
+            .copied()
+            .filter(|&id| id != NONE)
+            .map(PatternId)
     }
 
     /// Returns the number of entity description patterns.
@@ -219,7 +264,11 @@ impl Patterns {
     /// Returns the entity description pattern of an id from these patterns.
     #[must_use]
     pub fn pattern(&self, id: PatternId) -> EntityPattern<'_> {
-        EntityPattern { id, elements: self.elements.row(id.index()), entities: self.members.row(id.index()) }
+        EntityPattern {
+            id,
+            elements: self.elements.row(id.index()),
+            entities: self.members.row(id.index()),
+        }
     }
 
     /// Iterates over the entity description patterns, most frequent first.
@@ -254,7 +303,11 @@ impl Patterns {
     /// Returns the link pattern of the triple at an index in [`TripleGraph::triples`]; `None` if it is not a link.
     #[must_use]
     pub fn link_pattern_of(&self, place: usize) -> Option<LinkPatternId> {
-        self.link_pattern_of.get(place).copied().filter(|&id| id != NONE).map(LinkPatternId)
+        self.link_pattern_of
+            .get(place)
+            .copied()
+            .filter(|&id| id != NONE)
+            .map(LinkPatternId)
     }
 }
 
@@ -271,7 +324,12 @@ fn entities(graph: &TripleGraph, kind: Option<TermId>) -> Vec<TermId> {
             marks[triple.object.index()] = true;
         }
     }
-    marks.iter().enumerate().filter(|(_, mark)| **mark).map(|(term, _)| TermId(term as u32)).collect()
+    marks
+        .iter()
+        .enumerate()
+        .filter(|(_, mark)| **mark)
+        .map(|(term, _)| TermId(term as u32))
+        .collect()
 }
 
 /// Dense numbers of the elements, in the order of [`Element`].
@@ -286,7 +344,10 @@ struct Numbering {
 
 impl Numbering {
     fn new(graph: &TripleGraph, kind: Option<TermId>) -> Self {
-        let (mut class, mut property) = (vec![NONE; graph.term_count()], vec![NONE; graph.term_count()]);
+        let (mut class, mut property) = (
+            vec![NONE; graph.term_count()],
+            vec![NONE; graph.term_count()],
+        );
         for triple in graph.triples() {
             if Some(triple.predicate) != kind {
                 property[triple.predicate.index()] = 0;
@@ -296,7 +357,11 @@ impl Numbering {
         }
         let mut elements = Vec::new();
         let mut number = |marks: &mut [u32], element: fn(TermId) -> Element| {
-            for (term, mark) in marks.iter_mut().enumerate().filter(|(_, mark)| **mark != NONE) {
+            for (term, mark) in marks
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, mark)| **mark != NONE)
+            {
                 *mark = elements.len() as u32;
                 elements.push(element(TermId(term as u32)));
             }
@@ -305,7 +370,12 @@ impl Numbering {
         let classes = number(&mut class, Element::Class);
         let properties = number(&mut property, Element::Outgoing) - classes;
         number(&mut property.clone(), Element::Incoming);
-        Self { elements, class, property, properties }
+        Self {
+            elements,
+            class,
+            property,
+            properties,
+        }
     }
 
     /// Calls `found` with every (term, element) of the triples, repetitions included.
@@ -366,8 +436,14 @@ fn by_frequency<K: Hash + Ord + Copy>(keys: impl Iterator<Item = K>) -> (Vec<u32
     for (new, &old) in order.iter().enumerate() {
         rank[old as usize] = new as u32;
     }
-    let ranked = numbers.into_iter().map(|number| rank[number as usize]).collect();
-    (ranked, order.iter().map(|&old| seen[old as usize].1).collect())
+    let ranked = numbers
+        .into_iter()
+        .map(|number| rank[number as usize])
+        .collect();
+    (
+        ranked,
+        order.iter().map(|&old| seen[old as usize].1).collect(),
+    )
 }
 
 /// Lists of different lengths, stored one after another in one allocation.
@@ -380,7 +456,10 @@ struct Rows<T> {
 
 impl<T> Default for Rows<T> {
     fn default() -> Self {
-        Self { starts: vec![0], values: Vec::new() }
+        Self {
+            starts: vec![0],
+            values: Vec::new(),
+        }
     }
 }
 
@@ -403,7 +482,12 @@ impl<T: Copy> Rows<T> {
         for row in 1..starts.len() {
             starts[row] += starts[row - 1];
         }
-        let Some((_, filler)) = pairs.clone().next() else { return Self { starts, values: Vec::new() } };
+        let Some((_, filler)) = pairs.clone().next() else {
+            return Self {
+                starts,
+                values: Vec::new(),
+            };
+        };
         let mut values = vec![filler; starts[count]];
         let mut next = starts.clone();
         for (row, value) in pairs {

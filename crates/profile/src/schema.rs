@@ -162,25 +162,41 @@ impl NumberedSchema {
             *linked.entry(from).or_default() += count;
             *linked.entry(to).or_default() += count;
         }
-        let weight = |class: &Class| described.counts[class] + linked.get(class).copied().unwrap_or_default();
+        let weight = |class: &Class| {
+            described.counts[class] + linked.get(class).copied().unwrap_or_default()
+        };
         let mut classes: Vec<Class> = described.counts.keys().copied().collect();
         classes.sort_unstable_by_key(|class| (std::cmp::Reverse(weight(class)), *class));
         let more_nodes = classes.len().saturating_sub(NODES) as u64;
         classes.truncate(NODES);
         classes.sort_unstable_by_key(|class| (std::cmp::Reverse(described.counts[class]), *class));
-        let places: FxHashMap<Class, usize> =
-            classes.iter().enumerate().map(|(place, class)| (*class, place)).collect();
+        let places: FxHashMap<Class, usize> = classes
+            .iter()
+            .enumerate()
+            .map(|(place, class)| (*class, place))
+            .collect();
         let total = edges.len();
         let mut edges = shown(edges, &places);
         edges.truncate(EDGES);
         let more_edges = (total - edges.len()) as u64;
-        Ok(Self { nodes: described.nodes(graph, &classes)?, edges, more_nodes, more_edges })
+        Ok(Self {
+            nodes: described.nodes(graph, &classes)?,
+            edges,
+            more_nodes,
+            more_edges,
+        })
     }
 
     /// Returns the terms that need a name.
     fn terms(&self) -> BTreeSet<TermId> {
-        let nodes = self.nodes.iter().flat_map(|(class, _, examples)| class.iter().chain(examples));
-        nodes.copied().chain(self.edges.iter().map(|edge| edge.2)).collect()
+        let nodes = self
+            .nodes
+            .iter()
+            .flat_map(|(class, _, examples)| class.iter().chain(examples));
+        nodes
+            .copied()
+            .chain(self.edges.iter().map(|edge| edge.2))
+            .collect()
     }
 
     /// Replaces ids by names. Longer names of classes and properties are cut, and end with an ellipsis.
@@ -197,9 +213,18 @@ impl NumberedSchema {
             class: class.map(&name),
             entities,
             // A part of an IRI names another entity.
-            examples: examples.into_iter().map(&full_name).filter(|name| name.len() <= MAX_NAME).collect(),
+            examples: examples
+                .into_iter()
+                .map(&full_name)
+                .filter(|name| name.len() <= MAX_NAME)
+                .collect(),
         };
-        let edge = |(triples, from, property, to)| SchemaEdge { from, property: name(property), to, triples };
+        let edge = |(triples, from, property, to)| SchemaEdge {
+            from,
+            property: name(property),
+            to,
+            triples,
+        };
         Schema {
             nodes: self.nodes.into_iter().map(node).collect(),
             edges: self.edges.into_iter().map(edge).collect(),
@@ -216,9 +241,13 @@ fn shown(
 ) -> Vec<(u64, usize, TermId, usize)> {
     let mut kept: Vec<(u64, usize, TermId, usize)> = edges
         .into_iter()
-        .filter_map(|((from, property, to), triples)| Some((triples, *places.get(&from)?, property, *places.get(&to)?)))
+        .filter_map(|((from, property, to), triples)| {
+            Some((triples, *places.get(&from)?, property, *places.get(&to)?))
+        })
         .collect();
-    kept.sort_unstable_by_key(|&(triples, from, property, to)| (std::cmp::Reverse(triples), from, to, property));
+    kept.sort_unstable_by_key(|&(triples, from, property, to)| {
+        (std::cmp::Reverse(triples), from, to, property)
+    });
     kept
 }
 
@@ -250,7 +279,8 @@ impl EntityClasses {
             let start = classes.len();
             classes.extend(description.classes.iter().map(|class| Some(*class)));
             if classes.len() > start + CLASSES {
-                classes[start..].sort_unstable_by_key(|class| (std::cmp::Reverse(counts[class]), *class));
+                classes[start..]
+                    .sort_unstable_by_key(|class| (std::cmp::Reverse(counts[class]), *class));
                 classes.truncate(start + CLASSES);
             }
             if classes.len() == start {
@@ -262,17 +292,27 @@ impl EntityClasses {
         if untyped > 0 {
             counts.insert(None, untyped);
         }
-        Ok(Self { kind, counts, classes, starts })
+        Ok(Self {
+            kind,
+            counts,
+            classes,
+            starts,
+        })
     }
 
     /// Returns the classes for which an entity counts; none for a term that the graph does not describe.
     fn classes(&self, entity: TermId) -> &[Class] {
         // Terms after the last subject have no start.
-        let Some(&end) = self.starts.get(entity.index() + 1) else { return &[] };
+        let Some(&end) = self.starts.get(entity.index() + 1) else {
+            return &[];
+        };
         &self.classes[self.starts[entity.index()] as usize..end as usize]
     }
 
-    fn edges(&self, graph: &impl TripleSource) -> io::Result<FxHashMap<(Class, TermId, Class), u64>> {
+    fn edges(
+        &self,
+        graph: &impl TripleSource,
+    ) -> io::Result<FxHashMap<(Class, TermId, Class), u64>> {
         let mut edges = FxHashMap::default();
         for triple in graph.each()? {
             let triple = triple?;
@@ -288,36 +328,61 @@ impl EntityClasses {
         Ok(edges)
     }
 
-    fn nodes(&self, graph: &impl TripleSource, classes: &[Class]) -> io::Result<Vec<(Class, u64, Vec<TermId>)>> {
+    fn nodes(
+        &self,
+        graph: &impl TripleSource,
+        classes: &[Class],
+    ) -> io::Result<Vec<(Class, u64, Vec<TermId>)>> {
         let mut examples = self.examples(graph, &classes[..classes.len().min(EXAMPLE_CLASSES)])?;
-        let node = |class: &Class| (*class, self.counts[class], examples.remove(class).unwrap_or_default());
+        let node = |class: &Class| {
+            (
+                *class,
+                self.counts[class],
+                examples.remove(class).unwrap_or_default(),
+            )
+        };
         Ok(classes.iter().map(node).collect())
     }
 
     /// Returns the entities with the most properties for some classes, IRIs before blank nodes. Ties keep the order of
     /// the graph.
-    fn examples(&self, graph: &impl TripleSource, classes: &[Class]) -> io::Result<FxHashMap<Class, Vec<TermId>>> {
+    fn examples(
+        &self,
+        graph: &impl TripleSource,
+        classes: &[Class],
+    ) -> io::Result<FxHashMap<Class, Vec<TermId>>> {
         let mut best: FxHashMap<Class, Vec<(bool, usize, TermId)>> =
             classes.iter().map(|class| (*class, Vec::new())).collect();
         each_description(graph, self.kind, |description| {
             let rank = (graph.is_iri(description.subject), description.properties);
             for class in self.classes(description.subject) {
-                let Some(best) = best.get_mut(class) else { continue };
-                let place = best.partition_point(|&(is_iri, properties, _)| (is_iri, properties) >= rank);
+                let Some(best) = best.get_mut(class) else {
+                    continue;
+                };
+                let place =
+                    best.partition_point(|&(is_iri, properties, _)| (is_iri, properties) >= rank);
                 if place < EXAMPLES {
                     best.insert(place, (rank.0, rank.1, description.subject));
                     best.truncate(EXAMPLES);
                 }
             }
         })?;
-        let ids = |best: Vec<(bool, usize, TermId)>| best.into_iter().map(|(_, _, id)| id).collect();
-        Ok(best.into_iter().map(|(class, best)| (class, ids(best))).collect())
+        let ids =
+            |best: Vec<(bool, usize, TermId)>| best.into_iter().map(|(_, _, id)| id).collect();
+        Ok(best
+            .into_iter()
+            .map(|(class, best)| (class, ids(best)))
+            .collect())
     }
 }
 
 /// Returns the IRI, or the blank node in the form `_:b0`.
 fn name(text: &str, is_iri: bool) -> String {
-    if is_iri { text.to_owned() } else { format!("_:{text}") }
+    if is_iri {
+        text.to_owned()
+    } else {
+        format!("_:{text}")
+    }
 }
 
 /// A subject, its classes and the number of its distinct properties.
@@ -347,7 +412,11 @@ fn each_description(
                     classes.clear();
                 }
                 last = None;
-                EntityDescription { subject: triple.subject, classes, properties: 0 }
+                EntityDescription {
+                    subject: triple.subject,
+                    classes,
+                    properties: 0,
+                }
             }
         };
         if last != Some(triple.predicate) {
@@ -385,14 +454,37 @@ mod tests {
             "@prefix : <http://e.org/> . :a a :Person ; :knows :b, :c ; :name \"A\" ; :in :rome ; :sees :nobody .
              :b a :Person ; :knows :a . :c a :Person . :rome a :City, :Place ; :mayor [ :name \"M\" ] .",
         );
-        let class = |place: usize| schema.nodes[place].class.as_deref().unwrap_or("none").replace("http://e.org/", "");
-        let nodes: Vec<_> = (0..schema.nodes.len()).map(|place| (class(place), schema.nodes[place].entities)).collect();
-        let expected = [("Person", 3), ("none", 1), ("City", 1), ("Place", 1)].map(|(name, n)| (name.to_owned(), n));
+        let class = |place: usize| {
+            schema.nodes[place]
+                .class
+                .as_deref()
+                .unwrap_or("none")
+                .replace("http://e.org/", "")
+        };
+        let nodes: Vec<_> = (0..schema.nodes.len())
+            .map(|place| (class(place), schema.nodes[place].entities))
+            .collect();
+        let expected = [("Person", 3), ("none", 1), ("City", 1), ("Place", 1)]
+            .map(|(name, n)| (name.to_owned(), n));
         assert_eq!(nodes, expected);
-        let edges: Vec<_> = schema.edges.iter().map(|e| (class(e.from), class(e.to), e.triples)).collect();
-        assert!(edges[0] == ("Person".to_owned(), "Person".to_owned(), 3), "{edges:?}");
-        assert_eq!(edges.len(), 5, "to City and Place, from both to the node of no class: {edges:?}");
-        assert_eq!(schema.nodes[0].examples, ["http://e.org/a", "http://e.org/b", "http://e.org/c"]);
+        let edges: Vec<_> = schema
+            .edges
+            .iter()
+            .map(|e| (class(e.from), class(e.to), e.triples))
+            .collect();
+        assert!(
+            edges[0] == ("Person".to_owned(), "Person".to_owned(), 3),
+            "{edges:?}"
+        );
+        assert_eq!(
+            edges.len(),
+            5,
+            "to City and Place, from both to the node of no class: {edges:?}"
+        );
+        assert_eq!(
+            schema.nodes[0].examples,
+            ["http://e.org/a", "http://e.org/b", "http://e.org/c"]
+        );
         assert_eq!(schema.nodes[1].examples, ["_:b0"]);
         assert_eq!((schema.more_nodes, schema.more_edges), (0, 0));
     }
@@ -436,12 +528,23 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_counted() {
-        let classes: String =
-            (0..40).map(|n| format!(":e{n} a :C{n} ; :p{n} :e{} . :f{n} a :C{n} .\n", (n + 1) % 40)).collect();
+        let classes: String = (0..40)
+            .map(|n| {
+                format!(
+                    ":e{n} a :C{n} ; :p{n} :e{} . :f{n} a :C{n} .\n",
+                    (n + 1) % 40
+                )
+            })
+            .collect();
         let schema = schema_of(&format!("@prefix : <http://e.org/> .\n{classes}"));
         assert_eq!((schema.nodes.len(), schema.more_nodes), (NODES, 10));
         assert_eq!(schema.edges.len() as u64 + schema.more_edges, 40);
-        assert!(schema.edges.iter().all(|edge| edge.from < NODES && edge.to < NODES));
+        assert!(
+            schema
+                .edges
+                .iter()
+                .all(|edge| edge.from < NODES && edge.to < NODES)
+        );
         assert!(schema_of("").is_empty());
     }
 }

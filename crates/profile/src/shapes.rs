@@ -12,8 +12,8 @@ use lodeseek_rdf::vocab::{dcterms, rdf, rdfs, sh};
 use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use oxsdatatypes::{
-    Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, GDay, GMonth, GMonthDay, GYear,
-    GYearMonth, Integer, Time, YearMonthDuration,
+    Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, GDay, GMonth,
+    GMonthDay, GYear, GYearMonth, Integer, Time, YearMonthDuration,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -110,14 +110,27 @@ impl Shapes {
         let classes = Classes::new(graph);
         let statistics = Statistics::new(graph, &classes);
         let nodes = statistics.into_shapes(graph, &classes);
-        Self { nodes, more_classes: classes.more }
+        Self {
+            nodes,
+            more_classes: classes.more,
+        }
     }
 
     /// Returns the shapes as triples. `iri` is the IRI of the shapes graph: shapes have it with a fragment. `dataset` is
     /// its source.
     #[must_use]
-    pub fn to_shacl(&self, graph: &TripleGraph, iri: &NamedNode, dataset: &NamedNode) -> Vec<Triple> {
-        let mut out = Shacl { graph, iri, triples: Vec::new(), lists: 0 };
+    pub fn to_shacl(
+        &self,
+        graph: &TripleGraph,
+        iri: &NamedNode,
+        dataset: &NamedNode,
+    ) -> Vec<Triple> {
+        let mut out = Shacl {
+            graph,
+            iri,
+            triples: Vec::new(),
+            lists: 0,
+        };
         out.add(iri, dcterms::SOURCE, dataset.clone());
         if self.more_classes > 0 {
             let note = format!("{} less frequent classes have no shape.", self.more_classes);
@@ -143,7 +156,12 @@ struct Classes {
 impl Classes {
     fn new(graph: &TripleGraph) -> Self {
         let kind = graph.iri(rdf::TYPE);
-        let typed = || graph.triples().iter().filter(|t| Some(t.predicate) == kind && graph.is_iri(t.object));
+        let typed = || {
+            graph
+                .triples()
+                .iter()
+                .filter(|t| Some(t.predicate) == kind && graph.is_iri(t.object))
+        };
         let mut direct: FxHashMap<TermId, u64> = FxHashMap::default();
         for triple in typed() {
             *direct.entry(triple.object).or_default() += 1;
@@ -155,8 +173,15 @@ impl Classes {
         let superclasses = superclasses(graph, &shaped);
         let mut instances = vec![0; graph.term_count()];
         // Blank nodes may be classes below a shaped one.
-        for triple in graph.triples().iter().filter(|triple| Some(triple.predicate) == kind) {
-            instances[triple.subject.index()] |= superclasses.get(&triple.object).copied().unwrap_or_default();
+        for triple in graph
+            .triples()
+            .iter()
+            .filter(|triple| Some(triple.predicate) == kind)
+        {
+            instances[triple.subject.index()] |= superclasses
+                .get(&triple.object)
+                .copied()
+                .unwrap_or_default();
         }
         let mut counts = vec![0; shaped.len()];
         for set in &instances {
@@ -164,7 +189,12 @@ impl Classes {
                 counts[class] += 1;
             }
         }
-        Self { shaped, more, instances, counts }
+        Self {
+            shaped,
+            more,
+            instances,
+            counts,
+        }
     }
 }
 
@@ -172,8 +202,15 @@ impl Classes {
 fn superclasses(graph: &TripleGraph, shaped: &[TermId]) -> FxHashMap<TermId, ClassSet> {
     let mut subclasses: FxHashMap<TermId, Vec<TermId>> = FxHashMap::default();
     if let Some(property) = graph.iri(rdfs::SUB_CLASS_OF) {
-        for triple in graph.triples().iter().filter(|triple| triple.predicate == property) {
-            subclasses.entry(triple.object).or_default().push(triple.subject);
+        for triple in graph
+            .triples()
+            .iter()
+            .filter(|triple| triple.predicate == property)
+        {
+            subclasses
+                .entry(triple.object)
+                .or_default()
+                .push(triple.subject);
         }
     }
     let mut sets: FxHashMap<TermId, ClassSet> = FxHashMap::default();
@@ -216,7 +253,9 @@ impl Datatypes {
         let mut known: FxHashMap<&str, DatatypeNumber> = FxHashMap::default();
         let mut numbers = vec![UNSTATED; graph.term_count()];
         for id in graph.literals() {
-            let TermRef::Literal { lexical, kind } = graph.term(id) else { continue };
+            let TermRef::Literal { lexical, kind } = graph.term(id) else {
+                continue;
+            };
             let datatype = match kind {
                 LiteralKind::Plain => "http://www.w3.org/2001/XMLSchema#string",
                 LiteralKind::Language(_) => LANG_STRING,
@@ -244,8 +283,14 @@ fn is_well_formed(lexical: &str, datatype: &str) -> bool {
     if datatype == LANG_STRING {
         return true;
     }
-    let Some(name) = datatype.strip_prefix(XSD) else { return !datatype.starts_with(rdf::NAMESPACE) };
-    let in_range = |first: i64, last: i64| lexical.parse().is_ok_and(|number: i64| (first..=last).contains(&number));
+    let Some(name) = datatype.strip_prefix(XSD) else {
+        return !datatype.starts_with(rdf::NAMESPACE);
+    };
+    let in_range = |first: i64, last: i64| {
+        lexical
+            .parse()
+            .is_ok_and(|number: i64| (first..=last).contains(&number))
+    };
     match name {
         "string" | "anyURI" => true,
         "boolean" => Boolean::from_str(lexical).is_ok(),
@@ -304,10 +349,20 @@ struct Values {
 
 impl Values {
     fn new() -> Self {
-        Self { kinds: NodeKinds::default(), datatypes: Some(Vec::new()), classes: ClassSet::MAX }
+        Self {
+            kinds: NodeKinds::default(),
+            datatypes: Some(Vec::new()),
+            classes: ClassSet::MAX,
+        }
     }
 
-    fn add(&mut self, graph: &TripleGraph, value: TermId, classes: &Classes, datatypes: &Datatypes) {
+    fn add(
+        &mut self,
+        graph: &TripleGraph,
+        value: TermId,
+        classes: &Classes,
+        datatypes: &Datatypes,
+    ) {
         if graph.is_literal(value) {
             self.kinds.literal = true;
             self.classes = 0;
@@ -324,7 +379,9 @@ impl Values {
     }
 
     fn add_datatype(&mut self, number: DatatypeNumber) {
-        let Some(known) = &mut self.datatypes else { return };
+        let Some(known) = &mut self.datatypes else {
+            return;
+        };
         if let Err(place) = known.binary_search(&number) {
             known.insert(place, number);
         }
@@ -358,18 +415,25 @@ impl Statistics {
         let datatypes = Datatypes::new(graph);
         let mut usage: FxHashMap<(usize, TermId), Usage> = FxHashMap::default();
         // The triples of a graph are sorted by subject, then by property.
-        let groups =
-            graph.triples().chunk_by(|one, next| (one.subject, one.predicate) == (next.subject, next.predicate));
+        let groups = graph
+            .triples()
+            .chunk_by(|one, next| (one.subject, one.predicate) == (next.subject, next.predicate));
         for group in groups.filter(|group| Some(group[0].predicate) != kind) {
             let set = classes.instances[group[0].subject.index()];
             if set == 0 {
                 continue;
             }
             let mut values = Values::new();
-            group.iter().for_each(|triple| values.add(graph, triple.object, classes, &datatypes));
+            group
+                .iter()
+                .for_each(|triple| values.add(graph, triple.object, classes, &datatypes));
             for class in members(set) {
                 let usage = usage.entry((class, group[0].predicate));
-                let usage = usage.or_insert_with(|| Usage { entities: 0, max: 0, values: Values::new() });
+                let usage = usage.or_insert_with(|| Usage {
+                    entities: 0,
+                    max: 0,
+                    values: Values::new(),
+                });
                 usage.entities += 1;
                 usage.max = usage.max.max(group.len() as u64);
                 usage.values.merge(&values);
@@ -382,8 +446,10 @@ impl Statistics {
         let mut properties: Vec<Vec<PropertyShape>> = vec![Vec::new(); classes.shaped.len()];
         for ((class, property), usage) in self.usage {
             let numbers = usage.values.datatypes.unwrap_or_default();
-            let mut datatypes: Vec<String> =
-                numbers.iter().map(|number| self.datatypes.names[usize::from(*number)].clone()).collect();
+            let mut datatypes: Vec<String> = numbers
+                .iter()
+                .map(|number| self.datatypes.names[usize::from(*number)].clone())
+                .collect();
             datatypes.sort();
             let all = members(usage.values.classes).filter(|class| *class < classes.shaped.len());
             let smallest = all.min_by_key(|class| (classes.counts[*class], *class));
@@ -397,10 +463,17 @@ impl Statistics {
             });
         }
         let shape = |(class, mut properties): (usize, Vec<PropertyShape>)| {
-            properties.sort_unstable_by_key(|shape| (Reverse(shape.entities), graph.term(shape.property).text()));
+            properties.sort_unstable_by_key(|shape| {
+                (Reverse(shape.entities), graph.term(shape.property).text())
+            });
             let more_properties = properties.len().saturating_sub(PROPERTIES) as u64;
             properties.truncate(PROPERTIES);
-            NodeShape { class: classes.shaped[class], entities: classes.counts[class], properties, more_properties }
+            NodeShape {
+                class: classes.shaped[class],
+                entities: classes.counts[class],
+                properties,
+                more_properties,
+            }
         };
         properties.into_iter().enumerate().map(shape).collect()
     }
@@ -428,8 +501,14 @@ impl Shacl<'_> {
         self.add_to(subject.clone(), predicate, object);
     }
 
-    fn add_to(&mut self, subject: impl Into<NamedOrBlankNode>, predicate: &str, object: impl Into<Term>) {
-        self.triples.push(Triple::new(subject, node(predicate), object));
+    fn add_to(
+        &mut self,
+        subject: impl Into<NamedOrBlankNode>,
+        predicate: &str,
+        object: impl Into<Term>,
+    ) {
+        self.triples
+            .push(Triple::new(subject, node(predicate), object));
     }
 
     fn node_shape(&mut self, place: usize, shape: &NodeShape) {
@@ -440,7 +519,11 @@ impl Shacl<'_> {
             0 => String::new(),
             more => format!(" {more} less frequent properties have no shape."),
         };
-        self.add(&own, rdfs::COMMENT, english(format!("Instances: {}.{more}", shape.entities)));
+        self.add(
+            &own,
+            rdfs::COMMENT,
+            english(format!("Instances: {}.{more}", shape.entities)),
+        );
         for (number, property) in shape.properties.iter().enumerate() {
             let part = node(&format!("{}-property-{}", own.as_str(), number + 1));
             self.add(&own, sh::PROPERTY, part.clone());
@@ -454,9 +537,17 @@ impl Shacl<'_> {
         if shape.entities == entities {
             self.add(part, sh::MIN_COUNT, Literal::from(1));
         } else {
-            self.add(part, rdfs::COMMENT, english(format!("Instances with this property: {}.", shape.entities)));
+            self.add(
+                part,
+                rdfs::COMMENT,
+                english(format!("Instances with this property: {}.", shape.entities)),
+            );
         }
-        self.add(part, sh::MAX_COUNT, Literal::from(i64::try_from(shape.max).unwrap_or(i64::MAX)));
+        self.add(
+            part,
+            sh::MAX_COUNT,
+            Literal::from(i64::try_from(shape.max).unwrap_or(i64::MAX)),
+        );
         match shape.datatypes.as_slice() {
             [] => {
                 if let Some(kind) = shape.kinds.iri_of_kind() {
@@ -476,8 +567,8 @@ impl Shacl<'_> {
         let mut rest: Term = node(rdf::NIL).into();
         for datatype in datatypes.iter().rev() {
             self.lists += 1;
-            let [list, option] =
-                ["list", "option"].map(|name| BlankNode::new_unchecked(format!("{name}{}", self.lists)));
+            let [list, option] = ["list", "option"]
+                .map(|name| BlankNode::new_unchecked(format!("{name}{}", self.lists)));
             self.add_to(option.clone(), sh::DATATYPE, node(datatype));
             self.add_to(list.clone(), rdf::FIRST, option);
             self.add_to(list.clone(), rdf::REST, rest);
@@ -502,7 +593,13 @@ mod tests {
     }
 
     fn local(graph: &TripleGraph, id: TermId) -> String {
-        graph.term(id).text().rsplit(['/', '#']).next().unwrap_or_default().to_owned()
+        graph
+            .term(id)
+            .text()
+            .rsplit(['/', '#'])
+            .next()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// One line for each property shape: class, property, required, maximum, kinds, datatypes and class of the values.
@@ -512,10 +609,24 @@ mod tests {
         let mut lines = Vec::new();
         for node in &shapes.nodes {
             for property in &node.properties {
-                let is_required = if property.entities == node.entities { "1" } else { "0" };
-                let kind = property.kinds.iri_of_kind().map_or("any", lodeseek_rdf::local_name);
-                let datatypes: Vec<&str> = property.datatypes.iter().map(|iri| lodeseek_rdf::local_name(iri)).collect();
-                let class = property.class.map(|class| local(&graph, class)).unwrap_or_default();
+                let is_required = if property.entities == node.entities {
+                    "1"
+                } else {
+                    "0"
+                };
+                let kind = property
+                    .kinds
+                    .iri_of_kind()
+                    .map_or("any", lodeseek_rdf::local_name);
+                let datatypes: Vec<&str> = property
+                    .datatypes
+                    .iter()
+                    .map(|iri| lodeseek_rdf::local_name(iri))
+                    .collect();
+                let class = property
+                    .class
+                    .map(|class| local(&graph, class))
+                    .unwrap_or_default();
                 lines.push(format!(
                     "{} {} {is_required}..{} {kind} {} {class}",
                     local(&graph, node.class),
@@ -529,7 +640,8 @@ mod tests {
         lines
     }
 
-    const PREFIXES: &str = "@prefix : <http://e.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+    const PREFIXES: &str =
+        "@prefix : <http://e.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
         @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . ";
 
     #[test]
@@ -556,9 +668,21 @@ mod tests {
              :a a :Animal ; :legs 4 . :d a :Dog ; :owner :p . :p a :Person ; :pet :d, :a ."
         ));
         // The hierarchy is a cycle: each instance of one class is an instance of all.
-        let expected = ["Animal legs 0..1", "Animal owner 0..1", "Dog legs 0..1", "Dog owner 0..1", "Person pet 1..2"];
+        let expected = [
+            "Animal legs 0..1",
+            "Animal owner 0..1",
+            "Dog legs 0..1",
+            "Dog owner 0..1",
+            "Person pet 1..2",
+        ];
         let starts = |line: &String, start: &&str| line.starts_with(*start);
-        assert!(found.iter().zip(&expected).all(|(line, start)| starts(line, start)), "{found:?}");
+        assert!(
+            found
+                .iter()
+                .zip(&expected)
+                .all(|(line, start)| starts(line, start)),
+            "{found:?}"
+        );
         assert_eq!(found.len(), expected.len());
     }
 
@@ -580,29 +704,53 @@ mod tests {
             ("anything", "anyURI", true),
             ("en", "language", false),
         ] {
-            assert_eq!(is_well_formed(lexical, &format!("{XSD}{name}")), expected, "{lexical} {name}");
+            assert_eq!(
+                is_well_formed(lexical, &format!("{XSD}{name}")),
+                expected,
+                "{lexical} {name}"
+            );
         }
-        assert!(is_well_formed("POINT(", "http://www.opengis.net/ont/geosparql#wktLiteral"));
-        assert!(!is_well_formed("<p>", "http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral"));
+        assert!(is_well_formed(
+            "POINT(",
+            "http://www.opengis.net/ont/geosparql#wktLiteral"
+        ));
+        assert!(!is_well_formed(
+            "<p>",
+            "http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral"
+        ));
     }
 
     #[test]
     fn the_number_of_shapes_is_bounded_and_the_rest_is_counted() {
-        let classes: String = (0..CLASSES + 3).map(|n| format!(":e{n} a :C{n} . ")).collect();
-        let properties: String = (0..PROPERTIES + 2).map(|n| format!(":x a :Big ; :p{n} 1 . :y a :Big . ")).collect();
+        let classes: String = (0..CLASSES + 3)
+            .map(|n| format!(":e{n} a :C{n} . "))
+            .collect();
+        let properties: String = (0..PROPERTIES + 2)
+            .map(|n| format!(":x a :Big ; :p{n} 1 . :y a :Big . "))
+            .collect();
         let graph = graph(&format!("{PREFIXES} {classes} {properties}"));
         let shapes = Shapes::new(&graph);
         assert_eq!((shapes.nodes.len(), shapes.more_classes), (CLASSES, 4));
         let largest = &shapes.nodes[0];
-        assert_eq!((largest.entities, largest.properties.len(), largest.more_properties), (2, PROPERTIES, 2));
+        assert_eq!(
+            (
+                largest.entities,
+                largest.properties.len(),
+                largest.more_properties
+            ),
+            (2, PROPERTIES, 2)
+        );
         assert!(Shapes::new(&super::tests::graph("")).nodes.is_empty());
     }
 
     #[test]
     fn shapes_are_shacl() {
-        let graph = graph(&format!("{PREFIXES} :a a :Person ; :name \"A\", \"B\"@en ; :knows :a ."));
+        let graph = graph(&format!(
+            "{PREFIXES} :a a :Person ; :name \"A\", \"B\"@en ; :knows :a ."
+        ));
         let iri = |text: &str| NamedNode::new_unchecked(text);
-        let triples = Shapes::new(&graph).to_shacl(&graph, &iri("http://e.org/s"), &iri("http://e.org/d"));
+        let triples =
+            Shapes::new(&graph).to_shacl(&graph, &iri("http://e.org/s"), &iri("http://e.org/d"));
         let text: Vec<String> = triples.iter().map(ToString::to_string).collect();
         for expected in [
             "<http://e.org/s> <http://purl.org/dc/terms/source> <http://e.org/d>",
@@ -612,7 +760,10 @@ mod tests {
             "<http://e.org/s#class-1-property-1> <http://www.w3.org/ns/shacl#nodeKind> <http://www.w3.org/ns/shacl#IRI>",
             "<http://e.org/s#class-1-property-2> <http://www.w3.org/ns/shacl#or> _:list2",
         ] {
-            assert!(text.iter().any(|line| line == expected), "{expected} is missing: {text:#?}");
+            assert!(
+                text.iter().any(|line| line == expected),
+                "{expected} is missing: {text:#?}"
+            );
         }
     }
 

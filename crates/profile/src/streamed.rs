@@ -9,7 +9,9 @@
 //! 20 million.
 
 use super::pattern::{DistinctSketch, EXACT_LINK_PATTERNS, Element, LinkPattern, PatternId, mix};
-use super::{CountedLinkPattern, LinkPatternCount, Linkage, PatternSummary, Profile, sorted, uri_space};
+use super::{
+    CountedLinkPattern, LinkPatternCount, Linkage, PatternSummary, Profile, sorted, uri_space,
+};
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{ExternalSorter, StreamedGraph, TermId, TermRef, Triple, namespace};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -89,7 +91,10 @@ impl Profile {
             match term {
                 TermRef::Iri(iri) => {
                     add_to_space(&mut spaces, id, iri, subjects.contains(id));
-                    let uses = [&classes, &properties].into_iter().filter_map(|counts| counts.get(&id)).sum::<u64>();
+                    let uses = [&classes, &properties]
+                        .into_iter()
+                        .filter_map(|counts| counts.get(&id))
+                        .sum::<u64>();
                     if uses > 0
                         && let Some(namespace) = namespace(iri)
                     {
@@ -125,7 +130,12 @@ impl Profile {
     #[must_use]
     pub fn in_selection(mut self, ids: &[TermId]) -> Self {
         let local = |counts: Vec<(TermId, u64)>| {
-            let place = |(id, count)| Some((TermId(u32::try_from(ids.binary_search(&id).ok()?).ok()?), count));
+            let place = |(id, count)| {
+                Some((
+                    TermId(u32::try_from(ids.binary_search(&id).ok()?).ok()?),
+                    count,
+                ))
+            };
             counts.into_iter().filter_map(place).collect()
         };
         self.classes = local(self.classes);
@@ -167,11 +177,18 @@ fn linkage(
     }
     let mut counts = vec![0_u32; total];
     for triple in graph.triples()? {
-        let Triple { predicate, object, .. } = triple?;
+        let Triple {
+            predicate, object, ..
+        } = triple?;
         if Some(predicate) == kind || !graph.is_iri(object) {
             continue;
         }
-        let Some(place) = external.partition_point(|space| space.first <= object).checked_sub(1) else { continue };
+        let Some(place) = external
+            .partition_point(|space| space.first <= object)
+            .checked_sub(1)
+        else {
+            continue;
+        };
         let offset = object.0 - external[place].first.0;
         if offset < external[place].length {
             let count = &mut counts[starts[place] + offset as usize];
@@ -194,9 +211,20 @@ fn linkage(
         }
     }
     let own = spaces.iter().filter(|space| space.described > 0);
-    let own: FxHashMap<String, u64> = own.map(|space| (space.space.clone(), space.described)).collect();
-    let targets = targets.into_iter().map(|(Reverse(count), id)| (id, u64::from(count))).collect();
-    Ok((Linkage { spaces: sorted(own), targets }, sorted(links)))
+    let own: FxHashMap<String, u64> = own
+        .map(|space| (space.space.clone(), space.described))
+        .collect();
+    let targets = targets
+        .into_iter()
+        .map(|(Reverse(count), id)| (id, u64::from(count)))
+        .collect();
+    Ok((
+        Linkage {
+            spaces: sorted(own),
+            targets,
+        },
+        sorted(links),
+    ))
 }
 
 impl PatternSummary {
@@ -213,9 +241,13 @@ impl PatternSummary {
         let hashes = pattern_hashes(graph, kind, folder)?;
         let (entity_pattern_count, listed) = frequent_patterns(&hashes, most, folder)?;
         let elements = elements_of(graph, kind, listed.iter().map(|pattern| pattern.first))?;
-        let rank_of: FxHashMap<u64, u32> =
-            listed.iter().enumerate().map(|(rank, pattern)| (pattern.hash, rank as u32)).collect();
-        let (link_pattern_count, link_patterns) = link_patterns(graph, kind, &hashes, &rank_of, most)?;
+        let rank_of: FxHashMap<u64, u32> = listed
+            .iter()
+            .enumerate()
+            .map(|(rank, pattern)| (pattern.hash, rank as u32))
+            .collect();
+        let (link_pattern_count, link_patterns) =
+            link_patterns(graph, kind, &hashes, &rank_of, most)?;
         let pattern = |pattern: &FrequentPattern| {
             let elements = elements.get(&pattern.first).into_iter().flatten();
             (elements.copied().collect(), u64::from(pattern.entities))
@@ -240,15 +272,19 @@ impl PatternSummary {
             })
         };
         for (elements, _) in &mut self.entity_patterns {
-            *elements = std::mem::take(elements).into_iter().filter_map(element).collect();
+            *elements = std::mem::take(elements)
+                .into_iter()
+                .filter_map(element)
+                .collect();
         }
-        self.link_patterns.retain_mut(|counted| match local(counted.pattern.property) {
-            Some(property) => {
-                counted.pattern.property = property;
-                true
-            }
-            None => false,
-        });
+        self.link_patterns
+            .retain_mut(|counted| match local(counted.pattern.property) {
+                Some(property) => {
+                    counted.pattern.property = property;
+                    true
+                }
+                None => false,
+            });
         self
     }
 }
@@ -258,7 +294,11 @@ fn is_link(graph: &StreamedGraph, kind: Option<TermId>, triple: &Triple) -> bool
 }
 
 /// Hash of each entity's pattern; 0 for IRIs and blank nodes that are no entities.
-fn pattern_hashes(graph: &StreamedGraph, kind: Option<TermId>, folder: &Path) -> io::Result<Vec<u64>> {
+fn pattern_hashes(
+    graph: &StreamedGraph,
+    kind: Option<TermId>,
+    folder: &Path,
+) -> io::Result<Vec<u64>> {
     let mut incoming = ExternalSorter::new(folder.to_owned());
     let mut resources = 0;
     for triple in graph.triples()? {
@@ -274,11 +314,21 @@ fn pattern_hashes(graph: &StreamedGraph, kind: Option<TermId>, folder: &Path) ->
     let mut incoming = incoming.finish()?.peekable();
     let mut elements: Vec<Element> = Vec::new();
     loop {
-        let described = triples.peek().and_then(|triple| triple.as_ref().ok()).map(|triple| triple.subject);
-        let linked = incoming.peek().and_then(|key| key.as_ref().ok()).map(|key| TermId((key >> 32) as u32));
-        let Some(entity) = described.into_iter().chain(linked).min() else { break };
+        let described = triples
+            .peek()
+            .and_then(|triple| triple.as_ref().ok())
+            .map(|triple| triple.subject);
+        let linked = incoming
+            .peek()
+            .and_then(|key| key.as_ref().ok())
+            .map(|key| TermId((key >> 32) as u32));
+        let Some(entity) = described.into_iter().chain(linked).min() else {
+            break;
+        };
         elements.clear();
-        while let Some(triple) = triples.next_if(|triple| triple.as_ref().is_ok_and(|one| one.subject == entity)) {
+        while let Some(triple) =
+            triples.next_if(|triple| triple.as_ref().is_ok_and(|one| one.subject == entity))
+        {
             let triple = triple?;
             if Some(triple.predicate) != kind {
                 elements.push(Element::Outgoing(triple.predicate));
@@ -286,7 +336,9 @@ fn pattern_hashes(graph: &StreamedGraph, kind: Option<TermId>, folder: &Path) ->
                 elements.push(Element::Class(triple.object));
             }
         }
-        while let Some(key) = incoming.next_if(|key| key.as_ref().is_ok_and(|key| (key >> 32) as u32 == entity.0)) {
+        while let Some(key) =
+            incoming.next_if(|key| key.as_ref().is_ok_and(|key| (key >> 32) as u32 == entity.0))
+        {
             elements.push(Element::Incoming(TermId(key? as u32)));
         }
         elements.sort_unstable();
@@ -314,7 +366,11 @@ struct FrequentPattern {
 }
 
 /// Returns the number of patterns, and the most frequent ones.
-fn frequent_patterns(hashes: &[u64], most: usize, folder: &Path) -> io::Result<(u64, Vec<FrequentPattern>)> {
+fn frequent_patterns(
+    hashes: &[u64],
+    most: usize,
+    folder: &Path,
+) -> io::Result<(u64, Vec<FrequentPattern>)> {
     let mut sorter = ExternalSorter::new(folder.to_owned());
     for (entity, &hash) in hashes.iter().enumerate().filter(|(_, hash)| **hash != 0) {
         sorter.push(u128::from(hash) << 64 | entity as u128)?;
@@ -340,7 +396,11 @@ fn frequent_patterns(hashes: &[u64], most: usize, folder: &Path) -> io::Result<(
         }
     }
     add(current);
-    let pattern = |(Reverse(entities), first, hash)| FrequentPattern { hash, entities, first };
+    let pattern = |(Reverse(entities), first, hash)| FrequentPattern {
+        hash,
+        entities,
+        first,
+    };
     Ok((count, frequent.into_iter().map(pattern).collect()))
 }
 
@@ -350,7 +410,8 @@ fn elements_of(
     kind: Option<TermId>,
     entities: impl Iterator<Item = TermId>,
 ) -> io::Result<BTreeMap<TermId, BTreeSet<Element>>> {
-    let mut elements: BTreeMap<TermId, BTreeSet<Element>> = entities.map(|entity| (entity, BTreeSet::new())).collect();
+    let mut elements: BTreeMap<TermId, BTreeSet<Element>> =
+        entities.map(|entity| (entity, BTreeSet::new())).collect();
     if elements.is_empty() {
         return Ok(elements);
     }
@@ -389,7 +450,10 @@ fn link_patterns(
         if !is_link(graph, kind, &triple) {
             continue;
         }
-        let (subject, object) = (hashes[triple.subject.index()], hashes[triple.object.index()]);
+        let (subject, object) = (
+            hashes[triple.subject.index()],
+            hashes[triple.object.index()],
+        );
         let link = (subject, triple.predicate, object);
         sketch.insert(&link);
         if let Some(known) = &mut exact {
@@ -400,7 +464,13 @@ fn link_patterns(
         }
         if let (Some(&subject), Some(&object)) = (rank_of.get(&subject), rank_of.get(&object)) {
             let (subject, object) = (PatternId(subject), PatternId(object));
-            *counts.entry(LinkPattern { subject, property: triple.predicate, object }).or_default() += 1;
+            *counts
+                .entry(LinkPattern {
+                    subject,
+                    property: triple.predicate,
+                    object,
+                })
+                .or_default() += 1;
         }
     }
     let count = match exact {
@@ -408,7 +478,11 @@ fn link_patterns(
         None => LinkPatternCount::Estimate(sketch.estimate()),
     };
     let ranked = sorted(counts).into_iter().take(most).enumerate();
-    let counted = |(rank, (pattern, links))| CountedLinkPattern { rank: rank as u32, pattern, links };
+    let counted = |(rank, (pattern, links))| CountedLinkPattern {
+        rank: rank as u32,
+        pattern,
+        links,
+    };
     Ok((count, ranked.map(counted).collect()))
 }
 

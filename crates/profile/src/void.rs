@@ -14,7 +14,10 @@ impl Profile {
     /// VoID has no term for languages: `lodeseek:languagePartition` is used.
     #[must_use]
     pub fn to_void(&self, graph: &TripleGraph, dataset: &NamedNode) -> Vec<Triple> {
-        let mut out = Void { triples: Vec::new(), dataset };
+        let mut out = Void {
+            triples: Vec::new(),
+            dataset,
+        };
         out.add(dataset, rdf::TYPE, node(void::DATASET));
         for (property, count) in [
             (void::TRIPLES, self.triples),
@@ -57,11 +60,16 @@ struct Void<'d> {
 
 impl Void<'_> {
     fn add(&mut self, subject: &NamedNode, predicate: &str, object: impl Into<Term>) {
-        self.triples.push(Triple::new(subject.clone(), node(predicate), object));
+        self.triples
+            .push(Triple::new(subject.clone(), node(predicate), object));
     }
 
     fn count(&mut self, subject: &NamedNode, predicate: &str, count: u64) {
-        self.add(subject, predicate, Literal::from(i64::try_from(count).unwrap_or(i64::MAX)));
+        self.add(
+            subject,
+            predicate,
+            Literal::from(i64::try_from(count).unwrap_or(i64::MAX)),
+        );
     }
 
     fn class_partition(&mut self, place: usize, class: Term, entities: u64) {

@@ -26,13 +26,17 @@ pub fn assess(
     content: Option<&Summary>,
     url_checks: &UrlChecks,
 ) -> Option<Assessment> {
-    let node = Node::find(description, dataset.as_str()).filter(|node| node.statements().next().is_some())?;
+    let node = Node::find(description, dataset.as_str())
+        .filter(|node| node.statements().next().is_some())?;
     let compliance = Compliance::new(node);
     let (distribution, mut findings) = best_distribution(node, dataset.as_str(), url_checks);
     findings.extend(of_dataset(node));
     findings.push(profile(&compliance));
     findings.extend(texts(node));
-    findings.extend(of_content(node, content.filter(|summary| summary.triples > 0)));
+    findings.extend(of_content(
+        node,
+        content.filter(|summary| summary.triples > 0),
+    ));
     findings.sort_by_key(|finding| finding.indicator);
     Some(Assessment {
         findings,
@@ -43,25 +47,44 @@ pub fn assess(
 }
 
 fn met(indicator: I, reason: impl Into<String>) -> Finding {
-    Finding { indicator, outcome: Outcome::Met, reason: reason.into() }
+    Finding {
+        indicator,
+        outcome: Outcome::Met,
+        reason: reason.into(),
+    }
 }
 
 fn missed(indicator: I, reason: impl Into<String>) -> Finding {
-    Finding { indicator, outcome: Outcome::Missed, reason: reason.into() }
+    Finding {
+        indicator,
+        outcome: Outcome::Missed,
+        reason: reason.into(),
+    }
 }
 
 fn unknown(indicator: I, reason: impl Into<String>) -> Finding {
-    Finding { indicator, outcome: Outcome::Unknown, reason: reason.into() }
+    Finding {
+        indicator,
+        outcome: Outcome::Unknown,
+        reason: reason.into(),
+    }
 }
 
 fn if_met(indicator: I, is_met: bool, reason: impl Into<String>) -> Finding {
-    if is_met { met(indicator, reason) } else { missed(indicator, reason) }
+    if is_met {
+        met(indicator, reason)
+    } else {
+        missed(indicator, reason)
+    }
 }
 
 /// Returns met with the value if the node has the property, else missed.
 fn has(indicator: I, node: Node<'_>, property: &str) -> Finding {
     match node.value(property) {
-        Some(value) => met(indicator, format!("{} is {}", prefixed(property), shown(value))),
+        Some(value) => met(
+            indicator,
+            format!("{} is {}", prefixed(property), shown(value)),
+        ),
         None => missed(indicator, format!("there is no {}", prefixed(property))),
     }
 }
@@ -70,7 +93,11 @@ fn has(indicator: I, node: Node<'_>, property: &str) -> Finding {
 fn shown(value: Node<'_>) -> String {
     let name = value.name();
     let text = if name.is_empty() { "described" } else { &name };
-    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(80).collect();
+    let mut line: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(80)
+        .collect();
     if text.chars().nth(80).is_some() {
         line.push('…');
     }
@@ -79,7 +106,9 @@ fn shown(value: Node<'_>) -> String {
 
 fn of_dataset(node: Node<'_>) -> Vec<Finding> {
     let rights = node.value(dcterms::ACCESS_RIGHTS);
-    let listed = rights.and_then(Node::iri).is_some_and(controlled_vocabularies::is_access_right);
+    let listed = rights
+        .and_then(Node::iri)
+        .is_some_and(controlled_vocabularies::is_access_right);
     let reason = match rights {
         Some(value) if listed => format!("{} is in the EU's list", value.term().text()),
         Some(value) => format!("{} is not in the EU's list", shown(value)),
@@ -110,9 +139,10 @@ fn date(indicator: I, node: Node<'_>, property: &str) -> Finding {
             || text.parse::<GYear>().is_ok()
     };
     match node.value(property) {
-        Some(value) if !is_date(value.term().text()) => {
-            missed(indicator, format!("{} {} is not a date", prefixed(property), shown(value)))
-        }
+        Some(value) if !is_date(value.term().text()) => missed(
+            indicator,
+            format!("{} {} is not a date", prefixed(property), shown(value)),
+        ),
         _ => finding,
     }
 }
@@ -122,13 +152,29 @@ fn profile(found: &Compliance<'_>) -> Finding {
     let Some(first) = breaches.first() else {
         return met(I::Profile, "no violations of DCAT-AP 3.0.1");
     };
-    let more = if breaches.len() > 1 { format!(", and {} more", breaches.len() - 1) } else { String::new() };
-    missed(I::Profile, format!("{}: {} {}{more}", first.node, first.property, first.fault.message()))
+    let more = if breaches.len() > 1 {
+        format!(", and {} more", breaches.len() - 1)
+    } else {
+        String::new()
+    };
+    missed(
+        I::Profile,
+        format!(
+            "{}: {} {}{more}",
+            first.node,
+            first.property,
+            first.fault.message()
+        ),
+    )
 }
 
 /// Returns the findings of the distribution with the most points. As in the MQA, several distributions are regarded as
 /// forms of the same content. Ties are resolved by name.
-fn best_distribution(dataset: Node<'_>, iri: &str, url_checks: &UrlChecks) -> (Option<String>, Vec<Finding>) {
+fn best_distribution(
+    dataset: Node<'_>,
+    iri: &str,
+    url_checks: &UrlChecks,
+) -> (Option<String>, Vec<Finding>) {
     let points = |findings: &[Finding]| -> u32 {
         findings
             .iter()
@@ -136,13 +182,23 @@ fn best_distribution(dataset: Node<'_>, iri: &str, url_checks: &UrlChecks) -> (O
             .map(|finding| finding.indicator.weight())
             .sum()
     };
-    let mut parts: Vec<(String, Node<'_>)> =
-        dataset.objects(dcat::DISTRIBUTION).map(|part| (part_name(part, iri), part)).collect();
+    let mut parts: Vec<(String, Node<'_>)> = dataset
+        .objects(dcat::DISTRIBUTION)
+        .map(|part| (part_name(part, iri), part))
+        .collect();
     // Part names end with numbers: 10 follows 9.
     parts.sort_by(|a, b| (a.0.len(), &a.0).cmp(&(b.0.len(), &b.0)));
     // Only the best findings so far are kept: their reasons contain values that distributions may share.
-    let all = parts.into_iter().map(|(name, part)| (name, of_distribution(part, dataset, url_checks)));
-    let best = all.reduce(|best, next| if points(&next.1) > points(&best.1) { next } else { best });
+    let all = parts
+        .into_iter()
+        .map(|(name, part)| (name, of_distribution(part, dataset, url_checks)));
+    let best = all.reduce(|best, next| {
+        if points(&next.1) > points(&best.1) {
+            next
+        } else {
+            best
+        }
+    });
     match best {
         Some((name, findings)) => (Some(name), findings),
         None => (None, without_distribution(dataset)),
@@ -187,57 +243,108 @@ fn is_web(address: &str) -> bool {
 
 fn download_address(part: Node<'_>) -> Finding {
     match part.value(dcat::DOWNLOAD_URL) {
-        Some(value) if value.iri().is_some_and(is_web) => met(I::DownloadAddress, value.term().text()),
-        Some(value) => missed(I::DownloadAddress, format!("{} is not a web address", shown(value))),
+        Some(value) if value.iri().is_some_and(is_web) => {
+            met(I::DownloadAddress, value.term().text())
+        }
+        Some(value) => missed(
+            I::DownloadAddress,
+            format!("{} is not a web address", shown(value)),
+        ),
         None => missed(I::DownloadAddress, "there is no dcat:downloadURL"),
     }
 }
 
 fn reachable(indicator: I, part: Node<'_>, property: &str, url_checks: &UrlChecks) -> Finding {
-    let Some(address) = part.value(property).and_then(Node::iri).filter(|address| is_web(address)) else {
-        return missed(indicator, format!("there is no {} on the web", prefixed(property)));
+    let Some(address) = part
+        .value(property)
+        .and_then(Node::iri)
+        .filter(|address| is_web(address))
+    else {
+        return missed(
+            indicator,
+            format!("there is no {} on the web", prefixed(property)),
+        );
     };
     match url_checks.get(address) {
-        None => unknown(indicator, format!("{address} was not checked; run `lodeseek quality --check`")),
-        Some(result) => if_met(indicator, result.is_reachable(), format!("{address}: {result}")),
+        None => unknown(
+            indicator,
+            format!("{address} was not checked; run `lodeseek quality --check`"),
+        ),
+        Some(result) => if_met(
+            indicator,
+            result.is_reachable(),
+            format!("{address}: {result}"),
+        ),
     }
 }
 
 fn size(part: Node<'_>) -> Finding {
     match part.value(dcat::BYTE_SIZE) {
-        Some(value) if value.term().text().trim().parse::<f64>().is_ok_and(|size| size >= 0.0) => {
+        Some(value)
+            if value
+                .term()
+                .text()
+                .trim()
+                .parse::<f64>()
+                .is_ok_and(|size| size >= 0.0) =>
+        {
             met(I::ByteSize, format!("{} bytes", value.term().text().trim()))
         }
-        Some(value) => missed(I::ByteSize, format!("dcat:byteSize {} is not a number", shown(value))),
+        Some(value) => missed(
+            I::ByteSize,
+            format!("dcat:byteSize {} is not a number", shown(value)),
+        ),
         None => missed(I::ByteSize, "there is no dcat:byteSize"),
     }
 }
 
 fn formats(part: Node<'_>) -> [Finding; 3] {
-    let declared: Vec<Node<'_>> =
-        [dcterms::FORMAT, dcat::MEDIA_TYPE].into_iter().filter_map(|property| part.value(property)).collect();
-    let listed = declared.iter().filter_map(|value| value.iri()).find(|iri| controlled_vocabularies::is_format(iri));
+    let declared: Vec<Node<'_>> = [dcterms::FORMAT, dcat::MEDIA_TYPE]
+        .into_iter()
+        .filter_map(|property| part.value(property))
+        .collect();
+    let listed = declared
+        .iter()
+        .filter_map(|value| value.iri())
+        .find(|iri| controlled_vocabularies::is_format(iri));
     let listed = match (listed, declared.first()) {
         (Some(iri), _) => met(I::FormatListed, iri),
-        (None, Some(value)) => {
-            missed(I::FormatListed, format!("{} is not an IRI of the EU's or IANA's list", shown(*value)))
-        }
+        (None, Some(value)) => missed(
+            I::FormatListed,
+            format!("{} is not an IRI of the EU's or IANA's list", shown(*value)),
+        ),
         (None, None) => missed(I::FormatListed, "neither format nor media type is declared"),
     };
-    let known: Option<Format> =
-        declared.iter().flat_map(|value| value.texts()).find_map(|text| controlled_vocabularies::format(&text));
-    let about = |indicator, holds: fn(Format) -> bool, yes: &str, no: &str| match (known, declared.first()) {
-        (Some(format), _) => {
-            let text = if holds(format) { yes } else { no };
-            if_met(indicator, holds(format), format!("{} {text}", format.name))
-        }
-        (None, Some(value)) => missed(indicator, format!("{} is an unknown format", shown(*value))),
-        (None, None) => missed(indicator, "neither format nor media type is declared"),
-    };
+    let known: Option<Format> = declared
+        .iter()
+        .flat_map(|value| value.texts())
+        .find_map(|text| controlled_vocabularies::format(&text));
+    let about =
+        |indicator, holds: fn(Format) -> bool, yes: &str, no: &str| match (known, declared.first())
+        {
+            (Some(format), _) => {
+                let text = if holds(format) { yes } else { no };
+                if_met(indicator, holds(format), format!("{} {text}", format.name))
+            }
+            (None, Some(value)) => {
+                missed(indicator, format!("{} is an unknown format", shown(*value)))
+            }
+            (None, None) => missed(indicator, "neither format nor media type is declared"),
+        };
     [
         listed,
-        about(I::OpenFormat, |format| format.open, "is an open format", "is a proprietary format"),
-        about(I::MachineReadable, |format| format.machine_readable, "is machine-readable", "is not machine-readable"),
+        about(
+            I::OpenFormat,
+            |format| format.open,
+            "is an open format",
+            "is a proprietary format",
+        ),
+        about(
+            I::MachineReadable,
+            |format| format.machine_readable,
+            "is machine-readable",
+            "is not machine-readable",
+        ),
     ]
 }
 
@@ -252,7 +359,10 @@ fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
         Some(value) if value.iri().is_some_and(controlled_vocabularies::is_license) => {
             met(I::LicenseListed, value.term().text())
         }
-        Some(value) => missed(I::LicenseListed, format!("{} is not the IRI of a known licence", shown_whole(value))),
+        Some(value) => missed(
+            I::LicenseListed,
+            format!("{} is not the IRI of a known licence", shown_whole(value)),
+        ),
         None => missed(I::LicenseListed, "there is no dct:license"),
     };
     let rights = match first(dcterms::RIGHTS) {
@@ -268,8 +378,10 @@ fn shown_whole(value: Node<'_>) -> String {
 }
 
 fn texts(node: Node<'_>) -> [Finding; 5] {
-    let lengths: Vec<usize> =
-        node.objects(dcterms::DESCRIPTION).map(|text| text.term().text().trim().chars().count()).collect();
+    let lengths: Vec<usize> = node
+        .objects(dcterms::DESCRIPTION)
+        .map(|text| text.term().text().trim().chars().count())
+        .collect();
     let longest = lengths.iter().copied().max().unwrap_or_default();
     let fits = lengths.iter().any(|length| DESCRIPTION.contains(length));
     [
@@ -277,9 +389,17 @@ fn texts(node: Node<'_>) -> [Finding; 5] {
         if_met(
             I::Description,
             longest > 0,
-            if longest > 0 { "there is a description" } else { "there is no dct:description" },
+            if longest > 0 {
+                "there is a description"
+            } else {
+                "there is no dct:description"
+            },
         ),
-        if_met(I::DescriptionLength, fits, format!("the longest description has {longest} characters")),
+        if_met(
+            I::DescriptionLength,
+            fits,
+            format!("the longest description has {longest} characters"),
+        ),
         tagged(I::DescriptionLanguage, node, dcterms::DESCRIPTION),
         encoding(node),
     ]
@@ -291,7 +411,10 @@ fn encoding(node: Node<'_>) -> Finding {
         for text in node.objects(property) {
             if let Some(word) = misread_word(text.term().text()) {
                 let repaired = repair_encoding(word);
-                return missed(I::TextEncoding, format!("{} contains “{word}” for “{repaired}”", prefixed(property)));
+                return missed(
+                    I::TextEncoding,
+                    format!("{} contains “{word}” for “{repaired}”", prefixed(property)),
+                );
             }
         }
     }
@@ -300,7 +423,8 @@ fn encoding(node: Node<'_>) -> Finding {
 
 /// Returns the first word of a text whose UTF-8 was read as another encoding.
 fn misread_word(text: &str) -> Option<&str> {
-    text.split_ascii_whitespace().find(|word| repair_encoding(word) != *word)
+    text.split_ascii_whitespace()
+        .find(|word| repair_encoding(word) != *word)
 }
 
 /// Returns met if every value of the property has a language tag.
@@ -313,47 +437,99 @@ fn tagged(indicator: I, node: Node<'_>, property: &str) -> Finding {
     match (all, untold) {
         (0, _) => missed(indicator, format!("there is no {}", prefixed(property))),
         (_, 0) => met(indicator, format!("in {}", languages.join(", "))),
-        _ => missed(indicator, format!("{untold} of {all} without a language tag")),
+        _ => missed(
+            indicator,
+            format!("{untold} of {all} without a language tag"),
+        ),
     }
 }
 
-const OF_CONTENT: [I; 5] = [I::Sound, I::Links, I::Vocabularies, I::Classes, I::LiteralLanguages];
+const OF_CONTENT: [I; 5] = [
+    I::Sound,
+    I::Links,
+    I::Vocabularies,
+    I::Classes,
+    I::LiteralLanguages,
+];
 
 fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
     let Some(content) = content else {
-        return OF_CONTENT.map(|indicator| unknown(indicator, "no content is stored")).into();
+        return OF_CONTENT
+            .map(|indicator| unknown(indicator, "no content is stored"))
+            .into();
     };
-    let skipped = node.value(lodeseek::SKIPPED_STATEMENTS).map_or("0", |value| value.term().text());
+    let skipped = node
+        .value(lodeseek::SKIPPED_STATEMENTS)
+        .map_or("0", |value| value.term().text());
     let shared = content.vocabularies.iter().map(|(name, _)| name.as_str());
     let (shared, others): (Vec<&str>, Vec<&str>) = shared
         .filter(|name| !controlled_vocabularies::is_of_rdf(name))
         .partition(|name| controlled_vocabularies::is_vocabulary(name));
-    let listed = |names: &[&str]| names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    let listed = |names: &[&str]| {
+        names
+            .iter()
+            .take(NAMED)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let links: u64 = content.links.iter().map(|(_, count)| count).sum();
-    let spaces: Vec<&str> = content.links.iter().map(|(space, _)| space.as_str()).collect();
+    let spaces: Vec<&str> = content
+        .links
+        .iter()
+        .map(|(space, _)| space.as_str())
+        .collect();
     vec![
-        if_met(I::Sound, skipped == "0", format!("{skipped} unreadable and {} readable statements", content.triples)),
+        if_met(
+            I::Sound,
+            skipped == "0",
+            format!(
+                "{skipped} unreadable and {} readable statements",
+                content.triples
+            ),
+        ),
         match links {
             0 => missed(I::Links, "no triple links to another source"),
-            _ => met(I::Links, format!("{links} triples link to other sources, most to {}", listed(&spaces))),
+            _ => met(
+                I::Links,
+                format!(
+                    "{links} triples link to other sources, most to {}",
+                    listed(&spaces)
+                ),
+            ),
         },
         if shared.is_empty() {
-            let own =
-                if others.is_empty() { "only those of RDF".to_owned() } else { format!("only {}", listed(&others)) };
+            let own = if others.is_empty() {
+                "only those of RDF".to_owned()
+            } else {
+                format!("only {}", listed(&others))
+            };
             missed(I::Vocabularies, own)
         } else {
             met(I::Vocabularies, listed(&shared))
         },
-        if_met(I::Classes, content.class_count > 0, format!("{} classes", content.class_count)),
+        if_met(
+            I::Classes,
+            content.class_count > 0,
+            format!("{} classes", content.class_count),
+        ),
         literal_languages(content),
     ]
 }
 
 fn literal_languages(content: &Summary) -> Finding {
-    let tags: Vec<&str> = content.languages.iter().take(NAMED).map(|(tag, _)| tag.as_str()).collect();
+    let tags: Vec<&str> = content
+        .languages
+        .iter()
+        .take(NAMED)
+        .map(|(tag, _)| tag.as_str())
+        .collect();
     if tags.is_empty() {
         missed(I::LiteralLanguages, "no literal has a language tag")
     } else {
-        met(I::LiteralLanguages, format!("literals in {}", tags.join(", ")))
+        met(
+            I::LiteralLanguages,
+            format!("literals in {}", tags.join(", ")),
+        )
     }
 }

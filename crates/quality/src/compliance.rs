@@ -58,7 +58,11 @@ pub struct Recommendation {
 }
 
 /// (property that leads to the node, mandatory properties, recommended properties).
-type Part = (&'static str, &'static [&'static str], &'static [&'static str]);
+type Part = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 const DATASET: (&[&str], &[&str]) = (
     &[dcterms::TITLE, dcterms::DESCRIPTION],
@@ -77,12 +81,25 @@ const PARTS: &[Part] = &[
     (
         dcat::DISTRIBUTION,
         &[dcat::ACCESS_URL],
-        &[dcatap::AVAILABILITY, dcterms::DESCRIPTION, dcterms::FORMAT, dcterms::LICENSE],
+        &[
+            dcatap::AVAILABILITY,
+            dcterms::DESCRIPTION,
+            dcterms::FORMAT,
+            dcterms::LICENSE,
+        ],
     ),
     (dcterms::PUBLISHER, &[foaf::NAME], &[dcterms::TYPE]),
     (dcterms::CREATOR, &[foaf::NAME], &[]),
-    (dcat::ACCESS_SERVICE, &[dcterms::TITLE, dcat::ENDPOINT_URL], &[dcat::ENDPOINT_DESCRIPTION]),
-    (spdx::CHECKSUM, &[spdx::CHECKSUM_VALUE, spdx::ALGORITHM], &[]),
+    (
+        dcat::ACCESS_SERVICE,
+        &[dcterms::TITLE, dcat::ENDPOINT_URL],
+        &[dcat::ENDPOINT_DESCRIPTION],
+    ),
+    (
+        spdx::CHECKSUM,
+        &[spdx::CHECKSUM_VALUE, spdx::ALGORITHM],
+        &[],
+    ),
     (adms::IDENTIFIER, &[skos::NOTATION], &[]),
 ];
 
@@ -103,8 +120,12 @@ impl<'d> Compliance<'d> {
     /// Checks the description of a dataset.
     pub(super) fn new(dataset: Node<'d>) -> Self {
         let iri = dataset.term().text();
-        let mut found =
-            Self { dataset: iri, checked: BTreeSet::new(), violations: Vec::new(), recommendations: Vec::new() };
+        let mut found = Self {
+            dataset: iri,
+            checked: BTreeSet::new(),
+            violations: Vec::new(),
+            recommendations: Vec::new(),
+        };
         found.node("dataset", dataset, DATASET);
         found.parts(dataset, DEPTH);
         found.violations.sort();
@@ -129,7 +150,11 @@ impl<'d> Compliance<'d> {
                 if !self.checked.insert((part.id(), property, depth)) {
                     continue;
                 }
-                self.node(&part_name(part, self.dataset), part, (mandatory, recommended));
+                self.node(
+                    &part_name(part, self.dataset),
+                    part,
+                    (mandatory, recommended),
+                );
                 self.parts(part, depth - 1);
             }
         }
@@ -142,11 +167,16 @@ impl<'d> Compliance<'d> {
             faults.insert((*property, Fault::Missing));
         }
         for property in recommended.iter().filter(lacks) {
-            self.recommendations.push(Recommendation { node: name.to_owned(), property: prefixed(property) });
+            self.recommendations.push(Recommendation {
+                node: name.to_owned(),
+                property: prefixed(property),
+            });
         }
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (property, value) in node.statements() {
-            let Some((kind, single)) = application_profile::value_kind(property) else { continue };
+            let Some((kind, single)) = application_profile::value_kind(property) else {
+                continue;
+            };
             let count = counts.entry(property).or_default();
             *count += 1;
             if single && *count == 2 {
@@ -162,7 +192,11 @@ impl<'d> Compliance<'d> {
             }
         }
         for (property, fault) in faults {
-            self.violations.push(Violation { node: name.to_owned(), property: prefixed(property), fault });
+            self.violations.push(Violation {
+                node: name.to_owned(),
+                property: prefixed(property),
+                fault,
+            });
         }
     }
 }
@@ -170,6 +204,8 @@ impl<'d> Compliance<'d> {
 /// Returns the name of a part of the description, or the IRI of a resource of the web.
 pub(super) fn part_name(part: Node<'_>, dataset: &str) -> String {
     let text = part.term().text();
-    let own = text.strip_prefix(dataset).and_then(|rest| rest.strip_prefix('#'));
+    let own = text
+        .strip_prefix(dataset)
+        .and_then(|rest| rest.strip_prefix('#'));
     own.unwrap_or(text).to_owned()
 }

@@ -39,7 +39,9 @@ const MEDIA_TYPES: &str = "iana.org/assignments/media-types/";
 
 /// Returns the address without scheme and `www.`; `None` if it is not a web address.
 fn address(iri: &str) -> Option<String> {
-    let rest = iri.strip_prefix("https://").or_else(|| iri.strip_prefix("http://"))?;
+    let rest = iri
+        .strip_prefix("https://")
+        .or_else(|| iri.strip_prefix("http://"))?;
     Some(rest.strip_prefix("www.").unwrap_or(rest).to_owned())
 }
 
@@ -78,61 +80,158 @@ pub(super) struct Format {
 /// (name, other names, machine-readable, open). Names are the EU's codes; other names are media types and extensions,
 /// in lower case.
 const FORMATS: &[(&str, &[&str], bool, bool)] = &[
-    ("RDF_TURTLE", &["text/turtle", "application/x-turtle", "turtle", "ttl"], true, true),
-    ("RDF_XML", &["application/rdf+xml", "rdf/xml", "owl"], true, true),
-    ("RDF_N_TRIPLES", &["application/n-triples", "n-triples", "nt"], true, true),
-    ("RDF_N_QUADS", &["application/n-quads", "n-quads", "nq"], true, true),
+    (
+        "RDF_TURTLE",
+        &["text/turtle", "application/x-turtle", "turtle", "ttl"],
+        true,
+        true,
+    ),
+    (
+        "RDF_XML",
+        &["application/rdf+xml", "rdf/xml", "owl"],
+        true,
+        true,
+    ),
+    (
+        "RDF_N_TRIPLES",
+        &["application/n-triples", "n-triples", "nt"],
+        true,
+        true,
+    ),
+    (
+        "RDF_N_QUADS",
+        &["application/n-quads", "n-quads", "nq"],
+        true,
+        true,
+    ),
     ("RDF_TRIG", &["application/trig", "trig"], true, true),
-    ("JSON_LD", &["application/ld+json", "json-ld", "jsonld"], true, true),
+    (
+        "JSON_LD",
+        &["application/ld+json", "json-ld", "jsonld"],
+        true,
+        true,
+    ),
     ("N3", &["text/n3", "text/rdf+n3"], true, true),
     ("RDF", &[], true, true),
-    ("SPARQLQ", &["sparql", "api/sparql", "application/sparql-query"], true, true),
+    (
+        "SPARQLQ",
+        &["sparql", "api/sparql", "application/sparql-query"],
+        true,
+        true,
+    ),
     ("CSV", &["text/csv"], true, true),
     ("TSV", &["text/tab-separated-values"], true, true),
     ("JSON", &["application/json"], true, true),
-    ("GEOJSON", &["application/geo+json", "application/vnd.geo+json"], true, true),
+    (
+        "GEOJSON",
+        &["application/geo+json", "application/vnd.geo+json"],
+        true,
+        true,
+    ),
     ("XML", &["application/xml", "text/xml"], true, true),
     ("GML", &["application/gml+xml"], true, true),
     ("KML", &["application/vnd.google-earth.kml+xml"], true, true),
     ("KMZ", &["application/vnd.google-earth.kmz"], true, true),
-    ("GPKG", &["application/geopackage+sqlite3", "geopackage"], true, true),
+    (
+        "GPKG",
+        &["application/geopackage+sqlite3", "geopackage"],
+        true,
+        true,
+    ),
     ("GPX", &["application/gpx+xml"], true, true),
     ("GTFS", &[], true, true),
-    ("NETCDF", &["application/netcdf", "application/x-netcdf", "nc"], true, true),
+    (
+        "NETCDF",
+        &["application/netcdf", "application/x-netcdf", "nc"],
+        true,
+        true,
+    ),
     ("PARQUET", &["application/vnd.apache.parquet"], true, true),
-    ("ODS", &["application/vnd.oasis.opendocument.spreadsheet"], true, true),
-    ("XLSX", &["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"], true, true),
+    (
+        "ODS",
+        &["application/vnd.oasis.opendocument.spreadsheet"],
+        true,
+        true,
+    ),
+    (
+        "XLSX",
+        &["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
+        true,
+        true,
+    ),
     ("XLS", &["application/vnd.ms-excel", "excel"], true, false),
-    ("DBF", &["application/dbf", "application/x-dbf"], true, false),
-    ("SHP", &["shape", "shapefile", "application/x-shapefile", "esri shapefile"], true, false),
-    ("MDB", &["application/msaccess", "application/x-msaccess"], true, false),
+    (
+        "DBF",
+        &["application/dbf", "application/x-dbf"],
+        true,
+        false,
+    ),
+    (
+        "SHP",
+        &[
+            "shape",
+            "shapefile",
+            "application/x-shapefile",
+            "esri shapefile",
+        ],
+        true,
+        false,
+    ),
+    (
+        "MDB",
+        &["application/msaccess", "application/x-msaccess"],
+        true,
+        false,
+    ),
     ("WMS_SRVC", &["wms"], true, true),
     ("WFS_SRVC", &["wfs"], true, true),
     ("HTML", &["text/html", "htm"], false, true),
     ("TXT", &["text/plain"], false, true),
     ("PDF", &["application/pdf"], false, true),
-    ("ODT", &["application/vnd.oasis.opendocument.text"], false, true),
-    ("DOCX", &["application/vnd.openxmlformats-officedocument.wordprocessingml.document"], false, true),
+    (
+        "ODT",
+        &["application/vnd.oasis.opendocument.text"],
+        false,
+        true,
+    ),
+    (
+        "DOCX",
+        &["application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
+        false,
+        true,
+    ),
     ("DOC", &["application/msword"], false, false),
     ("PNG", &["image/png"], false, true),
     ("JPEG", &["image/jpeg", "jpg"], false, true),
     ("TIFF", &["image/tiff", "tif"], false, true),
     ("SVG", &["image/svg+xml"], false, true),
-    ("RAR", &["application/vnd.rar", "application/x-rar-compressed"], false, false),
+    (
+        "RAR",
+        &["application/vnd.rar", "application/x-rar-compressed"],
+        false,
+        false,
+    ),
 ];
 
 /// Returns the format of a text or IRI. Compressed archives (zip, gzip) are not formats, as their content is unknown.
 pub(super) fn format(text: &str) -> Option<Format> {
     let text = text.trim();
     let own = address(text).map(|address| {
-        let name = [FILE_TYPES, MEDIA_TYPES].iter().find_map(|place| address.strip_prefix(place));
+        let name = [FILE_TYPES, MEDIA_TYPES]
+            .iter()
+            .find_map(|place| address.strip_prefix(place));
         name.map(str::to_owned).unwrap_or_default()
     });
     let name = own.unwrap_or_else(|| text.split(';').next().unwrap_or_default().trim().to_owned());
     let name = name.trim_start_matches('.').to_lowercase();
-    let known =
-        FORMATS.iter().find(|(code, names, ..)| code.eq_ignore_ascii_case(&name) || names.contains(&name.as_str()));
-    known.map(|&(name, _, machine_readable, open)| Format { name, machine_readable, open })
+    let known = FORMATS.iter().find(|(code, names, ..)| {
+        code.eq_ignore_ascii_case(&name) || names.contains(&name.as_str())
+    });
+    known.map(|&(name, _, machine_readable, open)| Format {
+        name,
+        machine_readable,
+        open,
+    })
 }
 
 /// Namespaces of widely used vocabularies.
@@ -229,7 +328,9 @@ mod tests {
 
     #[test]
     fn formats_by_code_media_type_extension_and_iri() {
-        let known = |text: &str| format(text).map(|format| (format.name, format.machine_readable, format.open));
+        let known = |text: &str| {
+            format(text).map(|format| (format.name, format.machine_readable, format.open))
+        };
         for text in [
             "TTL",
             ".ttl",
@@ -241,10 +342,19 @@ mod tests {
         }
         assert_eq!(known("application/pdf"), Some(("PDF", false, true)));
         assert_eq!(known("XLS"), Some(("XLS", true, false)));
-        for text in ["application/zip", "gzip", "", "https://example.org/ttl", "data"] {
+        for text in [
+            "application/zip",
+            "gzip",
+            "",
+            "https://example.org/ttl",
+            "data",
+        ] {
             assert_eq!(known(text), None, "{text}");
         }
-        assert!(is_format("http://publications.europa.eu/resource/authority/file-type/CSV") && !is_format("text/csv"));
+        assert!(
+            is_format("http://publications.europa.eu/resource/authority/file-type/CSV")
+                && !is_format("text/csv")
+        );
     }
 
     #[test]
@@ -252,7 +362,9 @@ mod tests {
         let mut names: Vec<String> = FORMATS
             .iter()
             .flat_map(|(name, names, ..)| {
-                [name.to_lowercase()].into_iter().chain(names.iter().map(|name| (*name).to_owned()))
+                [name.to_lowercase()]
+                    .into_iter()
+                    .chain(names.iter().map(|name| (*name).to_owned()))
             })
             .collect();
         let all = names.len();

@@ -29,21 +29,33 @@ impl<'g> Node<'g> {
         // The triples of a subject are sorted by predicate.
         let triples = self.graph.subject_triples(self.id);
         let start = triples.partition_point(|triple| Some(triple.predicate) < property);
-        let found = triples[start..].iter().take_while(move |triple| Some(triple.predicate) == property);
-        found.map(move |triple| Self { graph: self.graph, id: triple.object })
+        let found = triples[start..]
+            .iter()
+            .take_while(move |triple| Some(triple.predicate) == property);
+        found.map(move |triple| Self {
+            graph: self.graph,
+            id: triple.object,
+        })
     }
 
     /// Iterates over all (property, value) of the node.
     pub(super) fn statements(self) -> impl Iterator<Item = (&'g str, Self)> {
         let triples = self.graph.subject_triples(self.id).iter();
         triples.map(move |triple| {
-            (self.graph.term(triple.predicate).text(), Self { graph: self.graph, id: triple.object })
+            (
+                self.graph.term(triple.predicate).text(),
+                Self {
+                    graph: self.graph,
+                    id: triple.object,
+                },
+            )
         })
     }
 
     /// Returns the first non-empty value of a property.
     pub(super) fn value(self, property: &str) -> Option<Self> {
-        self.objects(property).find(|object| !object.term().text().trim().is_empty())
+        self.objects(property)
+            .find(|object| !object.term().text().trim().is_empty())
     }
 
     /// Returns the IRI; `None` for a blank node or a literal.
@@ -61,8 +73,19 @@ impl<'g> Node<'g> {
 
     /// Returns the name: the literal itself, a label, or the end of the IRI.
     pub(super) fn name(self) -> String {
-        let labels = [foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN, dcterms::TITLE];
-        let label = || labels.iter().find_map(|label| self.value(label)).map(|label| label.term().text());
+        let labels = [
+            foaf::NAME,
+            skos::PREF_LABEL,
+            rdfs::LABEL,
+            vcard::FN,
+            dcterms::TITLE,
+        ];
+        let label = || {
+            labels
+                .iter()
+                .find_map(|label| self.value(label))
+                .map(|label| label.term().text())
+        };
         match self.term() {
             TermRef::Literal { lexical, .. } => lexical.trim().to_owned(),
             TermRef::Iri(iri) => label().unwrap_or_else(|| local_name(iri)).to_owned(),

@@ -12,7 +12,11 @@ use oxrdf::{Literal, NamedNode, Term, Triple};
 pub fn to_dqv(assessment: &Assessment, dataset: &NamedNode) -> Vec<Triple> {
     let mut triples = Vec::new();
     for dimension in Dimension::ALL {
-        triples.push(triple(&term(dimension.name()), rdf::TYPE, node(dqv::DIMENSION)));
+        triples.push(triple(
+            &term(dimension.name()),
+            rdf::TYPE,
+            node(dqv::DIMENSION),
+        ));
     }
     for finding in &assessment.findings {
         metric(&mut triples, finding.indicator);
@@ -20,9 +24,17 @@ pub fn to_dqv(assessment: &Assessment, dataset: &NamedNode) -> Vec<Triple> {
             measurement(&mut triples, finding, dataset);
         }
     }
-    let score = Measured { key: "score", metric: node(quality::SCORE), value: assessment.score() };
+    let score = Measured {
+        key: "score",
+        metric: node(quality::SCORE),
+        value: assessment.score(),
+    };
     triples.push(triple(&score.metric, rdf::TYPE, node(dqv::METRIC)));
-    score.say(&mut triples, dataset, &format!("{} of 405 points", assessment.score()));
+    score.say(
+        &mut triples,
+        dataset,
+        &format!("{} of 405 points", assessment.score()),
+    );
     triples
 }
 
@@ -44,13 +56,26 @@ fn metric(triples: &mut Vec<Triple>, indicator: Indicator) {
     let definition = Literal::new_language_tagged_literal_unchecked(indicator.definition(), "en");
     triples.push(triple(&metric, rdf::TYPE, node(dqv::METRIC)));
     triples.push(triple(&metric, skos::DEFINITION, definition));
-    triples.push(triple(&metric, dqv::IN_DIMENSION, term(indicator.dimension().name())));
+    triples.push(triple(
+        &metric,
+        dqv::IN_DIMENSION,
+        term(indicator.dimension().name()),
+    ));
 }
 
 fn measurement(triples: &mut Vec<Triple>, finding: &Finding, dataset: &NamedNode) {
     let indicator = finding.indicator;
-    let value = if finding.outcome == Outcome::Met { indicator.weight() } else { 0 };
-    Measured { key: indicator.key(), metric: term(indicator.key()), value }.say(triples, dataset, &finding.reason);
+    let value = if finding.outcome == Outcome::Met {
+        indicator.weight()
+    } else {
+        0
+    };
+    Measured {
+        key: indicator.key(),
+        metric: term(indicator.key()),
+        value,
+    }
+    .say(triples, dataset, &finding.reason);
 }
 
 struct Measured<'k> {
@@ -67,6 +92,10 @@ impl Measured<'_> {
         triples.push(triple(&own, dqv::COMPUTED_ON, dataset.clone()));
         triples.push(triple(&own, dqv::IS_MEASUREMENT_OF, self.metric.clone()));
         triples.push(triple(&own, dqv::VALUE, Literal::from(self.value)));
-        triples.push(triple(&own, rdfs::COMMENT, Literal::new_language_tagged_literal_unchecked(reason, "en")));
+        triples.push(triple(
+            &own,
+            rdfs::COMMENT,
+            Literal::new_language_tagged_literal_unchecked(reason, "en"),
+        ));
     }
 }

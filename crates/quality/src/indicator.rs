@@ -110,17 +110,29 @@ const fn row(
     definition: &'static str,
     advice: &'static str,
 ) -> IndicatorRow {
-    IndicatorRow { indicator, key, dimension, weight, definition, advice }
+    IndicatorRow {
+        indicator,
+        key,
+        dimension,
+        weight,
+        definition,
+        advice,
+    }
 }
 
 use Dimension::{
-    Accessibility, Content, Contextuality, Findability, Interoperability as Interoperable, Reusability, Texts,
+    Accessibility, Content, Contextuality, Findability, Interoperability as Interoperable,
+    Reusability, Texts,
 };
 use Indicator as I;
 
 /// All indicators, in the order of the enum.
 const TABLE: [IndicatorRow; 33] = [
-    row((I::Keywords, "keywords", Findability, 30), "The dataset has keywords (dcat:keyword).", "Add keywords."),
+    row(
+        (I::Keywords, "keywords", Findability, 30),
+        "The dataset has keywords (dcat:keyword).",
+        "Add keywords.",
+    ),
     row(
         (I::Themes, "themes", Findability, 30),
         "The dataset has a theme (dcat:theme).",
@@ -181,7 +193,11 @@ const TABLE: [IndicatorRow; 33] = [
         "The description has the mandatory properties of DCAT-AP 3.0.1, and values of the required kinds.",
         "Add the mandatory properties of DCAT-AP and use values of the required kinds.",
     ),
-    row((I::License, "licence", Reusability, 20), "A licence is declared (dct:license).", "Declare a licence."),
+    row(
+        (I::License, "licence", Reusability, 20),
+        "A licence is declared (dct:license).",
+        "Declare a licence.",
+    ),
     row(
         (I::LicenseListed, "licence-listed", Reusability, 10),
         "The licence is an IRI of a known list of licences.",
@@ -193,7 +209,12 @@ const TABLE: [IndicatorRow; 33] = [
         "Declare the access rights.",
     ),
     row(
-        (I::AccessRightsListed, "access-rights-listed", Reusability, 5),
+        (
+            I::AccessRightsListed,
+            "access-rights-listed",
+            Reusability,
+            5,
+        ),
         "The access rights are an IRI of the EU's list.",
         "Use the IRI of the access rights from the EU's list.",
     ),
@@ -207,7 +228,11 @@ const TABLE: [IndicatorRow; 33] = [
         "The dataset has a publisher (dct:publisher).",
         "Add the publisher.",
     ),
-    row((I::Rights, "rights", Contextuality, 5), "The rights are declared (dct:rights).", "Declare the rights."),
+    row(
+        (I::Rights, "rights", Contextuality, 5),
+        "The rights are declared (dct:rights).",
+        "Declare the rights.",
+    ),
     row(
         (I::ByteSize, "byte-size", Contextuality, 5),
         "A distribution declares its size (dcat:byteSize).",
@@ -228,7 +253,11 @@ const TABLE: [IndicatorRow; 33] = [
         "Every title has a language tag.",
         "Tag the title with its language.",
     ),
-    row((I::Description, "description", Texts, 30), "The dataset has a description.", "Add a description."),
+    row(
+        (I::Description, "description", Texts, 30),
+        "The dataset has a description.",
+        "Add a description.",
+    ),
     row(
         (I::DescriptionLength, "description-length", Texts, 20),
         "A description has 50 to 5,000 characters, the limits of Google's dataset search.",
@@ -323,10 +352,27 @@ mod tests {
     #[test]
     fn the_weights_are_those_of_the_methodology() {
         let points = |dimension: Dimension| -> u32 {
-            Indicator::all().filter(|one| one.dimension() == dimension).map(Indicator::weight).sum()
+            Indicator::all()
+                .filter(|one| one.dimension() == dimension)
+                .map(Indicator::weight)
+                .sum()
         };
-        assert_eq!(Dimension::ALL.map(points), [100, 100, 110, 75, 20, 100, 100]);
-        assert!(TABLE.iter().enumerate().all(|(place, row)| row.indicator as usize == place));
-        assert_eq!(Indicator::all().map(Indicator::key).collect::<BTreeSet<_>>().len(), Indicator::COUNT);
+        assert_eq!(
+            Dimension::ALL.map(points),
+            [100, 100, 110, 75, 20, 100, 100]
+        );
+        assert!(
+            TABLE
+                .iter()
+                .enumerate()
+                .all(|(place, row)| row.indicator as usize == place)
+        );
+        assert_eq!(
+            Indicator::all()
+                .map(Indicator::key)
+                .collect::<BTreeSet<_>>()
+                .len(),
+            Indicator::COUNT
+        );
     }
 }

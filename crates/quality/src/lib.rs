@@ -11,7 +11,10 @@ mod url_checks;
 // Shared with the tests of lodeseek-net.
 #[cfg(test)]
 #[path = "../../net/src/egress/tests/server.rs"]
-#[allow(dead_code, reason = "shared with the tests of lodeseek-net, which use all of it")]
+#[allow(
+    dead_code,
+    reason = "shared with the tests of lodeseek-net, which use all of it"
+)]
 mod server;
 #[cfg(test)]
 mod tests;
@@ -126,8 +129,13 @@ pub struct Assessment {
 impl Assessment {
     /// Returns the points of the dimensions selected by `counts`.
     fn points_where(&self, counts: impl Fn(Dimension) -> bool) -> Points {
-        let counted = self.findings.iter().filter(|finding| counts(finding.indicator.dimension()));
-        counted.fold(Points::default(), |points, finding| points.with(finding.indicator, finding.outcome))
+        let counted = self
+            .findings
+            .iter()
+            .filter(|finding| counts(finding.indicator.dimension()));
+        counted.fold(Points::default(), |points, finding| {
+            points.with(finding.indicator, finding.outcome)
+        })
     }
 
     /// Returns the points of a dimension.
@@ -157,11 +165,18 @@ impl Assessment {
     /// Returns the missed indicators, those with the most points first. Indicators outside of the score come last.
     #[must_use]
     pub fn improvements(&self) -> Vec<&Finding> {
-        let mut missed: Vec<&Finding> =
-            self.findings.iter().filter(|finding| finding.outcome == Outcome::Missed).collect();
+        let mut missed: Vec<&Finding> = self
+            .findings
+            .iter()
+            .filter(|finding| finding.outcome == Outcome::Missed)
+            .collect();
         missed.sort_by_key(|finding| {
             let indicator = finding.indicator;
-            (!indicator.dimension().is_scored(), std::cmp::Reverse(indicator.weight()), indicator)
+            (
+                !indicator.dimension().is_scored(),
+                std::cmp::Reverse(indicator.weight()),
+                indicator,
+            )
         });
         missed
     }
@@ -171,8 +186,14 @@ impl Points {
     fn with(self, indicator: Indicator, outcome: Outcome) -> Self {
         let weight = indicator.weight();
         match outcome {
-            Outcome::Met => Self { given: self.given + weight, of: self.of + weight },
-            Outcome::Missed => Self { of: self.of + weight, ..self },
+            Outcome::Met => Self {
+                given: self.given + weight,
+                of: self.of + weight,
+            },
+            Outcome::Missed => Self {
+                of: self.of + weight,
+                ..self
+            },
             Outcome::Unknown => self,
         }
     }

@@ -42,7 +42,12 @@ pub struct Problem {
 
 impl Problem {
     fn new(indicator: Indicator) -> Self {
-        Self { indicator, met: 0, missed: 0, unknown: 0 }
+        Self {
+            indicator,
+            met: 0,
+            missed: 0,
+            unknown: 0,
+        }
     }
 
     fn add(&mut self, outcome: Outcome) {
@@ -81,7 +86,11 @@ struct Tally {
 
 impl Default for Tally {
     fn default() -> Self {
-        Self { datasets: 0, scores: 0, problems: Indicator::all().map(Problem::new).collect() }
+        Self {
+            datasets: 0,
+            scores: 0,
+            problems: Indicator::all().map(Problem::new).collect(),
+        }
     }
 }
 
@@ -95,14 +104,22 @@ impl Tally {
     }
 
     fn mean(&self) -> f64 {
-        if self.datasets == 0 { 0.0 } else { self.scores as f64 / self.datasets as f64 }
+        if self.datasets == 0 {
+            0.0
+        } else {
+            self.scores as f64 / self.datasets as f64
+        }
     }
 
     /// Returns the indicators by descending number of lost points. Those outside of the score come last.
     fn problems(&self) -> Vec<Problem> {
         let mut problems = self.problems.clone();
         problems.sort_by_key(|problem| {
-            (!problem.indicator.dimension().is_scored(), Reverse(problem.lost()), problem.indicator)
+            (
+                !problem.indicator.dimension().is_scored(),
+                Reverse(problem.lost()),
+                problem.indicator,
+            )
         });
         problems
     }
@@ -120,8 +137,15 @@ impl Overview {
     /// Adds a dataset.
     pub fn add(&mut self, named: DatasetLabel, assessment: &Assessment) {
         self.all.add(assessment);
-        self.publishers.entry(named.publisher.clone()).or_default().add(assessment);
-        self.rows.push(DatasetRow { dataset: named, points: assessment.points(), score: assessment.score() });
+        self.publishers
+            .entry(named.publisher.clone())
+            .or_default()
+            .add(assessment);
+        self.rows.push(DatasetRow {
+            dataset: named,
+            points: assessment.points(),
+            score: assessment.score(),
+        });
     }
 
     /// Returns the number of datasets.
@@ -145,9 +169,16 @@ impl Overview {
     /// Returns the mean share of the points of a dimension, of those that could be determined.
     #[must_use]
     pub fn share_of(&self, dimension: Dimension) -> Option<f64> {
-        let of_dimension = || self.all.problems.iter().filter(|problem| problem.indicator.dimension() == dimension);
+        let of_dimension = || {
+            self.all
+                .problems
+                .iter()
+                .filter(|problem| problem.indicator.dimension() == dimension)
+        };
         let sum = |count: fn(&Problem) -> u64| -> u64 {
-            of_dimension().map(|problem| count(problem) * u64::from(problem.indicator.weight())).sum()
+            of_dimension()
+                .map(|problem| count(problem) * u64::from(problem.indicator.weight()))
+                .sum()
         };
         let checked = sum(|problem| problem.met + problem.missed);
         (checked > 0).then(|| sum(|problem| problem.met) as f64 / checked as f64)
@@ -162,7 +193,15 @@ impl Overview {
     /// Returns the number of datasets of each band, best band first.
     #[must_use]
     pub fn bands(&self) -> [(Band, usize); 4] {
-        Band::ALL.map(|band| (band, self.rows.iter().filter(|row| Band::from_score(row.score) == band).count()))
+        Band::ALL.map(|band| {
+            (
+                band,
+                self.rows
+                    .iter()
+                    .filter(|row| Band::from_score(row.score) == band)
+                    .count(),
+            )
+        })
     }
 
     /// Returns the indicators by descending number of lost points. Those outside of the score come last.
@@ -181,7 +220,11 @@ impl Overview {
                 name: name.clone(),
                 datasets: tally.datasets,
                 mean: tally.mean(),
-                worst: tally.problems().first().copied().filter(|problem| problem.missed > 0),
+                worst: tally
+                    .problems()
+                    .first()
+                    .copied()
+                    .filter(|problem| problem.missed > 0),
             })
             .collect();
         rows.sort_by(|a, b| (Reverse(a.datasets), &a.name).cmp(&(Reverse(b.datasets), &b.name)));
@@ -209,6 +252,9 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_up() {
-        assert_eq!([0.0, 0.624, 0.725, 0.735, 1.0].map(percent), [0, 62, 73, 74, 100]);
+        assert_eq!(
+            [0.0, 0.624, 0.725, 0.735, 1.0].map(percent),
+            [0, 62, 73, 74, 100]
+        );
     }
 }

@@ -40,8 +40,12 @@ const WHOLE: &str = r#"<http://localhost:7878/dataset/t> a dcat:Dataset .
 fn graph(turtle: &str) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
     let text = format!("{PREFIXES}{turtle}");
-    let reports = DumpReader::default().read(text.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
-    assert!(reports.iter().all(|report| report.problems.is_empty()), "{reports:?}");
+    let reports =
+        DumpReader::default().read(text.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+    assert!(
+        reports.iter().all(|report| report.problems.is_empty()),
+        "{reports:?}"
+    );
     builder.finish()
 }
 
@@ -59,14 +63,24 @@ fn content() -> Summary {
 fn answered(status: u16) -> UrlChecks {
     let mut url_checks = UrlChecks::default();
     for address in ["http://e.org/page", "http://e.org/trees.ttl"] {
-        let result = UrlCheck { status: Some(status), fault: None, checked_at: "2026-01-01T00:00:00Z".to_owned() };
+        let result = UrlCheck {
+            status: Some(status),
+            fault: None,
+            checked_at: "2026-01-01T00:00:00Z".to_owned(),
+        };
         url_checks.insert(address.to_owned(), result);
     }
     url_checks
 }
 
 fn assessed(turtle: &str, content: Option<&Summary>, url_checks: &UrlChecks) -> Assessment {
-    assess(&graph(turtle), &NamedNode::new_unchecked(OWN), content, url_checks).expect("described")
+    assess(
+        &graph(turtle),
+        &NamedNode::new_unchecked(OWN),
+        content,
+        url_checks,
+    )
+    .expect("described")
 }
 
 fn outcome(found: &Assessment, indicator: Indicator) -> Outcome {
@@ -76,15 +90,57 @@ fn outcome(found: &Assessment, indicator: Indicator) -> Outcome {
 #[test]
 fn what_lacks_nothing_has_all_points() {
     let found = assessed(WHOLE, Some(&content()), &answered(200));
-    let missed: Vec<_> = found.improvements().iter().map(|one| (one.indicator, one.reason.clone())).collect();
+    let missed: Vec<_> = found
+        .improvements()
+        .iter()
+        .map(|one| (one.indicator, one.reason.clone()))
+        .collect();
     assert!(missed.is_empty(), "{missed:?} {:?}", found.violations);
-    assert_eq!((found.points(), found.score(), found.band()), (Points { given: 405, of: 405 }, 405, Band::Excellent));
-    assert_eq!(found.points_of(Dimension::Texts), Points { given: 100, of: 100 });
-    assert_eq!(found.points_of(Dimension::Content), Points { given: 100, of: 100 });
-    assert!(found.findings.iter().enumerate().all(|(place, one)| one.indicator as usize == place));
-    let lacking: Vec<String> =
-        found.recommendations.iter().map(|one| format!("{} {}", one.node, one.property)).collect();
-    assert_eq!(lacking, ["agent dct:type", "distribution-1 dcatap:availability", "distribution-1 dct:description"]);
+    assert_eq!(
+        (found.points(), found.score(), found.band()),
+        (
+            Points {
+                given: 405,
+                of: 405
+            },
+            405,
+            Band::Excellent
+        )
+    );
+    assert_eq!(
+        found.points_of(Dimension::Texts),
+        Points {
+            given: 100,
+            of: 100
+        }
+    );
+    assert_eq!(
+        found.points_of(Dimension::Content),
+        Points {
+            given: 100,
+            of: 100
+        }
+    );
+    assert!(
+        found
+            .findings
+            .iter()
+            .enumerate()
+            .all(|(place, one)| one.indicator as usize == place)
+    );
+    let lacking: Vec<String> = found
+        .recommendations
+        .iter()
+        .map(|one| format!("{} {}", one.node, one.property))
+        .collect();
+    assert_eq!(
+        lacking,
+        [
+            "agent dct:type",
+            "distribution-1 dcatap:availability",
+            "distribution-1 dct:description"
+        ]
+    );
 }
 
 #[test]
@@ -92,7 +148,11 @@ fn every_indicator_is_missed_where_it_is_lacking() {
     use Indicator as I;
     let without = |line: &str| {
         assert_eq!(WHOLE.matches(line).count(), 1, "{line}");
-        WHOLE.lines().filter(|other| !other.contains(line)).collect::<Vec<_>>().join("\n")
+        WHOLE
+            .lines()
+            .filter(|other| !other.contains(line))
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     let instead = |old: &str, new: &str| {
         assert_eq!(WHOLE.matches(old).count(), 1, "{old}");
@@ -106,30 +166,66 @@ fn every_indicator_is_missed_where_it_is_lacking() {
         (I::Temporal, without("dct:temporal")),
         (I::AccessReached, without("dcat:accessURL")),
         (I::DownloadAddress, without("dcat:downloadURL")),
-        (I::DownloadAddress, instead("<http://e.org/trees.ttl>", "\"files/trees.ttl\"")),
+        (
+            I::DownloadAddress,
+            instead("<http://e.org/trees.ttl>", "\"files/trees.ttl\""),
+        ),
         (I::DownloadReached, without("dcat:downloadURL")),
         (I::Format, without("dct:format")),
         (I::MediaType, without("dcat:mediaType")),
         (
             I::FormatListed,
-            instead("<http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE>", "\"TTL\"")
-                .replace("<https://www.iana.org/assignments/media-types/text/turtle>", "\"text/turtle\""),
+            instead(
+                "<http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE>",
+                "\"TTL\"",
+            )
+            .replace(
+                "<https://www.iana.org/assignments/media-types/text/turtle>",
+                "\"text/turtle\"",
+            ),
         ),
-        (I::OpenFormat, instead("file-type/RDF_TURTLE", "file-type/XLS")),
-        (I::MachineReadable, instead("file-type/RDF_TURTLE", "file-type/PDF")),
+        (
+            I::OpenFormat,
+            instead("file-type/RDF_TURTLE", "file-type/XLS"),
+        ),
+        (
+            I::MachineReadable,
+            instead("file-type/RDF_TURTLE", "file-type/PDF"),
+        ),
         (I::Profile, without("dct:title")),
         (I::Profile, without("dcat:accessURL")),
         (I::Profile, without("foaf:name")),
         (I::Profile, instead("<http://e.org/rights>", "\"all mine\"")),
         (I::Profile, instead("\"trees\"", "<http://e.org/trees>")),
-        (I::Profile, instead("dct:issued \"2020-05\"", "dct:issued \"2020-05\", \"2020-06\"")),
+        (
+            I::Profile,
+            instead(
+                "dct:issued \"2020-05\"",
+                "dct:issued \"2020-05\", \"2020-06\"",
+            ),
+        ),
         (I::License, without("dct:license")),
-        (I::LicenseListed, instead("<https://creativecommons.org/licenses/by/4.0/>", "<http://e.org/licence>")),
-        (I::LicenseListed, instead("<https://creativecommons.org/licenses/by/4.0/>", "\"CC-BY-4.0\"")),
+        (
+            I::LicenseListed,
+            instead(
+                "<https://creativecommons.org/licenses/by/4.0/>",
+                "<http://e.org/licence>",
+            ),
+        ),
+        (
+            I::LicenseListed,
+            instead(
+                "<https://creativecommons.org/licenses/by/4.0/>",
+                "\"CC-BY-4.0\"",
+            ),
+        ),
         (I::AccessRights, without("dct:accessRights")),
         (
             I::AccessRightsListed,
-            instead("<http://publications.europa.eu/resource/authority/access-right/PUBLIC>", "<http://e.org/all>"),
+            instead(
+                "<http://publications.europa.eu/resource/authority/access-right/PUBLIC>",
+                "<http://e.org/all>",
+            ),
         ),
         (I::Contact, without("dcat:contactPoint")),
         (I::Publisher, without("dct:publisher")),
@@ -139,31 +235,71 @@ fn every_indicator_is_missed_where_it_is_lacking() {
         (I::Issued, without("dct:issued")),
         (I::Issued, instead("\"2020-05\"", "\"last spring\"")),
         (I::Modified, without("dct:modified")),
-        (I::TitleLanguage, instead("\"Trees\"@en", "\"Trees\"@en, \"Bäume\"")),
+        (
+            I::TitleLanguage,
+            instead("\"Trees\"@en", "\"Trees\"@en, \"Bäume\""),
+        ),
         (I::Description, without("dct:description")),
         (
             I::DescriptionLength,
-            instead("All trees in the care of the city, with year of planting and girth.", "Trees."),
+            instead(
+                "All trees in the care of the city, with year of planting and girth.",
+                "Trees.",
+            ),
         ),
         (I::DescriptionLanguage, instead("girth.\"@en", "girth.\"")),
         (I::TextEncoding, instead("\"trees\"", "\"Ã¡rboles\"")),
-        (I::Sound, format!("{WHOLE}<{OWN}> lodeseek:skippedStatements 2 .")),
+        (
+            I::Sound,
+            format!("{WHOLE}<{OWN}> lodeseek:skippedStatements 2 ."),
+        ),
     ] {
         let found = assessed(&turtle, Some(&content()), &answered(200));
-        assert_eq!(outcome(&found, indicator), Outcome::Missed, "{indicator:?}\n{turtle}");
+        assert_eq!(
+            outcome(&found, indicator),
+            Outcome::Missed,
+            "{indicator:?}\n{turtle}"
+        );
     }
     let gone = assessed(WHOLE, Some(&content()), &answered(404));
     assert_eq!(outcome(&gone, I::AccessReached), Outcome::Missed);
     assert_eq!(outcome(&gone, I::DownloadReached), Outcome::Missed);
     for (indicator, content) in [
-        (I::Links, Summary { links: Vec::new(), ..content() }),
+        (
+            I::Links,
+            Summary {
+                links: Vec::new(),
+                ..content()
+            },
+        ),
         (
             I::Vocabularies,
-            Summary { vocabularies: vec![("http://www.w3.org/2002/07/owl#".to_owned(), 1)], ..content() },
+            Summary {
+                vocabularies: vec![("http://www.w3.org/2002/07/owl#".to_owned(), 1)],
+                ..content()
+            },
         ),
-        (I::Vocabularies, Summary { vocabularies: vec![("http://e.org/own#".to_owned(), 1)], ..content() }),
-        (I::Classes, Summary { class_count: 0, ..content() }),
-        (I::LiteralLanguages, Summary { languages: Vec::new(), ..content() }),
+        (
+            I::Vocabularies,
+            Summary {
+                vocabularies: vec![("http://e.org/own#".to_owned(), 1)],
+                ..content()
+            },
+        ),
+        (
+            I::Classes,
+            Summary {
+                class_count: 0,
+                ..content()
+            },
+        ),
+        (
+            I::LiteralLanguages,
+            Summary {
+                languages: Vec::new(),
+                ..content()
+            },
+        ),
     ] {
         let found = assessed(WHOLE, Some(&content), &answered(200));
         assert_eq!(outcome(&found, indicator), Outcome::Missed, "{indicator:?}");
@@ -173,9 +309,25 @@ fn every_indicator_is_missed_where_it_is_lacking() {
 #[test]
 fn what_nobody_asked_is_neither_given_nor_lost() {
     let found = assessed(WHOLE, None, &UrlChecks::default());
-    assert_eq!((found.points(), found.score()), (Points { given: 325, of: 325 }, 405));
-    assert_eq!(found.points_of(Dimension::Content), Points { given: 0, of: 0 });
-    let less = WHOLE.lines().filter(|line| !line.contains("dcat:keyword")).collect::<Vec<_>>().join("\n");
+    assert_eq!(
+        (found.points(), found.score()),
+        (
+            Points {
+                given: 325,
+                of: 325
+            },
+            405
+        )
+    );
+    assert_eq!(
+        found.points_of(Dimension::Content),
+        Points { given: 0, of: 0 }
+    );
+    let less = WHOLE
+        .lines()
+        .filter(|line| !line.contains("dcat:keyword"))
+        .collect::<Vec<_>>()
+        .join("\n");
     let found = assessed(&less, None, &UrlChecks::default());
     assert_eq!(found.score(), 368, "295 of 325 points, of 405: 367.6");
     assert_eq!(found.improvements()[0].indicator, Indicator::Keywords);
@@ -191,9 +343,15 @@ fn a_poor_description_by_hand() {
            dcat:distribution <{OWN}#distribution-1> . <{OWN}#distribution-1> dcat:downloadURL "trees.nt" ."#
     );
     let found = assessed(&poor, None, &UrlChecks::default());
-    assert_eq!((found.points(), found.band()), (Points { given: 50, of: 405 }, Band::Bad));
-    let breaches: Vec<String> =
-        found.violations.iter().map(|one| format!("{} {} {}", one.node, one.property, one.fault.message())).collect();
+    assert_eq!(
+        (found.points(), found.band()),
+        (Points { given: 50, of: 405 }, Band::Bad)
+    );
+    let breaches: Vec<String> = found
+        .violations
+        .iter()
+        .map(|one| format!("{} {} {}", one.node, one.property, one.fault.message()))
+        .collect();
     assert_eq!(
         breaches,
         [
@@ -214,7 +372,11 @@ fn the_best_of_several_distributions_counts() {
     );
     let found = assessed(&more, None, &answered(200));
     assert_eq!(found.distribution.as_deref(), Some("distribution-1"));
-    assert_eq!(found.points().given, 405 - 30, "the text for a format breaks the profile, and nothing else is lost");
+    assert_eq!(
+        found.points().given,
+        405 - 30,
+        "the text for a format breaks the profile, and nothing else is lost"
+    );
 }
 
 /// A part that many distributions share is checked once, not once for each of them.
@@ -231,16 +393,39 @@ fn a_shared_part_is_checked_once() {
         .collect();
     let found = assessed(&statements, None, &UrlChecks::default());
     let of_service = found.violations.iter().filter(|one| one.node == "s");
-    let of_service: Vec<(&str, Fault)> = of_service.map(|one| (one.property.as_str(), one.fault)).collect();
-    assert_eq!(of_service, [("dcat:endpointURL", Fault::Missing), ("dct:title", Fault::NodeForText)]);
-    let without_address = found.violations.iter().filter(|one| one.property == "dcat:accessURL");
+    let of_service: Vec<(&str, Fault)> = of_service
+        .map(|one| (one.property.as_str(), one.fault))
+        .collect();
+    assert_eq!(
+        of_service,
+        [
+            ("dcat:endpointURL", Fault::Missing),
+            ("dct:title", Fault::NodeForText)
+        ]
+    );
+    let without_address = found
+        .violations
+        .iter()
+        .filter(|one| one.property == "dcat:accessURL");
     assert_eq!(without_address.count(), NUMBER);
 }
 
 #[test]
 fn bands_are_those_of_the_methodology() {
     let bands = [0, 120, 121, 220, 221, 350, 351, 405].map(|score| Band::from_score(score).name());
-    assert_eq!(bands, ["bad", "bad", "sufficient", "sufficient", "good", "good", "excellent", "excellent"]);
+    assert_eq!(
+        bands,
+        [
+            "bad",
+            "bad",
+            "sufficient",
+            "sufficient",
+            "good",
+            "good",
+            "excellent",
+            "excellent"
+        ]
+    );
     assert_eq!(Points::default().score(), None);
 }
 
@@ -252,7 +437,10 @@ fn what_is_not_described_is_not_assessed() {
 
 #[test]
 fn measurements_are_of_metrics_that_the_ontology_defines() {
-    let (found, node) = (assessed(WHOLE, None, &UrlChecks::default()), NamedNode::new_unchecked(OWN));
+    let (found, node) = (
+        assessed(WHOLE, None, &UrlChecks::default()),
+        NamedNode::new_unchecked(OWN),
+    );
     let triples = to_dqv(&found, &node);
     let ontology = include_str!("../../../ontologies/quality.ttl");
     for indicator in Indicator::all() {
@@ -263,9 +451,14 @@ fn measurements_are_of_metrics_that_the_ontology_defines() {
             indicator.dimension().name()
         );
         assert!(ontology.contains(&definition), "{definition}");
-        assert!(ontology.contains(&format!("rdfs:comment \"Weight {}.\"@en", indicator.weight())));
+        assert!(ontology.contains(&format!(
+            "rdfs:comment \"Weight {}.\"@en",
+            indicator.weight()
+        )));
     }
-    let measured = triples.iter().filter(|triple| triple.predicate.as_str().ends_with("#value"));
+    let measured = triples
+        .iter()
+        .filter(|triple| triple.predicate.as_str().ends_with("#value"));
     let values: Vec<u32> = measured
         .filter_map(|triple| match &triple.object {
             Term::Literal(literal) => literal.value().parse().ok(),
@@ -282,7 +475,11 @@ fn overview_of(descriptions: &[(usize, &str, Option<&str>)]) -> Overview {
     let mut overview = Overview::default();
     for (number, turtle, publisher) in descriptions {
         let id = DatasetId::new(format!("d{number}")).expect("an id");
-        let named = DatasetLabel { id, title: format!("D {number}"), publisher: publisher.map(str::to_owned) };
+        let named = DatasetLabel {
+            id,
+            title: format!("D {number}"),
+            publisher: publisher.map(str::to_owned),
+        };
         overview.add(named, &assessed(turtle, None, &UrlChecks::default()));
     }
     overview
@@ -290,26 +487,74 @@ fn overview_of(descriptions: &[(usize, &str, Option<&str>)]) -> Overview {
 
 #[test]
 fn the_worst_problems_come_first() {
-    let less: String =
-        WHOLE.lines().filter(|line| !line.contains("dct:format")).map(|line| format!("{line}\n")).collect();
+    let less: String = WHOLE
+        .lines()
+        .filter(|line| !line.contains("dct:format"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     let bare = format!("<{OWN}> a dcat:Dataset ; dct:title \"T\"@en ; dct:description \"D\"@en .");
-    let overview = overview_of(&[(1, WHOLE, Some("City")), (2, &less, Some("City")), (3, &bare, None)]);
+    let overview = overview_of(&[
+        (1, WHOLE, Some("City")),
+        (2, &less, Some("City")),
+        (3, &bare, None),
+    ]);
     // 405; 305 of 325 of 405 is 380; of the bare one only the profile's 30 of 405.
-    assert_eq!(overview.worst(9).iter().map(|row| row.score).collect::<Vec<_>>(), [30, 380, 405]);
+    assert_eq!(
+        overview
+            .worst(9)
+            .iter()
+            .map(|row| row.score)
+            .collect::<Vec<_>>(),
+        [30, 380, 405]
+    );
     assert!((overview.mean() - 815.0 / 3.0).abs() < 1e-9);
-    assert_eq!(overview.bands(), [(Band::Excellent, 2), (Band::Good, 0), (Band::Sufficient, 0), (Band::Bad, 1)]);
+    assert_eq!(
+        overview.bands(),
+        [
+            (Band::Excellent, 2),
+            (Band::Good, 0),
+            (Band::Sufficient, 0),
+            (Band::Bad, 1)
+        ]
+    );
     let problems = overview.problems();
-    assert_eq!((problems[0].indicator, problems[0].missed, problems[0].unknown), (Indicator::AccessReached, 1, 2));
-    let format = problems.iter().find(|one| one.indicator == Indicator::Format).expect("there");
+    assert_eq!(
+        (
+            problems[0].indicator,
+            problems[0].missed,
+            problems[0].unknown
+        ),
+        (Indicator::AccessReached, 1, 2)
+    );
+    let format = problems
+        .iter()
+        .find(|one| one.indicator == Indicator::Format)
+        .expect("there");
     assert_eq!((format.met, format.missed, format.lost()), (1, 2, 40));
     let publishers = overview.publishers();
-    assert_eq!((publishers[0].name.as_deref(), publishers[0].datasets, publishers[0].mean), (Some("City"), 2, 392.5));
-    assert_eq!(publishers[0].worst.map(|one| one.indicator), Some(Indicator::Format));
-    assert_eq!((publishers[1].name.as_deref(), publishers[1].datasets), (None, 1));
+    assert_eq!(
+        (
+            publishers[0].name.as_deref(),
+            publishers[0].datasets,
+            publishers[0].mean
+        ),
+        (Some("City"), 2, 392.5)
+    );
+    assert_eq!(
+        publishers[0].worst.map(|one| one.indicator),
+        Some(Indicator::Format)
+    );
+    assert_eq!(
+        (publishers[1].name.as_deref(), publishers[1].datasets),
+        (None, 1)
+    );
     assert_eq!(overview.share_of(Dimension::Findability), Some(2.0 / 3.0));
     assert_eq!(overview.share_of(Dimension::Content), None);
     assert_eq!(
-        (overview.percent_of(Dimension::Findability), overview.percent_of(Dimension::Content)),
+        (
+            overview.percent_of(Dimension::Findability),
+            overview.percent_of(Dimension::Content)
+        ),
         (Some(67), None)
     );
 }
@@ -338,5 +583,8 @@ proptest! {
 #[test]
 fn iris_of_the_tests_are_those_of_a_home() {
     let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-    assert_eq!(iris.dataset(&DatasetId::new("t").expect("an id")).as_str(), OWN);
+    assert_eq!(
+        iris.dataset(&DatasetId::new("t").expect("an id")).as_str(),
+        OWN
+    );
 }

@@ -31,7 +31,8 @@ impl UrlCheck {
     /// If true, the status is a success (2xx).
     #[must_use]
     pub fn is_reachable(&self) -> bool {
-        self.status.is_some_and(|status| (200..300).contains(&status))
+        self.status
+            .is_some_and(|status| (200..300).contains(&status))
     }
 }
 
@@ -40,7 +41,12 @@ impl fmt::Display for UrlCheck {
         match (self.status, &self.fault) {
             (Some(status), _) => write!(f, "status {status} at {}", self.checked_at),
             (None, fault) => {
-                write!(f, "no response at {}: {}", self.checked_at, fault.as_deref().unwrap_or("unknown reason"))
+                write!(
+                    f,
+                    "no response at {}: {}",
+                    self.checked_at,
+                    fault.as_deref().unwrap_or("unknown reason")
+                )
             }
         }
     }
@@ -69,10 +75,19 @@ impl UrlChecks {
     pub fn oldest(&self, addresses: &BTreeSet<String>, most: usize) -> Vec<String> {
         let mut waiting: Vec<(Option<&str>, &String)> = addresses
             .iter()
-            .map(|address| (self.get(address).map(|result| result.checked_at.as_str()), address))
+            .map(|address| {
+                (
+                    self.get(address).map(|result| result.checked_at.as_str()),
+                    address,
+                )
+            })
             .collect();
         waiting.sort_unstable();
-        waiting.into_iter().take(most).map(|(_, address)| address.clone()).collect()
+        waiting
+            .into_iter()
+            .take(most)
+            .map(|(_, address)| address.clone())
+            .collect()
     }
 }
 
@@ -89,8 +104,15 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        let limits = RequestLimits { total: Duration::from_secs(10), ..RequestLimits::default() };
-        Self { hosts: 8, pause: Duration::from_millis(200), limits }
+        let limits = RequestLimits {
+            total: Duration::from_secs(10),
+            ..RequestLimits::default()
+        };
+        Self {
+            hosts: 8,
+            pause: Duration::from_millis(200),
+            limits,
+        }
     }
 }
 
@@ -104,7 +126,10 @@ pub fn check(
 ) {
     let mut by_host: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for address in addresses {
-        by_host.entry(address.split('/').nth(2).unwrap_or_default()).or_default().push(address);
+        by_host
+            .entry(address.split('/').nth(2).unwrap_or_default())
+            .or_default()
+            .push(address);
     }
     let hosts: Mutex<VecDeque<Vec<&String>>> = Mutex::new(by_host.into_values().collect());
     let (sender, receiver) = channel();
@@ -112,18 +137,30 @@ pub fn check(
         for _ in 0..options.hosts {
             let (sender, hosts) = (sender.clone(), &hosts);
             scope.spawn(move || {
-                let next = || hosts.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                let next = || {
+                    hosts
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .pop_front()
+                };
                 while let Some(of_host) = next() {
                     for (place, address) in of_host.into_iter().enumerate() {
-                        thread::sleep(if place > 0 { options.pause } else { Duration::ZERO });
+                        thread::sleep(if place > 0 {
+                            options.pause
+                        } else {
+                            Duration::ZERO
+                        });
                         // The receiver lives as long as this scope.
-                        let _ = sender.send((address.clone(), check_one(egress, address, now, options)));
+                        let _ = sender
+                            .send((address.clone(), check_one(egress, address, now, options)));
                     }
                 }
             });
         }
         drop(sender);
-        receiver.into_iter().for_each(|(address, result)| on_answer(address, result));
+        receiver
+            .into_iter()
+            .for_each(|(address, result)| on_answer(address, result));
     });
 }
 
@@ -139,7 +176,11 @@ fn check_one(egress: &Egress, address: &str, now: DateTime, options: &CheckOptio
         Ok(answer) => (Some(Response::status(answer)), None),
         Err(EgressError { fault, .. }) => (None, Some(fault.to_string())),
     };
-    UrlCheck { status, fault, checked_at: now.to_string() }
+    UrlCheck {
+        status,
+        fault,
+        checked_at: now.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -149,14 +190,27 @@ mod tests {
     use lodeseek_net::egress::{EgressPolicy, OtherHosts};
     use std::io::Write;
 
-    fn checked(server: &Server, policy: EgressPolicy, paths: &[&str]) -> BTreeMap<String, UrlCheck> {
+    fn checked(
+        server: &Server,
+        policy: EgressPolicy,
+        paths: &[&str],
+    ) -> BTreeMap<String, UrlCheck> {
         let addresses: Vec<String> = paths.iter().map(|path| server.iri(path)).collect();
-        let options = CheckOptions { pause: Duration::ZERO, ..CheckOptions::default() };
+        let options = CheckOptions {
+            pause: Duration::ZERO,
+            ..CheckOptions::default()
+        };
         let now: DateTime = "2026-01-02T03:04:05Z".parse().expect("a time");
         let mut found = BTreeMap::new();
-        check(&Egress::new(policy), &addresses, now, &options, |address, result| {
-            found.insert(address, result);
-        });
+        check(
+            &Egress::new(policy),
+            &addresses,
+            now,
+            &options,
+            |address, result| {
+                found.insert(address, result);
+            },
+        );
         found
     }
 
@@ -184,14 +238,26 @@ mod tests {
         let server = site();
         let found = checked(&server, policy(&server), &["/there", "/only-get", "/gone"]);
         let of = |path: &str| &found[&server.iri(path)];
-        assert!(of("/there").is_reachable() && of("/only-get").is_reachable() && !of("/gone").is_reachable());
-        assert_eq!(of("/gone").to_string(), "status 404 at 2026-01-02T03:04:05Z");
+        assert!(
+            of("/there").is_reachable()
+                && of("/only-get").is_reachable()
+                && !of("/gone").is_reachable()
+        );
+        assert_eq!(
+            of("/gone").to_string(),
+            "status 404 at 2026-01-02T03:04:05Z"
+        );
         let requests = server.received();
         let methods = |path: &str| {
             let of_path = requests.iter().filter(|request| request.path == path);
-            of_path.map(|request| request.method.as_str()).collect::<Vec<_>>()
+            of_path
+                .map(|request| request.method.as_str())
+                .collect::<Vec<_>>()
         };
-        assert_eq!((methods("/there"), methods("/only-get")), (vec!["HEAD"], vec!["HEAD", "GET"]));
+        assert_eq!(
+            (methods("/there"), methods("/only-get")),
+            (vec!["HEAD"], vec!["HEAD", "GET"])
+        );
     }
 
     #[test]
@@ -201,7 +267,10 @@ mod tests {
         let result = &found[&server.iri("/there")];
         assert!(
             !result.is_reachable()
-                && result.fault.as_deref().is_some_and(|fault| fault.contains("not in the allow list"))
+                && result
+                    .fault
+                    .as_deref()
+                    .is_some_and(|fault| fault.contains("not in the allow list"))
         );
         assert!(server.received().is_empty());
     }
@@ -209,7 +278,11 @@ mod tests {
     #[test]
     fn the_oldest_checks_come_first() {
         let mut url_checks = UrlChecks::default();
-        let result = |time: &str| UrlCheck { status: Some(200), fault: None, checked_at: time.to_owned() };
+        let result = |time: &str| UrlCheck {
+            status: Some(200),
+            fault: None,
+            checked_at: time.to_owned(),
+        };
         url_checks.insert("http://e.org/a".to_owned(), result("2026-02-01T00:00:00Z"));
         url_checks.insert("http://e.org/b".to_owned(), result("2026-01-01T00:00:00Z"));
         let all = ["a", "b", "c"].map(|name| format!("http://e.org/{name}"));

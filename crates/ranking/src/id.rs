@@ -35,7 +35,8 @@ impl DatasetId {
     pub fn new(id: impl Into<String>) -> Result<Self, InvalidDatasetId> {
         let id = id.into();
         let length = id.chars().count();
-        if length == 0 || length > 200 || matches!(&*id, "." | "..") || id.chars().any(is_excluded) {
+        if length == 0 || length > 200 || matches!(&*id, "." | "..") || id.chars().any(is_excluded)
+        {
             return Err(InvalidDatasetId(id));
         }
         Ok(Self(id))
@@ -49,7 +50,11 @@ impl DatasetId {
     pub fn from_text(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_path = matches!(text, "." | "..");
-        let cleaned: String = text.chars().map(|c| if is_excluded(c) || is_path { '-' } else { c }).take(200).collect();
+        let cleaned: String = text
+            .chars()
+            .map(|c| if is_excluded(c) || is_path { '-' } else { c })
+            .take(200)
+            .collect();
         Self::new(cleaned).ok()
     }
 
@@ -85,8 +90,21 @@ mod tests {
 
     #[test]
     fn ids_are_parts_of_addresses() {
-        for text in [".", "..", "a\u{202e}b", "\u{2066}a", "a\u{200f}", "\u{61c}", "a\tb", ""] {
-            assert_eq!(DatasetId::new(text), Err(InvalidDatasetId(text.to_owned())), "{text:?}");
+        for text in [
+            ".",
+            "..",
+            "a\u{202e}b",
+            "\u{2066}a",
+            "a\u{200f}",
+            "\u{61c}",
+            "a\tb",
+            "",
+        ] {
+            assert_eq!(
+                DatasetId::new(text),
+                Err(InvalidDatasetId(text.to_owned())),
+                "{text:?}"
+            );
         }
         for text in ["...", ".a", "a..b", "日本", "درخت‌ها"] {
             assert_eq!(DatasetId::new(text).expect("an id").as_str(), text);

@@ -34,8 +34,18 @@ impl Ranking {
     #[must_use]
     pub fn from_scores(mut entries: Vec<Scored>) -> Self {
         // Adding 0 turns −0 into 0, so that both are tied.
-        let key = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score + 0.0 };
-        entries.sort_by(|a, b| key(b.score).total_cmp(&key(a.score)).then_with(|| b.id.cmp(&a.id)));
+        let key = |score: f64| {
+            if score.is_nan() {
+                f64::NEG_INFINITY
+            } else {
+                score + 0.0
+            }
+        };
+        entries.sort_by(|a, b| {
+            key(b.score)
+                .total_cmp(&key(a.score))
+                .then_with(|| b.id.cmp(&a.id))
+        });
         Self { entries }
     }
 
@@ -60,10 +70,21 @@ impl Ranking {
     /// ```
     #[must_use]
     pub fn followed_by(mut self, other: &Self) -> Self {
-        let held: BTreeSet<DatasetId> = self.entries.iter().map(|scored| scored.id.clone()).collect();
+        let held: BTreeSet<DatasetId> = self
+            .entries
+            .iter()
+            .map(|scored| scored.id.clone())
+            .collect();
         let lowest = self.entries.last().map_or(0.0, |scored| scored.score);
-        let others = other.entries.iter().filter(|scored| !held.contains(&scored.id)).zip(1_u32..);
-        let behind = others.map(|(scored, place)| Scored { id: scored.id.clone(), score: lowest - f64::from(place) });
+        let others = other
+            .entries
+            .iter()
+            .filter(|scored| !held.contains(&scored.id))
+            .zip(1_u32..);
+        let behind = others.map(|(scored, place)| Scored {
+            id: scored.id.clone(),
+            score: lowest - f64::from(place),
+        });
         self.entries.extend(behind);
         Self::from_scores(self.entries)
     }

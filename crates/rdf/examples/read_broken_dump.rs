@@ -23,18 +23,35 @@ fn main() {
     let reader = DumpReader::default();
     let mut builder = TripleGraphBuilder::new();
     let reports = match std::env::args().nth(1) {
-        Some(file) => reader.read_file(Path::new(&file), &file, "http://example.org/", &mut builder),
-        None => reader.read(BROKEN_TURTLE.as_bytes(), "broken.ttl", "http://example.org/", &mut builder),
+        Some(file) => {
+            reader.read_file(Path::new(&file), &file, "http://example.org/", &mut builder)
+        }
+        None => reader.read(
+            BROKEN_TURTLE.as_bytes(),
+            "broken.ttl",
+            "http://example.org/",
+            &mut builder,
+        ),
     };
     for report in &reports {
         print_report(report);
     }
     let graph = builder.finish();
-    println!("graph: {} distinct triples, {} terms", graph.len(), graph.term_count());
+    println!(
+        "graph: {} distinct triples, {} terms",
+        graph.len(),
+        graph.term_count()
+    );
 }
 
 fn print_report(report: &FileReport) {
-    let FileReport { file, outcome, triples, skipped, .. } = report;
+    let FileReport {
+        file,
+        outcome,
+        triples,
+        skipped,
+        ..
+    } = report;
     println!("{file}: {outcome:?}, {triples} triples read, {skipped} statements skipped");
     if let Some(syntax) = report.syntax {
         println!("  syntax {syntax:?}, layers {:?}", report.layers);

@@ -14,12 +14,20 @@ const LABEL: &str = "tripleTerm";
 /// Passes a triple without triple terms, and the descriptions of its triple terms, to `add`.
 ///
 /// The label of a triple term depends on the triple term only. It is described for each triple that it occurs in.
-pub(crate) fn encode<E>(triple: Triple, add: &mut impl FnMut(Triple) -> Result<(), E>) -> Result<(), E> {
+pub(crate) fn encode<E>(
+    triple: Triple,
+    add: &mut impl FnMut(Triple) -> Result<(), E>,
+) -> Result<(), E> {
     let object = match triple.object {
         Term::Triple(inner) => {
             let node = node(&inner);
-            let statement = |property, object| Triple::new(node.clone(), NamedNode::new_unchecked(property), object);
-            add(statement(rdf::TYPE, NamedNode::new_unchecked(rdf::TRIPLE_TERM).into()))?;
+            let statement = |property, object| {
+                Triple::new(node.clone(), NamedNode::new_unchecked(property), object)
+            };
+            add(statement(
+                rdf::TYPE,
+                NamedNode::new_unchecked(rdf::TRIPLE_TERM).into(),
+            ))?;
             add(statement(rdf::TT_SUBJECT, inner.subject.into()))?;
             add(statement(rdf::TT_PREDICATE, inner.predicate.into()))?;
             encode(statement(rdf::TT_OBJECT, inner.object), add)?;
@@ -51,7 +59,11 @@ pub(crate) fn encode_graph(graph: &TripleGraph) -> TripleGraph {
 /// Returns a blank node whose label is a hash of a triple.
 pub(crate) fn hashed_blank_node(prefix: &str, triple: &Triple) -> BlankNode {
     let digest = Sha256::digest(triple.to_string().as_bytes());
-    let hex: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = digest
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     BlankNode::new_unchecked(format!("{prefix}{hex}"))
 }
 
@@ -69,6 +81,13 @@ mod tests {
         assert_eq!((graph.len(), graph.triple_terms().count()), (3, 3));
         let encoded = encode_graph(&graph);
         let blanks = encoded.blank_nodes();
-        assert_eq!((encoded.len(), encoded.triple_terms().count(), blanks.end.0 - blanks.start.0), (15, 0, 5));
+        assert_eq!(
+            (
+                encoded.len(),
+                encoded.triple_terms().count(),
+                blanks.end.0 - blanks.start.0
+            ),
+            (15, 0, 5)
+        );
     }
 }

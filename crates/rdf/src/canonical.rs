@@ -70,7 +70,11 @@ fn fingerprint(graph: &TripleGraph) -> Result<String, CanonicalizationError> {
     let labels = labels::canonical(graph, &with_blanks)?;
     let mut hash = Sha256::new();
     CanonicalLines::new(graph, labels).each(|line| hash.update(line.as_bytes()));
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
 }
 
 #[cfg(test)]

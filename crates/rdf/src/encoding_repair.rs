@@ -7,8 +7,9 @@ const MAX_ROUNDS: usize = 3;
 
 /// Characters of Windows-1252 from byte 0x80 to 0x9F; 0 where the byte has none.
 const WINDOWS_1252: [u16; 32] = [
-    0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D, 0, 0,
-    0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E, 0x0178,
+    0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039,
+    0x0152, 0, 0x017D, 0, 0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC,
+    0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E, 0x0178,
 ];
 
 /// Returns the byte that a character was read from, in Latin-1 or Windows-1252.
@@ -16,7 +17,9 @@ fn byte_of(character: char) -> Option<u8> {
     if let Ok(byte) = u8::try_from(u32::from(character)) {
         return Some(byte);
     }
-    let place = WINDOWS_1252.iter().position(|code| u32::from(*code) == u32::from(character))?;
+    let place = WINDOWS_1252
+        .iter()
+        .position(|code| u32::from(*code) == u32::from(character))?;
     Some(0x80 + place as u8)
 }
 
@@ -30,8 +33,12 @@ fn decode_whole(text: &str) -> Option<String> {
 fn is_rest_of_space(characters: &[char], place: usize) -> bool {
     let ends_word = |c: &char| c.is_lowercase() || ".,;:)".contains(*c);
     characters[place] == '\u{c2}'
-        && characters.get(place + 1).is_some_and(char::is_ascii_whitespace)
-        && place.checked_sub(1).is_some_and(|before| ends_word(&characters[before]))
+        && characters
+            .get(place + 1)
+            .is_some_and(char::is_ascii_whitespace)
+        && place
+            .checked_sub(1)
+            .is_some_and(|before| ends_word(&characters[before]))
 }
 
 /// Decodes the sequences of a text that came from Latin letters or typographic signs. Other characters are unchanged.
@@ -49,7 +56,9 @@ fn decode_parts(text: &str) -> String {
             '\u{e2}' if matches!(characters.get(place + 1), Some('\u{20ac}' | '\u{80}')) => 3,
             _ => 0,
         };
-        let sequence = characters.get(place..place + length).filter(|sequence| !sequence.is_empty());
+        let sequence = characters
+            .get(place..place + length)
+            .filter(|sequence| !sequence.is_empty());
         match sequence.and_then(|sequence| decode_whole(&sequence.iter().collect::<String>())) {
             Some(character) => {
                 decoded.push_str(&character);
@@ -105,12 +114,23 @@ mod tests {
 
     #[test]
     fn misread_texts_are_repaired() {
-        for text in ["Málaga", "Straße “A” – Ω", "水質", "naïve façade…", "Łódź", "5 °C", "100 €"]
-        {
+        for text in [
+            "Málaga",
+            "Straße “A” – Ω",
+            "水質",
+            "naïve façade…",
+            "Łódź",
+            "5 °C",
+            "100 €",
+        ] {
             let wrong = misread(text);
             assert_ne!(wrong, text);
             assert_eq!(repair_encoding(&wrong), text);
-            assert_eq!(repair_encoding(&misread(&wrong)), text, "read wrongly twice");
+            assert_eq!(
+                repair_encoding(&misread(&wrong)),
+                text,
+                "read wrongly twice"
+            );
             assert_eq!(repair_encoding(text), text, "sound texts stay");
         }
         let latin_1: String = "Málaga".bytes().map(char::from).collect();
@@ -120,7 +140,10 @@ mod tests {
             "del aire de la obligación",
             "a lost no-break space"
         );
-        assert_eq!(repair_encoding("le mot PÂ et Â seul"), "le mot PÂ et Â seul");
+        assert_eq!(
+            repair_encoding("le mot PÂ et Â seul"),
+            "le mot PÂ et Â seul"
+        );
     }
 
     #[test]
@@ -131,9 +154,19 @@ mod tests {
 
     #[test]
     fn sound_texts_stay() {
-        for text in
-            ["", "plain", "SÃO PAULO", "« CAFÉ »", "Ärger", "Âge", "Ã", "â€", "÷×", "中文 Ã", "C’est déjà l’été"]
-        {
+        for text in [
+            "",
+            "plain",
+            "SÃO PAULO",
+            "« CAFÉ »",
+            "Ärger",
+            "Âge",
+            "Ã",
+            "â€",
+            "÷×",
+            "中文 Ã",
+            "C’est déjà l’été",
+        ] {
             assert_eq!(repair_encoding(text), text);
         }
     }

@@ -90,13 +90,21 @@ impl<K: SortKey> ExternalSorter<K> {
     /// Creates a sorter with a folder for runs, which need not exist. The folder is removed at the end.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
-        Self { keys: Vec::new(), limit: RUN_BYTES / K::BYTES, folder: ScratchFolder::new(folder), runs: Vec::new() }
+        Self {
+            keys: Vec::new(),
+            limit: RUN_BYTES / K::BYTES,
+            folder: ScratchFolder::new(folder),
+            runs: Vec::new(),
+        }
     }
 
     /// Sets the maximum number of numbers in memory. Default: 64 MiB of them.
     #[must_use]
     pub fn with_limit(self, limit: usize) -> Self {
-        Self { limit: limit.max(1), ..self }
+        Self {
+            limit: limit.max(1),
+            ..self
+        }
     }
 
     /// Adds a number.
@@ -141,14 +149,23 @@ impl<K: SortKey> ExternalSorter<K> {
         let mut runs = Vec::with_capacity(self.runs.len());
         let mut heads = BinaryHeap::with_capacity(self.runs.len());
         for (number, path) in self.runs.iter().enumerate() {
-            let mut run = Run { input: BufReader::with_capacity(1 << 16, File::open(path)?), bytes: vec![0; K::BYTES] };
+            let mut run = Run {
+                input: BufReader::with_capacity(1 << 16, File::open(path)?),
+                bytes: vec![0; K::BYTES],
+            };
             if let Some(key) = run.next_key()? {
                 heads.push(Reverse((key, number)));
             }
             runs.push(run);
         }
         let memory = self.keys.into_iter();
-        Ok(SortedKeys { memory: memory.peekable(), runs, heads, last: None, _folder: self.folder })
+        Ok(SortedKeys {
+            memory: memory.peekable(),
+            runs,
+            heads,
+            last: None,
+            _folder: self.folder,
+        })
     }
 }
 
@@ -188,7 +205,9 @@ impl<K: SortKey> SortedKeys<K> {
         if is_in_memory {
             return Ok(self.memory.next());
         }
-        let Some(mut top) = self.heads.peek_mut() else { return Ok(None) };
+        let Some(mut top) = self.heads.peek_mut() else {
+            return Ok(None);
+        };
         let Reverse((key, run)) = *top;
         match self.runs[run].next_key()? {
             Some(next) => *top = Reverse((next, run)),

@@ -52,9 +52,13 @@ pub fn namespace(iri: &str) -> Option<&str> {
 /// ```
 #[must_use]
 pub fn prefixed(iri: &str) -> String {
-    let in_namespace = PREFIXES.iter().find_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
+    let in_namespace = PREFIXES
+        .iter()
+        .find_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
     match in_namespace {
-        Some((prefix, name)) if !name.is_empty() && !name.contains(['/', '#']) => format!("{prefix}:{name}"),
+        Some((prefix, name)) if !name.is_empty() && !name.contains(['/', '#']) => {
+            format!("{prefix}:{name}")
+        }
         _ if iri.ends_with(['/', '#']) => iri.to_owned(),
         _ => local_name(iri).to_owned(),
     }
@@ -68,7 +72,9 @@ pub fn prefixed(iri: &str) -> String {
 /// ```
 #[must_use]
 pub fn on_one_line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -156,10 +162,20 @@ fn percent_decode(text: &str) -> String {
 
 /// Returns the rank of a literal's language among the preferred languages; lower is better.
 fn language_rank(kind: LiteralKind<'_>, languages: &[&str]) -> usize {
-    let Some(tag) = kind.language() else { return languages.len() };
+    let Some(tag) = kind.language() else {
+        return languages.len();
+    };
     let primary = tag.split('-').next().unwrap_or(tag);
-    let is_it = |wanted: &&str| wanted.split('-').next().is_some_and(|wanted| wanted.eq_ignore_ascii_case(primary));
-    languages.iter().position(is_it).unwrap_or(languages.len() + 1)
+    let is_it = |wanted: &&str| {
+        wanted
+            .split('-')
+            .next()
+            .is_some_and(|wanted| wanted.eq_ignore_ascii_case(primary))
+    };
+    languages
+        .iter()
+        .position(is_it)
+        .unwrap_or(languages.len() + 1)
 }
 
 /// Text in place of the label of a term that has none.
@@ -177,23 +193,44 @@ impl<'g> Labels<'g> {
     /// Selects labels for indexing, as in ACORDAR: `rdfs:label` (English, then untagged, then any), or the local name.
     #[must_use]
     pub fn for_index(graph: &'g TripleGraph) -> Self {
-        Self { graph, chosen: choose(graph, graph.triples(), &[rdfs::LABEL], &["en"]), as_words: false }
+        Self {
+            graph,
+            chosen: choose(graph, graph.triples(), &[rdfs::LABEL], &["en"]),
+            as_words: false,
+        }
     }
 
     /// Selects labels for display: from [`LABEL_PROPERTIES`] in the preferred languages, or the words of the local name.
     #[must_use]
     pub fn for_display(graph: &'g TripleGraph, languages: &[&str]) -> Self {
-        Self { graph, chosen: choose(graph, graph.triples(), LABEL_PROPERTIES, languages), as_words: true }
+        Self {
+            graph,
+            chosen: choose(graph, graph.triples(), LABEL_PROPERTIES, languages),
+            as_words: true,
+        }
     }
 
     /// Selects labels for display for the given terms only. Only the triples of these terms are read.
     #[must_use]
-    pub fn for_terms(graph: &'g TripleGraph, languages: &[&str], terms: impl IntoIterator<Item = TermId>) -> Self {
+    pub fn for_terms(
+        graph: &'g TripleGraph,
+        languages: &[&str],
+        terms: impl IntoIterator<Item = TermId>,
+    ) -> Self {
         let mut parts = Vec::new();
-        terms.into_iter().for_each(|id| graph.each_part(id, &mut |part| parts.push(part)));
-        let terms: BTreeSet<TermId> = parts.into_iter().filter(|&id| graph.is_resource(id)).collect();
+        terms
+            .into_iter()
+            .for_each(|id| graph.each_part(id, &mut |part| parts.push(part)));
+        let terms: BTreeSet<TermId> = parts
+            .into_iter()
+            .filter(|&id| graph.is_resource(id))
+            .collect();
         let triples = terms.into_iter().flat_map(|id| graph.subject_triples(id));
-        Self { graph, chosen: choose(graph, triples, LABEL_PROPERTIES, languages), as_words: true }
+        Self {
+            graph,
+            chosen: choose(graph, triples, LABEL_PROPERTIES, languages),
+            as_words: true,
+        }
     }
 
     /// Returns the literal that labels a term, or `None` if the label is derived from the term's own text.
@@ -217,7 +254,8 @@ impl<'g> Labels<'g> {
             TermRef::Blank(_) => None,
             TermRef::Triple(triple) => {
                 let part = |id| self.label(id).unwrap_or_else(|| NO_LABEL.to_owned());
-                let [subject, predicate, object] = [triple.subject, triple.predicate, triple.object].map(part);
+                let [subject, predicate, object] =
+                    [triple.subject, triple.predicate, triple.object].map(part);
                 Some(format!("<<( {subject} {predicate} {object} )>>"))
             }
         }
@@ -231,22 +269,33 @@ fn choose<'t>(
     properties: &[&str],
     languages: &[&str],
 ) -> FxHashMap<TermId, TermId> {
-    let properties: FxHashMap<TermId, usize> =
-        properties.iter().enumerate().filter_map(|(rank, iri)| Some((graph.iri(iri)?, rank))).collect();
+    let properties: FxHashMap<TermId, usize> = properties
+        .iter()
+        .enumerate()
+        .filter_map(|(rank, iri)| Some((graph.iri(iri)?, rank)))
+        .collect();
     let mut best: FxHashMap<TermId, ((usize, usize), TermId)> = FxHashMap::default();
     if properties.is_empty() {
         return FxHashMap::default();
     }
     for triple in triples {
-        let Some(&property) = properties.get(&triple.predicate) else { continue };
-        let TermRef::Literal { lexical, kind } = graph.term(triple.object) else { continue };
+        let Some(&property) = properties.get(&triple.predicate) else {
+            continue;
+        };
+        let TermRef::Literal { lexical, kind } = graph.term(triple.object) else {
+            continue;
+        };
         if lexical.trim().is_empty() {
             continue;
         }
         let candidate = ((language_rank(kind, languages), property), triple.object);
-        best.entry(triple.subject).and_modify(|best| *best = (*best).min(candidate)).or_insert(candidate);
+        best.entry(triple.subject)
+            .and_modify(|best| *best = (*best).min(candidate))
+            .or_insert(candidate);
     }
-    best.into_iter().map(|(subject, (_, label))| (subject, label)).collect()
+    best.into_iter()
+        .map(|(subject, (_, label))| (subject, label))
+        .collect()
 }
 
 #[cfg(test)]
@@ -274,14 +323,27 @@ mod tests {
         let graph = builder.finish();
         let label = |languages: &[&str], iri: &str| {
             let id = graph.iri(iri).expect("a term");
-            let (all, few) = (Labels::for_display(&graph, languages), Labels::for_terms(&graph, languages, [id]));
+            let (all, few) = (
+                Labels::for_display(&graph, languages),
+                Labels::for_terms(&graph, languages, [id]),
+            );
             assert_eq!(all.label(id), few.label(id));
             all.label(id).expect("a label")
         };
-        assert_eq!((label(&["en"], "ex:soil"), label(&["de", "en"], "ex:soil")), ("soil".into(), "Boden".into()));
+        assert_eq!(
+            (label(&["en"], "ex:soil"), label(&["de", "en"], "ex:soil")),
+            ("soil".into(), "Boden".into())
+        );
         assert_eq!(label(&["pl", "it"], "ex:soil"), "suolo");
-        assert_eq!((label(&["en"], "ex:clay"), label(&["fr", "en"], "ex:clay")), ("clay".into(), "argile".into()));
-        assert_eq!(label(&["fr"], "ex:soil"), "soil", "no order among other languages but that of properties");
+        assert_eq!(
+            (label(&["en"], "ex:clay"), label(&["fr", "en"], "ex:clay")),
+            ("clay".into(), "argile".into())
+        );
+        assert_eq!(
+            label(&["fr"], "ex:soil"),
+            "soil",
+            "no order among other languages but that of properties"
+        );
     }
 
     #[test]
@@ -289,7 +351,10 @@ mod tests {
         assert_eq!(local_name("http://"), "http");
         assert_eq!(local_name("x"), "x");
         assert_eq!(namespace("http://example.org"), None);
-        assert_eq!(namespace("http://example.org/a#b"), Some("http://example.org/a#"));
+        assert_eq!(
+            namespace("http://example.org/a#b"),
+            Some("http://example.org/a#")
+        );
         assert_eq!(words(""), "");
         assert_eq!(words("100%"), "100%");
         assert_eq!(words("%zz"), "%zz");

@@ -74,7 +74,11 @@ const NAMES: [(&str, &[&str], &str); 56] = [
 pub fn language_name(tag: &str) -> &str {
     let primary = tag.split(['-', '_']).next().unwrap_or(tag);
     for (code, longer_codes, name) in &NAMES {
-        if primary.eq_ignore_ascii_case(code) || longer_codes.iter().any(|code| primary.eq_ignore_ascii_case(code)) {
+        if primary.eq_ignore_ascii_case(code)
+            || longer_codes
+                .iter()
+                .any(|code| primary.eq_ignore_ascii_case(code))
+        {
             return name;
         }
     }

@@ -20,14 +20,18 @@ pub use canonical::{CanonicalizationError, canonical_fingerprint};
 pub use dump::{correct_language_tag, repair_iri};
 pub use encoding_repair::repair_encoding;
 pub use external_sort::{ExternalSorter, SortKey, SortedKeys};
-pub use label::{LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line, prefixed, words};
+pub use label::{
+    LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line, prefixed,
+    words,
+};
 pub use language::language_name;
 pub use output::{Omissions, RdfForm, RdfSyntax, RdfVersion, SerializedGraph, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
 pub use relabel::{relabelled, relabelled_term};
 pub use triple_stream::{TripleStreamWriter, is_writable_iri, is_writable_tag, read_triple_stream};
 pub use triples::{
-    BuiltGraph, CompactSource, ExternalGraphBuilder, GraphParts, LiteralKind, MAX_COMPACT_BYTES, SortedRuns,
-    StreamedGraph, TermCursor, TermId, TermRef, Triple, TripleCursor, TripleGraph, TripleGraphBuilder, TripleSink,
+    BuiltGraph, CompactSource, ExternalGraphBuilder, GraphParts, LiteralKind, MAX_COMPACT_BYTES,
+    SortedRuns, StreamedGraph, TermCursor, TermId, TermRef, Triple, TripleCursor, TripleGraph,
+    TripleGraphBuilder, TripleSink,
 };
 pub use xml_text::{XmlFilter, escape_xml, is_xml_character};

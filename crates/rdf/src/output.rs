@@ -58,7 +58,13 @@ impl RdfSyntax {
     /// Media types may be older ones, and have parameters, or a space for a `+` that was not encoded in an address.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let name = name.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().replace(' ', "+");
+        let name = name
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase()
+            .replace(' ', "+");
         Some(match name.as_str() {
             "ttl"
             | "turtle"
@@ -71,7 +77,11 @@ impl RdfSyntax {
             "jsonld" | "json-ld" | "ld+json" | "application/x-json+ld" => Self::JsonLd,
             "nt" | "ntriples" | "n-triples" => Self::NTriples,
             "rdf" | "rdfxml" | "rdf+xml" | "rdf-xml" | "xml" => Self::RdfXml,
-            media_type => return Self::ALL.into_iter().find(|syntax| syntax.media_type() == media_type),
+            media_type => {
+                return Self::ALL
+                    .into_iter()
+                    .find(|syntax| syntax.media_type() == media_type);
+            }
         })
     }
 
@@ -118,14 +128,19 @@ impl RdfSyntax {
     fn serializer(self) -> RdfSerializer {
         let format = match self {
             Self::Turtle => RdfFormat::Turtle,
-            Self::JsonLd => RdfFormat::JsonLd { profile: JsonLdProfileSet::default() },
+            Self::JsonLd => RdfFormat::JsonLd {
+                profile: JsonLdProfileSet::default(),
+            },
             Self::NTriples => RdfFormat::NTriples,
             Self::RdfXml => RdfFormat::RdfXml,
         };
         let mut serializer = RdfSerializer::from_format(format);
         if self == Self::Turtle {
             for (name, namespace) in PREFIXES {
-                serializer = serializer.clone().with_prefix(*name, *namespace).unwrap_or(serializer);
+                serializer = serializer
+                    .clone()
+                    .with_prefix(*name, *namespace)
+                    .unwrap_or(serializer);
             }
         }
         serializer
@@ -167,12 +182,19 @@ impl RdfVersion {
     }
 
     /// Passes a triple in the form of this version to `add`. A triple term may need several triples.
-    pub fn convert<E>(self, triple: Triple, add: &mut impl FnMut(Triple) -> Result<(), E>) -> Result<(), E> {
+    pub fn convert<E>(
+        self,
+        triple: Triple,
+        add: &mut impl FnMut(Triple) -> Result<(), E>,
+    ) -> Result<(), E> {
         match self {
             Self::V12 => add(triple),
             Self::V12Basic => basic_encoding::encode(triple, add),
             Self::V11 => basic_encoding::encode(triple, &mut |triple: Triple| {
-                add(Triple { object: without_direction(triple.object), ..triple })
+                add(Triple {
+                    object: without_direction(triple.object),
+                    ..triple
+                })
             }),
         }
     }
@@ -225,7 +247,10 @@ pub struct RdfForm {
 
 impl From<RdfSyntax> for RdfForm {
     fn from(syntax: RdfSyntax) -> Self {
-        Self { syntax, version: RdfVersion::default() }
+        Self {
+            syntax,
+            version: RdfVersion::default(),
+        }
     }
 }
 
@@ -270,7 +295,10 @@ impl RdfForm {
             if is_small(&converted) {
                 let mut bytes = self.declaration().into_bytes();
                 bytes.extend_from_slice(to_pretty_turtle(&converted)?.as_bytes());
-                return Ok(SerializedGraph { bytes, omissions: Omissions::default() });
+                return Ok(SerializedGraph {
+                    bytes,
+                    omissions: Omissions::default(),
+                });
             }
         }
         let mut bytes = Vec::new();
@@ -288,7 +316,8 @@ impl RdfForm {
         if self.syntax == RdfSyntax::RdfXml {
             let mut document = RdfXmlWriter::begin(writer, self.version)?;
             for triple in triples {
-                self.version.convert(triple?, &mut |triple| document.write(&triple))?;
+                self.version
+                    .convert(triple?, &mut |triple| document.write(&triple))?;
             }
             return Ok(document.finish()?);
         }
@@ -299,7 +328,9 @@ impl RdfForm {
         };
         let mut serializer = self.syntax.serializer().for_writer(writer);
         for triple in triples {
-            version.convert(triple?, &mut |triple| serializer.serialize_triple(triple.as_ref()))?;
+            version.convert(triple?, &mut |triple| {
+                serializer.serialize_triple(triple.as_ref())
+            })?;
         }
         serializer.finish()?;
         Ok(Omissions::default())
@@ -308,7 +339,9 @@ impl RdfForm {
     /// Returns the declaration of the version at the beginning of a document of Turtle or N-Triples.
     fn declaration(self) -> String {
         match (self.syntax, self.version.number()) {
-            (RdfSyntax::Turtle | RdfSyntax::NTriples, Some(number)) => format!("VERSION \"{number}\"\n"),
+            (RdfSyntax::Turtle | RdfSyntax::NTriples, Some(number)) => {
+                format!("VERSION \"{number}\"\n")
+            }
             _ => String::new(),
         }
     }

@@ -32,10 +32,19 @@ pub fn to_pretty_turtle(triples: &[Triple]) -> Result<String, PrettyError> {
     let prefixes = PREFIXES
         .iter()
         .filter(|(_, namespace)| lines.contains(&format!("<{namespace}")))
-        .map(|(name, namespace)| (Prefix::new_unchecked((*name).into()), Iri::new_unchecked((*namespace).into())))
+        .map(|(name, namespace)| {
+            (
+                Prefix::new_unchecked((*name).into()),
+                Iri::new_unchecked((*namespace).into()),
+            )
+        })
         .collect();
-    let config = TurtleConfig::new().with_pretty(true).with_own_prefix_map(prefixes);
+    let config = TurtleConfig::new()
+        .with_pretty(true)
+        .with_own_prefix_map(prefixes);
     let mut serializer = TurtleSerializer::new_stringifier_with_config(config);
-    serializer.serialize_triples(nt::parse_str(&lines)).map_err(|error| PrettyError(error.to_string()))?;
+    serializer
+        .serialize_triples(nt::parse_str(&lines))
+        .map_err(|error| PrettyError(error.to_string()))?;
     Ok(serializer.to_string())
 }

@@ -28,7 +28,10 @@ const RESERVED: [&str; 12] = [
     "resource",
 ];
 /// Namespaces that cannot be declared as the default.
-const RESERVED_NAMESPACES: [&str; 2] = ["http://www.w3.org/2000/xmlns/", "http://www.w3.org/XML/1998/namespace"];
+const RESERVED_NAMESPACES: [&str; 2] = [
+    "http://www.w3.org/2000/xmlns/",
+    "http://www.w3.org/XML/1998/namespace",
+];
 /// Prefix of the identifiers of blank nodes whose labels are no names.
 const ENCODED_LABEL_PREFIX: &str = "label-";
 
@@ -43,20 +46,35 @@ pub(crate) struct RdfXmlWriter<W> {
 impl<W: Write> RdfXmlWriter<W> {
     /// Writes the beginning of a document.
     pub(crate) fn begin(mut writer: W, version: RdfVersion) -> io::Result<Self> {
-        write!(writer, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rdf:RDF xmlns:rdf=\"{}\"", rdf::NAMESPACE)?;
+        write!(
+            writer,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rdf:RDF xmlns:rdf=\"{}\"",
+            rdf::NAMESPACE
+        )?;
         if let Some(number) = version.number() {
             let its = "xmlns:its=\"http://www.w3.org/2005/11/its\" its:version=\"2.0\"";
             write!(writer, " {its} rdf:version=\"{number}\"")?;
         }
         writer.write_all(b">\n")?;
-        Ok(Self { writer, version, subject: None, omissions: Omissions::default() })
+        Ok(Self {
+            writer,
+            version,
+            subject: None,
+            omissions: Omissions::default(),
+        })
     }
 
     /// Writes a triple, or counts it if RDF/XML cannot express it.
     pub(crate) fn write(&mut self, triple: &Triple) -> io::Result<()> {
         let mut text = String::new();
         let mut removed = 0;
-        if let Err(iri) = push_property(&triple.predicate, &triple.object, self.version, &mut text, &mut removed) {
+        if let Err(iri) = push_property(
+            &triple.predicate,
+            &triple.object,
+            self.version,
+            &mut text,
+            &mut removed,
+        ) {
             self.omissions.omit_statement(iri);
             return Ok(());
         }
@@ -90,9 +108,15 @@ fn push_description(subject: &NamedOrBlankNode, out: &mut String) {
     // Writing to a string cannot fail.
     let _ = match subject {
         NamedOrBlankNode::NamedNode(node) => {
-            write!(out, "<rdf:Description rdf:about=\"{}\">", escape_xml(node.as_str(), true).0)
+            write!(
+                out,
+                "<rdf:Description rdf:about=\"{}\">",
+                escape_xml(node.as_str(), true).0
+            )
         }
-        NamedOrBlankNode::BlankNode(node) => write!(out, "<rdf:Description rdf:nodeID=\"{}\">", identifier(node)),
+        NamedOrBlankNode::BlankNode(node) => {
+            write!(out, "<rdf:Description rdf:nodeID=\"{}\">", identifier(node))
+        }
     };
 }
 
@@ -117,17 +141,29 @@ fn push_property<'t>(
         let _ = write!(out, " xmlns=\"{}\"", escape_xml(namespace, true).0);
     }
     let _ = match object {
-        Term::NamedNode(node) => write!(out, " rdf:resource=\"{}\"/>", escape_xml(node.as_str(), true).0),
+        Term::NamedNode(node) => write!(
+            out,
+            " rdf:resource=\"{}\"/>",
+            escape_xml(node.as_str(), true).0
+        ),
         Term::BlankNode(node) => write!(out, " rdf:nodeID=\"{}\"/>", identifier(node)),
         Term::Literal(literal) => {
             if let Some(language) = literal.language() {
                 let _ = write!(out, " xml:lang=\"{}\"", escape_xml(language, true).0);
             } else if literal.datatype() != xsd::STRING {
-                let _ = write!(out, " rdf:datatype=\"{}\"", escape_xml(literal.datatype().as_str(), true).0);
+                let _ = write!(
+                    out,
+                    " rdf:datatype=\"{}\"",
+                    escape_xml(literal.datatype().as_str(), true).0
+                );
             }
             let direction = literal.direction().filter(|_| version != RdfVersion::V11);
             if let Some(direction) = direction {
-                let direction = if direction == BaseDirection::Ltr { "ltr" } else { "rtl" };
+                let direction = if direction == BaseDirection::Ltr {
+                    "ltr"
+                } else {
+                    "rtl"
+                };
                 let _ = write!(out, " its:dir=\"{direction}\"");
             }
             let (text, count) = escape_xml(literal.value(), false);
@@ -146,11 +182,17 @@ fn push_property<'t>(
 
 /// Splits the IRI of a property into a namespace and a name. `None` if no element has this IRI.
 fn split(iri: &str) -> Option<(&str, &str)> {
-    let tail = iri.char_indices().rev().take_while(|(_, character)| is_name_character(*character));
-    let (place, _) = tail.filter(|(_, character)| is_name_start(*character)).last()?;
+    let tail = iri
+        .char_indices()
+        .rev()
+        .take_while(|(_, character)| is_name_character(*character));
+    let (place, _) = tail
+        .filter(|(_, character)| is_name_start(*character))
+        .last()?;
     let (namespace, name) = iri.split_at(place);
     let is_reserved = namespace == rdf::NAMESPACE && RESERVED.contains(&name);
-    let is_element = !namespace.is_empty() && !RESERVED_NAMESPACES.contains(&namespace) && !is_reserved;
+    let is_element =
+        !namespace.is_empty() && !RESERVED_NAMESPACES.contains(&namespace) && !is_reserved;
     is_element.then_some((namespace, name))
 }
 
@@ -200,10 +242,21 @@ mod tests {
     fn triples(name: &str, text: &[u8]) -> (Vec<Triple>, String) {
         let mut builder = TripleGraphBuilder::new();
         let reports = DumpReader::default().read(text, name, "http://e/", &mut builder);
-        assert!(reports[0].is_clean(), "{reports:?} {}", String::from_utf8_lossy(text));
+        assert!(
+            reports[0].is_clean(),
+            "{reports:?} {}",
+            String::from_utf8_lossy(text)
+        );
         let graph = builder.finish();
-        let triples = graph.triples().iter().map(|triple| graph.to_triple(*triple)).collect();
-        (triples, canonical_fingerprint(&graph).expect("a fingerprint"))
+        let triples = graph
+            .triples()
+            .iter()
+            .map(|triple| graph.to_triple(*triple))
+            .collect();
+        (
+            triples,
+            canonical_fingerprint(&graph).expect("a fingerprint"),
+        )
     }
 
     #[test]
@@ -214,30 +267,57 @@ mod tests {
             _:1 :q <<( :s :p <<( :s :q \"w\"@he--ltr )>> )>> . _:b rdf:_1 \"v\" ."
             .replace("?b=\"&amp;'", "?b=1&amp;'");
         let (graph, fingerprint) = triples("a.ttl", turtle.as_bytes());
-        let form = RdfForm { syntax: RdfSyntax::RdfXml, version: RdfVersion::V12 };
+        let form = RdfForm {
+            syntax: RdfSyntax::RdfXml,
+            version: RdfVersion::V12,
+        };
         let written = form.serialize(&graph).expect("written");
         assert_eq!(written.omissions, Omissions::default());
-        assert_eq!(triples("a.rdf", &written.bytes).1, fingerprint, "{}", String::from_utf8_lossy(&written.bytes));
+        assert_eq!(
+            triples("a.rdf", &written.bytes).1,
+            fingerprint,
+            "{}",
+            String::from_utf8_lossy(&written.bytes)
+        );
     }
 
     #[test]
     fn what_xml_cannot_express_is_counted() {
         let node = |iri: &str| NamedNode::new_unchecked(iri);
         let literal = |text: &str| Literal::new_simple_literal(text);
-        let bad = ["http://e/", "http://e/12", "http://e/a%20", "http://www.w3.org/2000/xmlns/a"];
+        let bad = [
+            "http://e/",
+            "http://e/12",
+            "http://e/a%20",
+            "http://www.w3.org/2000/xmlns/a",
+        ];
         let mut graph = vec![
-            Triple::new(node("http://e/s"), node("http://e/p"), literal("a\u{B}b\u{FFFF}")),
+            Triple::new(
+                node("http://e/s"),
+                node("http://e/p"),
+                literal("a\u{B}b\u{FFFF}"),
+            ),
             Triple::new(node("http://e/s"), node(rdf::TYPE), node("http://e/12")),
-            Triple::new(node("http://e/s"), node("http://www.w3.org/1999/02/22-rdf-syntax-ns#about"), literal("x")),
+            Triple::new(
+                node("http://e/s"),
+                node("http://www.w3.org/1999/02/22-rdf-syntax-ns#about"),
+                literal("x"),
+            ),
         ];
         graph.extend(bad.map(|iri| Triple::new(node("http://e/s"), node(iri), literal("x"))));
         let inner = Triple::new(node("http://e/s"), node("http://e/1"), literal("x"));
         graph.push(Triple::new(node("http://e/s"), node("http://e/p"), inner));
-        let form = RdfForm { syntax: RdfSyntax::RdfXml, version: RdfVersion::V12 };
+        let form = RdfForm {
+            syntax: RdfSyntax::RdfXml,
+            version: RdfVersion::V12,
+        };
         let written = form.serialize(&graph).expect("written");
         let omissions = written.omissions;
         assert_eq!((omissions.characters, omissions.statements), (2, 6));
-        assert_eq!(omissions.iri.as_deref(), Some("http://www.w3.org/1999/02/22-rdf-syntax-ns#about"));
+        assert_eq!(
+            omissions.iri.as_deref(),
+            Some("http://www.w3.org/1999/02/22-rdf-syntax-ns#about")
+        );
         assert_eq!(triples("a.rdf", &written.bytes).0.len(), 2);
     }
 }

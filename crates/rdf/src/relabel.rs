@@ -20,7 +20,11 @@ pub fn relabelled(triple: Triple, label: &mut dyn FnMut(BlankNode) -> BlankNode)
         NamedOrBlankNode::BlankNode(node) => label(node).into(),
         subject @ NamedOrBlankNode::NamedNode(_) => subject,
     };
-    Triple { subject, predicate: triple.predicate, object: relabelled_term(triple.object, label) }
+    Triple {
+        subject,
+        predicate: triple.predicate,
+        object: relabelled_term(triple.object, label),
+    }
 }
 
 /// Replaces the blank nodes of a term.

@@ -5,7 +5,8 @@
 
 use super::triples::{MAX_TRIPLE_TERM_DEPTH, TripleSink};
 use oxrdf::{
-    BaseDirection, BlankNodeRef, LiteralRef, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple, TripleRef, vocab::xsd,
+    BaseDirection, BlankNodeRef, LiteralRef, NamedNodeRef, NamedOrBlankNodeRef, TermRef, Triple,
+    TripleRef, vocab::xsd,
 };
 use std::io;
 
@@ -54,7 +55,13 @@ impl<W: FnMut(&[u8]) -> io::Result<()>> TripleStreamWriter<W> {
     /// Creates a writer that passes on each piece to `write`.
     #[must_use]
     pub fn new(write: W) -> Self {
-        Self { write, piece: Vec::new(), subject: Vec::new(), predicate: Vec::new(), error: None }
+        Self {
+            write,
+            piece: Vec::new(),
+            subject: Vec::new(),
+            predicate: Vec::new(),
+            error: None,
+        }
     }
 
     /// Writes the last piece.
@@ -133,7 +140,9 @@ fn push_literal(piece: &mut Vec<u8>, literal: LiteralRef<'_>) {
         (Some(language), Some(BaseDirection::Ltr)) => (LEFT_TO_RIGHT, language),
         (Some(language), Some(BaseDirection::Rtl)) => (RIGHT_TO_LEFT, language),
         (Some(language), None) => (TAGGED, language),
-        (None, _) if literal.datatype() == xsd::STRING => return push_text(piece, TEXT, literal.value()),
+        (None, _) if literal.datatype() == xsd::STRING => {
+            return push_text(piece, TEXT, literal.value());
+        }
         (None, _) => (TYPED, literal.datatype().as_str()),
     };
     push_text(piece, kind, literal.value());
@@ -167,7 +176,13 @@ pub fn read_triple_stream(piece: &[u8], sink: &mut dyn TripleSink) -> io::Result
             TRIPLE => {
                 let subject = reader.repeated(&mut subject, PieceReader::subject)?;
                 let predicate = reader.repeated(&mut predicate, PieceReader::predicate)?;
-                reader.object(|object| sink.insert_triple(TripleRef { subject, predicate, object }))?;
+                reader.object(|object| {
+                    sink.insert_triple(TripleRef {
+                        subject,
+                        predicate,
+                        object,
+                    })
+                })?;
                 triples += 1;
             }
             _ => return Err(invalid()),
@@ -177,7 +192,10 @@ pub fn read_triple_stream(piece: &[u8], sink: &mut dyn TripleSink) -> io::Result
 }
 
 fn invalid() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the stream of triples is damaged")
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        "the stream of triples is damaged",
+    )
 }
 
 struct PieceReader<'p> {
@@ -200,7 +218,11 @@ impl<'p> PieceReader<'p> {
     }
 
     /// Reads a term, or returns the last one of its place if it is repeated.
-    fn repeated<T: Copy>(&mut self, last: &mut Option<T>, read: fn(&mut Self) -> io::Result<T>) -> io::Result<T> {
+    fn repeated<T: Copy>(
+        &mut self,
+        last: &mut Option<T>,
+        read: fn(&mut Self) -> io::Result<T>,
+    ) -> io::Result<T> {
         if self.rest.first() == Some(&SAME) {
             self.byte()?;
             return last.ok_or_else(invalid);
@@ -221,12 +243,20 @@ impl<'p> PieceReader<'p> {
     /// Reads an IRI. The writer is not trusted: an IRI with other characters would forge statements where it is written.
     fn iri(&mut self) -> io::Result<NamedNodeRef<'p>> {
         let text = self.text()?;
-        if is_writable_iri(text) { Ok(NamedNodeRef::new_unchecked(text)) } else { Err(invalid()) }
+        if is_writable_iri(text) {
+            Ok(NamedNodeRef::new_unchecked(text))
+        } else {
+            Err(invalid())
+        }
     }
 
     fn tag(&mut self) -> io::Result<&'p str> {
         let text = self.text()?;
-        if is_writable_tag(text) { Ok(text) } else { Err(invalid()) }
+        if is_writable_tag(text) {
+            Ok(text)
+        } else {
+            Err(invalid())
+        }
     }
 
     fn predicate(&mut self) -> io::Result<NamedNodeRef<'p>> {
@@ -280,15 +310,25 @@ impl<'p> PieceReader<'p> {
 /// Returns true if an IRI has no characters that end it in RDF syntaxes.
 #[must_use]
 pub fn is_writable_iri(iri: &str) -> bool {
-    !iri.bytes()
-        .any(|byte| byte <= b' ' || matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\'))
+    !iri.bytes().any(|byte| {
+        byte <= b' '
+            || matches!(
+                byte,
+                b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\'
+            )
+    })
 }
 
 /// Returns true if RDF syntaxes can write a language tag: letters, then parts of letters and digits.
 #[must_use]
 pub fn is_writable_tag(tag: &str) -> bool {
-    let is_part = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    tag.split('-').all(is_part) && tag.bytes().take_while(|byte| *byte != b'-').all(|byte| byte.is_ascii_alphabetic())
+    let is_part =
+        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    tag.split('-').all(is_part)
+        && tag
+            .bytes()
+            .take_while(|byte| *byte != b'-')
+            .all(|byte| byte.is_ascii_alphabetic())
 }
 
 fn directional<'p>(text: &'p str, language: &'p str, direction: BaseDirection) -> TermRef<'p> {
@@ -313,7 +353,12 @@ mod tests {
             Ok(())
         });
         DumpReader::default().read(turtle.as_bytes(), "a.ttl", "http://e.org/", &mut writer);
-        DumpReader::default().read("_:b <http://e.org/p> 2 .".as_bytes(), "b.nt", "http://e.org/", &mut writer);
+        DumpReader::default().read(
+            "_:b <http://e.org/p> 2 .".as_bytes(),
+            "b.nt",
+            "http://e.org/",
+            &mut writer,
+        );
         writer.finish().expect("written");
         pieces
     }
@@ -324,9 +369,19 @@ mod tests {
         long.extend((0..20_000).map(|number| format!("e:s{} e:p {number} .\n", number / 3)));
         for turtle in [TURTLE, &long] {
             let (mut direct, mut streamed) = (TripleGraphBuilder::new(), TripleGraphBuilder::new());
-            let reports = DumpReader::default().read(turtle.as_bytes(), "a.ttl", "http://e.org/", &mut direct);
+            let reports = DumpReader::default().read(
+                turtle.as_bytes(),
+                "a.ttl",
+                "http://e.org/",
+                &mut direct,
+            );
             assert!(reports[0].is_clean(), "{reports:?}");
-            DumpReader::default().read("_:b <http://e.org/p> 2 .".as_bytes(), "b.nt", "http://e.org/", &mut direct);
+            DumpReader::default().read(
+                "_:b <http://e.org/p> 2 .".as_bytes(),
+                "b.nt",
+                "http://e.org/",
+                &mut direct,
+            );
             let pieces = pieces(turtle);
             assert_eq!(pieces.len() > 1, turtle.len() > 100_000);
             let read = |piece: &Vec<u8>| read_triple_stream(piece, &mut streamed).expect("read");
@@ -338,22 +393,45 @@ mod tests {
 
     #[test]
     fn tags_that_no_syntax_can_write_are_recognised() {
-        assert!(["en", "de-AT", "x-1a", "zh-Hant-1"].into_iter().all(is_writable_tag));
-        assert!(!["", "e1", "en-", "-en", "en--a", "en .", "é"].into_iter().any(is_writable_tag));
+        assert!(
+            ["en", "de-AT", "x-1a", "zh-Hant-1"]
+                .into_iter()
+                .all(is_writable_tag)
+        );
+        assert!(
+            !["", "e1", "en-", "-en", "en--a", "en .", "é"]
+                .into_iter()
+                .any(is_writable_tag)
+        );
     }
 
     #[test]
     fn damaged_pieces_are_errors() {
         let piece = pieces(TURTLE).remove(0);
-        let errors = (1..piece.len())
-            .filter(|length| read_triple_stream(&piece[..*length], &mut TripleGraphBuilder::new()).is_err());
+        let errors = (1..piece.len()).filter(|length| {
+            read_triple_stream(&piece[..*length], &mut TripleGraphBuilder::new()).is_err()
+        });
         // A cut between two records is no error.
-        let records = read_triple_stream(&piece, &mut TripleGraphBuilder::new()).expect("read") as usize + 2;
+        let records =
+            read_triple_stream(&piece, &mut TripleGraphBuilder::new()).expect("read") as usize + 2;
         assert_eq!(errors.count(), piece.len() - records);
-        for damaged in [&b"T="[..], b"X", b"TI\xff\xff\xff\xff", b"TI\x01\0\0\0\xff", b"TL\0\0\0\0"] {
-            assert!(read_triple_stream(damaged, &mut TripleGraphBuilder::new()).is_err(), "{damaged:?}");
+        for damaged in [
+            &b"T="[..],
+            b"X",
+            b"TI\xff\xff\xff\xff",
+            b"TI\x01\0\0\0\xff",
+            b"TL\0\0\0\0",
+        ] {
+            assert!(
+                read_triple_stream(damaged, &mut TripleGraphBuilder::new()).is_err(),
+                "{damaged:?}"
+            );
         }
-        let deep = [b"T".as_slice(), b"I\0\0\0\0I\0\0\0\0", &b"QI\0\0\0\0I\0\0\0\0".repeat(100_000)];
+        let deep = [
+            b"T".as_slice(),
+            b"I\0\0\0\0I\0\0\0\0",
+            &b"QI\0\0\0\0I\0\0\0\0".repeat(100_000),
+        ];
         assert!(read_triple_stream(&deep.concat(), &mut TripleGraphBuilder::new()).is_err());
     }
 }

@@ -20,8 +20,8 @@ pub use streamed::{CompactSource, GraphParts, StreamedGraph, TermCursor, TripleC
 
 use hashbrown::HashTable;
 use oxrdf::{
-    BaseDirection, BlankNode, Literal, LiteralRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Term,
-    TermRef as OxTermRef, Triple as OxTriple, TripleRef as OxTripleRef,
+    BaseDirection, BlankNode, Literal, LiteralRef, NamedNode, NamedOrBlankNode,
+    NamedOrBlankNodeRef, Term, TermRef as OxTermRef, Triple as OxTriple, TripleRef as OxTripleRef,
 };
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -145,12 +145,15 @@ impl<'a> From<LiteralRef<'a>> for TermRef<'a> {
 }
 
 fn literal(lexical: &str, kind: LiteralKind<'_>) -> Literal {
-    let directional =
-        |tag, direction| Literal::new_directional_language_tagged_literal_unchecked(lexical, tag, direction);
+    let directional = |tag, direction| {
+        Literal::new_directional_language_tagged_literal_unchecked(lexical, tag, direction)
+    };
     match kind {
         LiteralKind::Plain => Literal::new_simple_literal(lexical),
         LiteralKind::Language(tag) => Literal::new_language_tagged_literal_unchecked(lexical, tag),
-        LiteralKind::Datatype(iri) => Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri)),
+        LiteralKind::Datatype(iri) => {
+            Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri))
+        }
         LiteralKind::LeftToRight(tag) => directional(tag, BaseDirection::Ltr),
         LiteralKind::RightToLeft(tag) => directional(tag, BaseDirection::Rtl),
     }
@@ -170,8 +173,15 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 7] =
-        [Self::Iri, Self::Blank, Self::Plain, Self::Language, Self::Datatype, Self::LeftToRight, Self::RightToLeft];
+    const ALL: [Self; 7] = [
+        Self::Iri,
+        Self::Blank,
+        Self::Plain,
+        Self::Language,
+        Self::Datatype,
+        Self::LeftToRight,
+        Self::RightToLeft,
+    ];
 
     fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.get(usize::from(byte)).copied()
@@ -219,7 +229,12 @@ impl TermTable {
     fn push(&mut self, text: &str, suffix: &str, kind: Kind) {
         // The dump reader rejects literals long before they reach 4 GiB.
         let (text_len, suffix_len) = (text.len() as u32, suffix.len() as u32);
-        self.entries.push(Entry { start: self.arena.len() as u64, text: text_len, suffix: suffix_len, kind });
+        self.entries.push(Entry {
+            start: self.arena.len() as u64,
+            text: text_len,
+            suffix: suffix_len,
+            kind,
+        });
         self.arena.push_str(text);
         self.arena.push_str(suffix);
     }
@@ -228,7 +243,11 @@ impl TermTable {
         let entry = self.entries[index];
         let start = entry.start as usize;
         let middle = start + entry.text as usize;
-        (&self.arena[start..middle], &self.arena[middle..middle + entry.suffix as usize], entry.kind)
+        (
+            &self.arena[start..middle],
+            &self.arena[middle..middle + entry.suffix as usize],
+            entry.kind,
+        )
     }
 
     fn get(&self, index: usize) -> TermRef<'_> {
@@ -242,7 +261,10 @@ impl TermTable {
 }
 
 fn from_key<'a>((kind, text, suffix): Key<'a>) -> TermRef<'a> {
-    let literal = |kind| TermRef::Literal { lexical: text, kind };
+    let literal = |kind| TermRef::Literal {
+        lexical: text,
+        kind,
+    };
     match kind {
         Kind::Iri => TermRef::Iri(text),
         Kind::Blank => TermRef::Blank(text),
@@ -285,7 +307,10 @@ impl TripleGraphBuilder {
 
     /// Creates an empty builder whose next blank node has a number.
     fn with_blank_count(blank_count: u32) -> Self {
-        Self { blank_count, ..Self::default() }
+        Self {
+            blank_count,
+            ..Self::default()
+        }
     }
 
     /// Returns an estimate of the size of the compact form. It is too large if triples are repeated.
@@ -298,7 +323,13 @@ impl TripleGraphBuilder {
     fn take_blank_nodes(&mut self) -> impl Iterator<Item = (String, u32)> + '_ {
         let labels = std::mem::take(&mut self.blank_nodes);
         labels.into_iter().filter_map(|(label, id)| {
-            let number = self.terms.parts(id as usize).0.strip_prefix('b')?.parse().ok()?;
+            let number = self
+                .terms
+                .parts(id as usize)
+                .0
+                .strip_prefix('b')?
+                .parse()
+                .ok()?;
             Some((label, number))
         })
     }
@@ -341,7 +372,9 @@ impl TripleGraphBuilder {
     ///
     /// The rebuilt graph equals the original one, regardless of the order of the triples.
     pub fn insert_with_labels<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
-        let triple = self.ids(triple.into(), |builder, label| builder.intern((Kind::Blank, label, "")));
+        let triple = self.ids(triple.into(), |builder, label| {
+            builder.intern((Kind::Blank, label, ""))
+        });
         self.triples.push(triple);
     }
 
@@ -376,13 +409,17 @@ impl TripleGraphBuilder {
 
     fn intern(&mut self, key: Key<'_>) -> u32 {
         let terms = &self.terms;
-        let found = self.ids.find(hash(key), |&id| terms.key(id as usize) == key).copied();
+        let found = self
+            .ids
+            .find(hash(key), |&id| terms.key(id as usize) == key)
+            .copied();
         found.unwrap_or_else(|| {
             let id = self.terms.entries.len() as u32;
             let (kind, text, suffix) = key;
             self.terms.push(text, suffix, kind);
             let terms = &self.terms;
-            self.ids.insert_unique(hash(key), id, |&id| hash(terms.key(id as usize)));
+            self.ids
+                .insert_unique(hash(key), id, |&id| hash(terms.key(id as usize)));
             id
         })
     }
@@ -394,8 +431,10 @@ impl TripleGraphBuilder {
         drop(self.ids);
         let order = order::sorted(&terms);
         let mut rank = vec![0u32; order.len()];
-        let mut sorted =
-            TermTable { arena: String::with_capacity(terms.arena.len()), entries: Vec::with_capacity(order.len()) };
+        let mut sorted = TermTable {
+            arena: String::with_capacity(terms.arena.len()),
+            entries: Vec::with_capacity(order.len()),
+        };
         for (new, &old) in order.iter().enumerate() {
             rank[old as usize] = new as u32;
             let (text, suffix, kind) = terms.parts(old as usize);
@@ -493,7 +532,14 @@ impl TripleGraph {
     fn from_parts(terms: TermTable, triple_terms: Vec<Triple>, triples: Vec<Triple>) -> Self {
         let first = |kind: Kind| terms.entries.partition_point(|entry| entry.kind < kind) as u32;
         let (first_blank, first_literal) = (first(Kind::Blank), first(Kind::Plain));
-        Self { terms, triple_terms, triples, first_blank, first_literal, subject_starts: OnceLock::new() }
+        Self {
+            terms,
+            triple_terms,
+            triples,
+            first_blank,
+            first_literal,
+            subject_starts: OnceLock::new(),
+        }
     }
 
     /// Returns the number of distinct triples.
@@ -579,7 +625,9 @@ impl TripleGraph {
 
     /// Calls `call` with the terms of a triple term and of those nested in it, or with the term itself if it is another.
     pub fn each_part(&self, id: TermId, call: &mut impl FnMut(TermId)) {
-        let TermRef::Triple(triple) = self.term(id) else { return call(id) };
+        let TermRef::Triple(triple) = self.term(id) else {
+            return call(id);
+        };
         call(triple.subject);
         call(triple.predicate);
         self.each_part(triple.object, call);
@@ -601,7 +649,10 @@ impl TripleGraph {
         for (new, old) in order.iter().enumerate() {
             rank[old.index()] = new as u32;
         }
-        let triples = self.triples.iter().map(|triple| [triple.subject.0, triple.predicate.0, triple.object.0]);
+        let triples = self
+            .triples
+            .iter()
+            .map(|triple| [triple.subject.0, triple.predicate.0, triple.object.0]);
         sorted_triples(triples.collect(), &rank)
     }
 
@@ -622,7 +673,9 @@ impl TripleGraph {
         if !self.is_resource(subject) {
             return 0..0;
         }
-        let starts = self.subject_starts.get_or_init(|| self.find_subject_starts());
+        let starts = self
+            .subject_starts
+            .get_or_init(|| self.find_subject_starts());
         starts[subject.index()] as usize..starts[subject.index() + 1] as usize
     }
 
@@ -661,8 +714,9 @@ impl TripleGraph {
     /// neither compressed nor protected by a checksum: the store adds both.
     #[must_use]
     pub fn to_compact(&self) -> Vec<u8> {
-        let mut out =
-            Vec::with_capacity(self.terms.arena.len() + 6 * self.terms.entries.len() + 6 * self.triples.len());
+        let mut out = Vec::with_capacity(
+            self.terms.arena.len() + 6 * self.terms.entries.len() + 6 * self.triples.len(),
+        );
         leb128(&mut out, self.terms.entries.len() as u64);
         for entry in &self.terms.entries {
             out.push(entry.kind as u8);
@@ -694,7 +748,12 @@ impl TripleGraph {
             input = rest;
             let text = u32::try_from(read_leb128(&mut input)?).ok()?;
             let suffix = u32::try_from(read_leb128(&mut input)?).ok()?;
-            entries.push(Entry { start, text, suffix, kind: Kind::from_byte(kind)? });
+            entries.push(Entry {
+                start,
+                text,
+                suffix,
+                kind: Kind::from_byte(kind)?,
+            });
             start += u64::from(text) + u64::from(suffix);
         }
         let arena_len = usize::try_from(read_leb128(&mut input)?).ok()?;
@@ -713,19 +772,30 @@ impl TripleGraph {
             if step != 0 {
                 last = (last.0.checked_add(step)?, 0);
             }
-            last.1 = last.1.checked_add(u32::try_from(read_leb128(&mut input)?).ok()?)?;
+            last.1 = last
+                .1
+                .checked_add(u32::try_from(read_leb128(&mut input)?).ok()?)?;
             let object = u32::try_from(read_leb128(&mut input)?).ok()?;
             if last.0 as usize >= count || last.1 as usize >= count {
                 return None;
             }
             last_object = last_object.max(object);
             let [subject, predicate, object] = [last.0, last.1, object].map(TermId);
-            triples.push(Triple { subject, predicate, object });
+            triples.push(Triple {
+                subject,
+                predicate,
+                object,
+            });
         }
         // Graphs without triple terms have the form that they had before RDF 1.2.
-        let triple_terms = if input.is_empty() { Vec::new() } else { triple_terms::read(&mut input, count)? };
+        let triple_terms = if input.is_empty() {
+            Vec::new()
+        } else {
+            triple_terms::read(&mut input, count)?
+        };
         let is_complete = triples.is_empty() || (last_object as usize) < count + triple_terms.len();
-        (is_complete && input.is_empty()).then(|| Self::from_parts(TermTable { arena, entries }, triple_terms, triples))
+        (is_complete && input.is_empty())
+            .then(|| Self::from_parts(TermTable { arena, entries }, triple_terms, triples))
     }
 }
 
@@ -781,13 +851,23 @@ mod tests {
             "[a-c]{1,2}".prop_map(|name| NamedNode::new_unchecked(format!("ex:{name}")).into()),
             "[a-b]".prop_map(|label| BlankNode::new_unchecked(label).into()),
             "\\PC{0,3}".prop_map(|text| Literal::new_simple_literal(text).into()),
-            ("[a-b]{0,2}", "[a-c]{2}")
-                .prop_map(|(text, tag)| Literal::new_language_tagged_literal_unchecked(text, tag).into()),
-            ("[a-b]{0,2}", "[a-c]{2}", any::<bool>()).prop_map(|(text, tag, ltr)| {
-                let direction = if ltr { BaseDirection::Ltr } else { BaseDirection::Rtl };
-                Literal::new_directional_language_tagged_literal_unchecked(text, tag, direction).into()
+            ("[a-b]{0,2}", "[a-c]{2}").prop_map(|(text, tag)| {
+                Literal::new_language_tagged_literal_unchecked(text, tag).into()
             }),
-            "[0-9]".prop_map(|text| Literal::new_typed_literal(text, NamedNode::new_unchecked("ex:int")).into()),
+            ("[a-b]{0,2}", "[a-c]{2}", any::<bool>()).prop_map(|(text, tag, ltr)| {
+                let direction = if ltr {
+                    BaseDirection::Ltr
+                } else {
+                    BaseDirection::Rtl
+                };
+                Literal::new_directional_language_tagged_literal_unchecked(text, tag, direction)
+                    .into()
+            }),
+            "[0-9]".prop_map(|text| Literal::new_typed_literal(
+                text,
+                NamedNode::new_unchecked("ex:int")
+            )
+            .into()),
         ]
     }
 
@@ -801,7 +881,11 @@ mod tests {
 
     fn triples() -> impl Strategy<Value = Vec<OxTriple>> {
         let triple = ("[a-d]", "[p-q]", term()).prop_map(|(s, p, o)| {
-            OxTriple::new(NamedNode::new_unchecked(format!("ex:{s}")), NamedNode::new_unchecked(format!("ex:{p}")), o)
+            OxTriple::new(
+                NamedNode::new_unchecked(format!("ex:{s}")),
+                NamedNode::new_unchecked(format!("ex:{p}")),
+                o,
+            )
         });
         proptest::collection::vec(triple, 0..40)
     }
@@ -933,7 +1017,9 @@ mod tests {
 
     /// Returns the compact form that is merged from the runs of a builder.
     fn merged(builder: ExternalGraphBuilder) -> Vec<u8> {
-        let BuiltGraph::Runs(runs) = builder.finish().expect("runs") else { panic!("the limit was exceeded") };
+        let BuiltGraph::Runs(runs) = builder.finish().expect("runs") else {
+            panic!("the limit was exceeded")
+        };
         let mut compact = Vec::new();
         runs.write_compact(&mut compact).expect("merged");
         compact
@@ -944,12 +1030,18 @@ mod tests {
     fn many_runs_are_merged_in_passes() {
         let folder = tempfile::tempdir().expect("a folder");
         let node = |number: usize| NamedNode::new_unchecked(format!("ex:{number}"));
-        let triples: Vec<OxTriple> =
-            (0..400).map(|number| OxTriple::new(node(number % 90), node(number % 7), node(number))).collect();
+        let triples: Vec<OxTriple> = (0..400)
+            .map(|number| OxTriple::new(node(number % 90), node(number % 7), node(number)))
+            .collect();
         let mut builder = ExternalGraphBuilder::new(folder.path().join("runs")).with_limit(1);
-        triples.iter().for_each(|triple| builder.insert_triple(triple.as_ref()));
+        triples
+            .iter()
+            .for_each(|triple| builder.insert_triple(triple.as_ref()));
         assert!(merged(builder) == graph_of(&triples).to_compact());
-        assert!(!folder.path().join("runs").exists(), "temporary files remain");
+        assert!(
+            !folder.path().join("runs").exists(),
+            "temporary files remain"
+        );
     }
 
     #[test]
@@ -957,7 +1049,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let node = |number: usize| BlankNode::new_unchecked(format!("n{number}"));
         let triples: Vec<OxTriple> = (0..12)
-            .map(|number| OxTriple::new(node(number), NamedNode::new_unchecked("ex:p"), node(number + 1)))
+            .map(|number| {
+                OxTriple::new(
+                    node(number),
+                    NamedNode::new_unchecked("ex:p"),
+                    node(number + 1),
+                )
+            })
             .collect();
         let graph = graph_of(&triples);
         let mut builder = ExternalGraphBuilder::new(folder.path().join("runs")).with_limit(1);
@@ -974,32 +1072,51 @@ mod tests {
         let inner = OxTriple::new(node(0), node(1), node(2));
         let statements = |first: bool| {
             let outer = OxTriple::new(node(0), node(1), inner.clone());
-            let mut statements: Vec<OxTriple> = (0..9).map(|n| OxTriple::new(node(n), node(n), node(n))).collect();
+            let mut statements: Vec<OxTriple> = (0..9)
+                .map(|n| OxTriple::new(node(n), node(n), node(n)))
+                .collect();
             statements.insert(if first { 0 } else { 9 }, outer);
             statements
         };
-        for (limit, first, is_rejected) in [(10_000, true, false), (60, true, true), (60, false, true)] {
-            let mut builder = ExternalGraphBuilder::new(folder.path().join("runs")).with_limit(limit);
-            statements(first).iter().for_each(|triple| builder.insert_triple(triple.as_ref()));
+        for (limit, first, is_rejected) in
+            [(10_000, true, false), (60, true, true), (60, false, true)]
+        {
+            let mut builder =
+                ExternalGraphBuilder::new(folder.path().join("runs")).with_limit(limit);
+            statements(first)
+                .iter()
+                .for_each(|triple| builder.insert_triple(triple.as_ref()));
             match builder.finish() {
-                Ok(BuiltGraph::InMemory(graph)) => assert_eq!((graph.len(), is_rejected), (10, false)),
+                Ok(BuiltGraph::InMemory(graph)) => {
+                    assert_eq!((graph.len(), is_rejected), (10, false))
+                }
                 Ok(BuiltGraph::Runs(_)) => panic!("runs have no triple terms"),
                 Err(error) => {
-                    assert!(is_rejected && error.kind() == std::io::ErrorKind::Unsupported, "{error}");
+                    assert!(
+                        is_rejected && error.kind() == std::io::ErrorKind::Unsupported,
+                        "{error}"
+                    );
                 }
             }
-            assert!(!folder.path().join("runs").exists(), "temporary files remain");
+            assert!(
+                !folder.path().join("runs").exists(),
+                "temporary files remain"
+            );
         }
         let compact = graph_of(&statements(true)).to_compact();
         let error =
-            StreamedGraph::open(move || Ok(Box::new(std::io::Cursor::new(compact.clone())))).expect_err("rejected");
+            StreamedGraph::open(move || Ok(Box::new(std::io::Cursor::new(compact.clone()))))
+                .expect_err("rejected");
         assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
     }
 
     #[test]
     fn blank_nodes_of_two_files_stay_apart() {
         let mut builder = TripleGraphBuilder::new();
-        let (node, p) = (oxrdf::BlankNodeRef::new_unchecked("x"), NamedNodeRef::new_unchecked("ex:p"));
+        let (node, p) = (
+            oxrdf::BlankNodeRef::new_unchecked("x"),
+            NamedNodeRef::new_unchecked("ex:p"),
+        );
         for _ in 0..2 {
             builder.start_file();
             builder.insert(OxTripleRef::new(node, p, node));

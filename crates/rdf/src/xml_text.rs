@@ -54,7 +54,11 @@ const NONCHARACTER: [u8; 2] = [0xEF, 0xBF];
 impl<W: Write> XmlFilter<W> {
     /// Creates a filter in front of a writer.
     pub fn new(inner: W) -> Self {
-        Self { inner, held: Vec::new(), removed: 0 }
+        Self {
+            inner,
+            held: Vec::new(),
+            removed: 0,
+        }
     }
 
     /// Returns the number of characters that were left out.
@@ -138,7 +142,11 @@ mod tests {
                 filter.write_all(piece).expect("in memory");
             }
             let (bytes, removed) = filter.finish().expect("in memory");
-            assert_eq!(String::from_utf8_lossy(&bytes), "ab&#xD;\ncd\u{FFFD}é𝄞\u{EFFF}\t", "pieces of {size}");
+            assert_eq!(
+                String::from_utf8_lossy(&bytes),
+                "ab&#xD;\ncd\u{FFFD}é𝄞\u{EFFF}\t",
+                "pieces of {size}"
+            );
             assert_eq!(removed, 4);
         }
     }

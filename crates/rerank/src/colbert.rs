@@ -19,7 +19,12 @@ pub struct BestMatch {
 #[must_use]
 pub fn max_sim(query: &Query, document: &Rows) -> Option<f64> {
     let best_matches = best_matches(query, document);
-    (document.rows() > 0).then(|| best_matches.iter().map(|best_match| f64::from(best_match.similarity)).sum())
+    (document.rows() > 0).then(|| {
+        best_matches
+            .iter()
+            .map(|best_match| f64::from(best_match.similarity))
+            .sum()
+    })
 }
 
 /// Returns the best match of each query row; an empty list for a document without rows.
@@ -28,7 +33,13 @@ pub fn best_matches(query: &Query, document: &Rows) -> Vec<BestMatch> {
     if document.rows() == 0 {
         return Vec::new();
     }
-    let mut best = vec![Lanes { similarity: [f32::NEG_INFINITY; PANEL], panel: [0; PANEL] }; query.rows()];
+    let mut best = vec![
+        Lanes {
+            similarity: [f32::NEG_INFINITY; PANEL],
+            panel: [0; PANEL]
+        };
+        query.rows()
+    ];
     products(query, document, &mut best);
     best.iter().map(Lanes::best_match).collect()
 }
@@ -42,9 +53,15 @@ struct Lanes {
 
 impl Lanes {
     fn best_match(&self) -> BestMatch {
-        let mut best = BestMatch { row: 0, similarity: f32::NEG_INFINITY };
+        let mut best = BestMatch {
+            row: 0,
+            similarity: f32::NEG_INFINITY,
+        };
         for lane in 0..PANEL {
-            let (row, similarity) = (self.panel[lane] as usize * PANEL + lane, self.similarity[lane]);
+            let (row, similarity) = (
+                self.panel[lane] as usize * PANEL + lane,
+                self.similarity[lane],
+            );
             let is_first = similarity == best.similarity && row < best.row;
             if similarity > best.similarity || is_first {
                 best = BestMatch { row, similarity };
@@ -58,7 +75,12 @@ impl Sink for Vec<Lanes> {
     #[inline(always)]
     fn take(&mut self, row: usize, panel: usize, _rows: usize, products: &[f32; PANEL]) {
         let best = &mut self[row];
-        for ((similarity, at), product) in best.similarity.iter_mut().zip(&mut best.panel).zip(products) {
+        for ((similarity, at), product) in best
+            .similarity
+            .iter_mut()
+            .zip(&mut best.panel)
+            .zip(products)
+        {
             let better = *product > *similarity;
             *similarity = if better { *product } else { *similarity };
             *at = if better { panel as u32 } else { *at };
@@ -75,10 +97,18 @@ mod tests {
 
     /// Computes the formula in double precision, over the rows as they are stored.
     fn naive(query: &Matrix, document: &Rows) -> Vec<(usize, f64)> {
-        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+        let dot = |a: &[f32], b: &[f32]| {
+            a.iter()
+                .zip(b)
+                .map(|(a, b)| f64::from(*a) * f64::from(*b))
+                .sum::<f64>()
+        };
         let best = |row: usize| {
-            let products = (0..document.rows()).map(|other| (other, dot(query.row(row), &document.row(other))));
-            products.fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best })
+            let products = (0..document.rows())
+                .map(|other| (other, dot(query.row(row), &document.row(other))));
+            products.fold((0, f64::NEG_INFINITY), |best, next| {
+                if next.1 > best.1 { next } else { best }
+            })
         };
         (0..query.rows()).map(best).collect()
     }
@@ -87,11 +117,26 @@ mod tests {
     fn by_hand() {
         let query = Matrix::new(2, vec![1.0, 0.0, 0.0, 2.0]);
         let document = Rows::pack(&[0.5, 0.5, 0.25, 1.0, 0.5, -1.0], 2, Precision::F16);
-        let expected = [BestMatch { row: 0, similarity: 0.5 }, BestMatch { row: 1, similarity: 2.0 }];
+        let expected = [
+            BestMatch {
+                row: 0,
+                similarity: 0.5,
+            },
+            BestMatch {
+                row: 1,
+                similarity: 2.0,
+            },
+        ];
         assert_eq!(best_matches(&Query::new(&query), &document), expected);
         assert_eq!(max_sim(&Query::new(&query), &document), Some(2.5));
-        assert_eq!(max_sim(&Query::new(&query), &Rows::pack(&[], 2, Precision::F16)), None);
-        assert_eq!(max_sim(&Query::new(&Matrix::default()), &document), Some(0.0));
+        assert_eq!(
+            max_sim(&Query::new(&query), &Rows::pack(&[], 2, Precision::F16)),
+            None
+        );
+        assert_eq!(
+            max_sim(&Query::new(&Matrix::default()), &document),
+            Some(0.0)
+        );
     }
 
     fn numbers(count: usize, seed: u32) -> Vec<f32> {

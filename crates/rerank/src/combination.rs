@@ -75,7 +75,10 @@ impl FromStr for Combination {
     type Err = UnknownCombination;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|one| one.name() == name).ok_or_else(|| UnknownCombination(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|one| one.name() == name)
+            .ok_or_else(|| UnknownCombination(name.to_owned()))
     }
 }
 
@@ -86,12 +89,27 @@ mod tests {
     #[test]
     fn by_hand() {
         let combined = |metadata, data| Combination::ALL.map(|one| one.combine(metadata, data));
-        assert_eq!(combined(Some(1.0), Some(4.0)), [Some(4.0), Some(5.0), Some(2.5), Some(1.0), Some(4.0)]);
-        assert_eq!(combined(Some(-1.0), None), [Some(-1.0), Some(-1.0), Some(-1.0), Some(-1.0), None]);
+        assert_eq!(
+            combined(Some(1.0), Some(4.0)),
+            [Some(4.0), Some(5.0), Some(2.5), Some(1.0), Some(4.0)]
+        );
+        assert_eq!(
+            combined(Some(-1.0), None),
+            [Some(-1.0), Some(-1.0), Some(-1.0), Some(-1.0), None]
+        );
         assert_eq!(combined(None, None), [None; 5]);
-        assert_eq!(Combination::Max.contributions(Some(1.0), Some(4.0)), [false, true]);
-        assert_eq!(Combination::Max.contributions(Some(-1.0), None), [true, false]);
-        assert_eq!(Combination::Mean.contributions(Some(-1.0), Some(4.0)), [true, true]);
+        assert_eq!(
+            Combination::Max.contributions(Some(1.0), Some(4.0)),
+            [false, true]
+        );
+        assert_eq!(
+            Combination::Max.contributions(Some(-1.0), None),
+            [true, false]
+        );
+        assert_eq!(
+            Combination::Mean.contributions(Some(-1.0), Some(4.0)),
+            [true, true]
+        );
         for one in Combination::ALL {
             assert_eq!(one.to_string().parse(), Ok(one));
         }

@@ -34,10 +34,18 @@ impl Normalization {
     #[must_use]
     pub fn apply(self, scores: &[f64]) -> Vec<f64> {
         let finite = || scores.iter().copied().filter(|score| score.is_finite());
-        let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = (
+            finite().fold(f64::INFINITY, f64::min),
+            finite().fold(f64::NEG_INFINITY, f64::max),
+        );
         if high - low > RESCALE_ABOVE {
             // Scaling avoids the overflow and does not change the normalised scores.
-            return self.apply(&scores.iter().map(|score| score / RESCALE_ABOVE).collect::<Vec<_>>());
+            return self.apply(
+                &scores
+                    .iter()
+                    .map(|score| score / RESCALE_ABOVE)
+                    .collect::<Vec<_>>(),
+            );
         }
         if low >= high {
             let level = if self == Self::MinMax { 1.0 } else { 0.0 };
@@ -45,16 +53,26 @@ impl Normalization {
         }
         let (origin, unit) = match self {
             Self::MinMax => (low, high - low),
-            Self::ZScore => mean_and_deviation(scores.iter().map(|&score| if score.is_finite() { score } else { low })),
+            Self::ZScore => mean_and_deviation(
+                scores
+                    .iter()
+                    .map(|&score| if score.is_finite() { score } else { low }),
+            ),
         };
-        scores.iter().map(|&score| ((if score.is_finite() { score } else { low }) - origin) / unit).collect()
+        scores
+            .iter()
+            .map(|&score| ((if score.is_finite() { score } else { low }) - origin) / unit)
+            .collect()
     }
 }
 
 fn mean_and_deviation(scores: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = scores.clone().count() as f64;
     let mean = scores.clone().sum::<f64>() / count;
-    (mean, (scores.map(|score| (score - mean).powi(2)).sum::<f64>() / count).sqrt())
+    (
+        mean,
+        (scores.map(|score| (score - mean).powi(2)).sum::<f64>() / count).sqrt(),
+    )
 }
 
 impl fmt::Display for Normalization {
@@ -103,7 +121,9 @@ impl Method {
     /// Returns the unweighted contribution of a ranking to each of its documents.
     fn contributions(self, ranking: &Ranking) -> Vec<f64> {
         match self {
-            Self::ReciprocalRank { k } => (1..=ranking.len()).map(|rank| 1.0 / (k + rank as f64)).collect(),
+            Self::ReciprocalRank { k } => (1..=ranking.len())
+                .map(|rank| 1.0 / (k + rank as f64))
+                .collect(),
             Self::CombSum(scale) | Self::CombMnz(scale) | Self::Mixed(scale) => {
                 scale.apply(&ranking.iter().map(|entry| entry.score).collect::<Vec<_>>())
             }
@@ -122,7 +142,9 @@ impl Method {
 
 impl Default for Method {
     fn default() -> Self {
-        Self::ReciprocalRank { k: Self::RECIPROCAL_RANK_K }
+        Self::ReciprocalRank {
+            k: Self::RECIPROCAL_RANK_K,
+        }
     }
 }
 
@@ -139,7 +161,9 @@ impl fmt::Display for Method {
 
 /// Error of parsing an unknown fusion method or normalisation.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("unknown fusion method {0:?}; supported: rrf, and combsum, combmnz, mixed with min-max or z")]
+#[error(
+    "unknown fusion method {0:?}; supported: rrf, and combsum, combmnz, mixed with min-max or z"
+)]
 pub struct ParseMethodError(String);
 
 impl FromStr for Method {
@@ -152,11 +176,19 @@ impl FromStr for Method {
         if words.next().is_some() {
             return Err(unknown());
         }
-        let scale = || detail.map_or(Ok(Normalization::default()), str::parse).map_err(|_| unknown());
+        let scale = || {
+            detail
+                .map_or(Ok(Normalization::default()), str::parse)
+                .map_err(|_| unknown())
+        };
         match name {
             "rrf" => {
-                let k = detail.map_or(Some(Self::RECIPROCAL_RANK_K), |detail| detail.strip_prefix("k=")?.parse().ok());
-                let k = k.filter(|k: &f64| k.is_finite() && *k >= 0.0).ok_or_else(unknown)?;
+                let k = detail.map_or(Some(Self::RECIPROCAL_RANK_K), |detail| {
+                    detail.strip_prefix("k=")?.parse().ok()
+                });
+                let k = k
+                    .filter(|k: &f64| k.is_finite() && *k >= 0.0)
+                    .ok_or_else(unknown)?;
                 Ok(Self::ReciprocalRank { k })
             }
             "combsum" => Ok(Self::CombSum(scale()?)),
@@ -181,18 +213,33 @@ impl Pool {
     /// Collects the documents and contributions of rankings.
     #[must_use]
     pub fn new(method: Method, rankings: &[&Ranking]) -> Self {
-        let unique: FxHashMap<&str, &Scored> =
-            rankings.iter().flat_map(|ranking| ranking.iter()).map(|entry| (entry.id.as_str(), entry)).collect();
-        let entries = unique.into_values().map(|entry| Scored { id: entry.id.clone(), score: 0.0 });
-        let documents: Vec<Scored> = Ranking::from_scores(entries.collect()).iter().cloned().collect();
-        let places: FxHashMap<&str, u32> =
-            (0..).zip(&documents).map(|(place, entry)| (entry.id.as_str(), place)).collect();
+        let unique: FxHashMap<&str, &Scored> = rankings
+            .iter()
+            .flat_map(|ranking| ranking.iter())
+            .map(|entry| (entry.id.as_str(), entry))
+            .collect();
+        let entries = unique.into_values().map(|entry| Scored {
+            id: entry.id.clone(),
+            score: 0.0,
+        });
+        let documents: Vec<Scored> = Ranking::from_scores(entries.collect())
+            .iter()
+            .cloned()
+            .collect();
+        let places: FxHashMap<&str, u32> = (0..)
+            .zip(&documents)
+            .map(|(place, entry)| (entry.id.as_str(), place))
+            .collect();
         let mut contributions = Vec::new();
         for ranking in rankings {
             let ranking_places = ranking.iter().map(|entry| places[entry.id.as_str()]);
             contributions.push(ranking_places.zip(method.contributions(ranking)).collect());
         }
-        Self { method, documents, contributions }
+        Self {
+            method,
+            documents,
+            contributions,
+        }
     }
 
     /// Returns the number of distinct documents.
@@ -217,7 +264,12 @@ impl Pool {
     #[must_use]
     pub fn scores(&self, weights: &[f64]) -> Vec<Option<f64>> {
         let mut sums = vec![(0.0, 0_u32); self.documents.len()];
-        for (contributions, &weight) in self.contributions.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
+        for (contributions, &weight) in self
+            .contributions
+            .iter()
+            .zip(weights)
+            .filter(|(_, weight)| **weight > 0.0)
+        {
             for &(place, value) in contributions {
                 let (sum, rankings) = &mut sums[place as usize];
                 *sum += weight * value;
@@ -232,7 +284,12 @@ impl Pool {
     #[must_use]
     pub fn fuse(&self, weights: &[f64]) -> Ranking {
         let scored = self.documents.iter().zip(self.scores(weights));
-        let kept = scored.filter_map(|(entry, score)| Some(Scored { id: entry.id.clone(), score: score? }));
+        let kept = scored.filter_map(|(entry, score)| {
+            Some(Scored {
+                id: entry.id.clone(),
+                score: score?,
+            })
+        });
         Ranking::from_scores(kept.collect())
     }
 }
@@ -289,7 +346,9 @@ mod tests {
     use proptest::prelude::*;
 
     const METHODS: [Method; 7] = [
-        Method::ReciprocalRank { k: Method::RECIPROCAL_RANK_K },
+        Method::ReciprocalRank {
+            k: Method::RECIPROCAL_RANK_K,
+        },
         Method::CombSum(Normalization::MinMax),
         Method::CombSum(Normalization::ZScore),
         Method::CombMnz(Normalization::MinMax),
@@ -299,13 +358,19 @@ mod tests {
     ];
 
     fn ranking(scores: &[(&str, f64)]) -> Ranking {
-        let scored = scores.iter().map(|(id, score)| Scored { id: DatasetId::new(*id).expect("an id"), score: *score });
+        let scored = scores.iter().map(|(id, score)| Scored {
+            id: DatasetId::new(*id).expect("an id"),
+            score: *score,
+        });
         Ranking::from_scores(scored.collect())
     }
 
     fn fuse(method: Method, rankings: &[(&Ranking, f64)]) -> Vec<(String, f64)> {
         let fused = Fusion::default().with_method(method).fuse(rankings);
-        fused.iter().map(|entry| (entry.id.to_string(), entry.score)).collect()
+        fused
+            .iter()
+            .map(|entry| (entry.id.to_string(), entry.score))
+            .collect()
     }
 
     fn is(found: &[(String, f64)], expected: &[(&str, f64)]) -> bool {
@@ -318,20 +383,43 @@ mod tests {
 
     #[test]
     fn scores_by_hand() {
-        let (first, second) = (ranking(&[("a", 10.0), ("b", 6.0), ("c", 2.0)]), ranking(&[("b", 0.9), ("d", 0.1)]));
+        let (first, second) = (
+            ranking(&[("a", 10.0), ("b", 6.0), ("c", 2.0)]),
+            ranking(&[("b", 0.9), ("d", 0.1)]),
+        );
         let both = [(&first, 1.0), (&second, 0.5)];
         let rrf = fuse(Method::default(), &both);
-        let expected = [("b", 1.0 / 62.0 + 0.5 / 61.0), ("a", 1.0 / 61.0), ("c", 1.0 / 63.0), ("d", 0.5 / 62.0)];
+        let expected = [
+            ("b", 1.0 / 62.0 + 0.5 / 61.0),
+            ("a", 1.0 / 61.0),
+            ("c", 1.0 / 63.0),
+            ("d", 0.5 / 62.0),
+        ];
         assert!(is(&rrf, &expected), "{rrf:?}");
         let sum = fuse(Method::CombSum(Normalization::MinMax), &both);
-        assert!(is(&sum, &[("b", 1.0), ("a", 1.0), ("d", 0.0), ("c", 0.0)]), "{sum:?}");
+        assert!(
+            is(&sum, &[("b", 1.0), ("a", 1.0), ("d", 0.0), ("c", 0.0)]),
+            "{sum:?}"
+        );
         let mnz = fuse(Method::CombMnz(Normalization::MinMax), &both);
-        assert!(is(&mnz, &[("b", 2.0), ("a", 1.0), ("d", 0.0), ("c", 0.0)]), "{mnz:?}");
+        assert!(
+            is(&mnz, &[("b", 2.0), ("a", 1.0), ("d", 0.0), ("c", 0.0)]),
+            "{mnz:?}"
+        );
         let mixed = fuse(Method::Mixed(Normalization::MinMax), &both);
-        assert!(is(&mixed, &[("b", 2.0_f64.sqrt()), ("a", 1.0), ("d", 0.0), ("c", 0.0)]), "{mixed:?}");
+        assert!(
+            is(
+                &mixed,
+                &[("b", 2.0_f64.sqrt()), ("a", 1.0), ("d", 0.0), ("c", 0.0)]
+            ),
+            "{mixed:?}"
+        );
         let z = 4.0 / (32.0_f64 / 3.0).sqrt();
         let sum = fuse(Method::CombSum(Normalization::ZScore), &both);
-        assert!(is(&sum, &[("a", z), ("b", 0.5), ("d", -0.5), ("c", -z)]), "{sum:?}");
+        assert!(
+            is(&sum, &[("a", z), ("b", 0.5), ("d", -0.5), ("c", -z)]),
+            "{sum:?}"
+        );
     }
 
     #[test]
@@ -339,15 +427,33 @@ mod tests {
         assert_eq!(Normalization::MinMax.apply(&[3.0, 3.0]), [1.0, 1.0]);
         assert_eq!(Normalization::ZScore.apply(&[3.0, 3.0]), [0.0, 0.0]);
         assert_eq!(Normalization::MinMax.apply(&[7.0]), [1.0]);
-        assert_eq!(Normalization::MinMax.apply(&[4.0, 2.0, f64::NEG_INFINITY, f64::NAN]), [1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(
+            Normalization::MinMax.apply(&[4.0, 2.0, f64::NEG_INFINITY, f64::NAN]),
+            [1.0, 0.0, 0.0, 0.0]
+        );
         assert!(Normalization::MinMax.apply(&[]).is_empty());
         let (one, none) = (ranking(&[("a", -5.0)]), ranking(&[]));
         for method in METHODS {
-            assert!(fuse(method, &[]).is_empty() && fuse(method, &[(&none, 1.0)]).is_empty(), "{method}");
-            let (alone, beside) = (fuse(method, &[(&one, 1.0)]), fuse(method, &[(&none, 1.0), (&one, 1.0)]));
-            assert!(alone == beside && alone.len() == 1, "{method}: {alone:?} {beside:?}");
+            assert!(
+                fuse(method, &[]).is_empty() && fuse(method, &[(&none, 1.0)]).is_empty(),
+                "{method}"
+            );
+            let (alone, beside) = (
+                fuse(method, &[(&one, 1.0)]),
+                fuse(method, &[(&none, 1.0), (&one, 1.0)]),
+            );
+            assert!(
+                alone == beside && alone.len() == 1,
+                "{method}: {alone:?} {beside:?}"
+            );
         }
-        assert_eq!(Fusion::default().with_depth(1).fuse(&[(&ranking(&[("a", 1.0), ("b", 2.0)]), 1.0)]).len(), 1);
+        assert_eq!(
+            Fusion::default()
+                .with_depth(1)
+                .fuse(&[(&ranking(&[("a", 1.0), ("b", 2.0)]), 1.0)])
+                .len(),
+            1
+        );
     }
 
     #[test]
@@ -358,7 +464,14 @@ mod tests {
         assert_eq!("rrf".parse(), Ok(Method::default()));
         assert_eq!("rrf k=10".parse(), Ok(Method::ReciprocalRank { k: 10.0 }));
         assert_eq!("mixed".parse(), Ok(Method::Mixed(Normalization::MinMax)));
-        for wrong in ["", "rrf k=-1", "rrf min-max", "combsum max", "combsum z z", "borda"] {
+        for wrong in [
+            "",
+            "rrf k=-1",
+            "rrf min-max",
+            "combsum max",
+            "combsum z z",
+            "borda",
+        ] {
             assert!(wrong.parse::<Method>().is_err(), "{wrong}");
         }
     }
@@ -374,11 +487,23 @@ mod tests {
     }
 
     fn weighted() -> impl Strategy<Value = Vec<(Ranking, f64)>> {
-        proptest::collection::vec((any_ranking(), (0_u8..5).prop_map(|weight| f64::from(weight) / 4.0)), 1..5)
+        proptest::collection::vec(
+            (
+                any_ranking(),
+                (0_u8..5).prop_map(|weight| f64::from(weight) / 4.0),
+            ),
+            1..5,
+        )
     }
 
     fn by_id(method: Method, rankings: &[(Ranking, f64)]) -> Vec<(String, f64)> {
-        let mut fused = fuse(method, &rankings.iter().map(|(ranking, weight)| (ranking, *weight)).collect::<Vec<_>>());
+        let mut fused = fuse(
+            method,
+            &rankings
+                .iter()
+                .map(|(ranking, weight)| (ranking, *weight))
+                .collect::<Vec<_>>(),
+        );
         fused.sort_by(|a, b| a.0.cmp(&b.0));
         fused
     }

@@ -28,7 +28,10 @@ impl Query {
         Self {
             rows: matrix.rows(),
             columns: matrix.columns(),
-            tiles: tiles((0..matrix.rows()).map(|row| matrix.row(row)), matrix.columns()),
+            tiles: tiles(
+                (0..matrix.rows()).map(|row| matrix.row(row)),
+                matrix.columns(),
+            ),
             rotated: OnceLock::new(),
         }
     }
@@ -42,7 +45,12 @@ impl Query {
     pub fn row(&self, row: usize) -> Vec<f32> {
         assert!(row < self.rows, "row {row} of {}", self.rows);
         let start = row / TILE * TILE * self.columns + row % TILE;
-        self.tiles[start..].iter().step_by(TILE).take(self.columns).copied().collect()
+        self.tiles[start..]
+            .iter()
+            .step_by(TILE)
+            .take(self.columns)
+            .copied()
+            .collect()
     }
 
     /// Returns the tiles of the rotated rows.
@@ -105,8 +113,17 @@ pub(super) fn products(query: &Query, rows: &Rows, sink: &mut impl Sink) {
         rows.columns(),
         "query and document vectors have different dimensions: they come from different models"
     );
-    let tiles = if rows.is_rotated() { query.rotated() } else { &query.tiles };
-    Arch::new().dispatch(Products { query, tiles, rows, sink });
+    let tiles = if rows.is_rotated() {
+        query.rotated()
+    } else {
+        &query.tiles
+    };
+    Arch::new().dispatch(Products {
+        query,
+        tiles,
+        rows,
+        sink,
+    });
 }
 
 struct Products<'p, S> {
@@ -127,10 +144,20 @@ impl<K: Sink> WithSimd for Products<'_, K> {
         for number in 0..self.rows.panels() {
             let scales = self.rows.expand(number, &mut panel);
             let rows = PANEL.min(self.rows.rows() - number * PANEL);
-            for (place, tile) in self.tiles.chunks_exact(TILE * self.query.columns).enumerate() {
+            for (place, tile) in self
+                .tiles
+                .chunks_exact(TILE * self.query.columns)
+                .enumerate()
+            {
                 multiply(simd, tile, &panel, &mut sums);
                 let wanted = TILE.min(self.query.rows - place * TILE);
-                for (row, products) in sums.as_chunks_mut::<PANEL>().0.iter_mut().take(wanted).enumerate() {
+                for (row, products) in sums
+                    .as_chunks_mut::<PANEL>()
+                    .0
+                    .iter_mut()
+                    .take(wanted)
+                    .enumerate()
+                {
                     for (product, scale) in products.iter_mut().zip(&scales) {
                         *product *= scale;
                     }
@@ -150,7 +177,12 @@ fn multiply<S: Simd>(simd: S, tile: &[f32], panel: &[f32], out: &mut [f32; TILE 
     let (out, _) = S::as_mut_simd_f32s(out.as_mut_slice());
     for vector in 0..vectors {
         let mut sums = [simd.splat_f32s(0.0); TILE];
-        for (factors, values) in tile.as_chunks::<TILE>().0.iter().zip(panel.chunks_exact(vectors)) {
+        for (factors, values) in tile
+            .as_chunks::<TILE>()
+            .0
+            .iter()
+            .zip(panel.chunks_exact(vectors))
+        {
             for (sum, factor) in sums.iter_mut().zip(factors) {
                 *sum = simd.mul_add_e_f32s(simd.splat_f32s(*factor), values[vector], *sum);
             }

@@ -26,7 +26,10 @@ impl SignRows {
     /// Creates a list of vectors with some number of columns.
     #[must_use]
     pub fn new(columns: usize) -> Self {
-        Self { columns, ..Self::default() }
+        Self {
+            columns,
+            ..Self::default()
+        }
     }
 
     /// Returns the number of vectors.
@@ -47,11 +50,16 @@ impl SignRows {
     ///
     /// If it has another number of columns.
     pub fn push(&mut self, row: &[f32]) {
-        assert_eq!(row.len(), self.columns, "vectors of one list have one number of columns");
+        assert_eq!(
+            row.len(),
+            self.columns,
+            "vectors of one list have one number of columns"
+        );
         let lane = self.rows() % BLOCK;
         let words_per_row = self.columns.div_ceil(BITS);
         if lane == 0 {
-            self.words.resize(self.words.len() + words_per_row, [0; BLOCK]);
+            self.words
+                .resize(self.words.len() + words_per_row, [0; BLOCK]);
         }
         let start = self.words.len() - words_per_row;
         for (words, word) in self.words[start..].iter_mut().zip(signs(row)) {
@@ -70,14 +78,23 @@ impl SignRows {
         if query.rows() == 0 || self.rows() == 0 {
             return vec![0.0; self.rows()];
         }
-        assert_eq!(query.columns(), self.columns, "query and document vectors come from different models");
+        assert_eq!(
+            query.columns(),
+            self.columns,
+            "query and document vectors come from different models"
+        );
         let row = query.row(0);
         let scale = length(&row);
         let cosine = |different: usize| scale * (PI * different as f32 / self.columns as f32).cos();
         let products: Vec<f32> = (0..=self.columns).map(cosine).collect();
         let query: Vec<u64> = signs(&row).collect();
         let mut estimates = Vec::with_capacity(self.rows());
-        Arch::new().dispatch(Estimates { rows: self, query: &query, products: &products, estimates: &mut estimates });
+        Arch::new().dispatch(Estimates {
+            rows: self,
+            query: &query,
+            products: &products,
+            estimates: &mut estimates,
+        });
         estimates
     }
 }
@@ -96,22 +113,34 @@ impl WithSimd for Estimates<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        for (block, lengths) in self.rows.words.chunks_exact(self.query.len()).zip(self.rows.lengths.chunks(BLOCK)) {
+        for (block, lengths) in self
+            .rows
+            .words
+            .chunks_exact(self.query.len())
+            .zip(self.rows.lengths.chunks(BLOCK))
+        {
             let mut different = [0_u64; BLOCK];
             for (words, query) in block.iter().zip(self.query) {
                 for (count, word) in different.iter_mut().zip(words) {
                     *count += u64::from((word ^ query).count_ones());
                 }
             }
-            self.estimates
-                .extend(lengths.iter().zip(different).map(|(length, count)| length * self.products[count as usize]));
+            self.estimates.extend(
+                lengths
+                    .iter()
+                    .zip(different)
+                    .map(|(length, count)| length * self.products[count as usize]),
+            );
         }
     }
 }
 
 fn signs(row: &[f32]) -> impl Iterator<Item = u64> {
-    row.chunks(BITS)
-        .map(|numbers| numbers.iter().enumerate().fold(0, |word, (bit, number)| word | u64::from(*number < 0.0) << bit))
+    row.chunks(BITS).map(|numbers| {
+        numbers.iter().enumerate().fold(0, |word, (bit, number)| {
+            word | u64::from(*number < 0.0) << bit
+        })
+    })
 }
 
 fn length(row: &[f32]) -> f32 {
@@ -133,9 +162,19 @@ mod tests {
         let estimates = rows.estimate(&Query::new(&Matrix::new(2, vec![2.0, 0.5])));
         let length = 4.25_f32.sqrt();
         let expected = [5.0 * length, -5.0 * length, 0.0];
-        assert!(estimates.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{estimates:?} {expected:?}");
+        assert!(
+            estimates
+                .iter()
+                .zip(expected)
+                .all(|(a, b)| (a - b).abs() < 1e-5),
+            "{estimates:?} {expected:?}"
+        );
         assert_eq!((rows.rows(), rows.bytes()), (3, 16 * 8 + 3 * 4));
-        assert!(SignRows::new(2).estimate(&Query::new(&Matrix::default())).is_empty());
+        assert!(
+            SignRows::new(2)
+                .estimate(&Query::new(&Matrix::default()))
+                .is_empty()
+        );
     }
 
     proptest! {

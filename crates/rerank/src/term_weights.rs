@@ -20,7 +20,12 @@ pub fn row(term: u32, weight: f32) -> [f32; COLUMNS] {
 /// Returns the term and the weight of a row.
 fn weighted_term(row: &[f32]) -> (u32, f32) {
     let number = |value: f32| if value.is_finite() { value as u32 } else { 0 };
-    (number(row[0]).saturating_mul(BASE).saturating_add(number(row[1])), row[2])
+    (
+        number(row[0])
+            .saturating_mul(BASE)
+            .saturating_add(number(row[1])),
+        row[2],
+    )
 }
 
 /// Returns the terms of stored rows with their weights.
@@ -30,13 +35,17 @@ fn weighted_term(row: &[f32]) -> (u32, f32) {
 /// If the rows do not have [`COLUMNS`] columns.
 #[must_use]
 pub fn stored_terms(rows: &Rows) -> Vec<(u32, f32)> {
-    (0..rows.rows()).map(|place| weighted_term(&rows.row(place))).collect()
+    (0..rows.rows())
+        .map(|place| weighted_term(&rows.row(place)))
+        .collect()
 }
 
 /// Returns the terms of a query with their weights.
 #[must_use]
 pub fn query_terms(query: &Query) -> Vec<(u32, f32)> {
-    (0..query.rows()).map(|place| weighted_term(&query.row(place))).collect()
+    (0..query.rows())
+        .map(|place| weighted_term(&query.row(place)))
+        .collect()
 }
 
 /// Returns the products of the weights of each query term in the query and in stored rows; 0 for terms that the rows lack. Their sum is
@@ -48,10 +57,11 @@ pub fn products(query: &Query, rows: &Rows) -> Option<Vec<f64>> {
     }
     let mut stored = stored_terms(rows);
     stored.sort_unstable_by_key(|(term, _)| *term);
-    let product = |(term, weight): (u32, f32)| match stored.binary_search_by_key(&term, |(term, _)| *term) {
-        Ok(place) => f64::from(weight) * f64::from(stored[place].1),
-        Err(_) => 0.0,
-    };
+    let product =
+        |(term, weight): (u32, f32)| match stored.binary_search_by_key(&term, |(term, _)| *term) {
+            Ok(place) => f64::from(weight) * f64::from(stored[place].1),
+            Err(_) => 0.0,
+        };
     Some(query_terms(query).into_iter().map(product).collect())
 }
 
@@ -78,9 +88,19 @@ mod tests {
 
     #[test]
     fn terms_that_only_one_has_add_nothing() {
-        let query = Query::new(&Matrix::new(COLUMNS, [row(7, 2.0), row(5_000, 1.0)].concat()));
-        let rows = Rows::pack(&[row(5_000, 0.5), row(8, 9.0)].concat(), COLUMNS, Precision::F16);
+        let query = Query::new(&Matrix::new(
+            COLUMNS,
+            [row(7, 2.0), row(5_000, 1.0)].concat(),
+        ));
+        let rows = Rows::pack(
+            &[row(5_000, 0.5), row(8, 9.0)].concat(),
+            COLUMNS,
+            Precision::F16,
+        );
         assert_eq!(products(&query, &rows), Some(vec![0.0, 0.5]));
-        assert_eq!(products(&query, &Rows::pack(&[], COLUMNS, Precision::F16)), None);
+        assert_eq!(
+            products(&query, &Rows::pack(&[], COLUMNS, Precision::F16)),
+            None
+        );
     }
 }

@@ -24,7 +24,9 @@ const MAX_ID: usize = 64;
 
 /// Removes an id that is too long or not plain text, so that a new one is made.
 pub(crate) async fn check_request_id(mut request: Request, next: Next) -> Response {
-    let is_plain = |id: &str| !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_plain = |id: &str| {
+        !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(|byte| byte.is_ascii_graphic())
+    };
     let id = request.headers().get(REQUEST_ID);
     if id.is_some_and(|id| !id.to_str().is_ok_and(is_plain)) {
         request.headers_mut().remove(REQUEST_ID);
@@ -34,7 +36,10 @@ pub(crate) async fn check_request_id(mut request: Request, next: Next) -> Respon
 
 /// Returns the id of a request, for logs.
 pub(crate) fn request_id(headers: &HeaderMap) -> &str {
-    headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default()
+    headers
+        .get(REQUEST_ID)
+        .and_then(|id| id.to_str().ok())
+        .unwrap_or_default()
 }
 
 /// Logs a request at the end of its response.
@@ -70,7 +75,10 @@ fn closed_by_client() -> StatusCode {
 /// <https://opentelemetry.io/docs/specs/semconv/http/http-spans/>
 fn trace_span(request: &Request) -> Span {
     let (method, path) = (request.method(), request.uri().path());
-    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(MatchedPath::as_str);
     let name = format!("{method} {}", route.unwrap_or_default());
     let span = tracing::info_span!(
         target: "traces",
@@ -87,7 +95,9 @@ fn trace_span(request: &Request) -> Span {
     );
     if !span.is_disabled() {
         let extractor = HeaderExtractor(request.headers());
-        let parent = opentelemetry::global::get_text_map_propagator(|propagator| propagator.extract(&extractor));
+        let parent = opentelemetry::global::get_text_map_propagator(|propagator| {
+            propagator.extract(&extractor)
+        });
         // The only error is that no collector is configured.
         let _ = span.set_parent(parent);
     }
@@ -114,12 +124,16 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.span.record("http.response.status_code", self.status.as_u16());
+        self.span
+            .record("http.response.status_code", self.status.as_u16());
         self.span.record("http.response.body.size", self.bytes);
         if self.status.is_server_error() {
             self.span.record("otel.status_code", "ERROR");
         }
-        let client = self.client.map(|client| client.to_string()).unwrap_or_default();
+        let client = self
+            .client
+            .map(|client| client.to_string())
+            .unwrap_or_default();
         tracing::info!(
             method = %self.method,
             path = self.path,

@@ -77,20 +77,28 @@ pub struct FooterLink(String);
 
 /// Error of an address that is no link.
 #[derive(Debug, thiserror::Error)]
-#[error("{0:?} is no link; write an address (https://…), a path of this server (/theme/…) or an e-mail address")]
+#[error(
+    "{0:?} is no link; write an address (https://…), a path of this server (/theme/…) or an e-mail address"
+)]
 pub struct InvalidFooterLink(String);
 
 impl FromStr for FooterLink {
     type Err = InvalidFooterLink;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let is_plain = !text.chars().any(|c| c.is_whitespace() || c.is_control() || "<>\"".contains(c));
+        let is_plain = !text
+            .chars()
+            .any(|c| c.is_whitespace() || c.is_control() || "<>\"".contains(c));
         let is_path = text.starts_with('/') && !text.starts_with("//");
-        let is_mail =
-            |text: &str| text.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+        let is_mail = |text: &str| {
+            text.split_once('@')
+                .is_some_and(|(name, host)| !name.is_empty() && host.contains('.'))
+        };
         match text {
             _ if !is_plain => Err(InvalidFooterLink(text.to_owned())),
-            _ if is_path || text.starts_with("https://") || text.starts_with("http://") => Ok(Self(text.to_owned())),
+            _ if is_path || text.starts_with("https://") || text.starts_with("http://") => {
+                Ok(Self(text.to_owned()))
+            }
             _ if text.strip_prefix("mailto:").is_some_and(is_mail) => Ok(Self(text.to_owned())),
             _ if !text.contains([':', '/']) && is_mail(text) => Ok(Self(format!("mailto:{text}"))),
             _ => Err(InvalidFooterLink(text.to_owned())),
@@ -142,13 +150,22 @@ impl Color {
         Self::parse(text, DARK, ("dark", "lighter"))
     }
 
-    fn parse(text: &str, backgrounds: [&str; 2], names: (&'static str, &'static str)) -> Result<Self, ColorError> {
+    fn parse(
+        text: &str,
+        backgrounds: [&str; 2],
+        names: (&'static str, &'static str),
+    ) -> Result<Self, ColorError> {
         let luminance = luminance(text).ok_or_else(|| ColorError::Syntax(text.to_owned()))?;
         for background in backgrounds.into_iter().filter_map(self::luminance) {
             let contrast = (luminance.max(background) + 0.05) / (luminance.min(background) + 0.05);
             if contrast < MIN_CONTRAST {
                 let (pages, direction) = names;
-                return Err(ColorError::Contrast { color: text.to_owned(), pages, contrast, direction });
+                return Err(ColorError::Contrast {
+                    color: text.to_owned(),
+                    pages,
+                    contrast,
+                    direction,
+                });
             }
         }
         Ok(Self(text.to_ascii_lowercase()))
@@ -164,7 +181,11 @@ fn luminance(color: &str) -> Option<f64> {
     let mut sum = 0.0;
     for (part, weight) in [(0..2, 0.2126), (2..4, 0.7152), (4..6, 0.0722)] {
         let value = f64::from(u8::from_str_radix(digits.get(part)?, 16).ok()?) / 255.0;
-        let linear = if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) };
+        let linear = if value <= 0.04045 {
+            value / 12.92
+        } else {
+            ((value + 0.055) / 1.055).powf(2.4)
+        };
         sum += weight * linear;
     }
     Some(sum)
@@ -244,7 +265,9 @@ impl Theme {
     /// Returns the HTML of the theme for a place of a page; an empty text if it has none.
     pub(crate) fn fragment(&self, place: Place, language: &'static str) -> &str {
         let own = self.fragments.get(&(place, Some(language)));
-        own.or_else(|| self.fragments.get(&(place, None))).map(String::as_str).unwrap_or_default()
+        own.or_else(|| self.fragments.get(&(place, None)))
+            .map(String::as_str)
+            .unwrap_or_default()
     }
 
     /// Returns a file below `files/`.
@@ -256,7 +279,9 @@ impl Theme {
 /// Parses the file name of a fragment: `footer.html` or `footer.de.html`.
 fn fragment(name: &str) -> Option<(Place, Option<&'static str>)> {
     let stem = name.strip_suffix(".html")?;
-    let (place, language) = stem.split_once('.').map_or((stem, None), |(place, language)| (place, Some(language)));
+    let (place, language) = stem
+        .split_once('.')
+        .map_or((stem, None), |(place, language)| (place, Some(language)));
     let place = Place::ALL.into_iter().find(|one| one.name() == place)?;
     match language {
         None => Some((place, None)),
@@ -269,11 +294,18 @@ fn read_messages(folder: &Path) -> Result<TextOverrides, BrandingError> {
     for path in entries(folder)? {
         let name = file_name(&path);
         let Some(locale) = name.strip_suffix(".ftl").and_then(Locale::from_tag) else {
-            let tags = Locale::ALL.map(|locale| format!("{}.ftl", locale.tag())).join(", ");
-            return Err(BrandingError::Unsupported { path, reason: format!("unknown name; supported are {tags}") });
+            let tags = Locale::ALL
+                .map(|locale| format!("{}.ftl", locale.tag()))
+                .join(", ");
+            return Err(BrandingError::Unsupported {
+                path,
+                reason: format!("unknown name; supported are {tags}"),
+            });
         };
         let text = read_text(&path)?;
-        texts.add(locale, &text).map_err(|cause| BrandingError::Texts { path, cause })?;
+        texts
+            .add(locale, &text)
+            .map_err(|cause| BrandingError::Texts { path, cause })?;
     }
     Ok(texts)
 }
@@ -284,7 +316,10 @@ fn read_files(folder: &Path) -> Result<BTreeMap<String, ServedFile>, BrandingErr
         let name = file_name(&path);
         if files.len() == MAX_FILES {
             let reason = format!("the folder has more than {MAX_FILES} files");
-            return Err(BrandingError::Unsupported { path: folder.to_owned(), reason });
+            return Err(BrandingError::Unsupported {
+                path: folder.to_owned(),
+                reason,
+            });
         }
         files.insert(name, read_served(&path)?);
     }
@@ -292,19 +327,32 @@ fn read_files(folder: &Path) -> Result<BTreeMap<String, ServedFile>, BrandingErr
 }
 
 fn read_served(path: &Path) -> Result<ServedFile, BrandingError> {
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    let known = MEDIA_TYPES.iter().find(|(known, _)| extension.as_deref() == Some(*known));
+    let extension = path
+        .extension()
+        .map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    let known = MEDIA_TYPES
+        .iter()
+        .find(|(known, _)| extension.as_deref() == Some(*known));
     let Some((_, media_type)) = known else {
         let names = MEDIA_TYPES.map(|(name, _)| name).join(", ");
         let reason = format!("unknown kind of file; supported are {names}");
-        return Err(BrandingError::Unsupported { path: path.to_owned(), reason });
+        return Err(BrandingError::Unsupported {
+            path: path.to_owned(),
+            reason,
+        });
     };
-    Ok(ServedFile { bytes: read(path)?.into(), media_type })
+    Ok(ServedFile {
+        bytes: read(path)?.into(),
+        media_type,
+    })
 }
 
 /// Returns the paths in a folder in the order of their names.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, BrandingError> {
-    let failed = |cause| BrandingError::Read { path: folder.to_owned(), cause };
+    let failed = |cause| BrandingError::Read {
+        path: folder.to_owned(),
+        cause,
+    };
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         paths.push(entry.map_err(failed)?.path());
@@ -314,22 +362,33 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, BrandingError> {
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, BrandingError> {
-    let failed = |cause| BrandingError::Read { path: path.to_owned(), cause };
+    let failed = |cause| BrandingError::Read {
+        path: path.to_owned(),
+        cause,
+    };
     let bytes = fs::metadata(path).map_err(failed)?.len();
     if bytes > MAX_FILE_BYTES {
         let reason = format!("the file has {bytes} bytes; the maximum is {MAX_FILE_BYTES}");
-        return Err(BrandingError::Unsupported { path: path.to_owned(), reason });
+        return Err(BrandingError::Unsupported {
+            path: path.to_owned(),
+            reason,
+        });
     }
     fs::read(path).map_err(failed)
 }
 
 fn read_text(path: &Path) -> Result<String, BrandingError> {
-    String::from_utf8(read(path)?)
-        .map_err(|_| BrandingError::Unsupported { path: path.to_owned(), reason: "the file is not UTF-8".to_owned() })
+    String::from_utf8(read(path)?).map_err(|_| BrandingError::Unsupported {
+        path: path.to_owned(),
+        reason: "the file is not UTF-8".to_owned(),
+    })
 }
 
 /// Logo: an image.
@@ -345,7 +404,10 @@ impl Logo {
         let file = read_served(path)?;
         if !file.media_type.starts_with("image/") {
             let reason = "a logo is an image: svg, png, webp, jpg or gif".to_owned();
-            return Err(BrandingError::Unsupported { path: path.to_owned(), reason });
+            return Err(BrandingError::Unsupported {
+                path: path.to_owned(),
+                reason,
+            });
         }
         Ok(Self(file))
     }
@@ -379,17 +441,26 @@ impl Branding {
 
     /// Returns the icon of browser tabs.
     pub(crate) fn icon(&self) -> Bytes {
-        self.theme.icon.clone().unwrap_or_else(|| Bytes::from_static(ICON.as_bytes()))
+        self.theme
+            .icon
+            .clone()
+            .unwrap_or_else(|| Bytes::from_static(ICON.as_bytes()))
     }
 
     /// Returns the style sheet: that of the program, the colours, and that of the theme.
     pub(crate) fn style(&self) -> String {
         let mut style = STYLE.to_owned();
         if let Some(Color(color)) = &self.color {
-            let _ = writeln!(style, "@media not (prefers-color-scheme: dark) {{ :root {{ --accent: {color}; }} }}");
+            let _ = writeln!(
+                style,
+                "@media not (prefers-color-scheme: dark) {{ :root {{ --accent: {color}; }} }}"
+            );
         }
         if let Some(Color(color)) = &self.dark_color {
-            let _ = writeln!(style, "@media (prefers-color-scheme: dark) {{ :root {{ --accent: {color}; }} }}");
+            let _ = writeln!(
+                style,
+                "@media (prefers-color-scheme: dark) {{ :root {{ --accent: {color}; }} }}"
+            );
         }
         style + &self.theme.style
     }
@@ -402,7 +473,10 @@ impl Branding {
             ("footer-accessibility", &self.accessibility),
             ("footer-contact", &self.contact),
         ];
-        links.into_iter().filter_map(|(id, link)| Some((id, link.as_ref()?.0.as_str()))).collect()
+        links
+            .into_iter()
+            .filter_map(|(id, link)| Some((id, link.as_ref()?.0.as_str())))
+            .collect()
     }
 }
 
@@ -425,20 +499,37 @@ mod tests {
             ("", None),
         ] {
             let link = text.parse::<FooterLink>().ok();
-            assert_eq!(link.as_ref().map(|link| link.0.as_str()), expected, "{text}");
+            assert_eq!(
+                link.as_ref().map(|link| link.0.as_str()),
+                expected,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn colours_must_be_readable() {
-        assert!(Color::for_light_pages("#14532d").is_ok() && Color::for_dark_pages("#86efac").is_ok());
-        let error = Color::for_light_pages("#86efac").expect_err("too light").to_string();
-        assert!(error.contains("light pages is 1.") && error.ends_with("choose a darker colour"), "{error}");
         assert!(
-            Color::for_dark_pages("#14532d").expect_err("too dark").to_string().ends_with("choose a lighter colour")
+            Color::for_light_pages("#14532d").is_ok() && Color::for_dark_pages("#86efac").is_ok()
+        );
+        let error = Color::for_light_pages("#86efac")
+            .expect_err("too light")
+            .to_string();
+        assert!(
+            error.contains("light pages is 1.") && error.ends_with("choose a darker colour"),
+            "{error}"
+        );
+        assert!(
+            Color::for_dark_pages("#14532d")
+                .expect_err("too dark")
+                .to_string()
+                .ends_with("choose a lighter colour")
         );
         for wrong in ["green", "#14532", "#14532g", "#1453é", ""] {
-            assert!(matches!(Color::for_light_pages(wrong), Err(ColorError::Syntax(_))), "{wrong}");
+            assert!(
+                matches!(Color::for_light_pages(wrong), Err(ColorError::Syntax(_))),
+                "{wrong}"
+            );
         }
         // Black on white has the greatest contrast, 21.
         assert!((luminance("#ffffff").expect("white") - 1.0).abs() < 1e-9);
@@ -447,7 +538,10 @@ mod tests {
     #[test]
     fn the_backgrounds_are_those_of_the_style_sheet() {
         for color in LIGHT.iter().chain(&DARK) {
-            assert!(STYLE.lines().take(4).any(|line| line.contains(color)), "{color}");
+            assert!(
+                STYLE.lines().take(4).any(|line| line.contains(color)),
+                "{color}"
+            );
         }
     }
 
@@ -466,20 +560,50 @@ mod tests {
         write("files/imprint.html", "<h1>Imprint</h1>");
         write("README.md", "ours");
         let theme = Theme::read(folder.path()).expect("a theme");
-        assert_eq!(theme.fragment(Place::Footer, "de"), "<p>Stadt Northport</p>");
-        assert_eq!(theme.fragment(Place::Footer, "fr"), "<p>City of Northport</p>");
+        assert_eq!(
+            theme.fragment(Place::Footer, "de"),
+            "<p>Stadt Northport</p>"
+        );
+        assert_eq!(
+            theme.fragment(Place::Footer, "fr"),
+            "<p>City of Northport</p>"
+        );
         assert_eq!(theme.fragment(Place::Start, "de"), "");
-        assert_eq!(theme.file("imprint.html").expect("a file").media_type, "text/html; charset=utf-8");
+        assert_eq!(
+            theme.file("imprint.html").expect("a file").media_type,
+            "text/html; charset=utf-8"
+        );
         let color = Color::for_light_pages("#7C2D12").expect("a colour");
-        let style = Branding { theme, color: Some(color), ..Branding::default() }.style();
+        let style = Branding {
+            theme,
+            color: Some(color),
+            ..Branding::default()
+        }
+        .style();
         assert!(style.contains("--accent: #7c2d12") && style.ends_with("serif; }"));
 
         for (name, text, expected) in [
-            ("messages/en.ftl", "box-serch = Go\n", "no page uses the text `box-serch`"),
-            ("messages/en.ftl", "results = { $nummer } results\n", "`results` has no variable $nummer"),
+            (
+                "messages/en.ftl",
+                "box-serch = Go\n",
+                "no page uses the text `box-serch`",
+            ),
+            (
+                "messages/en.ftl",
+                "results = { $nummer } results\n",
+                "`results` has no variable $nummer",
+            ),
             ("messages/en.ftl", "results = { $number", "line 1 is not"),
-            ("messages/pt.ftl", "box-search = Ir\n", "supported are en.ftl, de.ftl"),
-            ("results.html", "", "unknown name; a theme contains style.css"),
+            (
+                "messages/pt.ftl",
+                "box-search = Ir\n",
+                "supported are en.ftl, de.ftl",
+            ),
+            (
+                "results.html",
+                "",
+                "unknown name; a theme contains style.css",
+            ),
             ("files/run.exe", "", "unknown kind of file"),
         ] {
             let broken = tempfile::tempdir().expect("a folder");

@@ -24,7 +24,9 @@ impl<G: Hash + Eq, T> GenerationCache<G, T> {
         compute: impl FnOnce() -> Result<T, ApiError>,
     ) -> Result<Arc<T>, ApiError> {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.try_get_or_insert(generation, || compute().map(Arc::new)).map(Arc::clone)
+        cache
+            .try_get_or_insert(generation, || compute().map(Arc::new))
+            .map(Arc::clone)
     }
 }
 
@@ -43,10 +45,18 @@ mod tests {
             });
             value.map(|value| *value).ok()
         };
-        assert_eq!([get(1), get(1), get(2), get(2)], [Some(1), Some(1), Some(2), Some(2)]);
+        assert_eq!(
+            [get(1), get(1), get(2), get(2)],
+            [Some(1), Some(1), Some(2), Some(2)]
+        );
         assert_eq!(get(1), Some(3), "only the last generation is cached");
-        let failed: Result<Arc<u32>, _> = cache.get_or_compute(3, || Err(ApiError::bad_request("no")));
+        let failed: Result<Arc<u32>, _> =
+            cache.get_or_compute(3, || Err(ApiError::bad_request("no")));
         assert!(failed.is_err());
-        assert_eq!(cache.get_or_compute(3, || Ok(7)).map(|value| *value).ok(), Some(7), "an error is not cached");
+        assert_eq!(
+            cache.get_or_compute(3, || Ok(7)).map(|value| *value).ok(),
+            Some(7),
+            "an error is not cached"
+        );
     }
 }

@@ -37,8 +37,15 @@ pub(crate) struct Id;
 
 impl IntoParams for Id {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let id = ParameterBuilder::new().name("id").parameter_in(ParameterIn::Path).required(Required::True);
-        vec![id.description(Some("The dataset's id.")).schema(Some(object(Type::String))).build()]
+        let id = ParameterBuilder::new()
+            .name("id")
+            .parameter_in(ParameterIn::Path)
+            .required(Required::True);
+        vec![
+            id.description(Some("The dataset's id."))
+                .schema(Some(object(Type::String)))
+                .build(),
+        ]
     }
 }
 
@@ -59,8 +66,16 @@ impl IntoParams for Filters {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let year = || object(Type::Integer).minimum(Some(0)).maximum(Some(9999));
         let mut parameters = vec![
-            query("since", "Only datasets of this year or later, and datasets without a year.", year()),
-            query("before", "Only datasets known in or before this year, and datasets without a year.", year()),
+            query(
+                "since",
+                "Only datasets of this year or later, and datasets without a year.",
+                year(),
+            ),
+            query(
+                "before",
+                "Only datasets known in or before this year, and datasets without a year.",
+                year(),
+            ),
             query(
                 "within",
                 "Only datasets whose area has a point in common with this box: west,south,east,north in degrees. \
@@ -86,7 +101,11 @@ impl IntoParams for Examples {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let description = "Id of a dataset that is an example of what is searched for; repeatable. Datasets are ranked by the query and by \
                            their similarity to the examples.";
-        vec![query("like", description, array(object(Type::String)).max_items(Some(MAX_EXAMPLES)))]
+        vec![query(
+            "like",
+            description,
+            array(object(Type::String)).max_items(Some(MAX_EXAMPLES)),
+        )]
     }
 }
 
@@ -95,11 +114,20 @@ fn facet_parameter(facet: Facet) -> Parameter {
         Facet::Class | Facet::Keyword | Facet::Vocabulary => "with",
         Facet::Format | Facet::Language => "in",
         Facet::License => "under",
-        Facet::Task | Facet::Modality | Facet::Theme | Facet::Publisher | Facet::Creator | Facet::Source => "of",
+        Facet::Task
+        | Facet::Modality
+        | Facet::Theme
+        | Facet::Publisher
+        | Facet::Creator
+        | Facet::Source => "of",
     };
     let description = format!("Only datasets {relation} this {facet}; repeatable.");
     let value = object(Type::String).max_length(Some(MAX_VALUE_CHARACTERS));
-    query(facet.name(), &description, array(value).max_items(Some(MAX_VALUES)))
+    query(
+        facet.name(),
+        &description,
+        array(value).max_items(Some(MAX_VALUES)),
+    )
 }
 
 /// An error in JSON.
@@ -107,7 +135,10 @@ pub(crate) struct Error;
 
 impl PartialSchema for Error {
     fn schema() -> RefOr<Schema> {
-        object(Type::Object).property("error", object(Type::String)).required("error").into()
+        object(Type::Object)
+            .property("error", object(Type::String))
+            .required("error")
+            .into()
     }
 }
 
@@ -179,11 +210,31 @@ macro_rules! response {
     };
 }
 
-response!(Negotiated, "200", "Format by Accept or the parameter format.");
-response!(BadRequest, "400", "A parameter is missing or invalid; the message names it.");
+response!(
+    Negotiated,
+    "200",
+    "Format by Accept or the parameter format."
+);
+response!(
+    BadRequest,
+    "400",
+    "A parameter is missing or invalid; the message names it."
+);
 response!(NotFound, "404", "Not found.");
 response!(NotAcceptable, "406", "No supported format matches Accept.");
 response!(BodyTimeout, "408", "The body arrived too slowly.");
-response!(ClientLimit, "429", "This client address is at its limit; retry after the time in Retry-After.");
-response!(Busy, "503", "The server is at its limit of concurrent work; retry after the time in Retry-After.");
-response!(QueueFull, "503", "The queue of changes is full; retry after the time in Retry-After.");
+response!(
+    ClientLimit,
+    "429",
+    "This client address is at its limit; retry after the time in Retry-After."
+);
+response!(
+    Busy,
+    "503",
+    "The server is at its limit of concurrent work; retry after the time in Retry-After."
+);
+response!(
+    QueueFull,
+    "503",
+    "The queue of changes is full; retry after the time in Retry-After."
+);

@@ -70,7 +70,13 @@ pub(crate) fn find(
             described.insert(other_name(&other));
         }
     }
-    Ok(Some(Entity { name: other_name(node), label, out, to, described }))
+    Ok(Some(Entity {
+        name: other_name(node),
+        label,
+        out,
+        to,
+        described,
+    }))
 }
 
 /// Returns examples of the largest classes, at most `most`, each with its first triples. The number is the place of the class
@@ -85,13 +91,23 @@ pub(crate) fn examples(
     let mut examples = Vec::new();
     let mut seen = FxHashSet::default();
     // Classes with named examples first: blank nodes are less informative.
-    let unnamed = |place: &usize| card.schema.nodes[*place].examples.iter().all(|example| example.starts_with("_:"));
+    let unnamed = |place: &usize| {
+        card.schema.nodes[*place]
+            .examples
+            .iter()
+            .all(|example| example.starts_with("_:"))
+    };
     let mut places: Vec<usize> = (0..card.schema.nodes.len()).collect();
     places.sort_by_key(unnamed);
     for place in places {
         // An entity of several classes is shown with the first alone.
-        let fresh = card.schema.nodes[place].examples.iter().find(|example| !seen.contains(*example));
-        let Some((name, node)) = fresh.and_then(|name| Some((name, resource(name)?))) else { continue };
+        let fresh = card.schema.nodes[place]
+            .examples
+            .iter()
+            .find(|example| !seen.contains(*example));
+        let Some((name, node)) = fresh.and_then(|name| Some((name, resource(name)?))) else {
+            continue;
+        };
         seen.insert(name.clone());
         let out = resources.triples(&node, Position::Subject, 0, triples)?;
         let labels = LabelledTriples::read(resources, &node, [&out.triples, &[]])?;
@@ -102,9 +118,22 @@ pub(crate) fn examples(
                 described.insert(other_name(other));
             }
         }
-        let to = TriplePage { triples: Vec::new(), skipped: 0, more: false };
+        let to = TriplePage {
+            triples: Vec::new(),
+            skipped: 0,
+            more: false,
+        };
         let label = labels.label_of(&node, languages);
-        examples.push((place, Entity { name: name.clone(), label, out, to, described }));
+        examples.push((
+            place,
+            Entity {
+                name: name.clone(),
+                label,
+                out,
+                to,
+                described,
+            },
+        ));
         if examples.len() == most {
             break;
         }
@@ -126,7 +155,11 @@ struct LabelledTriples {
 }
 
 impl LabelledTriples {
-    fn read(resources: &Resources<'_>, node: &NamedOrBlankNode, triples: [&[Triple]; 2]) -> Result<Self, StoreError> {
+    fn read(
+        resources: &Resources<'_>,
+        node: &NamedOrBlankNode,
+        triples: [&[Triple]; 2],
+    ) -> Result<Self, StoreError> {
         let mut others: Vec<NamedOrBlankNode> = Vec::new();
         let mut seen: FxHashSet<NamedOrBlankNode> = [node.clone()].into_iter().collect();
         let mut terms: Vec<NamedOrBlankNode> = vec![node.clone()];
@@ -153,10 +186,18 @@ impl LabelledTriples {
             }
         }
         let mut builder = TripleGraphBuilder::new();
-        triples.into_iter().flatten().for_each(|triple| builder.insert_with_labels(triple.as_ref()));
+        triples
+            .into_iter()
+            .flatten()
+            .for_each(|triple| builder.insert_with_labels(triple.as_ref()));
         let labels = resources.labels(terms.iter().chain(&others))?;
-        labels.iter().for_each(|triple| builder.insert_with_labels(triple.as_ref()));
-        Ok(Self { graph: builder.finish(), others })
+        labels
+            .iter()
+            .for_each(|triple| builder.insert_with_labels(triple.as_ref()));
+        Ok(Self {
+            graph: builder.finish(),
+            others,
+        })
     }
 
     fn labels(&self, languages: &[String]) -> Labels<'_> {
@@ -166,13 +207,21 @@ impl LabelledTriples {
 
     fn page(&self, excerpt: &Excerpt, skipped: usize, languages: &[String]) -> TriplePage {
         let triples = self.with_labels(&excerpt.triples, languages);
-        TriplePage { triples, skipped, more: excerpt.more }
+        TriplePage {
+            triples,
+            skipped,
+            more: excerpt.more,
+        }
     }
 
     fn with_labels(&self, triples: &[Triple], languages: &[String]) -> Vec<LabelledTriple> {
         let labels = self.labels(languages);
-        let known: FxHashMap<Triple, _> =
-            self.graph.triples().iter().map(|triple| (self.graph.to_triple(*triple), *triple)).collect();
+        let known: FxHashMap<Triple, _> = self
+            .graph
+            .triples()
+            .iter()
+            .map(|triple| (self.graph.to_triple(*triple), *triple))
+            .collect();
         let of = |wanted: &Triple| Some(label_triple(&self.graph, &labels, *known.get(wanted)?));
         triples.iter().filter_map(of).collect()
     }
@@ -187,8 +236,15 @@ impl LabelledTriples {
             TermRef::Blank(label) => is_blank && label == text,
             TermRef::Literal { .. } | TermRef::Triple(_) => false,
         };
-        let ends = self.graph.triples().iter().flat_map(|triple| [triple.subject, triple.object]);
-        let label = ends.into_iter().find(is_node).and_then(|id| self.labels(languages).label(id));
+        let ends = self
+            .graph
+            .triples()
+            .iter()
+            .flat_map(|triple| [triple.subject, triple.object]);
+        let label = ends
+            .into_iter()
+            .find(is_node)
+            .and_then(|id| self.labels(languages).label(id));
         label.unwrap_or_else(|| "A node without a name".to_owned())
     }
 }
@@ -204,8 +260,21 @@ mod tests {
         let triple = Triple::new(node("e:oak"), node("e:p"), Literal::from("x"));
         let mut builder = TripleGraphBuilder::new();
         builder.insert_with_labels(triple.as_ref());
-        let labels = LabelledTriples { graph: builder.finish(), others: Vec::new() };
-        let page = labels.page(&Excerpt { triples: vec![triple], more: true }, 7, &[]);
-        assert_eq!((page.triples.len(), page.skipped, page.end(), page.more), (1, 7, 8, true));
+        let labels = LabelledTriples {
+            graph: builder.finish(),
+            others: Vec::new(),
+        };
+        let page = labels.page(
+            &Excerpt {
+                triples: vec![triple],
+                more: true,
+            },
+            7,
+            &[],
+        );
+        assert_eq!(
+            (page.triples.len(), page.skipped, page.end(), page.more),
+            (1, 7, 8, true)
+        );
     }
 }

@@ -43,7 +43,10 @@ pub(crate) enum Found {
 /// words.
 pub(crate) fn resource(text: &str) -> Option<NamedNode> {
     let text = text.trim();
-    if let Some(iri) = text.strip_prefix('<').and_then(|text| text.strip_suffix('>')) {
+    if let Some(iri) = text
+        .strip_prefix('<')
+        .and_then(|text| text.strip_suffix('>'))
+    {
         return NamedNode::new(iri).ok();
     }
     match parse_query(text).as_slice() {
@@ -59,7 +62,11 @@ pub(crate) fn find(state: &AppState, request: &EntityRequest) -> Result<Found, A
         None => {
             let started = Instant::now();
             let is_over = || started.elapsed() >= state.snippets.deadline;
-            Ok(Found::Entities(state.searcher.search_entities(request, Deadline::new(&is_over))?))
+            Ok(Found::Entities(
+                state
+                    .searcher
+                    .search_entities(request, Deadline::new(&is_over))?,
+            ))
         }
     }
 }
@@ -71,10 +78,18 @@ fn occurrences(state: &AppState, resource: NamedNode) -> Result<ResourceOccurren
     for (id, uses) in most_used {
         // Datasets that are loaded and not indexed yet have no page.
         if let Some(card) = state.searcher.catalog().card(id)? {
-            datasets.push(Occurrence { metadata: card.metadata, uses });
+            datasets.push(Occurrence {
+                metadata: card.metadata,
+                uses,
+            });
         }
     }
-    Ok(ResourceOccurrences { resource, datasets, is_exact: found.is_exact, is_complete })
+    Ok(ResourceOccurrences {
+        resource,
+        datasets,
+        is_exact: found.is_exact,
+        is_complete,
+    })
 }
 
 #[cfg(test)]
@@ -84,10 +99,22 @@ mod tests {
     #[test]
     fn resources_are_told_from_words() {
         let iri = |text: &str| resource(text).map(NamedNode::into_string);
-        assert_eq!(iri(" http://example.org/a ").as_deref(), Some("http://example.org/a"));
+        assert_eq!(
+            iri(" http://example.org/a ").as_deref(),
+            Some("http://example.org/a")
+        );
         assert_eq!(iri("<urn:isbn:1>").as_deref(), Some("urn:isbn:1"));
-        assert_eq!(iri("foaf:Person").as_deref(), Some("http://xmlns.com/foaf/0.1/Person"));
-        for words in ["Ada Lovelace", "http://example.org/a b", "-foaf:Person", "<no iri>", ""] {
+        assert_eq!(
+            iri("foaf:Person").as_deref(),
+            Some("http://xmlns.com/foaf/0.1/Person")
+        );
+        for words in [
+            "Ada Lovelace",
+            "http://example.org/a b",
+            "-foaf:Person",
+            "<no iri>",
+            "",
+        ] {
             assert_eq!(iri(words), None, "{words}");
         }
     }

@@ -34,7 +34,9 @@ impl ApiError {
     }
 
     pub(crate) fn method_not_allowed(method: &Method, allowed: &str) -> Self {
-        let message = format!("{method} is not supported: this resource is read-only; supported methods: {allowed}");
+        let message = format!(
+            "{method} is not supported: this resource is read-only; supported methods: {allowed}"
+        );
         Self::with_status(StatusCode::METHOD_NOT_ALLOWED, message)
     }
 
@@ -46,17 +48,25 @@ impl ApiError {
 
     /// 400: the parameter `format` names no format of this resource.
     pub(crate) fn unknown_format(name: &str, supported: &str) -> Self {
-        Self::bad_request(format!("format={name:?} is not supported here; supported formats: {supported}"))
+        Self::bad_request(format!(
+            "format={name:?} is not supported here; supported formats: {supported}"
+        ))
     }
 
     pub(crate) fn with_status(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
+        Self {
+            status,
+            message: message.into(),
+        }
     }
 
     /// Logs the cause and returns an error without it.
     pub(crate) fn internal(cause: &dyn Display) -> Self {
         tracing::error!(%cause, "a request failed");
-        Self::with_status(StatusCode::INTERNAL_SERVER_ERROR, "internal error; the cause is in the server's log")
+        Self::with_status(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal error; the cause is in the server's log",
+        )
     }
 
     /// Returns the response of a JSON route: `{"error": MESSAGE}`.
@@ -72,9 +82,9 @@ impl From<EngineError> for ApiError {
         match error {
             EngineError::Store(error) => error.into(),
             EngineError::Method(error) => Self::bad_request(error.to_string()),
-            EngineError::Index(error @ (IndexError::WithoutCoverage | IndexError::WithoutLiterals)) => {
-                Self::bad_request(error.to_string())
-            }
+            EngineError::Index(
+                error @ (IndexError::WithoutCoverage | IndexError::WithoutLiterals),
+            ) => Self::bad_request(error.to_string()),
             error @ (EngineError::UnknownExample(_) | EngineError::TooManyExamples(_)) => {
                 Self::bad_request(error.to_string())
             }
@@ -95,7 +105,9 @@ impl From<StoreError> for ApiError {
 impl From<SparqlError> for ApiError {
     fn from(error: SparqlError) -> Self {
         let status = match error {
-            SparqlError::Syntax(_) | SparqlError::TooLarge(_) | SparqlError::Unsupported(_) => StatusCode::BAD_REQUEST,
+            SparqlError::Syntax(_) | SparqlError::TooLarge(_) | SparqlError::Unsupported(_) => {
+                StatusCode::BAD_REQUEST
+            }
             SparqlError::Deadline(_)
             | SparqlError::Memory(_)
             | SparqlError::Busy(_)
@@ -107,14 +119,18 @@ impl From<SparqlError> for ApiError {
             SparqlError::Service(_) => StatusCode::BAD_GATEWAY,
             SparqlError::Evaluation(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self { status, message: error.to_string() }
+        Self {
+            status,
+            message: error.to_string(),
+        }
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let content_type = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-        let mut response = (self.status, content_type, format!("{}\n", self.message)).into_response();
+        let mut response =
+            (self.status, content_type, format!("{}\n", self.message)).into_response();
         set_retry_after(&mut response);
         response
     }
@@ -130,8 +146,11 @@ pub(crate) async fn json_errors(request: Request, next: Next) -> Response {
     let method = request.method().clone();
     let response = next.run(request).await;
     let is_error = response.status().is_client_error() || response.status().is_server_error();
-    let media_type =
-        response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     if !is_api || !is_error || !(media_type.is_empty() || media_type.starts_with("text/plain")) {
         return response;
     }
@@ -143,17 +162,27 @@ pub(crate) async fn json_errors(request: Request, next: Next) -> Response {
         .filter(|text| !text.is_empty());
     // The router adds the header `Allow` after all layers.
     let message = text.unwrap_or_else(|| match parts.status {
-        StatusCode::METHOD_NOT_ALLOWED => format!("{method} is not supported here; the header Allow lists the methods"),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            format!("{method} is not supported here; the header Allow lists the methods")
+        }
         status => status.canonical_reason().unwrap_or("error").to_lowercase(),
     });
     parts.headers.remove(header::CONTENT_LENGTH);
-    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    parts.headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
     Response::from_parts(parts, Body::from(json!({ "error": message }).to_string()))
 }
 
 /// Adds `Retry-After` to responses of status 429 and 503.
 pub(crate) fn set_retry_after(response: &mut Response) {
-    if matches!(response.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    if matches!(
+        response.status(),
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
+    ) {
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }
 }

@@ -32,7 +32,9 @@ pub(crate) struct Example {
 fn fill(title: String, template: &str, terms: &[(&str, &NamedNode)]) -> Example {
     let query = terms
         .iter()
-        .fold(template.to_owned(), |query, (name, term)| query.replace(&format!("<{name}>"), &term.to_string()));
+        .fold(template.to_owned(), |query, (name, term)| {
+            query.replace(&format!("<{name}>"), &term.to_string())
+        });
     Example { title, query }
 }
 
@@ -42,7 +44,9 @@ fn name(node: &NamedNode) -> String {
 
 /// Returns the valid IRIs of a list of counts. Dumps contain invalid ones, too.
 fn valid_iris(counts: &[(String, u64)]) -> impl Iterator<Item = NamedNode> {
-    counts.iter().filter_map(|(iri, _)| NamedNode::new(iri.as_str()).ok())
+    counts
+        .iter()
+        .filter_map(|(iri, _)| NamedNode::new(iri.as_str()).ok())
 }
 
 /// Returns the example queries of a dataset; none if it has no content.
@@ -50,24 +54,39 @@ pub(crate) fn example_queries(card: &Card, dataset: &NamedNode) -> Vec<Example> 
     if card.profile.triples == 0 {
         return Vec::new();
     }
-    let mut examples = vec![fill("Some triples".to_owned(), TRIPLES, &[("DATASET", dataset)])];
+    let mut examples = vec![fill(
+        "Some triples".to_owned(),
+        TRIPLES,
+        &[("DATASET", dataset)],
+    )];
     let classes: Vec<NamedNode> = valid_iris(&card.profile.classes).take(2).collect();
     examples.extend(classes.iter().map(|class| {
-        fill(format!("Entities of the class “{}”", name(class)), CLASS, &[("DATASET", dataset), ("CLASS", class)])
+        fill(
+            format!("Entities of the class “{}”", name(class)),
+            CLASS,
+            &[("DATASET", dataset), ("CLASS", class)],
+        )
     }));
     let entities = SnippetEntities::new(&card.snippet);
     examples.extend(entities.pattern(dataset));
     examples.extend(entities.link(dataset));
-    let property = valid_iris(&card.profile.properties).find(|property| property.as_str() != rdf::TYPE);
+    let property =
+        valid_iris(&card.profile.properties).find(|property| property.as_str() != rdf::TYPE);
     examples.extend(property.iter().map(|property| {
         let terms = [("DATASET", dataset), ("PROPERTY", property)];
-        fill(format!("The most frequent values of “{}”", name(property)), VALUES, &terms)
+        fill(
+            format!("The most frequent values of “{}”", name(property)),
+            VALUES,
+            &terms,
+        )
     }));
-    examples.extend(
-        classes.first().map(|class| {
-            fill(format!("All datasets with the class “{}”", name(class)), ELSEWHERE, &[("CLASS", class)])
-        }),
-    );
+    examples.extend(classes.first().map(|class| {
+        fill(
+            format!("All datasets with the class “{}”", name(class)),
+            ELSEWHERE,
+            &[("CLASS", class)],
+        )
+    }));
     examples
 }
 
@@ -80,14 +99,22 @@ struct SnippetEntities<'s> {
 
 impl<'s> SnippetEntities<'s> {
     fn new(snippet: &'s [LabelledTriple]) -> Self {
-        let mut entities = Self { classes: BTreeMap::new(), triples: Vec::new() };
+        let mut entities = Self {
+            classes: BTreeMap::new(),
+            triples: Vec::new(),
+        };
         for triple in snippet {
             let (subject, object) = (triple.subject.value.as_str(), triple.object.value.as_str());
             if triple.predicate.value != rdf::TYPE {
                 let entity = triple.object.is_resource().then_some(object);
                 let property = NamedNode::new(triple.predicate.value.as_str()).ok();
-                entities.triples.extend(property.map(|property| (subject, property, entity)));
-            } else if let Some(class) = NamedNode::new(object).ok().filter(|_| triple.object.kind == TermKind::Iri) {
+                entities
+                    .triples
+                    .extend(property.map(|property| (subject, property, entity)));
+            } else if let Some(class) = NamedNode::new(object)
+                .ok()
+                .filter(|_| triple.object.kind == TermKind::Iri)
+            {
                 entities.classes.entry(subject).or_insert(class);
             }
         }
@@ -97,15 +124,33 @@ impl<'s> SnippetEntities<'s> {
     /// Returns a query for entities of a class by two properties.
     fn pattern(&self, dataset: &NamedNode) -> Option<Example> {
         let of = |subject: &str| -> BTreeSet<&NamedNode> {
-            self.triples.iter().filter(|triple| triple.0 == subject).map(|triple| &triple.1).collect()
+            self.triples
+                .iter()
+                .filter(|triple| triple.0 == subject)
+                .map(|triple| &triple.1)
+                .collect()
         };
-        let entities = self.classes.iter().map(|(subject, class)| (class, of(subject)));
-        let (class, properties) =
-            entities.filter(|(_, properties)| properties.len() > 1).max_by_key(|(_, p)| p.len())?;
+        let entities = self
+            .classes
+            .iter()
+            .map(|(subject, class)| (class, of(subject)));
+        let (class, properties) = entities
+            .filter(|(_, properties)| properties.len() > 1)
+            .max_by_key(|(_, p)| p.len())?;
         let mut properties = properties.into_iter();
         let (property, other) = (properties.next()?, properties.next()?);
-        let title = format!("“{}” with “{}” and “{}”", name(class), name(property), name(other));
-        let terms = [("DATASET", dataset), ("CLASS", class), ("PROPERTY", property), ("OTHER", other)];
+        let title = format!(
+            "“{}” with “{}” and “{}”",
+            name(class),
+            name(property),
+            name(other)
+        );
+        let terms = [
+            ("DATASET", dataset),
+            ("CLASS", class),
+            ("PROPERTY", property),
+            ("OTHER", other),
+        ];
         Some(fill(title, PATTERN, &terms))
     }
 
@@ -115,25 +160,53 @@ impl<'s> SnippetEntities<'s> {
         let mut links = self
             .triples
             .iter()
-            .filter_map(|(subject, property, object)| Some((class(subject)?, property, class((*object)?)?)));
+            .filter_map(|(subject, property, object)| {
+                Some((class(subject)?, property, class((*object)?)?))
+            });
         let (from, property, to) = links.next()?;
-        let title = format!("From “{}” by “{}” to “{}”", name(from), name(property), name(to));
-        let terms = [("DATASET", dataset), ("CLASS", from), ("PROPERTY", property), ("OTHER", to)];
+        let title = format!(
+            "From “{}” by “{}” to “{}”",
+            name(from),
+            name(property),
+            name(to)
+        );
+        let terms = [
+            ("DATASET", dataset),
+            ("CLASS", from),
+            ("PROPERTY", property),
+            ("OTHER", to),
+        ];
         Some(fill(title, LINK, &terms))
     }
 }
 
 /// Converts examples to RDF. Their IRIs are that of a document with a number.
-pub(crate) fn executable(examples: &[Example], document: &str, endpoint: &NamedNode) -> Vec<Triple> {
+pub(crate) fn executable(
+    examples: &[Example],
+    document: &str,
+    endpoint: &NamedNode,
+) -> Vec<Triple> {
     let node = |iri: &str| NamedNode::new_unchecked(iri);
     let triples = examples.iter().zip(1..).flat_map(|(example, number)| {
         let subject = NamedNode::new_unchecked(format!("{document}{number}"));
         let comment = Literal::new_language_tagged_literal_unchecked(example.title.as_str(), "en");
         [
-            Triple::new(subject.clone(), node(rdf::TYPE), node(sh::SPARQL_EXECUTABLE)),
-            Triple::new(subject.clone(), node(rdf::TYPE), node(sh::SPARQL_SELECT_EXECUTABLE)),
+            Triple::new(
+                subject.clone(),
+                node(rdf::TYPE),
+                node(sh::SPARQL_EXECUTABLE),
+            ),
+            Triple::new(
+                subject.clone(),
+                node(rdf::TYPE),
+                node(sh::SPARQL_SELECT_EXECUTABLE),
+            ),
             Triple::new(subject.clone(), node(rdfs::COMMENT), comment),
-            Triple::new(subject.clone(), node(sh::SELECT), Literal::from(example.query.as_str())),
+            Triple::new(
+                subject.clone(),
+                node(sh::SELECT),
+                Literal::from(example.query.as_str()),
+            ),
             Triple::new(subject, node(schema::TARGET), endpoint.clone()),
         ]
     });

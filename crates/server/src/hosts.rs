@@ -39,9 +39,18 @@ fn is_authority(text: &str) -> bool {
     if text.is_empty() {
         return true;
     }
-    let Some(authority) = text.parse::<Authority>().ok().filter(|_| !text.contains('@')) else { return false };
+    let Some(authority) = text
+        .parse::<Authority>()
+        .ok()
+        .filter(|_| !text.contains('@'))
+    else {
+        return false;
+    };
     let port = &text[authority.host().len()..];
-    port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    port.is_empty()
+        || port
+            .strip_prefix(':')
+            .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Returns the host name of a request in lower case, without port and brackets; `None` if it is missing or not valid.
@@ -56,11 +65,20 @@ fn host_name(headers: &HeaderMap) -> Option<String> {
 
 fn name_of(authority: &str) -> Option<String> {
     let authority: Authority = authority.parse().ok()?;
-    Some(authority.host().trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase())
+    Some(
+        authority
+            .host()
+            .trim_matches(['[', ']'])
+            .trim_end_matches('.')
+            .to_ascii_lowercase(),
+    )
 }
 
 fn is_loopback(name: &str) -> bool {
-    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    name == "localhost"
+        || name
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 /// If true, `Host` names this machine by a name that nobody else can own.
@@ -71,15 +89,20 @@ pub(crate) fn is_loopback_host(headers: &HeaderMap) -> bool {
 /// If true, an `Origin` is a page that this machine serves.
 pub(crate) fn is_loopback_origin(origin: &[u8]) -> bool {
     let origin = std::str::from_utf8(origin).unwrap_or_default();
-    let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-    let name = authority.filter(|authority| is_authority(authority)).and_then(name_of);
+    let authority = origin
+        .strip_prefix("http://")
+        .or_else(|| origin.strip_prefix("https://"));
+    let name = authority
+        .filter(|authority| is_authority(authority))
+        .and_then(name_of);
     name.is_some_and(|name| is_loopback(&name))
 }
 
 /// If true, a browser declares that a page of another origin caused the request. Other clients do not send the header.
 pub(crate) fn is_from_other_origin(headers: &HeaderMap) -> bool {
     let site = headers.get_all("sec-fetch-site").iter();
-    site.into_iter().any(|site| site != "same-origin" && site != "none")
+    site.into_iter()
+        .any(|site| site != "same-origin" && site != "none")
 }
 
 #[cfg(test)]
@@ -112,7 +135,11 @@ mod tests {
             ("http://localhost:7878/", &["LOCALHOST:7878"], true),
             ("http://data.example.org/", &["localhost"], false),
         ] {
-            assert_eq!(host_problem(&request(target, hosts)).is_none(), is_valid, "{target} {hosts:?}");
+            assert_eq!(
+                host_problem(&request(target, hosts)).is_none(),
+                is_valid,
+                "{target} {hosts:?}"
+            );
         }
     }
 
@@ -134,7 +161,11 @@ mod tests {
             (&["evil.example"], false),
             (&["0.0.0.0"], false),
         ] {
-            assert_eq!(is_loopback_host(request("/", hosts).headers()), expected, "{hosts:?}");
+            assert_eq!(
+                is_loopback_host(request("/", hosts).headers()),
+                expected,
+                "{hosts:?}"
+            );
         }
     }
 

@@ -54,11 +54,13 @@ mod workers;
 #[cfg(unix)]
 pub use admin::socket_path;
 pub use admin::{
-    Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live, MAX_CATALOG_FILES, MAX_SOURCES,
-    MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token, TokenError, Tokens, audit_path, damaged_audit_lines,
-    has_unread_file, is_upload_path,
+    Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live,
+    MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token,
+    TokenError, Tokens, audit_path, damaged_audit_lines, has_unread_file, is_upload_path,
 };
-pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
+pub use branding::{
+    Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme,
+};
 pub use connections::ConnectionLimits;
 pub use locale::TextError;
 #[cfg(fuzzing)]
@@ -130,20 +132,31 @@ pub fn app(state: AppState) -> Router {
         None => routes,
     };
     routes
-        .layer(default_header(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY))
+        .layer(default_header(
+            header::CONTENT_SECURITY_POLICY,
+            CONTENT_SECURITY_POLICY,
+        ))
         .layer(default_header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(default_header(header::REFERRER_POLICY, "no-referrer"))
-        .layer(default_header(HeaderName::from_static("cross-origin-opener-policy"), "same-origin"))
-        .layer(default_header(HeaderName::from_static("permissions-policy"), PERMISSIONS_POLICY))
-        .layer(option_layer(
-            is_https_only.then(|| default_header(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")),
+        .layer(default_header(
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
         ))
+        .layer(default_header(
+            HeaderName::from_static("permissions-policy"),
+            PERMISSIONS_POLICY,
+        ))
+        .layer(option_layer(is_https_only.then(|| {
+            default_header(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")
+        })))
         .layer(from_fn(hosts::check_host))
         .layer(CatchPanicLayer::new())
         .layer(from_fn(error::json_errors))
         .layer(CompressionLayer::new())
         .layer(TraceLayer::new_for_http().make_span_with(request_span))
-        .layer(from_fn(move |request: Request, next: Next| access_log::log_access(Arc::clone(&proxies), request, next)))
+        .layer(from_fn(move |request: Request, next: Next| {
+            access_log::log_access(Arc::clone(&proxies), request, next)
+        }))
         .layer(PropagateRequestIdLayer::x_request_id())
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
         .layer(from_fn(access_log::check_request_id))
@@ -172,7 +185,9 @@ fn default_header(name: HeaderName, value: &'static str) -> SetResponseHeaderLay
 #[utoipa::path(get, path = "/healthz", tag = "Server", summary = "Health check",
     responses((status = 200, description = "The index is readable.", body = String)))]
 async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
-    let datasets = state.work(|state| Ok(state.searcher.catalog().len()?)).await?;
+    let datasets = state
+        .work(|state| Ok(state.searcher.catalog().len()?))
+        .await?;
     Ok(format!("ok: {datasets} datasets\n"))
 }
 
@@ -189,7 +204,9 @@ async fn alive() -> &'static str {
         (status = 200, description = "The server can answer searches.", body = String),
         (status = 503, description = "The index cannot be read.", body = String)))]
 async fn ready(state: State<AppState>) -> Result<String, ApiError> {
-    health(state).await.map_err(|error| ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, error.message))
+    health(state)
+        .await
+        .map_err(|error| ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, error.message))
 }
 
 #[cfg(test)]
@@ -223,7 +240,9 @@ mod tests {
         "tls",
     ];
     /// Modules with routes, from the lowest to the highest. None imports a higher one.
-    const ROUTED: [&str; 7] = ["portal", "pages", "sparql", "api", "mcp", "admin", "openapi"];
+    const ROUTED: [&str; 7] = [
+        "portal", "pages", "sparql", "api", "mcp", "admin", "openapi",
+    ];
     /// Modules that build the application from all others. `AppState` contains the states of the modules with routes.
     const TOP: [&str; 4] = ["replica", "server", "state", "workers"];
 
@@ -231,17 +250,27 @@ mod tests {
     fn code(path: &Path) -> String {
         if path.is_dir() {
             let entries = fs::read_dir(path).expect("a folder");
-            return entries.map(|entry| code(&entry.expect("an entry").path())).collect();
+            return entries
+                .map(|entry| code(&entry.expect("an entry").path()))
+                .collect();
         }
         let text = fs::read_to_string(path).expect("a source file");
-        let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-        lines.flat_map(str::chars).filter(|character| !character.is_whitespace()).collect()
+        let lines = text
+            .lines()
+            .map(|line| line.split("//").next().unwrap_or_default());
+        lines
+            .flat_map(str::chars)
+            .filter(|character| !character.is_whitespace())
+            .collect()
     }
 
     /// Returns the modules of the crate that a module without white space names.
     fn imports(code: &str) -> Vec<String> {
         let mut names = Vec::new();
-        for (place, root) in code.match_indices("crate::").chain(code.match_indices("super::super::")) {
+        for (place, root) in code
+            .match_indices("crate::")
+            .chain(code.match_indices("super::super::"))
+        {
             let rest = &code[place + root.len()..];
             let Some(group) = rest.strip_prefix('{') else {
                 names.push(first_name(rest));
@@ -266,19 +295,28 @@ mod tests {
     }
 
     fn first_name(path: &str) -> String {
-        path.chars().take_while(|character| character.is_alphanumeric() || *character == '_').collect()
+        path.chars()
+            .take_while(|character| character.is_alphanumeric() || *character == '_')
+            .collect()
     }
 
     fn imports_of(module: &str) -> Vec<String> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let folder = source.join(module);
-        imports(&code(&if folder.is_dir() { folder } else { source.join(format!("{module}.rs")) }))
+        imports(&code(&if folder.is_dir() {
+            folder
+        } else {
+            source.join(format!("{module}.rs"))
+        }))
     }
 
     #[test]
     fn imports_are_found_in_all_forms() {
         let text = "use crate::{a::{x, y}, b};\nuse super::super::c::Z;\nfn f() { crate::d::g() }";
-        let code: String = text.chars().filter(|character| !character.is_whitespace()).collect();
+        let code: String = text
+            .chars()
+            .filter(|character| !character.is_whitespace())
+            .collect();
         let mut found = imports(&code);
         found.sort_unstable();
         assert_eq!(found, ["a", "b", "c", "d"]);
@@ -288,12 +326,17 @@ mod tests {
     fn modules_import_only_lower_modules() {
         for module in SHARED {
             let found = imports_of(module);
-            let higher = ROUTED.iter().chain(&TOP).find(|higher| found.iter().any(|name| name == *higher));
+            let higher = ROUTED
+                .iter()
+                .chain(&TOP)
+                .find(|higher| found.iter().any(|name| name == *higher));
             assert_eq!(higher, None, "{module} imports it");
         }
         for (place, module) in ROUTED.iter().enumerate() {
             let found = imports_of(module);
-            let higher = ROUTED[place + 1..].iter().find(|higher| found.iter().any(|name| name == *higher));
+            let higher = ROUTED[place + 1..]
+                .iter()
+                .find(|higher| found.iter().any(|name| name == *higher));
             assert_eq!(higher, None, "{module} imports it");
         }
     }
@@ -302,8 +345,16 @@ mod tests {
     fn every_module_is_listed() {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");
         let text = fs::read_to_string(source).expect("a source file");
-        let declared = text.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
-        let is_listed = |module: &str| SHARED.iter().chain(&ROUTED).chain(&TOP).any(|listed| *listed == module);
+        let declared = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+        let is_listed = |module: &str| {
+            SHARED
+                .iter()
+                .chain(&ROUTED)
+                .chain(&TOP)
+                .any(|listed| *listed == module)
+        };
         let missing: Vec<&str> = declared.filter(|module| !is_listed(module)).collect();
         assert!(missing.is_empty(), "add {missing:?} to the lists");
     }

@@ -26,10 +26,17 @@ pub(crate) enum Locale {
 type Messages = FluentBundle<FluentResource>;
 
 /// The catalogues, in the order of [`Locale::ALL`].
-static CATALOGUES: LazyLock<[Messages; Locale::ALL.len()]> = LazyLock::new(|| Locale::ALL.map(Locale::catalogue));
+static CATALOGUES: LazyLock<[Messages; Locale::ALL.len()]> =
+    LazyLock::new(|| Locale::ALL.map(Locale::catalogue));
 
 impl Locale {
-    pub(crate) const ALL: [Self; 5] = [Self::English, Self::German, Self::French, Self::Spanish, Self::Italian];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::English,
+        Self::German,
+        Self::French,
+        Self::Spanish,
+        Self::Italian,
+    ];
 
     /// Returns the language tag.
     pub(crate) fn tag(self) -> &'static str {
@@ -71,7 +78,8 @@ impl Locale {
 
     fn catalogue(self) -> Messages {
         // A test rejects catalogues with errors or duplicate messages.
-        let resource = FluentResource::try_new(self.source().to_owned()).unwrap_or_else(|(resource, _)| resource);
+        let resource = FluentResource::try_new(self.source().to_owned())
+            .unwrap_or_else(|(resource, _)| resource);
         self.bundle(resource)
     }
 
@@ -120,8 +128,16 @@ impl Locale {
             1_000_000..1_000_000_000 => (bytes as f64 / 1e6, "MB"),
             _ => (bytes as f64 / 1e9, "GB"),
         };
-        let written = if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") };
-        let written = if self == Self::English { written } else { written.replace('.', ",") };
+        let written = if value < 10.0 {
+            format!("{value:.1}")
+        } else {
+            format!("{value:.0}")
+        };
+        let written = if self == Self::English {
+            written
+        } else {
+            written.replace('.', ",")
+        };
         format!("{written} {unit}")
     }
 }
@@ -130,7 +146,9 @@ impl Locale {
 fn format(bundle: &Messages, id: &str, arguments: Option<&FluentArgs<'_>>) -> Option<String> {
     let pattern = bundle.get_message(id)?.value()?;
     let mut errors = Vec::new();
-    let text = bundle.format_pattern(pattern, arguments, &mut errors).into_owned();
+    let text = bundle
+        .format_pattern(pattern, arguments, &mut errors)
+        .into_owned();
     for error in errors {
         tracing::warn!(id, %error, "a message is incomplete");
     }
@@ -145,7 +163,10 @@ fn variables(bundle: &Messages, id: &str) -> Option<BTreeSet<String>> {
     let _ = bundle.format_pattern(pattern, None, &mut errors);
     let mut names = BTreeSet::new();
     for error in errors {
-        if let FluentError::ResolverError(ResolverError::Reference(ReferenceKind::Variable { id })) = error {
+        if let FluentError::ResolverError(ResolverError::Reference(ReferenceKind::Variable {
+            id,
+        })) = error
+        {
             names.insert(id);
         }
     }
@@ -188,17 +209,32 @@ impl TextOverrides {
     /// Adds texts of a language, in Fluent's syntax.
     pub(crate) fn add(&mut self, locale: Locale, text: &str) -> Result<(), TextError> {
         let resource = FluentResource::try_new(text.to_owned()).map_err(|(_, errors)| {
-            let place = errors.first().map_or(0, |error| error.pos.start).min(text.len());
-            TextError::Syntax(text.as_bytes()[..place].iter().filter(|byte| **byte == b'\n').count() + 1)
+            let place = errors
+                .first()
+                .map_or(0, |error| error.pos.start)
+                .min(text.len());
+            TextError::Syntax(
+                text.as_bytes()[..place]
+                    .iter()
+                    .filter(|byte| **byte == b'\n')
+                    .count()
+                    + 1,
+            )
         })?;
         let bundle = locale.bundle(resource);
         let english = &CATALOGUES[Locale::English as usize];
-        for line in text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic())) {
+        for line in text
+            .lines()
+            .filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()))
+        {
             let id = line.split([' ', '=']).next().unwrap_or_default();
             let known = variables(english, id).ok_or_else(|| TextError::Unknown(id.to_owned()))?;
             let used = variables(&bundle, id).unwrap_or_default();
             if let Some(variable) = used.difference(&known).next() {
-                return Err(TextError::Variable { id: id.to_owned(), variable: variable.clone() });
+                return Err(TextError::Variable {
+                    id: id.to_owned(),
+                    variable: variable.clone(),
+                });
             }
         }
         self.0[locale as usize] = Some(bundle);
@@ -225,7 +261,9 @@ impl Texts {
     }
 
     fn message(&self, id: &str, arguments: Option<&FluentArgs<'_>>) -> String {
-        let own = self.overrides.0[self.locale as usize].as_ref().and_then(|bundle| format(bundle, id, arguments));
+        let own = self.overrides.0[self.locale as usize]
+            .as_ref()
+            .and_then(|bundle| format(bundle, id, arguments));
         let text = own.or_else(|| format(&CATALOGUES[self.locale as usize], id, arguments));
         let text = text.or_else(|| format(&CATALOGUES[Locale::English as usize], id, arguments));
         text.unwrap_or_else(|| id.to_owned())
@@ -266,9 +304,13 @@ impl Texts {
     /// Formats a date that begins as `2021-03-04`. Other texts, such as years, are returned unchanged.
     pub(crate) fn date(&self, written: &str) -> String {
         let written = written.trim();
-        let Some((year, month, day)) = calendar_date(written) else { return written.to_owned() };
+        let Some((year, month, day)) = calendar_date(written) else {
+            return written.to_owned();
+        };
         let months = self.text("months");
-        let Some(name) = months.split(", ").nth(month - 1) else { return written.to_owned() };
+        let Some(name) = months.split(", ").nth(month - 1) else {
+            return written.to_owned();
+        };
         self.text_with("date", &[("day", &day), ("month", &name), ("year", &year)])
     }
 }
@@ -276,10 +318,15 @@ impl Texts {
 /// Parses the beginning of a text as year, month and day.
 fn calendar_date(text: &str) -> Option<(&str, usize, u32)> {
     let date = text.get(..10)?;
-    let is_end = text[10..].chars().next().is_none_or(|next| !next.is_ascii_digit());
+    let is_end = text[10..]
+        .chars()
+        .next()
+        .is_none_or(|next| !next.is_ascii_digit());
     let (year, rest) = date.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
-    let is_number = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |text: &str, length: usize| {
+        text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
     if !is_end || !is_number(year, 4) || !is_number(month, 2) || !is_number(day, 2) {
         return None;
     }
@@ -303,15 +350,25 @@ mod tests {
     fn messages(locale: Locale) -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         let mut messages: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         let mut id = "";
-        for line in locale.source().lines().filter(|line| !line.starts_with('#')) {
-            if let Some((name, _)) =
-                line.split_once(" =").filter(|_| line.starts_with(|c: char| c.is_ascii_lowercase()))
+        for line in locale
+            .source()
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+        {
+            if let Some((name, _)) = line
+                .split_once(" =")
+                .filter(|_| line.starts_with(|c: char| c.is_ascii_lowercase()))
             {
                 id = name;
-                assert!(messages.insert(id, BTreeSet::new()).is_none(), "{locale:?}: {id} is defined twice");
+                assert!(
+                    messages.insert(id, BTreeSet::new()).is_none(),
+                    "{locale:?}: {id} is defined twice"
+                );
             }
             let variables = line.split('$').skip(1).map(|rest| {
-                let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+                let end = rest
+                    .find(|c: char| !c.is_ascii_alphanumeric())
+                    .unwrap_or(rest.len());
                 &rest[..end]
             });
             messages.entry(id).or_default().extend(variables);
@@ -325,14 +382,21 @@ mod tests {
         let english = messages(Locale::English);
         assert!(english.len() > 100, "{} messages", english.len());
         for locale in Locale::ALL {
-            assert!(FluentResource::try_new(locale.source().to_owned()).is_ok(), "{locale:?}: syntax errors");
+            assert!(
+                FluentResource::try_new(locale.source().to_owned()).is_ok(),
+                "{locale:?}: syntax errors"
+            );
             let found = messages(locale);
             for (id, variables) in &english {
                 assert_eq!(found.get(id), Some(variables), "{locale:?}: {id}");
                 let values: [(&str, &dyn Display); 1] = [("x", &"y")];
                 let _ = texts(locale).text_with(id, &values);
             }
-            assert_eq!(found.len(), english.len(), "{locale:?} has messages that English lacks");
+            assert_eq!(
+                found.len(),
+                english.len(),
+                "{locale:?} has messages that English lacks"
+            );
         }
     }
 
@@ -343,14 +407,20 @@ mod tests {
                 let path = entry.expect("an entry").path();
                 if path.is_dir() {
                     read(&path, text);
-                } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "html") {
+                } else if path
+                    .extension()
+                    .is_some_and(|extension| extension == "rs" || extension == "html")
+                {
                     *text += &fs::read_to_string(&path).expect("a text");
                 }
             }
         }
         let mut text = String::new();
         for folder in ["src", "templates"] {
-            read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut text);
+            read(
+                &Path::new(env!("CARGO_MANIFEST_DIR")).join(folder),
+                &mut text,
+            );
         }
         let english = messages(Locale::English);
         for function in ["text(\"", "text_with(\"", "text_with2(\"", "count(\""] {
@@ -362,28 +432,54 @@ mod tests {
         for id in english.keys() {
             // Some ids are composed of a prefix and the name of a facet, field or the like.
             let prefix = id.split('-').next().unwrap_or_default();
-            let is_composed = text.contains(&format!("\"{prefix}-{{")) || text.contains(&format!("\"{prefix}-\""));
-            assert!(text.contains(&format!("\"{id}\"")) || is_composed, "{id} is not used");
+            let is_composed = text.contains(&format!("\"{prefix}-{{"))
+                || text.contains(&format!("\"{prefix}-\""));
+            assert!(
+                text.contains(&format!("\"{id}\"")) || is_composed,
+                "{id} is not used"
+            );
         }
     }
 
     #[test]
     fn plurals_and_numbers_follow_the_language() {
         assert_eq!(texts(Locale::English).count("results", 1), "1 result");
-        assert_eq!(texts(Locale::English).count("results", 1234), "1,234 results");
-        assert_eq!(texts(Locale::German).count("results", 1234), "1.234 Ergebnisse");
-        assert_eq!(texts(Locale::French).count("results", 0), "0 résultat", "zero is singular in French");
-        assert_eq!([1234, 12_345].map(|number| Locale::Spanish.number(number)), ["1234", "12.345"]);
+        assert_eq!(
+            texts(Locale::English).count("results", 1234),
+            "1,234 results"
+        );
+        assert_eq!(
+            texts(Locale::German).count("results", 1234),
+            "1.234 Ergebnisse"
+        );
+        assert_eq!(
+            texts(Locale::French).count("results", 0),
+            "0 résultat",
+            "zero is singular in French"
+        );
+        assert_eq!(
+            [1234, 12_345].map(|number| Locale::Spanish.number(number)),
+            ["1234", "12.345"]
+        );
         assert_eq!(Locale::French.number(1_000_000), "1\u{202f}000\u{202f}000");
-        assert_eq!([Locale::English, Locale::German].map(|l| l.bytes(1_540_000)), ["1.5 MB", "1,5 MB"]);
+        assert_eq!(
+            [Locale::English, Locale::German].map(|l| l.bytes(1_540_000)),
+            ["1.5 MB", "1,5 MB"]
+        );
         assert_eq!(Locale::English.bytes(999), "999 B");
     }
 
     #[test]
     fn dates_follow_the_language() {
-        assert_eq!(texts(Locale::English).date("2021-03-04T10:00:00Z"), "4 March 2021");
+        assert_eq!(
+            texts(Locale::English).date("2021-03-04T10:00:00Z"),
+            "4 March 2021"
+        );
         assert_eq!(texts(Locale::German).date("2021-03-04"), "4. März 2021");
-        assert_eq!(texts(Locale::Spanish).date("2021-03-04"), "4 de marzo de 2021");
+        assert_eq!(
+            texts(Locale::Spanish).date("2021-03-04"),
+            "4 de marzo de 2021"
+        );
         for other in ["2021", "2021-13-01", "March 2021", "2021-03-045", ""] {
             assert_eq!(texts(Locale::German).date(other), other);
         }
@@ -391,7 +487,9 @@ mod tests {
 
     #[test]
     fn the_first_supported_language_is_chosen() {
-        let best = |tags: &[&str]| Locale::best(&tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>());
+        let best = |tags: &[&str]| {
+            Locale::best(&tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>())
+        };
         assert_eq!(best(&["ja", "it", "de"]), Locale::Italian);
         assert_eq!(best(&["ja"]), Locale::English);
     }

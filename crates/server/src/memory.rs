@@ -15,9 +15,12 @@ const FILES: u64 = MAX_PARSES as u64 + 2;
 
 /// Adapts limits of queries to the memory of this machine or container, and logs the change.
 pub(crate) fn fit_to_memory(limits: SparqlLimits) -> SparqlLimits {
-    let Some(available) = available_megabytes(Path::new("/")) else { return limits };
+    let Some(available) = available_megabytes(Path::new("/")) else {
+        return limits;
+    };
     let fitted = fit(limits.clone(), available / 4 * 3);
-    if (fitted.memory_megabytes, fitted.concurrent) != (limits.memory_megabytes, limits.concurrent) {
+    if (fitted.memory_megabytes, fitted.concurrent) != (limits.memory_megabytes, limits.concurrent)
+    {
         tracing::warn!(
             "this process may use {available} MB of memory, three quarters of it for queries and files: at most {} concurrent queries with {} MB each, instead of {} with {} MB",
             fitted.concurrent,
@@ -38,7 +41,10 @@ fn fit(limits: SparqlLimits, budget_megabytes: u64) -> SparqlLimits {
     let possible = usize::try_from(possible).unwrap_or(usize::MAX);
     let concurrent = concurrent.min(possible.max(1));
     if concurrent >= limits.concurrent {
-        return SparqlLimits { memory_megabytes, ..limits };
+        return SparqlLimits {
+            memory_megabytes,
+            ..limits
+        };
     }
     let half = concurrent.div_ceil(2);
     SparqlLimits {
@@ -53,14 +59,19 @@ fn fit(limits: SparqlLimits, budget_megabytes: u64) -> SparqlLimits {
 /// Returns the memory of the machine in megabytes or, if it is smaller, the limit of the control group (container) of this
 /// process. `None` if the system does not report it. `root` is the root folder of the system.
 fn available_megabytes(root: &Path) -> Option<u64> {
-    let machine = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| total_kilobytes(&text))? << 10;
+    let machine = fs::read_to_string(root.join("proc/meminfo"))
+        .ok()
+        .and_then(|text| total_kilobytes(&text))?
+        << 10;
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let limits = groups.lines().flat_map(|line| group_limits(root, line));
     Some(limits.fold(machine, u64::min) >> 20)
 }
 
 fn total_kilobytes(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
@@ -68,7 +79,9 @@ fn total_kilobytes(meminfo: &str) -> Option<u64> {
 /// `ID:CONTROLLERS:PATH`.
 fn group_limits(root: &Path, line: &str) -> Vec<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
-    let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { return Vec::new() };
+    let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
+        return Vec::new();
+    };
     let (folder, file) = match controllers {
         "" => ("sys/fs/cgroup", "memory.max"),
         "memory" => ("sys/fs/cgroup/memory", "memory.limit_in_bytes"),
@@ -76,7 +89,9 @@ fn group_limits(root: &Path, line: &str) -> Vec<u64> {
     };
     // Inside a container, the path may be that outside of it. Then only the topmost folder exists.
     let own = Path::new(path.trim_start_matches('/'));
-    let texts = own.ancestors().filter_map(|group| fs::read_to_string(root.join(folder).join(group).join(file)).ok());
+    let texts = own
+        .ancestors()
+        .filter_map(|group| fs::read_to_string(root.join(folder).join(group).join(file)).ok());
     texts.filter_map(|text| text.trim().parse().ok()).collect()
 }
 
@@ -98,11 +113,25 @@ mod tests {
             (10, 1, 256),
         ] {
             let fitted = fit(default.clone(), budget);
-            assert_eq!((fitted.concurrent, fitted.memory_megabytes), (concurrent, megabytes), "{budget}");
-            assert!(fitted.concurrent_of_client <= fitted.concurrent && fitted.concurrent_long <= fitted.concurrent);
+            assert_eq!(
+                (fitted.concurrent, fitted.memory_megabytes),
+                (concurrent, megabytes),
+                "{budget}"
+            );
+            assert!(
+                fitted.concurrent_of_client <= fitted.concurrent
+                    && fitted.concurrent_long <= fitted.concurrent
+            );
         }
-        let small = SparqlLimits { memory_megabytes: 64, ..default };
-        assert_eq!(fit(small, 512).memory_megabytes, 64, "a smaller limit is kept");
+        let small = SparqlLimits {
+            memory_megabytes: 64,
+            ..default
+        };
+        assert_eq!(
+            fit(small, 512).memory_megabytes,
+            64,
+            "a smaller limit is kept"
+        );
     }
 
     #[test]
@@ -115,17 +144,33 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("created");
             fs::write(path, text).expect("written");
         };
-        write("proc/meminfo", "MemTotal:        4194304 kB\nMemFree: 1 kB\n");
+        write(
+            "proc/meminfo",
+            "MemTotal:        4194304 kB\nMemFree: 1 kB\n",
+        );
         assert_eq!(available_megabytes(root), Some(4096));
         write("proc/self/cgroup", "0::/system.slice/lodeseek.service\n");
-        write("sys/fs/cgroup/system.slice/lodeseek.service/memory.max", "max\n");
+        write(
+            "sys/fs/cgroup/system.slice/lodeseek.service/memory.max",
+            "max\n",
+        );
         assert_eq!(available_megabytes(root), Some(4096));
         write("sys/fs/cgroup/system.slice/memory.max", "1073741824\n");
-        assert_eq!(available_megabytes(root), Some(1024), "a group above limits it");
-        write("proc/self/cgroup", "4:memory:/docker/abc\n3:cpu:/docker/abc\n");
+        assert_eq!(
+            available_megabytes(root),
+            Some(1024),
+            "a group above limits it"
+        );
+        write(
+            "proc/self/cgroup",
+            "4:memory:/docker/abc\n3:cpu:/docker/abc\n",
+        );
         write("sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n");
         assert_eq!(available_megabytes(root), Some(512));
-        write("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "9223372036854771712\n");
+        write(
+            "sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes",
+            "9223372036854771712\n",
+        );
         assert_eq!(available_megabytes(root), Some(512));
     }
 }

@@ -17,8 +17,12 @@ pub(crate) fn best<'o>(headers: &HeaderMap, offers: &[&'o str]) -> Option<&'o st
         return offers.first().copied();
     }
     let quality = |offer: &str| {
-        let matching = ranges.iter().filter_map(|(range, quality)| Some((specificity(range, offer)?, *quality)));
-        matching.max_by_key(|(specificity, _)| *specificity).map_or(0.0, |(_, quality)| quality)
+        let matching = ranges
+            .iter()
+            .filter_map(|(range, quality)| Some((specificity(range, offer)?, *quality)));
+        matching
+            .max_by_key(|(specificity, _)| *specificity)
+            .map_or(0.0, |(_, quality)| quality)
     };
     let mut best = None;
     for offer in offers {
@@ -31,7 +35,10 @@ pub(crate) fn best<'o>(headers: &HeaderMap, offers: &[&'o str]) -> Option<&'o st
 }
 
 /// Chooses between a page (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`.
-pub(crate) fn page_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Result<Option<RdfForm>, ApiError> {
+pub(crate) fn page_or_syntax(
+    format: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<Option<RdfForm>, ApiError> {
     match format {
         Some("html") => Ok(None),
         Some(name) => match RdfSyntax::from_name(name) {
@@ -39,7 +46,10 @@ pub(crate) fn page_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Resul
             None => Err(ApiError::unknown_format(name, "html, ttl, jsonld, nt, rdf")),
         },
         None => {
-            let offers: Vec<&str> = PAGES.into_iter().chain(RdfSyntax::ALL.map(RdfSyntax::media_type)).collect();
+            let offers: Vec<&str> = PAGES
+                .into_iter()
+                .chain(RdfSyntax::ALL.map(RdfSyntax::media_type))
+                .collect();
             let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
             Ok(RdfSyntax::from_name(chosen).map(|syntax| accepted_form(syntax, headers)))
         }
@@ -47,7 +57,10 @@ pub(crate) fn page_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Resul
 }
 
 /// Chooses between JSON (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`.
-pub(crate) fn json_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Result<Option<RdfForm>, ApiError> {
+pub(crate) fn json_or_syntax(
+    format: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<Option<RdfForm>, ApiError> {
     match format {
         Some("json") => Ok(None),
         Some(name) => match RdfSyntax::from_name(name) {
@@ -56,7 +69,10 @@ pub(crate) fn json_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Resul
         },
         None => {
             let json = "application/json";
-            let offers: Vec<&str> = [json].into_iter().chain(RdfSyntax::ALL.map(RdfSyntax::media_type)).collect();
+            let offers: Vec<&str> = [json]
+                .into_iter()
+                .chain(RdfSyntax::ALL.map(RdfSyntax::media_type))
+                .collect();
             let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
             Ok(RdfSyntax::from_name(chosen).map(|syntax| accepted_form(syntax, headers)))
         }
@@ -70,14 +86,20 @@ pub(crate) fn essence(content_type: &str) -> &str {
 
 /// Returns the value of a parameter of a media type.
 pub(crate) fn parameter<'t>(content_type: &'t str, name: &str) -> Option<&'t str> {
-    let mut parameters = content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let mut parameters = content_type
+        .split(';')
+        .skip(1)
+        .filter_map(|parameter| parameter.split_once('='));
     let (_, value) = parameters.find(|(known, _)| known.trim().eq_ignore_ascii_case(name))?;
     Some(value.trim().trim_matches('"'))
 }
 
 /// Returns the form of a syntax in the requested version.
 pub(crate) fn accepted_form(syntax: RdfSyntax, headers: &HeaderMap) -> RdfForm {
-    RdfForm { syntax, version: requested_version(headers, syntax.media_type()) }
+    RdfForm {
+        syntax,
+        version: requested_version(headers, syntax.media_type()),
+    }
 }
 
 /// Returns the form of a syntax that the parameter `format` names. It may contain the version.
@@ -91,9 +113,13 @@ pub(crate) fn named_form(syntax: RdfSyntax, name: &str, headers: &HeaderMap) -> 
 /// Returns the version of RDF that a client requests with a media type: that of its range with the highest quality, else RDF 1.1.
 pub(crate) fn requested_version(headers: &HeaderMap, media_type: &str) -> RdfVersion {
     let mut best = (RdfVersion::V11, 0.0);
-    for range in accept_ranges(headers).filter(|range| essence(range).eq_ignore_ascii_case(media_type)) {
+    for range in
+        accept_ranges(headers).filter(|range| essence(range).eq_ignore_ascii_case(media_type))
+    {
         let quality = quality(range).unwrap_or(0.0);
-        let version = parameter(range, "version").and_then(RdfVersion::from_number).unwrap_or_default();
+        let version = parameter(range, "version")
+            .and_then(RdfVersion::from_number)
+            .unwrap_or_default();
         if quality > best.1 || quality == best.1 && quality > 0.0 && version != RdfVersion::V11 {
             best = (version, quality);
         }
@@ -107,7 +133,10 @@ pub(crate) fn is_named(headers: &HeaderMap, media_type: &str) -> bool {
 }
 
 fn accept_ranges(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let values = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(','))
 }
 
@@ -124,12 +153,23 @@ pub(crate) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<S
     wanted.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let mut languages: Vec<String> = Vec::new();
     for (tag, quality) in wanted {
-        let primary = tag.split('-').next().unwrap_or_default().to_ascii_lowercase();
-        let sound = (2..=8).contains(&primary.len()) && primary.bytes().all(|byte| byte.is_ascii_lowercase());
+        let primary = tag
+            .split('-')
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        let sound = (2..=8).contains(&primary.len())
+            && primary.bytes().all(|byte| byte.is_ascii_lowercase());
         if !sound && lang.is_some() {
-            return Err(ApiError::bad_request(format!("{tag:?} is not a language tag; example: lang=de,en")));
+            return Err(ApiError::bad_request(format!(
+                "{tag:?} is not a language tag; example: lang=de,en"
+            )));
         }
-        if sound && quality > 0.0 && languages.len() < MAX_LANGUAGES && !languages.contains(&primary) {
+        if sound
+            && quality > 0.0
+            && languages.len() < MAX_LANGUAGES
+            && !languages.contains(&primary)
+        {
             languages.push(primary);
         }
     }
@@ -141,8 +181,14 @@ pub(crate) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<S
 
 /// Parses the ranges of a header with their qualities.
 pub(crate) fn ranges<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<(&'h str, f32)> {
-    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).filter_map(range).collect()
+    let values = headers
+        .get_all(name)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    values
+        .flat_map(|value| value.split(','))
+        .filter_map(range)
+        .collect()
 }
 
 fn range(text: &str) -> Option<(&str, f32)> {
@@ -175,7 +221,10 @@ mod tests {
         if !accept.is_empty() {
             headers.insert(header::ACCEPT, accept.parse().expect("a header"));
         }
-        best(&headers, &["text/html", "text/turtle", "application/ld+json"])
+        best(
+            &headers,
+            &["text/html", "text/turtle", "application/ld+json"],
+        )
     }
 
     #[test]
@@ -183,7 +232,9 @@ mod tests {
         let wanted = |accepted: &str, lang: Option<&str>| {
             let mut headers = HeaderMap::new();
             headers.insert(header::ACCEPT_LANGUAGE, accepted.parse().expect("a header"));
-            languages(&headers, lang).map(|languages| languages.join(" ")).map_err(|error| error.message)
+            languages(&headers, lang)
+                .map(|languages| languages.join(" "))
+                .map_err(|error| error.message)
         };
         for (accepted, lang, expected) in [
             ("*", None, "en"),
@@ -193,7 +244,11 @@ mod tests {
             ("de", Some("en,de-CH"), "en de"),
             ("a,ab,ac,ad,ae,af,ag,en", None, "ab ac ad ae af en"),
         ] {
-            assert_eq!(wanted(accepted, lang), Ok(expected.to_owned()), "{accepted} {lang:?}");
+            assert_eq!(
+                wanted(accepted, lang),
+                Ok(expected.to_owned()),
+                "{accepted} {lang:?}"
+            );
         }
         assert!(wanted("de", Some("<b>")).is_err_and(|error| error.contains("lang=de,en")));
     }
@@ -208,7 +263,10 @@ mod tests {
             ("application/*", Some("application/ld+json")),
             ("text/html;q=0, */*", Some("text/turtle")),
             ("image/png", None),
-            ("text/turtle;q=0.1, application/ld+json;q=0.2;x=y", Some("application/ld+json")),
+            (
+                "text/turtle;q=0.1, application/ld+json;q=0.2;x=y",
+                Some("application/ld+json"),
+            ),
         ] {
             assert_eq!(chosen(accept), expected, "{accept}");
         }

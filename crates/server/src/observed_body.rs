@@ -19,7 +19,9 @@ impl<F: FnMut(&Frame<Bytes>) -> Result<(), axum::Error> + Send + Unpin + 'static
     }
 }
 
-impl<F: FnMut(&Frame<Bytes>) -> Result<(), axum::Error> + Unpin> http_body::Body for ObservedBody<F> {
+impl<F: FnMut(&Frame<Bytes>) -> Result<(), axum::Error> + Unpin> http_body::Body
+    for ObservedBody<F>
+{
     type Data = Bytes;
     type Error = axum::Error;
 

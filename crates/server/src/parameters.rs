@@ -3,7 +3,9 @@
 use crate::error::ApiError;
 use axum::http::StatusCode;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{DuplicateMode, Example, Facet, Filter, QuerySyntax, ResultOrder, SnippetKind, facet_value};
+use lodeseek_engine::{
+    DuplicateMode, Example, Facet, Filter, QuerySyntax, ResultOrder, SnippetKind, facet_value,
+};
 use lodeseek_index::sparse::ModelKind;
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -34,8 +36,11 @@ const MIN_NAME_SIMILARITY: f64 = 0.6;
 /// Returns the error of an unknown parameter, with the most similar of the known names.
 pub(crate) fn unknown_parameter(name: &str, known: &[String]) -> ApiError {
     let shown: String = name.chars().take(MAX_NAME_CHARACTERS).collect();
-    let similarity = |known: &str| strsim::normalized_damerau_levenshtein(&shown.to_ascii_lowercase(), known);
-    let closest = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+    let similarity =
+        |known: &str| strsim::normalized_damerau_levenshtein(&shown.to_ascii_lowercase(), known);
+    let closest = known
+        .iter()
+        .max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
     let advice = match closest.filter(|closest| similarity(closest) >= MIN_NAME_SIMILARITY) {
         Some(closest) => format!("did you mean {closest}?"),
         None => format!("supported parameters: {}", known.join(", ")),
@@ -45,19 +50,33 @@ pub(crate) fn unknown_parameter(name: &str, known: &[String]) -> ApiError {
 
 /// Parses the parameter `model`. An empty value, as of an untouched form field, is none.
 pub(crate) fn parse_model(text: Option<&str>) -> Result<Option<ModelKind>, ApiError> {
-    let named = text.map(str::trim).filter(|text| !text.is_empty()).map(str::parse);
-    named.transpose().map_err(|error| ApiError::bad_request(format!("model: {error}")))
+    let named = text
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+        .map(str::parse);
+    named
+        .transpose()
+        .map_err(|error| ApiError::bad_request(format!("model: {error}")))
 }
 
 /// Returns the syntax of a query by the parameter `literal`. Default: interpreted.
 pub(crate) fn query_syntax(literal: Option<bool>) -> QuerySyntax {
-    if literal == Some(true) { QuerySyntax::Literal } else { QuerySyntax::Interpreted }
+    if literal == Some(true) {
+        QuerySyntax::Literal
+    } else {
+        QuerySyntax::Interpreted
+    }
 }
 
 /// Parses the parameter `sort`: `relevance` (default), `newest`, `largest` or `title`.
 pub(crate) fn parse_order(text: Option<&str>) -> Result<ResultOrder, ApiError> {
-    let named = text.map(str::trim).filter(|text| !text.is_empty()).map(str::parse);
-    let order = named.transpose().map_err(|error| ApiError::bad_request(format!("sort: {error}")))?;
+    let named = text
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+        .map(str::parse);
+    let order = named
+        .transpose()
+        .map_err(|error| ApiError::bad_request(format!("sort: {error}")))?;
     Ok(order.unwrap_or_default())
 }
 
@@ -66,16 +85,18 @@ pub(crate) fn parse_duplicates(duplicates: Option<&str>) -> Result<DuplicateMode
     match duplicates {
         None | Some("" | "once") => Ok(DuplicateMode::Grouped),
         Some("all") => Ok(DuplicateMode::All),
-        Some(other) => Err(ApiError::bad_request(format!("duplicates={other:?}: must be once or all"))),
+        Some(other) => Err(ApiError::bad_request(format!(
+            "duplicates={other:?}: must be once or all"
+        ))),
     }
 }
 
 /// Rejects snippet methods without a bound on their work.
 pub(crate) fn check_snippet(snippet: SnippetKind) -> Result<(), ApiError> {
     match snippet {
-        SnippetKind::OnDemand(method) if !method.is_bounded() => {
-            Err(ApiError::bad_request(format!("snippet={method} is not supported here: its run time is not bounded")))
-        }
+        SnippetKind::OnDemand(method) if !method.is_bounded() => Err(ApiError::bad_request(
+            format!("snippet={method} is not supported here: its run time is not bounded"),
+        )),
         _ => Ok(()),
     }
 }
@@ -97,7 +118,11 @@ pub(crate) fn check_query(query: &str) -> Result<(), ApiError> {
 /// Empty values, as of untouched form fields, are ignored.
 pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
     let mut filter = Filter::default();
-    for (name, value) in pairs.iter().map(|(name, value)| (name, value.trim())).filter(|(_, value)| !value.is_empty()) {
+    for (name, value) in pairs
+        .iter()
+        .map(|(name, value)| (name, value.trim()))
+        .filter(|(_, value)| !value.is_empty())
+    {
         if name == "since" {
             filter.since = Some(year(name, value)?);
         } else if name == "before" {
@@ -118,35 +143,48 @@ pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
 
 /// Parses the examples of a search: `like=ID`, up to [`MAX_EXAMPLES`](lodeseek_engine::MAX_EXAMPLES) different ones.
 pub(crate) fn examples(pairs: &Pairs) -> Result<Vec<Example>, ApiError> {
-    let named = pairs.iter().filter(|(name, value)| name == "like" && !value.trim().is_empty());
+    let named = pairs
+        .iter()
+        .filter(|(name, value)| name == "like" && !value.trim().is_empty());
     let mut seen = HashSet::new();
     let named = named.filter(|(_, value)| seen.insert(value.trim()));
-    let id =
-        |value: &str| DatasetId::new(value.trim()).map_err(|error| ApiError::bad_request(format!("like: {error}")));
-    named.map(|(_, value)| id(value).map(Example::Dataset)).collect()
+    let id = |value: &str| {
+        DatasetId::new(value.trim())
+            .map_err(|error| ApiError::bad_request(format!("like: {error}")))
+    };
+    named
+        .map(|(_, value)| id(value).map(Example::Dataset))
+        .collect()
 }
 
 fn year(name: &str, text: &str) -> Result<i32, ApiError> {
     let year = text.parse().ok().filter(|year| (0..=9999).contains(year));
     year.ok_or_else(|| {
-        ApiError::bad_request(format!("{name}={text:?}: expected a year from 0 to 9999, as in {name}=2018"))
+        ApiError::bad_request(format!(
+            "{name}={text:?}: expected a year from 0 to 9999, as in {name}=2018"
+        ))
     })
 }
 
 fn parse_value<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<T, ApiError> {
-    text.parse().map_err(|error| ApiError::bad_request(format!("{name}: {error}")))
+    text.parse()
+        .map_err(|error| ApiError::bad_request(format!("{name}: {error}")))
 }
 
 fn check(facet: Facet, value: &str) -> Result<(), ApiError> {
     if value.chars().count() > MAX_VALUE_CHARACTERS {
-        return Err(ApiError::bad_request(format!("a {facet} may have at most {MAX_VALUE_CHARACTERS} characters")));
+        return Err(ApiError::bad_request(format!(
+            "a {facet} may have at most {MAX_VALUE_CHARACTERS} characters"
+        )));
     }
     Ok(())
 }
 
 fn check_number(filter: &Filter) -> Result<(), ApiError> {
     if filter.values.len() > MAX_VALUES {
-        return Err(ApiError::bad_request(format!("a filter may have at most {MAX_VALUES} values")));
+        return Err(ApiError::bad_request(format!(
+            "a filter may have at most {MAX_VALUES} values"
+        )));
     }
     Ok(())
 }
@@ -160,6 +198,11 @@ pub(crate) fn filter_parameters(filter: &Filter) -> Vec<(&'static str, String)> 
     [since, before, within, covers]
         .into_iter()
         .flatten()
-        .chain(filter.values.iter().map(|(facet, value)| (facet.name(), value.clone())))
+        .chain(
+            filter
+                .values
+                .iter()
+                .map(|(facet, value)| (facet.name(), value.clone())),
+        )
         .collect()
 }

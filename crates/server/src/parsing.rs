@@ -7,8 +7,8 @@
 pub mod fuzzing;
 
 use lodeseek_catalog::{
-    Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, DatasetId, Problems, SerializedCatalog,
-    SerializedDataset, SerializedError, Statement,
+    Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, DatasetId, Problems,
+    SerializedCatalog, SerializedDataset, SerializedError, Statement,
 };
 use lodeseek_harvest::StoreOutcome;
 use lodeseek_net::egress::Cancellation;
@@ -49,13 +49,23 @@ impl Parser {
     /// Creates a parser whose workers have these options, and can read `folders`; for a file elsewhere, its own folder. The first
     /// file starts the first worker.
     pub(crate) fn with_workers(options: PoolOptions, folders: Vec<PathBuf>) -> Self {
-        let pools = ParserPools { options, folders, pools: Mutex::default() };
-        Self { pools: Some(Arc::new(pools)), cancellation: Cancellation::default() }
+        let pools = ParserPools {
+            options,
+            folders,
+            pools: Mutex::default(),
+        };
+        Self {
+            pools: Some(Arc::new(pools)),
+            cancellation: Cancellation::default(),
+        }
     }
 
     /// Returns a parser with the same workers that stops at a cancellation. Files that are parsed meanwhile are not read.
     pub(crate) fn with_cancellation(&self, cancellation: Cancellation) -> Self {
-        Self { pools: self.pools.clone(), cancellation }
+        Self {
+            pools: self.pools.clone(),
+            cancellation,
+        }
     }
 
     /// Returns the reader of catalogues.
@@ -118,54 +128,98 @@ pub fn store_outcome(dataset: &DatasetReport) -> StoreOutcome {
     match dataset.outcome {
         DatasetOutcome::Unchanged if is_complete => StoreOutcome::Unchanged,
         DatasetOutcome::Unchanged | DatasetOutcome::Kept => StoreOutcome::Retained,
-        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly if is_complete => {
+        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly
+            if is_complete =>
+        {
             StoreOutcome::Stored
         }
-        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => StoreOutcome::Incomplete,
+        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => {
+            StoreOutcome::Incomplete
+        }
     }
 }
 
 impl CatalogReader for Parser {
     fn read(&self, source: &CatalogSource) -> Result<Catalog, CatalogError> {
-        let Some(pools) = &self.pools else { return source.read() };
+        let Some(pools) = &self.pools else {
+            return source.read();
+        };
         let path = source.path();
-        let failed = |reason| CatalogError::Reader { path: path.to_owned(), reason };
+        let failed = |reason| CatalogError::Reader {
+            path: path.to_owned(),
+            reason,
+        };
         let folder = if path.is_dir() { path } else { Path::new("") };
         let mut result = CatalogResult::default();
         // A worker holds a catalogue as a whole, in more bytes than it sends.
         let limit = pools.options.limits.memory_megabytes << 20;
         let task = ParseTask::Catalog(source.clone());
-        let run = pools.run(path, folder, &task, limit, &self.cancellation, &mut |piece| result.take(piece));
+        let run = pools.run(
+            path,
+            folder,
+            &task,
+            limit,
+            &self.cancellation,
+            &mut |piece| result.take(piece),
+        );
         run.map_err(|error| failed(reason(&error)))?;
-        let catalog = result.finish().ok_or_else(|| failed(INCOMPLETE.to_owned()))??;
+        let catalog = result
+            .finish()
+            .ok_or_else(|| failed(INCOMPLETE.to_owned()))??;
         // The worker parsed the input of others: it decides about no other files.
-        catalog.confined_to(source).map_err(|reason| failed(format!("{DAMAGED}{reason}")))
+        catalog
+            .confined_to(source)
+            .map_err(|reason| failed(format!("{DAMAGED}{reason}")))
     }
 }
 
 impl ContentReader for Parser {
-    fn read_file(&self, file: &DumpFile, folder: &Path, sink: &mut dyn TripleSink) -> io::Result<Vec<FileReport>> {
-        let Some(pools) = &self.pools else { return Ok(file.read(sink)) };
+    fn read_file(
+        &self,
+        file: &DumpFile,
+        folder: &Path,
+        sink: &mut dyn TripleSink,
+    ) -> io::Result<Vec<FileReport>> {
+        let Some(pools) = &self.pools else {
+            return Ok(file.read(sink));
+        };
         let (mut reports, mut triples) = (None, 0);
         let limit = file.limits.decompressed_bytes;
         let task = ParseTask::Content(file.clone());
-        let run = pools.run(&file.path, folder, &task, limit, &self.cancellation, &mut |piece| {
-            match piece.split_first() {
-                Some((&TRIPLES, piece)) => triples += read_triple_stream(piece, sink)?,
-                Some((&REPORTS, json)) => reports = Some(serde_json::from_slice(json)?),
-                _ => return Err(io::ErrorKind::InvalidData.into()),
-            }
-            Ok(())
-        });
+        let run = pools.run(
+            &file.path,
+            folder,
+            &task,
+            limit,
+            &self.cancellation,
+            &mut |piece| {
+                match piece.split_first() {
+                    Some((&TRIPLES, piece)) => triples += read_triple_stream(piece, sink)?,
+                    Some((&REPORTS, json)) => reports = Some(serde_json::from_slice(json)?),
+                    _ => return Err(io::ErrorKind::InvalidData.into()),
+                }
+                Ok(())
+            },
+        );
         let reason = match (run, reports) {
             (Ok(()), Some(reports)) => return Ok(reports),
             (Ok(()), None) => INCOMPLETE.to_owned(),
-            (Err(error @ (WorkerError::Start(_) | WorkerError::Cancelled)), _) => return Err(io::Error::other(error)),
+            (Err(error @ (WorkerError::Start(_) | WorkerError::Cancelled)), _) => {
+                return Err(io::Error::other(error));
+            }
             (Err(error), _) => reason(&error),
         };
-        let reason = if triples > 0 { format!("{reason}; the rest was not read") } else { reason };
+        let reason = if triples > 0 {
+            format!("{reason}; the rest was not read")
+        } else {
+            reason
+        };
         tracing::warn!(file = file.name, reason, "a file could not be parsed");
-        Ok(vec![FileReport { triples, reader_failed: true, ..FileReport::unreadable(&file.name, reason) }])
+        Ok(vec![FileReport {
+            triples,
+            reader_failed: true,
+            ..FileReport::unreadable(&file.name, reason)
+        }])
     }
 }
 
@@ -176,11 +230,15 @@ const DAMAGED: &str = "the process that parsed it sent a damaged result: ";
 fn reason(error: &WorkerError) -> String {
     match error {
         WorkerError::Memory(megabytes) => {
-            format!("parsing it needs more than {megabytes} MB of memory; raise --worker-memory if you trust the file")
+            format!(
+                "parsing it needs more than {megabytes} MB of memory; raise --worker-memory if you trust the file"
+            )
         }
         WorkerError::Time(time) => {
             let seconds = time.as_secs();
-            format!("parsing it needs more than {seconds} s; --no-workers has no such limit, if you trust the file")
+            format!(
+                "parsing it needs more than {seconds} s; --no-workers has no such limit, if you trust the file"
+            )
         }
         WorkerError::Ended(reason) => format!("the process that parsed it ended: {reason}"),
         error => error.to_string(),
@@ -215,11 +273,21 @@ impl ParserPools {
         cancellation: &Cancellation,
         receive: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), WorkerError> {
-        let unusual =
-            |error| WorkerError::Ended(format!("{}: {error}; rename it, or use --no-workers", path.display()));
+        let unusual = |error| {
+            WorkerError::Ended(format!(
+                "{}: {error}; rename it, or use --no-workers",
+                path.display()
+            ))
+        };
         let json = serde_json::to_vec(task).map_err(unusual)?;
         let is_cancelled = || cancellation.is_cancelled();
-        let task = Task { task: &json, input: &[], time: PARSE_TIMEOUT, is_cancelled: &is_cancelled, answer: None };
+        let task = Task {
+            task: &json,
+            input: &[],
+            time: PARSE_TIMEOUT,
+            is_cancelled: &is_cancelled,
+            answer: None,
+        };
         let (mut failure, mut left) = (None, limit);
         let run = self.pool(path, folder)?.run(&task, &mut |piece| {
             let received = match left.checked_sub(piece.len() as u64) {
@@ -238,7 +306,9 @@ impl ParserPools {
             }
         });
         match failure {
-            Some(error) => Err(WorkerError::Ended(format!("its result is damaged: {error}"))),
+            Some(error) => Err(WorkerError::Ended(format!(
+                "its result is damaged: {error}"
+            ))),
             None => run,
         }
     }
@@ -248,14 +318,22 @@ impl ParserPools {
         // Of a file that does not exist, any worker reports the reason.
         let path = fs::canonicalize(path).ok();
         let is_in = |folder: &PathBuf| path.as_ref().is_none_or(|path| path.starts_with(folder));
-        let shared: Vec<PathBuf> = self.folders.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+        let shared: Vec<PathBuf> = self
+            .folders
+            .iter()
+            .filter_map(|folder| fs::canonicalize(folder).ok())
+            .collect();
         let readable = match &path {
             Some(path) if !shared.iter().any(is_in) => vec![readable_folder(path, folder)],
             _ => shared,
         };
         // A worker reads no more than its files need: a pool that can read other folders, too, is not used.
-        let started =
-            |pools: &[ParserPool]| pools.iter().find(|pool| pool.folders == readable).map(|pool| pool.pool.clone());
+        let started = |pools: &[ParserPool]| {
+            pools
+                .iter()
+                .find(|pool| pool.folders == readable)
+                .map(|pool| pool.pool.clone())
+        };
         if let Some(pool) = started(&self.pools()) {
             return Ok(pool);
         }
@@ -280,7 +358,10 @@ impl ParserPools {
     fn start(&self, folders: Vec<PathBuf>) -> Result<ParserPool, WorkerError> {
         let mut options = self.options.clone();
         options.limits.readable.clone_from(&folders);
-        Ok(ParserPool { folders, pool: Pool::start(options)? })
+        Ok(ParserPool {
+            folders,
+            pool: Pool::start(options)?,
+        })
     }
 }
 
@@ -289,7 +370,9 @@ fn readable_folder(path: &Path, folder: &Path) -> PathBuf {
     if path.is_dir() {
         return path.to_owned();
     }
-    let catalog = fs::canonicalize(folder).ok().filter(|folder| folder.parent().is_some() && path.starts_with(folder));
+    let catalog = fs::canonicalize(folder)
+        .ok()
+        .filter(|folder| folder.parent().is_some() && path.starts_with(folder));
     catalog.unwrap_or_else(|| path.parent().unwrap_or(path).to_owned())
 }
 
@@ -324,7 +407,13 @@ fn send_content(file: &DumpFile, context: &TaskContext) -> io::Result<()> {
 fn send_catalog(source: &CatalogSource, context: &TaskContext) -> io::Result<()> {
     let catalog = match source.read() {
         Ok(catalog) => catalog,
-        Err(error) => return send_json(context, ERROR, &SerializedError::from_error(error, source.path())),
+        Err(error) => {
+            return send_json(
+                context,
+                ERROR,
+                &SerializedError::from_error(error, source.path()),
+            );
+        }
     };
     let (catalog, datasets) = SerializedCatalog::from_catalog(catalog);
     for dataset in datasets {
@@ -357,7 +446,9 @@ struct CatalogResult {
 impl CatalogResult {
     fn take(&mut self, piece: &[u8]) -> io::Result<()> {
         match piece.split_first() {
-            Some((&DATASET, json)) => self.add(serde_json::from_slice::<SerializedDataset>(json)?.into()),
+            Some((&DATASET, json)) => {
+                self.add(serde_json::from_slice::<SerializedDataset>(json)?.into())
+            }
             Some((&CATALOG, json)) => self.end = Some(Ok(serde_json::from_slice(json)?)),
             Some((&ERROR, json)) => self.end = Some(Err(serde_json::from_slice(json)?)),
             _ => return Err(io::ErrorKind::InvalidData.into()),
@@ -393,7 +484,9 @@ impl CatalogResult {
 
 /// Returns the problem of the first file of a dataset that could not be read at all.
 pub(crate) fn unreadable_file(files: &[FileReport]) -> Option<String> {
-    let file = files.iter().find(|file| file.outcome == Outcome::Unreadable)?;
+    let file = files
+        .iter()
+        .find(|file| file.outcome == Outcome::Unreadable)?;
     Some(format!("{}: {}", file.file, file.problems.first()?))
 }
 
@@ -406,10 +499,16 @@ mod tests {
     #[test]
     fn a_failed_reader_concerns_its_own_dataset_only() {
         let report = |id: &str, reader_failed: bool| {
-            let files = vec![FileReport { reader_failed, ..FileReport::unreadable("data.nt", "a reason") }];
+            let files = vec![FileReport {
+                reader_failed,
+                ..FileReport::unreadable("data.nt", "a reason")
+            }];
             DatasetReport::new(DatasetId::new(id).expect("an id"), "", 1, files)
         };
-        assert_eq!(store_outcome(&report("oaks", true)), StoreOutcome::Incomplete);
+        assert_eq!(
+            store_outcome(&report("oaks", true)),
+            StoreOutcome::Incomplete
+        );
         assert_eq!(store_outcome(&report("elms", false)), StoreOutcome::Stored);
     }
 }

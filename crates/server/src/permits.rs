@@ -49,8 +49,12 @@ impl Exhausted {
     /// Returns the error of a request. `what` names the work, for example "uploads".
     pub(crate) fn error(self, what: &str) -> ApiError {
         let message = match self {
-            Self::Total(limit) => format!("the server already handles {limit} {what}; try again later"),
-            Self::OfClient(limit) => format!("your address already has {limit} {what}; try again later"),
+            Self::Total(limit) => {
+                format!("the server already handles {limit} {what}; try again later")
+            }
+            Self::OfClient(limit) => {
+                format!("your address already has {limit} {what}; try again later")
+            }
         };
         ApiError::with_status(self.status(), message)
     }
@@ -61,11 +65,20 @@ impl Permits {
     pub(crate) fn new(total: usize, of_client: usize) -> Self {
         let total = total.min(Semaphore::MAX_PERMITS);
         let of_client = of_client.clamp(1, total.max(1));
-        Self { total, of_client, all: Arc::new(Semaphore::new(total)), clients: Mutex::default() }
+        Self {
+            total,
+            of_client,
+            all: Arc::new(Semaphore::new(total)),
+            clients: Mutex::default(),
+        }
     }
 
     /// Waits for a permit. Without a client address only the limit in total applies.
-    pub(crate) async fn acquire(&self, client: Option<IpAddr>, patience: Duration) -> Result<Permit, Exhausted> {
+    pub(crate) async fn acquire(
+        &self,
+        client: Option<IpAddr>,
+        patience: Duration,
+    ) -> Result<Permit, Exhausted> {
         let until = Instant::now() + patience;
         let of_client = match client {
             Some(client) => match timeout_at(until, self.semaphore(client).acquire_owned()).await {
@@ -75,7 +88,10 @@ impl Permits {
             None => None,
         };
         match timeout_at(until, Arc::clone(&self.all).acquire_owned()).await {
-            Ok(Ok(all)) => Ok(Permit { _all: all, _of_client: of_client }),
+            Ok(Ok(all)) => Ok(Permit {
+                _all: all,
+                _of_client: of_client,
+            }),
             Ok(Err(_)) | Err(_) => Err(Exhausted::Total(self.total)),
         }
     }
@@ -89,8 +105,13 @@ impl Permits {
             }
             None => None,
         };
-        let all = Arc::clone(&self.all).try_acquire_owned().map_err(|_| Exhausted::Total(self.total))?;
-        Ok(Permit { _all: all, _of_client: of_client })
+        let all = Arc::clone(&self.all)
+            .try_acquire_owned()
+            .map_err(|_| Exhausted::Total(self.total))?;
+        Ok(Permit {
+            _all: all,
+            _of_client: of_client,
+        })
     }
 
     fn semaphore(&self, client: IpAddr) -> Arc<Semaphore> {
@@ -99,7 +120,11 @@ impl Permits {
             // Permits and waiting requests share their semaphore.
             clients.retain(|_, semaphore| Arc::strong_count(semaphore) > 1);
         }
-        Arc::clone(clients.entry(client).or_insert_with(|| Arc::new(Semaphore::new(self.of_client))))
+        Arc::clone(
+            clients
+                .entry(client)
+                .or_insert_with(|| Arc::new(Semaphore::new(self.of_client))),
+        )
     }
 }
 
@@ -118,7 +143,10 @@ mod tests {
         let take = |number| permits.try_acquire(client(number));
         let (first, _second) = (take(1).expect("free"), take(1).expect("free"));
         assert_eq!(take(1).err(), Some(Exhausted::OfClient(2)));
-        assert_eq!(permits.acquire(client(1), Duration::ZERO).await.err(), Some(Exhausted::OfClient(2)));
+        assert_eq!(
+            permits.acquire(client(1), Duration::ZERO).await.err(),
+            Some(Exhausted::OfClient(2))
+        );
         let _other = take(2).expect("free for another client");
         assert_eq!(take(3).err(), Some(Exhausted::Total(3)));
         assert_eq!(permits.try_acquire(None).err(), Some(Exhausted::Total(3)));
@@ -143,7 +171,12 @@ mod tests {
         let permits = Arc::new(Permits::new(2, 1));
         let held = permits.try_acquire(client(1)).expect("free");
         let crowd = Arc::clone(&permits);
-        let waiting = tokio::spawn(async move { crowd.acquire(client(1), Duration::from_secs(60)).await.is_ok() });
+        let waiting = tokio::spawn(async move {
+            crowd
+                .acquire(client(1), Duration::from_secs(60))
+                .await
+                .is_ok()
+        });
         tokio::task::yield_now().await;
         assert!(permits.acquire(client(2), Duration::ZERO).await.is_ok());
         drop(held);
@@ -153,13 +186,22 @@ mod tests {
     #[test]
     fn idle_clients_are_forgotten() {
         let permits = Permits::new(usize::MAX, 1);
-        let _held: Vec<_> = (0..10).map(|number| permits.try_acquire(client(number)).expect("free")).collect();
+        let _held: Vec<_> = (0..10)
+            .map(|number| permits.try_acquire(client(number)).expect("free"))
+            .collect();
         for number in 0..10_000 {
             let _ = permits.try_acquire(client(number));
         }
         let clients = permits.clients.lock().expect("not poisoned");
-        assert!((10..=MAX_IDLE_CLIENTS).contains(&clients.len()), "{}", clients.len());
+        assert!(
+            (10..=MAX_IDLE_CLIENTS).contains(&clients.len()),
+            "{}",
+            clients.len()
+        );
         drop(clients);
-        assert!(permits.try_acquire(client(5)).is_err(), "clients with a permit are not");
+        assert!(
+            permits.try_acquire(client(5)).is_err(),
+            "clients with a permit are not"
+        );
     }
 }

@@ -30,8 +30,14 @@ impl Proxies {
     pub(crate) fn client(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<IpAddr> {
         let ConnectInfo(peer) = extensions.get::<ConnectInfo<SocketAddr>>()?;
         let peer = peer.ip().to_canonical();
-        let forwarded = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
-        let forwarded: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
+        let forwarded = headers
+            .get_all("x-forwarded-for")
+            .iter()
+            .filter_map(|value| value.to_str().ok());
+        let forwarded: Vec<&str> = forwarded
+            .flat_map(|value| value.split(','))
+            .map(str::trim)
+            .collect();
         // Each proxy appends its peer. Entries before the last untrusted address may be forged.
         let mut client = peer;
         for entry in forwarded.iter().rev() {
@@ -48,7 +54,11 @@ impl Proxies {
 
     /// Returns the address that a trusted proxy forwards: of `Forwarded` (RFC 7239), else of `X-Forwarded-Host` and
     /// `X-Forwarded-Proto`. Of several values the last is used, which the nearest proxy wrote.
-    pub(crate) fn public_url(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<PublicUrl> {
+    pub(crate) fn public_url(
+        &self,
+        headers: &HeaderMap,
+        extensions: &Extensions,
+    ) -> Option<PublicUrl> {
         let ConnectInfo(peer) = extensions.get::<ConnectInfo<SocketAddr>>()?;
         if !self.0.contains(&peer.ip().to_canonical()) {
             return None;
@@ -60,9 +70,15 @@ impl Proxies {
         if let Some(forwarded) = last("forwarded")
             && let Some(host) = forwarded_parameter(forwarded, "host")
         {
-            return PublicUrl::from_parts(forwarded_parameter(forwarded, "proto").unwrap_or("http"), host);
+            return PublicUrl::from_parts(
+                forwarded_parameter(forwarded, "proto").unwrap_or("http"),
+                host,
+            );
         }
-        PublicUrl::from_parts(last("x-forwarded-proto").unwrap_or("http"), last("x-forwarded-host")?)
+        PublicUrl::from_parts(
+            last("x-forwarded-proto").unwrap_or("http"),
+            last("x-forwarded-host")?,
+        )
     }
 }
 
@@ -80,13 +96,17 @@ fn forwarded_address(entry: &str) -> Option<IpAddr> {
     if let Ok(address) = entry.parse::<SocketAddr>() {
         return Some(address.ip());
     }
-    let in_brackets = entry.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let in_brackets = entry
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
     in_brackets.unwrap_or(entry).parse().ok()
 }
 
 /// Returns a parameter of an element of `Forwarded`, without quotation marks.
 fn forwarded_parameter<'h>(element: &'h str, name: &str) -> Option<&'h str> {
-    let pairs = element.split(';').filter_map(|pair| pair.trim().split_once('='));
+    let pairs = element
+        .split(';')
+        .filter_map(|pair| pair.trim().split_once('='));
     let mut named = pairs.filter(|(known, _)| known.eq_ignore_ascii_case(name));
     named.next().map(|(_, value)| value.trim_matches('"'))
 }
@@ -105,7 +125,11 @@ mod tests {
             ("10.0.0.1", "198.51.100.1", "198.51.100.1"),
             ("::ffff:10.0.0.1", "198.51.100.1", "198.51.100.1"),
             ("10.0.0.1", "203.0.113.9, 198.51.100.1", "198.51.100.1"),
-            ("10.0.0.1", "203.0.113.9, 198.51.100.1, 10.0.0.2", "198.51.100.1"),
+            (
+                "10.0.0.1",
+                "203.0.113.9, 198.51.100.1, 10.0.0.2",
+                "198.51.100.1",
+            ),
             ("10.0.0.1", "198.51.100.1:567, 10.0.0.2:80", "198.51.100.1"),
             ("10.0.0.1", "[2001:db8:1:2:3:4:5:6]:567", "2001:db8:1:2::"),
             ("10.0.0.1", "[::1]", "::1"),
@@ -120,7 +144,11 @@ mod tests {
                 headers.insert("x-forwarded-for", forwarded.parse().expect("a header"));
             }
             extensions.insert(ConnectInfo(SocketAddr::new(address(peer), 1)));
-            assert_eq!(proxies.client(&headers, &extensions), Some(address(expected)), "{peer} {forwarded}");
+            assert_eq!(
+                proxies.client(&headers, &extensions),
+                Some(address(expected)),
+                "{peer} {forwarded}"
+            );
         }
         assert_eq!(proxies.client(&HeaderMap::new(), &Extensions::new()), None);
     }
@@ -129,23 +157,73 @@ mod tests {
     fn the_public_url_of_trusted_proxies_is_used() {
         let proxies = Proxies::new(&["10.0.0.1".parse().expect("an address")]);
         for (peer, sent, expected) in [
-            ("10.0.0.1", &[("x-forwarded-host", "e.org"), ("x-forwarded-proto", "https")][..], Some("https://e.org/")),
-            ("10.0.0.1", &[("x-forwarded-host", "forged.example, e.org:8443")], Some("http://e.org:8443/")),
-            ("10.0.0.1", &[("forwarded", "for=192.0.2.1;host=\"e.org:81\";proto=https")], Some("https://e.org:81/")),
-            ("10.0.0.1", &[("forwarded", "host=forged.example, for=192.0.2.1; Host=e.org")], Some("http://e.org/")),
-            ("10.0.0.1", &[("x-forwarded-host", "e.org/path"), ("x-forwarded-proto", "https")], None),
-            ("10.0.0.1", &[("x-forwarded-host", "e.org"), ("x-forwarded-proto", "javascript")], None),
+            (
+                "10.0.0.1",
+                &[
+                    ("x-forwarded-host", "e.org"),
+                    ("x-forwarded-proto", "https"),
+                ][..],
+                Some("https://e.org/"),
+            ),
+            (
+                "10.0.0.1",
+                &[("x-forwarded-host", "forged.example, e.org:8443")],
+                Some("http://e.org:8443/"),
+            ),
+            (
+                "10.0.0.1",
+                &[("forwarded", "for=192.0.2.1;host=\"e.org:81\";proto=https")],
+                Some("https://e.org:81/"),
+            ),
+            (
+                "10.0.0.1",
+                &[(
+                    "forwarded",
+                    "host=forged.example, for=192.0.2.1; Host=e.org",
+                )],
+                Some("http://e.org/"),
+            ),
+            (
+                "10.0.0.1",
+                &[
+                    ("x-forwarded-host", "e.org/path"),
+                    ("x-forwarded-proto", "https"),
+                ],
+                None,
+            ),
+            (
+                "10.0.0.1",
+                &[
+                    ("x-forwarded-host", "e.org"),
+                    ("x-forwarded-proto", "javascript"),
+                ],
+                None,
+            ),
             ("10.0.0.1", &[("x-forwarded-proto", "https")], None),
-            ("192.0.2.7", &[("x-forwarded-host", "e.org"), ("x-forwarded-proto", "https")], None),
+            (
+                "192.0.2.7",
+                &[
+                    ("x-forwarded-host", "e.org"),
+                    ("x-forwarded-proto", "https"),
+                ],
+                None,
+            ),
             ("192.0.2.7", &[("forwarded", "host=e.org")], None),
         ] {
             let (mut headers, mut extensions) = (HeaderMap::new(), Extensions::new());
             for (name, value) in sent {
                 headers.append(*name, value.parse().expect("a header"));
             }
-            extensions.insert(ConnectInfo(SocketAddr::new(peer.parse().expect("an address"), 1)));
+            extensions.insert(ConnectInfo(SocketAddr::new(
+                peer.parse().expect("an address"),
+                1,
+            )));
             let found = proxies.public_url(&headers, &extensions);
-            assert_eq!(found.as_ref().map(PublicUrl::as_str), expected, "{peer} {sent:?}");
+            assert_eq!(
+                found.as_ref().map(PublicUrl::as_str),
+                expected,
+                "{peer} {sent:?}"
+            );
         }
     }
 }

@@ -25,7 +25,9 @@ pub struct PublicUrl(String);
 
 /// Error: the public URL is not valid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0:?} is not a public URL; write scheme and host without a path, for example https://data.example.org/")]
+#[error(
+    "{0:?} is not a public URL; write scheme and host without a path, for example https://data.example.org/"
+)]
 pub struct InvalidPublicUrl(String);
 
 impl PublicUrl {
@@ -37,7 +39,9 @@ impl PublicUrl {
 
     /// Returns the public URL of a scheme and an authority. `None` if they are not those of a web address.
     pub(crate) fn from_parts(scheme: &str, authority: &str) -> Option<Self> {
-        format!("{}://{authority}", scheme.to_ascii_lowercase()).parse().ok()
+        format!("{}://{authority}", scheme.to_ascii_lowercase())
+            .parse()
+            .ok()
     }
 }
 
@@ -58,7 +62,11 @@ impl FromStr for PublicUrl {
         let is_host = !authority.is_empty() && authority.chars().all(is_plain);
         let url = format!("{scheme}://{authority}/");
         let is_web = matches!(scheme, "http" | "https");
-        if is_web && is_host && NamedNode::new(&url).is_ok() { Ok(Self(url)) } else { Err(invalid()) }
+        if is_web && is_host && NamedNode::new(&url).is_ok() {
+            Ok(Self(url))
+        } else {
+            Err(invalid())
+        }
     }
 }
 
@@ -69,7 +77,11 @@ pub(crate) struct LinkBase(Arc<str>);
 
 impl LinkBase {
     /// Returns the base of a server without requests.
-    pub(crate) fn new(public_url: Option<&PublicUrl>, iris: &Iris, listening: Option<Listening>) -> Self {
+    pub(crate) fn new(
+        public_url: Option<&PublicUrl>,
+        iris: &Iris,
+        listening: Option<Listening>,
+    ) -> Self {
         if let Some(url) = public_url {
             return Self(url.as_str().into());
         }
@@ -81,7 +93,11 @@ impl LinkBase {
     }
 
     /// Returns the base for the client of a request.
-    pub(crate) fn from_headers(state: &AppState, headers: &HeaderMap, extensions: &Extensions) -> Self {
+    pub(crate) fn from_headers(
+        state: &AppState,
+        headers: &HeaderMap,
+        extensions: &Extensions,
+    ) -> Self {
         if state.public_url.is_none()
             && let Some(forwarded) = state.proxies.public_url(headers, extensions)
         {
@@ -148,24 +164,75 @@ mod tests {
         let default = Iris::default();
         let own = Iris::new("https://data.example.org/x/").expect("a base");
         let url: PublicUrl = "https://e.org/".parse().expect("a URL");
-        let listening = |text: &str, has_tls| Some(Listening { address: text.parse().expect("an address"), has_tls });
+        let listening = |text: &str, has_tls| {
+            Some(Listening {
+                address: text.parse().expect("an address"),
+                has_tls,
+            })
+        };
         let address = |text: &str| listening(text, false);
         for (url, iris, listening, expected) in [
-            (Some(&url), &own, address("127.0.0.1:8100"), "https://e.org/"),
-            (None, &own, address("127.0.0.1:8100"), "https://data.example.org/x/"),
-            (None, &default, address("127.0.0.1:8100"), "http://localhost:8100/"),
-            (None, &default, address("0.0.0.0:8100"), "http://localhost:8100/"),
-            (None, &default, address("[::1]:8100"), "http://localhost:8100/"),
-            (None, &default, address("192.0.2.1:80"), "http://192.0.2.1:80/"),
-            (None, &default, listening("127.0.0.1:8443", true), "https://localhost:8443/"),
-            (None, &default, listening("192.0.2.1:443", true), "https://192.0.2.1:443/"),
+            (
+                Some(&url),
+                &own,
+                address("127.0.0.1:8100"),
+                "https://e.org/",
+            ),
+            (
+                None,
+                &own,
+                address("127.0.0.1:8100"),
+                "https://data.example.org/x/",
+            ),
+            (
+                None,
+                &default,
+                address("127.0.0.1:8100"),
+                "http://localhost:8100/",
+            ),
+            (
+                None,
+                &default,
+                address("0.0.0.0:8100"),
+                "http://localhost:8100/",
+            ),
+            (
+                None,
+                &default,
+                address("[::1]:8100"),
+                "http://localhost:8100/",
+            ),
+            (
+                None,
+                &default,
+                address("192.0.2.1:80"),
+                "http://192.0.2.1:80/",
+            ),
+            (
+                None,
+                &default,
+                listening("127.0.0.1:8443", true),
+                "https://localhost:8443/",
+            ),
+            (
+                None,
+                &default,
+                listening("192.0.2.1:443", true),
+                "https://192.0.2.1:443/",
+            ),
             (None, &default, None, "http://localhost:7878/"),
         ] {
             assert_eq!(LinkBase::new(url, iris, listening).as_str(), expected);
         }
         let links = LinkBase::new(Some(&url), &own, None);
-        assert_eq!(links.link("https://data.example.org/x/dataset/1", &own), "https://e.org/dataset/1");
-        assert_eq!(links.link("https://other.example.org/1", &own), "https://other.example.org/1");
+        assert_eq!(
+            links.link("https://data.example.org/x/dataset/1", &own),
+            "https://e.org/dataset/1"
+        );
+        assert_eq!(
+            links.link("https://other.example.org/1", &own),
+            "https://other.example.org/1"
+        );
     }
 
     #[test]

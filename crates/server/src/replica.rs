@@ -5,7 +5,8 @@
 
 use crate::admin::StopSignal;
 use crate::server::{
-    ServeError, ServeOptions, WORK_GRACE_PERIOD, accept_requests, bind, fill_caches, located, open, reload_on_hangup,
+    ServeError, ServeOptions, WORK_GRACE_PERIOD, accept_requests, bind, fill_caches, located, open,
+    reload_on_hangup,
 };
 use crate::state::AppState;
 use crate::workers::WorkerOptions;
@@ -29,7 +30,9 @@ pub struct HomeOptions {
 
 impl fmt::Debug for HomeOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HomeOptions").field("workers", &self.workers).finish_non_exhaustive()
+        f.debug_struct("HomeOptions")
+            .field("workers", &self.workers)
+            .finish_non_exhaustive()
     }
 }
 
@@ -45,7 +48,9 @@ pub struct Replica {
 
 impl fmt::Debug for Replica {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Replica").field("cache", &self.cache).finish_non_exhaustive()
+        f.debug_struct("Replica")
+            .field("cache", &self.cache)
+            .finish_non_exhaustive()
     }
 }
 
@@ -56,14 +61,28 @@ impl Replica {
         interval: Duration,
         prepare: impl Fn(&Path) -> Result<HomeOptions, String> + Send + 'static,
     ) -> Self {
-        Self { cache, interval, prepare: Box::new(prepare) }
+        Self {
+            cache,
+            interval,
+            prepare: Box::new(prepare),
+        }
     }
 
     /// Opens a snapshot, and deletes from the cache what it does not use.
     fn open(&mut self, home: SnapshotHome, options: &ServeOptions) -> Result<AppState, ServeError> {
-        let failed = |reason| ServeError::Replica { number: home.number(), reason };
+        let failed = |reason| ServeError::Replica {
+            number: home.number(),
+            reason,
+        };
         let HomeOptions { reranker, workers } = (self.prepare)(home.path()).map_err(failed)?;
-        let state = open(home.path(), reranker, &ServeOptions { workers, ..options.clone() })?;
+        let state = open(
+            home.path(),
+            reranker,
+            &ServeOptions {
+                workers,
+                ..options.clone()
+            },
+        )?;
         if let Err(error) = self.cache.keep_only(&home) {
             tracing::warn!(%error, "cannot delete old files of the cache; the next snapshot deletes them");
         }
@@ -71,8 +90,14 @@ impl Replica {
     }
 
     /// Returns the state of the last snapshot, if it is not that of a state.
-    fn next(&mut self, state: &AppState, options: &ServeOptions) -> Result<Option<AppState>, ServeError> {
-        let Some(home) = self.cache.fetch(state.snapshot.as_deref())? else { return Ok(None) };
+    fn next(
+        &mut self,
+        state: &AppState,
+        options: &ServeOptions,
+    ) -> Result<Option<AppState>, ServeError> {
+        let Some(home) = self.cache.fetch(state.snapshot.as_deref())? else {
+            return Ok(None);
+        };
         Ok(Some(self.open(home, options)?.replacing(state)))
     }
 }
@@ -88,7 +113,9 @@ pub fn serve_replica(mut replica: Replica, options: &ServeOptions) -> Result<(),
     let warming = state.clone();
     std::thread::spawn(move || fill_caches(&warming));
     let stop = StopSignal::default();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     let served = runtime.block_on(async {
         reload_on_hangup(&state, options.reload.clone(), options.tls.clone());
         let (listener, address) = bind(options).await?;
@@ -144,7 +171,11 @@ fn number(state: &AppState) -> u64 {
 fn log(state: &AppState, location: &str) {
     let Some(home) = &state.snapshot else { return };
     let (record, number) = (home.record(), home.number());
-    tracing::info!("serving snapshot {number} of {location}: {} datasets, {} bytes", record.datasets, record.bytes);
+    tracing::info!(
+        "serving snapshot {number} of {location}: {} datasets, {} bytes",
+        record.datasets,
+        record.bytes
+    );
 }
 
 /// Adds an outcome to the operator's list.
@@ -164,11 +195,17 @@ impl CurrentRouter {
     }
 
     fn get(&self) -> Router {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn replace(&self, router: Router) {
-        let old = std::mem::replace(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), router);
+        let old = std::mem::replace(
+            &mut *self.0.write().unwrap_or_else(PoisonError::into_inner),
+            router,
+        );
         drop(old); // after the lock is free
     }
 
@@ -187,7 +224,10 @@ mod tests {
     use tokio::sync::Notify;
 
     async fn body(router: Router, path: &str) -> String {
-        let request = Request::builder().uri(path).body(Body::empty()).expect("a request");
+        let request = Request::builder()
+            .uri(path)
+            .body(Body::empty())
+            .expect("a request");
         let response = router.oneshot(request).await.expect("a response");
         let bytes = to_bytes(response.into_body(), 1000).await.expect("a body");
         String::from_utf8(bytes.to_vec()).expect("text")

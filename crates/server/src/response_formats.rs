@@ -15,7 +15,11 @@ use std::io::Write;
 
 macro_rules! content_types {
     ($media_type:literal) => {
-        [$media_type, concat!($media_type, "; version=1.2-basic"), concat!($media_type, "; version=1.2")]
+        [
+            $media_type,
+            concat!($media_type, "; version=1.2-basic"),
+            concat!($media_type, "; version=1.2"),
+        ]
     };
 }
 
@@ -115,7 +119,10 @@ impl Kind {
             (_, name) if name.contains('/') => name,
             (_, name) => RdfSyntax::from_name(name)?.media_type(),
         };
-        self.forms().iter().find(|(accepted, _)| *accepted == media_type).map(|(_, sent)| *sent)
+        self.forms()
+            .iter()
+            .find(|(accepted, _)| *accepted == media_type)
+            .map(|(_, sent)| *sent)
     }
 
     /// Chooses the content type of the response: by the first parameter that names a known format, else by `Accept`.
@@ -143,7 +150,12 @@ impl Kind {
                 return Err(ApiError::bad_request(message));
             }
         }
-        let sent = chosen.and_then(|chosen| Some((chosen, self.forms().iter().find(|(form, _)| *form == chosen)?.1)));
+        let sent = chosen.and_then(|chosen| {
+            Some((
+                chosen,
+                self.forms().iter().find(|(form, _)| *form == chosen)?.1,
+            ))
+        });
         let (accepted, sent) = sent.ok_or_else(|| ApiError::not_acceptable(&offers))?;
         Ok(content_type(sent, requested_version(headers, accepted)))
     }
@@ -151,7 +163,9 @@ impl Kind {
 
 /// Returns the value of `Content-Type` for a media type and a version of RDF.
 pub(crate) fn content_type(media_type: &'static str, version: RdfVersion) -> &'static str {
-    let known = CONTENT_TYPES.iter().find(|versions| essence(versions[0]) == media_type);
+    let known = CONTENT_TYPES
+        .iter()
+        .find(|versions| essence(versions[0]) == media_type);
     known.map_or(media_type, |versions| match version {
         RdfVersion::V11 => versions[0],
         RdfVersion::V12Basic => versions[1],
@@ -160,19 +174,29 @@ pub(crate) fn content_type(media_type: &'static str, version: RdfVersion) -> &'s
 }
 
 /// Returns the value of `Content-Type` for a media type, in the requested version.
-pub(crate) fn with_requested_version(media_type: &'static str, headers: &HeaderMap) -> &'static str {
+pub(crate) fn with_requested_version(
+    media_type: &'static str,
+    headers: &HeaderMap,
+) -> &'static str {
     content_type(media_type, requested_version(headers, media_type))
 }
 
 /// Returns the version of RDF in a content type.
 pub(crate) fn version(content_type: &str) -> RdfVersion {
-    parameter(content_type, "version").and_then(RdfVersion::from_number).unwrap_or_default()
+    parameter(content_type, "version")
+        .and_then(RdfVersion::from_number)
+        .unwrap_or_default()
 }
 
 /// Returns the values of the parameters that name formats: SPARQL clients send all three. A value may be a list.
 fn format_parameters(parameters: &[(String, String)]) -> impl Iterator<Item = &str> {
-    let named = parameters.iter().filter(|(name, _)| matches!(name.as_str(), "format" | "output" | "results"));
-    named.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|value| !value.is_empty())
+    let named = parameters
+        .iter()
+        .filter(|(name, _)| matches!(name.as_str(), "format" | "output" | "results"));
+    named
+        .flat_map(|(_, value)| value.split(','))
+        .map(str::trim)
+        .filter(|value| !value.is_empty())
 }
 
 /// If true, errors are sent as pages: the client prefers HTML over plain text.
@@ -185,7 +209,10 @@ pub(crate) fn prefers_pages(parameters: &[(String, String)], headers: &HeaderMap
 
 /// Checks before the evaluation that the client accepts some kind of result.
 pub(crate) fn check(parameters: &[(String, String)], headers: &HeaderMap) -> Result<(), ApiError> {
-    Kind::Results.negotiate(parameters, headers).or_else(|_| Kind::Graph.negotiate(parameters, headers)).map(|_| ())
+    Kind::Results
+        .negotiate(parameters, headers)
+        .or_else(|_| Kind::Graph.negotiate(parameters, headers))
+        .map(|_| ())
 }
 
 /// Returns the syntax and version of a content type. For a single graph TriG equals Turtle, and N-Quads equals N-Triples.
@@ -195,7 +222,10 @@ pub(crate) fn form(content_type: &str) -> RdfForm {
         N_QUADS => RdfSyntax::NTriples,
         other => RdfSyntax::from_name(other).unwrap_or(RdfSyntax::Turtle),
     };
-    RdfForm { syntax, version: version(content_type) }
+    RdfForm {
+        syntax,
+        version: version(content_type),
+    }
 }
 
 /// Serializes triples as a response of a graph's content type.
@@ -203,7 +233,9 @@ pub(crate) fn form(content_type: &str) -> RdfForm {
 /// # Errors
 /// 406 if the syntax cannot express a statement, which is possible in RDF/XML only.
 pub(crate) fn graph(triples: &[Triple], content_type: &'static str) -> Result<Response, ApiError> {
-    let written = form(content_type).serialize(triples).map_err(|error| ApiError::internal(&error))?;
+    let written = form(content_type)
+        .serialize(triples)
+        .map_err(|error| ApiError::internal(&error))?;
     if let Some(iri) = &written.omissions.iri {
         let message = format!(
             "RDF/XML cannot express the property <{iri}>: its IRI does not end with an XML name; request text/turtle, \
@@ -218,7 +250,10 @@ pub(crate) fn graph(triples: &[Triple], content_type: &'static str) -> Result<Re
 
 /// Serializes triples as a response in a syntax and a version of RDF, as [`graph`] does.
 pub(crate) fn graph_in(triples: &[Triple], form: RdfForm) -> Result<Response, ApiError> {
-    graph(triples, content_type(form.syntax.media_type(), form.version))
+    graph(
+        triples,
+        content_type(form.syntax.media_type(), form.version),
+    )
 }
 
 /// Name of the header or trailer with the number of characters that XML does not permit, and that were left out.
@@ -226,11 +261,15 @@ pub(crate) const REMOVED_CHARACTERS: &str = "lodeseek-removed-characters";
 /// Name of the header or trailer with the number of statements that RDF/XML cannot express, and that were left out.
 pub(crate) const OMITTED_STATEMENTS: &str = "lodeseek-omitted-statements";
 /// Value of `Trailer` of streamed responses.
-pub(crate) const TRAILERS: &str = "lodeseek-truncated, lodeseek-removed-characters, lodeseek-omitted-statements";
+pub(crate) const TRAILERS: &str =
+    "lodeseek-truncated, lodeseek-removed-characters, lodeseek-omitted-statements";
 
 /// Adds the headers or trailers of what was left out.
 pub(crate) fn mark_omissions(omissions: &Omissions, headers: &mut HeaderMap) {
-    for (name, count) in [(REMOVED_CHARACTERS, omissions.characters), (OMITTED_STATEMENTS, omissions.statements)] {
+    for (name, count) in [
+        (REMOVED_CHARACTERS, omissions.characters),
+        (OMITTED_STATEMENTS, omissions.statements),
+    ] {
         if count > 0 {
             headers.insert(name, HeaderValue::from(count));
         }
@@ -240,10 +279,18 @@ pub(crate) fn mark_omissions(omissions: &Omissions, headers: &mut HeaderMap) {
 /// Returns a document of XML as a response. Characters that XML does not permit are left out and counted.
 pub(crate) fn xml(content_type: &'static str, text: &str) -> Result<Response, ApiError> {
     let mut filter = XmlFilter::new(Vec::with_capacity(text.len()));
-    let written = filter.write_all(text.as_bytes()).and_then(|()| filter.finish());
+    let written = filter
+        .write_all(text.as_bytes())
+        .and_then(|()| filter.finish());
     let (bytes, characters) = written.map_err(|error| ApiError::internal(&error))?;
     let mut response = ([(header::CONTENT_TYPE, content_type)], bytes).into_response();
-    mark_omissions(&Omissions { characters, ..Omissions::default() }, response.headers_mut());
+    mark_omissions(
+        &Omissions {
+            characters,
+            ..Omissions::default()
+        },
+        response.headers_mut(),
+    );
     Ok(response)
 }
 
@@ -260,7 +307,9 @@ pub(crate) const TRUNCATED_NOTE: &str = "the answer has more rows than this endp
 
 /// Adds the header of truncated responses.
 pub(crate) fn mark_truncated(response: &mut Response) {
-    response.headers_mut().insert(TRUNCATED, HeaderValue::from_static(TRUNCATED_NOTE));
+    response
+        .headers_mut()
+        .insert(TRUNCATED, HeaderValue::from_static(TRUNCATED_NOTE));
 }
 
 /// Returns the mark inside a document that is already being sent: (text to remove from the end, text to append). `None` if the
@@ -268,7 +317,9 @@ pub(crate) fn mark_truncated(response: &mut Response) {
 pub(crate) fn mark_within(content_type: &str) -> Option<(&'static str, String)> {
     match essence(content_type) {
         JSON => Some(("}", format!(",\"{TRUNCATED}\":\"{TRUNCATED_NOTE}\"}}"))),
-        XML | "application/rdf+xml" => Some(("", format!("\n<!-- {TRUNCATED}: {TRUNCATED_NOTE} -->\n"))),
+        XML | "application/rdf+xml" => {
+            Some(("", format!("\n<!-- {TRUNCATED}: {TRUNCATED_NOTE} -->\n")))
+        }
         "text/turtle" | "application/n-triples" | TRIG | N_QUADS => {
             Some(("", format!("\n# {TRUNCATED}: {TRUNCATED_NOTE}\n")))
         }
@@ -283,53 +334,139 @@ mod tests {
     fn wanted(kind: Kind, accept: &str, format: &str) -> Option<&'static str> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, accept.parse().expect("a header"));
-        kind.negotiate(&[("format".to_owned(), format.to_owned())], &headers).ok()
+        kind.negotiate(&[("format".to_owned(), format.to_owned())], &headers)
+            .ok()
     }
 
     #[test]
     fn clients_of_rdf_1_2_ask_for_it() {
         for (accept, format, expected) in [
             ("text/turtle", "", "text/turtle; charset=utf-8"),
-            ("text/turtle;version=1.2", "", "text/turtle; charset=utf-8; version=1.2"),
-            ("text/turtle; VERSION=\"1.2\";q=0.5", "", "text/turtle; charset=utf-8; version=1.2"),
-            ("text/turtle;version=1.2;q=0.5, text/turtle", "", "text/turtle; charset=utf-8"),
-            ("text/turtle;q=.5, text/turtle;version=1.2", "", "text/turtle; charset=utf-8; version=1.2"),
-            ("application/rdf+xml;version=1.2-basic", "", "application/rdf+xml; version=1.2-basic"),
-            ("application/xml;version=1.2", "", "application/rdf+xml; version=1.2"),
-            ("application/n-triples;version=1.3", "", "application/n-triples"),
-            ("*/*", "text/turtle;version=1.2", "text/turtle; charset=utf-8; version=1.2"),
-            ("application/n-quads; version=1.2", "nq", "application/n-quads; version=1.2"),
-            ("text/turtle; Q=0.1, application/trig; Q=0.2", "", "application/trig"),
+            (
+                "text/turtle;version=1.2",
+                "",
+                "text/turtle; charset=utf-8; version=1.2",
+            ),
+            (
+                "text/turtle; VERSION=\"1.2\";q=0.5",
+                "",
+                "text/turtle; charset=utf-8; version=1.2",
+            ),
+            (
+                "text/turtle;version=1.2;q=0.5, text/turtle",
+                "",
+                "text/turtle; charset=utf-8",
+            ),
+            (
+                "text/turtle;q=.5, text/turtle;version=1.2",
+                "",
+                "text/turtle; charset=utf-8; version=1.2",
+            ),
+            (
+                "application/rdf+xml;version=1.2-basic",
+                "",
+                "application/rdf+xml; version=1.2-basic",
+            ),
+            (
+                "application/xml;version=1.2",
+                "",
+                "application/rdf+xml; version=1.2",
+            ),
+            (
+                "application/n-triples;version=1.3",
+                "",
+                "application/n-triples",
+            ),
+            (
+                "*/*",
+                "text/turtle;version=1.2",
+                "text/turtle; charset=utf-8; version=1.2",
+            ),
+            (
+                "application/n-quads; version=1.2",
+                "nq",
+                "application/n-quads; version=1.2",
+            ),
+            (
+                "text/turtle; Q=0.1, application/trig; Q=0.2",
+                "",
+                "application/trig",
+            ),
         ] {
             let chosen = wanted(Kind::Graph, accept, format).unwrap_or_default();
             assert_eq!(chosen, expected, "{accept} {format}");
-            assert_eq!(form(chosen).version == RdfVersion::V11, !chosen.contains("version"), "{chosen}");
+            assert_eq!(
+                form(chosen).version == RdfVersion::V11,
+                !chosen.contains("version"),
+                "{chosen}"
+            );
         }
     }
 
     #[test]
     fn names_of_formats_by_other_clients() {
         let parameters = |values: &[(&str, &str)]| -> Vec<(String, String)> {
-            values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+            values
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
         };
         for (kind, values, accept, expected) in [
             (
                 Kind::Graph,
-                vec![("format", "rdf+xml"), ("output", "rdf+xml"), ("results", "rdf+xml")],
+                vec![
+                    ("format", "rdf+xml"),
+                    ("output", "rdf+xml"),
+                    ("results", "rdf+xml"),
+                ],
                 "*/*",
                 Some("application/rdf+xml"),
             ),
-            (Kind::Graph, vec![("format", "nonsense"), ("output", "n3")], "*/*", Some("text/turtle; charset=utf-8")),
-            (Kind::Graph, vec![("results", "JSON-LD,application/ld+json")], "*/*", Some("application/ld+json")),
-            (Kind::Graph, vec![("format", "application/rdf xml")], "*/*", Some("application/rdf+xml")),
-            (Kind::Results, vec![("format", "application/sparql-results json")], "*/*", Some(JSON)),
+            (
+                Kind::Graph,
+                vec![("format", "nonsense"), ("output", "n3")],
+                "*/*",
+                Some("text/turtle; charset=utf-8"),
+            ),
+            (
+                Kind::Graph,
+                vec![("results", "JSON-LD,application/ld+json")],
+                "*/*",
+                Some("application/ld+json"),
+            ),
+            (
+                Kind::Graph,
+                vec![("format", "application/rdf xml")],
+                "*/*",
+                Some("application/rdf+xml"),
+            ),
+            (
+                Kind::Results,
+                vec![("format", "application/sparql-results json")],
+                "*/*",
+                Some(JSON),
+            ),
             (Kind::Graph, vec![("format", "csv")], "*/*", None),
-            (Kind::Graph, vec![("format", "csv")], "application/turtle, image/png", Some("text/turtle; charset=utf-8")),
-            (Kind::Graph, vec![("format", "")], "application/n-triples", Some("application/n-triples")),
+            (
+                Kind::Graph,
+                vec![("format", "csv")],
+                "application/turtle, image/png",
+                Some("text/turtle; charset=utf-8"),
+            ),
+            (
+                Kind::Graph,
+                vec![("format", "")],
+                "application/n-triples",
+                Some("application/n-triples"),
+            ),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(header::ACCEPT, accept.parse().expect("a header"));
-            assert_eq!(kind.negotiate(&parameters(&values), &headers).ok(), expected, "{values:?}");
+            assert_eq!(
+                kind.negotiate(&parameters(&values), &headers).ok(),
+                expected,
+                "{values:?}"
+            );
         }
     }
 
@@ -338,9 +475,24 @@ mod tests {
         for (kind, accept, format, expected) in [
             (Kind::Results, "*/*", "", Some(JSON)),
             (Kind::Results, "application/xml", "", Some(XML)),
-            (Kind::Results, "text/turtle, text/html;q=0.5", "", Some(HTML)),
-            (Kind::Graph, "text/turtle, text/html;q=0.5", "", Some("text/turtle")),
-            (Kind::Graph, "application/json", "", Some("application/ld+json")),
+            (
+                Kind::Results,
+                "text/turtle, text/html;q=0.5",
+                "",
+                Some(HTML),
+            ),
+            (
+                Kind::Graph,
+                "text/turtle, text/html;q=0.5",
+                "",
+                Some("text/turtle"),
+            ),
+            (
+                Kind::Graph,
+                "application/json",
+                "",
+                Some("application/ld+json"),
+            ),
             (Kind::Graph, "application/sparql-results+json", "", None),
             (Kind::Data, "text/html", "", None),
             (Kind::Data, "text/html, */*;q=0.1", "", Some("text/turtle")),
@@ -353,7 +505,11 @@ mod tests {
             (Kind::Results, "text/*", "ttl", None),
             (Kind::Results, "image/png", "text/csv", Some(CSV)),
         ] {
-            assert_eq!(wanted(kind, accept, format).map(essence), expected, "{kind:?} {accept} {format}");
+            assert_eq!(
+                wanted(kind, accept, format).map(essence),
+                expected,
+                "{kind:?} {accept} {format}"
+            );
         }
     }
 }

@@ -141,7 +141,11 @@ pub enum ServeError {
 ///
 /// # Errors
 /// See [`ServeError`].
-pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<(), ServeError> {
+pub fn serve(
+    home: &Path,
+    reranker: Option<Reranker>,
+    options: &ServeOptions,
+) -> Result<(), ServeError> {
     let state = open(home, reranker, options)?;
     let (state, worker) = if options.admin {
         let (state, worker) = state.with_administration()?;
@@ -155,11 +159,17 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
     let background = match options.background.clone() {
         Some(task) => {
             let live = Live::new(&state, stop.clone());
-            Some(std::thread::Builder::new().name("background".to_owned()).spawn(move || task.run(&live))?)
+            Some(
+                std::thread::Builder::new()
+                    .name("background".to_owned())
+                    .spawn(move || task.run(&live))?,
+            )
         }
         None => None,
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     let served = runtime.block_on(async {
         if options.admin {
             serve_local_socket(home, &state);
@@ -195,18 +205,32 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
 ///
 /// # Errors
 /// See [`ServeError`].
-pub fn serve_mcp(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<(), ServeError> {
+pub fn serve_mcp(
+    home: &Path,
+    reranker: Option<Reranker>,
+    options: &ServeOptions,
+) -> Result<(), ServeError> {
     let state = open(home, reranker, options)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     let served = runtime.block_on(mcp::serve_stdio(state));
     runtime.shutdown_background(); // a read of standard input cannot be cancelled
     Ok(served?)
 }
 
 /// Opens a home with the options of a server.
-pub(crate) fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<AppState, ServeError> {
+pub(crate) fn open(
+    home: &Path,
+    reranker: Option<Reranker>,
+    options: &ServeOptions,
+) -> Result<AppState, ServeError> {
     let is_changed = options.background.is_some() || options.admin;
-    let access = if is_changed { Access::Write } else { Access::Read };
+    let access = if is_changed {
+        Access::Write
+    } else {
+        Access::Read
+    };
     let store = Store::open(home, access, None).map_err(EngineError::from)?;
     let mut searcher = Searcher::open(home)?.with_content_cache(options.snippets.cache_bytes);
     if let Some(reranker) = reranker {
@@ -228,11 +252,18 @@ pub(crate) fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptio
     match &options.workers {
         Some(workers) => {
             let memory_megabytes = workers.memory_megabytes.min(query_megabytes);
-            let workers = WorkerOptions { memory_megabytes, ..workers.clone() };
-            Ok(state.with_workers(Workers::start(home, &workers)?).map_err(EngineError::from)?)
+            let workers = WorkerOptions {
+                memory_megabytes,
+                ..workers.clone()
+            };
+            Ok(state
+                .with_workers(Workers::start(home, &workers)?)
+                .map_err(EngineError::from)?)
         }
         None => {
-            tracing::warn!("untrusted input is processed without worker processes; a crash stops the server");
+            tracing::warn!(
+                "untrusted input is processed without worker processes; a crash stops the server"
+            );
             Ok(state)
         }
     }
@@ -259,13 +290,17 @@ pub(crate) fn reload_on_hangup(state: &AppState, reload: Option<Reload>, tls: Op
                 }
                 None => {}
             }
-            let Some((Reload(read), admin)) = reload.as_ref().zip(admin.as_ref()) else { continue };
+            let Some((Reload(read), admin)) = reload.as_ref().zip(admin.as_ref()) else {
+                continue;
+            };
             match read() {
                 Ok(operators) => {
                     admin.set_access(operators);
                     tracing::info!("reloaded the operator token");
                 }
-                Err(error) => tracing::error!(error, "cannot reload settings; they stay as they are"),
+                Err(error) => {
+                    tracing::error!(error, "cannot reload settings; they stay as they are")
+                }
             }
         }
     });
@@ -304,7 +339,11 @@ fn remedy(cause: &io::Error) -> &'static str {
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
     // A server that starts again may use the address at once. On Windows the option would allow two servers.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
@@ -322,7 +361,12 @@ pub(crate) async fn bind(options: &ServeOptions) -> Result<(TcpListener, SocketA
         }
     }
     let listener = listener.map_err(|cause| {
-        let address = options.bind.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let address = options
+            .bind
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
         ServeError::Bind { address, cause }
     })?;
     let address = listener.local_addr()?;
@@ -335,7 +379,10 @@ pub(crate) fn located(state: AppState, address: SocketAddr, options: &ServeOptio
         Some(_) => (state.at_with_tls(address), "https"),
         None => (state.at(address), "http"),
     };
-    tracing::info!("listening on {scheme}://{address} (public URL: {})", state.link_base);
+    tracing::info!(
+        "listening on {scheme}://{address} (public URL: {})",
+        state.link_base
+    );
     state
 }
 
@@ -352,8 +399,14 @@ pub(crate) async fn accept_requests(
         stop_background.request();
         let _ = signal_sent.send(()); // the receiver lives as long as the server runs
     };
-    let serving =
-        serve_connections(listener, router, &options.proxies, &options.connections, options.tls.as_ref(), stop);
+    let serving = serve_connections(
+        listener,
+        router,
+        &options.proxies,
+        &options.connections,
+        options.tls.as_ref(),
+        stop,
+    );
     let grace_period = async {
         let _ = signal_received.await;
         tokio::time::sleep(GRACE_PERIOD).await;
@@ -371,7 +424,9 @@ pub(crate) async fn accept_requests(
 pub(crate) fn fill_caches(state: &AppState) {
     match state.sparql.engine.prepare_statistics() {
         Ok(()) => tracing::debug!("statistics of all graphs are cached"),
-        Err(error) => tracing::warn!(%error, "some statistics are not cached; queries for them are evaluated"),
+        Err(error) => {
+            tracing::warn!(%error, "some statistics are not cached; queries for them are evaluated")
+        }
     }
     if Titles::current(state).is_err() {
         tracing::warn!("cannot compute the list of datasets; the next request for it tries again");
@@ -383,12 +438,16 @@ pub(crate) fn fill_caches(state: &AppState) {
 /// # Errors
 /// If the thread cannot be started.
 pub fn on_stop_signal(act: impl Fn() + Send + 'static) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let listen = move || loop {
         runtime.block_on(stop_signal());
         act();
     };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(listen)?;
     Ok(())
 }
 

@@ -77,7 +77,9 @@ impl FromRequestParts<AppState> for Client {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
-        Ok(Self(state.proxies.client(&parts.headers, &parts.extensions)))
+        Ok(Self(
+            state.proxies.client(&parts.headers, &parts.extensions),
+        ))
     }
 }
 
@@ -145,7 +147,10 @@ impl AppState {
             listening: None,
             searcher,
             store,
-            permits: Arc::new(Permits::new(snippets.concurrent, snippets.concurrent.div_ceil(2))),
+            permits: Arc::new(Permits::new(
+                snippets.concurrent,
+                snippets.concurrent.div_ceil(2),
+            )),
             uploads: Arc::new(Permits::new(MAX_UPLOADS, MAX_UPLOADS_OF_CLIENT)),
             parses: Arc::new(Permits::new(MAX_PARSES, MAX_PARSES_OF_CLIENT)),
             downloads: Arc::new(Permits::new(MAX_DOWNLOADS, MAX_DOWNLOADS_OF_CLIENT)),
@@ -171,19 +176,29 @@ impl AppState {
     #[must_use]
     pub fn with_snippets(self, limits: SnippetLimits) -> Self {
         let permits = Permits::new(limits.concurrent, limits.concurrent.div_ceil(2));
-        Self { snippets: Arc::new(limits), permits: Arc::new(permits), ..self }
+        Self {
+            snippets: Arc::new(limits),
+            permits: Arc::new(permits),
+            ..self
+        }
     }
 
     /// Allows private networks for harvests and downloads that clients of the administration request. Default: none.
     #[must_use]
     pub fn with_private_networks(self, networks: &[IpNet]) -> Self {
-        Self { private_networks: networks.into(), ..self }
+        Self {
+            private_networks: networks.into(),
+            ..self
+        }
     }
 
     /// Sets the trusted proxies.
     #[must_use]
     pub fn with_proxies(self, proxies: Proxies) -> Self {
-        Self { proxies: Arc::new(proxies), ..self }
+        Self {
+            proxies: Arc::new(proxies),
+            ..self
+        }
     }
 
     /// Evaluates expensive SPARQL queries and parses files of others in worker processes. Without them this process does, and
@@ -192,20 +207,28 @@ impl AppState {
     /// # Errors
     /// If other processes cannot read the store.
     pub fn with_workers(mut self, workers: Workers) -> Result<Self, StoreError> {
-        self.sparql.engine = QueryEngine::with_workers(Arc::clone(&self.store), workers.queries.clone())?;
+        self.sparql.engine =
+            QueryEngine::with_workers(Arc::clone(&self.store), workers.queries.clone())?;
         self.workers = Some(workers);
         Ok(self.with_federation())
     }
 
     /// Returns the parser of catalogues and dumps: in worker processes if there are any.
     pub(crate) fn parser(&self) -> Parser {
-        self.workers.as_ref().map(|workers| workers.parser.clone()).unwrap_or_default()
+        self.workers
+            .as_ref()
+            .map(|workers| workers.parser.clone())
+            .unwrap_or_default()
     }
 
     /// Sets the public URL. Default: the base of the home; with the default base the address of the server.
     #[must_use]
     pub fn with_public_url(self, url: Option<PublicUrl>) -> Self {
-        Self { public_url: url, ..self }.with_links()
+        Self {
+            public_url: url,
+            ..self
+        }
+        .with_links()
     }
 
     fn with_links(mut self) -> Self {
@@ -223,20 +246,27 @@ impl AppState {
     /// Sets the address of the server. `SERVICE` patterns with this address are evaluated locally.
     #[must_use]
     pub fn at(self, address: SocketAddr) -> Self {
-        self.listening_at(Listening { address, has_tls: false })
+        self.listening_at(Listening {
+            address,
+            has_tls: false,
+        })
     }
 
     /// Sets the address of a server with TLS.
     #[must_use]
     pub fn at_with_tls(self, address: SocketAddr) -> Self {
-        self.listening_at(Listening { address, has_tls: true })
+        self.listening_at(Listening {
+            address,
+            has_tls: true,
+        })
     }
 
     fn listening_at(mut self, listening: Listening) -> Self {
         let (scheme, address) = (listening.scheme(), listening.address);
         self.addresses = vec![format!("{scheme}://{address}/")];
         if address.ip().is_loopback() {
-            self.addresses.push(format!("{scheme}://localhost:{}/", address.port()));
+            self.addresses
+                .push(format!("{scheme}://localhost:{}/", address.port()));
         }
         self.listening = Some(listening);
         self.with_links()
@@ -252,7 +282,9 @@ impl AppState {
     /// If true, only this machine can reach the server: it listens on a loopback address, and neither a proxy nor a public
     /// URL is configured.
     pub(crate) fn is_local_only(&self) -> bool {
-        let is_on_loopback = self.listening.is_some_and(|listening| listening.address.ip().is_loopback());
+        let is_on_loopback = self
+            .listening
+            .is_some_and(|listening| listening.address.ip().is_loopback());
         is_on_loopback && self.proxies.is_empty() && self.public_url.is_none()
     }
 
@@ -264,13 +296,19 @@ impl AppState {
     /// Sets name, description and publisher of the portal.
     #[must_use]
     pub fn with_portal(self, portal: Portal) -> Self {
-        Self { portal: Arc::new(PortalState::new(portal)), ..self }
+        Self {
+            portal: Arc::new(PortalState::new(portal)),
+            ..self
+        }
     }
 
     /// Sets the branding of the pages.
     #[must_use]
     pub fn with_branding(self, branding: Branding) -> Self {
-        Self { branding: Arc::new(branding), ..self }
+        Self {
+            branding: Arc::new(branding),
+            ..self
+        }
     }
 
     /// Sets the editor of the SPARQL page.
@@ -286,18 +324,27 @@ impl AppState {
     /// [`ServeError::Metrics`] if the metrics cannot be registered.
     pub fn with_operators(self, operators: Operators) -> Result<Self, ServeError> {
         let admin = AdminState::new(operators, Arc::default())?;
-        Ok(Self { admin: Some(Arc::new(admin)), ..self })
+        Ok(Self {
+            admin: Some(Arc::new(admin)),
+            ..self
+        })
     }
 
     /// Sets the access to storage, for the publication of snapshots.
     #[must_use]
     pub fn with_storage(self, storage: StorageOptions) -> Self {
-        Self { storage: Arc::new(storage), ..self }
+        Self {
+            storage: Arc::new(storage),
+            ..self
+        }
     }
 
     /// Sets the snapshot that is served.
     pub(crate) fn with_snapshot(self, snapshot: Arc<SnapshotHome>) -> Self {
-        Self { snapshot: Some(snapshot), ..self }
+        Self {
+            snapshot: Some(snapshot),
+            ..self
+        }
     }
 
     /// Takes over the address, the permits, the counters and the access rule of the state that this one replaces.
@@ -309,7 +356,10 @@ impl AppState {
             downloads: Arc::clone(&other.downloads),
             listening: other.listening,
             addresses: other.addresses.clone(),
-            admin: other.admin.as_ref().map(|admin| Arc::new(admin.for_other_home())),
+            admin: other
+                .admin
+                .as_ref()
+                .map(|admin| Arc::new(admin.for_other_home())),
             ..self
         };
         next.with_links()
@@ -319,25 +369,38 @@ impl AppState {
     /// model, or compares all datasets. Status 503 if there is none in time.
     pub(crate) async fn acquire_permit(&self, client: Client) -> Result<Permit, ApiError> {
         let span = tracing::info_span!(target: "traces", "wait for permit");
-        let permit = self.permits.acquire(client.0, self.snippets.permit_timeout).instrument(span).await;
+        let permit = self
+            .permits
+            .acquire(client.0, self.snippets.permit_timeout)
+            .instrument(span)
+            .await;
         permit.map_err(|exhausted| exhausted.error("expensive requests"))
     }
 
     /// Waits for a permit to receive an example. To be called before the body is read: bodies in memory are bounded.
     pub(crate) async fn acquire_upload_permit(&self, client: Client) -> Result<Permit, ApiError> {
-        let permit = self.uploads.acquire(client.0, self.snippets.permit_timeout).await;
+        let permit = self
+            .uploads
+            .acquire(client.0, self.snippets.permit_timeout)
+            .await;
         permit.map_err(|exhausted| exhausted.error("uploads"))
     }
 
     /// Waits for a permit to parse an example. It is not one of those for which searches wait.
     pub(crate) async fn acquire_parse_permit(&self, client: Client) -> Result<Permit, ApiError> {
-        let permit = self.parses.acquire(client.0, self.snippets.permit_timeout).await;
+        let permit = self
+            .parses
+            .acquire(client.0, self.snippets.permit_timeout)
+            .await;
         permit.map_err(|exhausted| exhausted.error("examples to parse"))
     }
 
     /// Waits for a permit to send a whole graph. Slow downloads take no permits of other work.
     pub(crate) async fn acquire_download_permit(&self, client: Client) -> Result<Permit, ApiError> {
-        let permit = self.downloads.acquire(client.0, self.snippets.permit_timeout).await;
+        let permit = self
+            .downloads
+            .acquire(client.0, self.snippets.permit_timeout)
+            .await;
         permit.map_err(|exhausted| exhausted.error("downloads of graphs"))
     }
 
@@ -351,9 +414,13 @@ impl AppState {
         let reads_graphs = request.explain || request.snippet != SnippetKind::Stored;
         let runs_model = request.model.is_none() && self.searcher.has_reranker();
         let compares = !request.examples.is_empty();
-        let model = request.model.map_or(self.searcher.model_name(), ModelKind::name);
+        let model = request
+            .model
+            .map_or(self.searcher.model_name(), ModelKind::name);
         let has_conditions = request.syntax == QuerySyntax::Interpreted
-            && parse_query(&request.query).iter().any(|part| part.form != PartForm::Word || part.excluded);
+            && parse_query(&request.query)
+                .iter()
+                .any(|part| part.form != PartForm::Word || part.excluded);
         let reads_positions = model == ModelKind::Fsdm.name() || has_conditions;
         if reads_graphs || runs_model || compares || reads_positions {
             self.acquire_permit(client).await.map(Some)
@@ -380,13 +447,27 @@ impl AppState {
     /// Returns the card of a dataset, or status 404, without a permit.
     pub(crate) async fn card(&self, id: &DatasetId) -> Result<Card, ApiError> {
         let id = id.clone();
-        self.work(move |state| state.searcher.catalog().card(&id)?.ok_or_else(|| ApiError::no_dataset(&id))).await
+        self.work(move |state| {
+            state
+                .searcher
+                .catalog()
+                .card(&id)?
+                .ok_or_else(|| ApiError::no_dataset(&id))
+        })
+        .await
     }
 
     /// Returns status 404 for an unknown dataset, without a permit.
     pub(crate) async fn check_dataset(&self, id: &DatasetId) -> Result<(), ApiError> {
         let id = id.clone();
-        self.work(move |state| if state.store.contains(&id)? { Ok(()) } else { Err(ApiError::no_dataset(&id)) }).await
+        self.work(move |state| {
+            if state.store.contains(&id)? {
+                Ok(())
+            } else {
+                Err(ApiError::no_dataset(&id))
+            }
+        })
+        .await
     }
 
     /// Runs work that computes or reads the disk on a thread for blocking work.

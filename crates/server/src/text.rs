@@ -41,6 +41,9 @@ mod tests {
 
     #[test]
     fn delimiters_are_percent_encoded() {
-        assert_eq!(uri("http://e.org/é?a=<b>&c=\"d\" e"), "http://e.org/%C3%A9?a=%3Cb%3E&c=%22d%22%20e");
+        assert_eq!(
+            uri("http://e.org/é?a=<b>&c=\"d\" e"),
+            "http://e.org/%C3%A9?a=%3Cb%3E&c=%22d%22%20e"
+        );
     }
 }

@@ -34,7 +34,9 @@ pub enum TlsError {
         cause: io::Error,
     },
     /// All users of the machine can access the key.
-    #[error("{path}: every user of this machine can access the key (mode {mode:03o}); run `chmod 600 {path}`")]
+    #[error(
+        "{path}: every user of this machine can access the key (mode {mode:03o}); run `chmod 600 {path}`"
+    )]
     PublicKeyFile {
         /// The file.
         path: PathBuf,
@@ -87,11 +89,18 @@ impl Tls {
     pub fn open(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
         let pair = CurrentPair::open(certificate, key)?;
         let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        let builder = builder.with_safe_default_protocol_versions().map_err(|error| pair.unusable(&error))?;
+        let builder = builder
+            .with_safe_default_protocol_versions()
+            .map_err(|error| pair.unusable(&error))?;
         let pair = Arc::new(pair);
-        let mut config = builder.with_no_client_auth().with_cert_resolver(Arc::<CurrentPair>::clone(&pair));
+        let mut config = builder
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::<CurrentPair>::clone(&pair));
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { pair, config: Arc::new(config) })
+        Ok(Self {
+            pair,
+            config: Arc::new(config),
+        })
     }
 
     /// Reads the files again. If that fails, the previous pair stays in use.
@@ -100,7 +109,11 @@ impl Tls {
     /// See [`TlsError`].
     pub fn reload(&self) -> Result<(), TlsError> {
         let read = read_pair(&self.pair.certificate, &self.pair.key)?;
-        *self.pair.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(read);
+        *self
+            .pair
+            .current
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(read);
         Ok(())
     }
 
@@ -120,7 +133,11 @@ struct CurrentPair {
 impl CurrentPair {
     fn open(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
         let current = RwLock::new(Arc::new(read_pair(certificate, key)?));
-        Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), current })
+        Ok(Self {
+            certificate: certificate.to_owned(),
+            key: key.to_owned(),
+            current,
+        })
     }
 
     fn unusable(&self, error: &rustls::Error) -> TlsError {
@@ -130,34 +147,50 @@ impl CurrentPair {
 
 impl ResolvesServerCert for CurrentPair {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+        Some(Arc::clone(
+            &self.current.read().unwrap_or_else(PoisonError::into_inner),
+        ))
     }
 }
 
 fn read_pair(certificate: &Path, key: &Path) -> Result<CertifiedKey, TlsError> {
     let chain = read_certificates(certificate)?;
     let private_key = read_key(key)?;
-    CertifiedKey::from_der(chain, private_key, &ring::default_provider()).map_err(|error| match error {
-        rustls::Error::InconsistentKeys(_) => {
-            TlsError::OtherKey { certificate: certificate.to_owned(), key: key.to_owned() }
+    CertifiedKey::from_der(chain, private_key, &ring::default_provider()).map_err(|error| {
+        match error {
+            rustls::Error::InconsistentKeys(_) => TlsError::OtherKey {
+                certificate: certificate.to_owned(),
+                key: key.to_owned(),
+            },
+            error => unusable(certificate, key, &error),
         }
-        error => unusable(certificate, key, &error),
     })
 }
 
 fn unusable(certificate: &Path, key: &Path, error: &rustls::Error) -> TlsError {
-    TlsError::Unusable { certificate: certificate.to_owned(), key: key.to_owned(), reason: error.to_string() }
+    TlsError::Unusable {
+        certificate: certificate.to_owned(),
+        key: key.to_owned(),
+        reason: error.to_string(),
+    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
-    fs::read(path).map_err(|cause| TlsError::Unreadable { path: path.to_owned(), cause })
+    fs::read(path).map_err(|cause| TlsError::Unreadable {
+        path: path.to_owned(),
+        cause,
+    })
 }
 
 fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let text = read(path)?;
     let chain: Result<Vec<_>, pem::Error> = CertificateDer::pem_slice_iter(&text).collect();
     let chain = chain.map_err(|error| invalid_pem(path, &error))?;
-    if chain.is_empty() { Err(TlsError::NoCertificate(path.to_owned())) } else { Ok(chain) }
+    if chain.is_empty() {
+        Err(TlsError::NoCertificate(path.to_owned()))
+    } else {
+        Ok(chain)
+    }
 }
 
 fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
@@ -173,9 +206,19 @@ fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 #[cfg(unix)]
 fn check_permissions(path: &Path) -> Result<(), TlsError> {
     use std::os::unix::fs::MetadataExt;
-    let metadata = fs::metadata(path).map_err(|cause| TlsError::Unreadable { path: path.to_owned(), cause })?;
+    let metadata = fs::metadata(path).map_err(|cause| TlsError::Unreadable {
+        path: path.to_owned(),
+        cause,
+    })?;
     let mode = metadata.mode() & 0o777;
-    if mode & 0o007 == 0 { Ok(()) } else { Err(TlsError::PublicKeyFile { path: path.to_owned(), mode }) }
+    if mode & 0o007 == 0 {
+        Ok(())
+    } else {
+        Err(TlsError::PublicKeyFile {
+            path: path.to_owned(),
+            mode,
+        })
+    }
 }
 
 #[cfg(not(unix))]
@@ -184,7 +227,10 @@ fn check_permissions(_: &Path) -> Result<(), TlsError> {
 }
 
 fn invalid_pem(path: &Path, error: &pem::Error) -> TlsError {
-    TlsError::InvalidPem { path: path.to_owned(), reason: error.to_string() }
+    TlsError::InvalidPem {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -202,17 +248,24 @@ pub(crate) mod tests {
         pub(crate) fn new() -> Self {
             let folder = tempfile::tempdir().expect("a folder");
             let certificate = write_pair(folder.path());
-            Self { folder, certificate }
+            Self {
+                folder,
+                certificate,
+            }
         }
 
         pub(crate) fn tls(&self) -> Result<Tls, TlsError> {
-            Tls::open(&self.folder.path().join("certificate.pem"), &self.folder.path().join("key.pem"))
+            Tls::open(
+                &self.folder.path().join("certificate.pem"),
+                &self.folder.path().join("key.pem"),
+            )
         }
     }
 
     /// Writes a new certificate with its key, and returns the certificate.
     pub(crate) fn write_pair(folder: &Path) -> CertificateDer<'static> {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+        let made =
+            rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
         fs::write(folder.join("certificate.pem"), made.cert.pem()).expect("written");
         write_key(&folder.join("key.pem"), &made.signing_key.serialize_pem());
         made.cert.der().clone()
@@ -221,7 +274,8 @@ pub(crate) mod tests {
     fn write_key(path: &Path, text: &str) {
         fs::write(path, text).expect("written");
         #[cfg(unix)]
-        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("private");
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .expect("private");
     }
 
     fn served(tls: &Tls) -> CertificateDer<'static> {
@@ -232,34 +286,75 @@ pub(crate) mod tests {
     fn wrong_files_are_named_with_the_reason() {
         let files = TestFiles::new();
         let message = || files.tls().expect_err("an error").to_string();
-        let (certificate, key) = (files.folder.path().join("certificate.pem"), files.folder.path().join("key.pem"));
-        let (certificate_text, key_text) =
-            (fs::read_to_string(&certificate).expect("text"), fs::read_to_string(&key).expect("text"));
+        let (certificate, key) = (
+            files.folder.path().join("certificate.pem"),
+            files.folder.path().join("key.pem"),
+        );
+        let (certificate_text, key_text) = (
+            fs::read_to_string(&certificate).expect("text"),
+            fs::read_to_string(&key).expect("text"),
+        );
 
         let other = TestFiles::new();
         fs::copy(other.folder.path().join("key.pem"), &key).expect("copied");
-        assert!(message().contains("key.pem does not match the first certificate in"), "{}", message());
+        assert!(
+            message().contains("key.pem does not match the first certificate in"),
+            "{}",
+            message()
+        );
         write_key(&key, &certificate_text);
-        assert!(message().contains("key.pem contains no private key"), "{}", message());
-        write_key(&key, "-----BEGIN PRIVATE KEY-----\n!\n-----END PRIVATE KEY-----\n");
-        assert!(message().contains("key.pem is not a valid PEM file"), "{}", message());
+        assert!(
+            message().contains("key.pem contains no private key"),
+            "{}",
+            message()
+        );
+        write_key(
+            &key,
+            "-----BEGIN PRIVATE KEY-----\n!\n-----END PRIVATE KEY-----\n",
+        );
+        assert!(
+            message().contains("key.pem is not a valid PEM file"),
+            "{}",
+            message()
+        );
         fs::remove_file(&key).expect("removed");
-        assert!(message().starts_with("cannot read ") && message().contains("key.pem"), "{}", message());
+        assert!(
+            message().starts_with("cannot read ") && message().contains("key.pem"),
+            "{}",
+            message()
+        );
 
         write_key(&key, &key_text);
         fs::write(&certificate, &key_text).expect("written");
-        assert!(message().contains("certificate.pem contains no certificate"), "{}", message());
+        assert!(
+            message().contains("certificate.pem contains no certificate"),
+            "{}",
+            message()
+        );
         fs::remove_file(&certificate).expect("removed");
-        assert!(message().starts_with("cannot read ") && message().contains("certificate.pem"), "{}", message());
+        assert!(
+            message().starts_with("cannot read ") && message().contains("certificate.pem"),
+            "{}",
+            message()
+        );
 
         fs::write(&certificate, &certificate_text).expect("written");
         #[cfg(unix)]
         {
-            fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("public");
-            assert!(message().contains("every user of this machine can access the key (mode 644)"), "{}", message());
-            fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o640)).expect("for a group");
+            fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644))
+                .expect("public");
+            assert!(
+                message().contains("every user of this machine can access the key (mode 644)"),
+                "{}",
+                message()
+            );
+            fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o640))
+                .expect("for a group");
         }
-        assert_eq!(served(&files.tls().expect("valid files")), files.certificate);
+        assert_eq!(
+            served(&files.tls().expect("valid files")),
+            files.certificate
+        );
     }
 
     #[test]

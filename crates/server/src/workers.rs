@@ -80,7 +80,11 @@ impl Workers {
         for missing in queries.missing_protections() {
             tracing::warn!("worker processes lack a protection: {missing}");
         }
-        Ok(Self { queries, examples, parser: Parser::in_workers(home, options) })
+        Ok(Self {
+            queries,
+            examples,
+            parser: Parser::in_workers(home, options),
+        })
     }
 }
 
@@ -113,7 +117,13 @@ fn pool_options(home: &Path, role: WorkerRole, options: &WorkerOptions) -> PoolO
         file_bytes: 0,
     };
     let program = options.program.clone();
-    PoolOptions { program, arguments, limits, idle: IDLE_WORKERS, tasks: TASKS_OF_WORKER }
+    PoolOptions {
+        program,
+        arguments,
+        limits,
+        idle: IDLE_WORKERS,
+        tasks: TASKS_OF_WORKER,
+    }
 }
 
 /// Runs this process as a worker until its standard input ends. `limits` is the last argument of the command line.

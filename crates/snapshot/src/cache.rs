@@ -98,17 +98,29 @@ impl SnapshotCache {
     pub fn open(folder: &Path, remote: RemoteSnapshots) -> Result<Self, SnapshotError> {
         create_private_folder(folder).map_err(EngineError::from)?;
         let path = folder.join(LOCK);
-        let lock = File::options().create(true).truncate(false).write(true).open(&path);
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path);
         let lock = lock.map_err(SnapshotError::io(&path))?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(SnapshotError::CacheInUse(folder.to_owned())),
+            Err(TryLockError::WouldBlock) => {
+                return Err(SnapshotError::CacheInUse(folder.to_owned()));
+            }
             Err(TryLockError::Error(cause)) => return Err(SnapshotError::Io { path, cause }),
         }
         remove_folder(&folder.join(HOMES))?;
         // Workers open files of a home by absolute paths.
         let folder = folder.canonicalize().map_err(SnapshotError::io(folder))?;
-        Ok(Self { folder, remote, verified: BTreeSet::new(), homes: 0, _lock: lock })
+        Ok(Self {
+            folder,
+            remote,
+            verified: BTreeSet::new(),
+            homes: 0,
+            _lock: lock,
+        })
     }
 
     /// Returns the location of the snapshots.
@@ -122,14 +134,19 @@ impl SnapshotCache {
     ///
     /// # Errors
     /// [`SnapshotError::Damaged`] if a content is missing or has another checksum; errors of storage and disk.
-    pub fn fetch(&mut self, served: Option<&SnapshotHome>) -> Result<Option<SnapshotHome>, SnapshotError> {
+    pub fn fetch(
+        &mut self,
+        served: Option<&SnapshotHome>,
+    ) -> Result<Option<SnapshotHome>, SnapshotError> {
         // A list of the served snapshot and the newer ones is short.
         let after = served.map_or(0, |home| home.number.saturating_sub(1));
         let latest = match self.remote.latest(after)? {
             None if after > 0 => self.remote.latest(0)?,
             latest => latest,
         };
-        let Some((number, record)) = latest else { return Ok(None) };
+        let Some((number, record)) = latest else {
+            return Ok(None);
+        };
         if served.is_some_and(|home| home.number == number && home.record == record) {
             return Ok(None);
         }
@@ -143,7 +160,9 @@ impl SnapshotCache {
     pub fn fetch_first(&mut self) -> Result<SnapshotHome, SnapshotError> {
         match self.fetch(None) {
             Ok(Some(home)) => Ok(home),
-            Ok(None) => Err(SnapshotError::Missing { location: self.location().to_owned() }),
+            Ok(None) => Err(SnapshotError::Missing {
+                location: self.location().to_owned(),
+            }),
             Err(error) => match self.current() {
                 Ok(Some(Current { number, record, .. })) => {
                     tracing::error!(%error, "cannot fetch the last snapshot; starting with snapshot {number} of the cache");
@@ -159,14 +178,21 @@ impl SnapshotCache {
     /// # Errors
     /// If a file cannot be written or deleted.
     pub fn keep_only(&mut self, home: &SnapshotHome) -> Result<(), SnapshotError> {
-        let current =
-            Current { location: self.location().to_owned(), number: home.number, record: home.record.clone() };
+        let current = Current {
+            location: self.location().to_owned(),
+            number: home.number,
+            record: home.record.clone(),
+        };
         let body = serde_json::to_vec(&current).map_err(EngineError::from)?;
         write_checked(&self.folder.join(CURRENT), &body).map_err(EngineError::from)?;
         let objects = self.folder.join(OBJECTS);
         for folder in entries(&objects)? {
             for path in entries(&folder)? {
-                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let name = path
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
                 if !home.objects.contains(&name) {
                     fs::remove_file(&path).map_err(SnapshotError::io(&path))?;
                     self.verified.remove(&name);
@@ -184,20 +210,37 @@ impl SnapshotCache {
     }
 
     /// Makes the home of a snapshot: fetches what is missing, and links it.
-    fn make_home(&mut self, number: u64, record: SnapshotRecord) -> Result<SnapshotHome, SnapshotError> {
+    fn make_home(
+        &mut self,
+        number: u64,
+        record: SnapshotRecord,
+    ) -> Result<SnapshotHome, SnapshotError> {
         let manifest = self.manifest(&record.manifest)?;
-        let mut wanted: BTreeMap<String, u64> =
-            manifest.files.values().map(|file| (file.sha256.clone(), file.bytes)).collect();
+        let mut wanted: BTreeMap<String, u64> = manifest
+            .files
+            .values()
+            .map(|file| (file.sha256.clone(), file.bytes))
+            .collect();
         let mut objects: BTreeSet<String> = wanted.keys().cloned().collect();
         objects.insert(record.manifest.clone());
         // Another program may have deleted files of the cache.
-        wanted.retain(|sha256, _| !self.verified.contains(sha256) || !self.folder.join(object_name(sha256)).exists());
+        wanted.retain(|sha256, _| {
+            !self.verified.contains(sha256) || !self.folder.join(object_name(sha256)).exists()
+        });
         self.fetch_objects(wanted)?;
         self.homes += 1;
-        let path = self.folder.join(HOMES).join(format!("{number}-{}", self.homes));
+        let path = self
+            .folder
+            .join(HOMES)
+            .join(format!("{number}-{}", self.homes));
         remove_folder(&path)?;
         // From here on the folder is deleted if an error follows.
-        let home = SnapshotHome { number, record, path, objects };
+        let home = SnapshotHome {
+            number,
+            record,
+            path,
+            objects,
+        };
         self.link(&manifest, &home.path)?;
         Ok(home)
     }
@@ -264,16 +307,27 @@ impl SnapshotCache {
 }
 
 /// Makes sure that a file of the cache has the content with a hash.
-async fn fetch_object(storage: &Storage, sha256: &str, bytes: u64, path: &Path) -> Result<(), SnapshotError> {
+async fn fetch_object(
+    storage: &Storage,
+    sha256: &str,
+    bytes: u64,
+    path: &Path,
+) -> Result<(), SnapshotError> {
     match File::open(path) {
         Ok(mut file) => {
-            if hash_file(&mut file).map_err(SnapshotError::io(path))? == (bytes, sha256.to_owned()) {
+            if hash_file(&mut file).map_err(SnapshotError::io(path))? == (bytes, sha256.to_owned())
+            {
                 return Ok(());
             }
             tracing::warn!("{} is damaged; it is downloaded again", path.display());
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(cause) => return Err(SnapshotError::Io { path: path.to_owned(), cause }),
+        Err(cause) => {
+            return Err(SnapshotError::Io {
+                path: path.to_owned(),
+                cause,
+            });
+        }
     }
     let temporary = path.with_extension("part");
     if let Err(error) = storage.download(sha256, bytes, &temporary).await {
@@ -290,9 +344,10 @@ fn create_folder(path: &Path) -> Result<(), SnapshotError> {
 /// Deletes a folder, if it exists.
 fn remove_folder(path: &Path) -> Result<(), SnapshotError> {
     match fs::remove_dir_all(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-            Err(SnapshotError::Io { path: path.to_owned(), cause })
-        }
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(SnapshotError::Io {
+            path: path.to_owned(),
+            cause,
+        }),
         _ => Ok(()),
     }
 }
@@ -302,7 +357,12 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => return Err(SnapshotError::Io { path: folder.to_owned(), cause }),
+        Err(cause) => {
+            return Err(SnapshotError::Io {
+                path: folder.to_owned(),
+                cause,
+            });
+        }
     };
     let paths: io::Result<Vec<PathBuf>> = entries.map(|entry| Ok(entry?.path())).collect();
     paths.map_err(SnapshotError::io(folder))

@@ -13,7 +13,9 @@ pub enum SnapshotError {
     #[error(transparent)]
     Location(#[from] InvalidLocation),
     /// A request to the storage failed.
-    #[error("{location}: cannot {action}: {cause}; check the address, the AWS_* variables and the permissions")]
+    #[error(
+        "{location}: cannot {action}: {cause}; check the address, the AWS_* variables and the permissions"
+    )]
     Storage {
         /// The location of the snapshots.
         location: String,
@@ -23,7 +25,9 @@ pub enum SnapshotError {
         cause: Box<object_store::Error>,
     },
     /// The location has no snapshot.
-    #[error("{location}: there is no snapshot; run `lodeseek publish {location}` where the collection is")]
+    #[error(
+        "{location}: there is no snapshot; run `lodeseek publish {location}` where the collection is"
+    )]
     Missing {
         /// The location of the snapshots.
         location: String,
@@ -44,7 +48,9 @@ pub enum SnapshotError {
         reason: String,
     },
     /// Another process published meanwhile.
-    #[error("{location}: another process published snapshot {number} meanwhile; run `lodeseek publish` again")]
+    #[error(
+        "{location}: another process published snapshot {number} meanwhile; run `lodeseek publish` again"
+    )]
     Conflict {
         /// The location of the snapshots.
         location: String,
@@ -52,7 +58,9 @@ pub enum SnapshotError {
         number: u64,
     },
     /// The snapshot is of another version of the program.
-    #[error("{location}: {key} has another format; read it with the version of lodeseek that published it")]
+    #[error(
+        "{location}: {key} has another format; read it with the version of lodeseek that published it"
+    )]
     OtherVersion {
         /// The location of the snapshots.
         location: String,
@@ -77,6 +85,9 @@ pub enum SnapshotError {
 
 impl SnapshotError {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |cause| Self::Io { path: path.to_owned(), cause }
+        move |cause| Self::Io {
+            path: path.to_owned(),
+            cause,
+        }
     }
 }

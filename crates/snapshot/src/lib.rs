@@ -28,4 +28,6 @@ pub use cache::{SnapshotCache, SnapshotHome};
 pub use error::SnapshotError;
 pub use objects::{Fetched, RemoteFiles, StoredObject};
 pub use publish::{PublishReport, Retention, publish};
-pub use remote::{InvalidLocation, RemoteSnapshots, SnapshotLocation, SnapshotRecord, StorageOptions};
+pub use remote::{
+    InvalidLocation, RemoteSnapshots, SnapshotLocation, SnapshotRecord, StorageOptions,
+};

@@ -8,7 +8,11 @@ use std::path::{Component, Path};
 
 /// Returns the hash in hexadecimal digits.
 pub(crate) fn hex(hasher: Sha256) -> String {
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hasher
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Returns the size in bytes and the SHA-256 of a file from its current position.
@@ -18,5 +22,8 @@ pub(crate) fn hash_file(file: &mut File) -> io::Result<(u64, String)> {
 
 /// Returns true if a path of a manifest stays below the home.
 pub(crate) fn is_relative(path: &str) -> bool {
-    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+    !path.is_empty()
+        && Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
 }

@@ -36,8 +36,10 @@ impl RemoteSnapshots {
     pub fn store_file(&self, path: &Path) -> Result<StoredObject, SnapshotError> {
         let mut file = File::open(path).map_err(SnapshotError::io(path))?;
         let (bytes, sha256) = hash_file(&mut file).map_err(SnapshotError::io(path))?;
-        file.seek(SeekFrom::Start(0)).map_err(SnapshotError::io(path))?;
-        self.runtime.block_on(self.storage.upload(file, bytes, &sha256))?;
+        file.seek(SeekFrom::Start(0))
+            .map_err(SnapshotError::io(path))?;
+        self.runtime
+            .block_on(self.storage.upload(file, bytes, &sha256))?;
         Ok(StoredObject { sha256, bytes })
     }
 
@@ -48,8 +50,13 @@ impl RemoteSnapshots {
     pub fn fetch_objects(&self, objects: &[(StoredObject, PathBuf)]) -> Result<(), SnapshotError> {
         self.runtime.block_on(async {
             let downloads = futures_util::stream::iter(objects);
-            let downloads = downloads.map(|(object, path)| self.storage.download(&object.sha256, object.bytes, path));
-            downloads.buffer_unordered(CONCURRENT_DOWNLOADS).try_collect::<Vec<()>>().await.map(drop)
+            let downloads = downloads
+                .map(|(object, path)| self.storage.download(&object.sha256, object.bytes, path));
+            downloads
+                .buffer_unordered(CONCURRENT_DOWNLOADS)
+                .try_collect::<Vec<()>>()
+                .await
+                .map(drop)
         })
     }
 }
@@ -77,9 +84,16 @@ impl RemoteFiles {
     /// # Errors
     /// If the threads of the client cannot be started.
     pub fn new(options: StorageOptions) -> Result<Self, SnapshotError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build();
         let runtime = runtime.map_err(SnapshotError::io(Path::new("object storage")))?;
-        Ok(Self { options, runtime, stores: Mutex::default() })
+        Ok(Self {
+            options,
+            runtime,
+            stores: Mutex::default(),
+        })
     }
 
     /// Copies a file. Its size and SHA-256 are computed on the way.
@@ -89,7 +103,8 @@ impl RemoteFiles {
     pub fn fetch(&self, address: &str, to: &Path) -> Result<Fetched, SnapshotError> {
         let location: SnapshotLocation = address.parse()?;
         let failed = |cause| storage_error(address, "read the file", cause);
-        let key = Key::from_url_path(location.url().path()).map_err(|error| location.invalid(&error))?;
+        let key =
+            Key::from_url_path(location.url().path()).map_err(|error| location.invalid(&error))?;
         let store = self.store(&location).map_err(failed)?;
         self.runtime.block_on(async {
             let result = match store.get(&key).await {
@@ -106,7 +121,10 @@ impl RemoteFiles {
                 bytes += chunk.len() as u64;
                 file.write_all(&chunk).map_err(SnapshotError::io(to))?;
             }
-            Ok(Fetched::Copied(StoredObject { sha256: hex(hasher), bytes }))
+            Ok(Fetched::Copied(StoredObject {
+                sha256: hex(hasher),
+                bytes,
+            }))
         })
     }
 

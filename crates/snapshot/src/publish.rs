@@ -97,7 +97,14 @@ pub fn publish(
         files: 0,
         bytes: 0,
     };
-    let manifest = copy_home(store, CopyPurpose::Publication, previous.as_ref(), &mut sink, now, on_progress)?;
+    let manifest = copy_home(
+        store,
+        CopyPurpose::Publication,
+        previous.as_ref(),
+        &mut sink,
+        now,
+        on_progress,
+    )?;
     sink.wait_for_uploads()?;
     let unchanged = previous.is_some_and(|previous| has_same_content(&previous, &manifest));
     let snapshot = if unchanged { number } else { number + 1 };
@@ -126,7 +133,9 @@ pub fn publish(
 fn has_same_content(one: &HomeManifest, other: &HomeManifest) -> bool {
     let names = |manifest: &HomeManifest| {
         let files = manifest.files.iter();
-        files.map(|(name, file)| (name.clone(), file.sha256.clone())).collect::<Vec<_>>()
+        files
+            .map(|(name, file)| (name.clone(), file.sha256.clone()))
+            .collect::<Vec<_>>()
     };
     one.base == other.base && names(one) == names(other)
 }
@@ -180,11 +189,19 @@ impl ContentSink for UploadSink<'_> {
         while let Some(done) = self.uploads.try_join_next() {
             outcome(done)?;
         }
-        file.seek(SeekFrom::Start(0)).map_err(SnapshotError::io(path))?;
+        file.seek(SeekFrom::Start(0))
+            .map_err(SnapshotError::io(path))?;
         // The permits bound memory and the number of open files.
         let permits = Arc::clone(&self.permits);
-        let count = if bytes > PART_BYTES as u64 { PERMITS_OF_LARGE } else { 1 };
-        let permit = self.remote.runtime.block_on(permits.acquire_many_owned(count));
+        let count = if bytes > PART_BYTES as u64 {
+            PERMITS_OF_LARGE
+        } else {
+            1
+        };
+        let permit = self
+            .remote
+            .runtime
+            .block_on(permits.acquire_many_owned(count));
         let (storage, hash) = (Arc::clone(&self.remote.storage), sha256.clone());
         let upload = async move {
             let _permit = permit;

@@ -9,7 +9,8 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
 use object_store::{
-    Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig, WriteMultipart,
+    Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
+    WriteMultipart,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -51,7 +52,9 @@ pub struct SnapshotLocation(Url);
 
 /// A text is no location of snapshots.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{text:?} is no location of snapshots: {reason}; supported: s3://BUCKET/PREFIX, file:///FOLDER")]
+#[error(
+    "{text:?} is no location of snapshots: {reason}; supported: s3://BUCKET/PREFIX, file:///FOLDER"
+)]
 pub struct InvalidLocation {
     text: String,
     reason: String,
@@ -61,9 +64,13 @@ impl FromStr for SnapshotLocation {
     type Err = InvalidLocation;
 
     fn from_str(text: &str) -> Result<Self, InvalidLocation> {
-        let invalid = |reason: &str| InvalidLocation { text: text.to_owned(), reason: reason.to_owned() };
+        let invalid = |reason: &str| InvalidLocation {
+            text: text.to_owned(),
+            reason: reason.to_owned(),
+        };
         let url = Url::parse(text).map_err(|error| invalid(&error.to_string()))?;
-        let has_extras = url.query().is_some() || url.fragment().is_some() || !url.username().is_empty();
+        let has_extras =
+            url.query().is_some() || url.fragment().is_some() || !url.username().is_empty();
         match url.scheme() {
             _ if has_extras => Err(invalid("it has a user, a query or a fragment")),
             "s3" if url.host_str().is_none_or(str::is_empty) => Err(invalid("it has no bucket")),
@@ -84,7 +91,10 @@ impl SnapshotLocation {
 
     /// Returns the error of a location that the storage cannot have.
     pub(crate) fn invalid(&self, reason: &impl ToString) -> InvalidLocation {
-        InvalidLocation { text: self.0.to_string(), reason: reason.to_string() }
+        InvalidLocation {
+            text: self.0.to_string(),
+            reason: reason.to_string(),
+        }
     }
 }
 
@@ -116,7 +126,10 @@ impl StorageOptions {
     /// Returns true if the configured endpoint is a plain HTTP address.
     fn has_http_endpoint(&self) -> bool {
         self.0.iter().any(|(key, value)| {
-            matches!(key, AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint) && value.starts_with("http://")
+            matches!(
+                key,
+                AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint
+            ) && value.starts_with("http://")
         })
     }
 }
@@ -159,7 +172,9 @@ pub struct RemoteSnapshots {
 
 impl fmt::Debug for RemoteSnapshots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RemoteSnapshots").field("location", &self.storage.location).finish_non_exhaustive()
+        f.debug_struct("RemoteSnapshots")
+            .field("location", &self.storage.location)
+            .finish_non_exhaustive()
     }
 }
 
@@ -168,7 +183,10 @@ impl RemoteSnapshots {
     ///
     /// # Errors
     /// If the options are not valid.
-    pub fn open(location: &SnapshotLocation, options: &StorageOptions) -> Result<Self, SnapshotError> {
+    pub fn open(
+        location: &SnapshotLocation,
+        options: &StorageOptions,
+    ) -> Result<Self, SnapshotError> {
         let name = location.to_string();
         let failed = |cause| storage_error(&name, "open the storage", cause);
         let store: Arc<dyn ObjectStore> = match location.0.scheme() {
@@ -184,9 +202,19 @@ impl RemoteSnapshots {
         prefix: Key,
         location: String,
     ) -> Result<Self, SnapshotError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build();
         let runtime = runtime.map_err(SnapshotError::io(Path::new(&location)))?;
-        Ok(Self { storage: Arc::new(Storage { store, prefix, location }), runtime })
+        Ok(Self {
+            storage: Arc::new(Storage {
+                store,
+                prefix,
+                location,
+            }),
+            runtime,
+        })
     }
 
     /// Returns the location, for messages.
@@ -202,7 +230,9 @@ impl RemoteSnapshots {
     pub fn latest(&self, after: u64) -> Result<Option<(u64, SnapshotRecord)>, SnapshotError> {
         let storage = &self.storage;
         self.runtime.block_on(async {
-            let Some(number) = storage.numbers(after).await?.pop() else { return Ok(None) };
+            let Some(number) = storage.numbers(after).await?.pop() else {
+                return Ok(None);
+            };
             let record = storage.record(number).await?;
             Ok(Some((number, record)))
         })
@@ -213,7 +243,8 @@ impl RemoteSnapshots {
     /// # Errors
     /// If it is missing or damaged.
     pub fn manifest(&self, sha256: &str) -> Result<HomeManifest, SnapshotError> {
-        self.storage.parse_manifest(sha256, &self.manifest_body(sha256)?)
+        self.storage
+            .parse_manifest(sha256, &self.manifest_body(sha256)?)
     }
 
     /// Returns the bytes of a manifest, which have this hash.
@@ -237,7 +268,10 @@ impl RemoteSnapshots {
     /// Returns the sizes of all objects by SHA-256.
     pub(crate) fn objects(&self) -> Result<BTreeMap<String, u64>, SnapshotError> {
         let objects = self.runtime.block_on(self.storage.objects())?;
-        Ok(objects.into_iter().map(|(sha256, object)| (sha256, object.size)).collect())
+        Ok(objects
+            .into_iter()
+            .map(|(sha256, object)| (sha256, object.size))
+            .collect())
     }
 }
 
@@ -250,7 +284,10 @@ impl Storage {
             format: u32,
         }
         if serde_json::from_slice::<Format>(&body).is_ok_and(|one| one.format != FORMAT) {
-            return Err(SnapshotError::OtherVersion { location: self.location.clone(), key });
+            return Err(SnapshotError::OtherVersion {
+                location: self.location.clone(),
+                key,
+            });
         }
         let record: SnapshotRecord =
             serde_json::from_slice(&body).map_err(|error| self.damaged(&key, error.to_string()))?;
@@ -264,13 +301,21 @@ impl Storage {
     async fn read(&self, key: &str, limit: u64) -> Result<Vec<u8>, SnapshotError> {
         let action = format!("read {key}");
         let result = match self.store.get(&self.key(key)).await {
-            Err(Error::NotFound { .. }) => return Err(self.damaged(key, "it is missing".to_owned())),
+            Err(Error::NotFound { .. }) => {
+                return Err(self.damaged(key, "it is missing".to_owned()));
+            }
             result => result.map_err(|cause| self.error(&action, cause))?,
         };
         if result.meta.size > limit {
-            return Err(self.damaged(key, format!("it has {} bytes; the limit is {limit}", result.meta.size)));
+            return Err(self.damaged(
+                key,
+                format!("it has {} bytes; the limit is {limit}", result.meta.size),
+            ));
         }
-        let bytes = result.bytes().await.map_err(|cause| self.error(&action, cause))?;
+        let bytes = result
+            .bytes()
+            .await
+            .map_err(|cause| self.error(&action, cause))?;
         Ok(bytes.to_vec())
     }
 
@@ -285,12 +330,19 @@ impl Storage {
     }
 
     /// Parses a manifest, and checks its format and its paths.
-    pub(crate) fn parse_manifest(&self, sha256: &str, body: &[u8]) -> Result<HomeManifest, SnapshotError> {
+    pub(crate) fn parse_manifest(
+        &self,
+        sha256: &str,
+        body: &[u8],
+    ) -> Result<HomeManifest, SnapshotError> {
         let key = object_name(sha256);
         let manifest: HomeManifest =
             serde_json::from_slice(body).map_err(|error| self.damaged(&key, error.to_string()))?;
         if manifest.format != HomeManifest::FORMAT {
-            return Err(SnapshotError::OtherVersion { location: self.location.clone(), key });
+            return Err(SnapshotError::OtherVersion {
+                location: self.location.clone(),
+                key,
+            });
         }
         for (path, file) in &manifest.files {
             let is_own = path == SETTINGS || path == HOME_LOCK; // a replica writes these files itself
@@ -305,7 +357,10 @@ impl Storage {
         let body = json(manifest)?;
         let sha256 = hex(Sha256::new_with_prefix(&body));
         let key = object_name(&sha256);
-        let written = self.store.put(&self.key(&key), PutPayload::from(body)).await;
+        let written = self
+            .store
+            .put(&self.key(&key), PutPayload::from(body))
+            .await;
         written.map_err(|cause| self.error(&format!("write {key}"), cause))?;
         let record = SnapshotRecord {
             format: FORMAT,
@@ -315,15 +370,25 @@ impl Storage {
             bytes: manifest.bytes(),
         };
         let name = format!("{SNAPSHOTS}/{}", record_name(number));
-        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        match self.store.put_opts(&self.key(&name), PutPayload::from(json(&record)?), options).await {
+        let options = PutOptions {
+            mode: PutMode::Create,
+            ..PutOptions::default()
+        };
+        match self
+            .store
+            .put_opts(&self.key(&name), PutPayload::from(json(&record)?), options)
+            .await
+        {
             Ok(_) => Ok(()),
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {
                 // A repeated request finds the record that the first one wrote.
                 if self.record(number).await? == record {
                     return Ok(());
                 }
-                Err(SnapshotError::Conflict { location: self.location.clone(), number })
+                Err(SnapshotError::Conflict {
+                    location: self.location.clone(),
+                    number,
+                })
             }
             Err(cause) => Err(self.error(&format!("write {name}"), cause)),
         }
@@ -331,9 +396,15 @@ impl Storage {
 
     /// Returns the objects by SHA-256.
     async fn objects(&self) -> Result<BTreeMap<String, ObjectMeta>, SnapshotError> {
-        let listed = self.store.list(Some(&self.key(OBJECTS))).try_collect::<Vec<_>>().await;
+        let listed = self
+            .store
+            .list(Some(&self.key(OBJECTS)))
+            .try_collect::<Vec<_>>()
+            .await;
         let listed = listed.map_err(|cause| self.error("list objects/", cause))?;
-        let named = listed.into_iter().filter_map(|object| Some((object.location.filename()?.to_owned(), object)));
+        let named = listed
+            .into_iter()
+            .filter_map(|object| Some((object.location.filename()?.to_owned(), object)));
         Ok(named.filter(|(name, _)| is_sha256(name)).collect())
     }
 
@@ -341,10 +412,16 @@ impl Storage {
     async fn numbers(&self, after: u64) -> Result<Vec<u64>, SnapshotError> {
         let folder = self.key(SNAPSHOTS);
         let offset = folder.clone().join(record_name(after));
-        let listed = self.store.list_with_offset(Some(&folder), &offset).try_collect::<Vec<_>>().await;
+        let listed = self
+            .store
+            .list_with_offset(Some(&folder), &offset)
+            .try_collect::<Vec<_>>()
+            .await;
         let listed = listed.map_err(|cause| self.error("list snapshots/", cause))?;
-        let mut numbers: Vec<u64> =
-            listed.iter().filter_map(|object| record_number(object.location.filename()?)).collect();
+        let mut numbers: Vec<u64> = listed
+            .iter()
+            .filter_map(|object| record_number(object.location.filename()?))
+            .collect();
         numbers.sort_unstable();
         Ok(numbers)
     }
@@ -358,7 +435,9 @@ impl Storage {
             match self.used_by(number).await {
                 Ok(objects) => used.extend(objects),
                 // The snapshot is published already; without the list of its objects nothing may be deleted.
-                Err(error @ (SnapshotError::Damaged { .. } | SnapshotError::OtherVersion { .. })) => {
+                Err(
+                    error @ (SnapshotError::Damaged { .. } | SnapshotError::OtherVersion { .. }),
+                ) => {
                     tracing::warn!(number, %error, "cannot read a snapshot that is kept; nothing is deleted");
                     return Ok((0, 0));
                 }
@@ -367,11 +446,15 @@ impl Storage {
         }
         // Records first: an interrupted deletion leaves no snapshot without its objects.
         for number in &old {
-            self.delete(&self.key(&format!("{SNAPSHOTS}/{}", record_name(*number)))).await?;
+            self.delete(&self.key(&format!("{SNAPSHOTS}/{}", record_name(*number))))
+                .await?;
         }
         let mut deleted = 0;
         for (sha256, object) in self.objects().await? {
-            let age = retention.now.duration_since(object.last_modified.into()).unwrap_or_default();
+            let age = retention
+                .now
+                .duration_since(object.last_modified.into())
+                .unwrap_or_default();
             if !used.contains(&sha256) && age >= MIN_AGE {
                 self.delete(&object.location).await?;
                 deleted += 1;
@@ -385,7 +468,12 @@ impl Storage {
         let record = self.record(number).await?;
         let body = self.manifest_body(&record.manifest).await?;
         let manifest = self.parse_manifest(&record.manifest, &body)?;
-        Ok(manifest.files.into_values().map(|file| file.sha256).chain([record.manifest]).collect())
+        Ok(manifest
+            .files
+            .into_values()
+            .map(|file| file.sha256)
+            .chain([record.manifest])
+            .collect())
     }
 
     async fn delete(&self, key: &Key) -> Result<(), SnapshotError> {
@@ -399,12 +487,20 @@ impl Storage {
     ///
     /// # Errors
     /// If the file has another hash by now; nothing is written then.
-    pub(crate) async fn upload(&self, mut file: File, bytes: u64, sha256: &str) -> Result<(), SnapshotError> {
+    pub(crate) async fn upload(
+        &self,
+        mut file: File,
+        bytes: u64,
+        sha256: &str,
+    ) -> Result<(), SnapshotError> {
         let key = object_name(sha256);
         let action = format!("write {key}");
         let at = self.key(&key);
         let changed = || SnapshotError::from(EngineError::from(BackupError::Busy));
-        let unreadable = |cause| SnapshotError::Io { path: key.clone().into(), cause };
+        let unreadable = |cause| SnapshotError::Io {
+            path: key.clone().into(),
+            cause,
+        };
         let mut hasher = Sha256::new();
         if bytes <= PART_BYTES as u64 {
             let body = read_part(&mut file, PART_BYTES).map_err(unreadable)?;
@@ -413,9 +509,15 @@ impl Storage {
                 return Err(changed());
             }
             let written = self.store.put(&at, PutPayload::from(body)).await;
-            return written.map(drop).map_err(|cause| self.error(&action, cause));
+            return written
+                .map(drop)
+                .map_err(|cause| self.error(&action, cause));
         }
-        let upload = self.store.put_multipart(&at).await.map_err(|cause| self.error(&action, cause))?;
+        let upload = self
+            .store
+            .put_multipart(&at)
+            .await
+            .map_err(|cause| self.error(&action, cause))?;
         let part_bytes = PART_BYTES.max(usize::try_from(bytes / MAX_PARTS).unwrap_or(PART_BYTES));
         let mut upload = WriteMultipart::new_with_chunk_size(upload, part_bytes);
         loop {
@@ -440,14 +542,23 @@ impl Storage {
             upload.abort().await.ok();
             return Err(changed());
         }
-        upload.finish().await.map(drop).map_err(|cause| self.error(&action, cause))
+        upload
+            .finish()
+            .await
+            .map(drop)
+            .map_err(|cause| self.error(&action, cause))
     }
 
     /// Copies an object to a file, and compares its size and its hash.
     ///
     /// # Errors
     /// [`SnapshotError::Damaged`] if the object is missing or has another content. The file is then of no use.
-    pub(crate) async fn download(&self, sha256: &str, bytes: u64, to: &Path) -> Result<(), SnapshotError> {
+    pub(crate) async fn download(
+        &self,
+        sha256: &str,
+        bytes: u64,
+        to: &Path,
+    ) -> Result<(), SnapshotError> {
         let key = object_name(sha256);
         let failed = |cause| match cause {
             Error::NotFound { .. } => self.damaged(&key, "it is missing".to_owned()),
@@ -482,7 +593,11 @@ impl Storage {
     }
 
     pub(crate) fn damaged(&self, key: &str, reason: String) -> SnapshotError {
-        SnapshotError::Damaged { location: self.location.clone(), key: key.to_owned(), reason }
+        SnapshotError::Damaged {
+            location: self.location.clone(),
+            key: key.to_owned(),
+            reason,
+        }
     }
 }
 
@@ -490,16 +605,28 @@ impl Storage {
 pub(crate) fn s3(url: &Url, options: &StorageOptions) -> Result<impl ObjectStore, Error> {
     // The client library has no provider of its own. An earlier choice of the process stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let retry = RetryConfig { max_retries: RETRIES.0, retry_timeout: RETRIES.1, ..RetryConfig::default() };
-    let mut builder = AmazonS3Builder::new().with_allow_http(options.has_http_endpoint()).with_retry(retry);
+    let retry = RetryConfig {
+        max_retries: RETRIES.0,
+        retry_timeout: RETRIES.1,
+        ..RetryConfig::default()
+    };
+    let mut builder = AmazonS3Builder::new()
+        .with_allow_http(options.has_http_endpoint())
+        .with_retry(retry);
     for (key, value) in &options.0 {
         builder = builder.with_config(*key, value);
     }
-    builder.with_bucket_name(url.host_str().unwrap_or_default()).build()
+    builder
+        .with_bucket_name(url.host_str().unwrap_or_default())
+        .build()
 }
 
 pub(crate) fn storage_error(location: &str, action: &str, cause: Error) -> SnapshotError {
-    SnapshotError::Storage { location: location.to_owned(), action: action.to_owned(), cause: Box::new(cause) }
+    SnapshotError::Storage {
+        location: location.to_owned(),
+        action: action.to_owned(),
+        cause: Box::new(cause),
+    }
 }
 
 /// Returns the JSON of a manifest or a record.
@@ -513,7 +640,10 @@ fn record_name(number: u64) -> String {
 }
 
 fn record_number(name: &str) -> Option<u64> {
-    name.strip_suffix(".json").filter(|digits| digits.len() == 10)?.parse().ok()
+    name.strip_suffix(".json")
+        .filter(|digits| digits.len() == 10)?
+        .parse()
+        .ok()
 }
 
 /// Returns the key of an object below the location.

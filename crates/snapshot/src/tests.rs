@@ -27,19 +27,29 @@ fn upload(remote: &RemoteSnapshots, content: &[u8]) -> String {
     file.write_all(content).expect("written");
     file.seek(SeekFrom::Start(0)).expect("at the start");
     let hash = sha256(content);
-    remote.runtime.block_on(remote.storage.upload(file, content.len() as u64, &hash)).expect("uploaded");
+    remote
+        .runtime
+        .block_on(remote.storage.upload(file, content.len() as u64, &hash))
+        .expect("uploaded");
     hash
 }
 
 fn manifest(files: &[(&str, &[u8])]) -> HomeManifest {
-    let saved = |content: &[u8]| SavedFile { bytes: content.len() as u64, modified: 1, sha256: sha256(content) };
+    let saved = |content: &[u8]| SavedFile {
+        bytes: content.len() as u64,
+        modified: 1,
+        sha256: sha256(content),
+    };
     HomeManifest {
         format: HomeManifest::FORMAT,
         version: "1".to_owned(),
         created: None,
         base: "http://e.org/".to_owned(),
         datasets: 1,
-        files: files.iter().map(|(name, content)| ((*name).to_owned(), saved(content))).collect(),
+        files: files
+            .iter()
+            .map(|(name, content)| ((*name).to_owned(), saved(content)))
+            .collect(),
     }
 }
 
@@ -53,18 +63,37 @@ fn commit(remote: &RemoteSnapshots, number: u64, files: &[(&str, &[u8])]) {
 
 fn replace(remote: &RemoteSnapshots, store: &InMemory, content: &[u8], by: &'static [u8]) {
     let key = Key::from(format!("a/portal/{}", object_name(&sha256(content))));
-    remote.runtime.block_on(store.put(&key, PutPayload::from_static(by))).expect("replaced");
+    remote
+        .runtime
+        .block_on(store.put(&key, PutPayload::from_static(by)))
+        .expect("replaced");
 }
 
 #[test]
 fn locations_are_urls_of_buckets_and_folders() {
     for text in ["s3://bucket", "s3://bucket/a/b", "file:///var/snapshots"] {
-        assert_eq!(text.parse::<SnapshotLocation>().expect(text).to_string(), text);
+        assert_eq!(
+            text.parse::<SnapshotLocation>().expect(text).to_string(),
+            text
+        );
     }
-    assert_eq!("s3://bucket/a/".parse::<SnapshotLocation>().expect("valid").to_string(), "s3://bucket/a");
-    for text in
-        ["", "folder", "s3:///a", "s3://user@bucket/a", "s3://bucket/a?b", "file:///", "file://host/a", "gs://b/a"]
-    {
+    assert_eq!(
+        "s3://bucket/a/"
+            .parse::<SnapshotLocation>()
+            .expect("valid")
+            .to_string(),
+        "s3://bucket/a"
+    );
+    for text in [
+        "",
+        "folder",
+        "s3:///a",
+        "s3://user@bucket/a",
+        "s3://bucket/a?b",
+        "file:///",
+        "file://host/a",
+        "gs://b/a",
+    ] {
         assert!(text.parse::<SnapshotLocation>().is_err(), "{text}");
     }
 }
@@ -77,10 +106,15 @@ fn options_hide_their_values() {
         ("AWS_ENDPOINT_URL", "http://localhost:1"),
         ("HOME", "/"),
     ];
-    let options = StorageOptions::from_variables(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let options = StorageOptions::from_variables(
+        variables.map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
     assert!(!format!("{options:?}").contains("hunter2"));
     let location = "s3://bucket/a".parse().expect("valid");
-    assert!(RemoteSnapshots::open(&location, &options).is_ok(), "plain HTTP is allowed if the endpoint has it");
+    assert!(
+        RemoteSnapshots::open(&location, &options).is_ok(),
+        "plain HTTP is allowed if the endpoint has it"
+    );
 }
 
 #[test]
@@ -88,10 +122,20 @@ fn the_last_snapshot_is_the_one_with_the_highest_number() {
     let remote = remote(&Arc::default());
     assert_eq!(remote.latest(0).expect("listed"), None);
     for number in [1, 2, 10] {
-        commit(&remote, number, &[("a", &[u8::try_from(number).expect("small")])]);
+        commit(
+            &remote,
+            number,
+            &[("a", &[u8::try_from(number).expect("small")])],
+        );
     }
-    assert_eq!(remote.latest(0).expect("listed").map(|(number, _)| number), Some(10));
-    assert_eq!(remote.latest(9).expect("listed").map(|(number, _)| number), Some(10));
+    assert_eq!(
+        remote.latest(0).expect("listed").map(|(number, _)| number),
+        Some(10)
+    );
+    assert_eq!(
+        remote.latest(9).expect("listed").map(|(number, _)| number),
+        Some(10)
+    );
     assert_eq!(remote.latest(10).expect("listed"), None);
 }
 
@@ -101,26 +145,51 @@ fn a_number_is_given_once() {
     commit(&remote, 1, &[("a", b"one")]);
     commit(&remote, 1, &[("a", b"one")]); // a repeated request
     let other = remote.commit(1, &manifest(&[("a", b"two")]));
-    assert!(matches!(other, Err(SnapshotError::Conflict { number: 1, .. })), "{other:?}");
+    assert!(
+        matches!(other, Err(SnapshotError::Conflict { number: 1, .. })),
+        "{other:?}"
+    );
     let (_, record) = remote.latest(0).expect("listed").expect("a snapshot");
-    assert_eq!(remote.manifest(&record.manifest).expect("read"), manifest(&[("a", b"one")]));
+    assert_eq!(
+        remote.manifest(&record.manifest).expect("read"),
+        manifest(&[("a", b"one")])
+    );
 }
 
 #[test]
 fn large_files_are_uploaded_in_parts() {
     let store = Arc::default();
     let remote = remote(&store);
-    let content: Vec<u8> = (0..20_000_000_u32).map(|number| (number % 251) as u8).collect();
+    let content: Vec<u8> = (0..20_000_000_u32)
+        .map(|number| (number % 251) as u8)
+        .collect();
     let hash = upload(&remote, &content);
-    assert_eq!(remote.objects().expect("listed").get(&hash), Some(&20_000_000));
+    assert_eq!(
+        remote.objects().expect("listed").get(&hash),
+        Some(&20_000_000)
+    );
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("x");
-    remote.runtime.block_on(remote.storage.download(&hash, 20_000_000, &path)).expect("downloaded");
+    remote
+        .runtime
+        .block_on(remote.storage.download(&hash, 20_000_000, &path))
+        .expect("downloaded");
     assert!(fs::read(path).expect("a file") == content);
     let file = tempfile::tempfile().expect("a file");
-    let changed = remote.runtime.block_on(remote.storage.upload(file, 20_000_000, &sha256(b"x")));
-    assert!(matches!(changed, Err(SnapshotError::Engine(_))), "{changed:?}");
-    assert!(!remote.objects().expect("listed").contains_key(&sha256(b"x")), "nothing else gets the name of a hash");
+    let changed = remote
+        .runtime
+        .block_on(remote.storage.upload(file, 20_000_000, &sha256(b"x")));
+    assert!(
+        matches!(changed, Err(SnapshotError::Engine(_))),
+        "{changed:?}"
+    );
+    assert!(
+        !remote
+            .objects()
+            .expect("listed")
+            .contains_key(&sha256(b"x")),
+        "nothing else gets the name of a hash"
+    );
 }
 
 #[test]
@@ -129,7 +198,10 @@ fn paths_outside_of_the_home_are_refused() {
     for path in ["../x", "/x", "a/../../x", "", "lodeseek.toml", "lock"] {
         let body = serde_json::to_vec(&manifest(&[(path, b"x")])).expect("JSON");
         let parsed = remote.storage.parse_manifest("0", &body);
-        assert!(matches!(parsed, Err(SnapshotError::Damaged { .. })), "{path}: {parsed:?}");
+        assert!(
+            matches!(parsed, Err(SnapshotError::Damaged { .. })),
+            "{path}: {parsed:?}"
+        );
     }
 }
 
@@ -139,37 +211,89 @@ fn a_home_is_made_of_checked_contents_and_deleted_with_its_value() {
     let remote_of_publisher = remote(&store);
     let folder = tempfile::tempdir().expect("a folder");
     let mut cache = SnapshotCache::open(folder.path(), remote(&store)).expect("opened");
-    assert!(matches!(cache.fetch_first(), Err(SnapshotError::Missing { .. })));
-    assert!(matches!(SnapshotCache::open(folder.path(), remote(&store)), Err(SnapshotError::CacheInUse(_))));
+    assert!(matches!(
+        cache.fetch_first(),
+        Err(SnapshotError::Missing { .. })
+    ));
+    assert!(matches!(
+        SnapshotCache::open(folder.path(), remote(&store)),
+        Err(SnapshotError::CacheInUse(_))
+    ));
 
-    commit(&remote_of_publisher, 1, &[("store/a", b"one"), ("b", b"same"), ("c", b"same")]);
+    commit(
+        &remote_of_publisher,
+        1,
+        &[("store/a", b"one"), ("b", b"same"), ("c", b"same")],
+    );
     let first = cache.fetch_first().expect("fetched");
-    assert_eq!((first.number(), cache.fetch(Some(&first)).expect("listed").is_none()), (1, true));
-    assert_eq!(fs::read(first.path().join("store/a")).expect("a file"), b"one");
+    assert_eq!(
+        (
+            first.number(),
+            cache.fetch(Some(&first)).expect("listed").is_none()
+        ),
+        (1, true)
+    );
+    assert_eq!(
+        fs::read(first.path().join("store/a")).expect("a file"),
+        b"one"
+    );
     assert_eq!(fs::read(first.path().join("c")).expect("a file"), b"same");
     let settings = fs::read_to_string(first.path().join("lodeseek.toml")).expect("a file");
     assert_eq!(settings, "base = \"http://e.org/\"\n");
     cache.keep_only(&first).expect("cleaned");
 
     // The damaged content is named, and nothing is opened.
-    commit(&remote_of_publisher, 2, &[("store/a", b"two"), ("b", b"same")]);
+    commit(
+        &remote_of_publisher,
+        2,
+        &[("store/a", b"two"), ("b", b"same")],
+    );
     replace(&remote_of_publisher, &store, b"two", b"tw0");
     let message = cache.fetch(Some(&first)).expect_err("damaged").to_string();
-    assert!(message.contains(&object_name(&sha256(b"two"))) && message.contains("its SHA-256 is"), "{message}");
+    assert!(
+        message.contains(&object_name(&sha256(b"two"))) && message.contains("its SHA-256 is"),
+        "{message}"
+    );
     replace(&remote_of_publisher, &store, b"two", b"longer");
     let message = cache.fetch(Some(&first)).expect_err("damaged").to_string();
     assert!(message.contains("it has 6 bytes instead of 3"), "{message}");
-    assert_eq!(fs::read_dir(folder.path().join("homes")).expect("a folder").count(), 1, "only the first home is there");
+    assert_eq!(
+        fs::read_dir(folder.path().join("homes"))
+            .expect("a folder")
+            .count(),
+        1,
+        "only the first home is there"
+    );
 
     replace(&remote_of_publisher, &store, b"two", b"two");
-    let second = cache.fetch(Some(&first)).expect("fetched").expect("a snapshot");
+    let second = cache
+        .fetch(Some(&first))
+        .expect("fetched")
+        .expect("a snapshot");
     cache.keep_only(&second).expect("cleaned");
-    assert_eq!(fs::read(first.path().join("store/a")).expect("a file"), b"one", "the old home stays complete");
-    assert!(!folder.path().join(object_name(&sha256(b"one"))).exists(), "its contents left the cache");
+    assert_eq!(
+        fs::read(first.path().join("store/a")).expect("a file"),
+        b"one",
+        "the old home stays complete"
+    );
+    assert!(
+        !folder.path().join(object_name(&sha256(b"one"))).exists(),
+        "its contents left the cache"
+    );
     // A file that another program deleted from the cache is downloaded again.
     fs::remove_file(folder.path().join(object_name(&sha256(b"same")))).expect("removed");
-    commit(&remote_of_publisher, 3, &[("store/a", b"two"), ("b", b"same"), ("c", b"new")]);
-    assert_eq!(cache.fetch(Some(&second)).expect("fetched").map(|home| home.number()), Some(3));
+    commit(
+        &remote_of_publisher,
+        3,
+        &[("store/a", b"two"), ("b", b"same"), ("c", b"new")],
+    );
+    assert_eq!(
+        cache
+            .fetch(Some(&second))
+            .expect("fetched")
+            .map(|home| home.number()),
+        Some(3)
+    );
 
     let path = first.path().to_owned();
     drop(first);
@@ -178,7 +302,10 @@ fn a_home_is_made_of_checked_contents_and_deleted_with_its_value() {
 
 fn remove_record(remote: &RemoteSnapshots, store: &InMemory, number: u64) {
     let key = Key::from(format!("a/portal/snapshots/{number:010}.json"));
-    remote.runtime.block_on(store.delete(&key)).expect("deleted");
+    remote
+        .runtime
+        .block_on(store.delete(&key))
+        .expect("deleted");
 }
 
 #[test]
@@ -194,16 +321,37 @@ fn a_location_that_was_emptied_is_followed() {
     for number in [1, 2] {
         remove_record(&publisher, &store, number);
     }
-    assert!(cache.fetch(Some(&second)).expect("listed").is_none(), "the served snapshot stays");
+    assert!(
+        cache.fetch(Some(&second)).expect("listed").is_none(),
+        "the served snapshot stays"
+    );
 
     // A lower number, then the same number with another content.
     commit(&publisher, 1, &[("a", b"new")]);
-    let first = cache.fetch(Some(&second)).expect("fetched").expect("a snapshot");
-    assert_eq!((first.number(), fs::read(first.path().join("a")).expect("a file")), (1, b"new".to_vec()));
+    let first = cache
+        .fetch(Some(&second))
+        .expect("fetched")
+        .expect("a snapshot");
+    assert_eq!(
+        (
+            first.number(),
+            fs::read(first.path().join("a")).expect("a file")
+        ),
+        (1, b"new".to_vec())
+    );
     remove_record(&publisher, &store, 1);
     commit(&publisher, 1, &[("a", b"newer")]);
-    let other = cache.fetch(Some(&first)).expect("fetched").expect("a snapshot");
-    assert_eq!((other.number(), fs::read(other.path().join("a")).expect("a file")), (1, b"newer".to_vec()));
+    let other = cache
+        .fetch(Some(&first))
+        .expect("fetched")
+        .expect("a snapshot");
+    assert_eq!(
+        (
+            other.number(),
+            fs::read(other.path().join("a")).expect("a file")
+        ),
+        (1, b"newer".to_vec())
+    );
     assert!(cache.fetch(Some(&other)).expect("listed").is_none());
 }
 
@@ -241,7 +389,10 @@ fn without_its_storage_a_cache_provides_the_snapshot_opened_last() {
     drop(cache);
     let empty = tempfile::tempdir().expect("a folder");
     let mut cache = SnapshotCache::open(empty.path(), remote(&store)).expect("opened");
-    assert!(matches!(cache.fetch_first(), Err(SnapshotError::Damaged { .. })), "the error of the storage");
+    assert!(
+        matches!(cache.fetch_first(), Err(SnapshotError::Damaged { .. })),
+        "the error of the storage"
+    );
 }
 
 #[test]
@@ -252,15 +403,41 @@ fn old_snapshots_and_what_only_they_use_are_deleted() {
     commit(&publisher, 2, &[("a", b"two"), ("b", b"same")]);
     commit(&publisher, 3, &[("a", b"three"), ("b", b"same")]);
     let keep = NonZeroUsize::new(2).expect("not zero");
-    let young = publisher.delete_old(Retention { keep, now: SystemTime::now() }).expect("deleted");
+    let young = publisher
+        .delete_old(Retention {
+            keep,
+            now: SystemTime::now(),
+        })
+        .expect("deleted");
     assert_eq!(young, (1, 0), "young objects stay");
     let later = SystemTime::now() + Duration::from_secs(25 * 3600);
     // The content of the first snapshot, and its manifest.
-    assert_eq!(publisher.delete_old(Retention { keep, now: later }).expect("deleted"), (0, 2));
+    assert_eq!(
+        publisher
+            .delete_old(Retention { keep, now: later })
+            .expect("deleted"),
+        (0, 2)
+    );
     let folder = tempfile::tempdir().expect("a folder");
     let mut cache = SnapshotCache::open(folder.path(), remote(&store)).expect("opened");
     let home = cache.fetch_first().expect("complete");
-    assert_eq!((home.number(), fs::read(home.path().join("b")).expect("a file")), (3, b"same".to_vec()));
-    assert!(!publisher.objects().expect("listed").contains_key(&sha256(b"one")));
-    assert!(publisher.objects().expect("listed").contains_key(&sha256(b"two")));
+    assert_eq!(
+        (
+            home.number(),
+            fs::read(home.path().join("b")).expect("a file")
+        ),
+        (3, b"same".to_vec())
+    );
+    assert!(
+        !publisher
+            .objects()
+            .expect("listed")
+            .contains_key(&sha256(b"one"))
+    );
+    assert!(
+        publisher
+            .objects()
+            .expect("listed")
+            .contains_key(&sha256(b"two"))
+    );
 }

@@ -22,15 +22,26 @@ fn main() {
         let rows = LinkGraph::new(nodes as usize, links.iter().copied());
         let lists: UnGraph<(), ()> = UnGraph::from_edges(&links);
         let report = |algorithm: &str, (ours, theirs): (f64, f64)| {
-            println!("{algorithm:11} {nodes:8} {count:8} {ours:12.2} {theirs:12.2} {:8.1}", theirs / ours);
+            println!(
+                "{algorithm:11} {nodes:8} {count:8} {ours:12.2} {theirs:12.2} {:8.1}",
+                theirs / ours
+            );
         };
         let scores = PageRank::default();
-        report("PageRank", minima(|| scores.scores(&rows), || scores.scores(&lists)));
-        report("components", minima(|| components(&rows), || components(&lists)));
+        report(
+            "PageRank",
+            minima(|| scores.scores(&rows), || scores.scores(&lists)),
+        );
+        report(
+            "components",
+            minima(|| components(&rows), || components(&lists)),
+        );
         if has_labels {
             let nodes: Vec<u32> = (0..nodes).collect();
-            let labels =
-                minima(|| HubLabels::new(&rows, &nodes, |_| true), || HubLabels::new(&lists, &nodes, |_| true));
+            let labels = minima(
+                || HubLabels::new(&rows, &nodes, |_| true),
+                || HubLabels::new(&lists, &nodes, |_| true),
+            );
             report("hub labels", labels);
         }
     }
@@ -48,7 +59,11 @@ fn links(nodes: u32, count: usize) -> Vec<(u32, u32)> {
     let mut links = vec![(0, nodes - 1)];
     while links.len() < count {
         let from = below(nodes);
-        let to = if below(2) == 0 { below(HUBS) } else { below(nodes) };
+        let to = if below(2) == 0 {
+            below(HUBS)
+        } else {
+            below(nodes)
+        };
         if from != to {
             links.push((from, to));
         }
@@ -60,7 +75,10 @@ fn links(nodes: u32, count: usize) -> Vec<(u32, u32)> {
 fn minima<A, B>(first: impl Fn() -> A, second: impl Fn() -> B) -> (f64, f64) {
     let mut shortest = (f64::INFINITY, f64::INFINITY);
     for _ in 0..ROUNDS {
-        shortest = (shortest.0.min(milliseconds(&first)), shortest.1.min(milliseconds(&second)));
+        shortest = (
+            shortest.0.min(milliseconds(&first)),
+            shortest.1.min(milliseconds(&second)),
+        );
     }
     shortest
 }

@@ -5,7 +5,11 @@
 //! FILE may have any RDF syntax, and may be compressed. TRIPLES is the maximum number of triples (default 20). Without
 //! arguments, a small built-in graph is used.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example prints its result")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example prints its result"
+)]
 
 use lodeseek_profile::Profile;
 use lodeseek_rdf::dump::DumpReader;
@@ -44,7 +48,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         triples.push(graph.to_triple(triple));
     }
     print!("{}", to_pretty_turtle(&triples)?);
-    eprintln!("{} of {} triples, gain {:.3}", triples.len(), graph.len(), snippet.gain);
+    eprintln!(
+        "{} of {} triples, gain {:.3}",
+        triples.len(),
+        graph.len(),
+        snippet.gain
+    );
     Ok(())
 }
 
@@ -59,7 +68,10 @@ fn read_file(path: &Path) -> Result<TripleGraph, Box<dyn Error>> {
     }
     let graph = builder.finish();
     if graph.is_empty() {
-        return Err(format!("no triples in {name}; the file must be an RDF file or an archive of RDF files").into());
+        return Err(format!(
+            "no triples in {name}; the file must be an RDF file or an archive of RDF files"
+        )
+        .into());
     }
     Ok(graph)
 }

@@ -46,12 +46,18 @@ const EDGE_CASES: [&str; 14] = [
     "e:a a rdf:type ; rdf:type e:b . rdf:type e:p e:a .",
 ];
 
-const PREFIX: &str = "@prefix e: <http://e.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n";
+const PREFIX: &str =
+    "@prefix e: <http://e.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n";
 
 /// Parses Turtle in which the prefixes `e:` and `rdf:` are declared.
 pub(crate) fn graph_of(turtle: &str) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
-    DumpReader::default().read(format!("{PREFIX}{turtle}").as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+    DumpReader::default().read(
+        format!("{PREFIX}{turtle}").as_bytes(),
+        "t.ttl",
+        "http://e.org/",
+        &mut builder,
+    );
     builder.finish()
 }
 
@@ -78,7 +84,11 @@ pub(crate) fn check(extractor: &dyn SnippetExtractor, guarantees: Guarantees) {
         let other = graph_of(&reversed);
         let ours = extract(extractor, &graph, 5);
         let theirs = extract(extractor, &other, 5);
-        assert_eq!(shown(&graph, &ours), shown(&other, &theirs), "the order of statements must not matter");
+        assert_eq!(
+            shown(&graph, &ours),
+            shown(&other, &theirs),
+            "the order of statements must not matter"
+        );
         Ok(())
     });
     if let Err(failure) = outcome {
@@ -87,11 +97,19 @@ pub(crate) fn check(extractor: &dyn SnippetExtractor, guarantees: Guarantees) {
 }
 
 /// Checks one graph with every budget.
-pub(crate) fn check_on(graph: &TripleGraph, extractor: &dyn SnippetExtractor, guarantees: Guarantees) {
+pub(crate) fn check_on(
+    graph: &TripleGraph,
+    extractor: &dyn SnippetExtractor,
+    guarantees: Guarantees,
+) {
     for budget in BUDGETS {
         let snippet = extract(extractor, graph, budget);
         check_snippet(graph, &snippet, budget, guarantees);
-        assert_eq!(extract(extractor, graph, budget), snippet, "not the same on every run, budget {budget}");
+        assert_eq!(
+            extract(extractor, graph, budget),
+            snippet,
+            "not the same on every run, budget {budget}"
+        );
     }
 }
 
@@ -102,7 +120,9 @@ pub(crate) fn check_deadline(
     make: impl for<'d> Fn(Deadline<'d>) -> Box<dyn SnippetExtractor + 'd>,
     guarantees: Guarantees,
 ) {
-    let chain: String = (0..200).map(|n| format!("e:n{n} e:p{} e:n{} ; a e:C{} .\n", n % 7, n + 1, n % 5)).collect();
+    let chain: String = (0..200)
+        .map(|n| format!("e:n{n} e:p{} e:n{} ; a e:C{} .\n", n % 7, n + 1, n % 5))
+        .collect();
     for turtle in EDGE_CASES.into_iter().chain([chain.as_str()]) {
         let graph = graph_of(turtle);
         let unhurried = extract(&*make(Deadline::never()), &graph, 5);
@@ -113,10 +133,23 @@ pub(crate) fn check_deadline(
             let snippet = extract(&*make(Deadline::new(&passed)), &graph, 5);
             check_snippet(&graph, &snippet, 5, guarantees);
             let late = calls.load(Ordering::Relaxed).saturating_sub(call_limit);
-            assert!(late <= 8, "{late} more questions after the deadline had passed");
-            assert!(late == 0 || snippet.interrupted || snippet == unhurried, "interrupted, but it does not say so");
-            assert!(late > 0 || snippet == unhurried, "in time, but not the same as without a deadline");
-            assert!(!guarantees.anytime || snippet.gain >= last, "more time gave less: {} after {last}", snippet.gain);
+            assert!(
+                late <= 8,
+                "{late} more questions after the deadline had passed"
+            );
+            assert!(
+                late == 0 || snippet.interrupted || snippet == unhurried,
+                "interrupted, but it does not say so"
+            );
+            assert!(
+                late > 0 || snippet == unhurried,
+                "in time, but not the same as without a deadline"
+            );
+            assert!(
+                !guarantees.anytime || snippet.gain >= last,
+                "more time gave less: {} after {last}",
+                snippet.gain
+            );
             last = snippet.gain;
         }
     }
@@ -127,28 +160,60 @@ fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph, budget: usize)
 }
 
 fn shown(graph: &TripleGraph, snippet: &Snippet) -> Vec<String> {
-    snippet.triples.iter().map(|&triple| graph.to_triple(triple).to_string()).collect()
+    snippet
+        .triples
+        .iter()
+        .map(|&triple| graph.to_triple(triple).to_string())
+        .collect()
 }
 
 /// Checks the properties of any snippet of any extractor.
-pub(crate) fn check_snippet(graph: &TripleGraph, snippet: &Snippet, budget: usize, guarantees: Guarantees) {
-    assert!(snippet.triples.len() <= budget, "{} triples of {budget}", snippet.triples.len());
+pub(crate) fn check_snippet(
+    graph: &TripleGraph,
+    snippet: &Snippet,
+    budget: usize,
+    guarantees: Guarantees,
+) {
+    assert!(
+        snippet.triples.len() <= budget,
+        "{} triples of {budget}",
+        snippet.triples.len()
+    );
     let distinct: BTreeSet<_> = snippet.triples.iter().collect();
     assert_eq!(distinct.len(), snippet.triples.len(), "a triple twice");
     let is_in_graph = |triple: &Triple| graph.triples().binary_search(triple).is_ok();
-    assert!(snippet.triples.iter().all(is_in_graph), "a triple that is not the graph's");
-    assert!(snippet.gain.is_finite() && snippet.gain >= 0.0, "a gain of {}", snippet.gain);
+    assert!(
+        snippet.triples.iter().all(is_in_graph),
+        "a triple that is not the graph's"
+    );
+    assert!(
+        snippet.gain.is_finite() && snippet.gain >= 0.0,
+        "a gain of {}",
+        snippet.gain
+    );
     if !guarantees.may_be_empty {
-        assert_eq!(snippet.triples.is_empty(), budget == 0 || graph.is_empty(), "empty without need");
+        assert_eq!(
+            snippet.triples.is_empty(),
+            budget == 0 || graph.is_empty(),
+            "empty without need"
+        );
     }
     if guarantees.connected {
-        assert!(is_connected(graph, &snippet.triples), "not connected: {:?}", shown(graph, snippet));
+        assert!(
+            is_connected(graph, &snippet.triples),
+            "not connected: {:?}",
+            shown(graph, snippet)
+        );
     }
 }
 
 /// Returns true if every triple shares a non-literal subject or object with an earlier triple.
 pub(crate) fn is_connected(graph: &TripleGraph, triples: &[Triple]) -> bool {
-    let ends = |triple: &Triple| [triple.subject, triple.object].into_iter().filter(|&end| graph.is_resource(end));
+    let ends = |triple: &Triple| {
+        [triple.subject, triple.object]
+            .into_iter()
+            .filter(|&end| graph.is_resource(end))
+    };
     let mut before: BTreeSet<TermId> = BTreeSet::new();
     triples.iter().enumerate().all(|(place, triple)| {
         let joined = place == 0 || ends(triple).any(|end| before.contains(&end));

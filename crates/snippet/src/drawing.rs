@@ -84,7 +84,8 @@ impl Area {
         let beside = |start: f64, length: f64, other: f64, other_length: f64| {
             start + length <= other || other + other_length <= start
         };
-        !beside(self.x, self.width, other.x, other.width) && !beside(self.y, self.height, other.y, other.height)
+        !beside(self.x, self.width, other.x, other.width)
+            && !beside(self.y, self.height, other.y, other.height)
     }
 }
 
@@ -112,8 +113,19 @@ struct Curve([(f64, f64); 4]);
 
 impl Curve {
     fn at(&self, t: f64) -> (f64, f64) {
-        let weights = [(1.0 - t).powi(3), 3.0 * t * (1.0 - t).powi(2), 3.0 * t * t * (1.0 - t), t.powi(3)];
-        let sum = |part: fn(&(f64, f64)) -> f64| self.0.iter().zip(weights).map(|(point, w)| part(point) * w).sum();
+        let weights = [
+            (1.0 - t).powi(3),
+            3.0 * t * (1.0 - t).powi(2),
+            3.0 * t * t * (1.0 - t),
+            t.powi(3),
+        ];
+        let sum = |part: fn(&(f64, f64)) -> f64| {
+            self.0
+                .iter()
+                .zip(weights)
+                .map(|(point, w)| part(point) * w)
+                .sum()
+        };
         (sum(|point| point.0), sum(|point| point.1))
     }
 
@@ -164,7 +176,11 @@ fn is_type(triple: &LabelledTriple) -> bool {
 
 /// Returns the objects that are linked from several subjects.
 fn shared(triples: &[LabelledTriple]) -> impl Iterator<Item = &LabelledTerm> {
-    let links = || triples.iter().filter(|triple| !is_type(triple) && triple.object.is_resource());
+    let links = || {
+        triples
+            .iter()
+            .filter(|triple| !is_type(triple) && triple.object.is_resource())
+    };
     let mut subjects: HashMap<Key<'_>, Vec<Key<'_>>> = HashMap::new();
     for triple in links() {
         let of = subjects.entry(key(&triple.object)).or_default();
@@ -172,7 +188,9 @@ fn shared(triples: &[LabelledTriple]) -> impl Iterator<Item = &LabelledTerm> {
             of.push(key(&triple.subject));
         }
     }
-    links().map(|triple| &triple.object).filter(move |object| subjects[&key(object)].len() > 1)
+    links()
+        .map(|triple| &triple.object)
+        .filter(move |object| subjects[&key(object)].len() > 1)
 }
 
 type Key<'t> = (TermKind, &'t str);
@@ -183,7 +201,10 @@ fn key(term: &LabelledTerm) -> Key<'_> {
 
 impl<'t> Drawing<'t> {
     fn new(triples: &'t [LabelledTriple]) -> Self {
-        let mut drawing = Self { entities: Vec::new(), links: Vec::new() };
+        let mut drawing = Self {
+            entities: Vec::new(),
+            links: Vec::new(),
+        };
         let mut places: HashMap<Key<'t>, usize> = HashMap::new();
         for triple in triples {
             drawing.place(&mut places, &triple.subject);
@@ -198,42 +219,68 @@ impl<'t> Drawing<'t> {
                 Some(object) if !is_type(triple) => {
                     drawing.link(subject, object, &triple.predicate.label);
                 }
-                _ if is_type(triple) => drawing.entities[subject].classes.push(&triple.object.label),
-                _ => drawing.entities[subject].rows.push((&triple.predicate.label, &triple.object)),
+                _ if is_type(triple) => {
+                    drawing.entities[subject].classes.push(&triple.object.label)
+                }
+                _ => drawing.entities[subject]
+                    .rows
+                    .push((&triple.predicate.label, &triple.object)),
             }
         }
         drawing
     }
 
     fn link(&mut self, from: usize, to: usize, label: &'t str) {
-        match self.links.iter_mut().find(|link| (link.from, link.to) == (from, to)) {
+        match self
+            .links
+            .iter_mut()
+            .find(|link| (link.from, link.to) == (from, to))
+        {
             Some(link) => link.labels.push(label),
-            None => self.links.push(Link { from, to, labels: vec![label] }),
+            None => self.links.push(Link {
+                from,
+                to,
+                labels: vec![label],
+            }),
         }
     }
 
     fn place(&mut self, places: &mut HashMap<Key<'t>, usize>, term: &'t LabelledTerm) {
         places.entry(key(term)).or_insert_with(|| {
-            self.entities.push(Entity { term, classes: Vec::new(), rows: Vec::new(), column: 0, x: 0.0, y: 0.0 });
+            self.entities.push(Entity {
+                term,
+                classes: Vec::new(),
+                rows: Vec::new(),
+                column: 0,
+                x: 0.0,
+                y: 0.0,
+            });
             self.entities.len() - 1
         });
     }
 
     fn neighbours(&self, of: usize) -> impl Iterator<Item = usize> {
-        self.links.iter().filter_map(move |link| match (link.from == of, link.to == of) {
-            (true, false) => Some(link.to),
-            (false, true) => Some(link.from),
-            _ => None,
-        })
+        self.links
+            .iter()
+            .filter_map(move |link| match (link.from == of, link.to == of) {
+                (true, false) => Some(link.to),
+                (false, true) => Some(link.from),
+                _ => None,
+            })
     }
 
     /// Arranges the components, the one whose root has most links and statements first.
     fn arrange(&mut self) {
         let mut order: Vec<usize> = (0..self.entities.len()).collect();
-        let weight = |place: usize| self.neighbours(place).count() * 2 + self.entities[place].rows.len();
+        let weight =
+            |place: usize| self.neighbours(place).count() * 2 + self.entities[place].rows.len();
         order.sort_by_key(|&place| std::cmp::Reverse(weight(place)));
         let mut seen = vec![false; self.entities.len()];
-        let mut shelves = ShelfPacker { x: PADDING, y: PADDING, height: 0.0 };
+        let mut shelves = ShelfPacker {
+            x: PADDING,
+            y: PADDING,
+            height: 0.0,
+        };
         for root in order {
             if !seen[root] {
                 let columns = self.columns(root, &mut seen);
@@ -260,7 +307,10 @@ impl<'t> Drawing<'t> {
             // Entities that are connected without the root stay on one side of it, so that no arrow crosses the root.
             let part: Vec<usize> = self.levels(vec![start], &mut visited).concat();
             let linked = |place: &usize| self.neighbours(*place).any(|other| other == root);
-            let led_to = self.links.iter().any(|link| link.from == root && part.contains(&link.to));
+            let led_to = self
+                .links
+                .iter()
+                .any(|link| link.from == root && part.contains(&link.to));
             let side = if led_to { &mut right } else { &mut left };
             side.extend(part.into_iter().filter(linked));
         }
@@ -291,17 +341,34 @@ impl<'t> Drawing<'t> {
     /// Places columns side by side, each centred vertically, boxes aligned towards the root. Returns width and height.
     fn stack(&mut self, columns: &[Vec<usize>], root: usize) -> (f64, f64) {
         let height_of = |drawing: &Self, column: &[usize]| {
-            column.iter().map(|&place| drawing.entities[place].height() + ROW_GAP).sum::<f64>() - ROW_GAP
+            column
+                .iter()
+                .map(|&place| drawing.entities[place].height() + ROW_GAP)
+                .sum::<f64>()
+                - ROW_GAP
         };
-        let height = columns.iter().map(|column| height_of(self, column)).fold(0.0, f64::max);
-        let middle = columns.iter().position(|column| column.contains(&root)).unwrap_or_default();
+        let height = columns
+            .iter()
+            .map(|column| height_of(self, column))
+            .fold(0.0, f64::max);
+        let middle = columns
+            .iter()
+            .position(|column| column.contains(&root))
+            .unwrap_or_default();
         let mut x = 0.0;
         for (number, column) in columns.iter().enumerate() {
             let mut y = (height - height_of(self, column)) / 2.0;
-            let width = column.iter().map(|&place| self.entities[place].width()).fold(0.0, f64::max);
+            let width = column
+                .iter()
+                .map(|&place| self.entities[place].width())
+                .fold(0.0, f64::max);
             for &place in column {
                 let entity = &mut self.entities[place];
-                let indent = if number < middle { width - entity.width() } else { 0.0 };
+                let indent = if number < middle {
+                    width - entity.width()
+                } else {
+                    0.0
+                };
                 (entity.column, entity.x, entity.y) = (number, x + indent, y);
                 y += entity.height() + ROW_GAP;
             }
@@ -309,9 +376,14 @@ impl<'t> Drawing<'t> {
         }
         // Links within the last column bend to its right.
         let level = |link: &Link<'_>| {
-            self.is_within_column(link) && columns.last().is_some_and(|last| last.contains(&link.from))
+            self.is_within_column(link)
+                && columns.last().is_some_and(|last| last.contains(&link.from))
         };
-        let room = if self.links.iter().any(level) { 0.0 } else { COLUMN_GAP };
+        let room = if self.links.iter().any(level) {
+            0.0
+        } else {
+            COLUMN_GAP
+        };
         (x - room, height)
     }
 
@@ -321,11 +393,21 @@ impl<'t> Drawing<'t> {
         for link in &self.links {
             self.arrow(&mut arrows, link, &mut taken);
         }
-        let right = taken.iter().map(|area| area.x + area.width).fold(0.0, f64::max);
-        let bottom = taken.iter().map(|area| area.y + area.height).fold(0.0, f64::max);
+        let right = taken
+            .iter()
+            .map(|area| area.x + area.width)
+            .fold(0.0, f64::max);
+        let bottom = taken
+            .iter()
+            .map(|area| area.y + area.height)
+            .fold(0.0, f64::max);
         let width = right + PADDING;
         let height = bottom + PADDING;
-        let class = if width > LARGE { "drawing large" } else { "drawing" };
+        let class = if width > LARGE {
+            "drawing large"
+        } else {
+            "drawing"
+        };
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" viewBox=\"0 0 {width:.0} {height:.0}\" \
              width=\"{width:.0}\" height=\"{height:.0}\" font-family=\"system-ui, sans-serif\" font-size=\"12\"><title>{}</title>\
@@ -350,27 +432,54 @@ impl<'t> Drawing<'t> {
     fn curve(&self, link: &Link<'_>) -> Curve {
         let from = &self.entities[link.from];
         let to = &self.entities[link.to];
-        let returned = self.links.iter().any(|other| (other.from, other.to) == (link.to, link.from));
+        let returned = self
+            .links
+            .iter()
+            .any(|other| (other.from, other.to) == (link.to, link.from));
         let lane = match returned {
             true if link.from < link.to => -LANE_OFFSET,
             true => LANE_OFFSET,
             false => 0.0,
         };
         let forward = to.column >= from.column;
-        let start = (if forward { from.x + from.width() } else { from.x }, from.y + from.height() / 2.0 + lane);
-        let end = (if to.column > from.column { to.x } else { to.x + to.width() }, to.y + to.height() / 2.0 + lane);
+        let start = (
+            if forward {
+                from.x + from.width()
+            } else {
+                from.x
+            },
+            from.y + from.height() / 2.0 + lane,
+        );
+        let end = (
+            if to.column > from.column {
+                to.x
+            } else {
+                to.x + to.width()
+            },
+            to.y + to.height() / 2.0 + lane,
+        );
         if self.is_within_column(link) {
             let out = start.0.max(end.0) + COLUMN_GAP * 0.5;
             return Curve([start, (out, start.1), (out, end.1), end]);
         }
         let swing = (end.0 - start.0) / 2.0;
-        Curve([start, (start.0 + swing, start.1), (end.0 - swing, end.1), end])
+        Curve([
+            start,
+            (start.0 + swing, start.1),
+            (end.0 - swing, end.1),
+            end,
+        ])
     }
 
     /// Returns the areas covered by all other arrows.
     fn obstacles(&self, link: &Link<'_>) -> Vec<Area> {
-        let others = self.links.iter().filter(|other| (other.from, other.to) != (link.from, link.to));
-        others.flat_map(|other| self.curve(other).areas().collect::<Vec<_>>()).collect()
+        let others = self
+            .links
+            .iter()
+            .filter(|other| (other.from, other.to) != (link.from, link.to));
+        others
+            .flat_map(|other| self.curve(other).areas().collect::<Vec<_>>())
+            .collect()
     }
 
     fn arrow(&self, svg: &mut String, link: &Link<'_>, taken: &mut Vec<Area>) {
@@ -385,7 +494,11 @@ impl<'t> Drawing<'t> {
         if self.repeats(link) {
             return;
         }
-        let lines: Vec<String> = link.labels.iter().map(|label| truncate_label(label, ARROW_TEXT)).collect();
+        let lines: Vec<String> = link
+            .labels
+            .iter()
+            .map(|label| truncate_label(label, ARROW_TEXT))
+            .collect();
         let area = place_label(&curve, &lines, taken, &self.obstacles(link));
         for (number, (line, whole)) in lines.iter().zip(&link.labels).enumerate() {
             let x = area.x + area.width / 2.0;
@@ -403,8 +516,13 @@ impl<'t> Drawing<'t> {
 
     /// Returns true if an earlier arrow has the same labels and the same target. Only the first such arrow is labelled.
     fn repeats(&self, link: &Link<'_>) -> bool {
-        let before = self.links.iter().take_while(|other| !std::ptr::eq(*other, link));
-        before.into_iter().any(|other| other.to == link.to && other.labels == link.labels)
+        let before = self
+            .links
+            .iter()
+            .take_while(|other| !std::ptr::eq(*other, link));
+        before
+            .into_iter()
+            .any(|other| other.to == link.to && other.labels == link.labels)
     }
 }
 
@@ -413,10 +531,15 @@ impl<'t> Drawing<'t> {
 fn place_label(curve: &Curve, lines: &[String], taken: &[Area], others: &[Area]) -> Area {
     let clear = |area: &Area, of: &[Area]| !of.iter().any(|other| area.overlaps(other));
     let name = LabelBlock::new(lines);
-    let mut clearest = label_positions(curve, &name).filter(|area| clear(area, taken) && clear(area, others));
-    let mut below = (0..).flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3].map(|t| name.at(curve, t, step)));
+    let mut clearest =
+        label_positions(curve, &name).filter(|area| clear(area, taken) && clear(area, others));
+    let mut below =
+        (0..).flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3].map(|t| name.at(curve, t, step)));
     // Far enough below, the area is free.
-    clearest.next().or_else(|| below.find(|area| clear(area, taken))).unwrap_or_else(|| name.at(curve, 0.5, 0))
+    clearest
+        .next()
+        .or_else(|| below.find(|area| clear(area, taken)))
+        .unwrap_or_else(|| name.at(curve, 0.5, 0))
 }
 
 /// Returns candidate positions of a label, best first: along the curve, then increasingly far above and below it.
@@ -434,7 +557,10 @@ struct LabelBlock {
 impl LabelBlock {
     fn new(lines: &[String]) -> Self {
         let width = lines.iter().map(|line| width_of(line)).fold(0.0, f64::max);
-        Self { width, height: lines.len() as f64 * ARROW_LINE }
+        Self {
+            width,
+            height: lines.len() as f64 * ARROW_LINE,
+        }
     }
 
     /// Returns the label's area at parameter `t` of a curve, moved down by half lines. Never outside the drawing.
@@ -443,19 +569,31 @@ impl LabelBlock {
         let down = f64::from(down) * ARROW_LINE / 2.0;
         let x = (x - self.width / 2.0).max(0.0);
         let y = (y - self.height / 2.0).max(0.0) + down;
-        Area { x, y: y.max(0.0), width: self.width, height: self.height }
+        Area {
+            x,
+            y: y.max(0.0),
+            width: self.width,
+            height: self.height,
+        }
     }
 }
 
 /// Returns a tooltip with the full text if the line was truncated.
 fn tooltip(line: &str, whole: &str) -> String {
-    if line.contains('…') { format!("<title>{}</title>", escape_xml(whole)) } else { String::new() }
+    if line.contains('…') {
+        format!("<title>{}</title>", escape_xml(whole))
+    } else {
+        String::new()
+    }
 }
 
 /// Estimates the width of a text in pixels. Capitals are wider, East Asian characters twice as wide.
 fn width_of(text: &str) -> f64 {
     let of = |character: char| match character {
-        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 2.0,
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}' => 2.0,
         '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3fffd}' => 2.0,
         'm' | 'w' | 'M' | 'W' | '—' | '…' | '@' | '%' => 1.5,
         character if character.is_uppercase() => 1.2,
@@ -477,7 +615,10 @@ impl Entity<'_> {
     fn lines(&self) -> Vec<(String, String, bool)> {
         let line = |(property, value): &(&str, &LabelledTerm)| {
             let name = truncate_label(property, BOX_TEXT / 2);
-            let text = truncate_label(&value.label, BOX_TEXT - name.chars().count().min(BOX_TEXT / 2));
+            let text = truncate_label(
+                &value.label,
+                BOX_TEXT - name.chars().count().min(BOX_TEXT / 2),
+            );
             (name, text, value.kind == TermKind::Literal)
         };
         self.rows.iter().map(line).collect()
@@ -493,7 +634,12 @@ impl Entity<'_> {
     }
 
     fn area(&self) -> Area {
-        Area { x: self.x, y: self.y, width: self.width(), height: self.height() }
+        Area {
+            x: self.x,
+            y: self.y,
+            width: self.width(),
+            height: self.height(),
+        }
     }
 
     fn height(&self) -> f64 {
@@ -502,9 +648,22 @@ impl Entity<'_> {
     }
 
     fn draw(&self, svg: &mut String) {
-        let Area { x, y, width, height } = self.area();
-        let iri = if self.term.kind == TermKind::Iri { self.term.value.as_str() } else { "" };
-        let title = if iri.is_empty() { String::new() } else { format!("<title>{}</title>", escape_xml(iri)) };
+        let Area {
+            x,
+            y,
+            width,
+            height,
+        } = self.area();
+        let iri = if self.term.kind == TermKind::Iri {
+            self.term.value.as_str()
+        } else {
+            ""
+        };
+        let title = if iri.is_empty() {
+            String::new()
+        } else {
+            format!("<title>{}</title>", escape_xml(iri))
+        };
         let _ = write!(
             svg,
             "<g class=\"entity\">{title}<rect class=\"box\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
@@ -513,21 +672,45 @@ impl Entity<'_> {
         let mut y = y + LINE - 3.0;
         let mut line = |class: &str, fill: &str, more: &str, inner: &str| {
             let x = x + PADDING;
-            let _ =
-                write!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" fill=\"{fill}\"{more}>{inner}</text>");
+            let _ = write!(
+                svg,
+                "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" fill=\"{fill}\"{more}>{inner}</text>"
+            );
             y += LINE;
         };
         let whole = tooltip(&self.title(), &self.term.label);
-        line("entity-name", "#14532d", " font-weight=\"600\"", &format!("{whole}{}", escape_xml(&self.title())));
+        line(
+            "entity-name",
+            "#14532d",
+            " font-weight=\"600\"",
+            &format!("{whole}{}", escape_xml(&self.title())),
+        );
         if let Some(classes) = self.class_line() {
             let whole = tooltip(&classes, &self.classes.join(", "));
-            line("class", "#57534e", " font-style=\"italic\"", &format!("{whole}{}", escape_xml(&classes)));
+            line(
+                "class",
+                "#57534e",
+                " font-style=\"italic\"",
+                &format!("{whole}{}", escape_xml(&classes)),
+            );
         }
         for ((name, text, literal), (_, value)) in self.lines().into_iter().zip(&self.rows) {
             let whole = tooltip(&text, &value.label);
-            let text = if literal { format!("“{text}”") } else { text };
-            let name = format!("<tspan class=\"property\" fill=\"#57534e\">{} </tspan>", escape_xml(&name));
-            line("value", "#1c1917", "", &format!("{whole}{name}{}", escape_xml(&text)));
+            let text = if literal {
+                format!("“{text}”")
+            } else {
+                text
+            };
+            let name = format!(
+                "<tspan class=\"property\" fill=\"#57534e\">{} </tspan>",
+                escape_xml(&name)
+            );
+            line(
+                "value",
+                "#1c1917",
+                "",
+                &format!("{whole}{name}{}", escape_xml(&text)),
+            );
         }
         svg.push_str("</g>");
     }
@@ -579,7 +762,9 @@ pub fn escape_xml(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             // Characters that XML does not allow.
-            character if character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
+            character if character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}') => {
+                safe.push(' ')
+            }
             character => safe.push(character),
         }
     }

@@ -94,7 +94,11 @@ pub struct IlluSnip<'h> {
 
 impl Default for IlluSnip<'_> {
     fn default() -> Self {
-        Self { starts: Starts::Ranked, work: DEFAULT_WORK, deadline: Deadline::never() }
+        Self {
+            starts: Starts::Ranked,
+            work: DEFAULT_WORK,
+            deadline: Deadline::never(),
+        }
     }
 }
 
@@ -130,7 +134,10 @@ impl<'h> IlluSnip<'h> {
         profile: &Profile,
     ) -> (Snippet, Vec<Triple>) {
         if graph.is_empty() || budget.0 == 0 {
-            return (self.extract(graph, profile, budget), rank_triples(graph, profile, &[], ranked));
+            return (
+                self.extract(graph, profile, budget),
+                rank_triples(graph, profile, &[], ranked),
+            );
         }
         let weights = Weights::new(graph, profile);
         let mut growth = Growth::new(&weights);
@@ -141,14 +148,28 @@ impl<'h> IlluSnip<'h> {
         growth.work = 0;
         growth.growth += 1; // what the last growth covered is new again when the starts are weighed
         let weights = growth.weights;
-        let mut search = Search { options: self, growth, budget: budget.0, best: BestSnippet::default() };
+        let mut search = Search {
+            options: self,
+            growth,
+            budget: budget.0,
+            best: BestSnippet::default(),
+        };
         let interrupted = match self.starts {
             Starts::All => search.all(),
             Starts::Heaviest => search.heaviest(),
             Starts::Ranked => search.ranked(),
         };
-        let triples = search.best.triples.iter().map(|&triple| weights.triple(triple)).collect();
-        Snippet { triples, gain: search.best.gain, interrupted }
+        let triples = search
+            .best
+            .triples
+            .iter()
+            .map(|&triple| weights.triple(triple))
+            .collect();
+        Snippet {
+            triples,
+            gain: search.best.gain,
+            interrupted,
+        }
     }
 
     /// Sets a deadline. When it has passed, the search ends with the best snippet so far.
@@ -169,7 +190,11 @@ impl SnippetExtractor for IlluSnip<'_> {
 
     fn extract(&self, graph: &TripleGraph, profile: &Profile, budget: TripleBudget) -> Snippet {
         if graph.is_empty() || budget.0 == 0 {
-            return Snippet { triples: Vec::new(), gain: 0.0, interrupted: false };
+            return Snippet {
+                triples: Vec::new(),
+                gain: 0.0,
+                interrupted: false,
+            };
         }
         self.search(&mut Growth::new(&Weights::new(graph, profile)), budget)
     }
@@ -209,7 +234,9 @@ impl StartQueue {
 
     fn next(&mut self, weights: &Weights<'_>) -> Option<Candidate> {
         while let Some(start) = self.first.pop() {
-            let is_first = |started: &mut FxHashSet<TermId>| started.insert(weights.triple(start.triple).subject);
+            let is_first = |started: &mut FxHashSet<TermId>| {
+                started.insert(weights.triple(start.triple).subject)
+            };
             if self.started.as_mut().is_none_or(is_first) {
                 return Some(start);
             }
@@ -279,7 +306,10 @@ impl Search<'_, '_> {
     /// Leaves out one triple after another, with those that are then disconnected, and grows the rest again, as long as
     /// the gain increases. Returns true if it was interrupted.
     fn polish(&mut self, from: &BestSnippet) -> bool {
-        let mut polished = BestSnippet { triples: from.triples.clone(), gain: from.gain };
+        let mut polished = BestSnippet {
+            triples: from.triples.clone(),
+            gain: from.gain,
+        };
         let mut left_out = 0;
         while left_out < polished.triples.len() {
             if self.is_over() {
@@ -303,7 +333,10 @@ impl Search<'_, '_> {
         let weights = self.growth.weights;
         let mut rest: Vec<u32> = triples.to_vec();
         rest.remove(left_out);
-        if let Some(place) = rest.iter().position(|&triple| weights.linked(weights.triple(triple)).is_none()) {
+        if let Some(place) = rest
+            .iter()
+            .position(|&triple| weights.linked(weights.triple(triple)).is_none())
+        {
             rest[..=place].rotate_right(1);
         }
         let mut joined = Vec::with_capacity(rest.len());
@@ -313,7 +346,10 @@ impl Search<'_, '_> {
             rest.retain(|&number| {
                 let triple = weights.triple(number);
                 let both = [triple.subject, triple.object];
-                let reached = || both.into_iter().filter(|end| weights.is_entity[end.index()]);
+                let reached = || {
+                    both.into_iter()
+                        .filter(|end| weights.is_entity[end.index()])
+                };
                 let joins = ends.is_empty() || reached().any(|end| ends.contains(&end));
                 if joins {
                     ends.extend(reached());
@@ -345,7 +381,10 @@ impl Eq for Candidate {}
 
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.gain.total_cmp(&other.gain).then(other.triple.cmp(&self.triple)).then(self.run.cmp(&other.run))
+        self.gain
+            .total_cmp(&other.gain)
+            .then(other.triple.cmp(&self.triple))
+            .then(self.run.cmp(&other.run))
     }
 }
 
@@ -419,22 +458,37 @@ impl<'g> Weights<'g> {
 
     /// Returns the triples at an entity, each with the familiarity of its other end, if any.
     fn incident(&self, entity: TermId) -> Vec<Incident> {
-        let element = |triple: Triple| if self.is_type(triple) { (1, triple.object) } else { (0, triple.predicate) };
+        let element = |triple: Triple| {
+            if self.is_type(triple) {
+                (1, triple.object)
+            } else {
+                (0, triple.predicate)
+            }
+        };
         let alone = |(tag, term): (u8, TermId)| (tag + 2, term);
         let familiarity = |end: TermId| self.familiarity[end.index()];
-        let row = self.object_offsets[entity.index()] as usize..self.object_offsets[entity.index() + 1] as usize;
+        let row = self.object_offsets[entity.index()] as usize
+            ..self.object_offsets[entity.index() + 1] as usize;
         let outgoing = self.graph.subject_range(entity).map(|place| {
             let triple = self.graph.triples()[place];
             let (element, other) = match self.linked(triple) {
                 Some(object) => (element(triple), familiarity(object)),
                 None => (alone(element(triple)), 0.0),
             };
-            Incident { element, other, triple: place as u32 }
+            Incident {
+                element,
+                other,
+                triple: place as u32,
+            }
         });
         let incoming = self.object_triples[row].iter().filter_map(|&place| {
             let triple = self.triple(place);
             let other = familiarity(triple.subject);
-            (triple.subject != entity).then(|| Incident { element: element(triple), other, triple: place })
+            (triple.subject != entity).then(|| Incident {
+                element: element(triple),
+                other,
+                triple: place,
+            })
         });
         outgoing.chain(incoming).collect()
     }
@@ -443,7 +497,11 @@ impl<'g> Weights<'g> {
     fn head(&self, first: &Incident, triples: Range<u32>) -> Head {
         let (tag, element) = first.element;
         let is_class = tag % 2 == 1;
-        let coverage = if is_class { &self.class } else { &self.property };
+        let coverage = if is_class {
+            &self.class
+        } else {
+            &self.property
+        };
         Head {
             start: triples.start,
             end: triples.end,
@@ -456,7 +514,9 @@ impl<'g> Weights<'g> {
 
     /// Returns the object if the triple is a link between two entities.
     fn linked(&self, triple: Triple) -> Option<TermId> {
-        let link = !self.is_type(triple) && self.graph.is_resource(triple.object) && triple.object != triple.subject;
+        let link = !self.is_type(triple)
+            && self.graph.is_resource(triple.object)
+            && triple.object != triple.subject;
         link.then_some(triple.object)
     }
 }
@@ -468,7 +528,11 @@ fn weighed(coverage: f64, familiarity: f64) -> f64 {
 
 fn by_object(graph: &TripleGraph, is_entity: &[bool]) -> (Vec<u32>, Vec<u32>) {
     let mut offsets = vec![0u32; graph.term_count() + 1];
-    for triple in graph.triples().iter().filter(|triple| is_entity[triple.object.index()]) {
+    for triple in graph
+        .triples()
+        .iter()
+        .filter(|triple| is_entity[triple.object.index()])
+    {
         offsets[triple.object.index() + 1] += 1;
     }
     for index in 1..offsets.len() {
@@ -497,7 +561,12 @@ fn familiarity(graph: &TripleGraph, kind: Option<TermId>, is_entity: &[bool]) ->
         .triples()
         .iter()
         .filter(|triple| Some(triple.predicate) != kind && graph.is_resource(triple.object))
-        .map(|triple| (numbers[triple.subject.index()], numbers[triple.object.index()]));
+        .map(|triple| {
+            (
+                numbers[triple.subject.index()],
+                numbers[triple.object.index()],
+            )
+        });
     let scores = PageRank::default().scores(&LinkGraph::new(count as usize, links));
     let largest = scores.iter().copied().fold(0.0, f64::max);
     let score = |&number: &u32| match scores.get(number as usize) {
@@ -541,7 +610,11 @@ struct Rows {
 
 impl Rows {
     fn new(terms: usize) -> Self {
-        Self { triples: Vec::new(), heads: Vec::new(), of: vec![(u32::MAX, 0); terms] }
+        Self {
+            triples: Vec::new(),
+            heads: Vec::new(),
+            of: vec![(u32::MAX, 0); terms],
+        }
     }
 
     /// Returns the runs of an entity. O(d log d) for d triples the first time, O(1) later.
@@ -553,15 +626,21 @@ impl Rows {
         let first = self.heads.len();
         let mut incident = weights.incident(entity);
         incident.sort_unstable_by(|a, b| {
-            a.element.cmp(&b.element).then(b.other.total_cmp(&a.other)).then(a.triple.cmp(&b.triple))
+            a.element
+                .cmp(&b.element)
+                .then(b.other.total_cmp(&a.other))
+                .then(a.triple.cmp(&b.triple))
         });
         for run in incident.chunk_by(|a, b| a.element == b.element) {
             let start = self.triples.len() as u32;
-            self.triples.extend(run.iter().map(|incident| incident.triple));
-            self.heads.push(weights.head(&run[0], start..self.triples.len() as u32));
+            self.triples
+                .extend(run.iter().map(|incident| incident.triple));
+            self.heads
+                .push(weights.head(&run[0], start..self.triples.len() as u32));
         }
         let triple = |head: &Head| self.triples[head.start as usize];
-        self.heads[first..].sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(triple(a).cmp(&triple(b))));
+        self.heads[first..]
+            .sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(triple(a).cmp(&triple(b))));
         self.of[entity.index()] = (first as u32, self.heads.len() as u32);
         first..self.heads.len()
     }
@@ -629,10 +708,19 @@ impl<'w> Growth<'w> {
         } else {
             (&weights.property, &self.covered_property, triple.predicate)
         };
-        let coverage = if covered[element.index()] == self.growth { 0.0 } else { coverage[element.index()] };
+        let coverage = if covered[element.index()] == self.growth {
+            0.0
+        } else {
+            coverage[element.index()]
+        };
         let familiarity = |entity: TermId| weights.familiarity[entity.index()];
-        let familiarity = match (new(triple.subject), weights.linked(triple).map(|object| (new(object), object))) {
-            (true, Some((true, object))) => f64::midpoint(familiarity(triple.subject), familiarity(object)),
+        let familiarity = match (
+            new(triple.subject),
+            weights.linked(triple).map(|object| (new(object), object)),
+        ) {
+            (true, Some((true, object))) => {
+                f64::midpoint(familiarity(triple.subject), familiarity(object))
+            }
             (false, Some((true, object))) => familiarity(object),
             (true, _) => familiarity(triple.subject),
             (false, _) => 0.0,
@@ -669,7 +757,11 @@ impl<'w> Growth<'w> {
             self.work += 1;
             self.bring_followers(candidate.run);
             let chosen = self.chosen[candidate.triple as usize] == self.growth;
-            let gain = if chosen { 0.0 } else { self.gain(candidate.triple) };
+            let gain = if chosen {
+                0.0
+            } else {
+                self.gain(candidate.triple)
+            };
             if gain == candidate.gain {
                 self.advance(candidate.run);
                 return Some(candidate);
@@ -681,9 +773,16 @@ impl<'w> Growth<'w> {
             // The gain of the whole run may have fallen because its element is covered, or only that of its head.
             let bound = self.bound(candidate.triple, self.runs[candidate.run as usize].entity);
             if bound < candidate.gain && !chosen {
-                self.put(Candidate { gain: bound, ..candidate });
+                self.put(Candidate {
+                    gain: bound,
+                    ..candidate
+                });
             } else {
-                self.put(Candidate { gain, triple: candidate.triple, run: ALONE });
+                self.put(Candidate {
+                    gain,
+                    triple: candidate.triple,
+                    run: ALONE,
+                });
                 self.advance(candidate.run);
             }
         }
@@ -692,12 +791,18 @@ impl<'w> Growth<'w> {
 
     /// Pushes the next triple of a run into the frontier.
     fn advance(&mut self, number: u32) {
-        let Some(run) = self.runs.get_mut(number as usize) else { return };
+        let Some(run) = self.runs.get_mut(number as usize) else {
+            return;
+        };
         run.next += 1;
         if run.next < run.end {
             let triple = self.rows.triples[run.next as usize];
             let entity = run.entity;
-            self.put(Candidate { gain: self.bound(triple, entity), triple, run: number });
+            self.put(Candidate {
+                gain: self.bound(triple, entity),
+                triple,
+                run: number,
+            });
         }
     }
 
@@ -721,7 +826,8 @@ impl<'w> Growth<'w> {
             self.covered_property[triple.predicate.index()] = self.growth;
         }
         let linked = weights.linked(triple);
-        let passed = Some(triple.object).filter(|object| linked.is_none() && weights.is_entity[object.index()]);
+        let passed = Some(triple.object)
+            .filter(|object| linked.is_none() && weights.is_entity[object.index()]);
         let mark = |marks: &mut [u32], entity: Option<TermId>, growth: u32| {
             entity.filter(|entity| std::mem::replace(&mut marks[entity.index()], growth) != growth)
         };
@@ -755,7 +861,11 @@ impl<'w> Growth<'w> {
     fn bring(&mut self, entity: TermId, places: Range<usize>) {
         for place in places.clone() {
             let head = self.rows.heads[place];
-            let covered = if head.is_class { &self.covered_class } else { &self.covered_property };
+            let covered = if head.is_class {
+                &self.covered_class
+            } else {
+                &self.covered_property
+            };
             if covered[head.element.index()] != self.growth {
                 return self.put_run(entity, head, head.gain, place + 1..places.end);
             }
@@ -764,7 +874,9 @@ impl<'w> Growth<'w> {
     }
 
     fn bring_followers(&mut self, number: u32) {
-        let Some(run) = self.runs.get_mut(number as usize) else { return };
+        let Some(run) = self.runs.get_mut(number as usize) else {
+            return;
+        };
         let entity = run.entity;
         let followers = std::mem::take(&mut run.followers);
         self.bring(entity, followers);
@@ -774,7 +886,12 @@ impl<'w> Growth<'w> {
         if gain > 0.0 {
             let triple = self.rows.triples[head.start as usize];
             let run = self.runs.len() as u32;
-            self.runs.push(Run { entity, next: head.start, end: head.end, followers });
+            self.runs.push(Run {
+                entity,
+                next: head.start,
+                end: head.end,
+                followers,
+            });
             self.put(Candidate { gain, triple, run });
         }
     }

@@ -16,7 +16,10 @@ pub mod sample;
 pub use drawing::{draw, draw_document, escape_xml, truncate_label};
 pub use illusnip::{IlluSnip, Starts, rank_triples};
 pub use method::{Method, MethodError, MethodOptions};
-pub use pcsg::{IsolatedEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions};
+pub use pcsg::{
+    IsolatedEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions,
+    RepresentativeOptions,
+};
 pub use provenance::Provenance;
 
 use lodeseek_profile::Profile;
@@ -137,11 +140,18 @@ impl LabelledTerm {
     /// Creates a triple term, labelled by the labels of its parts. `value` is its form in N-Triples.
     #[must_use]
     pub fn from_triple(triple: LabelledTriple, value: String) -> Self {
-        let LabelledTriple { subject, predicate, object } = &triple;
+        let LabelledTriple {
+            subject,
+            predicate,
+            object,
+        } = &triple;
         Self {
             kind: TermKind::Triple,
             value,
-            label: shown_text(&format!("<<( {} {} {} )>>", subject.label, predicate.label, object.label)),
+            label: shown_text(&format!(
+                "<<( {} {} {} )>>",
+                subject.label, predicate.label, object.label
+            )),
             language: None,
             datatype: None,
             direction: None,
@@ -174,7 +184,9 @@ impl LabelledTriple {
     /// Returns true if the value of a term is only the beginning of its text.
     #[must_use]
     pub fn is_cut(&self) -> bool {
-        [&self.subject, &self.predicate, &self.object].into_iter().any(LabelledTerm::is_cut)
+        [&self.subject, &self.predicate, &self.object]
+            .into_iter()
+            .any(LabelledTerm::is_cut)
     }
 }
 
@@ -194,7 +206,11 @@ pub fn shown_text(text: &str) -> String {
 #[must_use]
 pub fn label_triple(graph: &TripleGraph, labels: &Labels<'_>, triple: Triple) -> LabelledTriple {
     let term = |id: TermId| labelled_term(graph, labels, id);
-    LabelledTriple { subject: term(triple.subject), predicate: term(triple.predicate), object: term(triple.object) }
+    LabelledTriple {
+        subject: term(triple.subject),
+        predicate: term(triple.predicate),
+        object: term(triple.object),
+    }
 }
 
 fn labelled_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> LabelledTerm {
@@ -215,10 +231,14 @@ fn labelled_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> Labell
     LabelledTerm {
         kind,
         value: shown_text(term.text()),
-        label: labels.label(id).map_or_else(|| NO_LABEL.to_owned(), |label| shown_text(&label)),
+        label: labels
+            .label(id)
+            .map_or_else(|| NO_LABEL.to_owned(), |label| shown_text(&label)),
         language: term.language().map(str::to_owned),
         datatype,
-        direction: literal.and_then(LiteralKind::direction).map(|direction| direction.to_string()),
+        direction: literal
+            .and_then(LiteralKind::direction)
+            .map(|direction| direction.to_string()),
         triple: None,
     }
 }

@@ -2,8 +2,8 @@
 
 use super::keyword::{KeywordCover, KeywordMatcher, Ksd, OptimalSnippet};
 use super::{
-    Deadline, IlluSnip, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions,
-    SnippetExtractor, Starts, illusnip, keyword,
+    Deadline, IlluSnip, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions,
+    RepresentativeOptions, SnippetExtractor, Starts, illusnip, keyword,
 };
 use lodeseek_profile::Patterns;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,11 @@ pub enum MethodError {
 }
 
 fn names(methods: &[Method]) -> String {
-    methods.iter().map(|method| method.name()).collect::<Vec<_>>().join(", ")
+    methods
+        .iter()
+        .map(|method| method.name())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Inputs and limits of a method. A method ignores the fields that it does not use.
@@ -152,7 +156,10 @@ impl Method {
     /// Returns the methods that require no query.
     #[must_use]
     pub fn without_query() -> Vec<Self> {
-        Self::ALL.into_iter().filter(|method| !method.takes_query()).collect()
+        Self::ALL
+            .into_iter()
+            .filter(|method| !method.takes_query())
+            .collect()
     }
 
     /// Creates the extractor.
@@ -167,42 +174,62 @@ impl Method {
     /// assert_eq!(extractor(Method::IlluSnip), Ok("IlluSnip OPT-RANK"));
     /// assert!(extractor(Method::Ksd).is_err_and(|error| error.to_string().contains("requires a query")));
     /// ```
-    pub fn extractor<'h>(self, options: &MethodOptions<'h>) -> Result<Box<dyn SnippetExtractor + 'h>, MethodError> {
+    pub fn extractor<'h>(
+        self,
+        options: &MethodOptions<'h>,
+    ) -> Result<Box<dyn SnippetExtractor + 'h>, MethodError> {
         let keywords = || options.keywords.ok_or(MethodError::NeedsQuery(self));
         Ok(match self {
             Self::IlluSnip => self.illusnip(Starts::Ranked, options),
             Self::IlluSnipMax => self.illusnip(Starts::Heaviest, options),
             Self::IlluSnipBasic => self.illusnip(Starts::All, options),
-            Self::Patterns => {
-                Box::new(PatternRepresentatives::new(RepresentativeOptions { deadline: options.deadline }))
-            }
+            Self::Patterns => Box::new(PatternRepresentatives::new(RepresentativeOptions {
+                deadline: options.deadline,
+            })),
             Self::Pcsg => self.pcsg(PatternShares::default(), None, options),
             Self::PcsgTau => self.pcsg(PatternShares::TAU, None, options),
             Self::Qpcsg => self.pcsg(PatternShares::default(), Some(keywords()?), options),
-            Self::Ksd => Box::new(Ksd::new(keywords()?).with_work(self.steps(options)).with_deadline(options.deadline)),
+            Self::Ksd => Box::new(
+                Ksd::new(keywords()?)
+                    .with_work(self.steps(options))
+                    .with_deadline(options.deadline),
+            ),
             Self::Optimal => {
                 let optimal = OptimalSnippet::new(keywords()?).with_work(self.steps(options));
                 let optimal = optimal.with_deadline(options.deadline);
-                Box::new(options.patterns.map_or(optimal, |patterns| optimal.with_patterns(patterns)))
+                Box::new(
+                    options
+                        .patterns
+                        .map_or(optimal, |patterns| optimal.with_patterns(patterns)),
+                )
             }
-            Self::Cover => {
-                Box::new(KeywordCover::new(keywords()?).with_work(self.steps(options)).with_deadline(options.deadline))
-            }
+            Self::Cover => Box::new(
+                KeywordCover::new(keywords()?)
+                    .with_work(self.steps(options))
+                    .with_deadline(options.deadline),
+            ),
         })
     }
 
     /// Returns the work bound under these options; `None` for methods without a configurable bound.
     #[must_use]
     pub fn work_bound(self, options: &MethodOptions<'_>) -> Option<u64> {
-        self.default_work().map(|default| options.work.unwrap_or(default))
+        self.default_work()
+            .map(|default| options.work.unwrap_or(default))
     }
 
     fn steps(self, options: &MethodOptions<'_>) -> u64 {
         self.work_bound(options).unwrap_or(u64::MAX)
     }
 
-    fn illusnip<'h>(self, starts: Starts, options: &MethodOptions<'h>) -> Box<dyn SnippetExtractor + 'h> {
-        let extractor = IlluSnip::default().with_starts(starts).with_work(self.steps(options));
+    fn illusnip<'h>(
+        self,
+        starts: Starts,
+        options: &MethodOptions<'h>,
+    ) -> Box<dyn SnippetExtractor + 'h> {
+        let extractor = IlluSnip::default()
+            .with_starts(starts)
+            .with_work(self.steps(options));
         Box::new(extractor.with_deadline(options.deadline))
     }
 
@@ -214,7 +241,13 @@ impl Method {
     ) -> Box<dyn SnippetExtractor + 'h> {
         let default = PcsgOptions::default();
         let work = self.work_bound(options).unwrap_or(default.work);
-        Box::new(Pcsg::new(PcsgOptions { shares, keywords, work, deadline: options.deadline, ..default }))
+        Box::new(Pcsg::new(PcsgOptions {
+            shares,
+            keywords,
+            work,
+            deadline: options.deadline,
+            ..default
+        }))
     }
 }
 
@@ -229,7 +262,10 @@ impl FromStr for Method {
 
     fn from_str(name: &str) -> Result<Self, MethodError> {
         let has_name = |method: &Self| method.name() == name || method.aliases().contains(&name);
-        Self::ALL.into_iter().find(has_name).ok_or_else(|| MethodError::Unknown(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(has_name)
+            .ok_or_else(|| MethodError::Unknown(name.to_owned()))
     }
 }
 
@@ -261,8 +297,15 @@ mod tests {
                 assert_eq!(name.parse(), Ok(method));
             }
         }
-        let unknown = Method::from_str("guess").expect_err("no such method").to_string();
-        assert!(Method::ALL.iter().all(|method| unknown.contains(method.name())), "{unknown}");
+        let unknown = Method::from_str("guess")
+            .expect_err("no such method")
+            .to_string();
+        assert!(
+            Method::ALL
+                .iter()
+                .all(|method| unknown.contains(method.name())),
+            "{unknown}"
+        );
     }
 
     #[test]
@@ -271,16 +314,39 @@ mod tests {
         let mut names = std::collections::BTreeSet::new();
         for method in Method::ALL {
             let without = method.extractor(&MethodOptions::default());
-            assert_eq!(without.err(), method.takes_query().then_some(MethodError::NeedsQuery(method)));
-            let with = method.extractor(&MethodOptions { keywords: Some(&matches), ..MethodOptions::default() });
-            assert!(names.insert(with.expect("an extractor").name()), "{method} has a name of its own");
+            assert_eq!(
+                without.err(),
+                method
+                    .takes_query()
+                    .then_some(MethodError::NeedsQuery(method))
+            );
+            let with = method.extractor(&MethodOptions {
+                keywords: Some(&matches),
+                ..MethodOptions::default()
+            });
+            assert!(
+                names.insert(with.expect("an extractor").name()),
+                "{method} has a name of its own"
+            );
         }
     }
 
     #[test]
     fn only_methods_with_a_bound_take_one() {
-        let options = MethodOptions { work: Some(7), ..MethodOptions::default() };
-        assert_eq!((Method::IlluSnip.work_bound(&options), Method::Patterns.work_bound(&options)), (Some(7), None));
-        assert_eq!(Method::Pcsg.work_bound(&MethodOptions::default()), Some(PcsgOptions::default().work));
+        let options = MethodOptions {
+            work: Some(7),
+            ..MethodOptions::default()
+        };
+        assert_eq!(
+            (
+                Method::IlluSnip.work_bound(&options),
+                Method::Patterns.work_bound(&options)
+            ),
+            (Some(7), None)
+        );
+        assert_eq!(
+            Method::Pcsg.work_bound(&MethodOptions::default()),
+            Some(PcsgOptions::default().work)
+        );
     }
 }

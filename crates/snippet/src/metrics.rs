@@ -75,21 +75,43 @@ impl Report {
 
     /// Measures a snippet of a graph without a query.
     #[must_use]
-    pub fn new(graph: &TripleGraph, profile: &Profile, patterns: &Patterns, snippet: &Snippet) -> Self {
+    pub fn new(
+        graph: &TripleGraph,
+        profile: &Profile,
+        patterns: &Patterns,
+        snippet: &Snippet,
+    ) -> Self {
         Reference::new(graph, profile, patterns).report(snippet, None)
     }
 
     /// Returns the values, in the order of [`NAMES`](Self::NAMES).
     #[must_use]
     pub fn values(&self) -> [Option<f64>; 6] {
-        let Self { skm_rep, ent_rep, desc_rep, link_rep, kw_rel, qry_rel } = *self;
-        [Some(skm_rep), Some(ent_rep), Some(desc_rep), Some(link_rep), kw_rel, qry_rel]
+        let Self {
+            skm_rep,
+            ent_rep,
+            desc_rep,
+            link_rep,
+            kw_rel,
+            qry_rel,
+        } = *self;
+        [
+            Some(skm_rep),
+            Some(ent_rep),
+            Some(desc_rep),
+            Some(link_rep),
+            kw_rel,
+            qry_rel,
+        ]
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let present = Self::NAMES.iter().zip(self.values()).filter_map(|(name, value)| Some((name, value?)));
+        let present = Self::NAMES
+            .iter()
+            .zip(self.values())
+            .filter_map(|(name, value)| Some((name, value?)));
         for (place, (name, value)) in present.enumerate() {
             write!(f, "{}{name} {value:.4}", if place == 0 { "" } else { "  " })?;
         }
@@ -109,11 +131,18 @@ impl<'g> InformationNeed<'g> {
             .filter(|pair| pair.difference(present).is_empty())
             .collect();
         if !pairs.is_empty() {
-            let links = graph.triples().iter().map(|triple| (triple.subject, triple.object, matches.triple(*triple)));
+            let links = graph
+                .triples()
+                .iter()
+                .map(|triple| (triple.subject, triple.object, matches.triple(*triple)));
             let components = components(links);
             pairs.retain(|&pair| contains_pair(&components, pair));
         }
-        Self { matches, present, pairs }
+        Self {
+            matches,
+            present,
+            pairs,
+        }
     }
 }
 
@@ -121,7 +150,13 @@ impl<'g> Reference<'g> {
     /// Creates the reference data of a graph.
     #[must_use]
     pub fn new(graph: &'g TripleGraph, profile: &'g Profile, patterns: &'g Patterns) -> Self {
-        Self { graph, profile, patterns, degrees: Degrees::new(graph), kind: graph.iri(rdf::TYPE) }
+        Self {
+            graph,
+            profile,
+            patterns,
+            degrees: Degrees::new(graph),
+            kind: graph.iri(rdf::TYPE),
+        }
     }
 
     /// Measures a snippet.
@@ -135,17 +170,21 @@ impl<'g> Reference<'g> {
             desc_rep: self.desc_rep(&complete),
             link_rep: self.link_rep(&snippet.triples, &complete),
             kw_rel,
-            qry_rel: need.and_then(|need| qry_rel(&snippet.triples, need)).or(kw_rel),
+            qry_rel: need
+                .and_then(|need| qry_rel(&snippet.triples, need))
+                .or(kw_rel),
         }
     }
 
     /// Returns the entity that a triple links to.
     fn target(&self, triple: Triple) -> Option<TermId> {
-        (Some(triple.predicate) != self.kind && self.graph.is_resource(triple.object)).then_some(triple.object)
+        (Some(triple.predicate) != self.kind && self.graph.is_resource(triple.object))
+            .then_some(triple.object)
     }
 
     fn class(&self, triple: Triple) -> Option<TermId> {
-        (Some(triple.predicate) == self.kind && self.graph.is_resource(triple.object)).then_some(triple.object)
+        (Some(triple.predicate) == self.kind && self.graph.is_resource(triple.object))
+            .then_some(triple.object)
     }
 
     fn skm_rep(&self, snippet: &[Triple]) -> f64 {
@@ -158,13 +197,22 @@ impl<'g> Reference<'g> {
         if self.profile.type_triples == 0 {
             return properties;
         }
-        let classes = snippet.iter().filter_map(|&triple| self.class(triple)).collect();
-        harmonic(properties, share(&self.profile.classes, classes, self.profile.type_triples))
+        let classes = snippet
+            .iter()
+            .filter_map(|&triple| self.class(triple))
+            .collect();
+        harmonic(
+            properties,
+            share(&self.profile.classes, classes, self.profile.type_triples),
+        )
     }
 
     fn ent_rep(&self, snippet: &[Triple]) -> f64 {
-        let entities: FxHashSet<TermId> =
-            snippet.iter().flat_map(|&triple| [Some(triple.subject), self.target(triple)]).flatten().collect();
+        let entities: FxHashSet<TermId> = snippet
+            .iter()
+            .flat_map(|&triple| [Some(triple.subject), self.target(triple)])
+            .flatten()
+            .collect();
         if entities.is_empty() {
             return 0.0;
         }
@@ -173,7 +221,10 @@ impl<'g> Reference<'g> {
         entities.sort_unstable();
         let mean = |degrees: &[u32]| {
             let largest = degrees.iter().copied().max().unwrap_or(0);
-            let sum: f64 = entities.iter().map(|entity| log1(degrees[entity.index()])).sum();
+            let sum: f64 = entities
+                .iter()
+                .map(|entity| log1(degrees[entity.index()]))
+                .sum();
             (largest > 0).then(|| sum / log1(largest) / entities.len() as f64)
         };
         let out = mean(&self.degrees.out).unwrap_or(0.0);
@@ -185,12 +236,21 @@ impl<'g> Reference<'g> {
         let mut shown: FxHashMap<TermId, FxHashSet<Element>> = FxHashMap::default();
         for &triple in snippet {
             if let Some(class) = self.class(triple) {
-                shown.entry(triple.subject).or_default().insert(Element::Class(class));
+                shown
+                    .entry(triple.subject)
+                    .or_default()
+                    .insert(Element::Class(class));
             } else if Some(triple.predicate) != self.kind {
-                shown.entry(triple.subject).or_default().insert(Element::Outgoing(triple.predicate));
+                shown
+                    .entry(triple.subject)
+                    .or_default()
+                    .insert(Element::Outgoing(triple.predicate));
             }
             if let Some(target) = self.target(triple) {
-                shown.entry(target).or_default().insert(Element::Incoming(triple.predicate));
+                shown
+                    .entry(target)
+                    .or_default()
+                    .insert(Element::Incoming(triple.predicate));
             }
         }
         // Shown elements are a subset of the pattern, so equal sizes imply equal sets.
@@ -202,24 +262,43 @@ impl<'g> Reference<'g> {
     }
 
     fn desc_rep(&self, complete: &FxHashSet<TermId>) -> f64 {
-        let patterns: FxHashSet<_> = complete.iter().filter_map(|&entity| self.patterns.pattern_of(entity)).collect();
-        let described = patterns.into_iter().map(|id| self.patterns.pattern(id).count()).sum();
+        let patterns: FxHashSet<_> = complete
+            .iter()
+            .filter_map(|&entity| self.patterns.pattern_of(entity))
+            .collect();
+        let described = patterns
+            .into_iter()
+            .map(|id| self.patterns.pattern(id).count())
+            .sum();
         ratio(described, self.patterns.entities().len() as u64)
     }
 
     fn link_rep(&self, snippet: &[Triple], complete: &FxHashSet<TermId>) -> f64 {
         let whole = |triple: &&Triple| {
-            complete.contains(&triple.subject) && self.target(**triple).is_some_and(|target| complete.contains(&target))
+            complete.contains(&triple.subject)
+                && self
+                    .target(**triple)
+                    .is_some_and(|target| complete.contains(&target))
         };
         let place = |triple: &Triple| self.graph.triples().binary_search(triple).ok();
         let links = snippet.iter().filter(whole).filter_map(place);
-        let patterns: FxHashSet<_> = links.filter_map(|place| self.patterns.link_pattern_of(place)).collect();
-        ratio(patterns.into_iter().map(|id| self.patterns.link_count(id)).sum(), self.patterns.total_links())
+        let patterns: FxHashSet<_> = links
+            .filter_map(|place| self.patterns.link_pattern_of(place))
+            .collect();
+        ratio(
+            patterns
+                .into_iter()
+                .map(|id| self.patterns.link_count(id))
+                .sum(),
+            self.patterns.total_links(),
+        )
     }
 }
 
 fn kw_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
-    let contained = snippet.iter().fold(KeywordSet::NONE, |all, triple| all.union(need.matches.triple(*triple)));
+    let contained = snippet.iter().fold(KeywordSet::NONE, |all, triple| {
+        all.union(need.matches.triple(*triple))
+    });
     (!need.present.is_empty()).then(|| f64::from(contained.len()) / f64::from(need.present.len()))
 }
 
@@ -230,10 +309,17 @@ fn qry_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
     }
     let links = snippet.iter().flat_map(|&triple| {
         let keywords = need.matches.triple(triple);
-        [(triple.subject, triple.predicate, keywords), (triple.predicate, triple.object, keywords)]
+        [
+            (triple.subject, triple.predicate, keywords),
+            (triple.predicate, triple.object, keywords),
+        ]
     });
     let components = components(links);
-    let contained = need.pairs.iter().filter(|&&pair| contains_pair(&components, pair)).count();
+    let contained = need
+        .pairs
+        .iter()
+        .filter(|&&pair| contains_pair(&components, pair))
+        .count();
     Some(contained as f64 / need.pairs.len() as f64)
 }
 
@@ -257,15 +343,25 @@ fn components(links: impl Iterator<Item = (TermId, TermId, KeywordSet)>) -> Vec<
 }
 
 fn contains_pair(components: &[KeywordSet], pair: KeywordSet) -> bool {
-    components.iter().any(|contained| pair.difference(*contained).is_empty())
+    components
+        .iter()
+        .any(|contained| pair.difference(*contained).is_empty())
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
 }
 
 fn harmonic(a: f64, b: f64) -> f64 {
-    if a + b == 0.0 { 0.0 } else { 2.0 * a * b / (a + b) }
+    if a + b == 0.0 {
+        0.0
+    } else {
+        2.0 * a * b / (a + b)
+    }
 }
 
 #[cfg(test)]

@@ -56,13 +56,19 @@ pub struct PatternShares {
 
 impl Default for PatternShares {
     fn default() -> Self {
-        Self { entities: 1.0, links: 1.0 }
+        Self {
+            entities: 1.0,
+            links: 1.0,
+        }
     }
 }
 
 impl PatternShares {
     /// PCSG-τ as evaluated by its authors: 0.9 of the entities, 0.8 of the links.
-    pub const TAU: Self = Self { entities: 0.9, links: 0.8 };
+    pub const TAU: Self = Self {
+        entities: 0.9,
+        links: 0.8,
+    };
 }
 
 /// Treatment of entities without links to other entities.
@@ -134,7 +140,10 @@ impl<'h> Pcsg<'h> {
     /// Creates the extractor PCSG-τ.
     #[must_use]
     pub fn tau() -> Self {
-        Self::new(PcsgOptions { shares: PatternShares::TAU, ..PcsgOptions::default() })
+        Self::new(PcsgOptions {
+            shares: PatternShares::TAU,
+            ..PcsgOptions::default()
+        })
     }
 }
 
@@ -154,7 +163,10 @@ impl SnippetExtractor for Pcsg<'_> {
         let entity_graph = EntityGraph::new(graph, &patterns);
         let goals = Goals::new(&entity_graph, &self.options);
         let mut places = Vec::new();
-        let mut meter = Meter::new(Limit { work: self.options.work, deadline: self.options.deadline });
+        let mut meter = Meter::new(Limit {
+            work: self.options.work,
+            deadline: self.options.deadline,
+        });
         meter.start();
         if budget.0 > 0 {
             let mut parts = Partition::new(&entity_graph, &goals, &self.options, &mut meter);
@@ -166,8 +178,15 @@ impl SnippetExtractor for Pcsg<'_> {
         }
         let interrupted = meter.was_over() || places.len() > budget.0;
         places.truncate(budget.0);
-        let triples: Vec<Triple> = places.iter().map(|&place| entity_graph.triple(place)).collect();
-        Snippet { gain: described_share(&entity_graph, &triples), triples, interrupted }
+        let triples: Vec<Triple> = places
+            .iter()
+            .map(|&place| entity_graph.triple(place))
+            .collect();
+        Snippet {
+            gain: described_share(&entity_graph, &triples),
+            triples,
+            interrupted,
+        }
     }
 }
 
@@ -180,7 +199,9 @@ fn described_share(entity_graph: &EntityGraph<'_>, triples: &[Triple]) -> f64 {
         }
     }
     let complete = |(entity, elements): (&TermId, &FxHashSet<Element>)| {
-        let pattern = entity_graph.patterns.pattern(entity_graph.patterns.pattern_of(*entity)?);
+        let pattern = entity_graph
+            .patterns
+            .pattern(entity_graph.patterns.pattern_of(*entity)?);
         (elements.len() == pattern.elements.len()).then_some((pattern.id, pattern.count()))
     };
     let covered: FxHashMap<PatternId, u64> = shown.iter().filter_map(complete).collect();
@@ -207,7 +228,11 @@ impl<'g> EntityGraph<'g> {
             numbers[entity.index()] = number as u32;
         }
         let links = || {
-            graph.triples().iter().enumerate().filter(|(_, t)| Some(t.predicate) != kind && graph.is_resource(t.object))
+            graph
+                .triples()
+                .iter()
+                .enumerate()
+                .filter(|(_, t)| Some(t.predicate) != kind && graph.is_resource(t.object))
         };
         let mut starts = vec![0u32; patterns.entities().len() + 1];
         for (_, triple) in links() {
@@ -223,7 +248,14 @@ impl<'g> EntityGraph<'g> {
             incoming[*slot as usize] = place as u32;
             *slot += 1;
         }
-        Self { graph, patterns, kind, numbers, incoming, incoming_starts: starts }
+        Self {
+            graph,
+            patterns,
+            kind,
+            numbers,
+            incoming,
+            incoming_starts: starts,
+        }
     }
 
     fn triple(&self, place: u32) -> Triple {
@@ -239,7 +271,9 @@ impl<'g> EntityGraph<'g> {
     }
 
     fn pattern(&self, number: u32) -> PatternId {
-        self.patterns.pattern_of(self.entity(number)).unwrap_or(PatternId(0))
+        self.patterns
+            .pattern_of(self.entity(number))
+            .unwrap_or(PatternId(0))
     }
 
     fn elements(&self, number: u32) -> &'g [Element] {
@@ -254,28 +288,44 @@ impl<'g> EntityGraph<'g> {
     fn ends(&self, place: u32) -> (u32, u32) {
         let triple = self.triple(place);
         let subject = self.number(triple.subject);
-        (subject, if self.is_link(triple) { self.number(triple.object) } else { subject })
+        (
+            subject,
+            if self.is_link(triple) {
+                self.number(triple.object)
+            } else {
+                subject
+            },
+        )
     }
 
     /// Returns the positions of the triples with this entity as subject.
     fn outgoing(&self, number: u32) -> impl Iterator<Item = u32> + use<> {
-        self.graph.subject_range(self.entity(number)).map(|place| place as u32)
+        self.graph
+            .subject_range(self.entity(number))
+            .map(|place| place as u32)
     }
 
     /// Returns the positions of the links to an entity.
     fn incoming(&self, number: u32) -> &[u32] {
         let number = number as usize;
-        &self.incoming[self.incoming_starts[number] as usize..self.incoming_starts[number + 1] as usize]
+        &self.incoming
+            [self.incoming_starts[number] as usize..self.incoming_starts[number + 1] as usize]
     }
 
     /// Returns the description elements that a triple shows.
     fn contributions(&self, triple: Triple) -> impl Iterator<Item = (TermId, Element)> + use<> {
         let resource = self.graph.is_resource(triple.object);
         let (first, second) = if Some(triple.predicate) == self.kind {
-            (resource.then_some((triple.subject, Element::Class(triple.object))), None)
+            (
+                resource.then_some((triple.subject, Element::Class(triple.object))),
+                None,
+            )
         } else {
             let incoming = resource.then_some((triple.object, Element::Incoming(triple.predicate)));
-            (Some((triple.subject, Element::Outgoing(triple.predicate))), incoming)
+            (
+                Some((triple.subject, Element::Outgoing(triple.predicate))),
+                incoming,
+            )
         };
         first.into_iter().chain(second)
     }
@@ -296,10 +346,24 @@ impl Goals {
         let first_link = patterns.len() as u32;
         let first_keyword = first_link + patterns.link_patterns().len() as u32;
         let described = patterns.patterns().map(|pattern| pattern.count());
-        let mut selected = frequent(described, options.shares.entities, patterns.entities().len() as u64);
-        let links = (0..patterns.link_patterns().len() as u32).map(|id| patterns.link_count(LinkPatternId(id)));
-        selected.extend(frequent(links, options.shares.links, patterns.total_links()));
-        let mut goals = Self { first_link, first_keyword, selected, keywords: FxHashMap::default() };
+        let mut selected = frequent(
+            described,
+            options.shares.entities,
+            patterns.entities().len() as u64,
+        );
+        let links = (0..patterns.link_patterns().len() as u32)
+            .map(|id| patterns.link_count(LinkPatternId(id)));
+        selected.extend(frequent(
+            links,
+            options.shares.links,
+            patterns.total_links(),
+        ));
+        let mut goals = Self {
+            first_link,
+            first_keyword,
+            selected,
+            keywords: FxHashMap::default(),
+        };
         if let Some(matcher) = options.keywords {
             goals.find_keywords(entity_graph.graph, matcher);
         }
@@ -311,8 +375,16 @@ impl Goals {
         let matches = Matches::new(matcher, graph);
         for (number, keyword) in matches.present().places().enumerate() {
             let hit = |triple: &Triple| matches.triple(*triple).0 >> keyword & 1 == 1;
-            for (place, _) in graph.triples().iter().enumerate().filter(|(_, triple)| hit(triple)) {
-                self.keywords.entry(place as u32).or_default().push(self.first_keyword + number as u32);
+            for (place, _) in graph
+                .triples()
+                .iter()
+                .enumerate()
+                .filter(|(_, triple)| hit(triple))
+            {
+                self.keywords
+                    .entry(place as u32)
+                    .or_default()
+                    .push(self.first_keyword + number as u32);
             }
             self.selected.push(true);
         }
@@ -335,9 +407,17 @@ impl Goals {
     }
 
     /// Returns the goals that a triple serves between complete entities.
-    fn of_triple<'s>(&'s self, entity_graph: &EntityGraph<'_>, place: u32) -> impl Iterator<Item = u32> + use<'s> {
-        let link = entity_graph.patterns.link_pattern_of(place as usize).map(|id| self.first_link + id.0);
-        link.into_iter().chain(self.keywords.get(&place).into_iter().flatten().copied())
+    fn of_triple<'s>(
+        &'s self,
+        entity_graph: &EntityGraph<'_>,
+        place: u32,
+    ) -> impl Iterator<Item = u32> + use<'s> {
+        let link = entity_graph
+            .patterns
+            .link_pattern_of(place as usize)
+            .map(|id| self.first_link + id.0);
+        link.into_iter()
+            .chain(self.keywords.get(&place).into_iter().flatten().copied())
     }
 }
 
@@ -385,18 +465,38 @@ impl<'s, 'g> Partition<'s, 'g> {
             }
             members[component as usize].push(entity as u32);
         }
-        let selection = Selection { entity_graph, goals };
-        let mut chosen = set_cover(&members.iter().map(|entities| selection.offers(entities)).collect::<Vec<_>>());
+        let selection = Selection {
+            entity_graph,
+            goals,
+        };
+        let mut chosen = set_cover(
+            &members
+                .iter()
+                .map(|entities| selection.offers(entities))
+                .collect::<Vec<_>>(),
+        );
         for (_, new) in &mut chosen {
             new.retain(|&goal| goals.selected[goal as usize]);
         }
-        let left_out = |place: usize| options.isolated == IsolatedEntities::LeaveOut && members[place].len() == 1;
+        let left_out = |place: usize| {
+            options.isolated == IsolatedEntities::LeaveOut && members[place].len() == 1
+        };
         chosen.retain(|(place, new)| !new.is_empty() && !left_out(*place));
         let linked = chosen.iter().filter(|(place, _)| members[*place].len() > 1);
-        let labelled: Vec<u32> = linked.flat_map(|(place, _)| members[*place].iter().copied()).collect();
+        let labelled: Vec<u32> = linked
+            .flat_map(|(place, _)| members[*place].iter().copied())
+            .collect();
         let labels = HubLabels::new(&graph, &labelled, |steps| !meter.is_over(steps));
-        let weights = (0..count as u32).map(|number| entity_graph.elements(number).len() as u32).collect();
-        Self { selection, chosen: chosen.into_iter(), members, labels, weights }
+        let weights = (0..count as u32)
+            .map(|number| entity_graph.elements(number).len() as u32)
+            .collect();
+        Self {
+            selection,
+            chosen: chosen.into_iter(),
+            members,
+            labels,
+            weights,
+        }
     }
 
     /// Returns the next part. A part without a tree fills `room` triples and one more.
@@ -405,21 +505,37 @@ impl<'s, 'g> Partition<'s, 'g> {
         let entities = &self.members[place];
         let mut goals: FxHashSet<u32> = new.into_iter().collect();
         if let &[lone] = &entities[..] {
-            return Some(Part { entities: vec![lone], goals, connected: true });
+            return Some(Part {
+                entities: vec![lone],
+                goals,
+                connected: true,
+            });
         }
         let labels = self.labels.as_ref().filter(|_| !meter.is_over(1));
         if let Some(labels) = labels {
             let groups = self.selection.groups(entities, &goals);
-            let steiner = GroupSteiner { labels, weights: &self.weights };
+            let steiner = GroupSteiner {
+                labels,
+                weights: &self.weights,
+            };
             if let Some(tree) = steiner.tree(&groups, |steps| !meter.is_over(steps)) {
                 let mut entities = tree.nodes;
-                self.selection.take_out(&mut entities, &goals, &self.weights, meter);
-                return Some(Part { entities, goals, connected: true });
+                self.selection
+                    .take_out(&mut entities, &goals, &self.weights, meter);
+                return Some(Part {
+                    entities,
+                    goals,
+                    connected: true,
+                });
             }
         }
         self.selection.goals.keep_frequent(&mut goals, room);
         let groups = self.selection.groups(entities, &goals);
-        Some(Part { entities: selection::cover_cheaply(&groups, &self.weights), goals, connected: false })
+        Some(Part {
+            entities: selection::cover_cheaply(&groups, &self.weights),
+            goals,
+            connected: false,
+        })
     }
 }
 

@@ -42,9 +42,11 @@ impl Provenance<'_> {
             TermRef::Blank(label) => self.part(&format!("node-{label}")).into(),
             TermRef::Triple(triple) => {
                 let part = |id| self.term(graph, id);
-                let [subject, predicate, object] = [triple.subject, triple.predicate, triple.object].map(part);
+                let [subject, predicate, object] =
+                    [triple.subject, triple.predicate, triple.object].map(part);
                 // The parts are those of a triple, so the conversion cannot fail.
-                Triple::from_terms(subject, predicate, object).map_or_else(|_| graph.to_term(id), Term::from)
+                Triple::from_terms(subject, predicate, object)
+                    .map_or_else(|_| graph.to_term(id), Term::from)
             }
             _ => graph.to_term(id),
         }
@@ -57,7 +59,11 @@ struct TripleWriter(Vec<Triple>);
 
 impl TripleWriter {
     fn add(&mut self, subject: &NamedNode, property: &str, object: impl Into<Term>) {
-        self.0.push(Triple::new(subject.clone(), NamedNode::new_unchecked(property), object));
+        self.0.push(Triple::new(
+            subject.clone(),
+            NamedNode::new_unchecked(property),
+            object,
+        ));
     }
 
     fn kind(&mut self, subject: &NamedNode, class: &str) {
@@ -75,9 +81,21 @@ impl Snippet {
             let statement = provenance.part(&format!("statement-{}", place + 1));
             out.add(provenance.snippet, lodeseek::STATEMENT, statement.clone());
             out.kind(&statement, rdf::STATEMENT);
-            out.add(&statement, rdf::SUBJECT, provenance.term(graph, triple.subject));
-            out.add(&statement, rdf::PREDICATE, provenance.term(graph, triple.predicate));
-            out.add(&statement, rdf::OBJECT, provenance.term(graph, triple.object));
+            out.add(
+                &statement,
+                rdf::SUBJECT,
+                provenance.term(graph, triple.subject),
+            );
+            out.add(
+                &statement,
+                rdf::PREDICATE,
+                provenance.term(graph, triple.predicate),
+            );
+            out.add(
+                &statement,
+                rdf::OBJECT,
+                provenance.term(graph, triple.object),
+            );
             out.add(&statement, lodeseek::RANK, Literal::from(place as i64 + 1));
         }
         out.0
@@ -93,21 +111,34 @@ impl Snippet {
         let triple = |triple: &lodeseek_rdf::Triple| {
             let subject = node(triple.subject)?;
             let predicate = node(triple.predicate)?;
-            Some(Triple::new(NamedOrBlankNode::from(subject), predicate, provenance.term(graph, triple.object)))
+            Some(Triple::new(
+                NamedOrBlankNode::from(subject),
+                predicate,
+                provenance.term(graph, triple.object),
+            ))
         };
         self.triples.iter().filter_map(triple).collect()
     }
 }
 
 fn describe(out: &mut TripleWriter, provenance: &Provenance<'_>) {
-    let Provenance { dataset, snippet, content, .. } = *provenance;
+    let Provenance {
+        dataset,
+        snippet,
+        content,
+        ..
+    } = *provenance;
     let making = provenance.part("snippet-making");
     let program = provenance.part("snippet-program");
     out.add(dataset, lodeseek::HAS_SNIPPET, snippet.clone());
     out.kind(snippet, lodeseek::SNIPPET);
     out.kind(snippet, prov::ENTITY);
     out.add(snippet, lodeseek::METHOD, Literal::from(provenance.method));
-    out.add(snippet, lodeseek::BUDGET, Literal::from(provenance.budget.0 as i64));
+    out.add(
+        snippet,
+        lodeseek::BUDGET,
+        Literal::from(provenance.budget.0 as i64),
+    );
     if let Some(work) = provenance.work {
         out.add(snippet, lodeseek::WORK_BOUND, Literal::from(work as i64));
     }
@@ -115,7 +146,11 @@ fn describe(out: &mut TripleWriter, provenance: &Provenance<'_>) {
         out.add(snippet, lodeseek::QUERY, Literal::from(query));
     }
     if let Some(generated_at) = provenance.generated_at {
-        out.add(snippet, prov::GENERATED_AT_TIME, Literal::new_typed_literal(generated_at.to_string(), xsd::DATE_TIME));
+        out.add(
+            snippet,
+            prov::GENERATED_AT_TIME,
+            Literal::new_typed_literal(generated_at.to_string(), xsd::DATE_TIME),
+        );
     }
     out.add(snippet, prov::WAS_DERIVED_FROM, content.clone());
     out.add(snippet, prov::WAS_GENERATED_BY, making.clone());
@@ -124,5 +159,9 @@ fn describe(out: &mut TripleWriter, provenance: &Provenance<'_>) {
     out.add(&making, prov::WAS_ASSOCIATED_WITH, program.clone());
     out.kind(&program, prov::SOFTWARE_AGENT);
     out.add(&program, foaf::NAME, Literal::from("Lodeseek"));
-    out.add(&program, owl::VERSION_INFO, Literal::from(env!("CARGO_PKG_VERSION")));
+    out.add(
+        &program,
+        owl::VERSION_INFO,
+        Literal::from(env!("CARGO_PKG_VERSION")),
+    );
 }

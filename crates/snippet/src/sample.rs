@@ -87,7 +87,11 @@ impl CountingPass {
     #[must_use]
     pub fn finish(self) -> SamplingPass {
         let is_sampled = self.whole.is_none();
-        SamplingPass { whole: self.whole, names: BlankNodeNames::default(), sampler: self.counter.finish(is_sampled) }
+        SamplingPass {
+            whole: self.whole,
+            names: BlankNodeNames::default(),
+            sampler: self.counter.finish(is_sampled),
+        }
     }
 }
 
@@ -117,7 +121,9 @@ impl SampledTriple for Triple {
     }
 
     fn class(&self) -> Option<String> {
-        object_resource(self).filter(|_| self.is_type()).map(|class| name(&class))
+        object_resource(self)
+            .filter(|_| self.is_type())
+            .map(|class| name(&class))
     }
 
     fn property(&self) -> String {
@@ -127,7 +133,12 @@ impl SampledTriple for Triple {
     fn ends(&self) -> (u64, Option<u64>) {
         let subject = entity(&self.subject);
         let linked = object_resource(self).filter(|_| !self.is_type());
-        (subject, linked.map(|object| entity(&object)).filter(|&object| object != subject))
+        (
+            subject,
+            linked
+                .map(|object| entity(&object))
+                .filter(|&object| object != subject),
+        )
     }
 }
 
@@ -179,20 +190,27 @@ impl<T: SampledTriple> Counter<T> {
         }
         self.count(Element::Property(triple.property()), triple);
         if let (subject, Some(object)) = triple.ends() {
-            [subject, object].into_iter().for_each(|entity| self.links.add(entity, |_| ()));
+            [subject, object]
+                .into_iter()
+                .for_each(|entity| self.links.add(entity, |_| ()));
         }
     }
 
     fn count(&mut self, element: Element<T::Name>, triple: &T) {
         let strata = &mut self.strata;
-        self.elements.add(element.clone(), |evicted| drop(strata.remove(evicted)));
+        self.elements
+            .add(element.clone(), |evicted| drop(strata.remove(evicted)));
         if !self.elements.contains(&element) {
             return;
         }
         let size = self.stratum_size();
         let stratum = self.strata.entry(element).or_default();
         let number = hash(triple);
-        if stratum.len() < size || stratum.last_key_value().is_some_and(|(last, _)| number < *last) {
+        if stratum.len() < size
+            || stratum
+                .last_key_value()
+                .is_some_and(|(last, _)| number < *last)
+        {
             stratum.insert(number, triple.clone());
         }
         cut(stratum, size);
@@ -206,7 +224,9 @@ impl<T: SampledTriple> Counter<T> {
     /// often enough: all strata together have at most *B*/2 triples, or one each. It is rare enough: the number of
     /// elements has doubled since the last time.
     fn shrink(&mut self, size: usize) {
-        self.strata.values_mut().for_each(|stratum| cut(stratum, size));
+        self.strata
+            .values_mut()
+            .for_each(|stratum| cut(stratum, size));
         self.largest = size;
     }
 
@@ -217,13 +237,25 @@ impl<T: SampledTriple> Counter<T> {
         let mut strata: Vec<(u64, Element<T::Name>, Vec<T>)> = std::mem::take(&mut self.strata)
             .into_iter()
             .map(|(element, stratum)| {
-                (self.elements.count(&element), element, stratum.into_values().take(size).collect())
+                (
+                    self.elements.count(&element),
+                    element,
+                    stratum.into_values().take(size).collect(),
+                )
             })
             .collect();
         strata.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         strata.truncate(quota);
-        let central = if is_sampled { central(&self.links, &strata) } else { FxHashMap::default() };
-        let strata = strata.into_iter().flat_map(|(_, _, triples)| triples).take(quota).collect();
+        let central = if is_sampled {
+            central(&self.links, &strata)
+        } else {
+            FxHashMap::default()
+        };
+        let strata = strata
+            .into_iter()
+            .flat_map(|(_, _, triples)| triples)
+            .take(quota)
+            .collect();
         Sampler {
             budget: self.budget,
             statements: self.statements,
@@ -251,11 +283,25 @@ fn cut<T>(stratum: &mut Stratum<T>, size: usize) {
 type RankedStratum<T> = (u64, Element<<T as SampledTriple>::Name>, Vec<T>);
 
 /// Ranks the central entities: alternately those with most links and those of the strata.
-fn central<T: SampledTriple>(links: &FrequentItems<u64>, strata: &[RankedStratum<T>]) -> FxHashMap<u64, u32> {
-    let mut linked: Vec<(u64, u64)> = links.counts().map(|(&entity, count)| (entity, count)).collect();
+fn central<T: SampledTriple>(
+    links: &FrequentItems<u64>,
+    strata: &[RankedStratum<T>],
+) -> FxHashMap<u64, u32> {
+    let mut linked: Vec<(u64, u64)> = links
+        .counts()
+        .map(|(&entity, count)| (entity, count))
+        .collect();
     linked.sort_unstable_by_key(|&(entity, count)| (std::cmp::Reverse(count), entity));
-    let deepest = strata.iter().map(|(_, _, triples)| triples.len()).max().unwrap_or(0);
-    let layer = |place: usize| strata.iter().filter_map(move |(_, _, triples)| triples.get(place));
+    let deepest = strata
+        .iter()
+        .map(|(_, _, triples)| triples.len())
+        .max()
+        .unwrap_or(0);
+    let layer = |place: usize| {
+        strata
+            .iter()
+            .filter_map(move |(_, _, triples)| triples.get(place))
+    };
     let ends = |triple: &T| {
         let (subject, object) = triple.ends();
         [Some(subject), object].into_iter().flatten()
@@ -315,7 +361,12 @@ impl SamplingPass {
     pub fn finish(self) -> SampledGraph {
         if let Some(whole) = self.whole {
             let graph = whole.finish();
-            return SampledGraph { profile: Profile::new(&graph), graph, is_whole: true, count_error: 0 };
+            return SampledGraph {
+                profile: Profile::new(&graph),
+                graph,
+                is_whole: true,
+                count_error: 0,
+            };
         }
         let sampler = self.sampler;
         let mut builder = TripleGraphBuilder::new();
@@ -325,11 +376,20 @@ impl SamplingPass {
         let graph = builder.finish();
         let counted = |element: Element<String>| sampler.elements.count(&element);
         let mut profile = Profile::new(&graph);
-        recount(&mut profile.classes, &graph, |class| counted(Element::Class(class)));
-        recount(&mut profile.properties, &graph, |property| counted(Element::Property(property)));
+        recount(&mut profile.classes, &graph, |class| {
+            counted(Element::Class(class))
+        });
+        recount(&mut profile.properties, &graph, |property| {
+            counted(Element::Property(property))
+        });
         profile.triples = sampler.statements;
         profile.type_triples = sampler.type_statements;
-        SampledGraph { graph, profile, is_whole: false, count_error: sampler.elements.error() }
+        SampledGraph {
+            graph,
+            profile,
+            is_whole: false,
+            count_error: sampler.elements.error(),
+        }
     }
 }
 
@@ -367,10 +427,17 @@ impl<T: SampledTriple> Sampler<T> {
     }
 
     fn describe(&mut self, entity: u64, is_subject: bool, other: Option<u64>, triple: &T) {
-        let Some(&rank) = self.central.get(&entity).filter(|rank| **rank < self.end) else { return };
+        let Some(&rank) = self.central.get(&entity).filter(|rank| **rank < self.end) else {
+            return;
+        };
         let element = hash(&(triple.class(), triple.property()));
         let linked = other.map_or(0, |other| self.degrees.count(&other));
-        let examples = self.described.entry(rank).or_default().entry((element, is_subject)).or_default();
+        let examples = self
+            .described
+            .entry(rank)
+            .or_default()
+            .entry((element, is_subject))
+            .or_default();
         let before = examples.len();
         examples.insert((std::cmp::Reverse(linked), hash(triple)), triple.clone());
         if examples.len() > EXAMPLES_PER_ELEMENT {
@@ -388,8 +455,10 @@ impl<T: SampledTriple> Sampler<T> {
     }
 
     fn link(&mut self, subject: u64, object: u64, triple: &T) {
-        if let (Some(&one), Some(&other)) = (self.central.get(&subject), self.central.get(&object)) {
-            self.links.insert((one.max(other), hash(triple)), triple.clone());
+        if let (Some(&one), Some(&other)) = (self.central.get(&subject), self.central.get(&object))
+        {
+            self.links
+                .insert((one.max(other), hash(triple)), triple.clone());
             if self.links.len() > self.budget / 4 {
                 self.links.pop_last();
             }
@@ -397,8 +466,15 @@ impl<T: SampledTriple> Sampler<T> {
     }
 
     fn triples(&self) -> impl Iterator<Item = &T> {
-        let described = self.described.values().flat_map(FxHashMap::values).flat_map(BTreeMap::values);
-        self.strata.iter().chain(described).chain(self.links.values())
+        let described = self
+            .described
+            .values()
+            .flat_map(FxHashMap::values)
+            .flat_map(BTreeMap::values);
+        self.strata
+            .iter()
+            .chain(described)
+            .chain(self.links.values())
     }
 }
 
@@ -451,7 +527,11 @@ struct FrequentItems<K> {
 
 impl<K: Hash + Eq> FrequentItems<K> {
     fn new(capacity: usize) -> Self {
-        Self { counts: FxHashMap::default(), capacity, error: 0 }
+        Self {
+            counts: FxHashMap::default(),
+            capacity,
+            error: 0,
+        }
     }
 
     /// Counts one occurrence and calls `forget` with each evicted key. Amortised O(1): an eviction round undoes as many

@@ -51,7 +51,11 @@ impl Admission {
     }
 
     /// Queues a query until it is the first one and a permit is free. Returns false after [`SparqlLimits::queue_timeout`].
-    fn wait<'c>(&self, mut counts: MutexGuard<'c, Counts>, limits: &SparqlLimits) -> (MutexGuard<'c, Counts>, bool) {
+    fn wait<'c>(
+        &self,
+        mut counts: MutexGuard<'c, Counts>,
+        limits: &SparqlLimits,
+    ) -> (MutexGuard<'c, Counts>, bool) {
         let until = Instant::now() + limits.queue_timeout;
         counts.last_ticket += 1;
         let ticket = counts.last_ticket;
@@ -64,7 +68,11 @@ impl Admission {
             if time_left.is_zero() {
                 break false;
             }
-            counts = self.changed.wait_timeout(counts, time_left).unwrap_or_else(PoisonError::into_inner).0;
+            counts = self
+                .changed
+                .wait_timeout(counts, time_left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         };
         counts.queue.retain(|other| *other != ticket);
         self.changed.notify_all(); // another permit may be free for the next query
@@ -97,7 +105,11 @@ impl Permit {
         if !counts.queue.is_empty() || !counts.has_free_permit(limits) {
             let is_queue_full = counts.queue.len() >= limits.waiting;
             let is_admitted;
-            (counts, is_admitted) = if is_queue_full { (counts, false) } else { admission.wait(counts, limits) };
+            (counts, is_admitted) = if is_queue_full {
+                (counts, false)
+            } else {
+                admission.wait(counts, limits)
+            };
             if !is_admitted {
                 counts.remove_client(client);
                 return Err(SparqlError::Busy(counts.running));
@@ -105,7 +117,11 @@ impl Permit {
         }
         counts.running += 1;
         drop(counts);
-        Ok(Self { admission: Arc::clone(admission), client, is_long: Mutex::new(false) })
+        Ok(Self {
+            admission: Arc::clone(admission),
+            client,
+            is_long: Mutex::new(false),
+        })
     }
 
     /// Checks a query that runs longer than [`SparqlLimits::long_after`]: takes a slow permit if one is free. Fails if none is
@@ -121,13 +137,20 @@ impl Permit {
             *is_long = true;
             return Ok(());
         }
-        if counts.queue.is_empty() { Ok(()) } else { Err(SparqlError::SlowLimit(counts.long)) }
+        if counts.queue.is_empty() {
+            Ok(())
+        } else {
+            Err(SparqlError::SlowLimit(counts.long))
+        }
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let is_long = *self.is_long.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let is_long = *self
+            .is_long
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         let mut counts = self.admission.counts();
         counts.running -= 1;
         counts.long -= usize::from(is_long);
@@ -161,8 +184,12 @@ mod tests {
     #[test]
     fn a_client_has_a_limited_share_of_the_permits() {
         let admission = Arc::new(Admission::default());
-        let acquire = |last: Option<u8>| Permit::acquire(&admission, last.and_then(client), &limits());
-        let (first, _second) = (acquire(Some(1)).expect("a permit"), acquire(Some(1)).expect("a permit"));
+        let acquire =
+            |last: Option<u8>| Permit::acquire(&admission, last.and_then(client), &limits());
+        let (first, _second) = (
+            acquire(Some(1)).expect("a permit"),
+            acquire(Some(1)).expect("a permit"),
+        );
         assert!(matches!(acquire(Some(1)), Err(SparqlError::TooMany(2))));
         let other = acquire(Some(2)).expect("a permit for another client");
         assert!(matches!(acquire(None), Err(SparqlError::Busy(3))));
@@ -172,20 +199,29 @@ mod tests {
         assert!(matches!(acquire(Some(1)), Err(SparqlError::TooMany(2))));
         drop((other, third));
         let counts = admission.counts();
-        assert_eq!((counts.running, counts.clients.len()), (1, 1), "clients without queries are removed");
+        assert_eq!(
+            (counts.running, counts.clients.len()),
+            (1, 1),
+            "clients without queries are removed"
+        );
     }
 
     #[test]
     fn queued_queries_are_admitted_in_their_order() {
         let admission = Arc::new(Admission::default());
-        let queued = SparqlLimits { concurrent: 1, queue_timeout: Duration::from_secs(60), ..limits() };
+        let queued = SparqlLimits {
+            concurrent: 1,
+            queue_timeout: Duration::from_secs(60),
+            ..limits()
+        };
         let held = Permit::acquire(&admission, None, &queued).expect("a permit");
         let admitted = Mutex::new(Vec::new());
         thread::scope(|scope| {
             for number in 0..5 {
                 let (admission, queued, admitted) = (&admission, &queued, &admitted);
                 scope.spawn(move || {
-                    let permit = Permit::acquire(admission, client(number), queued).expect("a permit");
+                    let permit =
+                        Permit::acquire(admission, client(number), queued).expect("a permit");
                     admitted.lock().expect("no panic").push(number);
                     drop(permit);
                 });
@@ -197,21 +233,35 @@ mod tests {
         });
         assert_eq!(admitted.into_inner().expect("no panic"), [0, 1, 2, 3, 4]);
         let counts = admission.counts();
-        assert_eq!((counts.running, counts.queue.len(), counts.clients.len()), (0, 0, 0));
+        assert_eq!(
+            (counts.running, counts.queue.len(), counts.clients.len()),
+            (0, 0, 0)
+        );
     }
 
     #[test]
     fn a_new_query_does_not_overtake_a_queued_one() {
         let admission = Arc::new(Admission::default());
         admission.counts().queue.push_back(0); // a permit was released, and the queued query has not been woken yet
-        assert!(matches!(Permit::acquire(&admission, client(1), &limits()), Err(SparqlError::Busy(0))));
-        assert_eq!(admission.counts().queue, [0], "the query that timed out is not queued");
+        assert!(matches!(
+            Permit::acquire(&admission, client(1), &limits()),
+            Err(SparqlError::Busy(0))
+        ));
+        assert_eq!(
+            admission.counts().queue,
+            [0],
+            "the query that timed out is not queued"
+        );
     }
 
     #[test]
     fn two_released_permits_admit_two_queued_queries() {
         let admission = Arc::new(Admission::default());
-        let queued = SparqlLimits { concurrent: 2, queue_timeout: Duration::from_secs(60), ..limits() };
+        let queued = SparqlLimits {
+            concurrent: 2,
+            queue_timeout: Duration::from_secs(60),
+            ..limits()
+        };
         let held = [(); 2].map(|()| Permit::acquire(&admission, None, &queued).expect("a permit"));
         let both = std::sync::Barrier::new(2);
         thread::scope(|scope| {
@@ -232,8 +282,16 @@ mod tests {
     #[test]
     fn a_full_queue_rejects_queries() {
         let admission = Arc::new(Admission::default());
-        let none = SparqlLimits { concurrent: 0, waiting: 0, queue_timeout: Duration::from_secs(60), ..limits() };
-        assert!(matches!(Permit::acquire(&admission, client(1), &none), Err(SparqlError::Busy(0))));
+        let none = SparqlLimits {
+            concurrent: 0,
+            waiting: 0,
+            queue_timeout: Duration::from_secs(60),
+            ..limits()
+        };
+        assert!(matches!(
+            Permit::acquire(&admission, client(1), &none),
+            Err(SparqlError::Busy(0))
+        ));
         assert!(admission.counts().clients.is_empty());
     }
 
@@ -245,12 +303,24 @@ mod tests {
         for _ in 0..2 {
             assert!(first.check_long_permit(&limits()).is_ok());
         }
-        assert!(second.check_long_permit(&limits()).is_ok(), "no query is queued");
+        assert!(
+            second.check_long_permit(&limits()).is_ok(),
+            "no query is queued"
+        );
         admission.counts().queue.push_back(0);
-        assert!(first.check_long_permit(&limits()).is_ok(), "it has a slow permit");
-        assert!(matches!(third.check_long_permit(&limits()), Err(SparqlError::SlowLimit(1))));
+        assert!(
+            first.check_long_permit(&limits()).is_ok(),
+            "it has a slow permit"
+        );
+        assert!(matches!(
+            third.check_long_permit(&limits()),
+            Err(SparqlError::SlowLimit(1))
+        ));
         drop(first);
-        assert!(second.check_long_permit(&limits()).is_ok(), "the slow permit was released");
+        assert!(
+            second.check_long_permit(&limits()).is_ok(),
+            "the slow permit was released"
+        );
         admission.counts().queue.clear();
         drop((second, third));
         let counts = admission.counts();

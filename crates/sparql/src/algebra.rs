@@ -3,7 +3,8 @@
 use oxrdf::Variable;
 use spargebra::Query;
 use spargebra::algebra::{
-    AggregateExpression, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
+    AggregateExpression, Expression, Function, GraphPattern, OrderExpression,
+    PropertyPathExpression,
 };
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use std::collections::BTreeSet;
@@ -23,7 +24,9 @@ pub(super) fn in_scope(pattern: &GraphPattern) -> Variables {
 pub(super) fn certain(pattern: &GraphPattern) -> Variables {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => in_scope(pattern),
-        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => &certain(left) | &certain(right),
+        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
+            &certain(left) | &certain(right)
+        }
         GraphPattern::Union { left, right } => &certain(left) & &certain(right),
         GraphPattern::LeftJoin { left: inner, .. }
         | GraphPattern::Minus { left: inner, .. }
@@ -32,7 +35,11 @@ pub(super) fn certain(pattern: &GraphPattern) -> Variables {
         | GraphPattern::Distinct { inner }
         | GraphPattern::Reduced { inner }
         | GraphPattern::Slice { inner, .. } => certain(inner),
-        GraphPattern::Extend { inner, variable, expression } => {
+        GraphPattern::Extend {
+            inner,
+            variable,
+            expression,
+        } => {
             let mut variables = certain(inner);
             let never_fails = match expression {
                 Expression::NamedNode(_) | Expression::Literal(_) => true,
@@ -43,13 +50,27 @@ pub(super) fn certain(pattern: &GraphPattern) -> Variables {
             variables
         }
         GraphPattern::Graph { name, inner } => with_name(certain(inner), name),
-        GraphPattern::Service { name, inner, silent: false } => with_name(certain(inner), name),
-        GraphPattern::Values { variables, bindings } => {
+        GraphPattern::Service {
+            name,
+            inner,
+            silent: false,
+        } => with_name(certain(inner), name),
+        GraphPattern::Values {
+            variables,
+            bindings,
+        } => {
             let bound = |column: usize| bindings.iter().all(|row| row[column].is_some());
-            variables.iter().enumerate().filter(|(column, _)| bound(*column)).map(|(_, v)| v.clone()).collect()
+            variables
+                .iter()
+                .enumerate()
+                .filter(|(column, _)| bound(*column))
+                .map(|(_, v)| v.clone())
+                .collect()
         }
         GraphPattern::Project { inner, variables } => among(certain(inner), variables),
-        GraphPattern::Group { inner, variables, .. } => among(certain(inner), variables),
+        GraphPattern::Group {
+            inner, variables, ..
+        } => among(certain(inner), variables),
         // A silent service may fail, and then binds no variable.
         _ => Variables::new(),
     }
@@ -63,7 +84,10 @@ fn with_name(mut variables: Variables, name: &NamedNodePattern) -> Variables {
 }
 
 fn among(variables: Variables, kept: &[Variable]) -> Variables {
-    variables.into_iter().filter(|variable| kept.contains(variable)).collect()
+    variables
+        .into_iter()
+        .filter(|variable| kept.contains(variable))
+        .collect()
 }
 
 /// Returns the patterns directly inside a pattern, except those of its expressions.
@@ -95,7 +119,10 @@ pub(super) fn expressions(pattern: &GraphPattern) -> Vec<&Expression> {
         GraphPattern::Extend { expression, .. } => vec![expression],
         GraphPattern::LeftJoin { expression, .. } => expression.iter().collect(),
         GraphPattern::OrderBy { expression, .. } => expression.iter().map(ordered).collect(),
-        GraphPattern::Group { aggregates, .. } => aggregates.iter().filter_map(|(_, call)| argument(call)).collect(),
+        GraphPattern::Group { aggregates, .. } => aggregates
+            .iter()
+            .filter_map(|(_, call)| argument(call))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -133,14 +160,18 @@ pub(super) fn inside(pattern: &GraphPattern) -> Vec<&GraphPattern> {
 /// Returns the patterns of `EXISTS` in the expressions of a pattern.
 pub(super) fn exists_patterns(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     let mut found = Vec::new();
-    expressions(pattern).into_iter().for_each(|expression| collect_exists(expression, &mut found));
+    expressions(pattern)
+        .into_iter()
+        .for_each(|expression| collect_exists(expression, &mut found));
     found
 }
 
 fn collect_exists<'p>(expression: &'p Expression, into: &mut Vec<&'p GraphPattern>) {
     match expression {
         Expression::Exists(pattern) => into.push(pattern),
-        other => operands(other).into_iter().for_each(|operand| collect_exists(operand, into)),
+        other => operands(other)
+            .into_iter()
+            .for_each(|operand| collect_exists(operand, into)),
     }
 }
 
@@ -219,7 +250,10 @@ pub(super) fn operands_mut(expression: &mut Expression) -> Vec<&mut Expression> 
 /// Returns the expressions of a pattern, except those of inner patterns, to be changed.
 pub(super) fn expressions_mut(pattern: &mut GraphPattern) -> Vec<&mut Expression> {
     match pattern {
-        GraphPattern::Filter { expr: expression, .. } | GraphPattern::Extend { expression, .. } => vec![expression],
+        GraphPattern::Filter {
+            expr: expression, ..
+        }
+        | GraphPattern::Extend { expression, .. } => vec![expression],
         GraphPattern::LeftJoin { expression, .. } => expression.iter_mut().collect(),
         GraphPattern::OrderBy { expression, .. } => {
             let expressions = expression.iter_mut().map(|order| {
@@ -229,10 +263,12 @@ pub(super) fn expressions_mut(pattern: &mut GraphPattern) -> Vec<&mut Expression
             expressions.collect()
         }
         GraphPattern::Group { aggregates, .. } => {
-            let arguments = aggregates.iter_mut().filter_map(|(_, aggregate)| match aggregate {
-                AggregateExpression::FunctionCall { expr, .. } => Some(expr),
-                AggregateExpression::CountSolutions { .. } => None,
-            });
+            let arguments = aggregates
+                .iter_mut()
+                .filter_map(|(_, aggregate)| match aggregate {
+                    AggregateExpression::FunctionCall { expr, .. } => Some(expr),
+                    AggregateExpression::CountSolutions { .. } => None,
+                });
             arguments.collect()
         }
         _ => Vec::new(),
@@ -245,12 +281,23 @@ pub(super) fn constants(pattern: &GraphPattern) -> usize {
     let own = match pattern {
         GraphPattern::Bgp { patterns } => patterns
             .iter()
-            .map(|TriplePattern { subject, predicate, object }| {
-                // A constant predicate alone is hardly selective.
-                2 * (term(subject) + term(object)) + usize::from(matches!(predicate, NamedNodePattern::NamedNode(_)))
-            })
+            .map(
+                |TriplePattern {
+                     subject,
+                     predicate,
+                     object,
+                 }| {
+                    // A constant predicate alone is hardly selective.
+                    2 * (term(subject) + term(object))
+                        + usize::from(matches!(predicate, NamedNodePattern::NamedNode(_)))
+                },
+            )
             .sum(),
-        GraphPattern::Path { subject, path, object } => 2 * (term(subject) + term(object)) + usize::from(is_step(path)),
+        GraphPattern::Path {
+            subject,
+            path,
+            object,
+        } => 2 * (term(subject) + term(object)) + usize::from(is_step(path)),
         GraphPattern::Values { .. } | GraphPattern::Slice { .. } => 2,
         GraphPattern::Filter { .. } => 1,
         _ => 0,
@@ -310,11 +357,16 @@ pub(super) fn each_child(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut 
 /// Visits the patterns of `EXISTS` in the expressions of a pattern.
 pub(super) fn each_exists(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut GraphPattern)) {
     match pattern {
-        GraphPattern::Filter { expr: expression, .. } | GraphPattern::Extend { expression, .. } => {
+        GraphPattern::Filter {
+            expr: expression, ..
+        }
+        | GraphPattern::Extend { expression, .. } => {
             each_within(expression, visit);
         }
         GraphPattern::LeftJoin { expression, .. } => {
-            expression.iter_mut().for_each(|expression| each_within(expression, visit));
+            expression
+                .iter_mut()
+                .for_each(|expression| each_within(expression, visit));
         }
         GraphPattern::OrderBy { expression, .. } => {
             for order in expression {
@@ -349,8 +401,12 @@ fn each_within(expression: &mut Expression, visit: &mut dyn FnMut(&mut GraphPatt
         | Expression::Subtract(a, b)
         | Expression::Multiply(a, b)
         | Expression::Divide(a, b) => [a, b].into_iter().for_each(|part| each_within(part, visit)),
-        Expression::Not(a) | Expression::UnaryPlus(a) | Expression::UnaryMinus(a) => each_within(a, visit),
-        Expression::If(a, b, c) => [a, b, c].into_iter().for_each(|part| each_within(part, visit)),
+        Expression::Not(a) | Expression::UnaryPlus(a) | Expression::UnaryMinus(a) => {
+            each_within(a, visit)
+        }
+        Expression::If(a, b, c) => [a, b, c]
+            .into_iter()
+            .for_each(|part| each_within(part, visit)),
         Expression::In(a, list) => {
             each_within(a, visit);
             list.iter_mut().for_each(|part| each_within(part, visit));
@@ -358,7 +414,10 @@ fn each_within(expression: &mut Expression, visit: &mut dyn FnMut(&mut GraphPatt
         Expression::Coalesce(list) | Expression::FunctionCall(_, list) => {
             list.iter_mut().for_each(|part| each_within(part, visit));
         }
-        Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => {}
+        Expression::NamedNode(_)
+        | Expression::Literal(_)
+        | Expression::Variable(_)
+        | Expression::Bound(_) => {}
     }
 }
 
@@ -397,7 +456,11 @@ pub(super) fn name_blank_nodes(pattern: &mut GraphPattern) {
         match term {
             TermPattern::BlankNode(node) => {
                 // Different labels have different names.
-                let label = node.as_str().replace('_', "__").replace('-', "_m").replace('.', "_d");
+                let label = node
+                    .as_str()
+                    .replace('_', "__")
+                    .replace('-', "_m")
+                    .replace('.', "_d");
                 *term = Variable::new_unchecked(format!("_blank_{label}")).into();
             }
             TermPattern::Triple(triple) => {
@@ -414,7 +477,9 @@ pub(super) fn name_blank_nodes(pattern: &mut GraphPattern) {
                 name(&mut triple.object);
             }
         }
-        GraphPattern::Path { subject, object, .. } => {
+        GraphPattern::Path {
+            subject, object, ..
+        } => {
             name(subject);
             name(object);
         }
@@ -432,12 +497,23 @@ mod tests {
     #[test]
     fn different_blank_nodes_become_different_variables() {
         let labels = ["a_b", "a-b", "a.b", "a__b", "a_-b"];
-        let triples: String = labels.iter().map(|label| format!("_:{label} <x:p> 1 . ")).collect();
-        let mut query = SparqlParser::new().parse_query(&format!("ASK {{ {triples} }}")).expect("a query");
-        let Query::Ask { pattern, .. } = &mut query else { unreachable!() };
+        let triples: String = labels
+            .iter()
+            .map(|label| format!("_:{label} <x:p> 1 . "))
+            .collect();
+        let mut query = SparqlParser::new()
+            .parse_query(&format!("ASK {{ {triples} }}"))
+            .expect("a query");
+        let Query::Ask { pattern, .. } = &mut query else {
+            unreachable!()
+        };
         name_blank_nodes(pattern);
         let text = pattern.to_string();
-        let names: BTreeSet<&str> = text.split('?').skip(1).filter_map(|rest| rest.split(' ').next()).collect();
+        let names: BTreeSet<&str> = text
+            .split('?')
+            .skip(1)
+            .filter_map(|rest| rest.split(' ').next())
+            .collect();
         assert_eq!(names.len(), labels.len(), "{text}");
     }
 }

@@ -54,7 +54,12 @@ pub(super) fn is_bounded(query: &Query, services: &dyn Services, limits: &Sparql
     // `GROUP_CONCAT` makes one string of all rows.
     let row_bytes = (growth * STRING_BYTES).max(MIN_ROW_BYTES);
     let table_rows = MAX_TABLE_ROWS.min((MAX_TABLE_BYTES / row_bytes) as u64);
-    let bound = Analysis { services, rows: limits.rows, table_rows }.bound(pattern);
+    let bound = Analysis {
+        services,
+        rows: limits.rows,
+        table_rows,
+    }
+    .bound(pattern);
     match query {
         // The number of triples of each resource is not bounded: the resources must be few.
         Query::Describe { .. } => matches!(bound, Some(Bound::Table(_))),
@@ -80,7 +85,10 @@ impl Analysis<'_> {
         if !exists_patterns(pattern).is_empty() {
             return None; // EXISTS
         }
-        if expressions(pattern).into_iter().any(|one| geometry::is_called(one) || functions::may_backtrack(one)) {
+        if expressions(pattern)
+            .into_iter()
+            .any(|one| geometry::is_called(one) || functions::may_backtrack(one))
+        {
             return None;
         }
         let bound = match pattern {
@@ -95,7 +103,9 @@ impl Analysis<'_> {
                 (Bound::Table(_), NamedNodePattern::Variable(_)) => return None,
                 (bound, _) => bound,
             },
-            GraphPattern::Extend { inner, .. } | GraphPattern::Project { inner, .. } => self.bound(inner)?,
+            GraphPattern::Extend { inner, .. } | GraphPattern::Project { inner, .. } => {
+                self.bound(inner)?
+            }
             GraphPattern::Slice { inner, start, .. } => match self.bound(inner)? {
                 Bound::Stream if *start > self.rows => return None,
                 bound => bound,
@@ -106,19 +116,23 @@ impl Analysis<'_> {
             | GraphPattern::OrderBy { inner, .. }
             | GraphPattern::Group { inner, .. } => Bound::Table(self.table(inner)?),
             GraphPattern::Union { left, right } => match (self.bound(left)?, self.bound(right)?) {
-                (Bound::Table(left), Bound::Table(right)) => Bound::Table(left.saturating_add(right)),
+                (Bound::Table(left), Bound::Table(right)) => {
+                    Bound::Table(left.saturating_add(right))
+                }
                 _ => Bound::Stream,
             },
             GraphPattern::Join { left, right }
             | GraphPattern::LeftJoin { left, right, .. }
-            | GraphPattern::Minus { left, right } => {
-                Bound::Table(self.table(left)?.max(1).saturating_mul(self.table(right)?.max(1)))
-            }
-            GraphPattern::Service { name: NamedNodePattern::NamedNode(name), inner, .. }
-                if self.services.is_bounded(name, inner) =>
-            {
-                Bound::Table(SERVICE_ROWS)
-            }
+            | GraphPattern::Minus { left, right } => Bound::Table(
+                self.table(left)?
+                    .max(1)
+                    .saturating_mul(self.table(right)?.max(1)),
+            ),
+            GraphPattern::Service {
+                name: NamedNodePattern::NamedNode(name),
+                inner,
+                ..
+            } if self.services.is_bounded(name, inner) => Bound::Table(SERVICE_ROWS),
             _ => return None,
         };
         match bound {
@@ -140,18 +154,25 @@ impl Analysis<'_> {
 fn makes_distinct_triples(template: &[TriplePattern], pattern: &GraphPattern) -> bool {
     match pattern {
         GraphPattern::Bgp { patterns } => {
-            let [read] = patterns.as_slice() else { return patterns.is_empty() };
+            let [read] = patterns.as_slice() else {
+                return patterns.is_empty();
+            };
             template.iter().any(|made| has_variables_of(made, read))
         }
         GraphPattern::Extend { inner, .. }
         | GraphPattern::Slice { inner, .. }
-        | GraphPattern::Graph { name: NamedNodePattern::NamedNode(_), inner } => {
-            makes_distinct_triples(template, inner)
-        }
+        | GraphPattern::Graph {
+            name: NamedNodePattern::NamedNode(_),
+            inner,
+        } => makes_distinct_triples(template, inner),
         GraphPattern::Project { inner, variables } => {
-            let is_visible =
-                |name: Option<&str>| name.is_none_or(|name| variables.iter().any(|one| one.as_str() == name));
-            let made = template.iter().filter(|made| names_of(made).into_iter().all(is_visible)).cloned();
+            let is_visible = |name: Option<&str>| {
+                name.is_none_or(|name| variables.iter().any(|one| one.as_str() == name))
+            };
+            let made = template
+                .iter()
+                .filter(|made| names_of(made).into_iter().all(is_visible))
+                .cloned();
             makes_distinct_triples(&made.collect::<Vec<_>>(), inner)
         }
         GraphPattern::Union { left, right } => {
@@ -213,7 +234,9 @@ mod tests {
     use spargebra::SparqlParser;
 
     fn is_cheap(query: &str) -> bool {
-        let query = SparqlParser::new().parse_query(query).unwrap_or_else(|error| panic!("{query}: {error}"));
+        let query = SparqlParser::new()
+            .parse_query(query)
+            .unwrap_or_else(|error| panic!("{query}: {error}"));
         is_bounded(&query, &NoServices, &SparqlLimits::default())
     }
 
@@ -279,6 +302,10 @@ mod tests {
     fn large_tables_are_not_bounded() {
         let values = |name: &str| format!("VALUES ?{name} {{ {} }}", "1 ".repeat(400));
         assert!(is_cheap(&format!("SELECT * {{ {} }}", values("a"))));
-        assert!(!is_cheap(&format!("SELECT * {{ {} {} }}", values("a"), values("b"))));
+        assert!(!is_cheap(&format!(
+            "SELECT * {{ {} {} }}",
+            values("a"),
+            values("b")
+        )));
     }
 }

@@ -28,7 +28,10 @@ pub(super) fn insert_filters(query: &mut Query) {
 }
 
 /// Adds the function that the filters call to an evaluator.
-pub(super) fn with_function(evaluator: SparqlEvaluator, token: CancellationToken) -> SparqlEvaluator {
+pub(super) fn with_function(
+    evaluator: SparqlEvaluator,
+    token: CancellationToken,
+) -> SparqlEvaluator {
     let is_awaited = move |_: &[Term]| Some(Literal::from(!token.is_cancelled()).into());
     evaluator.with_custom_function(NamedNode::new_unchecked(lodeseek::IS_AWAITED), is_awaited)
 }
@@ -45,11 +48,18 @@ impl FilterInserter {
             GraphPattern::Join { .. } | GraphPattern::Bgp { .. } => {
                 let mut parts = Vec::new();
                 flatten(mem::take(pattern), &mut parts);
-                parts.iter_mut().filter(|part| !is_step(part)).for_each(|part| self.visit(part, graph));
+                parts
+                    .iter_mut()
+                    .filter(|part| !is_step(part))
+                    .for_each(|part| self.visit(part, graph));
                 *pattern = self.joined(parts, graph);
             }
             GraphPattern::Graph { name, inner } => {
-                let name = if let NamedNodePattern::Variable(name) = name { Some(&*name) } else { None };
+                let name = if let NamedNodePattern::Variable(name) = name {
+                    Some(&*name)
+                } else {
+                    None
+                };
                 self.visit(inner, name);
             }
             GraphPattern::Service { .. } => {} // it is evaluated elsewhere
@@ -67,11 +77,15 @@ impl FilterInserter {
 
     /// Returns the join of the parts, with the filters that it needs.
     fn joined(&mut self, parts: Vec<GraphPattern>, graph: Option<&Variable>) -> GraphPattern {
-        let Some(steps) = order(&parts, graph) else { return parts.into_iter().fold(GraphPattern::default(), join) };
+        let Some(steps) = order(&parts, graph) else {
+            return parts.into_iter().fold(GraphPattern::default(), join);
+        };
         let mut parts: Vec<Option<GraphPattern>> = parts.into_iter().map(Some).collect();
         let mut whole = GraphPattern::default();
         for Step { place, multiplies } in steps {
-            let Some(part) = parts[place].take() else { continue };
+            let Some(part) = parts[place].take() else {
+                continue;
+            };
             whole = join(whole, part);
             if multiplies {
                 whole = self.with_filter(whole);
@@ -89,9 +103,16 @@ impl FilterInserter {
         let variable = Variable::new_unchecked(format!("awaited {}", self.filters));
         let is_awaited = Function::Custom(NamedNode::new_unchecked(lodeseek::IS_AWAITED));
         let expression = Literal::from(true).into();
-        let bound = GraphPattern::Extend { inner: Box::new(pattern), variable: variable.clone(), expression };
+        let bound = GraphPattern::Extend {
+            inner: Box::new(pattern),
+            variable: variable.clone(),
+            expression,
+        };
         let expr = Expression::FunctionCall(is_awaited, vec![variable.into()]);
-        GraphPattern::Filter { expr, inner: Box::new(bound) }
+        GraphPattern::Filter {
+            expr,
+            inner: Box::new(bound),
+        }
     }
 }
 
@@ -103,7 +124,9 @@ fn flatten(pattern: GraphPattern, parts: &mut Vec<GraphPattern>) {
             flatten(*right, parts);
         }
         GraphPattern::Bgp { patterns } => {
-            parts.extend(patterns.into_iter().map(|triple| GraphPattern::Bgp { patterns: vec![triple] }));
+            parts.extend(patterns.into_iter().map(|triple| GraphPattern::Bgp {
+                patterns: vec![triple],
+            }));
         }
         other => parts.push(other),
     }
@@ -111,7 +134,10 @@ fn flatten(pattern: GraphPattern, parts: &mut Vec<GraphPattern>) {
 
 /// Returns true if each row of a pattern is read from the store or written in the query.
 fn is_step(pattern: &GraphPattern) -> bool {
-    matches!(pattern, GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. })
+    matches!(
+        pattern,
+        GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. }
+    )
 }
 
 fn is_one_step(pattern: &GraphPattern) -> bool {
@@ -141,7 +167,9 @@ fn order(parts: &[GraphPattern], graph: Option<&Variable>) -> Option<Vec<Step>> 
     let mut in_memory = 0;
     let mut steps = Vec::new();
     while !left.is_empty() {
-        let find = |test: &dyn Fn(&GraphPattern) -> bool| left.iter().position(|&place| test(&parts[place]));
+        let find = |test: &dyn Fn(&GraphPattern) -> bool| {
+            left.iter().position(|&place| test(&parts[place]))
+        };
         let linked = find(&|part| is_step(part) && shares(&bound, part, graph))
             .or_else(|| find(&|part| shares(&bound, part, graph)));
         let at = linked.or_else(|| find(&is_step)).unwrap_or(0);
@@ -162,7 +190,10 @@ fn join(left: GraphPattern, right: GraphPattern) -> GraphPattern {
             patterns.extend(more);
             GraphPattern::Bgp { patterns }
         }
-        (left, right) => GraphPattern::Join { left: Box::new(left), right: Box::new(right) },
+        (left, right) => GraphPattern::Join {
+            left: Box::new(left),
+            right: Box::new(right),
+        },
     }
 }
 
@@ -173,9 +204,13 @@ mod tests {
 
     /// Returns the pattern of a query after the insertion of filters.
     fn guarded(pattern: &str) -> String {
-        let mut query = SparqlParser::new().parse_query(&format!("SELECT * {{ {pattern} }}")).expect("a query");
+        let mut query = SparqlParser::new()
+            .parse_query(&format!("SELECT * {{ {pattern} }}"))
+            .expect("a query");
         insert_filters(&mut query);
-        let (Query::Select { pattern, .. } | Query::Ask { pattern, .. }) = query else { return String::new() };
+        let (Query::Select { pattern, .. } | Query::Ask { pattern, .. }) = query else {
+            return String::new();
+        };
         pattern.to_string()
     }
 
@@ -208,7 +243,10 @@ mod tests {
             ("VALUES ?x { 1 } ?a ?p ?b", 1),
             ("?a ?p ?b OPTIONAL { ?c ?q ?d }", 1),
             ("?a ?p ?b OPTIONAL { ?b ?q ?c . ?c ?r ?d }", 1),
-            ("{ SELECT ?c { ?a a ?c } } { SELECT ?c { ?b a ?c } } { SELECT ?c { ?d a ?c } }", 2),
+            (
+                "{ SELECT ?c { ?a a ?c } } { SELECT ?c { ?b a ?c } } { SELECT ?c { ?d a ?c } }",
+                2,
+            ),
             ("?x <urn:p> ?y FILTER EXISTS { ?a ?p ?b . ?c ?q ?d }", 1),
             ("{ ?a ?p ?b } UNION { ?c ?q ?d . ?e ?r ?f }", 1),
         ] {
@@ -219,8 +257,10 @@ mod tests {
     #[test]
     fn parts_that_share_variables_are_joined_before_others() {
         let whole = guarded("?a <urn:p> ?b . ?c <urn:q> ?d . ?b <urn:r> ?e . ?d <urn:s> ?f");
-        let places: Vec<Option<usize>> =
-            ["urn:p", "urn:r", "urn:q", "urn:s"].iter().map(|name| whole.find(name)).collect();
+        let places: Vec<Option<usize>> = ["urn:p", "urn:r", "urn:q", "urn:s"]
+            .iter()
+            .map(|name| whole.find(name))
+            .collect();
         assert!(places.is_sorted(), "{whole}");
         assert_eq!(whole.matches(lodeseek::IS_AWAITED).count(), 1, "{whole}");
     }

@@ -9,14 +9,18 @@ use spargebra::term::{NamedNodePattern, Variable};
 
 /// Sorts the variables of `SELECT *` by the order of the pattern. Other queries are unchanged.
 pub(crate) fn order_columns(query: &mut Query, text: &str) {
-    let Query::Select { pattern, .. } = query else { return };
+    let Query::Select { pattern, .. } = query else {
+        return;
+    };
     if !selects_all(text) {
         return;
     }
     let mut pattern = pattern;
     loop {
         match pattern {
-            GraphPattern::Slice { inner, .. } | GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } => {
+            GraphPattern::Slice { inner, .. }
+            | GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner } => {
                 pattern = inner;
             }
             GraphPattern::Project { inner, variables } => {
@@ -38,7 +42,9 @@ pub(crate) fn order_columns(query: &mut Query, text: &str) {
 /// Visits the variables in scope from left to right. `BIND` follows the pattern that it extends.
 fn visit_variables(pattern: &GraphPattern, visit: &mut impl FnMut(&Variable)) {
     match pattern {
-        GraphPattern::Extend { inner, variable, .. } => {
+        GraphPattern::Extend {
+            inner, variable, ..
+        } => {
             visit_variables(inner, visit);
             visit(variable);
         }
@@ -48,7 +54,9 @@ fn visit_variables(pattern: &GraphPattern, visit: &mut impl FnMut(&Variable)) {
             visit_variables(left, visit);
             visit_variables(right, visit);
         }
-        GraphPattern::Filter { inner, .. } | GraphPattern::OrderBy { inner, .. } => visit_variables(inner, visit),
+        GraphPattern::Filter { inner, .. } | GraphPattern::OrderBy { inner, .. } => {
+            visit_variables(inner, visit)
+        }
         GraphPattern::Graph { name, inner } => {
             if let NamedNodePattern::Variable(graph) = name {
                 visit(graph);
@@ -62,8 +70,12 @@ fn visit_variables(pattern: &GraphPattern, visit: &mut impl FnMut(&Variable)) {
 /// Returns true if a valid query begins, after its prologue, with `SELECT *`.
 fn selects_all(text: &str) -> bool {
     let mut tokens = Tokens(text);
-    tokens.by_ref().find(|token| token.eq_ignore_ascii_case("select"));
-    let is_option = |token: &&str| token.eq_ignore_ascii_case("distinct") || token.eq_ignore_ascii_case("reduced");
+    tokens
+        .by_ref()
+        .find(|token| token.eq_ignore_ascii_case("select"));
+    let is_option = |token: &&str| {
+        token.eq_ignore_ascii_case("distinct") || token.eq_ignore_ascii_case("reduced")
+    };
     tokens.find(|token| !is_option(token)) == Some("*")
 }
 
@@ -99,9 +111,13 @@ mod tests {
     use spargebra::SparqlParser;
 
     fn columns(text: &str) -> Vec<String> {
-        let mut query = SparqlParser::new().parse_query(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let mut query = SparqlParser::new()
+            .parse_query(text)
+            .unwrap_or_else(|error| panic!("{text}: {error}"));
         order_columns(&mut query, text);
-        let Query::Select { mut pattern, .. } = query else { panic!("no SELECT: {text}") };
+        let Query::Select { mut pattern, .. } = query else {
+            panic!("no SELECT: {text}")
+        };
         loop {
             match pattern {
                 GraphPattern::Slice { inner, .. }
@@ -110,7 +126,10 @@ mod tests {
                     pattern = *inner;
                 }
                 GraphPattern::Project { variables, .. } => {
-                    return variables.into_iter().map(|variable| variable.into_string()).collect();
+                    return variables
+                        .into_iter()
+                        .map(|variable| variable.into_string())
+                        .collect();
                 }
                 other => panic!("no projection: {other}"),
             }
@@ -121,14 +140,26 @@ mod tests {
     fn columns_of_all_variables_are_in_the_order_of_the_pattern() {
         for (text, expected) in [
             ("SELECT * { ?s ?p ?o }", &["s", "p", "o"][..]),
-            ("select*{ GRAPH ?z { ?y <p:x> ?a } OPTIONAL { ?y <p:y> ?b } }", &["z", "y", "a", "b"]),
+            (
+                "select*{ GRAPH ?z { ?y <p:x> ?a } OPTIONAL { ?y <p:y> ?b } }",
+                &["z", "y", "a", "b"],
+            ),
             (
                 "# SELECT ?a\nPREFIX select: <http://e.org/#select>\nSELECT DISTINCT * { ?t select:x ?a } LIMIT 3",
                 &["t", "a"],
             ),
-            ("SELECT REDUCED # all\n * { ?z <p:x> ?y BIND(?y AS ?c) } ORDER BY ?c", &["z", "y", "c"]),
-            ("SELECT * { { SELECT ?b ?a { ?a <p:x>* ?b } } VALUES (?d ?c) { (1 2) } }", &["b", "a", "d", "c"]),
-            ("SELECT * { ?z <p:x>/<p:y> ?y . ?x <p:x> ?z }", &["z", "y", "x"]),
+            (
+                "SELECT REDUCED # all\n * { ?z <p:x> ?y BIND(?y AS ?c) } ORDER BY ?c",
+                &["z", "y", "c"],
+            ),
+            (
+                "SELECT * { { SELECT ?b ?a { ?a <p:x>* ?b } } VALUES (?d ?c) { (1 2) } }",
+                &["b", "a", "d", "c"],
+            ),
+            (
+                "SELECT * { ?z <p:x>/<p:y> ?y . ?x <p:x> ?z }",
+                &["z", "y", "x"],
+            ),
         ] {
             assert_eq!(columns(text), expected, "{text}");
         }

@@ -11,7 +11,8 @@ use std::sync::mpsc::sync_channel;
 pub fn read_answer(parts: &[&[u8]], limits: &SparqlLimits) -> Result<AnswerStream, SparqlError> {
     let (sender, receiver) = sync_channel(parts.len());
     for part in parts {
-        let part = wire::decode(part).unwrap_or_else(|error| Part::Failed(SparqlError::Worker(error.to_string())));
+        let part = wire::decode(part)
+            .unwrap_or_else(|error| Part::Failed(SparqlError::Worker(error.to_string())));
         if sender.send(part).is_err() {
             break;
         }

@@ -23,14 +23,20 @@ type GeometryFunction = fn(&[Term]) -> Option<Term>;
 
 /// Returns the IRIs of the GeoSPARQL functions of queries.
 pub fn extension_functions() -> impl Iterator<Item = NamedNodeRef<'static>> {
-    GEOSPARQL_EXTENSION_FUNCTIONS.into_iter().map(|(name, _)| name)
+    GEOSPARQL_EXTENSION_FUNCTIONS
+        .into_iter()
+        .map(|(name, _)| name)
 }
 
 /// Adds the GeoSPARQL functions to an evaluator.
 pub(super) fn with_functions(evaluator: SparqlEvaluator) -> SparqlEvaluator {
-    GEOSPARQL_EXTENSION_FUNCTIONS.into_iter().fold(evaluator, |evaluator, (name, function)| {
-        evaluator.with_custom_function(name.into_owned(), move |arguments| call(function, arguments))
-    })
+    GEOSPARQL_EXTENSION_FUNCTIONS
+        .into_iter()
+        .fold(evaluator, |evaluator, (name, function)| {
+            evaluator.with_custom_function(name.into_owned(), move |arguments| {
+                call(function, arguments)
+            })
+        })
 }
 
 /// Returns true if an expression calls a GeoSPARQL function. Patterns of `EXISTS` are not visited.
@@ -42,14 +48,24 @@ pub(super) fn is_called(expression: &Expression) -> bool {
 
 /// Calls a function within the bounds. A panic on unusual coordinates counts as no value.
 fn call(function: GeometryFunction, arguments: &[Term]) -> Option<Term> {
-    let literals =
-        || arguments.iter().filter_map(|term| if let Term::Literal(it) = term { Some(it.value()) } else { None });
+    let literals = || {
+        arguments.iter().filter_map(|term| {
+            if let Term::Literal(it) = term {
+                Some(it.value())
+            } else {
+                None
+            }
+        })
+    };
     let bytes: usize = literals().map(str::len).sum();
     if bytes > MAX_BYTES || literals().any(|text| depth(text) > MAX_DEPTH) {
         return None;
     }
-    let value = catch_unwind(AssertUnwindSafe(|| function(arguments))).ok().flatten()?;
-    (!matches!(&value, Term::Literal(literal) if literal.value().len() > MAX_BYTES)).then_some(value)
+    let value = catch_unwind(AssertUnwindSafe(|| function(arguments)))
+        .ok()
+        .flatten()?;
+    (!matches!(&value, Term::Literal(literal) if literal.value().len() > MAX_BYTES))
+        .then_some(value)
 }
 
 /// Returns the depth of nested brackets of any kind.
@@ -85,7 +101,9 @@ mod tests {
     fn called(name: &str, arguments: &[Term]) -> Option<Term> {
         let name = format!("{FUNCTIONS}{name}");
         let mut functions = GEOSPARQL_EXTENSION_FUNCTIONS.into_iter();
-        let (_, function) = functions.find(|(known, _)| known.as_str() == name).expect("a function of GeoSPARQL");
+        let (_, function) = functions
+            .find(|(known, _)| known.as_str() == name)
+            .expect("a function of GeoSPARQL");
         call(function, arguments)
     }
 
@@ -104,20 +122,44 @@ mod tests {
             ("sfDisjoint", "LINESTRING(5 5, 6 6)", SQUARE, true),
             ("sfIntersects", "LINESTRING(-1 -1, 1 1)", SQUARE, true),
             ("sfCrosses", "LINESTRING(-1 2, 5 2)", SQUARE, true),
-            ("sfOverlaps", "POLYGON((2 2, 6 2, 6 6, 2 6, 2 2))", SQUARE, true),
-            ("sfEquals", "POLYGON((4 0, 4 4, 0 4, 0 0, 4 0))", SQUARE, true),
+            (
+                "sfOverlaps",
+                "POLYGON((2 2, 6 2, 6 6, 2 6, 2 2))",
+                SQUARE,
+                true,
+            ),
+            (
+                "sfEquals",
+                "POLYGON((4 0, 4 4, 0 4, 0 0, 4 0))",
+                SQUARE,
+                true,
+            ),
             ("ehInside", "POINT(1 1)", SQUARE, true),
-            ("rcc8ntpp", "POLYGON((1 1, 2 1, 2 2, 1 2, 1 1))", SQUARE, true),
+            (
+                "rcc8ntpp",
+                "POLYGON((1 1, 2 1, 2 2, 1 2, 1 1))",
+                SQUARE,
+                true,
+            ),
         ] {
-            assert_eq!(holds(relation, left, right), expected, "{relation} {left} {right}");
+            assert_eq!(
+                holds(relation, left, right),
+                expected,
+                "{relation} {left} {right}"
+            );
         }
     }
 
     #[test]
     fn a_degree_of_the_equator_is_111_kilometres() {
-        let unit = Term::from(NamedNode::new_unchecked("http://www.opengis.net/def/uom/OGC/1.0/metre"));
-        let distance = called("distance", &[wkt("POINT(0 0)"), wkt("POINT(1 0)"), unit]).expect("a distance");
-        let Term::Literal(distance) = distance else { panic!("{distance}") };
+        let unit = Term::from(NamedNode::new_unchecked(
+            "http://www.opengis.net/def/uom/OGC/1.0/metre",
+        ));
+        let distance =
+            called("distance", &[wkt("POINT(0 0)"), wkt("POINT(1 0)"), unit]).expect("a distance");
+        let Term::Literal(distance) = distance else {
+            panic!("{distance}")
+        };
         assert_eq!(distance.datatype(), xsd::DOUBLE);
         let metres: f64 = distance.value().parse().expect("a number");
         assert!((metres - 111_195.0).abs() < 1.0, "{metres}"); // mean radius of the earth, 6371.0088 km
@@ -126,9 +168,16 @@ mod tests {
     #[test]
     fn an_unreadable_geometry_has_no_value() {
         for text in ["", "POINT", "POINT(1)", "POLYGON((0 0, 1 1", "nowhere"] {
-            assert_eq!(called("sfWithin", &[wkt(text), wkt(SQUARE)]), None, "{text}");
+            assert_eq!(
+                called("sfWithin", &[wkt(text), wkt(SQUARE)]),
+                None,
+                "{text}"
+            );
         }
-        assert_eq!(called("sfWithin", &[Literal::from(1).into(), wkt(SQUARE)]), None);
+        assert_eq!(
+            called("sfWithin", &[Literal::from(1).into(), wkt(SQUARE)]),
+            None
+        );
         assert_eq!(called("sfWithin", &[wkt(SQUARE)]), None);
     }
 
@@ -137,11 +186,20 @@ mod tests {
         let line = |points: usize| format!("LINESTRING({})", vec!["1 1, 2 2"; points].join(", "));
         assert!(called("isEmpty", &[wkt(&line(1_000))]).is_some());
         assert_eq!(called("isEmpty", &[wkt(&line(40_000))]), None);
-        let nested =
-            |levels: usize| format!("{}POINT(1 1){}", "GEOMETRYCOLLECTION(".repeat(levels), ")".repeat(levels));
+        let nested = |levels: usize| {
+            format!(
+                "{}POINT(1 1){}",
+                "GEOMETRYCOLLECTION(".repeat(levels),
+                ")".repeat(levels)
+            )
+        };
         assert!(called("isEmpty", &[wkt(&nested(MAX_DEPTH - 1))]).is_some());
         assert_eq!(called("isEmpty", &[wkt(&nested(MAX_DEPTH))]), None);
-        assert_eq!(called("isEmpty", &[wkt(&nested(20_000))]), None, "no overflow of the stack");
+        assert_eq!(
+            called("isEmpty", &[wkt(&nested(20_000))]),
+            None,
+            "no overflow of the stack"
+        );
     }
 
     #[test]

@@ -44,18 +44,32 @@ impl GraphNames {
         let is_metadata = |graph: &NamedNode| graphs.metadata().contains(graph);
         let row = |graph: &NamedNode| {
             let public = graphs.public_name(graph).clone();
-            vec![Some(GroundTerm::from(public)), Some(GroundTerm::from(graph.clone()))]
+            vec![
+                Some(GroundTerm::from(public)),
+                Some(GroundTerm::from(graph.clone())),
+            ]
         };
         let declared = visible.is_declared.then(|| visible.named.clone());
         let has_metadata = declared.iter().flatten().any(is_metadata);
         let table = has_metadata.then(|| visible.named.iter().map(row).collect());
-        Self { pointers: pointers.clone(), declared, table }
+        Self {
+            pointers: pointers.clone(),
+            declared,
+            table,
+        }
     }
 
     /// Returns the graphs that `GRAPH` may read, for Oxigraph; `None` for all.
     pub(super) fn readable(&self) -> Option<Vec<NamedOrBlankNode>> {
         let declared = self.declared.as_ref()?;
-        Some(declared.iter().chain([&self.pointers]).cloned().map(NamedOrBlankNode::from).collect())
+        Some(
+            declared
+                .iter()
+                .chain([&self.pointers])
+                .cloned()
+                .map(NamedOrBlankNode::from)
+                .collect(),
+        )
     }
 
     /// Rewrites every `GRAPH` with a variable.
@@ -64,7 +78,11 @@ impl GraphNames {
         | Query::Construct { pattern, .. }
         | Query::Describe { pattern, .. }
         | Query::Ask { pattern, .. }) = query;
-        Rewriter { names: self, count: 0 }.visit(pattern);
+        Rewriter {
+            names: self,
+            count: 0,
+        }
+        .visit(pattern);
     }
 }
 
@@ -90,11 +108,15 @@ impl Rewriter<'_> {
         }
         each_exists(pattern, &mut |inner| self.visit(inner));
         each_child(pattern, &mut |inner| self.visit(inner));
-        let GraphPattern::Graph { name, inner } = pattern else { return };
+        let GraphPattern::Graph { name, inner } = pattern else {
+            return;
+        };
         if self.names.declared.is_none() && !is_no_graph(name) {
             replace_empty_groups(inner);
         }
-        let NamedNodePattern::Variable(public) = name else { return };
+        let NamedNodePattern::Variable(public) = name else {
+            return;
+        };
         let scope = self.scope(public.clone());
         remove_disjoint_minus(inner);
         *name = scope.stored.clone().into();
@@ -106,25 +128,38 @@ impl Rewriter<'_> {
         self.count += 1;
         let stored = Variable::new_unchecked(format!("graph {}", self.count)); // no query can contain this name
         let link = match &self.names.table {
-            Some(rows) => {
-                GraphPattern::Values { variables: vec![public.clone(), stored.clone()], bindings: rows.clone() }
-            }
+            Some(rows) => GraphPattern::Values {
+                variables: vec![public.clone(), stored.clone()],
+                bindings: rows.clone(),
+            },
             None => {
                 let triple = TriplePattern {
                     subject: public.clone().into(),
                     predicate: NamedNode::new_unchecked(lodeseek::GRAPH).into(),
                     object: stored.clone().into(),
                 };
-                let inner = Box::new(GraphPattern::Bgp { patterns: vec![triple] });
-                let link = GraphPattern::Graph { name: self.names.pointers.clone().into(), inner };
+                let inner = Box::new(GraphPattern::Bgp {
+                    patterns: vec![triple],
+                });
+                let link = GraphPattern::Graph {
+                    name: self.names.pointers.clone().into(),
+                    inner,
+                };
                 match self.names.declared {
                     // The join with the empty group removes graphs that are not declared.
-                    Some(_) => GraphPattern::Join { left: Box::new(link), right: Box::new(GraphPattern::default()) },
+                    Some(_) => GraphPattern::Join {
+                        left: Box::new(link),
+                        right: Box::new(GraphPattern::default()),
+                    },
                     None => link,
                 }
             }
         };
-        Scope { public, stored, link }
+        Scope {
+            public,
+            stored,
+            link,
+        }
     }
 }
 
@@ -132,7 +167,10 @@ impl Rewriter<'_> {
 fn replace_empty_groups(pattern: &mut GraphPattern) {
     match pattern {
         GraphPattern::Bgp { patterns } if patterns.is_empty() => {
-            *pattern = GraphPattern::Values { variables: Vec::new(), bindings: vec![Vec::new()] };
+            *pattern = GraphPattern::Values {
+                variables: Vec::new(),
+                bindings: vec![Vec::new()],
+            };
         }
         GraphPattern::Graph { .. } | GraphPattern::Service { .. } => {}
         _ => {
@@ -177,7 +215,9 @@ impl Scope {
     /// Joins the link with the parts of a pattern that need it.
     fn attach(&self, pattern: &mut GraphPattern) {
         match pattern {
-            GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => self.attach(inner),
+            GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => {
+                self.attach(inner)
+            }
             GraphPattern::Union { left, right } => {
                 self.attach(left);
                 self.attach(right);
@@ -214,8 +254,12 @@ impl Scope {
         }
         is_sub_select(pattern)
             || matches!(pattern, GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } if !reads_triples(left))
-            || expressions(pattern).into_iter().any(|expression| self.is_read_by(expression))
-            || inside(pattern).into_iter().any(|inner| self.needs_link(inner))
+            || expressions(pattern)
+                .into_iter()
+                .any(|expression| self.is_read_by(expression))
+            || inside(pattern)
+                .into_iter()
+                .any(|inner| self.needs_link(inner))
     }
 }
 

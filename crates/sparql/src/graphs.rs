@@ -50,7 +50,8 @@ impl Graphs {
     pub(super) fn from_store(store: &Store) -> Result<Self, StoreError> {
         let iris = store.iris();
         let not_stored = store.index_only()?;
-        let (mut content, mut versions, mut index_only) = (HashMap::new(), HashMap::new(), HashSet::new());
+        let (mut content, mut versions, mut index_only) =
+            (HashMap::new(), HashMap::new(), HashSet::new());
         for (id, version) in store.versions()? {
             let (graph, dataset) = (iris.graph(&id, &version), iris.dataset(&id));
             if not_stored.contains(&id) {
@@ -58,30 +59,57 @@ impl Graphs {
                 continue;
             }
             content.insert(dataset.clone(), graph.clone());
-            versions.insert(graph, StoredVersion { id, version, dataset });
+            versions.insert(
+                graph,
+                StoredVersion {
+                    id,
+                    version,
+                    dataset,
+                },
+            );
         }
-        Ok(Self { metadata: iris.metadata_graphs().to_vec(), content, versions, index_only })
+        Ok(Self {
+            metadata: iris.metadata_graphs().to_vec(),
+            content,
+            versions,
+            index_only,
+        })
     }
 
     /// Returns the first name of a dataset in a query or a request whose content is not in the store.
-    pub(super) fn find_index_only<'q>(&self, request: &'q QueryRequest, query: &'q Query) -> Option<&'q NamedNode> {
+    pub(super) fn find_index_only<'q>(
+        &self,
+        request: &'q QueryRequest,
+        query: &'q Query,
+    ) -> Option<&'q NamedNode> {
         if self.index_only.is_empty() {
             return None;
         }
         let is_index_only = |name: &&NamedNode| self.index_only.contains(*name);
         let from = from_clauses(query).into_iter();
-        let from = from.flat_map(|dataset| dataset.default.iter().chain(dataset.named.iter().flatten()));
-        let declared = request.default_graphs.iter().chain(&request.named_graphs).chain(from);
-        declared.into_iter().find(is_index_only).or_else(|| self.index_only_in(pattern_of(query)))
+        let from =
+            from.flat_map(|dataset| dataset.default.iter().chain(dataset.named.iter().flatten()));
+        let declared = request
+            .default_graphs
+            .iter()
+            .chain(&request.named_graphs)
+            .chain(from);
+        declared
+            .into_iter()
+            .find(is_index_only)
+            .or_else(|| self.index_only_in(pattern_of(query)))
     }
 
     fn index_only_in<'q>(&self, pattern: &'q GraphPattern) -> Option<&'q NamedNode> {
         match pattern {
             GraphPattern::Service { .. } => None, // it has graphs of its own
-            GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), .. } if self.index_only.contains(name) => {
-                Some(name)
-            }
-            _ => inside(pattern).into_iter().find_map(|inner| self.index_only_in(inner)),
+            GraphPattern::Graph {
+                name: NamedNodePattern::NamedNode(name),
+                ..
+            } if self.index_only.contains(name) => Some(name),
+            _ => inside(pattern)
+                .into_iter()
+                .find_map(|inner| self.index_only_in(inner)),
         }
     }
 
@@ -92,7 +120,9 @@ impl Graphs {
 
     /// Returns the dataset and version of a graph with content.
     pub(super) fn content(&self, graph: &NamedNode) -> Option<(&DatasetId, &str)> {
-        self.versions.get(graph).map(|stored| (&stored.id, stored.version.as_str()))
+        self.versions
+            .get(graph)
+            .map(|stored| (&stored.id, stored.version.as_str()))
     }
 
     /// Returns true if a name in the store is that of a graph of metadata or of current content.
@@ -102,29 +132,42 @@ impl Graphs {
 
     /// Returns the graphs of the current content of all datasets.
     pub(super) fn contents(&self) -> impl Iterator<Item = (&DatasetId, &NamedNode)> {
-        self.versions.iter().map(|(graph, stored)| (&stored.id, graph))
+        self.versions
+            .iter()
+            .map(|(graph, stored)| (&stored.id, graph))
     }
 
     /// Returns the name of a graph for clients.
     pub(super) fn public_name<'g>(&'g self, graph: &'g NamedNode) -> &'g NamedNode {
-        self.versions.get(graph).map_or(graph, |stored| &stored.dataset)
+        self.versions
+            .get(graph)
+            .map_or(graph, |stored| &stored.dataset)
     }
 
     /// Returns the name in the store of a graph that clients can name.
     fn stored_name<'g>(&'g self, name: &'g NamedNode) -> Option<&'g NamedNode> {
-        self.content.get(name).or_else(|| self.metadata.contains(name).then_some(name))
+        self.content
+            .get(name)
+            .or_else(|| self.metadata.contains(name).then_some(name))
     }
 
     /// Returns the graphs of a query that names none: those of metadata as default graph, those of all datasets as named graphs.
     pub(super) fn all(&self) -> Visible {
-        Visible { default: self.metadata.clone(), named: self.versions.keys().cloned().collect(), is_declared: false }
+        Visible {
+            default: self.metadata.clone(),
+            named: self.versions.keys().cloned().collect(),
+            is_declared: false,
+        }
     }
 
     /// Returns the graphs for a request and a query's own `FROM` clauses. A graph named twice is one graph.
     pub(super) fn visible(&self, request: &QueryRequest, query: &Query) -> Visible {
         let pick = |names: &[NamedNode]| -> Vec<NamedNode> {
             let mut seen = HashSet::new();
-            let known = names.iter().filter_map(|name| self.stored_name(name)).cloned();
+            let known = names
+                .iter()
+                .filter_map(|name| self.stored_name(name))
+                .cloned();
             known.filter(|graph| seen.insert(graph.clone())).collect()
         };
         let declared = |default: &[NamedNode], named: &[NamedNode]| Visible {
@@ -136,7 +179,10 @@ impl Graphs {
             return declared(&request.default_graphs, &request.named_graphs);
         }
         match from_clauses(query) {
-            Some(dataset) => declared(&dataset.default, dataset.named.as_deref().unwrap_or_default()),
+            Some(dataset) => declared(
+                &dataset.default,
+                dataset.named.as_deref().unwrap_or_default(),
+            ),
             None => self.all(),
         }
     }
@@ -154,9 +200,16 @@ impl Graphs {
     fn resolve_pattern(&self, pattern: &mut GraphPattern, visible: &Visible) {
         match pattern {
             GraphPattern::Service { .. } => return, // it has graphs of its own
-            GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), .. } => {
-                let stored = self.stored_name(name).filter(|graph| visible.can_be_named(graph));
-                *name = stored.cloned().unwrap_or_else(|| NamedNode::new_unchecked(NO_GRAPH));
+            GraphPattern::Graph {
+                name: NamedNodePattern::NamedNode(name),
+                ..
+            } => {
+                let stored = self
+                    .stored_name(name)
+                    .filter(|graph| visible.can_be_named(graph));
+                *name = stored
+                    .cloned()
+                    .unwrap_or_else(|| NamedNode::new_unchecked(NO_GRAPH));
             }
             _ => {}
         }

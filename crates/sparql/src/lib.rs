@@ -46,7 +46,9 @@ mod syntax_error;
 mod wire;
 mod worker;
 
-pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services, WorkerServices, triple_patterns};
+pub use federation::{
+    Bindings, ServiceCall, ServiceError, ServiceRow, Services, WorkerServices, triple_patterns,
+};
 pub use geometry::extension_functions;
 pub use limits::{SparqlLimits, Statistics};
 pub use lodeseek_worker::{Call, Calls};
@@ -66,7 +68,9 @@ use lodeseek_rdf::{RdfVersion, XmlFilter};
 use lodeseek_store::{Store, StoreError};
 use lodeseek_worker::Pool;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
-use oxigraph::sparql::{CancellationToken, PreparedSparqlQuery, QueryEvaluationError, SparqlEvaluator};
+use oxigraph::sparql::{
+    CancellationToken, PreparedSparqlQuery, QueryEvaluationError, SparqlEvaluator,
+};
 use oxigraph::store::StorageError;
 use oxrdf::{GraphName, NamedNode, Term, Triple, Variable};
 use serde::{Deserialize, Serialize};
@@ -139,19 +143,38 @@ impl Answer {
     /// Returns true if the answer was truncated at a limit.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
-        matches!(self, Self::Solutions { truncated: true, .. } | Self::Graph { truncated: true, .. })
+        matches!(
+            self,
+            Self::Solutions {
+                truncated: true,
+                ..
+            } | Self::Graph {
+                truncated: true,
+                ..
+            }
+        )
     }
 
     /// Writes solutions or a boolean in one of the result formats, for readers of this version of RDF; `None` for a graph, which is RDF.
     #[must_use]
-    pub fn write_results(&self, media_type: &str, version: RdfVersion) -> Option<io::Result<SerializedResults>> {
+    pub fn write_results(
+        &self,
+        media_type: &str,
+        version: RdfVersion,
+    ) -> Option<io::Result<SerializedResults>> {
         let format = QueryResultsFormat::from_media_type(media_type)?;
         match self {
             Self::Boolean(value) => {
-                let bytes = QueryResultsSerializer::from_format(format).serialize_boolean_to_writer(Vec::new(), *value);
-                Some(bytes.map(|bytes| SerializedResults { bytes, removed_characters: 0 }))
+                let bytes = QueryResultsSerializer::from_format(format)
+                    .serialize_boolean_to_writer(Vec::new(), *value);
+                Some(bytes.map(|bytes| SerializedResults {
+                    bytes,
+                    removed_characters: 0,
+                }))
             }
-            Self::Solutions { variables, rows, .. } => Some(write_solutions(format, version, variables, rows)),
+            Self::Solutions {
+                variables, rows, ..
+            } => Some(write_solutions(format, version, variables, rows)),
             Self::Graph { .. } => None,
         }
     }
@@ -174,11 +197,17 @@ fn write_solutions(
 ) -> io::Result<SerializedResults> {
     if format != QueryResultsFormat::Xml {
         let bytes = write_rows(format, version, variables, rows, Vec::new())?;
-        return Ok(SerializedResults { bytes, removed_characters: 0 });
+        return Ok(SerializedResults {
+            bytes,
+            removed_characters: 0,
+        });
     }
     let filter = write_rows(format, version, variables, rows, XmlFilter::new(Vec::new()))?;
     let (bytes, removed_characters) = filter.finish()?;
-    Ok(SerializedResults { bytes, removed_characters })
+    Ok(SerializedResults {
+        bytes,
+        removed_characters,
+    })
 }
 
 fn write_rows<W: io::Write>(
@@ -191,9 +220,14 @@ fn write_rows<W: io::Write>(
     let serializer = QueryResultsSerializer::from_format(format);
     let mut writer = serializer.serialize_solutions_to_writer(writer, variables.to_vec())?;
     for row in rows {
-        let terms: Vec<_> = row.iter().map(|term| Some(version.convert_term(term.clone()?))).collect();
+        let terms: Vec<_> = row
+            .iter()
+            .map(|term| Some(version.convert_term(term.clone()?)))
+            .collect();
         let bound = variables.iter().zip(&terms);
-        writer.serialize(bound.filter_map(|(variable, term)| Some((variable.as_ref(), term.as_ref()?.as_ref()))))?;
+        writer.serialize(
+            bound.filter_map(|(variable, term)| Some((variable.as_ref(), term.as_ref()?.as_ref()))),
+        )?;
     }
     writer.finish()
 }
@@ -211,7 +245,9 @@ pub enum SparqlError {
     #[error("no answer within {} s; add a LIMIT or a more specific pattern", .0.as_secs_f32())]
     Deadline(Duration),
     /// The answer takes too much memory.
-    #[error("the answer takes more than {0} MB of memory; add a LIMIT without ORDER BY, or a more specific pattern")]
+    #[error(
+        "the answer takes more than {0} MB of memory; add a LIMIT without ORDER BY, or a more specific pattern"
+    )]
     Memory(u64),
     /// Too many concurrent queries.
     #[error("{0} queries are running; retry in a moment")]
@@ -263,7 +299,9 @@ impl From<QueryEvaluationError> for SparqlError {
             | QueryEvaluationError::InvalidServiceName(_)
             | QueryEvaluationError::UnsupportedService(_)
             | QueryEvaluationError::UnsupportedCustomFunction(_)
-            | QueryEvaluationError::UnsupportedCustomFunctionArity { .. } => Self::Unsupported(error.to_string()),
+            | QueryEvaluationError::UnsupportedCustomFunctionArity { .. } => {
+                Self::Unsupported(error.to_string())
+            }
             // Its message names the commands that list and repair the damage.
             QueryEvaluationError::Dataset(error) => match error.downcast::<StorageError>() {
                 Ok(error) => Self::Evaluation(StoreError::from(*error).to_string()),
@@ -326,8 +364,13 @@ impl QueryEngine {
     }
 
     /// Evaluates a query and collects the answer; blocks at most until the deadline.
-    pub fn evaluate(self: &Arc<Self>, request: &QueryRequest, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
-        self.stream(request, limits, &Cancellation::default())?.whole()
+    pub fn evaluate(
+        self: &Arc<Self>,
+        request: &QueryRequest,
+        limits: &SparqlLimits,
+    ) -> Result<Answer, SparqlError> {
+        self.stream(request, limits, &Cancellation::default())?
+            .whole()
     }
 
     /// Starts the evaluation of a query. Blocks until the form of the answer is known, at most until the deadline.
@@ -338,7 +381,11 @@ impl QueryEngine {
         cancellation: &Cancellation,
     ) -> Result<AnswerStream, SparqlError> {
         check_size(&request.query, limits)?;
-        let permit = Permit::acquire(&self.bounded_admission, request.client, &limits.for_bounded())?;
+        let permit = Permit::acquire(
+            &self.bounded_admission,
+            request.client,
+            &limits.for_bounded(),
+        )?;
         let (sender, receiver) = sync_channel(stream::MAX_WAITING_BATCHES);
         let (engine, request, bounds) = (Arc::clone(self), request.clone(), limits.clone());
         let cancelled = cancellation.clone();
@@ -347,7 +394,8 @@ impl QueryEngine {
             .stack_size(STACK_BYTES)
             .spawn(move || {
                 let mut sink = Sink::new(channel_sender(sender), &bounds);
-                let outcome = catch_panic(|| engine.answer(permit, &request, &bounds, &cancelled, &mut sink));
+                let outcome =
+                    catch_panic(|| engine.answer(permit, &request, &bounds, &cancelled, &mut sink));
                 // The receiver of the answer may close the home, which services hold, too.
                 drop(request);
                 drop(engine);
@@ -381,18 +429,36 @@ impl QueryEngine {
         let services = request.services.as_ref().filter(|_| planned.is_federated);
         let settings = services.map(|services| services.worker_settings());
         let can_leave = settings.as_ref().is_none_or(Option::is_some);
-        let pool = self.workers.as_ref().filter(|_| !planned.is_bounded && can_leave);
+        let pool = self
+            .workers
+            .as_ref()
+            .filter(|_| !planned.is_bounded && can_leave);
         let uses_memory = self.workers.is_none() || !can_leave;
-        let admitted = Admitted { permit: Arc::clone(&permit), uses_memory };
+        let admitted = Admitted {
+            permit: Arc::clone(&permit),
+            uses_memory,
+        };
         if cancellation.is_cancelled() || sink.forward(Part::Admitted(admitted)).is_break() {
             return Err(SparqlError::Cancelled);
         }
-        let Some(pool) = pool else { return evaluate(self, planned, request, limits, cancellation, sink) };
-        let view = self.store.view().map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+        let Some(pool) = pool else {
+            return evaluate(self, planned, request, limits, cancellation, sink);
+        };
+        let view = self
+            .store
+            .view()
+            .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
         // Statistics of a federated query are read after its services are resolved.
         let may_use = planned.uses_statistics || planned.is_federated;
-        let statistics = if may_use { limits.statistics } else { Statistics::Never };
-        let limits = SparqlLimits { statistics, ..limits.clone() };
+        let statistics = if may_use {
+            limits.statistics
+        } else {
+            Statistics::Never
+        };
+        let limits = SparqlLimits {
+            statistics,
+            ..limits.clone()
+        };
         drop(planned);
         let settings = settings.flatten();
         worker::evaluate_in_worker(pool, &view, request, settings, &limits, cancellation, sink)
@@ -402,7 +468,9 @@ impl QueryEngine {
 /// Converts a panic of the evaluation into an error: the client gets an answer, and the thread releases its permit.
 fn catch_panic(evaluate: impl FnOnce() -> Result<(), SparqlError>) -> Result<(), SparqlError> {
     catch_unwind(AssertUnwindSafe(evaluate)).unwrap_or_else(|_| {
-        Err(SparqlError::Evaluation("the evaluation failed by an internal error; simplify the query".to_owned()))
+        Err(SparqlError::Evaluation(
+            "the evaluation failed by an internal error; simplify the query".to_owned(),
+        ))
     })
 }
 
@@ -431,14 +499,23 @@ impl EvaluationContext {
                 Term::BlankNode(node) => Some(node.as_ref().into()),
                 Term::Literal(_) | Term::Triple(_) => None,
             };
-            subject.is_some() && store.quads_for_pattern(subject, None, None, graph).next().is_some()
-                || store.quads_for_pattern(None, None, Some(term.as_ref()), graph).next().is_some()
+            subject.is_some()
+                && store
+                    .quads_for_pattern(subject, None, None, graph)
+                    .next()
+                    .is_some()
+                || store
+                    .quads_for_pattern(None, None, Some(term.as_ref()), graph)
+                    .next()
+                    .is_some()
         })
     }
 
     /// Returns the failure of a service that the evaluation has read. Parts of the evaluation ignore it.
     fn service_failure(&self) -> Option<ServiceError> {
-        self.service_rows.iter().find_map(|(_, rows)| rows.failure())
+        self.service_rows
+            .iter()
+            .find_map(|(_, rows)| rows.failure())
     }
 
     fn prepare(&self, mut query: Query) -> PreparedSparqlQuery {
@@ -449,13 +526,21 @@ impl EvaluationContext {
         paths::bind_starts(&mut query);
         ordering::use_keys(&mut query);
         let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
-        let computing = ordering::with_function(geometry::with_functions(statistics::with_functions(plain)));
-        let mut evaluator = cancellation::with_function(functions.register(computing), self.token.clone());
+        let computing =
+            ordering::with_function(geometry::with_functions(statistics::with_functions(plain)));
+        let mut evaluator =
+            cancellation::with_function(functions.register(computing), self.token.clone());
         for (name, rows) in &self.service_rows {
             evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(rows)));
         }
         let mut prepared = evaluator.for_query(query);
-        let default = self.visible.default.iter().cloned().map(GraphName::NamedNode).collect();
+        let default = self
+            .visible
+            .default
+            .iter()
+            .cloned()
+            .map(GraphName::NamedNode)
+            .collect();
         prepared.dataset_mut().set_default_graph(default);
         if let Some(named) = self.names.readable() {
             prepared.dataset_mut().set_available_named_graphs(named);
@@ -468,8 +553,12 @@ impl EvaluationContext {
 fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, SparqlError> {
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     thread::scope(|scope| {
-        let thread = thread::Builder::new().name("parser".to_owned()).stack_size(STACK_BYTES);
-        let thread = thread.spawn_scoped(scope, run).map_err(|error| failed(&error))?;
+        let thread = thread::Builder::new()
+            .name("parser".to_owned())
+            .stack_size(STACK_BYTES);
+        let thread = thread
+            .spawn_scoped(scope, run)
+            .map_err(|error| failed(&error))?;
         thread.join().map_err(|_| failed(&"the parser panicked"))
     })
 }
@@ -497,13 +586,24 @@ struct PlannedQuery {
 }
 
 /// Parses a query, checks its size, and replaces parts that statistics answer.
-fn plan(engine: &Arc<QueryEngine>, request: &QueryRequest, limits: &SparqlLimits) -> Result<PlannedQuery, SparqlError> {
+fn plan(
+    engine: &Arc<QueryEngine>,
+    request: &QueryRequest,
+    limits: &SparqlLimits,
+) -> Result<PlannedQuery, SparqlError> {
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
-    let parser = SparqlParser::new().with_base_iri(engine.store.iris().base()).map_err(|error| failed(&error))?;
-    let mut query = parser.parse_query(&request.query).map_err(|error| syntax_error(&request.query, &error))?;
+    let parser = SparqlParser::new()
+        .with_base_iri(engine.store.iris().base())
+        .map_err(|error| failed(&error))?;
+    let mut query = parser
+        .parse_query(&request.query)
+        .map_err(|error| syntax_error(&request.query, &error))?;
     columns::order_columns(&mut query, &request.query);
     Cost::from_query(&query).check(limits)?;
-    let graphs = engine.statistics.graphs(&engine.store).map_err(|error| failed(&error))?;
+    let graphs = engine
+        .statistics
+        .graphs(&engine.store)
+        .map_err(|error| failed(&error))?;
     if let Some(dataset) = graphs.find_index_only(request, &query) {
         return Err(SparqlError::Unsupported(format!(
             "the content of {dataset} is index-only: it is not in the RDF store, and cannot be queried; download it, or load it \
@@ -518,11 +618,19 @@ fn plan(engine: &Arc<QueryEngine>, request: &QueryRequest, limits: &SparqlLimits
     let mut uses_statistics = false;
     if !is_federated {
         let before = query.clone();
-        statistics::answer_first(engine, &graphs, &mut query, &visible, limits).map_err(|error| failed(&error))?;
+        statistics::answer_first(engine, &graphs, &mut query, &visible, limits)
+            .map_err(|error| failed(&error))?;
         uses_statistics = query != before;
     }
     let is_bounded = bounded::is_bounded(&query, services.as_ref(), limits);
-    Ok(PlannedQuery { query, graphs, visible: Arc::new(visible), is_federated, uses_statistics, is_bounded })
+    Ok(PlannedQuery {
+        query,
+        graphs,
+        visible: Arc::new(visible),
+        is_federated,
+        uses_statistics,
+        is_bounded,
+    })
 }
 
 /// Evaluates a query in this process.
@@ -534,24 +642,48 @@ fn evaluate(
     cancellation: &Cancellation,
     sink: &mut Sink<'_>,
 ) -> Result<(), SparqlError> {
-    let PlannedQuery { mut query, graphs, visible, is_federated, .. } = planned;
+    let PlannedQuery {
+        mut query,
+        graphs,
+        visible,
+        is_federated,
+        ..
+    } = planned;
     let names = Arc::new(GraphNames::new(&graphs, &visible, engine.store.pointers()));
     let (engine, token) = (Arc::clone(engine), cancellation.token());
     let deadline = Instant::now() + limits.deadline;
-    let context = EvaluationContext { engine, visible, names, token, deadline, service_rows: Vec::new() };
+    let context = EvaluationContext {
+        engine,
+        visible,
+        names,
+        token,
+        deadline,
+        service_rows: Vec::new(),
+    };
     let federated = federation::resolve(&mut query, context, request, limits)?;
     let context = &federated.evaluation;
     if is_federated {
         // After `SERVICE` is resolved: patterns sent to other services are not counted here.
-        statistics::answer_first(&context.engine, &graphs, &mut query, &context.visible, limits)
-            .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+        statistics::answer_first(
+            &context.engine,
+            &graphs,
+            &mut query,
+            &context.visible,
+            limits,
+        )
+        .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
     }
-    let results = context.prepare(query).on_store(context.engine.store.oxigraph()).execute()?;
+    let results = context
+        .prepare(query)
+        .on_store(context.engine.store.oxigraph())
+        .execute()?;
     if let Some(failure) = context.service_failure() {
         return Err(failure.into());
     }
     sink.take(results)?;
-    context.service_failure().map_or(Ok(()), |failure| Err(failure.into()))
+    context
+        .service_failure()
+        .map_or(Ok(()), |failure| Err(failure.into()))
 }
 
 #[cfg(test)]
@@ -561,72 +693,140 @@ mod tests {
     use std::fmt::Write;
 
     fn evaluate(engine: &Arc<QueryEngine>, query: String) -> Result<Answer, SparqlError> {
-        let limits = SparqlLimits { concurrent: 1, ..SparqlLimits::default() };
-        engine.evaluate(&QueryRequest { query, ..QueryRequest::default() }, &limits)
+        let limits = SparqlLimits {
+            concurrent: 1,
+            ..SparqlLimits::default()
+        };
+        engine.evaluate(
+            &QueryRequest {
+                query,
+                ..QueryRequest::default()
+            },
+            &limits,
+        )
     }
 
     #[test]
     fn a_panic_is_an_error() {
         let outcome = catch_panic(|| panic!("no total order"));
-        assert!(matches!(&outcome, Err(SparqlError::Evaluation(why)) if why.contains("internal error")), "{outcome:?}");
+        assert!(
+            matches!(&outcome, Err(SparqlError::Evaluation(why)) if why.contains("internal error")),
+            "{outcome:?}"
+        );
     }
 
     #[test]
     fn literals_of_mixed_datatypes_are_sorted() {
         let folder = tempfile::tempdir().expect("a folder");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-        let engine = QueryEngine::new(Arc::new(Store::in_memory(folder.path(), iris).expect("a store")));
+        let engine = QueryEngine::new(Arc::new(
+            Store::in_memory(folder.path(), iris).expect("a store"),
+        ));
         let mut values = String::new();
         for number in 0..1_500_u64 {
             let value = number * 7_919 % 1_511;
-            if number % 2 == 0 { write!(values, " {value}") } else { write!(values, " '{value}'") }.expect("written");
+            if number % 2 == 0 {
+                write!(values, " {value}")
+            } else {
+                write!(values, " '{value}'")
+            }
+            .expect("written");
         }
-        let sorted = evaluate(&engine, format!("SELECT ?x {{ VALUES ?x {{{values} }} }} ORDER BY ?x"));
-        assert!(matches!(&sorted, Ok(Answer::Solutions { rows, .. }) if rows.len() == 1_500), "{sorted:?}");
+        let sorted = evaluate(
+            &engine,
+            format!("SELECT ?x {{ VALUES ?x {{{values} }} }} ORDER BY ?x"),
+        );
+        assert!(
+            matches!(&sorted, Ok(Answer::Solutions { rows, .. }) if rows.len() == 1_500),
+            "{sorted:?}"
+        );
     }
 
     #[test]
     fn a_syntax_error_is_readable() {
         let folder = tempfile::tempdir().expect("a folder");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-        let engine = QueryEngine::new(Arc::new(Store::in_memory(folder.path(), iris).expect("a store")));
-        for query in ["", "S", "SELECT", "SELECT * WHERE { ?s ?p ?o", "ASK { ?s ?p ?o FILTER("] {
-            let error = evaluate(&engine, query.to_owned()).expect_err("a syntax error").to_string();
-            assert!(!error.contains("[_]") && error.contains("line 1, column "), "{query}: {error}");
+        let engine = QueryEngine::new(Arc::new(
+            Store::in_memory(folder.path(), iris).expect("a store"),
+        ));
+        for query in [
+            "",
+            "S",
+            "SELECT",
+            "SELECT * WHERE { ?s ?p ?o",
+            "ASK { ?s ?p ?o FILTER(",
+        ] {
+            let error = evaluate(&engine, query.to_owned())
+                .expect_err("a syntax error")
+                .to_string();
+            assert!(
+                !error.contains("[_]") && error.contains("line 1, column "),
+                "{query}: {error}"
+            );
         }
     }
 
     #[test]
     fn damage_is_reported_with_its_remedy() {
         let error = StorageError::Io(io::Error::other("Corruption: block checksum mismatch"));
-        let reported = SparqlError::from(QueryEvaluationError::Dataset(Box::new(error))).to_string();
+        let reported =
+            SparqlError::from(QueryEvaluationError::Dataset(Box::new(error))).to_string();
         assert!(reported.contains("`lodeseek repair`"), "{reported}");
     }
 
     #[test]
     fn any_panic_is_an_error() {
         let outcome = catch_panic(|| panic!("out of order"));
-        assert!(matches!(outcome, Err(SparqlError::Evaluation(why)) if why.contains("internal error")));
+        assert!(
+            matches!(outcome, Err(SparqlError::Evaluation(why)) if why.contains("internal error"))
+        );
     }
 
     #[test]
     fn an_open_path_ends_soon_after_its_deadline() {
         let folder = tempfile::tempdir().expect("a folder");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-        let engine = QueryEngine::new(Arc::new(Store::in_memory(folder.path(), iris).expect("a store")));
+        let engine = QueryEngine::new(Arc::new(
+            Store::in_memory(folder.path(), iris).expect("a store"),
+        ));
         let node = |number: usize| NamedNode::new_unchecked(format!("x:{}", number % 3_000));
         let graph = engine.store.iris().catalog();
         for edge in 0..150_000 {
-            let quad = oxrdf::Quad::new(node(edge), node(0), node(edge * 7_919 + edge / 3_000), graph.clone());
+            let quad = oxrdf::Quad::new(
+                node(edge),
+                node(0),
+                node(edge * 7_919 + edge / 3_000),
+                graph.clone(),
+            );
             engine.store.oxigraph().insert(&quad).expect("inserted");
         }
-        let limits = SparqlLimits { concurrent: 1, deadline: Duration::from_secs(1), ..SparqlLimits::default() };
-        let query = "SELECT (COUNT(*) AS ?n) { GRAPH <catalog> { ?a (<x:p>|!<x:p>)* ?b } }".to_owned();
-        let outcome = engine.evaluate(&QueryRequest { query, ..QueryRequest::default() }, &limits);
-        assert!(matches!(outcome, Err(SparqlError::Deadline(_))), "{outcome:?}");
-        let soon = SparqlLimits { queue_timeout: Duration::from_secs(5), ..limits };
+        let limits = SparqlLimits {
+            concurrent: 1,
+            deadline: Duration::from_secs(1),
+            ..SparqlLimits::default()
+        };
+        let query =
+            "SELECT (COUNT(*) AS ?n) { GRAPH <catalog> { ?a (<x:p>|!<x:p>)* ?b } }".to_owned();
+        let outcome = engine.evaluate(
+            &QueryRequest {
+                query,
+                ..QueryRequest::default()
+            },
+            &limits,
+        );
+        assert!(
+            matches!(outcome, Err(SparqlError::Deadline(_))),
+            "{outcome:?}"
+        );
+        let soon = SparqlLimits {
+            queue_timeout: Duration::from_secs(5),
+            ..limits
+        };
         let next = engine.evaluate(
-            &QueryRequest { query: "ASK { ?a ?p ?b . ?b ?q ?c }".to_owned(), ..QueryRequest::default() },
+            &QueryRequest {
+                query: "ASK { ?a ?p ?b . ?b ?q ?c }".to_owned(),
+                ..QueryRequest::default()
+            },
             &soon,
         );
         assert!(next.is_ok(), "the permit is free: {next:?}");

@@ -1,7 +1,9 @@
 //! Limits of a query, and the costs that can be computed before it runs.
 
 use super::SparqlError;
-use super::algebra::{children, exists_patterns, expressions, inside, operands, pattern_of, services};
+use super::algebra::{
+    children, exists_patterns, expressions, inside, operands, pattern_of, services,
+};
 use super::string_limits::growth_of;
 use serde::{Deserialize, Serialize};
 use spargebra::Query;
@@ -127,10 +129,22 @@ pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), Sparq
     }
     let deepest = Depths::deepest(query);
     for (found, limit, excess) in [
-        (deepest.brackets.max(deepest.operators), limits.nesting, "nests deeper"),
-        (deepest.triples, MAX_TRIPLE_NESTING, "nests triple terms and reified triples deeper"),
+        (
+            deepest.brackets.max(deepest.operators),
+            limits.nesting,
+            "nests deeper",
+        ),
+        (
+            deepest.triples,
+            MAX_TRIPLE_NESTING,
+            "nests triple terms and reified triples deeper",
+        ),
         (deepest.groups, limits.groups, "nests groups deeper"),
-        (deepest.negations, limits.negations, "nests negations deeper"),
+        (
+            deepest.negations,
+            limits.negations,
+            "nests negations deeper",
+        ),
     ] {
         if found > limit {
             return Err(SparqlError::TooLarge(format!("it {excess} than {limit}")));
@@ -151,13 +165,19 @@ fn repeated_groups(query: &str) -> usize {
     // Depth inside each open bracket.
     let mut open = vec![0usize];
     let mut deepest = 0;
-    let mut bytes = Code::new(query).filter(|(byte, _)| !byte.is_ascii_whitespace()).peekable();
+    let mut bytes = Code::new(query)
+        .filter(|(byte, _)| !byte.is_ascii_whitespace())
+        .peekable();
     while let Some((byte, sure)) = bytes.next() {
         let is_repeated = |next: Option<&(u8, bool)>| matches!(next, Some((b'*' | b'+' | b'?', _)));
         match byte {
             b'(' if sure => open.push(0),
             b')' => {
-                let inside = if sure && open.len() > 1 { open.pop().unwrap_or_default() } else { deepest };
+                let inside = if sure && open.len() > 1 {
+                    open.pop().unwrap_or_default()
+                } else {
+                    deepest
+                };
                 let depth = inside + usize::from(is_repeated(bytes.peek()));
                 if let Some(around) = open.last_mut() {
                     *around = depth.max(*around);
@@ -223,7 +243,11 @@ impl Depths {
                 }
                 _ => {}
             }
-            operators = if matches!(byte, b'!' | b'-' | b'+' | b'^') { operators + 1 } else { 0 };
+            operators = if matches!(byte, b'!' | b'-' | b'+' | b'^') {
+                operators + 1
+            } else {
+                0
+            };
             half = (!is_mark).then_some((byte, place));
             deepest.triples = deepest.triples.max(triples);
             deepest.brackets = deepest.brackets.max(open.len());
@@ -248,13 +272,20 @@ struct Code<'q> {
 
 impl<'q> Code<'q> {
     fn new(query: &'q str) -> Self {
-        Self { rest: query.as_bytes(), sure: true }
+        Self {
+            rest: query.as_bytes(),
+            sure: true,
+        }
     }
 
     /// Returns the length of the comment, string, IRI or escaped character at the start of the rest; 0 for code.
     fn skipped_bytes(&mut self) -> usize {
         match self.rest {
-            [b'#', ..] => self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(self.rest.len()),
+            [b'#', ..] => self
+                .rest
+                .iter()
+                .position(|byte| matches!(byte, b'\n' | b'\r'))
+                .unwrap_or(self.rest.len()),
             [b'\\', _, ..] => 2,
             [quote @ (b'"' | b'\''), ..] => string(self.rest, *quote),
             [b'<', inside @ ..] => self.iri(inside),
@@ -263,10 +294,17 @@ impl<'q> Code<'q> {
     }
 
     fn iri(&mut self, inside: &[u8]) -> usize {
-        let end = inside.iter().position(|byte| b"<>\"{}|^`\\".contains(byte) || *byte <= b' ');
-        let Some(length) = end.filter(|&end| inside[end] == b'>') else { return 0 };
+        let end = inside
+            .iter()
+            .position(|byte| b"<>\"{}|^`\\".contains(byte) || *byte <= b' ');
+        let Some(length) = end.filter(|&end| inside[end] == b'>') else {
+            return 0;
+        };
         let iri = &inside[..length];
-        let scheme = iri.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+        let scheme = iri
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
+            .count();
         let absolute = scheme > 0 && iri[scheme..].starts_with(b"://");
         self.sure &= absolute || !iri.iter().any(|byte| b"'#()[]!".contains(byte));
         if self.sure { length + 2 } else { 0 }
@@ -343,13 +381,19 @@ impl Cost {
             ));
         }
         if self.combinations > limits.combinations {
-            return too_large(format!("its VALUES and UNION combine to more than {} rows", limits.combinations));
+            return too_large(format!(
+                "its VALUES and UNION combine to more than {} rows",
+                limits.combinations
+            ));
         }
         if self.services > limits.services {
             return too_large(format!("it has more than {} SERVICE", limits.services));
         }
         if self.patterns > limits.patterns {
-            return too_large(format!("it has more than {} triple patterns", limits.patterns));
+            return too_large(format!(
+                "it has more than {} triple patterns",
+                limits.patterns
+            ));
         }
         if self.comparisons > limits.comparisons {
             return too_large(format!(
@@ -358,7 +402,10 @@ impl Cost {
             ));
         }
         if self.growth > limits.growth as f64 {
-            return too_large(format!("it builds strings more than {} times as long as their inputs", limits.growth));
+            return too_large(format!(
+                "it builds strings more than {} times as long as their inputs",
+                limits.growth
+            ));
         }
         Ok(())
     }
@@ -370,15 +417,22 @@ fn rows(pattern: &GraphPattern) -> u64 {
     let joined = |left: &GraphPattern, right: &GraphPattern| rows(left).saturating_mul(rows(right));
     let own = match pattern {
         GraphPattern::Values { bindings, .. } => bindings.len().max(1) as u64,
-        GraphPattern::Union { left, right } if reads(left) && reads(right) => rows(left).max(rows(right)),
+        GraphPattern::Union { left, right } if reads(left) && reads(right) => {
+            rows(left).max(rows(right))
+        }
         GraphPattern::Union { left, right } => rows(left).saturating_add(rows(right)),
-        GraphPattern::Join { left, right } | GraphPattern::LeftJoin { left, right, .. } => joined(left, right),
+        GraphPattern::Join { left, right } | GraphPattern::LeftJoin { left, right, .. } => {
+            joined(left, right)
+        }
         GraphPattern::Minus { left, right } => rows(left).max(rows(right)),
         GraphPattern::Service { .. } => return 1, // it is evaluated elsewhere
         other => children(other).into_iter().map(rows).max().unwrap_or(1),
     };
     // Patterns in a condition yield no rows, but are evaluated for as many.
-    exists_patterns(pattern).into_iter().map(rows).fold(own, u64::max)
+    exists_patterns(pattern)
+        .into_iter()
+        .map(rows)
+        .fold(own, u64::max)
 }
 
 /// Returns true if each row of a pattern is read from the store, at least in part.
@@ -419,7 +473,9 @@ fn patterns(pattern: &GraphPattern) -> usize {
 
 fn steps(path: &PropertyPathExpression) -> usize {
     match path {
-        PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => steps(a) + steps(b),
+        PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => {
+            steps(a) + steps(b)
+        }
         PropertyPathExpression::Reverse(a)
         | PropertyPathExpression::ZeroOrMore(a)
         | PropertyPathExpression::OneOrMore(a)
@@ -436,8 +492,15 @@ mod tests {
     #[test]
     fn deep_queries_are_rejected_before_they_are_parsed() {
         let limits = SparqlLimits::default();
-        for query in ["{".repeat(10_000), format!("ASK {{ FILTER({}1) }}", "!".repeat(10_000)), "x".repeat(300 << 10)] {
-            assert!(matches!(check_size(&query, &limits), Err(SparqlError::TooLarge(_))));
+        for query in [
+            "{".repeat(10_000),
+            format!("ASK {{ FILTER({}1) }}", "!".repeat(10_000)),
+            "x".repeat(300 << 10),
+        ] {
+            assert!(matches!(
+                check_size(&query, &limits),
+                Err(SparqlError::TooLarge(_))
+            ));
         }
         assert!(check_size("SELECT * { ?s ?p ?o FILTER(!(?o = 1)) }", &limits).is_ok());
     }
@@ -445,17 +508,28 @@ mod tests {
     #[test]
     fn negations_are_counted_separately() {
         let depths = |query: &str| {
-            let Depths { brackets, groups, negations, .. } = Depths::deepest(query);
+            let Depths {
+                brackets,
+                groups,
+                negations,
+                ..
+            } = Depths::deepest(query);
             (brackets, groups, negations)
         };
         for (query, expected) in [
             ("{ FILTER(!(?a)) }", (3, 1, 1)),
             ("{ FILTER(!(?a) && !(?b) && (!(?c))) }", (4, 1, 1)),
-            ("{ FILTER(! #\n ( ! EXISTS { FILTER(!STR(?a)) } )) }", (6, 2, 3)),
+            (
+                "{ FILTER(! #\n ( ! EXISTS { FILTER(!STR(?a)) } )) }",
+                (6, 2, 3),
+            ),
             ("{ FILTER(?a != 1 || (?b != 2)) } { { } }", (3, 2, 1)),
             (")))}!(((", (3, 0, 1)),
             // Brackets inside strings and comments.
-            ("{ ( #)\n ( #)\r ( ')' ( \")\\\")\" ( ''')' '')''' ) ) ) ) ) }", (6, 1, 0)),
+            (
+                "{ ( #)\n ( #)\r ( ')' ( \")\\\")\" ( ''')' '')''' ) ) ) ) ) }",
+                (6, 1, 0),
+            ),
             ("( ex:a\\)( ex:b\\'(')' ) ) )", (3, 0, 0)),
             ("( '((((' #((((\n )", (1, 0, 0)),
             ("{ <http://e.org/a#(b)> <http://e.org/'> ( 1 ) }", (2, 1, 0)),
@@ -480,14 +554,18 @@ mod tests {
         ] {
             assert_eq!(Depths::deepest(query).triples, expected, "{query}");
         }
-        let many = format!("ASK {{ ?a <b(c)> ?d FILTER({}) }}", vec!["?a < <x>"; 40].join(" && "));
+        let many = format!(
+            "ASK {{ ?a <b(c)> ?d FILTER({}) }}",
+            vec!["?a < <x>"; 40].join(" && ")
+        );
         assert!(check_size(&many, &SparqlLimits::default()).is_ok());
     }
 
     #[test]
     fn rows_written_in_a_query_are_counted() {
         let count = |pattern: &str| {
-            let query = spargebra::SparqlParser::new().parse_query(&format!("SELECT * {{ {pattern} }}"));
+            let query =
+                spargebra::SparqlParser::new().parse_query(&format!("SELECT * {{ {pattern} }}"));
             rows(pattern_of(&query.expect("a query")))
         };
         for (pattern, expected) in [
@@ -495,12 +573,27 @@ mod tests {
             ("VALUES ?a { 1 2 3 } VALUES ?b { 1 2 }", 6),
             ("VALUES ?a { 1 2 3 } ?a ?b ?c", 3),
             ("{ } UNION { } { } UNION { } { } UNION { }", 8),
-            ("{ ?a ?b ?c } UNION { ?c ?b ?a } { ?a ?d ?e } UNION { ?e ?d ?a }", 1),
-            ("?a a ?c OPTIONAL { { ?a ?b ?d } UNION { ?a ?e ?d } UNION { ?d ?e ?a } }", 1),
+            (
+                "{ ?a ?b ?c } UNION { ?c ?b ?a } { ?a ?d ?e } UNION { ?e ?d ?a }",
+                1,
+            ),
+            (
+                "?a a ?c OPTIONAL { { ?a ?b ?d } UNION { ?a ?e ?d } UNION { ?d ?e ?a } }",
+                1,
+            ),
             ("{ } UNION { ?a ?b ?c } { } UNION { ?d ?e ?f }", 4),
-            ("?a ?b ?c FILTER NOT EXISTS { VALUES ?a { 1 2 3 } } FILTER NOT EXISTS { VALUES ?c { 1 2 } }", 3),
-            ("?a ?b ?c MINUS { VALUES ?a { 1 2 3 } } MINUS { VALUES ?c { 1 2 } }", 3),
-            ("{ SELECT ?a { VALUES ?a { 1 2 } VALUES ?b { 1 2 } } } VALUES ?c { 1 2 }", 8),
+            (
+                "?a ?b ?c FILTER NOT EXISTS { VALUES ?a { 1 2 3 } } FILTER NOT EXISTS { VALUES ?c { 1 2 } }",
+                3,
+            ),
+            (
+                "?a ?b ?c MINUS { VALUES ?a { 1 2 3 } } MINUS { VALUES ?c { 1 2 } }",
+                3,
+            ),
+            (
+                "{ SELECT ?a { VALUES ?a { 1 2 } VALUES ?b { 1 2 } } } VALUES ?c { 1 2 }",
+                8,
+            ),
         ] {
             assert_eq!(count(pattern), expected, "{pattern}");
         }
@@ -510,32 +603,52 @@ mod tests {
     #[test]
     fn many_patterns_are_rejected() {
         let check = |count: usize| {
-            let patterns: String =
-                (0..count).map(|number| format!("?s{number} ?p{number} ?s{} . ", number + 1)).collect();
-            let query =
-                spargebra::SparqlParser::new().parse_query(&format!("SELECT * {{ {patterns} }}")).expect("a query");
+            let patterns: String = (0..count)
+                .map(|number| format!("?s{number} ?p{number} ?s{} . ", number + 1))
+                .collect();
+            let query = spargebra::SparqlParser::new()
+                .parse_query(&format!("SELECT * {{ {patterns} }}"))
+                .expect("a query");
             Cost::from_query(&query).check(&SparqlLimits::default())
         };
         assert!(check(200).is_ok());
         let message = check(1000).expect_err("too many patterns").to_string();
-        assert!(message.contains("more than 200 triple patterns"), "{message}");
+        assert!(
+            message.contains("more than 200 triple patterns"),
+            "{message}"
+        );
     }
 
     #[test]
     fn nested_repeated_groups_are_rejected_before_they_are_parsed() {
-        let nested = |depth: usize| format!("ASK {{ ?a {}<p>*{} ?b }}", "(".repeat(depth), ")*".repeat(depth));
+        let nested = |depth: usize| {
+            format!(
+                "ASK {{ ?a {}<p>*{} ?b }}",
+                "(".repeat(depth),
+                ")*".repeat(depth)
+            )
+        };
         for (query, expected) in [
             (nested(4), 4),
             (nested(60), 60),
-            ("{ ?a (<p>/(<q>|^<r>)*)+ ?b FILTER((1 + 2) * (3 + 4) = ?c) }".to_owned(), 2),
-            ("{ ?a (<p>*)* ?b . ?b (<p>*)* ?c . ?c (<p>*)* ?d }".to_owned(), 1),
+            (
+                "{ ?a (<p>/(<q>|^<r>)*)+ ?b FILTER((1 + 2) * (3 + 4) = ?c) }".to_owned(),
+                2,
+            ),
+            (
+                "{ ?a (<p>*)* ?b . ?b (<p>*)* ?c . ?c (<p>*)* ?d }".to_owned(),
+                1,
+            ),
         ] {
             assert_eq!(repeated_groups(&query), expected, "{query}");
         }
         let limits = SparqlLimits::default();
         assert!(check_size(&nested(4), &limits).is_ok());
         for depth in [5, 8, 20, 60] {
-            assert!(matches!(check_size(&nested(depth), &limits), Err(SparqlError::TooLarge(_))));
+            assert!(matches!(
+                check_size(&nested(depth), &limits),
+                Err(SparqlError::TooLarge(_))
+            ));
         }
     }
 
@@ -545,9 +658,14 @@ mod tests {
             "SELECT * { ?s ?p ?o LATERAL { SELECT * { ?s ?q ?x } LIMIT 1 } }",
             "ASK { ?s ?p ?o FILTER EXISTS { ?s ?q ?x LATERAL { ?x ?r ?y } } }",
         ] {
-            let query = spargebra::SparqlParser::new().parse_query(query).expect("a query");
+            let query = spargebra::SparqlParser::new()
+                .parse_query(query)
+                .expect("a query");
             let outcome = Cost::from_query(&query).check(&SparqlLimits::default());
-            assert!(matches!(outcome, Err(SparqlError::Unsupported(_))), "{query}");
+            assert!(
+                matches!(outcome, Err(SparqlError::Unsupported(_))),
+                "{query}"
+            );
         }
     }
 
@@ -555,18 +673,31 @@ mod tests {
     fn long_lists_of_comparisons_are_rejected() {
         let check = |condition: String| {
             let query = format!("SELECT * {{ ?s ?p ?o FILTER({condition}) }}");
-            let query = spargebra::SparqlParser::new().parse_query(&query).expect("a query");
+            let query = spargebra::SparqlParser::new()
+                .parse_query(&query)
+                .expect("a query");
             Cost::from_query(&query).check(&SparqlLimits::default())
         };
         let within = |count: usize| format!("?o IN ({})", vec!["1"; count].join(", "));
         let either = |count: usize| vec!["?o = 1"; count].join(" || ");
         assert!(check(within(1_000)).is_ok() && check(either(100)).is_ok());
-        for condition in [within(1_001), format!("EXISTS {{ ?s ?p ?o FILTER({}) }}", within(8_000))] {
+        for condition in [
+            within(1_001),
+            format!("EXISTS {{ ?s ?p ?o FILTER({}) }}", within(8_000)),
+        ] {
             assert!(matches!(check(condition), Err(SparqlError::TooLarge(_))));
         }
-        let few = SparqlLimits { comparisons: 50, ..SparqlLimits::default() };
+        let few = SparqlLimits {
+            comparisons: 50,
+            ..SparqlLimits::default()
+        };
         let query = format!("ASK {{ ?s ?p ?o FILTER({}) }}", either(100));
-        let query = spargebra::SparqlParser::new().parse_query(&query).expect("a query");
-        assert!(matches!(Cost::from_query(&query).check(&few), Err(SparqlError::TooLarge(_))));
+        let query = spargebra::SparqlParser::new()
+            .parse_query(&query)
+            .expect("a query");
+        assert!(matches!(
+            Cost::from_query(&query).check(&few),
+            Err(SparqlError::TooLarge(_))
+        ));
     }
 }

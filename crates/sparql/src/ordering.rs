@@ -21,7 +21,8 @@ use oxigraph::sparql::SparqlEvaluator;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Term, Triple, Variable};
 use oxsdatatypes::{
-    Date, DateTime, Decimal, Double, Duration, Float, GDay, GMonth, GMonthDay, GYear, GYearMonth, Integer, Time,
+    Date, DateTime, Decimal, Double, Duration, Float, GDay, GMonth, GMonthDay, GYear, GYearMonth,
+    Integer, Time,
 };
 use spargebra::Query;
 use spargebra::algebra::{Expression, Function, GraphPattern, OrderExpression};
@@ -70,7 +71,9 @@ pub(super) fn use_keys(query: &mut Query) {
 
 /// Adds the function that computes keys to an evaluator.
 pub(super) fn with_function(evaluator: SparqlEvaluator) -> SparqlEvaluator {
-    evaluator.with_custom_function(NamedNode::new_unchecked(SORT_KEY), |arguments| arguments.first().map(sort_key))
+    evaluator.with_custom_function(NamedNode::new_unchecked(SORT_KEY), |arguments| {
+        arguments.first().map(sort_key)
+    })
 }
 
 #[derive(Default)]
@@ -104,7 +107,11 @@ impl KeyInserter {
         let name = Function::Custom(NamedNode::new_unchecked(SORT_KEY));
         let inner = mem::take(sorted);
         let expression = Expression::FunctionCall(name, vec![argument]);
-        **sorted = GraphPattern::Extend { inner, variable, expression };
+        **sorted = GraphPattern::Extend {
+            inner,
+            variable,
+            expression,
+        };
     }
 }
 
@@ -112,9 +119,15 @@ impl KeyInserter {
 fn sort_key(term: &Term) -> Term {
     match term {
         Term::NamedNode(_) | Term::BlankNode(_) => term.clone(),
-        Term::Literal(literal) => value_key(literal).unwrap_or_else(|| text_key(literal)).into(),
+        Term::Literal(literal) => value_key(literal)
+            .unwrap_or_else(|| text_key(literal))
+            .into(),
         Term::Triple(triple) => {
-            let Triple { subject, predicate, object } = triple.as_ref();
+            let Triple {
+                subject,
+                predicate,
+                object,
+            } = triple.as_ref();
             Triple::new(subject.clone(), predicate.clone(), sort_key(object)).into()
         }
     }
@@ -129,7 +142,11 @@ fn text_key(literal: &Literal) -> Literal {
         None => format!("{value}{MARK}{}", literal.datatype().as_str()),
     };
     // Texts follow all keys with the mark, and keep their order.
-    Literal::from(if value.is_empty() || value.starts_with(MARK) { format!("{MARK}~{text}") } else { text })
+    Literal::from(if value.is_empty() || value.starts_with(MARK) {
+        format!("{MARK}~{text}")
+    } else {
+        text
+    })
 }
 
 /// Returns the key of a literal that is ordered by its value, or `None` for other or invalid literals.
@@ -137,20 +154,56 @@ fn value_key(literal: &Literal) -> Option<Literal> {
     let text = literal.value();
     let (class, number) = match literal.datatype() {
         xsd::DECIMAL => ('0', decimal_key(parse::<Decimal>(text)?.to_be_bytes())),
-        xsd::DOUBLE => ('0', number_key(&format!("{:e}", f64::from(parse::<Double>(text)?)), 0)),
-        xsd::FLOAT => ('0', number_key(&format!("{:e}", f64::from(f32::from(parse::<Float>(text)?))), 0)),
-        xsd::DATE_TIME | xsd::DATE_TIME_STAMP => ('1', decimal_key(seconds(&parse::<DateTime>(text)?.to_be_bytes())?)),
-        xsd::DATE => ('2', decimal_key(seconds(&parse::<Date>(text)?.to_be_bytes())?)),
-        xsd::TIME => ('3', decimal_key(seconds(&parse::<Time>(text)?.to_be_bytes())?)),
-        xsd::G_YEAR_MONTH => ('4', decimal_key(seconds(&parse::<GYearMonth>(text)?.to_be_bytes())?)),
-        xsd::G_YEAR => ('5', decimal_key(seconds(&parse::<GYear>(text)?.to_be_bytes())?)),
-        xsd::G_MONTH_DAY => ('6', decimal_key(seconds(&parse::<GMonthDay>(text)?.to_be_bytes())?)),
-        xsd::G_DAY => ('7', decimal_key(seconds(&parse::<GDay>(text)?.to_be_bytes())?)),
-        xsd::G_MONTH => ('8', decimal_key(seconds(&parse::<GMonth>(text)?.to_be_bytes())?)),
-        xsd::DURATION | xsd::YEAR_MONTH_DURATION | xsd::DAY_TIME_DURATION => ('9', duration_key(parse(text)?)?),
-        datatype if INTEGERS.contains(&datatype) => {
-            ('0', number_key(&format!("{:e}", i64::from(parse::<Integer>(text)?)), 0))
+        xsd::DOUBLE => (
+            '0',
+            number_key(&format!("{:e}", f64::from(parse::<Double>(text)?)), 0),
+        ),
+        xsd::FLOAT => (
+            '0',
+            number_key(
+                &format!("{:e}", f64::from(f32::from(parse::<Float>(text)?))),
+                0,
+            ),
+        ),
+        xsd::DATE_TIME | xsd::DATE_TIME_STAMP => (
+            '1',
+            decimal_key(seconds(&parse::<DateTime>(text)?.to_be_bytes())?),
+        ),
+        xsd::DATE => (
+            '2',
+            decimal_key(seconds(&parse::<Date>(text)?.to_be_bytes())?),
+        ),
+        xsd::TIME => (
+            '3',
+            decimal_key(seconds(&parse::<Time>(text)?.to_be_bytes())?),
+        ),
+        xsd::G_YEAR_MONTH => (
+            '4',
+            decimal_key(seconds(&parse::<GYearMonth>(text)?.to_be_bytes())?),
+        ),
+        xsd::G_YEAR => (
+            '5',
+            decimal_key(seconds(&parse::<GYear>(text)?.to_be_bytes())?),
+        ),
+        xsd::G_MONTH_DAY => (
+            '6',
+            decimal_key(seconds(&parse::<GMonthDay>(text)?.to_be_bytes())?),
+        ),
+        xsd::G_DAY => (
+            '7',
+            decimal_key(seconds(&parse::<GDay>(text)?.to_be_bytes())?),
+        ),
+        xsd::G_MONTH => (
+            '8',
+            decimal_key(seconds(&parse::<GMonth>(text)?.to_be_bytes())?),
+        ),
+        xsd::DURATION | xsd::YEAR_MONTH_DURATION | xsd::DAY_TIME_DURATION => {
+            ('9', duration_key(parse(text)?)?)
         }
+        datatype if INTEGERS.contains(&datatype) => (
+            '0',
+            number_key(&format!("{:e}", i64::from(parse::<Integer>(text)?)), 0),
+        ),
         _ => return None,
     };
     Some(Literal::from(format!("{MARK}{class}{number}")))
@@ -166,14 +219,18 @@ fn seconds(bytes: &[u8; 18]) -> Option<[u8; 16]> {
 }
 
 fn decimal_key(bytes: [u8; 16]) -> String {
-    number_key(&format!("{:e}", i128::from_be_bytes(bytes)), DECIMAL_EXPONENT)
+    number_key(
+        &format!("{:e}", i128::from_be_bytes(bytes)),
+        DECIMAL_EXPONENT,
+    )
 }
 
 /// Returns the key of a duration. Durations of more than a trillion years are equal.
 fn duration_key(duration: Duration) -> Option<String> {
     let bytes = duration.to_be_bytes();
     let (months, seconds) = bytes.split_first_chunk()?;
-    let months = i128::from(i64::from_be_bytes(*months)).saturating_mul(SECONDS_OF_MONTH * 10_i128.pow(18));
+    let months =
+        i128::from(i64::from_be_bytes(*months)).saturating_mul(SECONDS_OF_MONTH * 10_i128.pow(18));
     let seconds = i128::from_be_bytes(*seconds.first_chunk()?);
     Some(decimal_key(months.saturating_add(seconds).to_be_bytes()))
 }
@@ -184,7 +241,9 @@ fn duration_key(duration: Duration) -> Option<String> {
 /// `exponent`. The text has one character for sign and exponent, and then the digits. Those of negative numbers are subtracted from nine
 /// and followed by a character after all digits, since further digits make the number smaller.
 fn number_key(number: &str, exponent: i32) -> String {
-    let (is_negative, number) = number.strip_prefix('-').map_or((false, number), |number| (true, number));
+    let (is_negative, number) = number
+        .strip_prefix('-')
+        .map_or((false, number), |number| (true, number));
     let Some((digits, power)) = number.split_once('e') else {
         let at = if number != "inf" {
             NOT_A_NUMBER
@@ -195,7 +254,10 @@ fn number_key(number: &str, exponent: i32) -> String {
         };
         return character(at).to_string();
     };
-    let digits = digits.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0');
+    let digits = digits
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .map(|digit| digit - b'0');
     if digits.clone().all(|digit| digit == 0) {
         return character(ZERO).to_string();
     }
@@ -204,15 +266,23 @@ fn number_key(number: &str, exponent: i32) -> String {
     let written = |digit: u8| char::from(b'0' + digit);
     if is_negative {
         let complement = digits.map(|digit| written(9 - digit));
-        once(character(ZERO - magnitude)).chain(complement).chain(once('~')).collect()
+        once(character(ZERO - magnitude))
+            .chain(complement)
+            .chain(once('~'))
+            .collect()
     } else {
-        once(character(ZERO + magnitude)).chain(digits.map(written)).collect()
+        once(character(ZERO + magnitude))
+            .chain(digits.map(written))
+            .collect()
     }
 }
 
 /// Returns the character of a code point. UTF-8 preserves the order of code points.
 fn character(code_point: i32) -> char {
-    u32::try_from(code_point).ok().and_then(char::from_u32).unwrap_or(char::MAX)
+    u32::try_from(code_point)
+        .ok()
+        .and_then(char::from_u32)
+        .unwrap_or(char::MAX)
 }
 
 #[cfg(test)]
@@ -230,10 +300,17 @@ mod tests {
     fn column(query: &str) -> Vec<Option<Term>> {
         let folder = tempfile::tempdir().expect("a folder");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-        let engine = QueryEngine::new(Arc::new(Store::in_memory(folder.path(), iris).expect("a store")));
-        let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
+        let engine = QueryEngine::new(Arc::new(
+            Store::in_memory(folder.path(), iris).expect("a store"),
+        ));
+        let request = QueryRequest {
+            query: query.to_owned(),
+            ..QueryRequest::default()
+        };
         match engine.evaluate(&request, &SparqlLimits::default()) {
-            Ok(Answer::Solutions { rows, .. }) => rows.into_iter().map(|mut row| row.swap_remove(0)).collect(),
+            Ok(Answer::Solutions { rows, .. }) => {
+                rows.into_iter().map(|mut row| row.swap_remove(0)).collect()
+            }
             other => panic!("{query}: {other:?}"),
         }
     }
@@ -244,7 +321,12 @@ mod tests {
             write!(values, "({term})").expect("written");
             values
         });
-        column(&format!("SELECT ?x {{ VALUES (?x) {{ {values} }} }} ORDER BY {order}")).into_iter().flatten().collect()
+        column(&format!(
+            "SELECT ?x {{ VALUES (?x) {{ {values} }} }} ORDER BY {order}"
+        ))
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     fn typed(value: impl ToString, datatype: NamedNodeRef<'_>) -> Term {
@@ -253,15 +335,20 @@ mod tests {
 
     /// Numbers that differ little, or that no other datatype represents exactly.
     fn number() -> impl Strategy<Value = Term> {
-        let near = (any::<i8>(), 0..4_u32).prop_map(|(small, power)| i64::from(small) * 3_i64.pow(10 * power));
+        let near = (any::<i8>(), 0..4_u32)
+            .prop_map(|(small, power)| i64::from(small) * 3_i64.pow(10 * power));
         prop_oneof![
             near.clone().prop_map(|value| typed(value, xsd::INTEGER)),
             any::<u8>().prop_map(|value| typed(value, xsd::UNSIGNED_BYTE)),
             ((1_i64 << 53) - 2..(1 << 53) + 3).prop_map(|value| typed(value, xsd::INTEGER)),
-            ((1_i64 << 53) - 2..(1 << 53) + 3).prop_map(|value| typed(format!("{value}e0"), xsd::DOUBLE)),
-            (near, 0..1000_u32).prop_map(|(value, digits)| typed(format!("{value}.{digits:03}"), xsd::DECIMAL)),
-            (any::<i8>(), -3..3_i32).prop_map(|(value, power)| typed(format!("{value}e{power}"), xsd::DOUBLE)),
-            (any::<i8>(), -3..3_i32).prop_map(|(value, power)| typed(format!("{value}e{power}"), xsd::FLOAT)),
+            ((1_i64 << 53) - 2..(1 << 53) + 3)
+                .prop_map(|value| typed(format!("{value}e0"), xsd::DOUBLE)),
+            (near, 0..1000_u32)
+                .prop_map(|(value, digits)| typed(format!("{value}.{digits:03}"), xsd::DECIMAL)),
+            (any::<i8>(), -3..3_i32)
+                .prop_map(|(value, power)| typed(format!("{value}e{power}"), xsd::DOUBLE)),
+            (any::<i8>(), -3..3_i32)
+                .prop_map(|(value, power)| typed(format!("{value}e{power}"), xsd::FLOAT)),
             any::<f64>().prop_map(|value| Literal::from(value).into()),
             any::<f32>().prop_map(|value| Literal::from(value).into()),
         ]
@@ -272,23 +359,35 @@ mod tests {
     }
 
     fn time() -> impl Strategy<Value = Term> {
-        (1..9999_u32, 1..13_u32, 1..29_u32, 0..24_u32, timezone(), 0..8).prop_map(
-            |(year, month, day, hour, zone, class)| match class {
-                0 | 1 => typed(format!("{year:04}-{month:02}-{day:02}T{hour:02}:07:59.5{zone}"), xsd::DATE_TIME),
+        (
+            1..9999_u32,
+            1..13_u32,
+            1..29_u32,
+            0..24_u32,
+            timezone(),
+            0..8,
+        )
+            .prop_map(|(year, month, day, hour, zone, class)| match class {
+                0 | 1 => typed(
+                    format!("{year:04}-{month:02}-{day:02}T{hour:02}:07:59.5{zone}"),
+                    xsd::DATE_TIME,
+                ),
                 2 => typed(format!("{year:04}-{month:02}-{day:02}{zone}"), xsd::DATE),
                 3 => typed(format!("{hour:02}:07:59{zone}"), xsd::TIME),
                 4 => typed(format!("{year:04}-{month:02}{zone}"), xsd::G_YEAR_MONTH),
                 5 => typed(format!("{year:04}{zone}"), xsd::G_YEAR),
                 6 => typed(format!("--{month:02}-{day:02}{zone}"), xsd::G_MONTH_DAY),
                 _ => typed(format!("---{day:02}{zone}"), xsd::G_DAY),
-            },
-        )
+            })
     }
 
     fn duration() -> impl Strategy<Value = Term> {
         prop_oneof![
             (any::<bool>(), any::<u16>(), any::<u16>()).prop_map(|(negative, months, hours)| {
-                typed(format!("{}P{months}MT{hours}H", if negative { "-" } else { "" }), xsd::DURATION)
+                typed(
+                    format!("{}P{months}MT{hours}H", if negative { "-" } else { "" }),
+                    xsd::DURATION,
+                )
             }),
             (0..30_u32).prop_map(|months| typed(format!("P{months}M"), xsd::YEAR_MONTH_DURATION)),
             (0..900_u32).prop_map(|days| typed(format!("P{days}D"), xsd::DAY_TIME_DURATION)),
@@ -316,13 +415,16 @@ mod tests {
 
     fn term() -> impl Strategy<Value = Term> {
         let node = (0..3).prop_map(|number| NamedNode::new_unchecked(format!("urn:{number}")));
-        let triple = (node.clone(), literal()).prop_map(|(node, value)| Triple::new(node.clone(), node, value).into());
+        let triple = (node.clone(), literal())
+            .prop_map(|(node, value)| Triple::new(node.clone(), node, value).into());
         prop_oneof![1 => node.prop_map(Term::from), 8 => literal(), 1 => triple]
     }
 
     fn key_text(term: &Term) -> String {
         match sort_key(term) {
-            Term::Literal(literal) if literal.datatype() == xsd::STRING => literal.value().to_owned(),
+            Term::Literal(literal) if literal.datatype() == xsd::STRING => {
+                literal.value().to_owned()
+            }
             other => panic!("{other}"),
         }
     }
@@ -363,8 +465,12 @@ mod tests {
     fn kinds_of_terms_have_the_order_of_the_specification() {
         let query = "SELECT ?x { VALUES ?x { '' 'b' 'a'@en true 1e400 'NaN'^^<http://www.w3.org/2001/XMLSchema#double> 10 9.5 -1 \
                      'a' <urn:i> UNDEF <<(<urn:i> <urn:i> 2)>> <<(<urn:i> <urn:i> 10)>> } } ORDER BY";
-        let text = |value: Option<Term>| value.map_or_else(|| "UNDEF".to_owned(), |term| term.to_string());
-        let up: Vec<String> = column(&format!("{query} ?x")).into_iter().map(text).collect();
+        let text =
+            |value: Option<Term>| value.map_or_else(|| "UNDEF".to_owned(), |term| term.to_string());
+        let up: Vec<String> = column(&format!("{query} ?x"))
+            .into_iter()
+            .map(text)
+            .collect();
         let xsd = "^^<http://www.w3.org/2001/XMLSchema#";
         let expected = [
             "UNDEF".to_owned(),
@@ -383,7 +489,10 @@ mod tests {
             format!("<<( <urn:i> <urn:i> \"10\"{xsd}integer> )>>"),
         ];
         assert_eq!(up, expected);
-        let mut down: Vec<String> = column(&format!("{query} DESC(?x)")).into_iter().map(text).collect();
+        let mut down: Vec<String> = column(&format!("{query} DESC(?x)"))
+            .into_iter()
+            .map(text)
+            .collect();
         down.reverse();
         assert_eq!(down, expected);
     }
@@ -396,9 +505,17 @@ mod tests {
             "SELECT ?y {{ {{ SELECT ?x ?y {{ {pairs} }} ORDER BY ?x DESC(?y) LIMIT 2 }} }} ORDER BY ?y"
         ));
         let texts = |terms: Vec<Option<Term>>| {
-            terms.iter().flatten().map(|term| term.to_string().chars().nth(1).unwrap_or(' ')).collect::<String>()
+            terms
+                .iter()
+                .flatten()
+                .map(|term| term.to_string().chars().nth(1).unwrap_or(' '))
+                .collect::<String>()
         };
-        assert_eq!(texts(by_both), "42ab3", "equal numbers are sorted by the second expression");
+        assert_eq!(
+            texts(by_both),
+            "42ab3",
+            "equal numbers are sorted by the second expression"
+        );
         assert_eq!(texts(inner), "3b");
     }
 }

@@ -39,7 +39,12 @@ impl Rewriter<'_> {
         each_exists(pattern, &mut |inner| self.visit(inner, graph));
         match pattern {
             GraphPattern::Path { .. } => {
-                if let GraphPattern::Path { subject, path, object } = mem::take(pattern) {
+                if let GraphPattern::Path {
+                    subject,
+                    path,
+                    object,
+                } = mem::take(pattern)
+                {
                     *pattern = self.path(subject, path, object, graph);
                 }
             }
@@ -58,25 +63,36 @@ impl Rewriter<'_> {
         graph: Option<&NamedNodePattern>,
     ) -> GraphPattern {
         match path {
-            PropertyPathExpression::NamedNode(predicate) => {
-                GraphPattern::Bgp { patterns: vec![TriplePattern { subject, predicate: predicate.into(), object }] }
-            }
+            PropertyPathExpression::NamedNode(predicate) => GraphPattern::Bgp {
+                patterns: vec![TriplePattern {
+                    subject,
+                    predicate: predicate.into(),
+                    object,
+                }],
+            },
             PropertyPathExpression::Reverse(path) => self.path(object, *path, subject, graph),
             PropertyPathExpression::Alternative(a, b) => {
                 let left = Box::new(self.path(subject.clone(), *a, object.clone(), graph));
                 let right = Box::new(self.path(subject, *b, object, graph));
                 GraphPattern::Union { left, right }
             }
-            PropertyPathExpression::Sequence(a, b) if counts_alternatives(&a) || counts_alternatives(&b) => {
+            PropertyPathExpression::Sequence(a, b)
+                if counts_alternatives(&a) || counts_alternatives(&b) =>
+            {
                 self.names += 1;
                 // No query can contain this name.
-                let middle = TermPattern::from(Variable::new_unchecked(format!("step {}", self.names)));
+                let middle =
+                    TermPattern::from(Variable::new_unchecked(format!("step {}", self.names)));
                 let left = Box::new(self.path(subject, *a, middle.clone(), graph));
                 let right = Box::new(self.path(middle, *b, object, graph));
                 GraphPattern::Join { left, right }
             }
             path if is_zero_length(&path) => self.zero_length_path(subject, path, object, graph),
-            path => GraphPattern::Path { subject, path, object },
+            path => GraphPattern::Path {
+                subject,
+                path,
+                object,
+            },
         }
     }
 
@@ -93,24 +109,52 @@ impl Rewriter<'_> {
             ((Some(start), Some(end)), ..) if start == end => (start, Vec::new()),
             ((Some(start), None), _, TermPattern::Variable(end)) => (start, vec![end.clone()]),
             ((None, Some(end)), TermPattern::Variable(start), _) => (end, vec![start.clone()]),
-            _ => return GraphPattern::Path { subject, path, object },
+            _ => {
+                return GraphPattern::Path {
+                    subject,
+                    path,
+                    object,
+                };
+            }
         };
         let Ok(value) = GroundTerm::try_from(node.clone()) else {
-            return GraphPattern::Path { subject, path, object };
+            return GraphPattern::Path {
+                subject,
+                path,
+                object,
+            };
         };
         let bindings = vec![variables.iter().map(|_| Some(value.clone())).collect()];
-        let alone = GraphPattern::Values { variables, bindings };
+        let alone = GraphPattern::Values {
+            variables,
+            bindings,
+        };
         let is_node = match graph {
             None => (self.is_node)(&node, None),
             Some(name) if is_no_graph(name) => true,
             Some(NamedNodePattern::NamedNode(graph)) => (self.is_node)(&node, Some(graph)),
             Some(NamedNodePattern::Variable(_)) => {
-                let left = Box::new(GraphPattern::Path { subject, path, object });
-                let right = Box::new(GraphPattern::Filter { expr: has_no_triple(&node), inner: Box::new(alone) });
+                let left = Box::new(GraphPattern::Path {
+                    subject,
+                    path,
+                    object,
+                });
+                let right = Box::new(GraphPattern::Filter {
+                    expr: has_no_triple(&node),
+                    inner: Box::new(alone),
+                });
                 return GraphPattern::Union { left, right };
             }
         };
-        if is_node { GraphPattern::Path { subject, path, object } } else { alone }
+        if is_node {
+            GraphPattern::Path {
+                subject,
+                path,
+                object,
+            }
+        } else {
+            alone
+        }
     }
 }
 
@@ -119,7 +163,10 @@ fn has_no_triple(node: &Term) -> Expression {
     let node = TermPattern::from(node.clone());
     let is_object = exists(any("subject").into(), node.clone());
     let is_node = match node {
-        TermPattern::NamedNode(_) => Expression::Or(Box::new(exists(node, any("object").into())), Box::new(is_object)),
+        TermPattern::NamedNode(_) => Expression::Or(
+            Box::new(exists(node, any("object").into())),
+            Box::new(is_object),
+        ),
         _ => is_object,
     };
     Expression::Not(Box::new(is_node))
@@ -127,8 +174,14 @@ fn has_no_triple(node: &Term) -> Expression {
 
 /// Returns the condition that a triple has these ends.
 fn exists(subject: TermPattern, object: TermPattern) -> Expression {
-    let triple = TriplePattern { subject, predicate: any("predicate").into(), object };
-    Expression::Exists(Box::new(GraphPattern::Bgp { patterns: vec![triple] }))
+    let triple = TriplePattern {
+        subject,
+        predicate: any("predicate").into(),
+        object,
+    };
+    Expression::Exists(Box::new(GraphPattern::Bgp {
+        patterns: vec![triple],
+    }))
 }
 
 /// Returns a variable that no query can contain.
@@ -142,9 +195,17 @@ fn constant(end: &TermPattern) -> Option<Term> {
         TermPattern::NamedNode(node) => Some(node.clone().into()),
         TermPattern::Literal(literal) => Some(literal.clone().into()),
         TermPattern::Triple(triple) => {
-            let TriplePattern { subject, predicate, object } = triple.as_ref();
-            let NamedNodePattern::NamedNode(predicate) = predicate else { return None };
-            let Term::NamedNode(subject) = constant(subject)? else { return None };
+            let TriplePattern {
+                subject,
+                predicate,
+                object,
+            } = triple.as_ref();
+            let NamedNodePattern::NamedNode(predicate) = predicate else {
+                return None;
+            };
+            let Term::NamedNode(subject) = constant(subject)? else {
+                return None;
+            };
             Some(Triple::new(subject, predicate.clone(), constant(object)?).into())
         }
         TermPattern::BlankNode(_) | TermPattern::Variable(_) => None,
@@ -165,7 +226,9 @@ fn counts_alternatives(path: &PropertyPathExpression) -> bool {
 fn is_zero_length(path: &PropertyPathExpression) -> bool {
     match path {
         PropertyPathExpression::ZeroOrMore(_) | PropertyPathExpression::ZeroOrOne(_) => true,
-        PropertyPathExpression::OneOrMore(path) | PropertyPathExpression::Reverse(path) => is_zero_length(path),
+        PropertyPathExpression::OneOrMore(path) | PropertyPathExpression::Reverse(path) => {
+            is_zero_length(path)
+        }
         PropertyPathExpression::Alternative(a, b) => is_zero_length(a) || is_zero_length(b),
         PropertyPathExpression::Sequence(..)
         | PropertyPathExpression::NamedNode(_)
@@ -185,22 +248,36 @@ mod tests {
     fn rows(pattern: &str) -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-        let engine = QueryEngine::new(Arc::new(Store::in_memory(folder.path(), iris).expect("a store")));
+        let engine = QueryEngine::new(Arc::new(
+            Store::in_memory(folder.path(), iris).expect("a store"),
+        ));
         let graph = engine.store.iris().catalog();
         let node = |name: &str| NamedNode::new_unchecked(format!("x:{name}"));
         for (s, p, o) in [("1", "p", "2"), ("2", "p", "3"), ("1", "q", "2")] {
             let quad = Quad::new(node(s), node(p), node(o), graph.clone());
             engine.store.oxigraph().insert(&quad).expect("inserted");
         }
-        let quad = Quad::new(node("3"), node("r"), oxrdf::Literal::from("text"), graph.clone());
+        let quad = Quad::new(
+            node("3"),
+            node("r"),
+            oxrdf::Literal::from("text"),
+            graph.clone(),
+        );
         engine.store.oxigraph().insert(&quad).expect("inserted");
         let query = format!("PREFIX : <x:> SELECT * {{ {pattern} }}");
-        let request = QueryRequest { query, ..QueryRequest::default() };
+        let request = QueryRequest {
+            query,
+            ..QueryRequest::default()
+        };
         match engine.evaluate(&request, &SparqlLimits::default()) {
             Ok(Answer::Solutions { rows, .. }) => {
-                let text = |term: Option<Term>| term.map_or_else(|| "-".to_owned(), |term| term.to_string());
-                let mut rows: Vec<String> =
-                    rows.into_iter().map(|row| row.into_iter().map(text).collect::<Vec<_>>().join(" ")).collect();
+                let text = |term: Option<Term>| {
+                    term.map_or_else(|| "-".to_owned(), |term| term.to_string())
+                };
+                let mut rows: Vec<String> = rows
+                    .into_iter()
+                    .map(|row| row.into_iter().map(text).collect::<Vec<_>>().join(" "))
+                    .collect();
                 rows.sort();
                 rows
             }

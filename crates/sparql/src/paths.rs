@@ -30,24 +30,37 @@ struct Rewriter {
 impl Rewriter {
     /// Rewrites the open paths of a pattern. Returns true if it was changed. `bound` are the variables that joined patterns bind,
     /// `graph` is the variable of the enclosing `GRAPH`.
-    fn visit(&mut self, pattern: &mut GraphPattern, bound: &Variables, graph: Option<&Variable>) -> bool {
+    fn visit(
+        &mut self,
+        pattern: &mut GraphPattern,
+        bound: &Variables,
+        graph: Option<&Variable>,
+    ) -> bool {
         let outer = certain(pattern);
         each_exists(pattern, &mut |inner| {
             self.visit(inner, &outer, graph);
         });
         match pattern {
-            GraphPattern::Path { subject: TermPattern::Variable(start), path, object: TermPattern::Variable(end) }
-                if is_repeated(path) && !bound.contains(start) && !bound.contains(end) =>
-            {
+            GraphPattern::Path {
+                subject: TermPattern::Variable(start),
+                path,
+                object: TermPattern::Variable(end),
+            } if is_repeated(path) && !bound.contains(start) && !bound.contains(end) => {
                 let nodes = self.nodes(start.clone(), graph);
-                *pattern = GraphPattern::Lateral { left: Box::new(nodes), right: Box::new(mem::take(pattern)) };
+                *pattern = GraphPattern::Lateral {
+                    left: Box::new(nodes),
+                    right: Box::new(mem::take(pattern)),
+                };
                 true
             }
             GraphPattern::Join { left, right } => {
                 let changed = self.visit(left, &(bound | &bound_by_steps(right)), graph);
                 let right_changed = self.visit(right, &(bound | &certain(left)), graph);
                 if changed && is_open_path(right) && !in_scope(left).is_disjoint(&in_scope(right)) {
-                    *pattern = GraphPattern::Lateral { left: mem::take(left), right: mem::take(right) };
+                    *pattern = GraphPattern::Lateral {
+                        left: mem::take(left),
+                        right: mem::take(right),
+                    };
                 }
                 changed || right_changed
             }
@@ -59,15 +72,23 @@ impl Rewriter {
                 let changed = self.visit(left, bound, graph);
                 self.visit(right, bound, graph) || changed
             }
-            GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => self.visit(inner, bound, graph),
+            GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => {
+                self.visit(inner, bound, graph)
+            }
             GraphPattern::Graph { name, inner } => {
-                let graph = if let NamedNodePattern::Variable(name) = name { Some(&*name) } else { None };
+                let graph = if let NamedNodePattern::Variable(name) = name {
+                    Some(&*name)
+                } else {
+                    None
+                };
                 self.visit(inner, bound, graph)
             }
             GraphPattern::Service { .. } => false, // it is evaluated elsewhere
             _ => {
                 let mut changed = false;
-                each_child(pattern, &mut |inner| changed |= self.visit(inner, &Variables::new(), graph));
+                each_child(pattern, &mut |inner| {
+                    changed |= self.visit(inner, &Variables::new(), graph)
+                });
                 changed
             }
         }
@@ -88,7 +109,9 @@ impl Rewriter {
         let right = Box::new(triple(name("other"), node.clone()));
         let inner = Box::new(GraphPattern::Union { left, right });
         let variables = std::iter::once(node).chain(graph.cloned()).collect();
-        GraphPattern::Distinct { inner: Box::new(GraphPattern::Project { inner, variables }) }
+        GraphPattern::Distinct {
+            inner: Box::new(GraphPattern::Project { inner, variables }),
+        }
     }
 }
 
@@ -112,11 +135,15 @@ fn is_open_path(pattern: &GraphPattern) -> bool {
 fn is_repeated(path: &PropertyPathExpression) -> bool {
     match path {
         PropertyPathExpression::ZeroOrMore(_) | PropertyPathExpression::OneOrMore(_) => true,
-        PropertyPathExpression::Reverse(path) | PropertyPathExpression::ZeroOrOne(path) => is_repeated(path),
+        PropertyPathExpression::Reverse(path) | PropertyPathExpression::ZeroOrOne(path) => {
+            is_repeated(path)
+        }
         PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => {
             is_repeated(a) || is_repeated(b)
         }
-        PropertyPathExpression::NamedNode(_) | PropertyPathExpression::NegatedPropertySet(_) => false,
+        PropertyPathExpression::NamedNode(_) | PropertyPathExpression::NegatedPropertySet(_) => {
+            false
+        }
     }
 }
 
@@ -130,12 +157,21 @@ mod tests {
     use spargebra::SparqlParser;
 
     fn rows(store: &Store, query: Query) -> Vec<String> {
-        let results = SparqlEvaluator::new().for_query(query).on_store(store).execute().expect("evaluated");
-        let QueryResults::Solutions(solutions) = results else { return Vec::new() };
+        let results = SparqlEvaluator::new()
+            .for_query(query)
+            .on_store(store)
+            .execute()
+            .expect("evaluated");
+        let QueryResults::Solutions(solutions) = results else {
+            return Vec::new();
+        };
         let mut rows: Vec<String> = solutions
             .map(|row| {
                 let row = row.expect("a row");
-                let mut row: Vec<String> = row.iter().map(|(name, term)| format!("{name}={term}")).collect();
+                let mut row: Vec<String> = row
+                    .iter()
+                    .map(|(name, term)| format!("{name}={term}"))
+                    .collect();
                 row.sort();
                 row.join(" ")
             })
@@ -158,8 +194,17 @@ mod tests {
             (1, 'p', 5, 0),
             (5, 'q', 5, 0),
         ] {
-            let graph = if g == 0 { GraphName::DefaultGraph } else { node(format!("g{g}")).into() };
-            let quad = Quad::new(node(s.to_string()), node(p.to_string()), node(o.to_string()), graph);
+            let graph = if g == 0 {
+                GraphName::DefaultGraph
+            } else {
+                node(format!("g{g}")).into()
+            };
+            let quad = Quad::new(
+                node(s.to_string()),
+                node(p.to_string()),
+                node(o.to_string()),
+                graph,
+            );
             store.insert(&quad).expect("inserted");
         }
         for (pattern, laterals) in [
@@ -171,14 +216,27 @@ mod tests {
             ("GRAPH ?g { ?a <x:q> ?b . ?b <x:p>* ?c }", 0),
             ("GRAPH ?g { ?a <x:q> ?b OPTIONAL { ?b <x:p>+ ?c } }", 0),
             ("GRAPH ?g { <x:1> (<x:p>|<x:q>)* ?c }", 0),
-            ("GRAPH ?g { ?a <x:q> ?b } MINUS { GRAPH ?h { ?b <x:p>+ ?c } }", 1),
-            ("GRAPH ?g { ?a <x:q> ?b } FILTER EXISTS { GRAPH ?h { ?c <x:p>+ ?d } }", 1),
+            (
+                "GRAPH ?g { ?a <x:q> ?b } MINUS { GRAPH ?h { ?b <x:p>+ ?c } }",
+                1,
+            ),
+            (
+                "GRAPH ?g { ?a <x:q> ?b } FILTER EXISTS { GRAPH ?h { ?c <x:p>+ ?d } }",
+                1,
+            ),
             ("GRAPH ?g { { ?a <x:p>* ?b } UNION { ?a <x:q>+ ?b } }", 2),
         ] {
-            let parsed = SparqlParser::new().parse_query(&format!("SELECT * {{ {pattern} }}")).expect("a query");
+            let parsed = SparqlParser::new()
+                .parse_query(&format!("SELECT * {{ {pattern} }}"))
+                .expect("a query");
             let mut rewritten = parsed.clone();
             bind_starts(&mut rewritten);
-            assert_eq!(rewritten.to_sse().matches("(lateral").count(), laterals, "{}", rewritten.to_sse());
+            assert_eq!(
+                rewritten.to_sse().matches("(lateral").count(),
+                laterals,
+                "{}",
+                rewritten.to_sse()
+            );
             assert_eq!(rows(&store, rewritten), rows(&store, parsed), "{pattern}");
         }
     }

@@ -80,32 +80,59 @@ impl QueryEngine {
     pub fn sources(&self, query: &str, limits: &SparqlLimits) -> Result<Sources, SparqlError> {
         check_size(query, limits)?;
         let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
-        let parser = SparqlParser::new().with_base_iri(self.store.iris().base()).map_err(|error| failed(&error))?;
+        let parser = SparqlParser::new()
+            .with_base_iri(self.store.iris().base())
+            .map_err(|error| failed(&error))?;
         let parsed = on_deep_stack(|| parser.parse_query(query))?;
         let mut query = parsed.map_err(|error| syntax_error(query, &error))?;
         Cost::from_query(&query).check(limits)?;
-        let graphs = self.statistics.graphs(&self.store).map_err(|error| failed(&error))?;
+        let graphs = self
+            .statistics
+            .graphs(&self.store)
+            .map_err(|error| failed(&error))?;
         graphs.resolve(&mut query, &graphs.all());
         let mut datasets: Vec<(&DatasetId, &NamedNode)> = graphs.contents().collect();
         datasets.sort_unstable();
-        let mut selection = Selection { patterns: patterns(&query), found: Sources::default() };
-        selection.found.patterns = selection.patterns.iter().map(QueryPattern::sources).collect();
+        let mut selection = Selection {
+            patterns: patterns(&query),
+            found: Sources::default(),
+        };
+        selection.found.patterns = selection
+            .patterns
+            .iter()
+            .map(QueryPattern::sources)
+            .collect();
         for (id, graph) in datasets {
-            let known = self.statistics.content(&self.store, &graphs, graph).map_err(|error| failed(&error))?;
+            let known = self
+                .statistics
+                .content(&self.store, &graphs, graph)
+                .map_err(|error| failed(&error))?;
             if let Some(known) = known {
                 selection.add_candidate(
                     &query,
                     id,
-                    &Candidate { graph, statistics: &known, terms: &self.statistics.terms() },
+                    &Candidate {
+                        graph,
+                        statistics: &known,
+                        terms: &self.statistics.terms(),
+                    },
                 );
             }
         }
         let mut found = selection.found;
         for pattern in &mut found.patterns {
-            pattern.sources.sort_by(|a, b| b.triples.cmp(&a.triples).then_with(|| a.dataset.cmp(&b.dataset)));
+            pattern.sources.sort_by(|a, b| {
+                b.triples
+                    .cmp(&a.triples)
+                    .then_with(|| a.dataset.cmp(&b.dataset))
+            });
         }
-        let named: BTreeSet<&DatasetId> =
-            found.patterns.iter().flat_map(|pattern| &pattern.sources).map(|source| &source.dataset).collect();
+        let named: BTreeSet<&DatasetId> = found
+            .patterns
+            .iter()
+            .flat_map(|pattern| &pattern.sources)
+            .map(|source| &source.dataset)
+            .collect();
         found.endpoints = endpoints(&self.store).map_err(|error| failed(&error))?;
         found.endpoints.retain(|id, _| named.contains(id));
         Ok(found)
@@ -120,16 +147,27 @@ struct QueryPattern<'q> {
 
 enum PatternForm<'q> {
     Triple(&'q TriplePattern),
-    Path { subject: &'q TermPattern, path: &'q PropertyPathExpression, object: &'q TermPattern },
+    Path {
+        subject: &'q TermPattern,
+        path: &'q PropertyPathExpression,
+        object: &'q TermPattern,
+    },
 }
 
 impl QueryPattern<'_> {
     fn sources(&self) -> PatternSources {
         let pattern = match self.form {
             PatternForm::Triple(triple) => triple.to_string(),
-            PatternForm::Path { subject, path, object } => format!("{subject} {path} {object}"),
+            PatternForm::Path {
+                subject,
+                path,
+                object,
+            } => format!("{subject} {path} {object}"),
         };
-        PatternSources { pattern, sources: Vec::new() }
+        PatternSources {
+            pattern,
+            sources: Vec::new(),
+        }
     }
 }
 
@@ -139,17 +177,40 @@ fn patterns(query: &Query) -> Vec<QueryPattern<'_>> {
     found
 }
 
-fn collect<'q>(pattern: &'q GraphPattern, graph: Option<&'q NamedNode>, found: &mut Vec<QueryPattern<'q>>) {
+fn collect<'q>(
+    pattern: &'q GraphPattern,
+    graph: Option<&'q NamedNode>,
+    found: &mut Vec<QueryPattern<'q>>,
+) {
     match pattern {
         GraphPattern::Bgp { patterns } => {
-            found.extend(patterns.iter().map(|triple| QueryPattern { graph, form: PatternForm::Triple(triple) }));
+            found.extend(patterns.iter().map(|triple| QueryPattern {
+                graph,
+                form: PatternForm::Triple(triple),
+            }));
         }
-        GraphPattern::Path { subject, path, object } => {
-            found.push(QueryPattern { graph, form: PatternForm::Path { subject, path, object } });
+        GraphPattern::Path {
+            subject,
+            path,
+            object,
+        } => {
+            found.push(QueryPattern {
+                graph,
+                form: PatternForm::Path {
+                    subject,
+                    path,
+                    object,
+                },
+            });
         }
-        GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => collect(inner, Some(name), found),
+        GraphPattern::Graph {
+            name: NamedNodePattern::NamedNode(name),
+            inner,
+        } => collect(inner, Some(name), found),
         GraphPattern::Service { .. } => {} // it is evaluated elsewhere
-        other => children(other).into_iter().for_each(|inner| collect(inner, graph, found)),
+        other => children(other)
+            .into_iter()
+            .for_each(|inner| collect(inner, graph, found)),
     }
 }
 
@@ -169,7 +230,10 @@ impl Selection<'_> {
                 PatternForm::Path { path, .. } => candidate.path_triples(path),
             };
             if triples > 0 {
-                found.sources.push(Source { dataset: id.clone(), triples });
+                found.sources.push(Source {
+                    dataset: id.clone(),
+                    triples,
+                });
             }
         }
         if candidate.may_answer(pattern_of(query)) {
@@ -193,17 +257,24 @@ impl Candidate<'_> {
     /// Returns true if the pattern may have a solution in this content alone.
     fn may_answer(&self, pattern: &GraphPattern) -> bool {
         match pattern {
-            GraphPattern::Bgp { patterns } => patterns.iter().all(|triple| self.triples(triple) > 0),
+            GraphPattern::Bgp { patterns } => {
+                patterns.iter().all(|triple| self.triples(triple) > 0)
+            }
             GraphPattern::Path { path, .. } => self.path_triples(path) > 0,
             GraphPattern::Join { left, right } => self.may_answer(left) && self.may_answer(right),
             GraphPattern::Union { left, right } => self.may_answer(left) || self.may_answer(right),
-            GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => {
-                name == self.graph && self.may_answer(inner)
-            }
+            GraphPattern::Graph {
+                name: NamedNodePattern::NamedNode(name),
+                inner,
+            } => name == self.graph && self.may_answer(inner),
             // Optional or subtracted parts are not required.
-            GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } => self.may_answer(left),
+            GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } => {
+                self.may_answer(left)
+            }
             GraphPattern::Service { .. } => true,
-            other => children(other).into_iter().all(|inner| self.may_answer(inner)),
+            other => children(other)
+                .into_iter()
+                .all(|inner| self.may_answer(inner)),
         }
     }
 
@@ -214,16 +285,27 @@ impl Candidate<'_> {
                 if property.as_str() == rdf::TYPE =>
             {
                 let triples = self.statistics.class(self.id(class));
-                UsageCounts { triples, subjects: triples, objects: triples }
+                UsageCounts {
+                    triples,
+                    subjects: triples,
+                    objects: triples,
+                }
             }
-            (NamedNodePattern::NamedNode(property), _) => self.statistics.property(self.id(property)),
+            (NamedNodePattern::NamedNode(property), _) => {
+                self.statistics.property(self.id(property))
+            }
             (NamedNodePattern::Variable(_), _) => self.statistics.all,
         };
-        let is_open = |term: &TermPattern| matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_));
+        let is_open = |term: &TermPattern| {
+            matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_))
+        };
         let share = |different: u64| uses.triples.div_ceil(different.max(1));
         let is_class = matches!(&triple.predicate, NamedNodePattern::NamedNode(property) if property.as_str() == rdf::TYPE)
             && matches!(triple.object, TermPattern::NamedNode(_));
-        match (is_open(&triple.subject), is_open(&triple.object) || is_class) {
+        match (
+            is_open(&triple.subject),
+            is_open(&triple.object) || is_class,
+        ) {
             (true, true) => uses.triples,
             (false, true) => share(uses.subjects),
             (true, false) => share(uses.objects),
@@ -235,16 +317,31 @@ impl Candidate<'_> {
     /// dataset.
     fn path_triples(&self, path: &PropertyPathExpression) -> u64 {
         match path {
-            PropertyPathExpression::NamedNode(property) => self.statistics.property(self.id(property)).triples,
-            PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => self.path_triples(path),
-            PropertyPathExpression::Sequence(a, b) => self.path_triples(a).min(self.path_triples(b)),
-            PropertyPathExpression::Alternative(a, b) => self.path_triples(a).saturating_add(self.path_triples(b)),
+            PropertyPathExpression::NamedNode(property) => {
+                self.statistics.property(self.id(property)).triples
+            }
+            PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => {
+                self.path_triples(path)
+            }
+            PropertyPathExpression::Sequence(a, b) => {
+                self.path_triples(a).min(self.path_triples(b))
+            }
+            PropertyPathExpression::Alternative(a, b) => {
+                self.path_triples(a).saturating_add(self.path_triples(b))
+            }
             PropertyPathExpression::ZeroOrMore(_) | PropertyPathExpression::ZeroOrOne(_) => {
                 self.statistics.all.triples.max(1)
             }
             PropertyPathExpression::NegatedPropertySet(excluded) => {
-                let excluded: Vec<u32> = excluded.iter().filter_map(|property| self.id(property)).collect();
-                let others = self.statistics.properties.iter().filter(|(id, _)| !excluded.contains(id));
+                let excluded: Vec<u32> = excluded
+                    .iter()
+                    .filter_map(|property| self.id(property))
+                    .collect();
+                let others = self
+                    .statistics
+                    .properties
+                    .iter()
+                    .filter(|(id, _)| !excluded.contains(id));
                 others.map(|(_, uses)| uses.triples).sum()
             }
         }
@@ -254,7 +351,11 @@ impl Candidate<'_> {
 /// Returns the endpoints in the catalogue: of a dataset itself, or of an access service of one of its distributions.
 fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, StoreError> {
     let mut found: BTreeMap<DatasetId, BTreeSet<String>> = BTreeMap::new();
-    let dataset_id = |subject: &str| store.iris().dataset_id(subject.split('#').next().unwrap_or_default());
+    let dataset_id = |subject: &str| {
+        store
+            .iris()
+            .dataset_id(subject.split('#').next().unwrap_or_default())
+    };
     for (subject, endpoint) in objects(store, void::SPARQL_ENDPOINT)? {
         if let Some(id) = dataset_id(&subject) {
             found.entry(id).or_default().insert(endpoint);
@@ -266,7 +367,10 @@ fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, Sto
     }
     for (subject, service) in objects(store, dcat::ACCESS_SERVICE)? {
         if let (Some(id), Some(addresses)) = (dataset_id(&subject), services.get(&service)) {
-            found.entry(id).or_default().extend(addresses.iter().cloned());
+            found
+                .entry(id)
+                .or_default()
+                .extend(addresses.iter().cloned());
         }
     }
     found.retain(|_, endpoints| !endpoints.is_empty());
@@ -275,11 +379,21 @@ fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, Sto
 
 /// Returns the (subject, object) of a property in the catalogue, if both are IRIs.
 fn objects(store: &Store, property: &str) -> Result<Vec<(String, String)>, StoreError> {
-    let (catalog, property) = (store.iris().catalog(), NamedNodeRef::new_unchecked(property));
+    let (catalog, property) = (
+        store.iris().catalog(),
+        NamedNodeRef::new_unchecked(property),
+    );
     let mut found = Vec::new();
-    for quad in store.oxigraph().quads_for_pattern(None, Some(property), None, Some(catalog.as_ref().into())) {
+    for quad in store.oxigraph().quads_for_pattern(
+        None,
+        Some(property),
+        None,
+        Some(catalog.as_ref().into()),
+    ) {
         let quad = quad?;
-        if let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(object)) = (quad.subject, quad.object) {
+        if let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(object)) =
+            (quad.subject, quad.object)
+        {
             found.push((subject.into_string(), object.into_string()));
         }
     }

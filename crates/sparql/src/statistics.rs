@@ -45,13 +45,20 @@ pub(super) fn answer_first(
     if limits.statistics == Statistics::Never {
         return Ok(());
     }
-    let scope = Scope { engine, graphs, default: &visible.default, named: &visible.named };
+    let scope = Scope {
+        engine,
+        graphs,
+        default: &visible.default,
+        named: &visible.named,
+    };
     match query {
         Query::Ask { pattern, .. } => match scope.answer_ask(pattern)? {
             Some(answer) => *pattern = answer,
             None => scope.rewrite(pattern)?,
         },
-        Query::Select { pattern, .. } | Query::Construct { pattern, .. } | Query::Describe { pattern, .. } => {
+        Query::Select { pattern, .. }
+        | Query::Construct { pattern, .. }
+        | Query::Describe { pattern, .. } => {
             scope.rewrite(pattern)?;
         }
     }
@@ -79,7 +86,9 @@ impl Scope<'_> {
     fn rewrite(&self, pattern: &mut GraphPattern) -> Result<(), StoreError> {
         let answer = match pattern {
             GraphPattern::Group { .. } => self.grouped(pattern)?,
-            GraphPattern::Distinct { .. } | GraphPattern::Reduced { .. } => self.distinct(pattern)?,
+            GraphPattern::Distinct { .. } | GraphPattern::Reduced { .. } => {
+                self.distinct(pattern)?
+            }
             _ => None,
         };
         if let Some(answer) = answer {
@@ -88,7 +97,10 @@ impl Scope<'_> {
         }
         // `GRAPH` changes the active graph, and `SERVICE` is evaluated elsewhere.
         let mut done = Ok(());
-        if !matches!(pattern, GraphPattern::Graph { .. } | GraphPattern::Service { .. }) {
+        if !matches!(
+            pattern,
+            GraphPattern::Graph { .. } | GraphPattern::Service { .. }
+        ) {
             each_child(pattern, &mut |inner| {
                 if done.is_ok() {
                     done = self.rewrite(inner);
@@ -100,13 +112,29 @@ impl Scope<'_> {
 
     /// Rewrites `SELECT DISTINCT` of properties, classes or graphs: a table replaces the pattern.
     fn distinct(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
-        let (GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner }) = pattern else { return Ok(None) };
-        let GraphPattern::Project { inner, variables } = inner.as_ref() else { return Ok(None) };
+        let (GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner }) = pattern else {
+            return Ok(None);
+        };
+        let GraphPattern::Project { inner, variables } = inner.as_ref() else {
+            return Ok(None);
+        };
         let mut used: BTreeSet<Variable> = variables.iter().cloned().collect();
-        let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::from_pattern) else { return Ok(None) };
-        let Some(keys) = one.keys(&used) else { return Ok(None) };
-        let Some(rows) = rows_of(self, &one, &keys, Rows::Listed)? else { return Ok(None) };
-        let table = Table::from_rows(&self.engine.statistics.terms(), &one, &keys, &rows, &BTreeSet::new());
+        let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::from_pattern) else {
+            return Ok(None);
+        };
+        let Some(keys) = one.keys(&used) else {
+            return Ok(None);
+        };
+        let Some(rows) = rows_of(self, &one, &keys, Rows::Listed)? else {
+            return Ok(None);
+        };
+        let table = Table::from_rows(
+            &self.engine.statistics.terms(),
+            &one,
+            &keys,
+            &rows,
+            &BTreeSet::new(),
+        );
         Ok(table.map(|table| {
             let mut answer = pattern.clone();
             *innermost(&mut answer) = table.into_pattern();
@@ -116,26 +144,53 @@ impl Scope<'_> {
 
     /// Rewrites counts as sums over the columns of a table.
     fn grouped(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
-        let GraphPattern::Group { inner, variables, aggregates } = pattern else { return Ok(None) };
+        let GraphPattern::Group {
+            inner,
+            variables,
+            aggregates,
+        } = pattern
+        else {
+            return Ok(None);
+        };
         let mut used: BTreeSet<Variable> = variables.iter().cloned().collect();
-        let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::from_pattern) else { return Ok(None) };
-        let counted: BTreeSet<Variable> =
-            aggregates.iter().filter_map(|(_, aggregate)| distinct_variable(aggregate)).cloned().collect();
+        let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::from_pattern) else {
+            return Ok(None);
+        };
+        let counted: BTreeSet<Variable> = aggregates
+            .iter()
+            .filter_map(|(_, aggregate)| distinct_variable(aggregate))
+            .cloned()
+            .collect();
         // A column has the number of distinct values of a variable if each group is one row. Otherwise the rows are counted.
         for listed in [BTreeSet::new(), counted] {
             let used: BTreeSet<Variable> = used.union(&listed).cloned().collect();
-            let Some(keys) = one.keys(&used) else { continue };
+            let Some(keys) = one.keys(&used) else {
+                continue;
+            };
             let one_row = keys.iter().all(|key| variables.contains(key));
-            let counts = aggregates.iter().map(|(_, aggregate)| Count::from_aggregate(aggregate, &one, &keys, one_row));
-            let Some(counts) = counts.collect::<Option<Vec<Count>>>() else { continue };
-            let Some(rows) = rows_of(self, &one, &keys, Rows::Counted)? else { return Ok(None) };
-            let columns: BTreeSet<Column> = counts.iter().filter_map(|count| count.column).collect();
+            let counts = aggregates
+                .iter()
+                .map(|(_, aggregate)| Count::from_aggregate(aggregate, &one, &keys, one_row));
+            let Some(counts) = counts.collect::<Option<Vec<Count>>>() else {
+                continue;
+            };
+            let Some(rows) = rows_of(self, &one, &keys, Rows::Counted)? else {
+                return Ok(None);
+            };
+            let columns: BTreeSet<Column> =
+                counts.iter().filter_map(|count| count.column).collect();
             let rows: Vec<_> = if variables.is_empty() || !keys.is_empty() {
                 rows
             } else {
                 rows.into_iter().filter(|row| row.triples > 0).collect() // no group without a row
             };
-            let table = Table::from_rows(&self.engine.statistics.terms(), &one, &keys, &rows, &columns);
+            let table = Table::from_rows(
+                &self.engine.statistics.terms(),
+                &one,
+                &keys,
+                &rows,
+                &columns,
+            );
             if let Some(table) = table {
                 return Ok(Some(summed(pattern, table, &counts)));
             }
@@ -149,20 +204,38 @@ impl Scope<'_> {
             GraphPattern::Project { inner, .. } => inner,
             other => other,
         };
-        let Some(one) = OnePattern::from_pattern(inner) else { return Ok(None) };
-        let Active::Each(_) = one.active else { return Ok(None) };
+        let Some(one) = OnePattern::from_pattern(inner) else {
+            return Ok(None);
+        };
+        let Active::Each(_) = one.active else {
+            return Ok(None);
+        };
         for graph in self.named {
-            if let Some(known) = self.engine.statistics.content(&self.engine.store, self.graphs, graph)?
+            if let Some(known) =
+                self.engine
+                    .statistics
+                    .content(&self.engine.store, self.graphs, graph)?
                 && one.count(&known, &self.engine.statistics.terms()) > 0
             {
-                return Ok(Some(GraphPattern::Values { variables: Vec::new(), bindings: vec![Vec::new()] }));
+                return Ok(Some(GraphPattern::Values {
+                    variables: Vec::new(),
+                    bindings: vec![Vec::new()],
+                }));
             }
         }
-        let metadata = self.named.iter().filter(|graph| self.graphs.metadata().contains(graph));
-        let nothing = GraphPattern::Values { variables: Vec::new(), bindings: Vec::new() };
-        Ok(Some(metadata.fold(nothing, |left, graph| GraphPattern::Union {
-            left: Box::new(left),
-            right: Box::new(one.within(graph)),
+        let metadata = self
+            .named
+            .iter()
+            .filter(|graph| self.graphs.metadata().contains(graph));
+        let nothing = GraphPattern::Values {
+            variables: Vec::new(),
+            bindings: Vec::new(),
+        };
+        Ok(Some(metadata.fold(nothing, |left, graph| {
+            GraphPattern::Union {
+                left: Box::new(left),
+                right: Box::new(one.within(graph)),
+            }
         })))
     }
 }
@@ -183,9 +256,11 @@ fn innermost(pattern: &mut GraphPattern) -> &mut GraphPattern {
 
 fn distinct_variable(aggregate: &AggregateExpression) -> Option<&Variable> {
     match aggregate {
-        AggregateExpression::FunctionCall { expr: Expression::Variable(variable), distinct: true, .. } => {
-            Some(variable)
-        }
+        AggregateExpression::FunctionCall {
+            expr: Expression::Variable(variable),
+            distinct: true,
+            ..
+        } => Some(variable),
         _ => None,
     }
 }
@@ -202,18 +277,30 @@ impl Count {
         keys: &[Variable],
         one_row: bool,
     ) -> Option<Self> {
-        let sum = |column| Some(Self { column: Some(column) });
+        let sum = |column| {
+            Some(Self {
+                column: Some(column),
+            })
+        };
         match aggregate {
             AggregateExpression::CountSolutions { distinct: false } => sum(Column::Triples),
             AggregateExpression::CountSolutions { distinct: true } => {
-                one.is_all_named().then_some(Self { column: Some(Column::Triples) })
+                one.is_all_named().then_some(Self {
+                    column: Some(Column::Triples),
+                })
             }
-            AggregateExpression::FunctionCall { name: AggregateFunction::Count, expr, distinct } => match expr {
-                Expression::Variable(variable) if !distinct => {
-                    one.has(variable).then_some(Self { column: Some(Column::Triples) })
-                }
+            AggregateExpression::FunctionCall {
+                name: AggregateFunction::Count,
+                expr,
+                distinct,
+            } => match expr {
+                Expression::Variable(variable) if !distinct => one.has(variable).then_some(Self {
+                    column: Some(Column::Triples),
+                }),
                 // Without a match, a variable that is bound to a constant must not be counted: evaluation decides.
-                Expression::Variable(variable) if keys.contains(variable) => Some(Self { column: None }),
+                Expression::Variable(variable) if keys.contains(variable) => {
+                    Some(Self { column: None })
+                }
                 Expression::Variable(variable) if one_row => sum(one.distinct_column(variable)?),
                 _ => None,
             },
@@ -225,7 +312,10 @@ impl Count {
 /// Replaces the pattern of a group by a table.
 fn summed(pattern: &GraphPattern, table: Table, counts: &[Count]) -> GraphPattern {
     let mut answer = pattern.clone();
-    if let GraphPattern::Group { inner, aggregates, .. } = &mut answer {
+    if let GraphPattern::Group {
+        inner, aggregates, ..
+    } = &mut answer
+    {
         *innermost(inner) = table.into_pattern();
         for ((_, aggregate), count) in aggregates.iter_mut().zip(counts) {
             if let Some(column) = count.column {

@@ -30,8 +30,14 @@ pub(super) struct GraphStatistics {
 
 impl GraphStatistics {
     pub(super) fn property(&self, id: Option<u32>) -> UsageCounts {
-        let found = id.and_then(|id| self.properties.binary_search_by_key(&id, |(id, _)| *id).ok());
-        found.map(|place| self.properties[place].1).unwrap_or_default()
+        let found = id.and_then(|id| {
+            self.properties
+                .binary_search_by_key(&id, |(id, _)| *id)
+                .ok()
+        });
+        found
+            .map(|place| self.properties[place].1)
+            .unwrap_or_default()
     }
 
     pub(super) fn class(&self, id: Option<u32>) -> u64 {
@@ -119,7 +125,9 @@ impl StatisticsCache {
         if let Some(known) = lock(&self.contents).get(graph) {
             return Ok(Some(Arc::clone(known)));
         }
-        let Some((id, version)) = graphs.content(graph) else { return Ok(None) };
+        let Some((id, version)) = graphs.content(graph) else {
+            return Ok(None);
+        };
         let counts = store.counts(id, version)?;
         let known = Arc::new(self.intern_counts(&counts, |term| Store::stored_term(graph, term)));
         lock(&self.contents).insert(graph.clone(), Arc::clone(&known));
@@ -134,7 +142,12 @@ impl StatisticsCache {
         policy: CountingPolicy,
     ) -> Result<Option<Arc<MetadataStatistics>>, StoreError> {
         let now = store.generation();
-        let present = || lock(&self.metadata).as_ref().filter(|(then, _)| *then == now).map(|(_, known)| known.clone());
+        let present = || {
+            lock(&self.metadata)
+                .as_ref()
+                .filter(|(then, _)| *then == now)
+                .map(|(_, known)| known.clone())
+        };
         if let Some(metadata) = present() {
             return Ok(Some(metadata));
         }
@@ -168,17 +181,29 @@ impl StatisticsCache {
     }
 
     /// Counts the graphs of metadata in one scan, which takes some microseconds for each triple.
-    fn count_metadata(&self, store: &Store, graphs: &Graphs) -> Result<MetadataStatistics, StoreError> {
+    fn count_metadata(
+        &self,
+        store: &Store,
+        graphs: &Graphs,
+    ) -> Result<MetadataStatistics, StoreError> {
         let mut terms = TermTable::default();
         let kind = terms.intern(NamedNode::new_unchecked(rdf::TYPE).into());
         let mut each = Vec::new();
         let mut all = Vec::new();
         for graph in graphs.metadata() {
             let mut rows = Vec::new();
-            for quad in store.oxigraph().quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
+            for quad in
+                store
+                    .oxigraph()
+                    .quads_for_pattern(None, None, None, Some(graph.as_ref().into()))
+            {
                 let quad = quad?;
                 let property = terms.intern(quad.predicate.into());
-                rows.push([terms.intern(quad.subject.into()), property, terms.intern(quad.object)]);
+                rows.push([
+                    terms.intern(quad.subject.into()),
+                    property,
+                    terms.intern(quad.object),
+                ]);
             }
             all.extend_from_slice(&rows);
             each.push((graph, rows));
@@ -187,19 +212,41 @@ impl StatisticsCache {
             let counts = GraphCounts::from_rows(rows, Some(kind), |id| terms.term(id).clone());
             Arc::new(self.intern_counts(&counts, |term| term))
         };
-        let graphs: Vec<_> = each.into_iter().map(|(graph, rows)| (graph.clone(), known(rows))).collect();
+        let graphs: Vec<_> = each
+            .into_iter()
+            .map(|(graph, rows)| (graph.clone(), known(rows)))
+            .collect();
         let merged = known(all);
-        let disjoint = merged.all.triples == graphs.iter().map(|(_, known)| known.all.triples).sum::<u64>();
-        Ok(MetadataStatistics { graphs, merged, disjoint })
+        let disjoint = merged.all.triples
+            == graphs
+                .iter()
+                .map(|(_, known)| known.all.triples)
+                .sum::<u64>();
+        Ok(MetadataStatistics {
+            graphs,
+            merged,
+            disjoint,
+        })
     }
 
-    fn intern_counts(&self, counts: &GraphCounts, in_store: impl Fn(Term) -> Term) -> GraphStatistics {
+    fn intern_counts(
+        &self,
+        counts: &GraphCounts,
+        in_store: impl Fn(Term) -> Term,
+    ) -> GraphStatistics {
         let mut terms = self.terms();
-        let mut known = GraphStatistics { all: counts.all, ..GraphStatistics::default() };
-        let property = |(name, uses): &(SerializedTerm, UsageCounts)| Some((terms.intern(name.to_term()?), *uses));
+        let mut known = GraphStatistics {
+            all: counts.all,
+            ..GraphStatistics::default()
+        };
+        let property = |(name, uses): &(SerializedTerm, UsageCounts)| {
+            Some((terms.intern(name.to_term()?), *uses))
+        };
         known.properties = counts.properties.iter().filter_map(property).collect();
         known.properties.sort_unstable_by_key(|(id, _)| *id);
-        let class = |(name, count): &(SerializedTerm, u64)| Some((terms.intern(in_store(name.to_term()?)), *count));
+        let class = |(name, count): &(SerializedTerm, u64)| {
+            Some((terms.intern(in_store(name.to_term()?)), *count))
+        };
         known.classes = counts.classes.iter().filter_map(class).collect();
         known.classes.sort_unstable_by_key(|(id, _)| *id);
         known

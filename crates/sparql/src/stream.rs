@@ -7,7 +7,9 @@
 use super::admission::Permit;
 use super::{Answer, SparqlError, SparqlLimits};
 use lodeseek_rdf::{Omissions, RdfForm, RdfVersion, XmlFilter};
-use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer, WriterSolutionsSerializer};
+use oxigraph::sparql::results::{
+    QueryResultsFormat, QueryResultsSerializer, WriterSolutionsSerializer,
+};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults};
 use oxrdf::{NamedOrBlankNode, Term, Triple, Variable};
 use std::cell::RefCell;
@@ -95,7 +97,10 @@ fn term_bytes(term: &Term) -> usize {
         Term::NamedNode(node) => node.as_str().len(),
         Term::BlankNode(node) => node.as_str().len(),
         Term::Literal(literal) => {
-            literal.value().len() + literal.language().map_or_else(|| literal.datatype().as_str().len(), str::len)
+            literal.value().len()
+                + literal
+                    .language()
+                    .map_or_else(|| literal.datatype().as_str().len(), str::len)
         }
         Term::Triple(triple) => triple_bytes(triple),
     }
@@ -165,7 +170,10 @@ impl<'s> Sink<'s> {
                 self.begin(Head::Solutions(variables.clone()));
                 for solution in solutions {
                     let solution = solution?;
-                    let row = variables.iter().map(|variable| solution.get(variable).cloned()).collect();
+                    let row = variables
+                        .iter()
+                        .map(|variable| solution.get(variable).cloned())
+                        .collect();
                     if self.add(Item::Row(row)).is_break() {
                         break;
                     }
@@ -186,7 +194,9 @@ impl<'s> Sink<'s> {
     /// Sends the outcome of the evaluation. To be called after the evaluation has released its resources.
     pub(super) fn end(mut self, outcome: Result<(), SparqlError>) {
         let last = match outcome {
-            Ok(()) => Part::End { truncated: self.truncated },
+            Ok(()) => Part::End {
+                truncated: self.truncated,
+            },
             Err(error) => Part::Failed(error),
         };
         if self.send().is_continue() {
@@ -213,15 +223,24 @@ impl<'s> Sink<'s> {
         self.bytes_left -= bytes as u64;
         self.batch_bytes += bytes;
         self.batch.push(item);
-        let due =
-            self.batch.len() >= BATCH_ITEMS || self.batch_bytes >= BATCH_BYTES || self.sent.elapsed() >= MAX_BATCH_AGE;
-        if due { self.send() } else { ControlFlow::Continue(()) }
+        let due = self.batch.len() >= BATCH_ITEMS
+            || self.batch_bytes >= BATCH_BYTES
+            || self.sent.elapsed() >= MAX_BATCH_AGE;
+        if due {
+            self.send()
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     fn send(&mut self) -> ControlFlow<()> {
         self.batch_bytes = 0;
         let batch = std::mem::take(&mut self.batch);
-        let sent = if batch.is_empty() { ControlFlow::Continue(()) } else { (self.sender)(Part::Batch(batch)) };
+        let sent = if batch.is_empty() {
+            ControlFlow::Continue(())
+        } else {
+            (self.sender)(Part::Batch(batch))
+        };
         self.sent = Instant::now();
         sent
     }
@@ -231,7 +250,9 @@ impl<'s> Sink<'s> {
 #[must_use]
 pub fn resident_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
@@ -253,13 +274,23 @@ struct Watch {
 impl Watch {
     fn new(limits: &SparqlLimits) -> Self {
         let now = Instant::now();
-        Self { permit: None, started: now, limits: limits.clone(), before: None, last_check: now }
+        Self {
+            permit: None,
+            started: now,
+            limits: limits.clone(),
+            before: None,
+            last_check: now,
+        }
     }
 
     /// Starts the time of the query.
     fn admit(&mut self, admitted: Admitted) {
         self.permit = Some(admitted.permit);
-        self.before = if admitted.uses_memory { resident_megabytes() } else { None };
+        self.before = if admitted.uses_memory {
+            resident_megabytes()
+        } else {
+            None
+        };
         (self.started, self.last_check) = (Instant::now(), Instant::now());
     }
 
@@ -269,14 +300,20 @@ impl Watch {
 
     /// Time until the next check.
     fn interval(&self) -> Duration {
-        if self.permit.is_some() { CHECK_INTERVAL.min(self.time_left()) } else { CHECK_INTERVAL }
+        if self.permit.is_some() {
+            CHECK_INTERVAL.min(self.time_left())
+        } else {
+            CHECK_INTERVAL
+        }
     }
 
     /// Replaces the error of a service at the deadline by that of the deadline. Calls of services have the same deadline, and may end
     /// first.
     fn unified(&self, error: SparqlError) -> SparqlError {
         match error {
-            SparqlError::Service(_) if self.time_left() < CHECK_INTERVAL => SparqlError::Deadline(self.limits.deadline),
+            SparqlError::Service(_) if self.time_left() < CHECK_INTERVAL => {
+                SparqlError::Deadline(self.limits.deadline)
+            }
             other => other,
         }
     }
@@ -285,7 +322,9 @@ impl Watch {
         if cancellation.0.is_cancelled() {
             return Err(SparqlError::Cancelled);
         }
-        let Some(permit) = &self.permit else { return Ok(()) }; // waiting for a permit has a timeout of its own
+        let Some(permit) = &self.permit else {
+            return Ok(());
+        }; // waiting for a permit has a timeout of its own
         if self.time_left().is_zero() {
             return Err(SparqlError::Deadline(self.limits.deadline));
         }
@@ -293,11 +332,18 @@ impl Watch {
             return Ok(());
         }
         self.last_check = Instant::now();
-        let grown = self.before.zip(resident_megabytes()).map_or(0, |(before, now)| now.saturating_sub(before));
+        let grown = self
+            .before
+            .zip(resident_megabytes())
+            .map_or(0, |(before, now)| now.saturating_sub(before));
         if grown > self.limits.memory_megabytes {
             return Err(SparqlError::Memory(self.limits.memory_megabytes));
         }
-        if self.started.elapsed() < self.limits.long_after { Ok(()) } else { permit.check_long_permit(&self.limits) }
+        if self.started.elapsed() < self.limits.long_after {
+            Ok(())
+        } else {
+            permit.check_long_permit(&self.limits)
+        }
     }
 }
 
@@ -402,10 +448,15 @@ impl AnswerStream {
         let items = std::mem::take(&mut self.held).into_iter();
         Ok(match &self.head {
             Head::Boolean(value) => Answer::Boolean(*value),
-            Head::Solutions(variables) => {
-                Answer::Solutions { variables: variables.clone(), rows: items.filter_map(row).collect(), truncated }
-            }
-            Head::Graph => Answer::Graph { triples: items.filter_map(triple).collect(), truncated },
+            Head::Solutions(variables) => Answer::Solutions {
+                variables: variables.clone(),
+                rows: items.filter_map(row).collect(),
+                truncated,
+            },
+            Head::Graph => Answer::Graph {
+                triples: items.filter_map(triple).collect(),
+                truncated,
+            },
         })
     }
 
@@ -417,7 +468,8 @@ impl AnswerStream {
         version: RdfVersion,
         writer: &mut impl Write,
     ) -> Result<u64, SendError> {
-        let format = QueryResultsFormat::from_media_type(media_type).unwrap_or(QueryResultsFormat::Json);
+        let format =
+            QueryResultsFormat::from_media_type(media_type).unwrap_or(QueryResultsFormat::Json);
         let serializer = QueryResultsSerializer::from_format(format);
         let shared = RefCell::new(writer);
         match self.head.clone() {
@@ -427,12 +479,14 @@ impl AnswerStream {
             }
             Head::Solutions(variables) if format == QueryResultsFormat::Xml => {
                 let filter = XmlFilter::new(Shared(&shared));
-                let solutions = serializer.serialize_solutions_to_writer(filter, variables.clone())?;
+                let solutions =
+                    serializer.serialize_solutions_to_writer(filter, variables.clone())?;
                 let filter = self.write_rows(solutions, &variables, version, &shared)?;
                 Ok(filter.finish()?.1)
             }
             Head::Solutions(variables) => {
-                let solutions = serializer.serialize_solutions_to_writer(Shared(&shared), variables.clone())?;
+                let solutions =
+                    serializer.serialize_solutions_to_writer(Shared(&shared), variables.clone())?;
                 self.write_rows(solutions, &variables, version, &shared)?;
                 Ok(0)
             }
@@ -450,20 +504,31 @@ impl AnswerStream {
     ) -> Result<F, SendError> {
         while let Some(item) = self.next(&mut || flush(shared)) {
             let terms: Vec<_> = row(item?).unwrap_or_default();
-            let terms: Vec<_> = terms.into_iter().map(|term| Some(version.convert_term(term?))).collect();
+            let terms: Vec<_> = terms
+                .into_iter()
+                .map(|term| Some(version.convert_term(term?)))
+                .collect();
             let bound = variables.iter().zip(&terms);
-            solutions
-                .serialize(bound.filter_map(|(variable, term)| Some((variable.as_ref(), term.as_ref()?.as_ref()))))?;
+            solutions.serialize(bound.filter_map(|(variable, term)| {
+                Some((variable.as_ref(), term.as_ref()?.as_ref()))
+            }))?;
         }
         Ok(solutions.finish()?)
     }
 
     /// Writes a graph. The writer is flushed before each wait for further triples. Returns what the syntax cannot express.
-    pub fn write_graph(&mut self, form: RdfForm, writer: &mut impl Write) -> Result<Omissions, SendError> {
+    pub fn write_graph(
+        &mut self,
+        form: RdfForm,
+        writer: &mut impl Write,
+    ) -> Result<Omissions, SendError> {
         let shared = RefCell::new(writer);
         let triples = std::iter::from_fn(|| self.next(&mut || flush(&shared)));
         let triples = triples.filter_map(|item| item.map(triple).transpose());
-        form.write_to(triples.map(|triple| triple.map_err(SendError::from)), Shared(&shared))
+        form.write_to(
+            triples.map(|triple| triple.map_err(SendError::from)),
+            Shared(&shared),
+        )
     }
 
     /// Waits for the next row of a `SELECT`. Returns `None` at the end, and for other forms of answers.
@@ -506,7 +571,9 @@ impl AnswerStream {
                 Ok(Part::Failed(error)) => return Err(self.watch.unified(error)),
                 Ok(part) => return Ok(part),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(SparqlError::Evaluation("the evaluation ended without a result".to_owned()));
+                    return Err(SparqlError::Evaluation(
+                        "the evaluation ended without a result".to_owned(),
+                    ));
                 }
                 Err(RecvTimeoutError::Timeout) => self.watch.check(&self.cancellation)?,
             }
@@ -554,14 +621,20 @@ mod tests {
 
     #[test]
     fn unbound_cells_count_toward_the_size_of_an_answer() {
-        let limits = SparqlLimits { answer_megabytes: 1, ..SparqlLimits::default() };
+        let limits = SparqlLimits {
+            answer_megabytes: 1,
+            ..SparqlLimits::default()
+        };
         let mut sink = Sink::new(Box::new(|_: Part| ControlFlow::Continue(())), &limits);
         let mut rows = 0;
         while sink.add(Item::Row(vec![None; 64])).is_continue() {
             rows += 1;
         }
         assert!(sink.truncated && rows > 0);
-        assert!(rows * 64 * size_of::<Option<Term>>() <= 1 << 20, "{rows} rows");
+        assert!(
+            rows * 64 * size_of::<Option<Term>>() <= 1 << 20,
+            "{rows} rows"
+        );
     }
 
     #[test]
@@ -576,10 +649,17 @@ mod tests {
         ] {
             assert!(sender.send(part).is_ok());
         }
-        let mut answer = AnswerStream::receive_from(receiver, &SparqlLimits::default(), &Cancellation::default())
-            .unwrap_or_else(|error| panic!("{error}"));
+        let mut answer = AnswerStream::receive_from(
+            receiver,
+            &SparqlLimits::default(),
+            &Cancellation::default(),
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
         for _ in 0..2 {
-            assert_eq!(answer.next_row().map(|read| read.expect("a row")), Some(row.clone()));
+            assert_eq!(
+                answer.next_row().map(|read| read.expect("a row")),
+                Some(row.clone())
+            );
         }
         assert!(answer.next_row().is_none() && answer.is_truncated());
     }

@@ -3,7 +3,9 @@
 use super::algebra::{expressions, inside, operands};
 use oxrdf::Variable;
 use rustc_hash::FxHashMap;
-use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Function, GraphPattern};
+use spargebra::algebra::{
+    AggregateExpression, AggregateFunction, Expression, Function, GraphPattern,
+};
 use spargebra::term::NamedNodePattern;
 
 /// Bytes that count as one string.
@@ -27,18 +29,32 @@ struct Lengths<'q> {
 impl<'q> Lengths<'q> {
     /// Adds a pattern after its inner patterns, which bind the names that it reads.
     fn add(&mut self, pattern: &'q GraphPattern) {
-        inside(pattern).into_iter().for_each(|inner| self.add(inner));
+        inside(pattern)
+            .into_iter()
+            .for_each(|inner| self.add(inner));
         for expression in expressions(pattern) {
             let length = self.factor(expression);
             self.longest = self.longest.max(length);
         }
         match pattern {
-            GraphPattern::Extend { variable, expression, .. } => self.bind(variable, self.factor(expression)),
-            GraphPattern::Values { variables, bindings } => {
+            GraphPattern::Extend {
+                variable,
+                expression,
+                ..
+            } => self.bind(variable, self.factor(expression)),
+            GraphPattern::Values {
+                variables,
+                bindings,
+            } => {
                 for (column, variable) in variables.iter().enumerate() {
-                    let bytes =
-                        bindings.iter().filter_map(|row| row[column].as_ref()).map(|term| term.to_string().len());
-                    self.bind(variable, bytes.max().unwrap_or_default() as f64 / STRING_BYTES);
+                    let bytes = bindings
+                        .iter()
+                        .filter_map(|row| row[column].as_ref())
+                        .map(|term| term.to_string().len());
+                    self.bind(
+                        variable,
+                        bytes.max().unwrap_or_default() as f64 / STRING_BYTES,
+                    );
                 }
             }
             GraphPattern::Group { aggregates, .. } => {
@@ -50,7 +66,10 @@ impl<'q> Lengths<'q> {
             GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Service { .. } => {
                 pattern.on_in_scope_variable(|variable| self.bind(variable, 1.0));
             }
-            GraphPattern::Graph { name: NamedNodePattern::Variable(name), .. } => self.bind(name, 1.0),
+            GraphPattern::Graph {
+                name: NamedNodePattern::Variable(name),
+                ..
+            } => self.bind(name, 1.0),
             _ => {}
         }
     }
@@ -62,8 +81,15 @@ impl<'q> Lengths<'q> {
 
     fn aggregated(&self, aggregate: &AggregateExpression) -> f64 {
         match aggregate {
-            AggregateExpression::FunctionCall { name: AggregateFunction::GroupConcat { separator }, expr, .. } => {
-                self.factor(expr) + separator.as_ref().map_or(0.0, |separator| separator.len() as f64 / STRING_BYTES)
+            AggregateExpression::FunctionCall {
+                name: AggregateFunction::GroupConcat { separator },
+                expr,
+                ..
+            } => {
+                self.factor(expr)
+                    + separator
+                        .as_ref()
+                        .map_or(0.0, |separator| separator.len() as f64 / STRING_BYTES)
             }
             AggregateExpression::FunctionCall { expr, .. } => self.factor(expr),
             AggregateExpression::CountSolutions { .. } => 1.0,
@@ -72,14 +98,22 @@ impl<'q> Lengths<'q> {
 
     fn factor(&self, expression: &Expression) -> f64 {
         match expression {
-            Expression::Variable(variable) => self.by_variable.get(variable).copied().unwrap_or(1.0),
+            Expression::Variable(variable) => {
+                self.by_variable.get(variable).copied().unwrap_or(1.0)
+            }
             Expression::Literal(literal) => literal.value().len() as f64 / STRING_BYTES,
             Expression::NamedNode(node) => node.as_str().len() as f64 / STRING_BYTES,
             Expression::If(_, yes, no) => self.factor(yes).max(self.factor(no)),
-            Expression::Coalesce(list) => list.iter().map(|item| self.factor(item)).fold(0.0, f64::max),
+            Expression::Coalesce(list) => list
+                .iter()
+                .map(|item| self.factor(item))
+                .fold(0.0, f64::max),
             Expression::FunctionCall(function, arguments) => self.called(function, arguments),
             // Expressions with a boolean or numeric value may still be computed from long strings.
-            other => operands(other).into_iter().map(|operand| self.factor(operand)).fold(0.0, f64::max),
+            other => operands(other)
+                .into_iter()
+                .map(|operand| self.factor(operand))
+                .fold(0.0, f64::max),
         }
     }
 
@@ -89,9 +123,11 @@ impl<'q> Lengths<'q> {
     fn replaced(&self, pattern: &Expression, replacement: &Expression, has_flags: bool) -> f64 {
         let bytes = STRING_BYTES * self.factor(replacement);
         let plain = match pattern {
-            Expression::Literal(literal) if !literal.value().is_empty() && !has_flags => {
-                literal.value().find(|c: char| "\\^$.|?*+()[]{}".contains(c)).is_none().then(|| literal.value().len())
-            }
+            Expression::Literal(literal) if !literal.value().is_empty() && !has_flags => literal
+                .value()
+                .find(|c: char| "\\^$.|?*+()[]{}".contains(c))
+                .is_none()
+                .then(|| literal.value().len()),
             _ => None,
         };
         let growth = plain.map_or(1.0 + bytes, |length| (bytes / length as f64).max(1.0));
@@ -106,7 +142,8 @@ impl<'q> Lengths<'q> {
         let lengths = arguments.iter().map(|argument| self.factor(argument));
         match (function, arguments) {
             (Function::Replace, [text, pattern, replacement, flags @ ..]) => {
-                self.factor(text).max(1.0 / STRING_BYTES) * self.replaced(pattern, replacement, !flags.is_empty())
+                self.factor(text).max(1.0 / STRING_BYTES)
+                    * self.replaced(pattern, replacement, !flags.is_empty())
             }
             (Function::EncodeForUri, _) => 3.0 * lengths.sum::<f64>(),
             // `CONCAT`, and the others are no longer than that.
@@ -122,7 +159,9 @@ mod tests {
     use spargebra::SparqlParser;
 
     fn growth(select: &str) -> f64 {
-        growth_of(pattern_of(&SparqlParser::new().parse_query(select).expect("a query")))
+        growth_of(pattern_of(
+            &SparqlParser::new().parse_query(select).expect("a query"),
+        ))
     }
 
     fn doubled(times: usize) -> String {
@@ -146,15 +185,20 @@ mod tests {
     #[test]
     fn escaping_is_no_attack() {
         let escaped = ["&' , '&amp;", "<', '&lt;", ">', '&gt;", "\"', '&quot;"];
-        let nested = escaped.iter().fold("STR(?o)".to_owned(), |inner, pair| format!("REPLACE({inner}, '{pair}')"));
+        let nested = escaped.iter().fold("STR(?o)".to_owned(), |inner, pair| {
+            format!("REPLACE({inner}, '{pair}')")
+        });
         let found = growth(&format!("SELECT ({nested} AS ?x) {{ ?s ?p ?o }}"));
         assert!((479.0..=481.0).contains(&found), "{found}");
     }
 
     #[test]
     fn replacements_repeat_what_they_match() {
-        let nested =
-            |replace: &str| (0..10).fold("'aaaaaaaaaaaaaaaaaaaa'".to_owned(), |text, _| replace.replace("TEXT", &text));
+        let nested = |replace: &str| {
+            (0..10).fold("'aaaaaaaaaaaaaaaaaaaa'".to_owned(), |text, _| {
+                replace.replace("TEXT", &text)
+            })
+        };
         for replace in [
             "REPLACE(TEXT, 'aaaaaaaaaaaaaaaaaaaa', '$0$0$0$0$0$0$0$0$0$0')",
             "REPLACE(TEXT, '                   a', 'aaaaaaaaaaaaaaaaaaaa', 'x')",
@@ -167,8 +211,11 @@ mod tests {
 
     #[test]
     fn names_of_data_are_as_long_as_data() {
-        let doubled = (0..13).map(|n| format!("BIND(CONCAT(?x{n}, ?x{n}) AS ?x{}) ", n + 1)).collect::<String>();
-        let query = format!("SELECT ?x13 {{ {{ VALUES ?x0 {{ 'a' }} }} UNION {{ ?s ?p ?x0 }} {doubled} }}");
+        let doubled = (0..13)
+            .map(|n| format!("BIND(CONCAT(?x{n}, ?x{n}) AS ?x{}) ", n + 1))
+            .collect::<String>();
+        let query =
+            format!("SELECT ?x13 {{ {{ VALUES ?x0 {{ 'a' }} }} UNION {{ ?s ?p ?x0 }} {doubled} }}");
         assert!(growth(&query) >= 8192.0, "{}", growth(&query));
     }
 
@@ -176,10 +223,10 @@ mod tests {
     fn doublings_are_powers() {
         assert!((growth(&doubled(10)) - 1024.0).abs() < 1.0);
         assert!(growth(&doubled(60)) > 1e18);
-        let replaced = "SELECT * { ?s ?p ?x BIND(REPLACE(?x, '', ?x) AS ?y) BIND(REPLACE(?y, '', ?y) AS ?z) }";
+        let replaced =
+            "SELECT * { ?s ?p ?x BIND(REPLACE(?x, '', ?x) AS ?y) BIND(REPLACE(?y, '', ?y) AS ?z) }";
         assert!(growth(replaced) > 1e6, "{}", growth(replaced));
-        let concatenated =
-            "SELECT * { { SELECT (GROUP_CONCAT(CONCAT(?o, ?o)) AS ?c) { ?s ?p ?o } } BIND(CONCAT(?c, ?c) AS ?d) }";
+        let concatenated = "SELECT * { { SELECT (GROUP_CONCAT(CONCAT(?o, ?o)) AS ?c) { ?s ?p ?o } } BIND(CONCAT(?c, ?c) AS ?d) }";
         assert!((growth(concatenated) - 4.0).abs() < 0.1);
     }
 }

@@ -13,7 +13,9 @@ use std::fmt;
 /// The keywords that begin a query, after its prologue.
 const QUERY_FORMS: [&str; 4] = ["SELECT", "CONSTRUCT", "DESCRIBE", "ASK"];
 /// The keywords that begin an update, after its prologue.
-const UPDATE_FORMS: [&str; 10] = ["INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"];
+const UPDATE_FORMS: [&str; 10] = [
+    "INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH",
+];
 /// Maximum number of expected symbols in a message. The parser lists more where almost anything may follow.
 const MAX_EXPECTED: usize = 8;
 
@@ -65,8 +67,16 @@ impl SyntaxError {
     #[must_use]
     pub fn find(query: &str, limits: &SparqlLimits) -> Option<Self> {
         check_size(query, limits).ok()?;
-        let parser = SparqlParser::new().with_base_iri("http://localhost/").ok()?;
-        let error = on_deep_stack(|| parser.parse_query(query).err().map(|error| error.to_string())).ok()??;
+        let parser = SparqlParser::new()
+            .with_base_iri("http://localhost/")
+            .ok()?;
+        let error = on_deep_stack(|| {
+            parser
+                .parse_query(query)
+                .err()
+                .map(|error| error.to_string())
+        })
+        .ok()??;
         Some(Self::new(query, &error))
     }
 
@@ -79,23 +89,39 @@ impl SyntaxError {
             return Self::at_offset(query, form, word.chars().count(), SyntaxErrorCause::Update);
         }
         if let Some((prefix, offset)) = undeclared_prefix(&names) {
-            let namespace = PREFIXES.iter().find(|(known, _)| *known == prefix).map(|(_, namespace)| *namespace);
-            let cause = SyntaxErrorCause::UndeclaredPrefix { prefix: prefix.to_owned(), namespace };
+            let namespace = PREFIXES
+                .iter()
+                .find(|(known, _)| *known == prefix)
+                .map(|(_, namespace)| *namespace);
+            let cause = SyntaxErrorCause::UndeclaredPrefix {
+                prefix: prefix.to_owned(),
+                namespace,
+            };
             return Self::at_offset(query, offset, prefix.chars().count() + 1, cause);
         }
         if !is_among(&QUERY_FORMS) {
-            let cause = SyntaxErrorCause::NoQueryForm { found: word.to_owned() };
+            let cause = SyntaxErrorCause::NoQueryForm {
+                found: word.to_owned(),
+            };
             return Self::at_offset(query, form, word.chars().count(), cause);
         }
         let Some((line, column, expected)) = location(message) else {
-            return Self { line: 1, column: 1, length: 0, cause: SyntaxErrorCause::Rule(message.to_owned()) };
+            return Self {
+                line: 1,
+                column: 1,
+                length: 0,
+                cause: SyntaxErrorCause::Rule(message.to_owned()),
+            };
         };
         let query = query.trim_end();
         let (offset, found) = word_at(query, offset_of(query, line, column));
         let (rules, expected) = alternatives(expected);
         let cause = match rules.into_iter().next() {
             Some(rule) => SyntaxErrorCause::Rule(rule),
-            None => SyntaxErrorCause::Unexpected { found: found.to_owned(), expected },
+            None => SyntaxErrorCause::Unexpected {
+                found: found.to_owned(),
+                expected,
+            },
         };
         Self::at_offset(query, offset, found.chars().count(), cause)
     }
@@ -103,7 +129,12 @@ impl SyntaxError {
     fn at_offset(query: &str, offset: usize, length: usize, cause: SyntaxErrorCause) -> Self {
         let start = query[..offset].rfind('\n').map_or(0, |end| end + 1);
         let line = query[..offset].matches('\n').count() + 1;
-        Self { line, column: query[start..offset].chars().count() + 1, length, cause }
+        Self {
+            line,
+            column: query[start..offset].chars().count() + 1,
+            length,
+            cause,
+        }
     }
 }
 
@@ -113,13 +144,25 @@ impl fmt::Display for SyntaxError {
         match &self.cause {
             SyntaxErrorCause::UndeclaredPrefix { prefix, namespace } => {
                 let namespace = namespace.unwrap_or("…");
-                write!(f, "the prefix {prefix}: is not declared; add PREFIX {prefix}: <{namespace}>")
+                write!(
+                    f,
+                    "the prefix {prefix}: is not declared; add PREFIX {prefix}: <{namespace}>"
+                )
             }
-            SyntaxErrorCause::Update => f.write_str("updates are not supported: queries are read-only"),
+            SyntaxErrorCause::Update => {
+                f.write_str("updates are not supported: queries are read-only")
+            }
             SyntaxErrorCause::NoQueryForm { found } => {
                 let [first, second, third, last] = QUERY_FORMS;
-                write!(f, "a query begins with {first}, {second}, {third} or {last}")?;
-                if found.is_empty() { Ok(()) } else { write!(f, ", not with {found}") }
+                write!(
+                    f,
+                    "a query begins with {first}, {second}, {third} or {last}"
+                )?;
+                if found.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, ", not with {found}")
+                }
             }
             SyntaxErrorCause::Rule(rule) => f.write_str(rule),
             SyntaxErrorCause::Unexpected { found, expected } => {
@@ -148,12 +191,18 @@ fn location(message: &str) -> Option<(usize, usize, &str)> {
 /// Returns the rules that the parser states, and the symbols of one or two characters that it expects. Keywords and classes of
 /// characters are omitted: they are what the parser tried last, not what is missing.
 fn alternatives(expected: &str) -> (Vec<String>, Vec<String>) {
-    let list =
-        expected.strip_prefix("expected one of ").or_else(|| expected.strip_prefix("expected ")).unwrap_or(expected);
+    let list = expected
+        .strip_prefix("expected one of ")
+        .or_else(|| expected.strip_prefix("expected "))
+        .unwrap_or(expected);
     let (mut rules, mut symbols) = (Vec::new(), Vec::new());
     for part in list.split(", ") {
-        let symbol = part.strip_prefix('"').and_then(|part| part.strip_suffix('"'));
-        if let Some(symbol) = symbol.filter(|symbol| matches!(symbol.len(), 1 | 2) && !symbol.starts_with('\\')) {
+        let symbol = part
+            .strip_prefix('"')
+            .and_then(|part| part.strip_suffix('"'));
+        if let Some(symbol) =
+            symbol.filter(|symbol| matches!(symbol.len(), 1 | 2) && !symbol.starts_with('\\'))
+        {
             symbols.push(symbol.to_owned());
         } else if part.contains(' ') && part.starts_with(|first: char| first.is_ascii_uppercase()) {
             rules.push(part.to_owned());
@@ -170,7 +219,11 @@ fn offset_of(query: &str, line: usize, column: usize) -> usize {
     let mut offset = 0;
     for (number, text) in query.split_inclusive('\n').enumerate() {
         if number + 1 == line {
-            return offset + text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(start, _)| start);
+            return offset
+                + text
+                    .char_indices()
+                    .nth(column.saturating_sub(1))
+                    .map_or(text.len(), |(start, _)| start);
         }
         offset += text.len();
     }
@@ -181,11 +234,18 @@ fn offset_of(query: &str, line: usize, column: usize) -> usize {
 /// reads on behind a pattern that is incomplete, up to the end of a query whose brackets are closed: then it is the last bracket.
 fn word_at(query: &str, offset: usize) -> (usize, &str) {
     let (before, rest) = query.split_at(offset);
-    if rest.is_empty() && query.ends_with('}') && query.matches('{').count() == query.matches('}').count() {
+    if rest.is_empty()
+        && query.ends_with('}')
+        && query.matches('{').count() == query.matches('}').count()
+    {
         return (query.len() - 1, "}");
     }
     let is_behind_word = rest.starts_with(char::is_whitespace);
-    let start = if is_behind_word { before.trim_end_matches(is_name).len() } else { offset };
+    let start = if is_behind_word {
+        before.trim_end_matches(is_name).len()
+    } else {
+        offset
+    };
     let rest = query[start..].trim_start();
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     (query.len() - rest.len(), &rest[..end])
@@ -201,7 +261,10 @@ struct Name<'q> {
 
 impl Name<'_> {
     fn is_one_of(&self, keywords: &[&str]) -> bool {
-        !self.is_prefix && keywords.iter().any(|keyword| keyword.eq_ignore_ascii_case(self.text))
+        !self.is_prefix
+            && keywords
+                .iter()
+                .any(|keyword| keyword.eq_ignore_ascii_case(self.text))
     }
 }
 
@@ -215,13 +278,25 @@ fn names(query: &str) -> Vec<Name<'_>> {
             '#' => rest.find('\n').unwrap_or(rest.len()),
             '<' => iri_length(rest),
             '"' | '\'' => string_length(rest, character),
-            '?' | '$' => 1 + rest[1..].find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len() - 1),
+            '?' | '$' => {
+                1 + rest[1..]
+                    .find(|c: char| !c.is_alphanumeric() && c != '_')
+                    .unwrap_or(rest.len() - 1)
+            }
             '@' => 1 + name_length(&rest[1..]),
             _ if character == ':' || is_name(character) && !matches!(character, '.' | '-') => {
                 let length = name_length(rest);
                 let is_prefix = rest[length..].starts_with(':');
-                names.push(Name { text: &rest[..length], offset, is_prefix });
-                if is_prefix { length + 1 + local_length(&rest[length + 1..]) } else { length }
+                names.push(Name {
+                    text: &rest[..length],
+                    offset,
+                    is_prefix,
+                });
+                if is_prefix {
+                    length + 1 + local_length(&rest[length + 1..])
+                } else {
+                    length
+                }
             }
             other => other.len_utf8(),
         };
@@ -232,11 +307,14 @@ fn names(query: &str) -> Vec<Name<'_>> {
 /// Returns the first word after the prologue (`BASE`, `PREFIX`, `VERSION`), and its offset; that of the end without one.
 fn form<'q>(names: &[Name<'q>], query: &'q str) -> (usize, &'q str) {
     let is_prologue = |place: usize| {
-        let is_declared = names[place].is_prefix && place > 0 && names[place - 1].is_one_of(&["prefix"]);
+        let is_declared =
+            names[place].is_prefix && place > 0 && names[place - 1].is_one_of(&["prefix"]);
         is_declared || names[place].is_one_of(&["base", "prefix", "version"])
     };
     let first = (0..names.len()).find(|place| !is_prologue(*place));
-    first.map_or((query.len(), ""), |place| (names[place].offset, names[place].text))
+    first.map_or((query.len(), ""), |place| {
+        (names[place].offset, names[place].text)
+    })
 }
 
 /// Finds the first prefixed name whose prefix the query does not declare: the prefix and its offset in bytes.
@@ -252,7 +330,8 @@ fn undeclared_prefix<'q>(names: &[Name<'q>]) -> Option<(&'q str, usize)> {
         }
         follows_keyword = name.is_one_of(&["prefix"]);
     }
-    used.into_iter().find(|(prefix, _)| !declared.contains(prefix))
+    used.into_iter()
+        .find(|(prefix, _)| !declared.contains(prefix))
 }
 
 fn is_name(character: char) -> bool {
@@ -277,13 +356,18 @@ fn local_length(text: &str) -> usize {
 /// Returns the length of an IRI in angle brackets; 1 for an operator.
 fn iri_length(text: &str) -> usize {
     let end = text.find(|c: char| c == '>' || c.is_whitespace());
-    end.filter(|end| text[*end..].starts_with('>')).map_or(1, |end| end + 1)
+    end.filter(|end| text[*end..].starts_with('>'))
+        .map_or(1, |end| end + 1)
 }
 
 /// Returns the length of a string literal with its quotes.
 fn string_length(text: &str, quote: char) -> usize {
     let long = quote.to_string().repeat(3);
-    let (start, end) = if text.starts_with(&long) { (3, long.as_str()) } else { (1, &text[..1]) };
+    let (start, end) = if text.starts_with(&long) {
+        (3, long.as_str())
+    } else {
+        (1, &text[..1])
+    };
     let mut place = start;
     while place < text.len() {
         if text[place..].starts_with('\\') {
@@ -305,13 +389,28 @@ mod tests {
     fn undeclared_prefixes_are_found() {
         for (query, expected) in [
             ("SELECT * { ?s foaf:name ?n }", Some(("foaf", 14))),
-            ("PREFIX foaf: <http://xmlns.com/foaf/0.1/> SELECT * { ?s foaf:name/foaf:x ?n }", None),
-            ("prefix : <http://e.org/>\nSELECT * { ?s :a ex:b }", Some(("ex", 42))),
-            ("SELECT * { ?s ?p \"a:b\" , 'c:d', '''e:\n'f:''' , \"\\\"g:h\" # i:j\n}", None),
-            ("SELECT * { <http://e.org/a:b> ?p _:b FILTER(?p < 3 && ?p > 1) }", None),
+            (
+                "PREFIX foaf: <http://xmlns.com/foaf/0.1/> SELECT * { ?s foaf:name/foaf:x ?n }",
+                None,
+            ),
+            (
+                "prefix : <http://e.org/>\nSELECT * { ?s :a ex:b }",
+                Some(("ex", 42)),
+            ),
+            (
+                "SELECT * { ?s ?p \"a:b\" , 'c:d', '''e:\n'f:''' , \"\\\"g:h\" # i:j\n}",
+                None,
+            ),
+            (
+                "SELECT * { <http://e.org/a:b> ?p _:b FILTER(?p < 3 && ?p > 1) }",
+                None,
+            ),
             ("SELECT * { ?s ?p \"x\"^^xsd:date }", Some(("xsd", 22))),
             ("SELECT * { ?s :a \"ü", Some(("", 14))),
-            ("PREFIX ex: <e:> SELECT * { ?s a ex:A .ex:b ex:p ?o.ex:c ex:d\\,e:f ; ex:q 1 . }", None),
+            (
+                "PREFIX ex: <e:> SELECT * { ?s a ex:A .ex:b ex:p ?o.ex:c ex:d\\,e:f ; ex:q 1 . }",
+                None,
+            ),
             ("é:x", Some(("é", 0))),
             ("\\\"\\", None),
         ] {
@@ -326,23 +425,52 @@ mod tests {
                 "SELECT * { ?s foaf:name ?n }",
                 "line 1, column 15: the prefix foaf: is not declared; add PREFIX foaf: <http://xmlns.com/foaf/0.1/>",
             ),
-            ("SELECT *\n{ ?s my:name ?n }", "line 2, column 6: the prefix my: is not declared; add PREFIX my: <…>"),
-            ("SELECT * WHERE { ?s ?p }", "line 1, column 24: } is not possible here"),
-            ("SELECT * { ?s ?p ?o ", "the query ends too early; expected one of , . ; { {| } ~"),
-            ("SELEC * {}", "line 1, column 1: a query begins with SELECT, CONSTRUCT, DESCRIBE or ASK, not with SELEC"),
-            ("", "line 1, column 1: a query begins with SELECT, CONSTRUCT, DESCRIBE or ASK"),
+            (
+                "SELECT *\n{ ?s my:name ?n }",
+                "line 2, column 6: the prefix my: is not declared; add PREFIX my: <…>",
+            ),
+            (
+                "SELECT * WHERE { ?s ?p }",
+                "line 1, column 24: } is not possible here",
+            ),
+            (
+                "SELECT * { ?s ?p ?o ",
+                "the query ends too early; expected one of , . ; { {| } ~",
+            ),
+            (
+                "SELEC * {}",
+                "line 1, column 1: a query begins with SELECT, CONSTRUCT, DESCRIBE or ASK, not with SELEC",
+            ),
+            (
+                "",
+                "line 1, column 1: a query begins with SELECT, CONSTRUCT, DESCRIBE or ASK",
+            ),
             (
                 "# a comment\nPREFIX a: <b:> delete WHERE { ?s ?p ?o }",
                 "line 2, column 16: updates are not supported: queries are read-only",
             ),
-            ("BASE <x:> SELECT * { ?s ?p }", "line 1, column 28: } is not possible here"),
-            ("VERSION \"1.2\" INSERT DATA {}", "line 1, column 15: updates are not supported"),
+            (
+                "BASE <x:> SELECT * { ?s ?p }",
+                "line 1, column 28: } is not possible here",
+            ),
+            (
+                "VERSION \"1.2\" INSERT DATA {}",
+                "line 1, column 15: updates are not supported",
+            ),
             ("PREFIX prefix: <e:> SELEKT", "not with SELEKT"),
-            ("SELECT ?x { ?s ?p ?o } GROUP BY ?s", "The SELECT contains a variable that is unbound"),
+            (
+                "SELECT ?x { ?s ?p ?o } GROUP BY ?s",
+                "The SELECT contains a variable that is unbound",
+            ),
         ] {
-            let message = SyntaxError::find(query, &SparqlLimits::default()).expect("an error").to_string();
+            let message = SyntaxError::find(query, &SparqlLimits::default())
+                .expect("an error")
+                .to_string();
             assert!(message.contains(expected), "{query}: {message}");
-            assert!(!message.contains('[') && !message.contains("LATERAL"), "{query}: {message}");
+            assert!(
+                !message.contains('[') && !message.contains("LATERAL"),
+                "{query}: {message}"
+            );
         }
         let query = "VERSION \"1.2\" BASE <http://e.org/> ASK { <a> ?p ?o }";
         assert_eq!(SyntaxError::find(query, &SparqlLimits::default()), None);
@@ -358,9 +486,16 @@ mod tests {
         assert_eq!(place("ASK {\n"), (1, 6, 0));
         let query = "ASK { ?é oops\n ?o }";
         assert_eq!(word_at(query, offset_of(query, 1, 10)), (10, "oops"));
-        assert_eq!(word_at(query, offset_of(query, 1, 14)), (10, "oops"), "the parser stops behind the word");
+        assert_eq!(
+            word_at(query, offset_of(query, 1, 14)),
+            (10, "oops"),
+            "the parser stops behind the word"
+        );
         assert_eq!(word_at("ASK {", offset_of("ASK {", 9, 99)), (5, ""));
-        assert_eq!(location("error at 2:12: expected one of \"a\""), Some((2, 12, "expected one of \"a\"")));
+        assert_eq!(
+            location("error at 2:12: expected one of \"a\""),
+            Some((2, 12, "expected one of \"a\""))
+        );
         assert_eq!(location("no answer within 3 s"), None);
     }
 

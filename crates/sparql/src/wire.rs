@@ -4,7 +4,9 @@
 
 use super::SparqlError;
 use super::stream::{Head, Item, Part};
-use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use oxrdf::{
+    BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable,
+};
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -38,12 +40,14 @@ pub(super) fn encode(part: Part) -> io::Result<Option<Vec<u8>>> {
     let bytes = match &part {
         Part::Admitted(_) => return Ok(None),
         Part::Head(Head::Boolean(value)) => serde_json::to_vec(&WirePart::<&str>::Boolean(*value)),
-        Part::Head(Head::Solutions(variables)) => {
-            serde_json::to_vec(&WirePart::Solutions(variables.iter().map(Variable::as_str).collect()))
-        }
+        Part::Head(Head::Solutions(variables)) => serde_json::to_vec(&WirePart::Solutions(
+            variables.iter().map(Variable::as_str).collect(),
+        )),
         Part::Head(Head::Graph) => serde_json::to_vec(&WirePart::<&str>::Graph),
         Part::Batch(items) => serde_json::to_vec(&batch(items)),
-        Part::End { truncated } => serde_json::to_vec(&WirePart::<&str>::End { truncated: *truncated }),
+        Part::End { truncated } => serde_json::to_vec(&WirePart::<&str>::End {
+            truncated: *truncated,
+        }),
         Part::Failed(error) => serde_json::to_vec(&WirePart::<&str>::Failed(error.clone())),
     };
     Ok(Some(bytes?))
@@ -54,11 +58,20 @@ fn batch(items: &[Item]) -> WirePart<&str> {
     let (mut rows, mut triples) = (Vec::new(), Vec::new());
     for item in items {
         match item {
-            Item::Row(terms) => rows.push(terms.iter().map(|term| term.as_ref().map(wire_term)).collect()),
+            Item::Row(terms) => rows.push(
+                terms
+                    .iter()
+                    .map(|term| term.as_ref().map(wire_term))
+                    .collect(),
+            ),
             Item::Triple(triple) => triples.push(wire_triple(triple)),
         }
     }
-    if triples.is_empty() { WirePart::Rows(rows) } else { WirePart::Triples(triples) }
+    if triples.is_empty() {
+        WirePart::Rows(rows)
+    } else {
+        WirePart::Triples(triples)
+    }
 }
 
 fn wire_triple(triple: &Triple) -> WireTriple<&str> {
@@ -66,7 +79,11 @@ fn wire_triple(triple: &Triple) -> WireTriple<&str> {
         NamedOrBlankNode::NamedNode(node) => WireTerm::I(node.as_str()),
         NamedOrBlankNode::BlankNode(node) => WireTerm::B(node.as_str()),
     };
-    [subject, WireTerm::I(triple.predicate.as_str()), wire_term(&triple.object)]
+    [
+        subject,
+        WireTerm::I(triple.predicate.as_str()),
+        wire_term(&triple.object),
+    ]
 }
 
 fn wire_term(term: &Term) -> WireTerm<&str> {
@@ -77,7 +94,9 @@ fn wire_term(term: &Term) -> WireTerm<&str> {
             (Some(language), None) => WireTerm::G(literal.value(), language),
             (Some(language), Some(BaseDirection::Ltr)) => WireTerm::Ltr(literal.value(), language),
             (Some(language), Some(BaseDirection::Rtl)) => WireTerm::Rtl(literal.value(), language),
-            (None, _) if literal.datatype() == oxrdf::vocab::xsd::STRING => WireTerm::L(literal.value()),
+            (None, _) if literal.datatype() == oxrdf::vocab::xsd::STRING => {
+                WireTerm::L(literal.value())
+            }
             (None, _) => WireTerm::D(literal.value(), literal.datatype().as_str()),
         },
         Term::Triple(triple) => WireTerm::T(Box::new(wire_triple(triple))),
@@ -89,7 +108,11 @@ fn wire_term(term: &Term) -> WireTerm<&str> {
 /// # Errors
 /// If the rows cannot be serialized.
 pub fn encode_rows(rows: &[Vec<Option<Term>>]) -> io::Result<Vec<u8>> {
-    let rows = rows.iter().map(|row| row.iter().map(|term| term.as_ref().map(wire_term)).collect());
+    let rows = rows.iter().map(|row| {
+        row.iter()
+            .map(|term| term.as_ref().map(wire_term))
+            .collect()
+    });
     Ok(serde_json::to_vec(&rows.collect::<Vec<Vec<_>>>())?)
 }
 
@@ -99,7 +122,13 @@ pub fn encode_rows(rows: &[Vec<Option<Term>>]) -> io::Result<Vec<u8>> {
 /// If the bytes are no rows.
 pub fn decode_rows(bytes: &[u8]) -> io::Result<Vec<Vec<Option<Term>>>> {
     let rows: Vec<Vec<Option<WireTerm<String>>>> = serde_json::from_slice(bytes)?;
-    rows.into_iter().map(|row| row.into_iter().map(|term| term.map(term_of).transpose()).collect()).collect()
+    rows.into_iter()
+        .map(|row| {
+            row.into_iter()
+                .map(|term| term.map(term_of).transpose())
+                .collect()
+        })
+        .collect()
 }
 
 /// Reads a part of an answer.
@@ -107,7 +136,9 @@ pub(super) fn decode(bytes: &[u8]) -> io::Result<Part> {
     Ok(match serde_json::from_slice::<WirePart<String>>(bytes)? {
         WirePart::Boolean(value) => Part::Head(Head::Boolean(value)),
         WirePart::Solutions(names) => {
-            let variables = names.into_iter().map(|name| Variable::new(name).map_err(io::Error::other));
+            let variables = names
+                .into_iter()
+                .map(|name| Variable::new(name).map_err(io::Error::other));
             Part::Head(Head::Solutions(variables.collect::<io::Result<_>>()?))
         }
         WirePart::Graph => Part::Head(Head::Graph),
@@ -135,8 +166,12 @@ fn term_of(term: WireTerm<String>) -> io::Result<Term> {
         WireTerm::I(iri) => NamedNode::new_unchecked(iri).into(),
         WireTerm::B(label) => BlankNode::new_unchecked(label).into(),
         WireTerm::L(text) => Literal::new_simple_literal(text).into(),
-        WireTerm::G(text, language) => Literal::new_language_tagged_literal_unchecked(text, language).into(),
-        WireTerm::D(text, datatype) => Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype)).into(),
+        WireTerm::G(text, language) => {
+            Literal::new_language_tagged_literal_unchecked(text, language).into()
+        }
+        WireTerm::D(text, datatype) => {
+            Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype)).into()
+        }
         WireTerm::Ltr(text, language) => directional(text, language, BaseDirection::Ltr).into(),
         WireTerm::Rtl(text, language) => directional(text, language, BaseDirection::Rtl).into(),
         WireTerm::T(triple) => triple_of(*triple)?.into(),
@@ -164,35 +199,70 @@ mod tests {
             Literal::new_simple_literal("a\nb").into(),
             Literal::new_language_tagged_literal_unchecked("Öl", "de").into(),
             Literal::from(42).into(),
-            Literal::new_directional_language_tagged_literal_unchecked("a", "ar", BaseDirection::Rtl).into(),
-            Literal::new_directional_language_tagged_literal_unchecked("a", "en", BaseDirection::Ltr).into(),
+            Literal::new_directional_language_tagged_literal_unchecked(
+                "a",
+                "ar",
+                BaseDirection::Rtl,
+            )
+            .into(),
+            Literal::new_directional_language_tagged_literal_unchecked(
+                "a",
+                "en",
+                BaseDirection::Ltr,
+            )
+            .into(),
             triple_term(triple_term(Literal::from(1).into())),
         ]
     }
 
     fn triple_term(object: Term) -> Term {
-        Triple::new(BlankNode::new_unchecked("b"), NamedNode::new_unchecked("x:q"), object).into()
+        Triple::new(
+            BlankNode::new_unchecked("b"),
+            NamedNode::new_unchecked("x:q"),
+            object,
+        )
+        .into()
     }
 
     #[test]
     fn solutions_are_unchanged_after_serialization() {
         let mut row: Vec<Option<Term>> = terms().into_iter().map(Some).collect();
         row.push(None);
-        let Part::Batch(items) = again(Part::Batch(vec![Item::Row(row.clone())])) else { panic!("no batch") };
+        let Part::Batch(items) = again(Part::Batch(vec![Item::Row(row.clone())])) else {
+            panic!("no batch")
+        };
         assert!(matches!(items.as_slice(), [Item::Row(same)] if *same == row));
         let rows = vec![row.clone(), Vec::new()];
-        assert_eq!(decode_rows(&encode_rows(&rows).expect("written")).expect("read"), rows);
-        let head = Head::Solutions(vec![Variable::new_unchecked("x"), Variable::new_unchecked("y")]);
+        assert_eq!(
+            decode_rows(&encode_rows(&rows).expect("written")).expect("read"),
+            rows
+        );
+        let head = Head::Solutions(vec![
+            Variable::new_unchecked("x"),
+            Variable::new_unchecked("y"),
+        ]);
         assert!(matches!(again(Part::Head(head.clone())), Part::Head(same) if same == head));
-        assert!(matches!(again(Part::Head(Head::Boolean(true))), Part::Head(Head::Boolean(true))));
-        assert!(matches!(again(Part::End { truncated: true }), Part::End { truncated: true }));
+        assert!(matches!(
+            again(Part::Head(Head::Boolean(true))),
+            Part::Head(Head::Boolean(true))
+        ));
+        assert!(matches!(
+            again(Part::End { truncated: true }),
+            Part::End { truncated: true }
+        ));
     }
 
     #[test]
     fn triples_are_unchanged_after_serialization() {
         for term in terms() {
-            let triple = Triple::new(BlankNode::new_unchecked("s"), NamedNode::new_unchecked("x:p"), term);
-            let Part::Batch(items) = again(Part::Batch(vec![Item::Triple(Box::new(triple.clone()))])) else {
+            let triple = Triple::new(
+                BlankNode::new_unchecked("s"),
+                NamedNode::new_unchecked("x:p"),
+                term,
+            );
+            let Part::Batch(items) =
+                again(Part::Batch(vec![Item::Triple(Box::new(triple.clone()))]))
+            else {
                 panic!("no batch")
             };
             assert!(matches!(items.as_slice(), [Item::Triple(same)] if **same == triple));
@@ -202,7 +272,9 @@ mod tests {
     #[test]
     fn errors_keep_their_kind() {
         let deadline = SparqlError::Deadline(Duration::from_millis(1500));
-        let Part::Failed(same) = again(Part::Failed(deadline.clone())) else { panic!("no error") };
+        let Part::Failed(same) = again(Part::Failed(deadline.clone())) else {
+            panic!("no error")
+        };
         assert_eq!(same.to_string(), deadline.to_string());
         assert!(
             decode(b"{\"Triples\":[[{\"L\":\"a\"},{\"I\":\"x:p\"},{\"L\":\"a\"}]]}").is_err(),

@@ -5,8 +5,8 @@
 
 use super::stream::{Cancellation, Part, Sink};
 use super::{
-    Provenance, QueryEngine, QueryRequest, Services, SparqlError, SparqlLimits, WorkerServices, catch_panic, evaluate,
-    plan, wire,
+    Provenance, QueryEngine, QueryRequest, Services, SparqlError, SparqlLimits, WorkerServices,
+    catch_panic, evaluate, plan, wire,
 };
 use lodeseek_store::{Store, StoreView};
 use lodeseek_worker::{AnswerCall, Call, Handler, Pool, Task, TaskContext, WorkerError};
@@ -33,7 +33,8 @@ struct RemoteQuery {
 
 impl RemoteQuery {
     fn request(self, services: Option<Arc<dyn Services>>) -> QueryRequest {
-        let nodes = |graphs: Vec<String>| graphs.into_iter().map(NamedNode::new_unchecked).collect();
+        let nodes =
+            |graphs: Vec<String>| graphs.into_iter().map(NamedNode::new_unchecked).collect();
         QueryRequest {
             query: self.query,
             default_graphs: nodes(self.default_graphs),
@@ -55,7 +56,12 @@ pub(super) fn evaluate_in_worker(
     cancellation: &Cancellation,
     sink: &mut Sink<'_>,
 ) -> Result<(), SparqlError> {
-    let texts = |graphs: &[NamedNode]| graphs.iter().map(|graph| graph.as_str().to_owned()).collect();
+    let texts = |graphs: &[NamedNode]| {
+        graphs
+            .iter()
+            .map(|graph| graph.as_str().to_owned())
+            .collect()
+    };
     let query = RemoteQuery {
         folder: view.folder().to_owned(),
         query: request.query.clone(),
@@ -65,11 +71,22 @@ pub(super) fn evaluate_in_worker(
         services,
         provenance: request.provenance,
     };
-    let task = serde_json::to_vec(&query).map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+    let task =
+        serde_json::to_vec(&query).map_err(|error| SparqlError::Evaluation(error.to_string()))?;
     let is_cancelled = || cancellation.is_cancelled();
-    let answer = request.services.clone().filter(|_| query.services.is_some()).map(call_handler);
+    let answer = request
+        .services
+        .clone()
+        .filter(|_| query.services.is_some())
+        .map(call_handler);
     let answer = answer.as_ref();
-    let task = Task { task: &task, input: &[], time: limits.deadline, is_cancelled: &is_cancelled, answer };
+    let task = Task {
+        task: &task,
+        input: &[],
+        time: limits.deadline,
+        is_cancelled: &is_cancelled,
+        answer,
+    };
     let mut outcome = None;
     let run = pool.run(&task, &mut |bytes| match wire::decode(&bytes) {
         Ok(Part::End { truncated }) => {
@@ -82,7 +99,9 @@ pub(super) fn evaluate_in_worker(
         }
         Ok(part) => sink.forward(part),
         Err(error) => {
-            outcome = Some(Err(SparqlError::Worker(format!("its answer cannot be read: {error}"))));
+            outcome = Some(Err(SparqlError::Worker(format!(
+                "its answer cannot be read: {error}"
+            ))));
             ControlFlow::Break(())
         }
     });
@@ -121,18 +140,26 @@ impl QueryWorker {
     /// Creates the handler of a home, whose queries have these services.
     #[must_use]
     pub fn new(home: PathBuf, services: WorkerServices) -> Self {
-        Self { home, services, opened: Mutex::new(None) }
+        Self {
+            home,
+            services,
+            opened: Mutex::new(None),
+        }
     }
 
     /// Returns the engine of a view. The latest view remains open.
     fn engine(&self, folder: &Path) -> Result<Arc<QueryEngine>, SparqlError> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, engine)) = opened.as_ref().filter(|(known, _)| known.as_path() == folder) {
+        if let Some((_, engine)) = opened
+            .as_ref()
+            .filter(|(known, _)| known.as_path() == folder)
+        {
             return Ok(Arc::clone(engine));
         }
         *opened = None; // closed before the next is opened
         let store = Store::open_view(&self.home, folder);
-        let store = store.map_err(|error| SparqlError::Worker(format!("it cannot read the store: {error}")))?;
+        let store = store
+            .map_err(|error| SparqlError::Worker(format!("it cannot read the store: {error}")))?;
         let engine = QueryEngine::new(Arc::new(store));
         *opened = Some((folder.to_owned(), Arc::clone(&engine)));
         Ok(engine)
@@ -147,8 +174,13 @@ impl QueryWorker {
     ) -> Result<(), SparqlError> {
         let engine = self.engine(&query.folder)?;
         let limits = query.limits.clone();
-        let services = query.services.as_deref().map(|settings| (self.services)(settings, context.calls())).transpose();
-        let services = services.map_err(|error| SparqlError::Worker(format!("it cannot create services: {error}")))?;
+        let services = query
+            .services
+            .as_deref()
+            .map(|settings| (self.services)(settings, context.calls()))
+            .transpose();
+        let services = services
+            .map_err(|error| SparqlError::Worker(format!("it cannot create services: {error}")))?;
         let request = query.request(services);
         let planned = plan(&engine, &request, &limits)?;
         evaluate(&engine, planned, &request, &limits, cancellation, sink)

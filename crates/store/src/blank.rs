@@ -16,13 +16,20 @@ pub(super) struct BlankNodeScope(u64);
 impl BlankNodeScope {
     pub(super) fn from_graph(graph: &NamedNode) -> Self {
         let digest = Sha256::digest(graph.as_str().as_bytes());
-        let hash = digest.iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte));
+        let hash = digest
+            .iter()
+            .take(8)
+            .fold(0, |hash, &byte| hash << 8 | u64::from(byte));
         // A label that begins with a letter is also a name in RDF/XML.
         Self(hash & (u64::MAX >> 4) | 0xa << 60)
     }
 
     fn blank(self, node: BlankNode) -> BlankNode {
-        let number: u64 = node.as_str().strip_prefix('b').and_then(|number| number.parse().ok()).unwrap_or_default();
+        let number: u64 = node
+            .as_str()
+            .strip_prefix('b')
+            .and_then(|number| number.parse().ok())
+            .unwrap_or_default();
         BlankNode::new_from_unique_id(u128::from(self.0) << 64 | u128::from(number))
     }
 

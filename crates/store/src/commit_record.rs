@@ -42,11 +42,15 @@ impl CommitRecord {
     /// # Errors
     /// [`StoreError::Damaged`] if its checksum is wrong.
     pub(super) fn read(home: &Path) -> Result<Option<Self>, StoreError> {
-        let Some(body) = graph_file::read_checked(&path(home))? else { return Ok(None) };
-        serde_json::from_slice(&body).map(Some).map_err(|error| StoreError::Damaged {
-            home: home.to_owned(),
-            reason: format!("{FILE} cannot be read: {error}"),
-        })
+        let Some(body) = graph_file::read_checked(&path(home))? else {
+            return Ok(None);
+        };
+        serde_json::from_slice(&body)
+            .map(Some)
+            .map_err(|error| StoreError::Damaged {
+                home: home.to_owned(),
+                reason: format!("{FILE} cannot be read: {error}"),
+            })
     }
 
     pub(super) fn write(&self, home: &Path) -> Result<(), StoreError> {
@@ -64,11 +68,20 @@ pub(super) struct Commit<'s> {
 impl Store {
     /// Starts a commit. The caller marks one transaction, commits it and calls [`finish_commit`](Self::finish_commit).
     pub(super) fn start_commit(&self) -> Commit<'_> {
-        Commit { last: self.last_commit.lock().unwrap_or_else(PoisonError::into_inner) }
+        Commit {
+            last: self
+                .last_commit
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        }
     }
 
     /// Adds the number of the commit to a transaction.
-    pub(super) fn mark(&self, commit: &Commit<'_>, transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
+    pub(super) fn mark(
+        &self,
+        commit: &Commit<'_>,
+        transaction: &mut Transaction<'_>,
+    ) -> Result<(), StoreError> {
         for quad in self.commit_quads()? {
             transaction.remove(&quad);
         }
@@ -95,14 +108,21 @@ impl Store {
     fn record_commit(&self, commit: u64) -> Result<(), StoreError> {
         self.flush()?;
         if self.is_on_disk() {
-            CommitRecord { commit, base: self.iris.base().to_owned() }.write(&self.home)?;
+            CommitRecord {
+                commit,
+                base: self.iris.base().to_owned(),
+            }
+            .write(&self.home)?;
         }
         Ok(())
     }
 
     /// Replaces number and record after a repair.
     pub(super) fn reset_commit(&self, commit: u64) -> Result<(), StoreError> {
-        let mut last = self.last_commit.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self
+            .last_commit
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let mut transaction = self.oxigraph.start_transaction()?;
         for quad in self.commit_quads()? {
             transaction.remove(&quad);
@@ -128,19 +148,30 @@ impl Store {
     /// # Errors
     /// [`StoreError::Damaged`] if committed changes are missing.
     pub(super) fn check_commit(&self) -> Result<u64, StoreError> {
-        let damaged = |reason: String| StoreError::Damaged { home: self.home.clone(), reason };
+        let damaged = |reason: String| StoreError::Damaged {
+            home: self.home.clone(),
+            reason,
+        };
         let stored = self.stored_commit()?;
         let Some(record) = CommitRecord::read(&self.home)? else {
             // The first commit writes the record last; homes of early versions have neither number nor record.
-            return if stored <= 1 { Ok(stored) } else { Err(damaged(format!("{FILE} is missing"))) };
+            return if stored <= 1 {
+                Ok(stored)
+            } else {
+                Err(damaged(format!("{FILE} is missing")))
+            };
         };
         if record.base != self.iris.base() {
             let (base, made) = (self.iris.base(), record.base);
-            return Err(damaged(format!("its base is {base}, but its datasets were stored with the base {made}")));
+            return Err(damaged(format!(
+                "its base is {base}, but its datasets were stored with the base {made}"
+            )));
         }
         if stored < record.commit {
             let expected = record.commit;
-            return Err(damaged(format!("the store has commit {stored} instead of {expected}: changes are missing")));
+            return Err(damaged(format!(
+                "the store has commit {stored} instead of {expected}: changes are missing"
+            )));
         }
         Ok(stored)
     }
@@ -151,7 +182,12 @@ impl Store {
 
     fn commit_quads(&self) -> Result<Vec<Quad>, StoreError> {
         let graph = self.commit_graph();
-        let quads = self.oxigraph.quads_for_pattern(None, None, None, Some(GraphNameRef::NamedNode(graph.as_ref())));
+        let quads = self.oxigraph.quads_for_pattern(
+            None,
+            None,
+            None,
+            Some(GraphNameRef::NamedNode(graph.as_ref())),
+        );
         Ok(quads.collect::<Result<_, _>>()?)
     }
 

@@ -58,7 +58,11 @@ impl StoredContent {
         match self {
             Self::InMemory(graph) => Box::new(triples_of(graph).map(Ok)),
             Self::Streamed(graph) => match GraphParts::new(&graph, PART) {
-                Ok(parts) => Box::new(StreamedTriples { graph, parts, part: Box::new(std::iter::empty()) }),
+                Ok(parts) => Box::new(StreamedTriples {
+                    graph,
+                    parts,
+                    part: Box::new(std::iter::empty()),
+                }),
                 Err(error) => Box::new(std::iter::once(Err(error))),
             },
         }
@@ -99,7 +103,10 @@ impl Store {
     /// [`MAX_COMPACT_BYTES`](lodeseek_rdf::MAX_COMPACT_BYTES). For tests of large graphs.
     #[must_use]
     pub fn with_graph_limit(self, bytes: usize) -> Self {
-        Self { content_folder: self.content_folder.clone().with_graph_limit(bytes), ..self }
+        Self {
+            content_folder: self.content_folder.clone().with_graph_limit(bytes),
+            ..self
+        }
     }
 
     /// Returns the folder of the files of dataset versions, which is the home.
@@ -113,7 +120,11 @@ impl Store {
         self.open_content_of(&entry.dataset.metadata.id, &entry.version)
     }
 
-    pub(super) fn open_content_of(&self, id: &DatasetId, version: &str) -> Result<StoredContent, StoreError> {
+    pub(super) fn open_content_of(
+        &self,
+        id: &DatasetId,
+        version: &str,
+    ) -> Result<StoredContent, StoreError> {
         match self.content_folder.try_open(version) {
             Ok(content) => Ok(content),
             Err(reason) => {
@@ -122,24 +133,39 @@ impl Store {
                 if self.is_index_only(id)? {
                     return Err(StoreError::Damaged {
                         home: self.home.clone(),
-                        reason: format!("{}: {reason}, and the store has no copy of {id}", path.display()),
+                        reason: format!(
+                            "{}: {reason}, and the store has no copy of {id}",
+                            path.display()
+                        ),
                     });
                 }
                 if self.access == Access::Write {
                     return Ok(self.restore_content(id, version)?.0);
                 }
-                Ok(StoredContent::InMemory(self.read_graph(&self.iris.graph(id, version))?))
+                Ok(StoredContent::InMemory(
+                    self.read_graph(&self.iris.graph(id, version))?,
+                ))
             }
         }
     }
 
     /// Reads the content of a dataset version from the store, and restores its graph file. Returns the content, and true if it is exactly
     /// that of the version. If it differs, a graph that exceeds memory gets a file of another version, which the next load removes.
-    pub(super) fn restore_content(&self, id: &DatasetId, version: &str) -> Result<(StoredContent, bool), StoreError> {
-        let (name, limit) = (self.iris.graph(id, version), self.content_folder.graph_limit);
+    pub(super) fn restore_content(
+        &self,
+        id: &DatasetId,
+        version: &str,
+    ) -> Result<(StoredContent, bool), StoreError> {
+        let (name, limit) = (
+            self.iris.graph(id, version),
+            self.content_folder.graph_limit,
+        );
         let scratch = self.content_folder.scratch_folder();
         let mut builder = ExternalGraphBuilder::new(scratch.clone()).with_limit(limit);
-        for quad in self.oxigraph.quads_for_pattern(None, None, None, Some(name.as_ref().into())) {
+        for quad in self
+            .oxigraph
+            .quads_for_pattern(None, None, None, Some(name.as_ref().into()))
+        {
             builder.insert_with_labels(blank::from_store(quad?).as_ref());
         }
         let graph = match builder.finish() {
@@ -167,8 +193,8 @@ impl Store {
 mod tests {
     use super::*;
     use crate::{
-        ContentPlace, ContentReader, DatasetOutcome, DumpFile, GraphCounts, LoadOptions, Loader, ReadContent,
-        StoredGraph,
+        ContentPlace, ContentReader, DatasetOutcome, DumpFile, GraphCounts, LoadOptions, Loader,
+        ReadContent, StoredGraph,
     };
     use lodeseek_catalog::{Catalog, Iris};
     use lodeseek_rdf::TripleSink;
@@ -194,35 +220,67 @@ mod tests {
         fn new(dumps: &[String; 2], limit: usize, place: ContentPlace) -> Self {
             let folder = tempfile::tempdir().expect("a folder");
             let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-            let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store").with_graph_limit(limit);
+            let store = Store::in_memory(&folder.path().join("home"), iris)
+                .expect("a store")
+                .with_graph_limit(limit);
             fs::write(folder.path().join("catalog.ttl"), CATALOG).expect("written");
             fs::write(folder.path().join("one.ttl"), &dumps[0]).expect("written");
             fs::write(folder.path().join("two.ttl"), &dumps[1]).expect("written");
             let outcome = Self::load(&store, folder.path(), place);
-            let loaded =
-                if dumps.iter().all(String::is_empty) { DatasetOutcome::MetadataOnly } else { DatasetOutcome::Loaded };
+            let loaded = if dumps.iter().all(String::is_empty) {
+                DatasetOutcome::MetadataOnly
+            } else {
+                DatasetOutcome::Loaded
+            };
             assert_eq!(outcome, loaded);
             let entry = store.entries().expect("entries").remove(0);
-            Self { folder, store, entry }
+            Self {
+                folder,
+                store,
+                entry,
+            }
         }
 
         fn load(store: &Store, folder: &Path, place: ContentPlace) -> DatasetOutcome {
             let catalog = Catalog::read(&folder.join("catalog.ttl")).expect("a catalogue");
-            let options = LoadOptions { content: Some(place), ..LoadOptions::default() };
-            Loader::new(store).with_options(options).load(catalog, &|_| ()).expect("loaded").datasets[0].outcome
+            let options = LoadOptions {
+                content: Some(place),
+                ..LoadOptions::default()
+            };
+            Loader::new(store)
+                .with_options(options)
+                .load(catalog, &|_| ())
+                .expect("loaded")
+                .datasets[0]
+                .outcome
         }
 
         fn quads(&self) -> BTreeSet<String> {
-            let graph = self.store.iris().graph(&self.entry.dataset.metadata.id, &self.entry.version);
-            let quads = self.store.oxigraph().quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
-            quads.map(|quad| quad.expect("a quad").to_string()).collect()
+            let graph = self
+                .store
+                .iris()
+                .graph(&self.entry.dataset.metadata.id, &self.entry.version);
+            let quads = self.store.oxigraph().quads_for_pattern(
+                None,
+                None,
+                None,
+                Some(graph.as_ref().into()),
+            );
+            quads
+                .map(|quad| quad.expect("a quad").to_string())
+                .collect()
         }
 
         fn triples(&self) -> Vec<String> {
             let id = self.entry.dataset.metadata.id.clone();
-            let graph = StoredGraph::Content { id, version: self.entry.version.clone() };
+            let graph = StoredGraph::Content {
+                id,
+                version: self.entry.version.clone(),
+            };
             let triples = self.store.triples(&graph).expect("opened");
-            triples.map(|triple| triple.expect("a triple").to_string()).collect()
+            triples
+                .map(|triple| triple.expect("a triple").to_string())
+                .collect()
         }
     }
 
@@ -233,10 +291,12 @@ mod tests {
                 "[a-d]".prop_map(|label| format!("_:{label}"))
             ]
         };
-        let number = proptest::sample::select(vec!["1", "01", "1.0", "1.00", "\"x\"@en", "\"x\"", "true"])
-            .prop_map(str::to_owned);
+        let number =
+            proptest::sample::select(vec!["1", "01", "1.0", "1.00", "\"x\"@en", "\"x\"", "true"])
+                .prop_map(str::to_owned);
         let object = prop_oneof![term(), number];
-        let line = (term(), "[p-r]", object).prop_map(|(s, p, o)| format!("{s} <http://e.org/{p}> {o} .\n"));
+        let line = (term(), "[p-r]", object)
+            .prop_map(|(s, p, o)| format!("{s} <http://e.org/{p}> {o} .\n"));
         proptest::collection::vec(line, 1..40).prop_map(|lines| lines.concat())
     }
 
@@ -266,31 +326,55 @@ mod tests {
     struct WithoutWorkers;
 
     impl ContentReader for WithoutWorkers {
-        fn read_file(&self, _: &DumpFile, _: &Path, _: &mut dyn TripleSink) -> io::Result<Vec<FileReport>> {
+        fn read_file(
+            &self,
+            _: &DumpFile,
+            _: &Path,
+            _: &mut dyn TripleSink,
+        ) -> io::Result<Vec<FileReport>> {
             Err(io::Error::other("cannot start a worker process"))
         }
     }
 
     #[test]
     fn errors_of_a_load_name_their_cause() {
-        let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), String::new()];
+        let dumps = [
+            "<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(),
+            String::new(),
+        ];
         let Loaded { folder, store, .. } = Loaded::new(&dumps, 5, ContentPlace::Store);
         let load = |options: LoadOptions| {
             let catalog = Catalog::read(&folder.path().join("catalog.ttl")).expect("a catalogue");
-            Loader::new(&store).with_options(options).load(catalog, &|_| ()).expect_err("it fails").to_string()
+            Loader::new(&store)
+                .with_options(options)
+                .load(catalog, &|_| ())
+                .expect_err("it fails")
+                .to_string()
         };
-        let error = load(LoadOptions { reader: Arc::new(WithoutWorkers), ..LoadOptions::default() });
-        assert_eq!(error, "cannot read the files of datasets: cannot start a worker process");
+        let error = load(LoadOptions {
+            reader: Arc::new(WithoutWorkers),
+            ..LoadOptions::default()
+        });
+        assert_eq!(
+            error,
+            "cannot read the files of datasets: cannot start a worker process"
+        );
         let scratch = store.home().join("scratch");
         fs::remove_dir_all(&scratch).expect("removed");
         fs::write(&scratch, "a file in place of the folder").expect("written");
         let error = load(LoadOptions::default());
-        assert!(error.starts_with(scratch.to_str().expect("UTF-8")), "{error}");
+        assert!(
+            error.starts_with(scratch.to_str().expect("UTF-8")),
+            "{error}"
+        );
     }
 
     #[test]
     fn index_only_content_is_in_files_alone() {
-        let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), "# no triples\n".to_owned()];
+        let dumps = [
+            "<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(),
+            "# no triples\n".to_owned(),
+        ];
         for limit in [5, usize::MAX / 2] {
             let loaded = Loaded::new(&dumps, limit, ContentPlace::IndexOnly);
             let id = &loaded.entry.dataset.metadata.id;
@@ -301,13 +385,27 @@ mod tests {
             let load = |place| Loaded::load(&loaded.store, loaded.folder.path(), place);
             assert_eq!(load(ContentPlace::IndexOnly), DatasetOutcome::Unchanged);
             assert_eq!(load(ContentPlace::Store), DatasetOutcome::Replaced);
-            assert_eq!((loaded.quads().len(), loaded.store.is_index_only(id).expect("read")), (3, false));
+            assert_eq!(
+                (
+                    loaded.quads().len(),
+                    loaded.store.is_index_only(id).expect("read")
+                ),
+                (3, false)
+            );
             assert_eq!(load(ContentPlace::IndexOnly), DatasetOutcome::Replaced);
-            assert_eq!((loaded.quads().len(), loaded.triples().len()), (0, 3), "the store's copy is cleared");
+            assert_eq!(
+                (loaded.quads().len(), loaded.triples().len()),
+                (0, 3),
+                "the store's copy is cleared"
+            );
             // A damaged graph file has no copy.
             let path = graph_file::path(loaded.store.home(), &loaded.entry.version);
             fs::write(&path, "damaged").expect("written");
-            let error = loaded.store.open_content(&loaded.entry).expect_err("damaged").to_string();
+            let error = loaded
+                .store
+                .open_content(&loaded.entry)
+                .expect_err("damaged")
+                .to_string();
             assert!(error.contains("the store has no copy of d"), "{error}");
         }
     }
@@ -315,44 +413,89 @@ mod tests {
     #[test]
     fn a_damaged_file_of_a_large_graph_is_restored_from_the_store() {
         let none = "# no triples\n".to_owned();
-        let exact = ["<http://e.org/a> <http://e.org/p> 1, \"x\", _:b .".to_owned(), none.clone()];
-        let Loaded { folder: _folder, store, entry } = Loaded::new(&exact, 5, ContentPlace::Store);
+        let exact = [
+            "<http://e.org/a> <http://e.org/p> 1, \"x\", _:b .".to_owned(),
+            none.clone(),
+        ];
+        let Loaded {
+            folder: _folder,
+            store,
+            entry,
+        } = Loaded::new(&exact, 5, ContentPlace::Store);
         let path = graph_file::path(store.home(), &entry.version);
         let bytes = fs::read(&path).expect("read");
         fs::write(&path, "damaged").expect("written");
         let content = store.open_content(&entry).expect("restored");
-        assert!(matches!(content, StoredContent::Streamed(_)) && content.len() == 3, "{content:?}");
+        assert!(
+            matches!(content, StoredContent::Streamed(_)) && content.len() == 3,
+            "{content:?}"
+        );
         assert_eq!(fs::read(&path).expect("read"), bytes);
         fs::remove_file(&path).expect("removed");
         assert_eq!(store.restore_files(&entry).expect("restored"), None);
         assert_eq!(fs::read(&path).expect("read"), bytes);
         // The store has the value of a number, and not its lexical form.
-        let other = ["<http://e.org/a> <http://e.org/p> 01, \"x\", _:b .".to_owned(), none];
-        let Loaded { folder: _folder, store, entry } = Loaded::new(&other, 5, ContentPlace::Store);
+        let other = [
+            "<http://e.org/a> <http://e.org/p> 01, \"x\", _:b .".to_owned(),
+            none,
+        ];
+        let Loaded {
+            folder: _folder,
+            store,
+            entry,
+        } = Loaded::new(&other, 5, ContentPlace::Store);
         let path = graph_file::path(store.home(), &entry.version);
         fs::write(&path, "damaged").expect("written");
         let content = store.open_content(&entry).expect("read");
-        assert!(matches!(content, StoredContent::Streamed(_)) && content.len() == 3, "{content:?}");
-        let lost = store.restore_files(&entry).expect("read").expect("a lost part");
-        assert_eq!((lost.lost, path.exists()), (crate::Lost::LexicalForms, false));
+        assert!(
+            matches!(content, StoredContent::Streamed(_)) && content.len() == 3,
+            "{content:?}"
+        );
+        let lost = store
+            .restore_files(&entry)
+            .expect("read")
+            .expect("a lost part");
+        assert_eq!(
+            (lost.lost, path.exists()),
+            (crate::Lost::LexicalForms, false)
+        );
         store.clear_replaced(&|_, _| ()).expect("cleared");
         let mut files = fs::read_dir(store.home().join("graphs")).expect("read");
         let is_graph = |path: &Path| path.extension().is_some_and(|suffix| suffix == "graph");
-        assert!(!files.any(|file| is_graph(&file.expect("read").path())), "the file of the other version remains");
+        assert!(
+            !files.any(|file| is_graph(&file.expect("read").path())),
+            "the file of the other version remains"
+        );
     }
 
     #[test]
     fn content_that_exceeds_memory_is_rejected_without_a_sample() {
-        let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), "# no triples\n".to_owned()];
+        let dumps = [
+            "<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(),
+            "# no triples\n".to_owned(),
+        ];
         let loaded = Loaded::new(&dumps, 5, ContentPlace::Store);
-        let error = loaded.store.content(&loaded.entry).expect_err("too large").to_string();
-        assert!(error.contains("the content of d exceeds the memory limit"), "{error}");
+        let error = loaded
+            .store
+            .content(&loaded.entry)
+            .expect_err("too large")
+            .to_string();
+        assert!(
+            error.contains("the content of d exceeds the memory limit"),
+            "{error}"
+        );
         let (home, version) = (loaded.store.home(), &loaded.entry.version);
         assert!(crate::read_content_within(home, version, 5).is_err());
         let content = crate::read_content_within(home, version, 1000).expect("read");
-        let ReadContent::Complete(graph) = content else { panic!("{content:?}") };
+        let ReadContent::Complete(graph) = content else {
+            panic!("{content:?}")
+        };
         assert_eq!(graph.len(), 3);
-        loaded.store.content_folder().write_sample(version, &graph).expect("written");
+        loaded
+            .store
+            .content_folder()
+            .write_sample(version, &graph)
+            .expect("written");
         let content = crate::read_content_within(home, version, 5).expect("a sample");
         assert!(matches!(content, ReadContent::Sample(_)));
     }

@@ -28,7 +28,9 @@ impl Store {
     /// Returns the number of statements in the files of a dataset that could not be read.
     pub(super) fn skipped_statements(&self, id: &DatasetId) -> Result<u64, StoreError> {
         let triples = self.subject_triples(&self.iris.catalog(), &self.iris.dataset(id))?;
-        let skipped = triples.into_iter().find(|triple| triple.predicate.as_str() == lodeseek::SKIPPED_STATEMENTS);
+        let skipped = triples
+            .into_iter()
+            .find(|triple| triple.predicate.as_str() == lodeseek::SKIPPED_STATEMENTS);
         Ok(match skipped.map(|triple| triple.object) {
             Some(Term::Literal(count)) => count.value().parse().unwrap_or(0),
             _ => 0,
@@ -43,16 +45,27 @@ impl Store {
     /// Returns the mark of an index-only dataset in the catalogue graph.
     pub(super) fn index_only_quad(&self, id: &DatasetId) -> Quad {
         let index_only = NamedNode::new_unchecked(lodeseek::IS_INDEX_ONLY);
-        Quad::new(self.iris.dataset(id), index_only, Literal::from(true), self.iris.catalog())
+        Quad::new(
+            self.iris.dataset(id),
+            index_only,
+            Literal::from(true),
+            self.iris.catalog(),
+        )
     }
 
     /// Returns the datasets for which [`Self::is_index_only`] is true.
     pub fn index_only(&self) -> Result<BTreeSet<DatasetId>, StoreError> {
-        let (catalog, property) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::IS_INDEX_ONLY));
+        let (catalog, property) = (
+            self.iris.catalog(),
+            NamedNodeRef::new_unchecked(lodeseek::IS_INDEX_ONLY),
+        );
         let yes = Term::from(Literal::from(true));
         let mut ids = BTreeSet::new();
         let catalog = Some(catalog.as_ref().into());
-        for quad in self.oxigraph.quads_for_pattern(None, Some(property), Some(yes.as_ref()), catalog) {
+        for quad in
+            self.oxigraph
+                .quads_for_pattern(None, Some(property), Some(yes.as_ref()), catalog)
+        {
             if let NamedOrBlankNode::NamedNode(node) = quad?.subject {
                 ids.extend(self.iris.dataset_id(node.as_str()));
             }

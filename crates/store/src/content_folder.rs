@@ -6,9 +6,14 @@
 //! ```
 
 use super::intake::{ContentReader, DatasetContent, SourceFile, read_into};
-use super::{GraphCounts, StoreError, StoredContent, counts, fingerprint, graph_file, repair, sample};
+use super::{
+    GraphCounts, StoreError, StoredContent, counts, fingerprint, graph_file, repair, sample,
+};
 use lodeseek_rdf::dump::{FileReport, Limits};
-use lodeseek_rdf::{BuiltGraph, ExternalGraphBuilder, MAX_COMPACT_BYTES, SortedRuns, TripleGraph, TripleGraphBuilder};
+use lodeseek_rdf::{
+    BuiltGraph, ExternalGraphBuilder, MAX_COMPACT_BYTES, SortedRuns, TripleGraph,
+    TripleGraphBuilder,
+};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,14 +34,20 @@ impl ContentFolder {
     /// A folder at a path, which [`Self::create`] creates.
     #[must_use]
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), graph_limit: MAX_COMPACT_BYTES }
+        Self {
+            path: path.to_owned(),
+            graph_limit: MAX_COMPACT_BYTES,
+        }
     }
 
     /// Sets the size of the compact form in bytes above which a graph is not held in memory. Default: [`MAX_COMPACT_BYTES`]. For
     /// tests of large graphs.
     #[must_use]
     pub fn with_graph_limit(self, bytes: usize) -> Self {
-        Self { graph_limit: bytes, ..self }
+        Self {
+            graph_limit: bytes,
+            ..self
+        }
     }
 
     /// Creates the folder, if it is missing.
@@ -58,7 +69,9 @@ impl ContentFolder {
     #[must_use]
     pub fn scratch_folder(&self) -> PathBuf {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        self.path.join(SCRATCH).join(NEXT.fetch_add(1, Ordering::Relaxed).to_string())
+        self.path
+            .join(SCRATCH)
+            .join(NEXT.fetch_add(1, Ordering::Relaxed).to_string())
     }
 
     /// Removes the temporary files that a killed process left.
@@ -131,7 +144,12 @@ impl ContentFolder {
         let version = graph_file::write(&self.path, &graph)?;
         GraphCounts::write_if_missing(&self.path, &version, &graph)?;
         fingerprint::write_if_missing(&self.path, &version, &graph)?;
-        Ok(DatasetContent { version, content: StoredContent::InMemory(graph), files, lacks_content })
+        Ok(DatasetContent {
+            version,
+            content: StoredContent::InMemory(graph),
+            files,
+            lacks_content,
+        })
     }
 
     /// Writes the file and counts of a graph from sorted runs. If it exceeds memory, it gets no fingerprint.
@@ -155,7 +173,12 @@ impl ContentFolder {
                 fingerprint::write_none_if_missing(&self.path, &version)?;
             }
         }
-        Ok(DatasetContent { version, content, files, lacks_content })
+        Ok(DatasetContent {
+            version,
+            content,
+            files,
+            lacks_content,
+        })
     }
 
     /// Counts content, in memory or streamed.
@@ -175,7 +198,13 @@ fn without_content(files: Vec<FileReport>, limit: usize) -> Vec<FileReport> {
     let reason = format!(
         "content with triple terms of RDF 1.2 beyond {limit} bytes is not supported; split the dataset into smaller ones"
     );
-    let report = |file: FileReport| if file.triples > 0 { FileReport::unreadable(&file.file, &reason) } else { file };
+    let report = |file: FileReport| {
+        if file.triples > 0 {
+            FileReport::unreadable(&file.file, &reason)
+        } else {
+            file
+        }
+    };
     files.into_iter().map(report).collect()
 }
 

@@ -10,8 +10,8 @@ use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{ExternalSorter, LiteralKind, StreamedGraph, TermId, TermRef, TripleGraph};
 use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, Term, Triple};
 use oxsdatatypes::{
-    Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, GDay, GMonth, GMonthDay, GYear,
-    GYearMonth, Integer, Time, YearMonthDuration,
+    Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, GDay, GMonth,
+    GMonthDay, GYear, GYearMonth, Integer, Time, YearMonthDuration,
 };
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -93,13 +93,19 @@ impl SerializedTerm {
             Self::Iri(iri) => NamedNode::new_unchecked(iri).into(),
             Self::Blank(label) => BlankNode::new_unchecked(label).into(),
             Self::Plain(lexical) => Literal::new_simple_literal(lexical).into(),
-            Self::Language(lexical, tag) => Literal::new_language_tagged_literal_unchecked(lexical, tag).into(),
-            Self::Typed(lexical, iri) => Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri)).into(),
+            Self::Language(lexical, tag) => {
+                Literal::new_language_tagged_literal_unchecked(lexical, tag).into()
+            }
+            Self::Typed(lexical, iri) => {
+                Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri)).into()
+            }
             Self::LeftToRight(lexical, tag) => directional(lexical, tag, BaseDirection::Ltr).into(),
             Self::RightToLeft(lexical, tag) => directional(lexical, tag, BaseDirection::Rtl).into(),
             Self::Triple(parts) => {
                 let [subject, predicate, object] = parts.as_ref();
-                Triple::from_terms(subject.to_term()?, predicate.to_term()?, object.to_term()?).ok()?.into()
+                Triple::from_terms(subject.to_term()?, predicate.to_term()?, object.to_term()?)
+                    .ok()?
+                    .into()
             }
         })
     }
@@ -122,14 +128,22 @@ impl GraphCounts {
     pub fn from_graph(graph: &TripleGraph) -> Self {
         let same = equal_values(graph);
         let stored = |id: TermId| same.get(&id.0).copied().unwrap_or(id.0);
-        let row = |triple: &lodeseek_rdf::Triple| [triple.subject.0, triple.predicate.0, stored(triple.object)];
+        let row = |triple: &lodeseek_rdf::Triple| {
+            [triple.subject.0, triple.predicate.0, stored(triple.object)]
+        };
         let rows = graph.triples().iter().map(row).collect();
-        Self::from_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| in_store(graph, TermId(id)))
+        Self::from_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| {
+            in_store(graph, TermId(id))
+        })
     }
 
     /// Counts triples (subject, predicate, object) of term ids, in any order. Repeated triples count once. `kind` is the id of
     /// `rdf:type`.
-    pub fn from_rows(mut rows: Vec<[u32; 3]>, kind: Option<u32>, term: impl Fn(u32) -> Term) -> Self {
+    pub fn from_rows(
+        mut rows: Vec<[u32; 3]>,
+        kind: Option<u32>,
+        term: impl Fn(u32) -> Term,
+    ) -> Self {
         rows.sort_unstable();
         rows.dedup();
         let mut properties: FxHashMap<u32, UsageCounts> = FxHashMap::default();
@@ -153,7 +167,11 @@ impl GraphCounts {
         objects.sort_unstable();
         objects.dedup();
         Self {
-            all: UsageCounts { triples: rows.len() as u64, subjects, objects: objects.len() as u64 },
+            all: UsageCounts {
+                triples: rows.len() as u64,
+                subjects,
+                objects: objects.len() as u64,
+            },
             properties: named(properties, &term),
             classes: named(classes, &term),
         }
@@ -169,7 +187,10 @@ impl GraphCounts {
     /// If the graph cannot be read, or a temporary file cannot be written.
     pub fn from_stream(graph: &StreamedGraph, folder: &Path) -> io::Result<Self> {
         let same = equal_values_in_stream(graph, folder)?;
-        let stored = |id: u32| same.binary_search_by_key(&id, |pair| pair.0).map_or(id, |place| same[place].1);
+        let stored = |id: u32| {
+            same.binary_search_by_key(&id, |pair| pair.0)
+                .map_or(id, |place| same[place].1)
+        };
         let kind = graph.iri(rdf::TYPE)?;
         let mut properties: FxHashMap<u32, UsageCounts> = FxHashMap::default();
         let mut classes: FxHashMap<u32, u64> = FxHashMap::default();
@@ -183,8 +204,9 @@ impl GraphCounts {
             let first = first?;
             objects.clear();
             objects.push(stored(first.object.0));
-            let is_same =
-                |next: &lodeseek_rdf::Triple| (next.subject, next.predicate) == (first.subject, first.predicate);
+            let is_same = |next: &lodeseek_rdf::Triple| {
+                (next.subject, next.predicate) == (first.subject, first.predicate)
+            };
             while let Some(next) = triples.next_if(|next| next.as_ref().is_ok_and(is_same)) {
                 objects.push(stored(next?.object.0));
             }
@@ -207,14 +229,25 @@ impl GraphCounts {
             properties.entry((pair? >> 32) as u32).or_default().objects += 1;
         }
         all.triples = properties.values().map(|uses| uses.triples).sum();
-        all.objects = is_object.iter().map(|bits| u64::from(bits.count_ones())).sum();
+        all.objects = is_object
+            .iter()
+            .map(|bits| u64::from(bits.count_ones()))
+            .sum();
         let terms = terms_in_store(graph, properties.keys().chain(classes.keys()))?;
         let term = |id: u32| terms[&id].clone();
-        Ok(Self { all, properties: named(properties, term), classes: named(classes, term) })
+        Ok(Self {
+            all,
+            properties: named(properties, term),
+            classes: named(classes, term),
+        })
     }
 
     /// Writes the counts of a version if their file is missing or damaged.
-    pub fn write_if_missing(home: &Path, version: &str, graph: &TripleGraph) -> Result<(), StoreError> {
+    pub fn write_if_missing(
+        home: &Path,
+        version: &str,
+        graph: &TripleGraph,
+    ) -> Result<(), StoreError> {
         match Self::read(home, version) {
             Some(_) => Ok(()),
             None => Self::from_graph(graph).write(home, version),
@@ -245,7 +278,10 @@ pub fn is_counts(path: &Path) -> bool {
 }
 
 fn named<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(SerializedTerm, C)> {
-    let mut counts: Vec<(SerializedTerm, C)> = counts.into_iter().map(|(id, count)| (term(id).into(), count)).collect();
+    let mut counts: Vec<(SerializedTerm, C)> = counts
+        .into_iter()
+        .map(|(id, count)| (term(id).into(), count))
+        .collect();
     counts.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     counts
 }
@@ -255,8 +291,16 @@ fn named<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(Seria
 fn equal_values(graph: &TripleGraph) -> FxHashMap<u32, u32> {
     let (mut first, mut same) = (FxHashMap::default(), FxHashMap::<u32, u32>::default());
     for id in graph.literals() {
-        let TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } = graph.term(id) else { continue };
-        let Some(value) = value(lexical, datatype) else { continue };
+        let TermRef::Literal {
+            lexical,
+            kind: LiteralKind::Datatype(datatype),
+        } = graph.term(id)
+        else {
+            continue;
+        };
+        let Some(value) = value(lexical, datatype) else {
+            continue;
+        };
         match first.entry(value) {
             Entry::Vacant(place) => {
                 place.insert(id.0);
@@ -268,8 +312,13 @@ fn equal_values(graph: &TripleGraph) -> FxHashMap<u32, u32> {
     }
     let mut triple_terms = FxHashMap::default();
     for id in graph.triple_terms() {
-        let TermRef::Triple(mut triple) = graph.term(id) else { continue };
-        triple.object.0 = same.get(&triple.object.0).copied().unwrap_or(triple.object.0);
+        let TermRef::Triple(mut triple) = graph.term(id) else {
+            continue;
+        };
+        triple.object.0 = same
+            .get(&triple.object.0)
+            .copied()
+            .unwrap_or(triple.object.0);
         let known = *triple_terms.entry(triple).or_insert(id.0);
         if known != id.0 {
             same.insert(id.0, known);
@@ -284,11 +333,17 @@ fn equal_values_in_stream(graph: &StreamedGraph, folder: &Path) -> io::Result<Ve
     let mut sorter = ExternalSorter::new(folder.to_owned());
     let mut terms = graph.terms()?;
     while let Some((id, term)) = terms.next_term()? {
-        if let TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } = term
+        if let TermRef::Literal {
+            lexical,
+            kind: LiteralKind::Datatype(datatype),
+        } = term
             && let Some(value) = value(lexical, datatype)
         {
             let digest = Sha256::digest(format!("{} {}", value.0, value.1));
-            let hash = digest.iter().take(8).fold(0, |hash, byte| hash << 8 | u128::from(*byte));
+            let hash = digest
+                .iter()
+                .take(8)
+                .fold(0, |hash, byte| hash << 8 | u128::from(*byte));
             sorter.push(hash << 64 | u128::from(id.0))?;
         }
     }
@@ -307,7 +362,10 @@ fn equal_values_in_stream(graph: &StreamedGraph, folder: &Path) -> io::Result<Ve
 }
 
 /// Returns some terms of a streamed graph in the form that the store returns.
-fn terms_in_store<'i>(graph: &StreamedGraph, ids: impl Iterator<Item = &'i u32>) -> io::Result<FxHashMap<u32, Term>> {
+fn terms_in_store<'i>(
+    graph: &StreamedGraph,
+    ids: impl Iterator<Item = &'i u32>,
+) -> io::Result<FxHashMap<u32, Term>> {
     let ids: BTreeSet<TermId> = ids.map(|id| TermId(*id)).collect();
     let ids: Vec<TermId> = ids.into_iter().collect();
     let selected = graph.select_terms(&ids)?;
@@ -325,12 +383,15 @@ fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
         "boolean" => canonical::<Boolean>(lexical),
         "float" => canonical::<Float>(lexical),
         "double" => canonical::<Double>(lexical),
-        "integer" | "byte" | "short" | "int" | "long" | "unsignedByte" | "unsignedShort" | "unsignedInt"
-        | "unsignedLong" | "positiveInteger" | "negativeInteger" | "nonPositiveInteger" | "nonNegativeInteger" => {
+        "integer" | "byte" | "short" | "int" | "long" | "unsignedByte" | "unsignedShort"
+        | "unsignedInt" | "unsignedLong" | "positiveInteger" | "negativeInteger"
+        | "nonPositiveInteger" | "nonNegativeInteger" => {
             return canonical::<Integer>(lexical).map(|form| ("integer", form));
         }
         "decimal" => canonical::<Decimal>(lexical),
-        "dateTime" | "dateTimeStamp" => return canonical::<DateTime>(lexical).map(|form| ("dateTime", form)),
+        "dateTime" | "dateTimeStamp" => {
+            return canonical::<DateTime>(lexical).map(|form| ("dateTime", form));
+        }
         "time" => canonical::<Time>(lexical),
         "date" => canonical::<Date>(lexical),
         "gYearMonth" => canonical::<GYearMonth>(lexical),
@@ -349,17 +410,24 @@ fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
 /// Returns a literal in the form that the store returns. `None` if the store does not change it.
 pub(super) fn stored_literal(lexical: &str, datatype: &str) -> Option<Literal> {
     let (name, form) = value(lexical, datatype)?;
-    Some(Literal::new_typed_literal(form, NamedNode::new_unchecked(format!("{XSD}{name}"))))
+    Some(Literal::new_typed_literal(
+        form,
+        NamedNode::new_unchecked(format!("{XSD}{name}")),
+    ))
 }
 
 /// Returns a term in the form that the store returns.
 fn in_store(graph: &TripleGraph, id: TermId) -> Term {
     match graph.term(id) {
-        TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } => {
-            stored_literal(lexical, datatype).map_or_else(|| graph.to_term(id), Term::from)
-        }
+        TermRef::Literal {
+            lexical,
+            kind: LiteralKind::Datatype(datatype),
+        } => stored_literal(lexical, datatype).map_or_else(|| graph.to_term(id), Term::from),
         TermRef::Triple(triple) => {
-            let stored = Triple { object: in_store(graph, triple.object), ..graph.to_triple(triple) };
+            let stored = Triple {
+                object: in_store(graph, triple.object),
+                ..graph.to_triple(triple)
+            };
             stored.into()
         }
         _ => graph.to_term(id),
@@ -480,8 +548,10 @@ mod tests {
     fn damaged_counts_are_not_used() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("graphs")).expect("made");
-        let counts =
-            GraphCounts { classes: vec![(SerializedTerm::Iri("ex:C".to_owned()), 7)], ..GraphCounts::default() };
+        let counts = GraphCounts {
+            classes: vec![(SerializedTerm::Iri("ex:C".to_owned()), 7)],
+            ..GraphCounts::default()
+        };
         counts.write(folder.path(), "v").expect("written");
         assert_eq!(GraphCounts::read(folder.path(), "v"), Some(counts));
         let path = path(folder.path(), "v");

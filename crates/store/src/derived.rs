@@ -26,8 +26,13 @@ impl Store {
 
     /// Returns true if a dataset has triples in a graph of derived data.
     pub fn has_derived(&self, graph: &NamedNode, id: &DatasetId) -> Result<bool, StoreError> {
-        let (graph, dataset) = (GraphNameRef::NamedNode(graph.as_ref()), self.iris.dataset(id));
-        let mut quads = self.oxigraph.quads_for_pattern(Some(dataset.as_ref().into()), None, None, Some(graph));
+        let (graph, dataset) = (
+            GraphNameRef::NamedNode(graph.as_ref()),
+            self.iris.dataset(id),
+        );
+        let mut quads =
+            self.oxigraph
+                .quads_for_pattern(Some(dataset.as_ref().into()), None, None, Some(graph));
         Ok(quads.next().transpose()?.is_some())
     }
 
@@ -49,7 +54,11 @@ impl Store {
         for (graph, datasets) in new {
             changes.push(self.change_of_derived(graph, datasets)?);
         }
-        let is_small = changes.iter().map(|change| change.added.len()).sum::<usize>() <= MAX_TRANSACTION_TRIPLES;
+        let is_small = changes
+            .iter()
+            .map(|change| change.added.len())
+            .sum::<usize>()
+            <= MAX_TRANSACTION_TRIPLES;
         for change in &mut changes {
             for triple in &change.removed {
                 transaction.remove(triple.as_ref().in_graph(&change.graph));
@@ -62,9 +71,12 @@ impl Store {
                 change.added.append(&mut change.kept);
             }
         }
-        let quads = changes
-            .into_iter()
-            .flat_map(|change| change.added.into_iter().map(move |triple| triple.in_graph(change.graph.clone())));
+        let quads = changes.into_iter().flat_map(|change| {
+            change
+                .added
+                .into_iter()
+                .map(move |triple| triple.in_graph(change.graph.clone()))
+        });
         if is_small {
             for quad in quads {
                 transaction.insert(&quad);
@@ -73,24 +85,41 @@ impl Store {
             return self.finish_commit(commit);
         }
         transaction.commit()?;
-        let mut loader =
-            self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(BULK_MEGABYTES);
+        let mut loader = self
+            .oxigraph
+            .bulk_loader()
+            .with_num_threads(1)
+            .with_max_memory_size_in_megabytes(BULK_MEGABYTES);
         loader.load_quads(quads)?;
         loader.commit()?;
         self.finish_commit(commit)
     }
 
     /// Compares new triples of datasets in a graph with the stored ones.
-    fn change_of_derived(&self, graph: NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<Change, StoreError> {
+    fn change_of_derived(
+        &self,
+        graph: NamedNode,
+        new: Vec<(DatasetId, Vec<Triple>)>,
+    ) -> Result<Change, StoreError> {
         let (mut removed, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for (id, triples) in new {
             let mut old: FxHashSet<Triple> = self.derived(&graph, &id)?.into_iter().collect();
             for triple in triples {
-                if old.remove(&triple) { &mut kept } else { &mut added }.push(triple);
+                if old.remove(&triple) {
+                    &mut kept
+                } else {
+                    &mut added
+                }
+                .push(triple);
             }
             removed.extend(old);
         }
-        Ok(Change { graph, removed, added, kept })
+        Ok(Change {
+            graph,
+            removed,
+            added,
+            kept,
+        })
     }
 }
 
@@ -109,21 +138,48 @@ mod tests {
         let ids = ["a", "b"].map(|id| DatasetId::new(id).expect("an id"));
         let property = NamedNode::new_unchecked("http://e.org/p");
         let triples = |id: &DatasetId, values: Range<i64>| -> Vec<Triple> {
-            values.map(|value| Triple::new(store.iris().dataset(id), property.clone(), Literal::from(value))).collect()
+            values
+                .map(|value| {
+                    Triple::new(
+                        store.iris().dataset(id),
+                        property.clone(),
+                        Literal::from(value),
+                    )
+                })
+                .collect()
         };
         let graphs = [store.iris().profiles(), store.iris().snippets()];
         let other = vec![(ids[1].clone(), triples(&ids[1], 0..3))];
-        store.replace_derived([(graphs[0].clone(), other)]).expect("written");
+        store
+            .replace_derived([(graphs[0].clone(), other)])
+            .expect("written");
         let limit = MAX_TRANSACTION_TRIPLES as i64;
         // New triples: few; in each graph below the limit, and above it in both; few beside many removed; none.
         for values in [0..10, 5..limit - 5, limit - 10..limit, 0..0] {
-            let new = graphs.clone().map(|graph| (graph, vec![(ids[0].clone(), triples(&ids[0], values.clone()))]));
+            let new = graphs.clone().map(|graph| {
+                (
+                    graph,
+                    vec![(ids[0].clone(), triples(&ids[0], values.clone()))],
+                )
+            });
             store.replace_derived(new).expect("replaced");
             for graph in &graphs {
-                let found: HashSet<Triple> = store.derived(graph, &ids[0]).expect("read").into_iter().collect();
-                assert_eq!(found, triples(&ids[0], values.clone()).into_iter().collect(), "{values:?} in {graph}");
+                let found: HashSet<Triple> = store
+                    .derived(graph, &ids[0])
+                    .expect("read")
+                    .into_iter()
+                    .collect();
+                assert_eq!(
+                    found,
+                    triples(&ids[0], values.clone()).into_iter().collect(),
+                    "{values:?} in {graph}"
+                );
             }
         }
-        assert_eq!(store.derived(&graphs[0], &ids[1]).expect("read").len(), 3, "another dataset keeps its triples");
+        assert_eq!(
+            store.derived(&graphs[0], &ids[1]).expect("read").len(),
+            3,
+            "another dataset keeps its triples"
+        );
     }
 }

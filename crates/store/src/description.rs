@@ -38,7 +38,9 @@ impl Store {
     /// Returns a dataset's description as a graph.
     pub fn description_graph(&self, id: &DatasetId) -> Result<TripleGraph, StoreError> {
         let mut builder = TripleGraphBuilder::new();
-        self.description(id)?.iter().for_each(|triple| builder.insert(triple.as_ref()));
+        self.description(id)?
+            .iter()
+            .for_each(|triple| builder.insert(triple.as_ref()));
         Ok(builder.finish())
     }
 
@@ -70,10 +72,17 @@ impl Store {
     }
 
     /// Returns true if the store contains exactly this description of a dataset.
-    pub(super) fn is_described(&self, id: &DatasetId, description: &[Triple]) -> Result<bool, StoreError> {
+    pub(super) fn is_described(
+        &self,
+        id: &DatasetId,
+        description: &[Triple],
+    ) -> Result<bool, StoreError> {
         let catalog = NamedOrBlankNode::from(self.iris.catalog());
         // The catalogue lists the dataset: this is no statement about it.
-        let new: HashSet<&Triple> = description.iter().filter(|triple| triple.subject != catalog).collect();
+        let new: HashSet<&Triple> = description
+            .iter()
+            .filter(|triple| triple.subject != catalog)
+            .collect();
         let present = self.description(id)?;
         let present: HashSet<&Triple> = present.iter().collect();
         Ok(self.has_separate_statements && present == new)
@@ -98,10 +107,20 @@ impl Store {
         transaction.insert(&Quad::new(catalog.clone(), kind, class, catalog.clone()));
         transaction.insert(&statements::mark(&self.iris));
         let mut change = StatementChange::new(self, new.iter().map(|description| &description.id));
-        for Description { id, version, triples, origin } in new {
+        for Description {
+            id,
+            version,
+            triples,
+            origin,
+        } in new
+        {
             if let Some(origin) = origin {
-                self.origin_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
-                self.origin_quad(id, origin).iter().for_each(|quad| transaction.insert(quad));
+                self.origin_quads(id)?
+                    .iter()
+                    .for_each(|quad| transaction.remove(quad));
+                self.origin_quad(id, origin)
+                    .iter()
+                    .for_each(|quad| transaction.insert(quad));
             }
             for triple in self.own_triples(id)? {
                 transaction.remove(&triple.in_graph(catalog.clone()));
@@ -142,5 +161,7 @@ impl Store {
 }
 
 pub(super) fn is_part(node: &NamedNode, of: &NamedNode) -> bool {
-    node.as_str().strip_prefix(of.as_str()).is_some_and(|rest| rest.starts_with('#'))
+    node.as_str()
+        .strip_prefix(of.as_str())
+        .is_some_and(|rest| rest.starts_with('#'))
 }

@@ -39,12 +39,20 @@ impl Store {
                 line
             }
         };
-        Ok(if line == NONE { Fingerprint::Labelled(version.clone()) } else { Fingerprint::Canonical(line) })
+        Ok(if line == NONE {
+            Fingerprint::Labelled(version.clone())
+        } else {
+            Fingerprint::Canonical(line)
+        })
     }
 }
 
 /// Computes and writes the fingerprint of a version if its file is missing or damaged.
-pub(super) fn write_if_missing(home: &Path, version: &str, graph: &TripleGraph) -> Result<(), StoreError> {
+pub(super) fn write_if_missing(
+    home: &Path,
+    version: &str,
+    graph: &TripleGraph,
+) -> Result<(), StoreError> {
     match read(home, version) {
         Some(_) => Ok(()),
         None => write(home, version, &compute(version, graph)),
@@ -71,7 +79,10 @@ pub(super) fn path(home: &Path, version: &str) -> PathBuf {
 }
 
 fn write(home: &Path, version: &str, line: &str) -> Result<(), StoreError> {
-    graph_file::write_without_sync(&path(home, version), &graph_file::with_checksum(line.as_bytes()))
+    graph_file::write_without_sync(
+        &path(home, version),
+        &graph_file::with_checksum(line.as_bytes()),
+    )
 }
 
 /// Reads the stored fingerprint of a version; `None` if the file is missing or damaged.
@@ -99,11 +110,20 @@ mod tests {
 
     /// Returns a clique, whose nodes cannot be distinguished.
     fn clique(size: usize) -> TripleGraph {
-        let nodes: Vec<BlankNode> = (0..size).map(|node| BlankNode::new_unchecked(format!("n{node}"))).collect();
+        let nodes: Vec<BlankNode> = (0..size)
+            .map(|node| BlankNode::new_unchecked(format!("n{node}")))
+            .collect();
         let mut builder = TripleGraphBuilder::new();
-        for (one, other) in nodes.iter().flat_map(|one| nodes.iter().map(move |other| (one, other))) {
+        for (one, other) in nodes
+            .iter()
+            .flat_map(|one| nodes.iter().map(move |other| (one, other)))
+        {
             if one != other {
-                builder.insert(TripleRef::new(one, NamedNodeRef::new_unchecked("ex:p"), other));
+                builder.insert(TripleRef::new(
+                    one,
+                    NamedNodeRef::new_unchecked("ex:p"),
+                    other,
+                ));
             }
         }
         builder.finish()
@@ -112,13 +132,29 @@ mod tests {
     #[test]
     fn missing_and_damaged_fingerprints_are_computed() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE).expect("a base")).expect("a store");
+        let store = Store::in_memory(
+            folder.path(),
+            Iris::new(Iris::DEFAULT_BASE).expect("a base"),
+        )
+        .expect("a store");
         let dataset = |id: &str| Dataset::new(Metadata::new(DatasetId::new(id).expect("an id")));
-        let graphs = vec![(dataset("alike"), clique(30)), (dataset("plain"), clique(2))];
-        Loader::new(&store).load_graphs(graphs, &|_| ()).expect("loaded");
-        let entry = |id: &str| store.entry(&DatasetId::new(id).expect("an id")).expect("there");
+        let graphs = vec![
+            (dataset("alike"), clique(30)),
+            (dataset("plain"), clique(2)),
+        ];
+        Loader::new(&store)
+            .load_graphs(graphs, &|_| ())
+            .expect("loaded");
+        let entry = |id: &str| {
+            store
+                .entry(&DatasetId::new(id).expect("an id"))
+                .expect("there")
+        };
         let (alike, plain) = (entry("alike"), entry("plain"));
-        assert_eq!(store.fingerprint(&alike).expect("read"), Fingerprint::Labelled(alike.version.clone()));
+        assert_eq!(
+            store.fingerprint(&alike).expect("read"),
+            Fingerprint::Labelled(alike.version.clone())
+        );
         let kept = store.fingerprint(&plain).expect("read");
         assert!(matches!(kept, Fingerprint::Canonical(_)));
         for damaged in [None, Some("none of this")] {
@@ -132,7 +168,9 @@ mod tests {
         }
         store.clear_replaced(&|_, _| ()).expect("cleared");
         assert!(path(folder.path(), &plain.version).exists());
-        store.remove(std::slice::from_ref(&plain.dataset.metadata.id)).expect("removed");
+        store
+            .remove(std::slice::from_ref(&plain.dataset.metadata.id))
+            .expect("removed");
         store.clear_replaced(&|_, _| ()).expect("cleared");
         assert!(!path(folder.path(), &plain.version).exists());
     }

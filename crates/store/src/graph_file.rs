@@ -40,7 +40,11 @@ pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreErr
 
 /// Writes a graph from sorted runs, if its file is missing or damaged. Returns its version, and its content as [`open`] does.
 /// The file is not [synced](sync_files).
-pub(super) fn write_runs(home: &Path, runs: SortedRuns, limit: usize) -> Result<(String, StoredContent), StoreError> {
+pub(super) fn write_runs(
+    home: &Path,
+    runs: SortedRuns,
+    limit: usize,
+) -> Result<(String, StoredContent), StoreError> {
     // Its name is not known yet.
     let temporary = &temporary_path(&path(home, "runs"));
     let (version, bytes) = compress_runs(temporary, runs).map_err(|error| {
@@ -57,8 +61,10 @@ pub(super) fn write_runs(home: &Path, runs: SortedRuns, limit: usize) -> Result<
         let graph = streamed(&path).map_err(StoreError::io(&path))?;
         return Ok((version, StoredContent::Streamed(graph)));
     }
-    let damaged =
-        |reason| StoreError::Damaged { home: home.to_owned(), reason: format!("{}: {reason}", path.display()) };
+    let damaged = |reason| StoreError::Damaged {
+        home: home.to_owned(),
+        reason: format!("{}: {reason}", path.display()),
+    };
     let content = open(&path, &version, limit).map_err(damaged)?;
     Ok((version, content))
 }
@@ -66,10 +72,20 @@ pub(super) fn write_runs(home: &Path, runs: SortedRuns, limit: usize) -> Result<
 /// Writes the compact form of a graph, compressed. Returns its version and the size of the compact form.
 fn compress_runs(path: &Path, runs: SortedRuns) -> io::Result<(String, usize)> {
     let info = FrameInfo::new().block_size(BlockSize::Max1MB);
-    let encoder = FrameEncoder::with_frame_info(info, io::BufWriter::with_capacity(1 << 20, File::create(path)?));
-    let mut out = Hashing { out: encoder, hash: Sha256::new(), bytes: 0 };
+    let encoder = FrameEncoder::with_frame_info(
+        info,
+        io::BufWriter::with_capacity(1 << 20, File::create(path)?),
+    );
+    let mut out = Hashing {
+        out: encoder,
+        hash: Sha256::new(),
+        bytes: 0,
+    };
     runs.write_compact(&mut out)?;
-    out.out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+    out.out
+        .finish()?
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
     Ok((name(&out.hash.finalize()), out.bytes))
 }
 
@@ -95,7 +111,11 @@ impl<W: Write> Write for Hashing<W> {
 
 /// Restores the file of a version from a graph read from the store. Returns false, and writes nothing, if the graph differs from
 /// the version.
-pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Result<bool, StoreError> {
+pub(super) fn restore(
+    home: &Path,
+    expected: &str,
+    graph: &TripleGraph,
+) -> Result<bool, StoreError> {
     let compact = graph.to_compact();
     let is_same = version(&compact) == expected;
     if is_same {
@@ -107,7 +127,9 @@ pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Resul
 fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
     let mut encoder = FrameEncoder::new(Vec::with_capacity(compact.len() / 2));
     encoder.write_all(compact).map_err(StoreError::io(path))?;
-    let compressed = encoder.finish().map_err(|error| StoreError::io(path)(error.into()))?;
+    let compressed = encoder
+        .finish()
+        .map_err(|error| StoreError::io(path)(error.into()))?;
     write_without_sync(path, &compressed)
 }
 
@@ -119,7 +141,11 @@ fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
 pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredContent, String> {
     let mut input = decoder(path).map_err(|error| error.to_string())?;
     let mut compact = Vec::new();
-    input.by_ref().take(limit as u64 + 1).read_to_end(&mut compact).map_err(|error| error.to_string())?;
+    input
+        .by_ref()
+        .take(limit as u64 + 1)
+        .read_to_end(&mut compact)
+        .map_err(|error| error.to_string())?;
     let mut hash = Sha256::new();
     hash.update(&compact);
     let is_large = compact.len() > limit;
@@ -138,7 +164,9 @@ pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredCo
             Err(error) => return Err(error.to_string()),
         }
     }
-    TripleGraph::from_compact(&compact).map(StoredContent::InMemory).ok_or_else(|| "it is of another format".to_owned())
+    TripleGraph::from_compact(&compact)
+        .map(StoredContent::InMemory)
+        .ok_or_else(|| "it is of another format".to_owned())
 }
 
 /// Verifies a graph file against its name, without opening the graph.
@@ -197,12 +225,18 @@ pub(super) fn checksum(bytes: &[u8]) -> String {
 }
 
 fn name(hash: &[u8]) -> String {
-    hash.iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    hash.iter()
+        .take(NAME_BYTES)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Returns true if a text has the form of a version: it is part of file names, and may come from elsewhere.
 pub(super) fn is_version(text: &str) -> bool {
-    text.len() == 2 * NAME_BYTES && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == 2 * NAME_BYTES
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Writes a file with a checksum as its first line, whole or not at all.
@@ -220,10 +254,15 @@ pub fn read_checked(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(bytes) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => Ok(Some(bytes)),
         Ok(bytes) => match checked_body(&bytes) {
             Some(body) => Ok(Some(body.to_vec())),
-            None => Err(StoreError::DamagedFile { path: path.to_owned() }),
+            None => Err(StoreError::DamagedFile {
+                path: path.to_owned(),
+            }),
         },
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(StoreError::Io { path: path.to_owned(), cause }),
+        Err(cause) => Err(StoreError::Io {
+            path: path.to_owned(),
+            cause,
+        }),
     }
 }
 
@@ -277,14 +316,21 @@ fn write_and_rename(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), StoreEr
 fn temporary_path(path: &Path) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.{TEMPORARY}", NEXT.fetch_add(1, Ordering::Relaxed)));
+    name.push(format!(
+        ".{}.{TEMPORARY}",
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    ));
     path.with_file_name(name)
 }
 
 fn write_bytes(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(bytes)?;
-    if sync == Sync::BeforeRename { file.sync_all() } else { Ok(()) }
+    if sync == Sync::BeforeRename {
+        file.sync_all()
+    } else {
+        Ok(())
+    }
 }
 
 /// Removes the temporary files that a killed process left in a folder, if the folder exists.
@@ -304,8 +350,13 @@ pub(super) fn remove_temporary_files(folder: &Path) -> Result<(), StoreError> {
 
 /// Returns true if [`temporary_path`] may have made a path. Other programs write other temporary files.
 fn is_temporary(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let number = name.strip_suffix(TEMPORARY).and_then(|rest| rest.strip_suffix('.')?.rsplit('.').next());
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let number = name
+        .strip_suffix(TEMPORARY)
+        .and_then(|rest| rest.strip_suffix('.')?.rsplit('.').next());
     number.is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
@@ -316,7 +367,9 @@ pub(super) fn sync_files(home: &Path, versions: &[&str]) -> Result<(), StoreErro
     }
     for version in versions {
         let path = path(home, version);
-        File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::io(&path))?;
+        File::open(&path)
+            .and_then(|file| file.sync_all())
+            .map_err(StoreError::io(&path))?;
     }
     Ok(())
 }
@@ -340,9 +393,14 @@ pub(super) fn remove_unnamed(home: &Path, named: &HashSet<String>) -> Result<(),
     let folder = home.join("graphs");
     for entry in fs::read_dir(&folder).map_err(StoreError::io(&folder))? {
         let path = entry.map_err(StoreError::io(&folder))?.path();
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let is_graph = path.extension().is_some_and(|suffix| suffix == SUFFIX);
-        let is_derived = counts::is_counts(&path) || fingerprint::is_fingerprint(&path) || sample::is_sample(&path);
+        let is_derived = counts::is_counts(&path)
+            || fingerprint::is_fingerprint(&path)
+            || sample::is_sample(&path);
         let is_ours = is_graph || is_derived;
         // A reader may be restoring a file. What a killed process left is removed when the home is opened.
         if !is_temporary(&path) && (!named.contains(&stem) || !is_ours) {
@@ -359,7 +417,10 @@ mod tests {
     use oxrdf::{Literal, NamedNodeRef, TripleRef};
 
     fn graph(number: usize) -> TripleGraph {
-        let (node, text) = (NamedNodeRef::new_unchecked("ex:s"), Literal::from(number.to_string()));
+        let (node, text) = (
+            NamedNodeRef::new_unchecked("ex:s"),
+            Literal::from(number.to_string()),
+        );
         let mut builder = TripleGraphBuilder::new();
         builder.insert(TripleRef::new(node, node, &text));
         builder.finish()
@@ -380,7 +441,11 @@ mod tests {
                 });
             }
         });
-        assert_eq!(fs::read_dir(home.path()).expect("read").count(), 4, "temporary files remain");
+        assert_eq!(
+            fs::read_dir(home.path()).expect("read").count(),
+            4,
+            "temporary files remain"
+        );
     }
 
     #[test]
@@ -389,7 +454,11 @@ mod tests {
         let target = home.path().join("loads.json");
         fs::create_dir(&target).expect("a folder in place of the file");
         assert!(write_whole(&target, b"{}").is_err());
-        assert_eq!(fs::read_dir(home.path()).expect("read").count(), 1, "after an error");
+        assert_eq!(
+            fs::read_dir(home.path()).expect("read").count(),
+            1,
+            "after an error"
+        );
         let (left, store) = (temporary_path(&target), home.path().join("store.new"));
         fs::write(&left, "{").expect("written");
         fs::create_dir(&store).expect("a folder");
@@ -402,8 +471,9 @@ mod tests {
     fn few_files_and_many_are_synced() {
         let home = tempfile::tempdir().expect("a folder");
         fs::create_dir(home.path().join("graphs")).expect("a folder");
-        let versions: Vec<String> =
-            (0..MIN_FILES_FOR_SYNCFS + 5).map(|number| write(home.path(), &graph(number)).expect("written")).collect();
+        let versions: Vec<String> = (0..MIN_FILES_FOR_SYNCFS + 5)
+            .map(|number| write(home.path(), &graph(number)).expect("written"))
+            .collect();
         let named: Vec<&str> = versions.iter().map(String::as_str).collect();
         for some in [&named[..0], &named[..3], &named[..]] {
             sync_files(home.path(), some).expect("synced");
@@ -413,7 +483,10 @@ mod tests {
         let file = path(home.path(), named[7]);
         fs::write(&file, "").expect("emptied");
         assert!(read(&file, named[7]).is_err());
-        assert_eq!(write(home.path(), &graph(7)).expect("written anew"), versions[7]);
+        assert_eq!(
+            write(home.path(), &graph(7)).expect("written anew"),
+            versions[7]
+        );
         assert_eq!(read(&file, named[7]).expect("read").len(), 1);
     }
 }

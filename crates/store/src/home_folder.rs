@@ -35,7 +35,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let home = folder.path().join("data/home");
         create_private_folder(&home).expect("created");
-        assert_eq!((mode(&home), mode(&folder.path().join("data"))), (0o700, 0o700));
+        assert_eq!(
+            (mode(&home), mode(&folder.path().join("data"))),
+            (0o700, 0o700)
+        );
         fs::set_permissions(&home, Permissions::from_mode(0o755)).expect("changed");
         create_private_folder(&home).expect("it exists");
         assert_eq!(mode(&home), 0o755, "the owner chose it");

@@ -56,7 +56,9 @@ pub fn source_files(dataset: &Dataset, folder: &Path, iris: &Iris) -> Vec<Source
     let id = &dataset.metadata.id;
     let mut sources = Vec::with_capacity(dataset.distributions.len());
     for distribution in &dataset.distributions {
-        let Some(place) = local_content(distribution, folder) else { continue };
+        let Some(place) = local_content(distribution, folder) else {
+            continue;
+        };
         sources.push(SourceFile {
             name: distribution.location.as_str().to_owned(),
             media_type: distribution.media_type.clone(),
@@ -72,7 +74,10 @@ pub fn source_files(dataset: &Dataset, folder: &Path, iris: &Iris) -> Vec<Source
 pub fn describe_dataset(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
     let id = &dataset.metadata.id;
     let mut triples = dcat::to_triples(dataset, iris);
-    triples.extend(dcat::content_graph(&iris.dataset(id), iris.part(id, "graph")));
+    triples.extend(dcat::content_graph(
+        &iris.dataset(id),
+        iris.part(id, "graph"),
+    ));
     triples
 }
 
@@ -94,13 +99,26 @@ pub struct DumpFile {
 impl DumpFile {
     /// Reads the file in this process. A parser that panics affects this file only.
     pub fn read(&self, sink: &mut dyn TripleSink) -> Vec<FileReport> {
-        let Self { path, name, media_type, base, limits } = self;
+        let Self {
+            path,
+            name,
+            media_type,
+            base,
+            limits,
+        } = self;
         let mut reader = DumpReader::with_limits(limits.clone());
         if let Some(media_type) = media_type {
             reader = reader.with_media_type(media_type);
         }
-        let read = catch_unwind(AssertUnwindSafe(|| reader.read_file(path, name, base, sink)));
-        read.unwrap_or_else(|_| vec![FileReport::unreadable(name, "its parser panicked: please report this bug")])
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            reader.read_file(path, name, base, sink)
+        }));
+        read.unwrap_or_else(|_| {
+            vec![FileReport::unreadable(
+                name,
+                "its parser panicked: please report this bug",
+            )]
+        })
     }
 }
 
@@ -111,7 +129,12 @@ pub trait ContentReader: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// If no file can be read at the moment.
-    fn read_file(&self, file: &DumpFile, folder: &Path, sink: &mut dyn TripleSink) -> io::Result<Vec<FileReport>>;
+    fn read_file(
+        &self,
+        file: &DumpFile,
+        folder: &Path,
+        sink: &mut dyn TripleSink,
+    ) -> io::Result<Vec<FileReport>>;
 }
 
 /// Reader of the files of datasets in this process.
@@ -119,7 +142,12 @@ pub trait ContentReader: fmt::Debug + Send + Sync {
 pub struct DirectContentReader;
 
 impl ContentReader for DirectContentReader {
-    fn read_file(&self, file: &DumpFile, _: &Path, sink: &mut dyn TripleSink) -> io::Result<Vec<FileReport>> {
+    fn read_file(
+        &self,
+        file: &DumpFile,
+        _: &Path,
+        sink: &mut dyn TripleSink,
+    ) -> io::Result<Vec<FileReport>> {
         Ok(file.read(sink))
     }
 }
@@ -134,7 +162,13 @@ pub(super) fn read_into(
 ) -> io::Result<(Vec<FileReport>, bool)> {
     let mut files = Vec::new();
     let mut has_void_file = false;
-    for SourceFile { name, media_type, base, place } in sources {
+    for SourceFile {
+        name,
+        media_type,
+        base,
+        place,
+    } in sources
+    {
         match place {
             SourcePlace::File(path) => {
                 let file = DumpFile {
@@ -152,13 +186,17 @@ pub(super) fn read_into(
             SourcePlace::Unreadable(reason) => files.push(FileReport::unreadable(name, reason)),
         }
     }
-    let lacks_content = has_void_file || files.iter().any(|file| file.outcome == Outcome::Unreadable);
+    let lacks_content =
+        has_void_file || files.iter().any(|file| file.outcome == Outcome::Unreadable);
     Ok((files, lacks_content))
 }
 
 /// Returns the size of the local files of a dataset in bytes.
 pub(super) fn bytes_of(dataset: &Dataset, folder: &Path) -> u64 {
-    let places = dataset.distributions.iter().filter_map(|distribution| local_content(distribution, folder));
+    let places = dataset
+        .distributions
+        .iter()
+        .filter_map(|distribution| local_content(distribution, folder));
     let metadata = places.filter_map(|place| match place {
         SourcePlace::File(path) => path.metadata().ok(),
         _ => None,
@@ -173,7 +211,10 @@ fn is_void(path: &Path, reports: &[FileReport]) -> bool {
         return false;
     }
     let is_empty = path.metadata().is_ok_and(|metadata| metadata.len() == 0);
-    is_empty || reports.iter().any(|report| report.outcome != Outcome::Complete)
+    is_empty
+        || reports
+            .iter()
+            .any(|report| report.outcome != Outcome::Complete)
 }
 
 /// Returns the place of a distribution's content: its local copy, or a file of the catalogue's folder. `None` if other files
@@ -183,23 +224,29 @@ fn local_content(distribution: &Distribution, folder: &Path) -> Option<SourcePla
         Some(LocalCopy::File(path)) => Some(SourcePlace::File(path.clone())),
         Some(LocalCopy::Missing(reason)) => Some(SourcePlace::Unreadable(reason.clone())),
         Some(LocalCopy::Unused) => None,
-        None => Some(local_path(&distribution.location, folder).map_or_else(SourcePlace::Refused, SourcePlace::File)),
+        None => Some(
+            local_path(&distribution.location, folder)
+                .map_or_else(SourcePlace::Refused, SourcePlace::File),
+        ),
     }
 }
 
 /// Returns the path of a local distribution, if it is in the catalogue's folder.
 fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
     match location {
-        Location::Remote(address) => {
-            Err(format!("{address} is on the web; `load` reads local files only and fetches nothing"))
-        }
+        Location::Remote(address) => Err(format!(
+            "{address} is on the web; `load` reads local files only and fetches nothing"
+        )),
         Location::File(path) => {
-            let inside =
-                Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            let inside = Path::new(path)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
             if inside && !path.is_empty() {
                 Ok(folder.join(path))
             } else {
-                Err(format!("the path {path:?} leads outside the catalogue's folder"))
+                Err(format!(
+                    "the path {path:?} leads outside the catalogue's folder"
+                ))
             }
         }
     }
@@ -208,7 +255,9 @@ fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
 /// Returns the base of a dump's relative IRIs: the address of its download (RFC 3986, 5.1.3), or else one of this home.
 fn base_of(distribution: &Distribution, id: &DatasetId, iris: &Iris) -> String {
     match (&distribution.location, &distribution.copy) {
-        (Location::Remote(address), Some(_)) if NamedNode::new(address.as_str()).is_ok() => address.clone(),
+        (Location::Remote(address), Some(_)) if NamedNode::new(address.as_str()).is_ok() => {
+            address.clone()
+        }
         (location, _) => iris.dump_base(id, location.as_str()),
     }
 }

@@ -76,22 +76,46 @@ impl Store {
     /// Returns the latest loads that changed something or met a problem, the latest first.
     pub fn past_loads(&self) -> Result<Vec<PastLoad>, StoreError> {
         let path = path(&self.home);
-        let Some(text) = graph_file::read_checked(&path)? else { return Ok(Vec::new()) };
-        serde_json::from_slice(&text).map_err(|error| StoreError::Settings { path, reason: error.to_string() })
+        let Some(text) = graph_file::read_checked(&path)? else {
+            return Ok(Vec::new());
+        };
+        serde_json::from_slice(&text).map_err(|error| StoreError::Settings {
+            path,
+            reason: error.to_string(),
+        })
     }
 
     /// Counts the datasets with statements in their files that could not be read.
     pub fn with_skipped_statements(&self) -> Result<u64, StoreError> {
-        let (catalog, skipped) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::SKIPPED_STATEMENTS));
-        let mut found = self.oxigraph.quads_for_pattern(None, Some(skipped), None, Some(catalog.as_ref().into()));
-        found.try_fold(0, |count, quad| quad.map(|_| count + 1)).map_err(Into::into)
+        let (catalog, skipped) = (
+            self.iris.catalog(),
+            NamedNodeRef::new_unchecked(lodeseek::SKIPPED_STATEMENTS),
+        );
+        let mut found = self.oxigraph.quads_for_pattern(
+            None,
+            Some(skipped),
+            None,
+            Some(catalog.as_ref().into()),
+        );
+        found
+            .try_fold(0, |count, quad| quad.map(|_| count + 1))
+            .map_err(Into::into)
     }
 }
 
 /// Adds a load to the list, unless its time is unknown, or it changed nothing and met no problem.
 pub(super) fn note(store: &Store, report: &LoadReport, stamp: &Stamp) -> Result<(), StoreError> {
-    let Some(time) = stamp.now.and_then(seconds) else { return Ok(()) };
-    let load = past(report, time, stamp.origin.as_ref().map(|origin| origin.as_str().to_owned()));
+    let Some(time) = stamp.now.and_then(seconds) else {
+        return Ok(());
+    };
+    let load = past(
+        report,
+        time,
+        stamp
+            .origin
+            .as_ref()
+            .map(|origin| origin.as_str().to_owned()),
+    );
     if load.listed.is_empty() && load.catalog_problems == 0 {
         return Ok(());
     }
@@ -103,8 +127,10 @@ pub(super) fn note(store: &Store, report: &LoadReport, stamp: &Stamp) -> Result<
     loads.insert(0, load);
     loads.truncate(LOADS);
     let path = path(&store.home);
-    let text = serde_json::to_vec_pretty(&loads)
-        .map_err(|error| StoreError::Settings { path: path.clone(), reason: error.to_string() })?;
+    let text = serde_json::to_vec_pretty(&loads).map_err(|error| StoreError::Settings {
+        path: path.clone(),
+        reason: error.to_string(),
+    })?;
     graph_file::write_checked(&path, &text)
 }
 
@@ -115,8 +141,12 @@ fn seconds(time: DateTime) -> Option<u64> {
 }
 
 fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
-    let is_written =
-        |dataset: &&DatasetReport| !matches!(dataset.outcome, DatasetOutcome::Unchanged | DatasetOutcome::Kept);
+    let is_written = |dataset: &&DatasetReport| {
+        !matches!(
+            dataset.outcome,
+            DatasetOutcome::Unchanged | DatasetOutcome::Kept
+        )
+    };
     let mut listed: Vec<PastDataset> = report
         .datasets
         .iter()
@@ -144,8 +174,15 @@ fn past_dataset(report: &DatasetReport) -> PastDataset {
     let failed = report.files.iter().find(is_failure);
     // The last problem of a file is the reason for which reading ended.
     let last = failed.and_then(|file| Some((file, file.problems.last()?)));
-    let first = || report.files.iter().find_map(|file| Some((file, file.problems.first()?)));
-    let problem = last.or_else(first).map(|(file, problem)| format!("{}: {problem}", file.file));
+    let first = || {
+        report
+            .files
+            .iter()
+            .find_map(|file| Some((file, file.problems.first()?)))
+    };
+    let problem = last
+        .or_else(first)
+        .map(|(file, problem)| format!("{}: {problem}", file.file));
     PastDataset {
         dataset: report.id.clone(),
         title: report.title.chars().take(MESSAGE).collect(),
@@ -167,24 +204,43 @@ mod tests {
     fn dataset(id: &str, outcome: DatasetOutcome, files: Vec<FileReport>) -> DatasetReport {
         let id = DatasetId::new(id).expect("an id");
         let (title, unlisted_files) = (format!("The {id}"), 0);
-        DatasetReport { title, id, outcome, triples: 3, read: 3, skipped: 0, files, unlisted_files }
+        DatasetReport {
+            title,
+            id,
+            outcome,
+            triples: 3,
+            read: 3,
+            skipped: 0,
+            files,
+            unlisted_files,
+        }
     }
 
     fn store(home: &Path) -> Store {
-        Store::in_memory(home, Iris::new(Iris::DEFAULT_BASE).expect("the default")).expect("a store")
+        Store::in_memory(home, Iris::new(Iris::DEFAULT_BASE).expect("the default"))
+            .expect("a store")
     }
 
     fn stamp(seconds: u32) -> Stamp {
-        Stamp { now: format!("1970-01-02T00:00:{seconds:02}.5Z").parse().ok(), origin: None }
+        Stamp {
+            now: format!("1970-01-02T00:00:{seconds:02}.5Z").parse().ok(),
+            origin: None,
+        }
     }
 
     #[test]
     fn counts_of_worker_processes_do_not_overflow() {
-        let file = FileReport { unlisted_problems: u64::MAX, ..FileReport::refused("a.ttl", "a statement") };
+        let file = FileReport {
+            unlisted_problems: u64::MAX,
+            ..FileReport::refused("a.ttl", "a statement")
+        };
         let mut report = dataset("a", DatasetOutcome::Loaded, vec![file.clone(), file]);
         assert_eq!(report.problems(), u64::MAX);
         DatasetReport::limit_files(std::slice::from_mut(&mut report), 0);
-        assert_eq!((report.files[0].unlisted_problems, report.unlisted_files), (u64::MAX, 1));
+        assert_eq!(
+            (report.files[0].unlisted_problems, report.unlisted_files),
+            (u64::MAX, 1)
+        );
     }
 
     #[test]
@@ -192,36 +248,90 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let store = store(home.path());
         assert_eq!(store.past_loads().expect("read"), []);
-        let mut datasets: Vec<DatasetReport> =
-            (0..30).map(|number| dataset(&format!("d{number}"), DatasetOutcome::Loaded, Vec::new())).collect();
+        let mut datasets: Vec<DatasetReport> = (0..30)
+            .map(|number| dataset(&format!("d{number}"), DatasetOutcome::Loaded, Vec::new()))
+            .collect();
         let mut skipped = FileReport::refused("a.ttl", "a statement");
         skipped.outcome = Outcome::Skipped;
         datasets.push(dataset("skipped", DatasetOutcome::Replaced, vec![skipped]));
-        datasets.push(dataset("kept", DatasetOutcome::Kept, vec![FileReport::unreadable("b.ttl", "no such file")]));
+        datasets.push(dataset(
+            "kept",
+            DatasetOutcome::Kept,
+            vec![FileReport::unreadable("b.ttl", "no such file")],
+        ));
         datasets.push(dataset("same", DatasetOutcome::Unchanged, Vec::new()));
-        let report = LoadReport { datasets, catalog_problems: vec!["an id".to_owned()], ..LoadReport::default() };
+        let report = LoadReport {
+            datasets,
+            catalog_problems: vec!["an id".to_owned()],
+            ..LoadReport::default()
+        };
         note(&store, &report, &stamp(7)).expect("noted");
-        let [load] = store.past_loads().expect("read").try_into().expect("one load");
-        assert_eq!((load.time, load.datasets, load.written, load.triples), (86_407, 33, 31, 99));
-        assert_eq!((load.with_problems, load.with_failures, load.catalog_problems), (2, 1, 1));
-        let ids: Vec<&str> = load.listed.iter().map(|dataset| dataset.dataset.as_str()).collect();
-        assert_eq!((&ids[..3], ids.len()), (&["kept", "skipped", "d0"][..], DATASETS));
-        assert_eq!(load.listed[0].first_problem.as_deref(), Some("b.ttl: no such file"));
-        assert_eq!((load.listed[0].failures, load.listed[1].failures, load.listed[1].problems), (1, 0, 1));
+        let [load] = store
+            .past_loads()
+            .expect("read")
+            .try_into()
+            .expect("one load");
+        assert_eq!(
+            (load.time, load.datasets, load.written, load.triples),
+            (86_407, 33, 31, 99)
+        );
+        assert_eq!(
+            (
+                load.with_problems,
+                load.with_failures,
+                load.catalog_problems
+            ),
+            (2, 1, 1)
+        );
+        let ids: Vec<&str> = load
+            .listed
+            .iter()
+            .map(|dataset| dataset.dataset.as_str())
+            .collect();
+        assert_eq!(
+            (&ids[..3], ids.len()),
+            (&["kept", "skipped", "d0"][..], DATASETS)
+        );
+        assert_eq!(
+            load.listed[0].first_problem.as_deref(),
+            Some("b.ttl: no such file")
+        );
+        assert_eq!(
+            (
+                load.listed[0].failures,
+                load.listed[1].failures,
+                load.listed[1].problems
+            ),
+            (1, 0, 1)
+        );
     }
 
     #[test]
     fn the_latest_loads_with_changes_are_listed() {
         let home = tempfile::tempdir().expect("a folder");
         let store = store(home.path());
-        let of = |outcome| LoadReport { datasets: vec![dataset("a", outcome, Vec::new())], ..LoadReport::default() };
+        let of = |outcome| LoadReport {
+            datasets: vec![dataset("a", outcome, Vec::new())],
+            ..LoadReport::default()
+        };
         for second in 0..30 {
             note(&store, &of(DatasetOutcome::Loaded), &stamp(second)).expect("noted");
             note(&store, &of(DatasetOutcome::Unchanged), &stamp(59)).expect("noted");
             note(&store, &of(DatasetOutcome::Loaded), &Stamp::default()).expect("noted");
         }
-        let times: Vec<u64> = store.past_loads().expect("read").iter().map(|load| load.time).collect();
-        assert_eq!(times, (10..30).rev().map(|second| 86_400 + second).collect::<Vec<_>>());
+        let times: Vec<u64> = store
+            .past_loads()
+            .expect("read")
+            .iter()
+            .map(|load| load.time)
+            .collect();
+        assert_eq!(
+            times,
+            (10..30)
+                .rev()
+                .map(|second| 86_400 + second)
+                .collect::<Vec<_>>()
+        );
     }
 
     #[test]
@@ -230,8 +340,14 @@ mod tests {
         let store = store(home.path());
         fs::write(path(home.path()), "[{").expect("written");
         let error = store.past_loads().expect_err("broken").to_string();
-        assert!(error.contains("loads.json") && error.contains("EOF"), "{error}");
-        let report = LoadReport { catalog_problems: vec!["no title".to_owned()], ..LoadReport::default() };
+        assert!(
+            error.contains("loads.json") && error.contains("EOF"),
+            "{error}"
+        );
+        let report = LoadReport {
+            catalog_problems: vec!["no title".to_owned()],
+            ..LoadReport::default()
+        };
         note(&store, &report, &stamp(1)).expect("noted");
         assert_eq!(store.past_loads().expect("read").len(), 1);
     }

@@ -77,11 +77,13 @@ pub use fingerprint::Fingerprint;
 pub use graph_file::{read_checked, with_checksum, write_checked, write_whole};
 pub use home_folder::create_private_folder;
 pub use intake::{
-    ContentReader, DatasetContent, DirectContentReader, DumpFile, SourceFile, SourcePlace, describe_dataset,
-    source_files,
+    ContentReader, DatasetContent, DirectContentReader, DumpFile, SourceFile, SourcePlace,
+    describe_dataset, source_files,
 };
 pub use journal::{PastDataset, PastLoad};
-pub use load::{ContentPlace, Incomplete, LoadOptions, LoadProgress, Loader, Phase, Replaced, StagedDataset};
+pub use load::{
+    ContentPlace, Incomplete, LoadOptions, LoadProgress, Loader, Phase, Replaced, StagedDataset,
+};
 pub use load_report::{DatasetCounts, DatasetOutcome, DatasetReport, LoadReport};
 pub use named_graphs::StoredGraph;
 pub use occurrences::{Occurrences, Uses};
@@ -124,7 +126,9 @@ pub enum StoreError {
         holder: String,
     },
     /// Committed changes are missing in the store.
-    #[error("{home} is damaged: {reason}; `lodeseek verify` lists the damage, `lodeseek repair` repairs it")]
+    #[error(
+        "{home} is damaged: {reason}; `lodeseek verify` lists the damage, `lodeseek repair` repairs it"
+    )]
     Damaged {
         /// The home.
         home: PathBuf,
@@ -166,7 +170,9 @@ pub enum StoreError {
         requested: String,
     },
     /// A change of the base was interrupted.
-    #[error("the change of the base of {home} was interrupted; run `lodeseek rebase {base}` again to complete it")]
+    #[error(
+        "the change of the base of {home} was interrupted; run `lodeseek rebase {base}` again to complete it"
+    )]
     RebaseInterrupted {
         /// The home.
         home: PathBuf,
@@ -188,7 +194,9 @@ pub enum StoreError {
     #[error("cannot read the files of datasets: {0}")]
     Reader(io::Error),
     /// RocksDB or Oxigraph found damaged data.
-    #[error("the store is damaged: {0}; `lodeseek verify` lists the damage, `lodeseek repair` repairs it")]
+    #[error(
+        "the store is damaged: {0}; `lodeseek verify` lists the damage, `lodeseek repair` repairs it"
+    )]
     Corruption(String),
     /// Oxigraph failed.
     #[error("store: {0}")]
@@ -200,7 +208,9 @@ pub enum StoreError {
     #[error("a dataset of another source has the id {0}, and no other id is free; use --id-prefix")]
     NoId(DatasetId),
     /// The content of a dataset exceeds memory.
-    #[error("the content of {id} exceeds the memory limit; run `lodeseek index`, which stores a sample for snippets")]
+    #[error(
+        "the content of {id} exceeds the memory limit; run `lodeseek index`, which stores a sample for snippets"
+    )]
     TooLarge {
         /// The dataset, or the version of its content.
         id: String,
@@ -215,16 +225,23 @@ impl From<StorageError> for StoreError {
     fn from(error: StorageError) -> Self {
         let message = error.to_string();
         let signs = ["Corruption:", "No such file or directory"]; // a file that the store refers to is missing
-        let is_corruption =
-            matches!(error, StorageError::Corruption(_)) || signs.iter().any(|sign| message.contains(sign));
-        if is_corruption { Self::Corruption(message) } else { Self::Oxigraph(message) }
+        let is_corruption = matches!(error, StorageError::Corruption(_))
+            || signs.iter().any(|sign| message.contains(sign));
+        if is_corruption {
+            Self::Corruption(message)
+        } else {
+            Self::Oxigraph(message)
+        }
     }
 }
 
 impl StoreError {
     /// Returns a function that adds the path of a file to its error.
     pub fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |cause| Self::Io { path: path.to_owned(), cause }
+        move |cause| Self::Io {
+            path: path.to_owned(),
+            cause,
+        }
     }
 }
 
@@ -275,13 +292,22 @@ pub fn read_content(home: &Path, version: &str) -> Result<ReadContent, StoreErro
     read_content_within(home, version, MAX_COMPACT_BYTES)
 }
 
-fn read_content_within(home: &Path, version: &str, limit: usize) -> Result<ReadContent, StoreError> {
+fn read_content_within(
+    home: &Path,
+    version: &str,
+    limit: usize,
+) -> Result<ReadContent, StoreError> {
     if let Some(sample) = sample::read(home, version) {
         return Ok(ReadContent::Sample(sample));
     }
-    match ContentFolder::new(home).with_graph_limit(limit).open(version)? {
+    match ContentFolder::new(home)
+        .with_graph_limit(limit)
+        .open(version)?
+    {
         StoredContent::InMemory(graph) => Ok(ReadContent::Complete(graph)),
-        StoredContent::Streamed(_) => Err(StoreError::TooLarge { id: version.to_owned() }),
+        StoredContent::Streamed(_) => Err(StoreError::TooLarge {
+            id: version.to_owned(),
+        }),
     }
 }
 
@@ -333,7 +359,10 @@ impl Store {
     pub fn open(home: &Path, access: Access, base: Option<&str>) -> Result<Self, StoreError> {
         let mut store = Self::open_unchecked(home, access, base)?;
         let commit = store.check_commit()?;
-        *store.last_commit.lock().unwrap_or_else(PoisonError::into_inner) = commit;
+        *store
+            .last_commit
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = commit;
         if access == Access::Write {
             store.move_pointers()?;
             store.separate_statements()?;
@@ -343,7 +372,11 @@ impl Store {
     }
 
     /// Opens a home without comparing the store with the commit record.
-    pub(crate) fn open_unchecked(home: &Path, access: Access, base: Option<&str>) -> Result<Self, StoreError> {
+    pub(crate) fn open_unchecked(
+        home: &Path,
+        access: Access,
+        base: Option<&str>,
+    ) -> Result<Self, StoreError> {
         if let Some(base) = base {
             Iris::new(base)?; // before a folder is created
         }
@@ -363,10 +396,19 @@ impl Store {
             }
         }
         let oxigraph = open_oxigraph(&home.join(STORE), access)?;
-        Ok(Self { content_place, ..Self::with_parts(home, iris, oxigraph, access, Some(lock)) })
+        Ok(Self {
+            content_place,
+            ..Self::with_parts(home, iris, oxigraph, access, Some(lock))
+        })
     }
 
-    fn with_parts(home: &Path, iris: Iris, oxigraph: Oxigraph, access: Access, lock: Option<File>) -> Self {
+    fn with_parts(
+        home: &Path,
+        iris: Iris,
+        oxigraph: Oxigraph,
+        access: Access,
+        lock: Option<File>,
+    ) -> Self {
         let pointers = pointers::find_graph(&oxigraph, &iris);
         let has_separate_statements = statements::are_separate(&oxigraph, &iris, &pointers);
         Self {
@@ -394,7 +436,13 @@ impl Store {
     /// Creates a store in memory with its graph files in `folder`, for tests and for use as a library.
     pub fn in_memory(folder: &Path, iris: Iris) -> Result<Self, StoreError> {
         ContentFolder::new(folder).create()?;
-        Ok(Self::with_parts(folder, iris, Oxigraph::new()?, Access::Write, None))
+        Ok(Self::with_parts(
+            folder,
+            iris,
+            Oxigraph::new()?,
+            Access::Write,
+            None,
+        ))
     }
 
     /// Returns the IRIs of this home.
@@ -414,8 +462,14 @@ impl Store {
         let mut origins = self.origins()?;
         let mut entries = Vec::new();
         for (id, version) in self.versions()? {
-            if let Some(dataset) = dcat::from_triples(&self.description_graph(&id)?, &self.iris.dataset(&id)) {
-                entries.push(Entry { dataset, version, origin: origins.remove(&id) });
+            if let Some(dataset) =
+                dcat::from_triples(&self.description_graph(&id)?, &self.iris.dataset(&id))
+            {
+                entries.push(Entry {
+                    dataset,
+                    version,
+                    origin: origins.remove(&id),
+                });
             }
         }
         Ok(entries)
@@ -425,7 +479,10 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read, or the first error of the function.
-    pub fn for_each_entry<E: From<StoreError>>(&self, mut act: impl FnMut(Entry) -> Result<(), E>) -> Result<(), E> {
+    pub fn for_each_entry<E: From<StoreError>>(
+        &self,
+        mut act: impl FnMut(Entry) -> Result<(), E>,
+    ) -> Result<(), E> {
         for (id, version) in self.versions()? {
             // Without a description it is not in the catalogue.
             if let Some(entry) = self.described_entry(&id, version)? {
@@ -443,10 +500,20 @@ impl Store {
     }
 
     /// Returns a dataset with this version, if it has a description.
-    fn described_entry(&self, id: &DatasetId, version: String) -> Result<Option<Entry>, StoreError> {
+    fn described_entry(
+        &self,
+        id: &DatasetId,
+        version: String,
+    ) -> Result<Option<Entry>, StoreError> {
         let dataset = dcat::from_triples(&self.description_graph(id)?, &self.iris.dataset(id));
-        let Some(dataset) = dataset else { return Ok(None) };
-        Ok(Some(Entry { dataset, version, origin: self.origin(id)? }))
+        let Some(dataset) = dataset else {
+            return Ok(None);
+        };
+        Ok(Some(Entry {
+            dataset,
+            version,
+            origin: self.origin(id)?,
+        }))
     }
 
     /// Returns the complete content of a dataset.
@@ -456,7 +523,9 @@ impl Store {
     pub fn content(&self, entry: &Entry) -> Result<TripleGraph, StoreError> {
         match self.open_content(entry)? {
             StoredContent::InMemory(graph) => Ok(graph),
-            StoredContent::Streamed(_) => Err(StoreError::TooLarge { id: entry.dataset.metadata.id.to_string() }),
+            StoredContent::Streamed(_) => Err(StoreError::TooLarge {
+                id: entry.dataset.metadata.id.to_string(),
+            }),
         }
     }
 
@@ -493,7 +562,9 @@ impl Store {
         if let Some(counts) = GraphCounts::read(&self.home, version) {
             return Ok(counts);
         }
-        let counts = self.content_folder.count(&self.open_content_of(id, version)?)?;
+        let counts = self
+            .content_folder
+            .count(&self.open_content_of(id, version)?)?;
         if self.access == Access::Write {
             counts.write(&self.home, version)?;
         }
@@ -530,18 +601,30 @@ impl Store {
 
     fn read_graph(&self, graph: &NamedNode) -> Result<TripleGraph, StoreError> {
         let mut builder = TripleGraphBuilder::new();
-        for quad in self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
+        for quad in self
+            .oxigraph
+            .quads_for_pattern(None, None, None, Some(graph.as_ref().into()))
+        {
             builder.insert_with_labels(blank::from_store(quad?).as_ref());
         }
         Ok(builder.finish())
     }
 
-    fn subject_triples(&self, graph: &NamedNode, subject: &NamedNode) -> Result<Vec<Triple>, StoreError> {
+    fn subject_triples(
+        &self,
+        graph: &NamedNode,
+        subject: &NamedNode,
+    ) -> Result<Vec<Triple>, StoreError> {
         let graph = GraphNameRef::NamedNode(graph.as_ref());
         let subject = NamedOrBlankNodeRef::NamedNode(subject.as_ref());
-        let quads = self.oxigraph.quads_for_pattern(Some(subject), None, None, Some(graph));
+        let quads = self
+            .oxigraph
+            .quads_for_pattern(Some(subject), None, None, Some(graph));
         quads
-            .map(|quad| quad.map(|quad| Triple::new(quad.subject, quad.predicate, quad.object)).map_err(Into::into))
+            .map(|quad| {
+                quad.map(|quad| Triple::new(quad.subject, quad.predicate, quad.object))
+                    .map_err(Into::into)
+            })
             .collect()
     }
 
@@ -550,8 +633,9 @@ impl Store {
         let versions = self.versions()?;
         let index_only = self.index_only()?;
         let stored = versions.iter().filter(|(id, _)| !index_only.contains(id));
-        let current: std::collections::HashSet<NamedNode> =
-            stored.map(|(id, version)| self.iris.graph(id, version)).collect();
+        let current: std::collections::HashSet<NamedNode> = stored
+            .map(|(id, version)| self.iris.graph(id, version))
+            .collect();
         let prefix = format!("{}graph/", self.iris.base());
         let mut stale = Vec::new();
         for graph in self.oxigraph.named_graphs() {
@@ -574,9 +658,14 @@ impl Store {
     /// Removes a graph in transactions of bounded size: Oxigraph holds a transaction in memory. Interrupted, it leaves a part of a
     /// graph to which nothing points.
     fn remove_graph(&self, graph: &NamedNode) -> Result<(), StoreError> {
-        let mut quads = self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
+        let mut quads =
+            self.oxigraph
+                .quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
         loop {
-            let batch = quads.by_ref().take(REMOVED_AT_ONCE).collect::<Result<Vec<_>, _>>()?;
+            let batch = quads
+                .by_ref()
+                .take(REMOVED_AT_ONCE)
+                .collect::<Result<Vec<_>, _>>()?;
             if batch.is_empty() {
                 break;
             }
@@ -604,12 +693,22 @@ const LOCK_WAIT: Duration = Duration::from_millis(200);
 fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
     let path = home.join("lock");
     let opened = match access {
-        Access::Write => File::options().create(true).truncate(false).read(true).write(true).open(&path),
+        Access::Write => File::options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path),
         Access::Read => File::open(&path),
     };
     let file = opened.map_err(|cause| match cause.kind() {
-        io::ErrorKind::NotFound => StoreError::NoHome { home: home.to_owned() },
-        _ => StoreError::Io { path: path.clone(), cause },
+        io::ErrorKind::NotFound => StoreError::NoHome {
+            home: home.to_owned(),
+        },
+        _ => StoreError::Io {
+            path: path.clone(),
+            cause,
+        },
     })?;
     let (try_lock, activity) = match access {
         Access::Write => (File::try_lock as fn(&File) -> _, "reads or writes it"),
@@ -628,7 +727,10 @@ fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
                 Some(processes) => format!("{activity} ({processes})"),
                 None => format!("{activity} (a running `serve`?)"),
             };
-            Err(StoreError::InUse { home: home.to_owned(), holder })
+            Err(StoreError::InUse {
+                home: home.to_owned(),
+                holder,
+            })
         }
         Err(TryLockError::Error(cause)) => Err(StoreError::Io { path, cause }),
     }
@@ -638,39 +740,59 @@ fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
 fn settings_text(path: &Path, access: Access) -> Result<String, StoreError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(text),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound && access == Access::Write => Ok(String::new()),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
-            Err(StoreError::NoHome { home: path.parent().unwrap_or(path).to_owned() })
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound && access == Access::Write => {
+            Ok(String::new())
         }
-        Err(cause) => Err(StoreError::Io { path: path.to_owned(), cause }),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Err(StoreError::NoHome {
+            home: path.parent().unwrap_or(path).to_owned(),
+        }),
+        Err(cause) => Err(StoreError::Io {
+            path: path.to_owned(),
+            cause,
+        }),
     }
 }
 
 /// Reads the base of a home and the place of its content. A new home gets `base` or the default, which is written to the
 /// configuration file.
-fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<(Iris, ContentPlace), StoreError> {
+fn settings(
+    home: &Path,
+    access: Access,
+    base: Option<&str>,
+) -> Result<(Iris, ContentPlace), StoreError> {
     let path = home.join(SETTINGS);
     let text = settings_text(&path, access)?;
-    let settings: Settings = toml::from_str(&text)
-        .map_err(|error| StoreError::Settings { path: path.clone(), reason: error.to_string() })?;
+    let settings: Settings = toml::from_str(&text).map_err(|error| StoreError::Settings {
+        path: path.clone(),
+        reason: error.to_string(),
+    })?;
     let has_store = home.join(STORE).is_dir();
     if access == Access::Read && !has_store {
-        return Err(StoreError::NoHome { home: home.to_owned() });
+        return Err(StoreError::NoHome {
+            home: home.to_owned(),
+        });
     }
     if let Some(current) = settings.base {
         return match base.filter(|requested| *requested != current) {
-            Some(requested) => {
-                Err(StoreError::OtherBase { home: home.to_owned(), current, requested: requested.to_owned() })
-            }
+            Some(requested) => Err(StoreError::OtherBase {
+                home: home.to_owned(),
+                current,
+                requested: requested.to_owned(),
+            }),
             None => match Iris::new(&current) {
                 Ok(iris) => Ok((iris, settings.content)),
-                Err(error) => Err(StoreError::Settings { path, reason: error.to_string() }),
+                Err(error) => Err(StoreError::Settings {
+                    path,
+                    reason: error.to_string(),
+                }),
             },
         };
     }
     // Without the base, all IRIs in an existing store would lose their meaning.
     if has_store {
-        let reason = "the key `base` is missing; restore it: the store contains IRIs that begin with it".to_owned();
+        let reason =
+            "the key `base` is missing; restore it: the store contains IRIs that begin with it"
+                .to_owned();
         return Err(StoreError::Settings { path, reason });
     }
     let iris = Iris::new(base.unwrap_or(Iris::DEFAULT_BASE))?;
@@ -690,6 +812,10 @@ fn open_oxigraph(folder: &Path, access: Access) -> Result<Oxigraph, StoreError> 
 
 #[cfg(not(feature = "rocksdb"))]
 fn open_oxigraph(folder: &Path, _: Access) -> Result<Oxigraph, StoreError> {
-    let reason = "this lodeseek was built without the feature `rocksdb` and keeps no store on disk".to_owned();
-    Err(StoreError::Settings { path: folder.to_owned(), reason })
+    let reason = "this lodeseek was built without the feature `rocksdb` and keeps no store on disk"
+        .to_owned();
+    Err(StoreError::Settings {
+        path: folder.to_owned(),
+        reason,
+    })
 }

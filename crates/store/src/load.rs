@@ -4,9 +4,13 @@
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
 use super::description::Description;
-use super::intake::{ContentReader, DatasetContent, DirectContentReader, bytes_of, describe_dataset, source_files};
+use super::intake::{
+    ContentReader, DatasetContent, DirectContentReader, bytes_of, describe_dataset, source_files,
+};
 use super::load_report::{DatasetOutcome, DatasetReport, LoadReport};
-use super::{DatasetOrigin, LoadSource, Stamp, Store, StoreError, StoredContent, blank, graph_file, journal};
+use super::{
+    DatasetOrigin, LoadSource, Stamp, Store, StoreError, StoredContent, blank, graph_file, journal,
+};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect};
 use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::dump::Limits;
@@ -67,7 +71,11 @@ impl Incomplete {
     /// Returns the treatment of the datasets of a catalogue: a dump that is loaded without a description is nothing but its content.
     #[must_use]
     pub fn of_catalog(catalog: &Catalog) -> Self {
-        if catalog.dialect == Dialect::Dump { Self::Rejected } else { Self::Stored }
+        if catalog.dialect == Dialect::Dump {
+            Self::Rejected
+        } else {
+            Self::Stored
+        }
     }
 }
 
@@ -163,10 +171,29 @@ struct Parsed {
 impl Parsed {
     fn new(dataset: &Dataset, content: DatasetContent, loader: &Loader<'_>) -> Self {
         let (store, source) = (loader.store, &loader.options.source);
-        let origin = source.as_ref().map(|source| DatasetOrigin::new(source, dataset));
-        let DatasetContent { version, content, files, lacks_content } = content;
-        let report = DatasetReport::new(dataset.metadata.id.clone(), dataset.metadata.title(), content.len(), files);
-        Self { description: describe_dataset(dataset, &store.iris), content, version, lacks_content, report, origin }
+        let origin = source
+            .as_ref()
+            .map(|source| DatasetOrigin::new(source, dataset));
+        let DatasetContent {
+            version,
+            content,
+            files,
+            lacks_content,
+        } = content;
+        let report = DatasetReport::new(
+            dataset.metadata.id.clone(),
+            dataset.metadata.title(),
+            content.len(),
+            files,
+        );
+        Self {
+            description: describe_dataset(dataset, &store.iris),
+            content,
+            version,
+            lacks_content,
+            report,
+            origin,
+        }
     }
 }
 
@@ -192,7 +219,10 @@ impl<'s> Loader<'s> {
     /// A loader with the default options.
     #[must_use]
     pub fn new(store: &'s Store) -> Self {
-        Self { store, options: LoadOptions::default() }
+        Self {
+            store,
+            options: LoadOptions::default(),
+        }
     }
 
     /// A loader with other options.
@@ -204,9 +234,25 @@ impl<'s> Loader<'s> {
     }
 
     /// Loads every dataset of a catalogue. What is wrong with one dataset is in its report; an error is one of the store.
-    pub fn load(&self, catalog: Catalog, on_progress: &dyn Fn(LoadProgress)) -> Result<LoadReport, StoreError> {
-        let Catalog { folder, datasets, problems, duplicates, .. } = catalog;
-        let mut run = Run::new(self, &datasets, &folder, LoadReport::of_catalog(problems, duplicates), on_progress);
+    pub fn load(
+        &self,
+        catalog: Catalog,
+        on_progress: &dyn Fn(LoadProgress),
+    ) -> Result<LoadReport, StoreError> {
+        let Catalog {
+            folder,
+            datasets,
+            problems,
+            duplicates,
+            ..
+        } = catalog;
+        let mut run = Run::new(
+            self,
+            &datasets,
+            &folder,
+            LoadReport::of_catalog(problems, duplicates),
+            on_progress,
+        );
         let (sender, receiver) = sync_channel(WAITING_DATASETS);
         let backlog = Backlog::default();
         thread::scope(|scope| {
@@ -228,7 +274,10 @@ impl<'s> Loader<'s> {
         let mut run = Run::new(self, &[], Path::new(""), LoadReport::default(), on_progress);
         run.progress.datasets_total = datasets.len();
         for (dataset, graph) in datasets {
-            let content = self.store.content_folder.write_graph(graph, Vec::new(), false)?;
+            let content = self
+                .store
+                .content_folder
+                .write_graph(graph, Vec::new(), false)?;
             let mut parsed = Parsed::new(&dataset, content, self);
             parsed.report.read = parsed.report.triples;
             run.take(parsed, 0, &Backlog::default())?;
@@ -244,21 +293,44 @@ impl<'s> Loader<'s> {
     /// [`StoreError::NoDataset`] if there is no such dataset; errors of the store.
     pub fn replace_description(&self, dataset: &Dataset) -> Result<LoadReport, StoreError> {
         let (store, stamp, id) = (self.store, &self.options.stamp, &dataset.metadata.id);
-        let version = store.version(id)?.ok_or_else(|| StoreError::NoDataset(id.clone()))?;
+        let version = store
+            .version(id)?
+            .ok_or_else(|| StoreError::NoDataset(id.clone()))?;
         let triples = store.counts(id, &version)?.all.triples;
-        let mut report = DatasetReport::new(id.clone(), dataset.metadata.title(), triples, Vec::new());
+        let mut report =
+            DatasetReport::new(id.clone(), dataset.metadata.title(), triples, Vec::new());
         (report.read, report.skipped) = (triples, store.skipped_statements(id)?);
         let mut description = describe_dataset(dataset, &store.iris);
-        store.add_content_facts(&mut description, id, report.skipped, store.is_index_only(id)?);
+        store.add_content_facts(
+            &mut description,
+            id,
+            report.skipped,
+            store.is_index_only(id)?,
+        );
         let has_record = stamp.now.is_none() || store.has_record(id)?;
         if has_record && store.is_described(id, &description)? {
             report.outcome = DatasetOutcome::Unchanged;
         } else {
             report.outcome = DatasetOutcome::Replaced;
-            let origin = self.options.source.as_ref().map(|source| DatasetOrigin::new(source, dataset));
-            store.describe(&[Description { id: id.clone(), version, triples: description, origin }], stamp)?;
+            let origin = self
+                .options
+                .source
+                .as_ref()
+                .map(|source| DatasetOrigin::new(source, dataset));
+            store.describe(
+                &[Description {
+                    id: id.clone(),
+                    version,
+                    triples: description,
+                    origin,
+                }],
+                stamp,
+            )?;
         }
-        Ok(self.noted(LoadReport { datasets: vec![report], ..LoadReport::default() }))
+        Ok(self.noted(LoadReport {
+            datasets: vec![report],
+            ..LoadReport::default()
+        }))
     }
 
     /// Adds a load to the list for the operator. The datasets are stored: a failure to list them is logged only.
@@ -282,9 +354,21 @@ impl<'s> Loader<'s> {
         let mut run = Run::new(self, &[], Path::new(""), LoadReport::default(), on_progress);
         run.progress.datasets_total = total;
         for dataset in datasets {
-            let StagedDataset { description, version, lacks_content, report } = dataset?;
+            let StagedDataset {
+                description,
+                version,
+                lacks_content,
+                report,
+            } = dataset?;
             let content = self.store.content_folder.open(&version)?;
-            let parsed = Parsed { description, content, version, lacks_content, report, origin: None };
+            let parsed = Parsed {
+                description,
+                content,
+                version,
+                lacks_content,
+                report,
+                origin: None,
+            };
             run.take(parsed, 0, &Backlog::default())?;
         }
         run.write(&Backlog::default())?;
@@ -310,7 +394,10 @@ impl<'r> Run<'r> {
         report: LoadReport,
         on_progress: &'r dyn Fn(LoadProgress),
     ) -> Self {
-        let bytes_total = datasets.iter().map(|dataset| bytes_of(dataset, folder)).sum();
+        let bytes_total = datasets
+            .iter()
+            .map(|dataset| bytes_of(dataset, folder))
+            .sum();
         let progress = LoadProgress {
             phase: Phase::Reading,
             datasets: 0,
@@ -319,7 +406,14 @@ impl<'r> Run<'r> {
             bytes_total,
             triples: 0,
         };
-        Self { loader, on_progress, progress, waiting: Vec::new(), waiting_triples: 0, report }
+        Self {
+            loader,
+            on_progress,
+            progress,
+            waiting: Vec::new(),
+            waiting_triples: 0,
+            report,
+        }
     }
 
     fn receive(
@@ -342,15 +436,20 @@ impl<'r> Run<'r> {
         self.waiting_triples += parsed.content.len();
         self.waiting.push(parsed);
         (self.on_progress)(self.progress);
-        let is_full =
-            self.waiting_triples >= self.loader.options.batch_triples as u64 || self.waiting.len() >= BATCH_DATASETS;
+        let is_full = self.waiting_triples >= self.loader.options.batch_triples as u64
+            || self.waiting.len() >= BATCH_DATASETS;
         if is_full { self.write(backlog) } else { Ok(()) }
     }
 
     fn finish(mut self) -> Result<LoadReport, StoreError> {
         let (total, on_progress) = (self.progress, self.on_progress);
         if self.loader.options.replaced == Replaced::Cleared {
-            let show = |_, _| on_progress(LoadProgress { phase: Phase::Clearing, ..total });
+            let show = |_, _| {
+                on_progress(LoadProgress {
+                    phase: Phase::Clearing,
+                    ..total
+                })
+            };
             self.report.cleared_graphs = self.loader.store.clear_replaced(&show)?;
         }
         Ok(self.loader.noted(self.report))
@@ -358,7 +457,10 @@ impl<'r> Run<'r> {
 
     /// Writes and commits what is waiting.
     fn write(&mut self, backlog: &Backlog) -> Result<(), StoreError> {
-        (self.on_progress)(LoadProgress { phase: Phase::Writing, ..self.progress });
+        (self.on_progress)(LoadProgress {
+            phase: Phase::Writing,
+            ..self.progress
+        });
         let store = self.loader.store;
         let mut batch = std::mem::take(&mut self.waiting);
         let triples = std::mem::take(&mut self.waiting_triples);
@@ -372,7 +474,8 @@ impl<'r> Run<'r> {
             let present = store.version(id)?;
             let has_content = place == ContentPlace::IndexOnly || store.has_content(id, parsed)?;
             let same_content = present.as_ref() == Some(&parsed.version) && has_content;
-            let is_kept = present.is_some() || self.loader.options.incomplete == Incomplete::Rejected;
+            let is_kept =
+                present.is_some() || self.loader.options.incomplete == Incomplete::Rejected;
             if is_kept && !same_content && parsed.lacks_content {
                 parsed.report.outcome = DatasetOutcome::Kept;
                 continue;
@@ -396,12 +499,20 @@ impl<'r> Run<'r> {
                 new_content.push(number);
             }
             let (version, origin) = (parsed.version.clone(), parsed.origin.take());
-            descriptions.push(Description { id: id.clone(), version, triples: description, origin });
+            descriptions.push(Description {
+                id: id.clone(),
+                version,
+                triples: description,
+                origin,
+            });
         }
         // The store keeps numbers by their value; as they were written they are in these files alone.
         graph_file::sync_files(
             &store.home,
-            &new_content.iter().map(|&number| batch[number].version.as_str()).collect::<Vec<_>>(),
+            &new_content
+                .iter()
+                .map(|&number| batch[number].version.as_str())
+                .collect::<Vec<_>>(),
         )?;
         if place == ContentPlace::Store {
             self.write_content(&batch, &new_content)?;
@@ -410,7 +521,9 @@ impl<'r> Run<'r> {
             store.describe(&descriptions, &self.loader.options.stamp)?;
         }
         store.replace_origins(&origins)?;
-        self.report.datasets.extend(batch.into_iter().map(|parsed| parsed.report));
+        self.report
+            .datasets
+            .extend(batch.into_iter().map(|parsed| parsed.report));
         backlog.remove(triples);
         Ok(())
     }
@@ -430,8 +543,12 @@ impl<'r> Run<'r> {
         bulk.load_quads(in_memory.flat_map(|(parsed, graph)| quads(store, parsed, graph)))?;
         for parsed in new {
             if let StoredContent::Streamed(_) = parsed.content {
-                let write = |part: &TripleGraph| Ok::<_, StoreError>(bulk.load_quads(quads(store, parsed, part))?);
-                parsed.content.each_part(&graph_file::path(&store.home, &parsed.version), write)?;
+                let write = |part: &TripleGraph| {
+                    Ok::<_, StoreError>(bulk.load_quads(quads(store, parsed, part))?)
+                };
+                parsed
+                    .content
+                    .each_part(&graph_file::path(&store.home, &parsed.version), write)?;
             }
         }
         bulk.commit()?;
@@ -440,10 +557,18 @@ impl<'r> Run<'r> {
 }
 
 /// Returns the quads of a parsed dataset's graph, or of a part of it.
-fn quads<'p>(store: &Store, parsed: &Parsed, part: &'p TripleGraph) -> impl Iterator<Item = Quad> + use<'p> {
+fn quads<'p>(
+    store: &Store,
+    parsed: &Parsed,
+    part: &'p TripleGraph,
+) -> impl Iterator<Item = Quad> + use<'p> {
     let graph = store.iris.graph(&parsed.report.id, &parsed.version);
     let space = blank::BlankNodeScope::from_graph(&graph);
-    part.triples().iter().map(move |&triple| space.to_store(part.to_triple(triple)).in_graph(graph.clone()))
+    part.triples().iter().map(move |&triple| {
+        space
+            .to_store(part.to_triple(triple))
+            .in_graph(graph.clone())
+    })
 }
 
 /// Parsed triples that are not written yet. Large datasets are parsed faster than written, and a few of them fill memory.
@@ -474,8 +599,13 @@ impl Backlog {
     /// Waits until there is room for another dataset, or writing has ended.
     fn wait(&self) {
         let waiting = self.triples.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_full = |waiting: &mut Option<u64>| waiting.is_some_and(|waiting| waiting >= WAITING_TRIPLES);
-        drop(self.changed.wait_while(waiting, is_full).unwrap_or_else(PoisonError::into_inner));
+        let is_full =
+            |waiting: &mut Option<u64>| waiting.is_some_and(|waiting| waiting >= WAITING_TRIPLES);
+        drop(
+            self.changed
+                .wait_while(waiting, is_full)
+                .unwrap_or_else(PoisonError::into_inner),
+        );
     }
 }
 
@@ -493,7 +623,12 @@ impl Store {
 fn description(parsed: &Parsed, place: ContentPlace, store: &Store) -> Vec<Triple> {
     let mut triples = parsed.description.clone();
     let is_index_only = place == ContentPlace::IndexOnly && !parsed.content.is_empty();
-    store.add_content_facts(&mut triples, &parsed.report.id, parsed.report.skipped, is_index_only);
+    store.add_content_facts(
+        &mut triples,
+        &parsed.report.id,
+        parsed.report.skipped,
+        is_index_only,
+    );
     triples
 }
 
@@ -521,7 +656,10 @@ impl Loader<'_> {
     fn parse(&self, dataset: &Dataset, folder: &Path) -> Result<Parsed, StoreError> {
         let (store, LoadOptions { limits, reader, .. }) = (self.store, &self.options);
         let sources = source_files(dataset, folder, &store.iris);
-        let content = store.content_folder.read_sources(&sources, folder, limits, reader.as_ref())?;
+        let content =
+            store
+                .content_folder
+                .read_sources(&sources, folder, limits, reader.as_ref())?;
         Ok(Parsed::new(dataset, content, self))
     }
 }
@@ -540,7 +678,10 @@ mod tests {
     #[test]
     fn a_dump_without_readable_content_replaces_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (catalog, dump) = (folder.path().join("catalog.ttl"), folder.path().join("trees.ttl"));
+        let (catalog, dump) = (
+            folder.path().join("catalog.ttl"),
+            folder.path().join("trees.ttl"),
+        );
         fs::write(&catalog, CATALOG).expect("written");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
@@ -548,15 +689,34 @@ mod tests {
             fs::write(&dump, content).expect("written");
             let catalog = Catalog::read(&catalog).expect("a catalogue");
             let report = Loader::new(&store).load(catalog, &|_| ()).expect("loaded");
-            let triples = store.content(&store.entries().expect("entries")[0]).expect("content").len();
+            let triples = store
+                .content(&store.entries().expect("entries")[0])
+                .expect("content")
+                .len();
             (report.datasets[0].outcome, triples)
         };
-        assert_eq!(load(b"<http://e.org/oak> a <http://e.org/Tree> ."), (DatasetOutcome::Loaded, 1));
+        assert_eq!(
+            load(b"<http://e.org/oak> a <http://e.org/Tree> ."),
+            (DatasetOutcome::Loaded, 1)
+        );
         let page: &[u8] = b"<!DOCTYPE html><html><body>503 Service Unavailable</body></html>";
-        for broken in [page, b"", b"\0\x01\x02\xff\xfe", b"this is no statement .\nnor is this ."] {
-            assert_eq!(load(broken), (DatasetOutcome::Kept, 1), "{:?}", String::from_utf8_lossy(broken));
+        for broken in [
+            page,
+            b"",
+            b"\0\x01\x02\xff\xfe",
+            b"this is no statement .\nnor is this .",
+        ] {
+            assert_eq!(
+                load(broken),
+                (DatasetOutcome::Kept, 1),
+                "{:?}",
+                String::from_utf8_lossy(broken)
+            );
         }
-        assert_eq!(load(b"# no triples, and no error\n"), (DatasetOutcome::Replaced, 0));
+        assert_eq!(
+            load(b"# no triples, and no error\n"),
+            (DatasetOutcome::Replaced, 0)
+        );
     }
 
     #[test]
@@ -572,68 +732,125 @@ mod tests {
         let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
         let load = || {
             let catalog = Catalog::read(&path).expect("a catalogue");
-            Loader::new(&store).load(catalog, &|_| ()).expect("loaded").datasets.remove(0).outcome
+            Loader::new(&store)
+                .load(catalog, &|_| ())
+                .expect("loaded")
+                .datasets
+                .remove(0)
+                .outcome
         };
-        assert_eq!([load(), load()], [DatasetOutcome::MetadataOnly, DatasetOutcome::Unchanged]);
+        assert_eq!(
+            [load(), load()],
+            [DatasetOutcome::MetadataOnly, DatasetOutcome::Unchanged]
+        );
     }
 
     #[test]
     fn triple_terms_beyond_the_limit_are_reported_and_replace_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (catalog, dump) = (folder.path().join("catalog.ttl"), folder.path().join("trees.ttl"));
+        let (catalog, dump) = (
+            folder.path().join("catalog.ttl"),
+            folder.path().join("trees.ttl"),
+        );
         fs::write(&catalog, CATALOG).expect("written");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store").with_graph_limit(300);
+        let store = Store::in_memory(&folder.path().join("home"), iris)
+            .expect("a store")
+            .with_graph_limit(300);
         let load = |statements: usize| {
             let mut turtle = "<e:a> <e:p> <<( <e:a> <e:q> 1 )>> .\n".to_owned();
-            turtle.extend((1..statements).map(|number| format!("<e:a{number}> <e:p> <e:b{number}> .\n")));
+            turtle.extend(
+                (1..statements).map(|number| format!("<e:a{number}> <e:p> <e:b{number}> .\n")),
+            );
             fs::write(&dump, turtle).expect("written");
             let catalog = Catalog::read(&catalog).expect("a catalogue");
-            let report = Loader::new(&store).load(catalog, &|_| ()).expect("loaded").datasets.remove(0);
+            let report = Loader::new(&store)
+                .load(catalog, &|_| ())
+                .expect("loaded")
+                .datasets
+                .remove(0);
             let entry = store.entries().expect("entries").remove(0);
-            (report.outcome, store.open_content(&entry).expect("content").len(), report.files)
+            (
+                report.outcome,
+                store.open_content(&entry).expect("content").len(),
+                report.files,
+            )
         };
         let (outcome, triples, files) = load(100);
         assert_eq!((outcome, triples), (DatasetOutcome::MetadataOnly, 0));
         let problem = format!("{:?}", files[0].problems);
-        assert!(problem.contains("triple terms of RDF 1.2 beyond 300 bytes is not supported"), "{problem}");
+        assert!(
+            problem.contains("triple terms of RDF 1.2 beyond 300 bytes is not supported"),
+            "{problem}"
+        );
         let (outcome, triples, files) = load(3);
-        assert_eq!((outcome, triples, files[0].is_clean()), (DatasetOutcome::Replaced, 3, true));
+        assert_eq!(
+            (outcome, triples, files[0].is_clean()),
+            (DatasetOutcome::Replaced, 3, true)
+        );
         let (outcome, triples, _) = load(100);
         assert_eq!((outcome, triples), (DatasetOutcome::Kept, 3));
         // A version that another program built in memory is not streamed.
         let version = store.entries().expect("entries").remove(0).version;
-        let opened = graph_file::open(&graph_file::path(store.home(), &version), &version, 5).expect("opened");
+        let opened = graph_file::open(&graph_file::path(store.home(), &version), &version, 5)
+            .expect("opened");
         assert!(matches!(opened, StoredContent::InMemory(graph) if graph.len() == 3));
     }
 
     #[test]
     fn a_new_description_changes_nothing_about_the_content() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (catalog, dump) = (folder.path().join("catalog.ttl"), folder.path().join("trees.ttl"));
+        let (catalog, dump) = (
+            folder.path().join("catalog.ttl"),
+            folder.path().join("trees.ttl"),
+        );
         fs::write(&catalog, CATALOG).expect("written");
         fs::write(&dump, "<e:a> <e:p> 1, 2, 3 .\nthis is no statement .\n").expect("written");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         // The content exceeds memory.
-        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store").with_graph_limit(5);
-        let options = LoadOptions { content: Some(ContentPlace::IndexOnly), ..LoadOptions::default() };
+        let store = Store::in_memory(&folder.path().join("home"), iris)
+            .expect("a store")
+            .with_graph_limit(5);
+        let options = LoadOptions {
+            content: Some(ContentPlace::IndexOnly),
+            ..LoadOptions::default()
+        };
         let loader = Loader::new(&store).with_options(options);
-        let loaded = loader.load(Catalog::read(&catalog).expect("a catalogue"), &|_| ()).expect("loaded");
+        let loaded = loader
+            .load(Catalog::read(&catalog).expect("a catalogue"), &|_| ())
+            .expect("loaded");
         assert!(loaded.datasets[0].skipped > 0, "{loaded:?}");
         let before = store.entries().expect("entries").remove(0);
         let id = &before.dataset.metadata.id;
         let mut dataset = before.dataset.clone();
-        dataset.metadata.keywords.push(lodeseek_catalog::Text::plain("wood"));
+        dataset
+            .metadata
+            .keywords
+            .push(lodeseek_catalog::Text::plain("wood"));
         for outcome in [DatasetOutcome::Replaced, DatasetOutcome::Unchanged] {
-            let report = Loader::new(&store).replace_description(&dataset).expect("described").datasets.remove(0);
-            assert_eq!((report.outcome, report.triples, report.skipped), (outcome, 3, loaded.datasets[0].skipped));
+            let report = Loader::new(&store)
+                .replace_description(&dataset)
+                .expect("described")
+                .datasets
+                .remove(0);
+            assert_eq!(
+                (report.outcome, report.triples, report.skipped),
+                (outcome, 3, loaded.datasets[0].skipped)
+            );
             let after = store.entry(id).expect("present");
-            assert_eq!((&after.dataset, &after.version), (&dataset, &before.version));
+            assert_eq!(
+                (&after.dataset, &after.version),
+                (&dataset, &before.version)
+            );
             assert!(store.is_index_only(id).expect("read"));
             assert_eq!(store.with_skipped_statements().expect("counted"), 1);
         }
-        let other = Dataset::new(lodeseek_catalog::Metadata::new(DatasetId::new("elms").expect("an id")));
-        let error = Loader::new(&store).replace_description(&other).expect_err("absent");
+        let other = Dataset::new(lodeseek_catalog::Metadata::new(
+            DatasetId::new("elms").expect("an id"),
+        ));
+        let error = Loader::new(&store)
+            .replace_description(&other)
+            .expect_err("absent");
         assert!(matches!(error, StoreError::NoDataset(_)), "{error}");
     }
 
@@ -642,7 +859,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Store::in_memory(folder.path(), iris).expect("a store");
-        let options = LoadOptions { batch_triples: usize::MAX, ..LoadOptions::default() };
+        let options = LoadOptions {
+            batch_triples: usize::MAX,
+            ..LoadOptions::default()
+        };
         let loader = Loader::new(&store).with_options(options);
         assert_eq!(loader.options.batch_triples as u64, WAITING_TRIPLES);
     }
@@ -651,12 +871,17 @@ mod tests {
     #[test]
     fn repeated_triples_do_not_change_the_fingerprint() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (catalog, dump) = (folder.path().join("catalog.ttl"), folder.path().join("trees.ttl"));
+        let (catalog, dump) = (
+            folder.path().join("catalog.ttl"),
+            folder.path().join("trees.ttl"),
+        );
         fs::write(&catalog, CATALOG).expect("written");
         let load = |home: &str, limit: usize, repetitions: usize| {
             fs::write(&dump, "_:a <e:p> _:b .\n".repeat(repetitions)).expect("written");
             let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-            let store = Store::in_memory(&folder.path().join(home), iris).expect("a store").with_graph_limit(limit);
+            let store = Store::in_memory(&folder.path().join(home), iris)
+                .expect("a store")
+                .with_graph_limit(limit);
             let catalog = Catalog::read(&catalog).expect("a catalogue");
             Loader::new(&store).load(catalog, &|_| ()).expect("loaded");
             let entry = store.entries().expect("entries").remove(0);
@@ -675,14 +900,22 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("data.json");
         let entries: Vec<String> = (0..4500)
-            .map(|number| format!(r#"{{"title": "Set {number}", "identifier": "s{number}", "keyword": ["k"]}}"#))
+            .map(|number| {
+                format!(
+                    r#"{{"title": "Set {number}", "identifier": "s{number}", "keyword": ["k"]}}"#
+                )
+            })
             .collect();
         fs::write(&path, format!(r#"{{"dataset": [{}]}}"#, entries.join(","))).expect("written");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
         let batches = std::cell::Cell::new(0);
-        let count = |progress: LoadProgress| batches.set(batches.get() + u32::from(progress.phase == Phase::Writing));
-        let report = Loader::new(&store).load(Catalog::read(&path).expect("a catalogue"), &count).expect("loaded");
+        let count = |progress: LoadProgress| {
+            batches.set(batches.get() + u32::from(progress.phase == Phase::Writing))
+        };
+        let report = Loader::new(&store)
+            .load(Catalog::read(&path).expect("a catalogue"), &count)
+            .expect("loaded");
         assert_eq!((report.datasets.len(), batches.get()), (4500, 3));
         assert_eq!(store.ids().expect("ids").len(), 4500);
     }

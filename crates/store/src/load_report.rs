@@ -116,7 +116,10 @@ impl DatasetCounts {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde requires a reference"
+)]
 fn is_zero(value: &usize) -> bool {
     *value == 0
 }
@@ -138,7 +141,9 @@ impl DatasetReport {
         for file in datasets.iter_mut().flat_map(|dataset| &mut dataset.files) {
             let listed = file.problems.len().min(left);
             left -= listed;
-            file.unlisted_problems = file.unlisted_problems.saturating_add((file.problems.len() - listed) as u64);
+            file.unlisted_problems = file
+                .unlisted_problems
+                .saturating_add((file.problems.len() - listed) as u64);
             file.problems.truncate(listed);
         }
     }
@@ -146,10 +151,25 @@ impl DatasetReport {
     /// Creates the report of a dataset with so many distinct triples.
     #[must_use]
     pub fn new(id: DatasetId, title: &str, triples: u64, files: Vec<FileReport>) -> Self {
-        let read = files.iter().map(|file| file.triples).fold(0, u64::saturating_add);
-        let skipped = files.iter().map(|file| file.skipped).fold(0, u64::saturating_add);
+        let read = files
+            .iter()
+            .map(|file| file.triples)
+            .fold(0, u64::saturating_add);
+        let skipped = files
+            .iter()
+            .map(|file| file.skipped)
+            .fold(0, u64::saturating_add);
         let (outcome, title) = (DatasetOutcome::Loaded, title.to_owned());
-        Self { id, title, outcome, triples, read, skipped, files, unlisted_files: 0 }
+        Self {
+            id,
+            title,
+            outcome,
+            triples,
+            read,
+            skipped,
+            files,
+            unlisted_files: 0,
+        }
     }
 
     /// Returns true if all files were read as they stand.
@@ -159,7 +179,10 @@ impl DatasetReport {
 
     /// Returns the number of problems of all files. The counts may come from a worker process, which is not trusted.
     pub(crate) fn problems(&self) -> u64 {
-        let of_file = |file: &FileReport| file.unlisted_problems.saturating_add(file.problems.len() as u64);
+        let of_file = |file: &FileReport| {
+            file.unlisted_problems
+                .saturating_add(file.problems.len() as u64)
+        };
         self.files.iter().map(of_file).fold(0, u64::saturating_add)
     }
 }
@@ -180,7 +203,8 @@ impl LoadReport {
     pub fn merge(&mut self, other: Self) {
         self.datasets.extend(other.datasets);
         self.catalog_problems.extend(other.catalog_problems);
-        self.catalog_problem_kinds.merge(other.catalog_problem_kinds);
+        self.catalog_problem_kinds
+            .merge(other.catalog_problem_kinds);
         self.duplicates.extend(other.duplicates);
         self.id_conflicts.extend(other.id_conflicts);
         self.cleared_graphs += other.cleared_graphs;
@@ -210,9 +234,13 @@ impl LoadReport {
     /// files](DatasetReport::limit_files) of the datasets. The numbers of the others are reported.
     pub fn limit(&mut self, max: usize) {
         if self.datasets.len() > max {
-            self.datasets.sort_by_key(|dataset| (dataset.outcome != DatasetOutcome::Kept, dataset.is_clean()));
+            self.datasets.sort_by_key(|dataset| {
+                (dataset.outcome != DatasetOutcome::Kept, dataset.is_clean())
+            });
             let unlisted = self.datasets.split_off(max);
-            unlisted.iter().for_each(|dataset| self.unlisted_datasets.add(dataset));
+            unlisted
+                .iter()
+                .for_each(|dataset| self.unlisted_datasets.add(dataset));
             self.datasets.shrink_to_fit();
         }
         self.unlisted_catalog_problems += self.catalog_problems.len().saturating_sub(max);
@@ -238,9 +266,16 @@ mod tests {
     #[test]
     fn datasets_and_files_beyond_a_limit_are_counted() {
         let file = |problem: bool| {
-            let clean =
-                FileReport { outcome: Outcome::Complete, problems: Vec::new(), ..FileReport::refused("a.nt", "") };
-            if problem { FileReport::unreadable("b.nt", "missing") } else { clean }
+            let clean = FileReport {
+                outcome: Outcome::Complete,
+                problems: Vec::new(),
+                ..FileReport::refused("a.nt", "")
+            };
+            if problem {
+                FileReport::unreadable("b.nt", "missing")
+            } else {
+                clean
+            }
         };
         let dataset = |id: &str, files: Vec<FileReport>| DatasetReport {
             triples: 7,
@@ -248,24 +283,59 @@ mod tests {
         };
         let datasets = vec![
             dataset("oaks", vec![file(false)]),
-            dataset("elms", vec![file(false), file(false), file(true), file(false)]),
+            dataset(
+                "elms",
+                vec![file(false), file(false), file(true), file(false)],
+            ),
             dataset("limes", vec![file(true), file(true)]),
-            DatasetReport { outcome: DatasetOutcome::Unchanged, ..dataset("firs", vec![file(true)]) },
-            DatasetReport { outcome: DatasetOutcome::Kept, ..dataset("yews", Vec::new()) },
+            DatasetReport {
+                outcome: DatasetOutcome::Unchanged,
+                ..dataset("firs", vec![file(true)])
+            },
+            DatasetReport {
+                outcome: DatasetOutcome::Kept,
+                ..dataset("yews", Vec::new())
+            },
         ];
-        let mut report = LoadReport { datasets, ..LoadReport::default() };
+        let mut report = LoadReport {
+            datasets,
+            ..LoadReport::default()
+        };
         let counts = report.counts();
-        assert_eq!((counts.datasets, counts.loaded, counts.unchanged, counts.kept), (5, 3, 1, 1));
+        assert_eq!(
+            (
+                counts.datasets,
+                counts.loaded,
+                counts.unchanged,
+                counts.kept
+            ),
+            (5, 3, 1, 1)
+        );
         assert_eq!((counts.with_problems, counts.triples), (3, 35));
         report.limit(5);
-        assert!(report.unlisted_datasets == DatasetCounts::default() && report.datasets[0].id.as_str() == "oaks");
+        assert!(
+            report.unlisted_datasets == DatasetCounts::default()
+                && report.datasets[0].id.as_str() == "oaks"
+        );
         assert_eq!(report.datasets[1].files.len(), 4);
         report.limit(3);
-        let listed: Vec<_> =
-            report.datasets.iter().map(|one| (one.id.as_str(), one.files.len(), one.unlisted_files)).collect();
+        let listed: Vec<_> = report
+            .datasets
+            .iter()
+            .map(|one| (one.id.as_str(), one.files.len(), one.unlisted_files))
+            .collect();
         assert_eq!(listed, [("yews", 0, 0), ("elms", 3, 1), ("limes", 1, 1)]);
-        assert!(!report.datasets[1].files[0].is_clean(), "files with problems come first");
-        assert_eq!((report.unlisted_datasets.datasets, report.unlisted_datasets.loaded), (2, 1));
+        assert!(
+            !report.datasets[1].files[0].is_clean(),
+            "files with problems come first"
+        );
+        assert_eq!(
+            (
+                report.unlisted_datasets.datasets,
+                report.unlisted_datasets.loaded
+            ),
+            (2, 1)
+        );
         assert_eq!((report.counts(), report.triples()), (counts, 35));
         let json = serde_json::to_string(&report).expect("JSON");
         let read: LoadReport = serde_json::from_str(&json).expect("a report");
@@ -281,11 +351,34 @@ mod tests {
         };
         let datasets = vec![dataset("oaks"), dataset("elms")];
         let catalog_problems = vec!["invalid".to_owned(); 5];
-        let mut report = LoadReport { datasets, catalog_problems, ..LoadReport::default() };
+        let mut report = LoadReport {
+            datasets,
+            catalog_problems,
+            ..LoadReport::default()
+        };
         report.limit(3);
-        assert_eq!((report.catalog_problems.len(), report.unlisted_catalog_problems), (3, 2));
-        let files: Vec<_> = report.datasets.iter().flat_map(|dataset| &dataset.files).collect();
-        assert_eq!(files.iter().map(|file| file.problems.len()).collect::<Vec<_>>(), [2, 1]);
-        assert_eq!((files[1].unlisted_problems, report.with_problems().count()), (1, 2));
+        assert_eq!(
+            (
+                report.catalog_problems.len(),
+                report.unlisted_catalog_problems
+            ),
+            (3, 2)
+        );
+        let files: Vec<_> = report
+            .datasets
+            .iter()
+            .flat_map(|dataset| &dataset.files)
+            .collect();
+        assert_eq!(
+            files
+                .iter()
+                .map(|file| file.problems.len())
+                .collect::<Vec<_>>(),
+            [2, 1]
+        );
+        assert_eq!(
+            (files[1].unlisted_problems, report.with_problems().count()),
+            (1, 2)
+        );
     }
 }

@@ -28,7 +28,9 @@ impl Store {
     /// Returns the graph with a public name: the IRI of a dataset, or of a graph of metadata. `None` for other names, as in queries.
     pub fn graph(&self, name: &NamedNode) -> Result<Option<StoredGraph>, StoreError> {
         if let Some(id) = self.iris.dataset_id(name.as_str()) {
-            return Ok(self.version(&id)?.map(|version| StoredGraph::Content { id, version }));
+            return Ok(self
+                .version(&id)?
+                .map(|version| StoredGraph::Content { id, version }));
         }
         if self.iris.metadata_graphs().contains(name) {
             return Ok(Some(StoredGraph::Metadata(vec![name.clone()])));
@@ -44,8 +46,10 @@ impl Store {
         match graph {
             StoredGraph::Metadata(graphs) => {
                 let graphs = graphs.clone().into_iter();
-                let quads = graphs
-                    .flat_map(|graph| self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())));
+                let quads = graphs.flat_map(|graph| {
+                    self.oxigraph
+                        .quads_for_pattern(None, None, None, Some(graph.as_ref().into()))
+                });
                 Ok(Box::new(quads.map(|quad| {
                     let quad = quad?;
                     Ok(Triple::new(quad.subject, quad.predicate, quad.object))
@@ -54,7 +58,11 @@ impl Store {
             StoredGraph::Content { id, version } => {
                 let content = self.open_content_of(id, version)?;
                 let path = graph_file::path(&self.home, version);
-                Ok(Box::new(content.into_triples().map(move |triple| triple.map_err(StoreError::io(&path)))))
+                Ok(Box::new(
+                    content
+                        .into_triples()
+                        .map(move |triple| triple.map_err(StoreError::io(&path))),
+                ))
             }
         }
     }

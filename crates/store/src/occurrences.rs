@@ -57,7 +57,8 @@ impl Occurrences {
     /// Returns at most 250 datasets, those with most uses first, and true if no further dataset may contain the resource.
     #[must_use]
     pub fn most_used(&self) -> (Vec<(&DatasetId, Uses)>, bool) {
-        let mut datasets: Vec<(&DatasetId, Uses)> = self.datasets.iter().map(|(id, uses)| (id, *uses)).collect();
+        let mut datasets: Vec<(&DatasetId, Uses)> =
+            self.datasets.iter().map(|(id, uses)| (id, *uses)).collect();
         // Equal numbers remain in the order of ids.
         datasets.sort_by_key(|(_, uses)| Reverse(uses.total()));
         let is_complete = self.is_complete && datasets.len() <= MAX_MOST_USED;
@@ -74,14 +75,24 @@ impl Store {
     /// found: `lodeseek index` writes it. Subjects and objects of index-only datasets are not found.
     pub fn occurrences(&self, resource: &NamedNode) -> Result<Occurrences, StoreError> {
         let is_complete = self.index_only()?.is_empty();
-        let mut found = Occurrences { is_exact: true, is_complete, ..Occurrences::default() };
+        let mut found = Occurrences {
+            is_exact: true,
+            is_complete,
+            ..Occurrences::default()
+        };
         let mut known = GraphDatasets::new();
         self.count_subjects(resource, &mut known, &mut found)?;
         self.count_objects(resource, &mut known, &mut found)?;
-        for (id, count) in self.partitions([void::CLASS_PARTITION, void::CLASS, void::ENTITIES], resource)? {
+        for (id, count) in self.partitions(
+            [void::CLASS_PARTITION, void::CLASS, void::ENTITIES],
+            resource,
+        )? {
             found.datasets.entry(id).or_default().class = count;
         }
-        for (id, count) in self.partitions([void::PROPERTY_PARTITION, void::PROPERTY, void::TRIPLES], resource)? {
+        for (id, count) in self.partitions(
+            [void::PROPERTY_PARTITION, void::PROPERTY, void::TRIPLES],
+            resource,
+        )? {
             found.datasets.entry(id).or_default().property = count;
         }
         Ok(found)
@@ -93,7 +104,9 @@ impl Store {
         known: &mut GraphDatasets,
         found: &mut Occurrences,
     ) -> Result<(), StoreError> {
-        let mut quads = self.oxigraph.quads_for_pattern(Some(resource.as_ref().into()), None, None, None);
+        let mut quads =
+            self.oxigraph
+                .quads_for_pattern(Some(resource.as_ref().into()), None, None, None);
         for quad in quads.by_ref().take(MAX_COUNTED) {
             if let Some(id) = self.current_dataset(&quad?.graph_name, known)? {
                 found.datasets.entry(id).or_default().subject += 1;
@@ -104,8 +117,12 @@ impl Store {
         }
         self.check_each(found, |graph, uses| {
             let graph = Some(graph.as_ref().into());
-            let mut quads = self.oxigraph.quads_for_pattern(Some(resource.as_ref().into()), None, None, graph);
-            uses.subject = uses.subject.max(u64::from(quads.next().transpose()?.is_some()));
+            let mut quads =
+                self.oxigraph
+                    .quads_for_pattern(Some(resource.as_ref().into()), None, None, graph);
+            uses.subject = uses
+                .subject
+                .max(u64::from(quads.next().transpose()?.is_some()));
             Ok(())
         })
     }
@@ -116,7 +133,9 @@ impl Store {
         known: &mut GraphDatasets,
         found: &mut Occurrences,
     ) -> Result<(), StoreError> {
-        let mut quads = self.oxigraph.quads_for_pattern(None, None, Some(resource.as_ref().into()), None);
+        let mut quads =
+            self.oxigraph
+                .quads_for_pattern(None, None, Some(resource.as_ref().into()), None);
         for quad in quads.by_ref().take(MAX_COUNTED) {
             let quad = quad?;
             if !is_type(&quad)
@@ -130,7 +149,9 @@ impl Store {
         }
         self.check_each(found, |graph, uses| {
             let graph = Some(graph.as_ref().into());
-            let quads = self.oxigraph.quads_for_pattern(None, None, Some(resource.as_ref().into()), graph);
+            let quads =
+                self.oxigraph
+                    .quads_for_pattern(None, None, Some(resource.as_ref().into()), graph);
             for quad in quads.take(MAX_OF_DATASET) {
                 if uses.object > 0 {
                     break;
@@ -161,8 +182,14 @@ impl Store {
     }
 
     /// Returns the dataset whose current content a graph of the store is.
-    fn current_dataset(&self, graph: &GraphName, known: &mut GraphDatasets) -> Result<Option<DatasetId>, StoreError> {
-        let GraphName::NamedNode(graph) = graph else { return Ok(None) };
+    fn current_dataset(
+        &self,
+        graph: &GraphName,
+        known: &mut GraphDatasets,
+    ) -> Result<Option<DatasetId>, StoreError> {
+        let GraphName::NamedNode(graph) = graph else {
+            return Ok(None);
+        };
         if let Some(dataset) = known.get(graph) {
             return Ok(dataset.clone());
         }
@@ -188,10 +215,17 @@ impl Store {
         let [has_partition, property, count] = properties.map(NamedNodeRef::new_unchecked);
         let object = Some(resource.as_ref().into());
         let mut partitions = Vec::new();
-        for quad in self.oxigraph.quads_for_pattern(None, Some(property), object, Some(profiles)) {
-            let NamedOrBlankNode::NamedNode(partition) = quad?.subject else { continue };
+        for quad in self
+            .oxigraph
+            .quads_for_pattern(None, Some(property), object, Some(profiles))
+        {
+            let NamedOrBlankNode::NamedNode(partition) = quad?.subject else {
+                continue;
+            };
             let dataset = partition.as_str().split('#').next().unwrap_or_default();
-            let Some(id) = self.iris.dataset_id(dataset) else { continue };
+            let Some(id) = self.iris.dataset_id(dataset) else {
+                continue;
+            };
             let (node, object) = (self.iris.dataset(&id), partition.as_ref().into());
             let mut links = self.oxigraph.quads_for_pattern(
                 Some(node.as_ref().into()),
@@ -202,9 +236,16 @@ impl Store {
             if links.next().transpose()?.is_none() {
                 continue;
             }
-            let mut counts =
-                self.oxigraph.quads_for_pattern(Some(partition.as_ref().into()), Some(count), None, Some(profiles));
-            let count = counts.next().transpose()?.and_then(|quad| number(&quad.object));
+            let mut counts = self.oxigraph.quads_for_pattern(
+                Some(partition.as_ref().into()),
+                Some(count),
+                None,
+                Some(profiles),
+            );
+            let count = counts
+                .next()
+                .transpose()?
+                .and_then(|quad| number(&quad.object));
             partitions.push((id, count.unwrap_or(1)));
         }
         Ok(partitions)
@@ -239,66 +280,153 @@ mod tests {
                 dcat:distribution [ dcat:downloadURL <b.ttl> ] .";
         fs::write(folder.path().join("catalog.ttl"), catalog).expect("written");
         let prefix = "@prefix x: <http://x.org/> .";
-        fs::write(folder.path().join("a.ttl"), format!("{prefix} x:one a x:Class ; x:p x:two ; x:q 1 ."))
-            .expect("written");
-        let frequent: String = (0..MAX_COUNTED + 5).map(|number| format!("x:n{number} x:p x:two . ")).collect();
-        fs::write(folder.path().join("b.ttl"), format!("{prefix} x:three a x:Class ; x:p x:one . {frequent}"))
-            .expect("written");
+        fs::write(
+            folder.path().join("a.ttl"),
+            format!("{prefix} x:one a x:Class ; x:p x:two ; x:q 1 ."),
+        )
+        .expect("written");
+        let frequent: String = (0..MAX_COUNTED + 5)
+            .map(|number| format!("x:n{number} x:p x:two . "))
+            .collect();
+        fs::write(
+            folder.path().join("b.ttl"),
+            format!("{prefix} x:three a x:Class ; x:p x:one . {frequent}"),
+        )
+        .expect("written");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
         let catalog = Catalog::read(&folder.path().join("catalog.ttl")).expect("a catalogue");
-        Loader::new(&store).with_options(LoadOptions::default()).load(catalog, &|_| ()).expect("loaded");
-        let (a, b) = (DatasetId::new("a").expect("an id"), DatasetId::new("b").expect("an id"));
+        Loader::new(&store)
+            .with_options(LoadOptions::default())
+            .load(catalog, &|_| ())
+            .expect("loaded");
+        let (a, b) = (
+            DatasetId::new("a").expect("an id"),
+            DatasetId::new("b").expect("an id"),
+        );
         let part = store.iris().part(&a, "class-1");
-        let triple =
-            |property: &str, object: Term| Triple::new(part.clone(), NamedNode::new_unchecked(property), object);
+        let triple = |property: &str, object: Term| {
+            Triple::new(part.clone(), NamedNode::new_unchecked(property), object)
+        };
         let class = NamedNode::new_unchecked("http://x.org/Class");
-        let dataset =
-            Triple::new(store.iris().dataset(&a), NamedNode::new_unchecked(void::CLASS_PARTITION), part.clone());
-        let profile = vec![dataset, triple(void::CLASS, class.into()), triple(void::ENTITIES, Literal::from(1).into())];
-        store.replace_derived([(store.iris().profiles(), vec![(a.clone(), profile)])]).expect("written");
+        let dataset = Triple::new(
+            store.iris().dataset(&a),
+            NamedNode::new_unchecked(void::CLASS_PARTITION),
+            part.clone(),
+        );
+        let profile = vec![
+            dataset,
+            triple(void::CLASS, class.into()),
+            triple(void::ENTITIES, Literal::from(1).into()),
+        ];
+        store
+            .replace_derived([(store.iris().profiles(), vec![(a.clone(), profile)])])
+            .expect("written");
 
-        let find =
-            |name: &str| store.occurrences(&NamedNode::new_unchecked(format!("http://x.org/{name}"))).expect("found");
+        let find = |name: &str| {
+            store
+                .occurrences(&NamedNode::new_unchecked(format!("http://x.org/{name}")))
+                .expect("found")
+        };
         let one = find("one");
-        assert_eq!(one.datasets.get(&a), Some(&Uses { subject: 3, ..Uses::default() }));
-        assert_eq!(one.datasets.get(&b), Some(&Uses { object: 1, ..Uses::default() }), "the catalogue is no content");
+        assert_eq!(
+            one.datasets.get(&a),
+            Some(&Uses {
+                subject: 3,
+                ..Uses::default()
+            })
+        );
+        assert_eq!(
+            one.datasets.get(&b),
+            Some(&Uses {
+                object: 1,
+                ..Uses::default()
+            }),
+            "the catalogue is no content"
+        );
         assert!(one.is_exact && one.is_complete);
         let class = find("Class");
-        assert_eq!(class.datasets.get(&a), Some(&Uses { class: 1, ..Uses::default() }));
+        assert_eq!(
+            class.datasets.get(&a),
+            Some(&Uses {
+                class: 1,
+                ..Uses::default()
+            })
+        );
         let frequent = find("two");
         assert!(!frequent.is_exact && frequent.is_complete);
-        assert!(frequent.datasets[&a].object == 1 && frequent.datasets[&b].object > 1000, "{frequent:?}");
+        assert!(
+            frequent.datasets[&a].object == 1 && frequent.datasets[&b].object > 1000,
+            "{frequent:?}"
+        );
         assert!(find("nothing").datasets.is_empty());
     }
 
     #[test]
     fn index_only_datasets_may_contain_further_uses() {
         let folder = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join("a.ttl"), "<http://x.org/one> <http://x.org/p> 1 .").expect("written");
+        fs::write(
+            folder.path().join("a.ttl"),
+            "<http://x.org/one> <http://x.org/p> 1 .",
+        )
+        .expect("written");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
-        for (place, is_complete) in [(ContentPlace::IndexOnly, false), (ContentPlace::Store, true)] {
-            let options = LoadOptions { content: Some(place), ..LoadOptions::default() };
+        for (place, is_complete) in [
+            (ContentPlace::IndexOnly, false),
+            (ContentPlace::Store, true),
+        ] {
+            let options = LoadOptions {
+                content: Some(place),
+                ..LoadOptions::default()
+            };
             let catalog = Catalog::read(&folder.path().join("a.ttl")).expect("a catalogue");
-            Loader::new(&store).with_options(options).load(catalog, &|_| ()).expect("loaded");
-            let found = store.occurrences(&NamedNode::new_unchecked("http://x.org/one")).expect("found");
-            assert_eq!((found.datasets.is_empty(), found.is_complete), (!is_complete, is_complete));
+            Loader::new(&store)
+                .with_options(options)
+                .load(catalog, &|_| ())
+                .expect("loaded");
+            let found = store
+                .occurrences(&NamedNode::new_unchecked("http://x.org/one"))
+                .expect("found");
+            assert_eq!(
+                (found.datasets.is_empty(), found.is_complete),
+                (!is_complete, is_complete)
+            );
         }
     }
 
     #[test]
     fn the_datasets_with_most_uses_are_kept() {
-        let mut found = Occurrences { is_exact: true, is_complete: true, ..Occurrences::default() };
+        let mut found = Occurrences {
+            is_exact: true,
+            is_complete: true,
+            ..Occurrences::default()
+        };
         for number in 0..MAX_MOST_USED as u64 {
             let id = DatasetId::new(format!("d{number:03}")).expect("an id");
-            found.datasets.insert(id, Uses { subject: 1 + number / 100, ..Uses::default() });
+            found.datasets.insert(
+                id,
+                Uses {
+                    subject: 1 + number / 100,
+                    ..Uses::default()
+                },
+            );
         }
         let (datasets, is_complete) = found.most_used();
         assert!(is_complete && datasets.len() == MAX_MOST_USED);
-        assert_eq!((datasets[0].0.as_str(), datasets[50].0.as_str()), ("d200", "d100"));
+        assert_eq!(
+            (datasets[0].0.as_str(), datasets[50].0.as_str()),
+            ("d200", "d100")
+        );
         let last = DatasetId::new("e").expect("an id");
-        found.datasets.insert(last.clone(), Uses { class: 1, property: 7, ..Uses::default() });
+        found.datasets.insert(
+            last.clone(),
+            Uses {
+                class: 1,
+                property: 7,
+                ..Uses::default()
+            },
+        );
         let (datasets, is_complete) = found.most_used();
         assert!(!is_complete && datasets.len() == MAX_MOST_USED && *datasets[0].0 == last);
     }

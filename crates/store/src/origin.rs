@@ -33,8 +33,15 @@ impl LoadSource {
     /// Creates the source of a file or folder.
     #[must_use]
     pub fn from_path(path: &Path, id_prefix: &str) -> Self {
-        let absolute = path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned());
-        Self { source: absolute.to_string_lossy().into_owned(), id_prefix: id_prefix.to_owned(), is_harvest: false }
+        let absolute = path
+            .canonicalize()
+            .or_else(|_| std::path::absolute(path))
+            .unwrap_or_else(|_| path.to_owned());
+        Self {
+            source: absolute.to_string_lossy().into_owned(),
+            id_prefix: id_prefix.to_owned(),
+            is_harvest: false,
+        }
     }
 
     /// Returns a text that identifies the entry with a key in this source. For a dump, it is the path of its file, whether the file
@@ -49,8 +56,15 @@ impl LoadSource {
 
     /// Returns the name of the source in ids: the name of its file without suffixes.
     fn name(&self) -> &str {
-        let name = self.source.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default();
-        name.split('.').find(|part| !part.is_empty()).unwrap_or(name)
+        let name = self
+            .source
+            .trim_end_matches('/')
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default();
+        name.split('.')
+            .find(|part| !part.is_empty())
+            .unwrap_or(name)
     }
 }
 
@@ -68,7 +82,10 @@ impl DatasetOrigin {
     /// Creates the origin of a dataset.
     #[must_use]
     pub fn new(source: &LoadSource, dataset: &Dataset) -> Self {
-        Self { source: source.clone(), key: dataset.key() }
+        Self {
+            source: source.clone(),
+            key: dataset.key(),
+        }
     }
 }
 
@@ -110,7 +127,10 @@ impl Store {
     pub fn dataset_origins(&self) -> Result<BTreeMap<DatasetId, DatasetOrigin>, StoreError> {
         let mut origins = BTreeMap::new();
         let graph = self.iris.versions();
-        for quad in self.oxigraph.quads_for_pattern(None, Some(ORIGIN), None, Some(graph.as_ref().into())) {
+        for quad in
+            self.oxigraph
+                .quads_for_pattern(None, Some(ORIGIN), None, Some(graph.as_ref().into()))
+        {
             let quad = quad?;
             if let (Some(id), Some(origin)) = (self.subject_id(&quad), read_origin(&quad)) {
                 origins.insert(id, origin);
@@ -141,11 +161,19 @@ impl Store {
     /// Returns the statement of an origin; `None` if it cannot be written.
     pub(super) fn origin_quad(&self, id: &DatasetId, origin: &DatasetOrigin) -> Option<Quad> {
         let text = serde_json::to_string(origin).ok()?;
-        Some(Quad::new(self.iris.dataset(id), ORIGIN.into_owned(), Literal::from(text), self.iris.versions()))
+        Some(Quad::new(
+            self.iris.dataset(id),
+            ORIGIN.into_owned(),
+            Literal::from(text),
+            self.iris.versions(),
+        ))
     }
 
     /// Replaces the origins of present datasets, whose descriptions and content stay.
-    pub(super) fn replace_origins(&self, origins: &[(DatasetId, DatasetOrigin)]) -> Result<(), StoreError> {
+    pub(super) fn replace_origins(
+        &self,
+        origins: &[(DatasetId, DatasetOrigin)],
+    ) -> Result<(), StoreError> {
         if origins.is_empty() {
             return Ok(());
         }
@@ -154,8 +182,12 @@ impl Store {
         let mut transaction = self.oxigraph.start_transaction()?;
         self.mark(&commit, &mut transaction)?;
         for (id, origin) in origins {
-            self.origin_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
-            self.origin_quad(id, origin).iter().for_each(|quad| transaction.insert(quad));
+            self.origin_quads(id)?
+                .iter()
+                .for_each(|quad| transaction.remove(quad));
+            self.origin_quad(id, origin)
+                .iter()
+                .for_each(|quad| transaction.insert(quad));
         }
         transaction.commit()?;
         self.finish_commit(commit)
@@ -170,9 +202,15 @@ impl Store {
 
     /// Returns the IRIs that datasets have in their catalogues.
     fn catalog_iris(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
-        let (catalog, source) = (self.iris.catalog(), NamedNodeRef::new_unchecked(dcterms::SOURCE));
+        let (catalog, source) = (
+            self.iris.catalog(),
+            NamedNodeRef::new_unchecked(dcterms::SOURCE),
+        );
         let mut iris = BTreeMap::new();
-        for quad in self.oxigraph.quads_for_pattern(None, Some(source), None, Some(catalog.as_ref().into())) {
+        for quad in
+            self.oxigraph
+                .quads_for_pattern(None, Some(source), None, Some(catalog.as_ref().into()))
+        {
             let quad = quad?;
             let iri = match &quad.object {
                 Term::NamedNode(iri) => iri.as_str(),
@@ -206,11 +244,17 @@ impl Store {
         };
         let mut ids = home.known_ids(datasets);
         let mut used: BTreeSet<DatasetId> = ids.iter().flatten().cloned().collect();
-        let given: BTreeSet<DatasetId> = datasets.iter().map(|dataset| dataset.metadata.id.clone()).collect();
+        let given: BTreeSet<DatasetId> = datasets
+            .iter()
+            .map(|dataset| dataset.metadata.id.clone())
+            .collect();
         let mut conflicts = Vec::new();
         for (place, dataset) in datasets.iter_mut().enumerate() {
             let id = dataset.metadata.id.clone();
-            let holder = if home.present.contains(&id) && ids[place].as_ref() != Some(&id) && !used.contains(&id) {
+            let holder = if home.present.contains(&id)
+                && ids[place].as_ref() != Some(&id)
+                && !used.contains(&id)
+            {
                 self.other_holder(&home, &id, dataset)?
             } else {
                 None
@@ -227,10 +271,15 @@ impl Store {
                 }
                 _ => {
                     let is_free = |other: &DatasetId| {
-                        !home.present.contains(other) && !used.contains(other) && !given.contains(other)
+                        !home.present.contains(other)
+                            && !used.contains(other)
+                            && !given.contains(other)
                     };
                     let candidates = dataset.other_ids(source.name(), &source.id_prefix);
-                    let other = candidates.into_iter().find(is_free).ok_or_else(|| StoreError::NoId(id.clone()))?;
+                    let other = candidates
+                        .into_iter()
+                        .find(is_free)
+                        .ok_or_else(|| StoreError::NoId(id.clone()))?;
                     used.insert(other.clone());
                     other
                 }
@@ -271,17 +320,22 @@ impl Store {
             Err(StoreError::NoDataset(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let is_unknown = origin.is_none() && entry.origin.is_none() && (own.is_none() || other.is_none());
+        let is_unknown =
+            origin.is_none() && entry.origin.is_none() && (own.is_none() || other.is_none());
         if is_unknown && entry.dataset.metadata.title() == dataset.metadata.title() {
             return Ok(None);
         }
-        let source = origin.map(|origin| origin.source.source.clone()).or_else(|| entry.origin.clone());
+        let source = origin
+            .map(|origin| origin.source.source.clone())
+            .or_else(|| entry.origin.clone());
         Ok(Some((entry, source)))
     }
 }
 
 fn read_origin(quad: &Quad) -> Option<DatasetOrigin> {
-    let Term::Literal(text) = &quad.object else { return None };
+    let Term::Literal(text) = &quad.object else {
+        return None;
+    };
     serde_json::from_str(text.value()).ok()
 }
 
@@ -299,7 +353,9 @@ struct HomeIds<'s> {
 
 impl HomeIds<'_> {
     fn is_same_source(&self, origin: &DatasetOrigin) -> bool {
-        let LoadSource { source, id_prefix, .. } = self.source;
+        let LoadSource {
+            source, id_prefix, ..
+        } = self.source;
         origin.source.source == *source && origin.source.id_prefix == *id_prefix
     }
 
@@ -310,26 +366,41 @@ impl HomeIds<'_> {
 
     /// Returns the ids under which the home has the datasets of the load, in their order.
     fn known_ids(&self, datasets: &[Dataset]) -> Vec<Option<DatasetId>> {
-        let (mut by_entry, mut by_iri) =
-            (HashMap::<String, &DatasetId>::new(), HashMap::<&str, Vec<&DatasetId>>::new());
+        let (mut by_entry, mut by_iri) = (
+            HashMap::<String, &DatasetId>::new(),
+            HashMap::<&str, Vec<&DatasetId>>::new(),
+        );
         // Entries without IRI and identifier that have changed, by their titles.
         let mut edited: HashMap<&str, VecDeque<&DatasetId>> = HashMap::new();
-        for (id, origin) in self.origins.iter().filter(|(id, _)| self.present.contains(*id)) {
+        for (id, origin) in self
+            .origins
+            .iter()
+            .filter(|(id, _)| self.present.contains(*id))
+        {
             if origin.source.id_prefix == self.source.id_prefix {
                 by_entry.insert(origin.source.identity(&origin.key), id);
             }
             if self.is_same_source(origin) {
-                if let Some(title) = title_of_key(&origin.key).filter(|_| !self.keys.contains(&origin.key)) {
+                if let Some(title) =
+                    title_of_key(&origin.key).filter(|_| !self.keys.contains(&origin.key))
+                {
                     edited.entry(title).or_default().push_back(id);
                 }
             }
         }
-        for (id, iri) in self.iris.iter().filter(|(id, _)| self.present.contains(*id)) {
+        for (id, iri) in self
+            .iris
+            .iter()
+            .filter(|(id, _)| self.present.contains(*id))
+        {
             let has_prefix = match self.origins.get(id) {
                 Some(origin) => origin.source.id_prefix == self.source.id_prefix,
                 None => id.as_str().starts_with(&self.source.id_prefix),
             };
-            let is_dump = self.origins.get(id).is_some_and(|origin| origin.key != *iri);
+            let is_dump = self
+                .origins
+                .get(id)
+                .is_some_and(|origin| origin.key != *iri);
             if has_prefix && !is_dump {
                 by_iri.entry(iri).or_default().push(id);
             }
@@ -338,13 +409,24 @@ impl HomeIds<'_> {
         let mut ids = Vec::with_capacity(datasets.len());
         for dataset in datasets {
             let key = dataset.key();
-            let iri = dataset.metadata.source.as_deref().filter(|_| !matches!(dataset.entry.origin, IdOrigin::File(_)));
+            let iri = dataset
+                .metadata
+                .source
+                .as_deref()
+                .filter(|_| !matches!(dataset.entry.origin, IdOrigin::File(_)));
             let with_iri = || {
                 let known = by_iri.get(iri?)?;
-                known.iter().find(|id| ***id == dataset.metadata.id).or(known.first()).copied()
+                known
+                    .iter()
+                    .find(|id| ***id == dataset.metadata.id)
+                    .or(known.first())
+                    .copied()
             };
             let title = title_of_key(&key);
-            let known = by_entry.get(&self.source.identity(&key)).copied().or_else(with_iri);
+            let known = by_entry
+                .get(&self.source.identity(&key))
+                .copied()
+                .or_else(with_iri);
             let known = known.or_else(|| edited.get_mut(title?)?.pop_front());
             ids.push(known.filter(|id| used.insert(*id)).cloned());
         }
@@ -368,7 +450,8 @@ mod tests {
     impl Home {
         fn new() -> Self {
             let folder = tempfile::tempdir().expect("a folder");
-            let store = Store::in_memory(&folder.path().join("home"), Iris::default()).expect("a store");
+            let store =
+                Store::in_memory(&folder.path().join("home"), Iris::default()).expect("a store");
             Self { folder, store }
         }
 
@@ -380,12 +463,23 @@ mod tests {
         }
 
         fn load_with(&self, path: &Path, prefix: &str, others: OtherSources) -> Vec<IdConflict> {
-            let catalog = Catalog::read_all(&[path.to_owned()], prefix).expect("a catalogue").remove(0);
+            let catalog = Catalog::read_all(&[path.to_owned()], prefix)
+                .expect("a catalogue")
+                .remove(0);
             let mut catalog = catalog;
             let source = LoadSource::from_path(path, prefix);
-            let conflicts = self.store.assign_ids(&mut catalog.datasets, &source, others).expect("assigned");
-            let options = LoadOptions { source: Some(source), ..LoadOptions::default() };
-            Loader::new(&self.store).with_options(options).load(catalog, &|_| ()).expect("loaded");
+            let conflicts = self
+                .store
+                .assign_ids(&mut catalog.datasets, &source, others)
+                .expect("assigned");
+            let options = LoadOptions {
+                source: Some(source),
+                ..LoadOptions::default()
+            };
+            Loader::new(&self.store)
+                .with_options(options)
+                .load(catalog, &|_| ())
+                .expect("loaded");
             conflicts
         }
 
@@ -397,7 +491,13 @@ mod tests {
             let entries = self.store.entries().expect("entries");
             entries
                 .iter()
-                .map(|entry| format!("{} {}", entry.dataset.metadata.id, entry.dataset.metadata.title()))
+                .map(|entry| {
+                    format!(
+                        "{} {}",
+                        entry.dataset.metadata.id,
+                        entry.dataset.metadata.title()
+                    )
+                })
                 .collect()
         }
     }
@@ -406,7 +506,9 @@ mod tests {
         let mut text =
             "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n".to_owned();
         for (node, id, title) in datasets {
-            text += &format!("{node} a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{title}\" .\n");
+            text += &format!(
+                "{node} a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{title}\" .\n"
+            );
         }
         text
     }
@@ -414,18 +516,46 @@ mod tests {
     #[test]
     fn a_load_replaces_no_dataset_of_another_source() {
         let home = Home::new();
-        assert!(home.load("north.ttl", &turtle(&[("[]", "1", "Fir"), ("[]", "2", "Yew")])).is_empty());
+        assert!(
+            home.load(
+                "north.ttl",
+                &turtle(&[("[]", "1", "Fir"), ("[]", "2", "Yew")])
+            )
+            .is_empty()
+        );
         let south = turtle(&[("[]", "1", "Palm"), ("[]", "3", "Fig")]);
         let conflicts = home.load("south.ttl", &south);
         assert_eq!(conflicts.len(), 1);
-        assert_eq!(conflicts[0].new_id.as_ref().map(DatasetId::as_str), Some("south-1"));
-        assert_eq!((conflicts[0].other_title.as_str(), conflicts[0].title.as_str()), ("Fir", "Palm"));
-        assert!(conflicts[0].other_source.as_ref().is_some_and(|source| source.ends_with("north.ttl")));
+        assert_eq!(
+            conflicts[0].new_id.as_ref().map(DatasetId::as_str),
+            Some("south-1")
+        );
+        assert_eq!(
+            (
+                conflicts[0].other_title.as_str(),
+                conflicts[0].title.as_str()
+            ),
+            ("Fir", "Palm")
+        );
+        assert!(
+            conflicts[0]
+                .other_source
+                .as_ref()
+                .is_some_and(|source| source.ends_with("north.ttl"))
+        );
         let expected = ["1 Fir", "2 Yew", "3 Fig", "south-1 Palm"];
         assert_eq!(home.titles(), expected);
-        assert_eq!(home.load("south.ttl", &south), conflicts, "the id is the same in the next load");
+        assert_eq!(
+            home.load("south.ttl", &south),
+            conflicts,
+            "the id is the same in the next load"
+        );
         assert_eq!(home.titles(), expected);
-        let replaced = home.load_with(&home.folder.path().join("south.ttl"), "x-", OtherSources::Replaced);
+        let replaced = home.load_with(
+            &home.folder.path().join("south.ttl"),
+            "x-",
+            OtherSources::Replaced,
+        );
         assert!(replaced.is_empty(), "another prefix: other ids");
         assert_eq!(home.titles().len(), 6);
     }
@@ -444,8 +574,14 @@ mod tests {
         home.load_with(&path, "", OtherSources::Kept);
         assert_eq!(home.titles(), ["1 Palm", "east-1 Larch"]);
         let conflicts = home.load_with(&path, "", OtherSources::Replaced);
-        let former: Vec<DatasetId> = conflicts.into_iter().filter_map(|conflict| conflict.former_id).collect();
-        assert_eq!(former.iter().map(DatasetId::as_str).collect::<Vec<_>>(), ["east-1"]);
+        let former: Vec<DatasetId> = conflicts
+            .into_iter()
+            .filter_map(|conflict| conflict.former_id)
+            .collect();
+        assert_eq!(
+            former.iter().map(DatasetId::as_str).collect::<Vec<_>>(),
+            ["east-1"]
+        );
         home.store.remove(&former).expect("removed");
         assert_eq!(home.titles(), ["1 Larch"]);
     }
@@ -458,16 +594,28 @@ mod tests {
         assert!(home.load("b/corrected.ttl", &text("Silver fir")).is_empty());
         assert_eq!(home.titles(), ["1 Silver fir"]);
         // A corrected IRI in the same source.
-        assert!(home.load("b/corrected.ttl", &turtle(&[("<https://e.org/1>", "1", "Fir")])).is_empty());
+        assert!(
+            home.load(
+                "b/corrected.ttl",
+                &turtle(&[("<https://e.org/1>", "1", "Fir")])
+            )
+            .is_empty()
+        );
         assert_eq!(home.titles(), ["1 Fir"]);
-        assert_eq!(home.load("d.ttl", &turtle(&[("<http://e.org/other/1>", "1", "Palm")])).len(), 1);
+        assert_eq!(
+            home.load("d.ttl", &turtle(&[("<http://e.org/other/1>", "1", "Palm")]))
+                .len(),
+            1
+        );
     }
 
     #[test]
     fn a_grown_catalogue_renames_nothing() {
         let home = Home::new();
         let entry = |part: &str, title: &str| {
-            format!(r#"{{"identifier": "https://e.org/{part}/rows", "title": "{title}", "keyword": ["k"]}}"#)
+            format!(
+                r#"{{"identifier": "https://e.org/{part}/rows", "title": "{title}", "keyword": ["k"]}}"#
+            )
         };
         let catalog_of = |entries: &[String]| format!(r#"{{"dataset": [{}]}}"#, entries.join(","));
         home.load("data.json", &catalog_of(&[entry("a", "A")]));
@@ -476,35 +624,57 @@ mod tests {
         assert!(home.load("data.json", &grown).is_empty());
         assert_eq!(home.titles(), ["b-rows B", "rows A"]);
         let untitled = |notes: &[&str]| {
-            let packages =
-                notes.iter().map(|notes| format!(r#"{{"title": "T", "notes": "{notes}", "resources": []}}"#));
+            let packages = notes
+                .iter()
+                .map(|notes| format!(r#"{{"title": "T", "notes": "{notes}", "resources": []}}"#));
             format!("[{}]", packages.collect::<Vec<_>>().join(","))
         };
         home.load("ckan.json", &untitled(&["one"]));
         home.load("ckan.json", &untitled(&["two", "one"]));
-        assert_eq!(home.titles().iter().filter(|title| *title == "T T").count(), 1);
+        assert_eq!(
+            home.titles().iter().filter(|title| *title == "T T").count(),
+            1
+        );
         assert_eq!(home.titles().len(), 4);
         home.load("ckan.json", &untitled(&["two", "one, corrected"]));
-        assert_eq!(home.titles().len(), 4, "an edited entry is the same dataset");
+        assert_eq!(
+            home.titles().len(),
+            4,
+            "an edited entry is the same dataset"
+        );
     }
 
     #[test]
     fn dumps_are_known_by_their_files() {
         let home = Home::new();
         let dump = |text: &str| format!("<http://e.org/a> <http://e.org/p> \"{text}\" .");
-        assert!(home.load("trees.nt", &dump("1")).is_empty() && home.load("trees.nt", &dump("2")).is_empty());
+        assert!(
+            home.load("trees.nt", &dump("1")).is_empty()
+                && home.load("trees.nt", &dump("2")).is_empty()
+        );
         assert_eq!(home.titles().len(), 1);
         let conflicts = home.load("other/trees.nt", &dump("3"));
-        assert_eq!((conflicts.len(), home.titles().len()), (1, 2), "{conflicts:?}");
+        assert_eq!(
+            (conflicts.len(), home.titles().len()),
+            (1, 2),
+            "{conflicts:?}"
+        );
         let folder = home.folder.path().join("other");
         let again = home.load_with(&folder, "", OtherSources::Kept);
-        assert_eq!(again, conflicts, "the same file in its folder has the same id");
+        assert_eq!(
+            again, conflicts,
+            "the same file in its folder has the same id"
+        );
         assert_eq!(home.titles().len(), 2);
         let ontology = |path: &str| {
             home.load(path, "<http://e.org/o> a <http://www.w3.org/2002/07/owl#Ontology> . <http://e.org/A> a <http://www.w3.org/2002/07/owl#Class> .")
         };
         assert!(ontology("v1.ttl").is_empty() && ontology("v2.ttl").is_empty());
-        assert_eq!(home.titles().len(), 4, "two versions of an ontology are two datasets");
+        assert_eq!(
+            home.titles().len(),
+            4,
+            "two versions of an ontology are two datasets"
+        );
     }
 
     #[test]
@@ -512,7 +682,9 @@ mod tests {
         let home = Home::new();
         let path = home.write("c.ttl", &turtle(&[("[]", "1", "Fir"), ("[]", "2", "Yew")]));
         let catalog = Catalog::read(&path).expect("a catalogue");
-        Loader::new(&home.store).load(catalog, &|_| ()).expect("loaded");
+        Loader::new(&home.store)
+            .load(catalog, &|_| ())
+            .expect("loaded");
         assert!(home.store.dataset_origins().expect("read").is_empty());
         let conflicts = home.load("c.ttl", &turtle(&[("[]", "1", "Fir"), ("[]", "2", "Palm")]));
         assert_eq!((conflicts.len(), conflicts[0].id.as_str()), (1, "2"));
@@ -526,15 +698,30 @@ mod tests {
         home.load("a.ttl", &text);
         let path = home.write("b.ttl", &text);
         let source = LoadSource::from_path(&path, "");
-        let options = LoadOptions { source: Some(source), ..LoadOptions::default() };
+        let options = LoadOptions {
+            source: Some(source),
+            ..LoadOptions::default()
+        };
         let catalog = Catalog::read(&path).expect("a catalogue");
-        let report = Loader::new(&home.store).with_options(options).load(catalog, &|_| ()).expect("loaded");
+        let report = Loader::new(&home.store)
+            .with_options(options)
+            .load(catalog, &|_| ())
+            .expect("loaded");
         assert_eq!(report.datasets[0].outcome, DatasetOutcome::Unchanged);
         let id = DatasetId::new("1").expect("an id");
-        let origin = home.store.dataset_origin(&id).expect("read").expect("an origin");
+        let origin = home
+            .store
+            .dataset_origin(&id)
+            .expect("read")
+            .expect("an origin");
         assert!(origin.source.source.ends_with("b.ttl") && origin.key == "http://e.org/1");
-        let undo = home.store.undo(std::slice::from_ref(&id)).expect("the state");
-        home.store.remove(std::slice::from_ref(&id)).expect("removed");
+        let undo = home
+            .store
+            .undo(std::slice::from_ref(&id))
+            .expect("the state");
+        home.store
+            .remove(std::slice::from_ref(&id))
+            .expect("removed");
         assert_eq!(home.store.dataset_origin(&id).expect("read"), None);
         home.store.restore(&undo).expect("restored");
         assert_eq!(home.store.dataset_origin(&id).expect("read"), Some(origin));

@@ -21,11 +21,16 @@ pub(super) fn find_graph(oxigraph: &Oxigraph, iris: &Iris) -> NamedNode {
     let (versions, catalog) = (iris.versions(), iris.catalog());
     let names_a_graph = |quad: Quad| matches!(&quad.object, Term::NamedNode(graph) if iris.is_graph(graph.as_str()));
     let has_pointers = |graph: &NamedNode| {
-        let quads = oxigraph.quads_for_pattern(None, Some(POINTER), None, Some(graph.as_ref().into()));
+        let quads =
+            oxigraph.quads_for_pattern(None, Some(POINTER), None, Some(graph.as_ref().into()));
         // A damaged store may return errors without end.
         quads.map_while(Result::ok).any(names_a_graph)
     };
-    if !has_pointers(&versions) && has_pointers(&catalog) { catalog } else { versions }
+    if !has_pointers(&versions) && has_pointers(&catalog) {
+        catalog
+    } else {
+        versions
+    }
 }
 
 impl Store {
@@ -39,7 +44,12 @@ impl Store {
     /// Returns (id, version) of every dataset that has a current version.
     pub fn versions(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let mut versions = BTreeMap::new();
-        for quad in self.oxigraph.quads_for_pattern(None, Some(POINTER), None, Some(self.pointers.as_ref().into())) {
+        for quad in self.oxigraph.quads_for_pattern(
+            None,
+            Some(POINTER),
+            None,
+            Some(self.pointers.as_ref().into()),
+        ) {
             versions.extend(self.read_pointer(&quad?));
         }
         Ok(versions)
@@ -52,14 +62,21 @@ impl Store {
 
     pub(super) fn version(&self, id: &DatasetId) -> Result<Option<String>, StoreError> {
         let quads = self.pointer_quads(id)?;
-        Ok(quads.iter().find_map(|quad| self.read_pointer(quad)).map(|(_, version)| version))
+        Ok(quads
+            .iter()
+            .find_map(|quad| self.read_pointer(quad))
+            .map(|(_, version)| version))
     }
 
     /// Returns the pointer of a dataset as it is stored; more than one only if the store is damaged.
     pub(super) fn pointer_quads(&self, id: &DatasetId) -> Result<Vec<Quad>, StoreError> {
         let (node, graph) = (self.iris.dataset(id), self.pointers.as_ref());
-        let quads =
-            self.oxigraph.quads_for_pattern(Some(node.as_ref().into()), Some(POINTER), None, Some(graph.into()));
+        let quads = self.oxigraph.quads_for_pattern(
+            Some(node.as_ref().into()),
+            Some(POINTER),
+            None,
+            Some(graph.into()),
+        );
         Ok(quads.collect::<Result<_, _>>()?)
     }
 
@@ -70,13 +87,18 @@ impl Store {
     }
 
     fn read_pointer(&self, quad: &Quad) -> Option<(DatasetId, String)> {
-        let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(graph)) = (&quad.subject, &quad.object) else {
+        let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(graph)) =
+            (&quad.subject, &quad.object)
+        else {
             return None;
         };
         if !self.iris.is_graph(graph.as_str()) {
             return None;
         }
-        Some((self.iris.dataset_id(subject.as_str())?, graph.as_str().rsplit('/').next()?.to_owned()))
+        Some((
+            self.iris.dataset_id(subject.as_str())?,
+            graph.as_str().rsplit('/').next()?.to_owned(),
+        ))
     }
 
     /// Moves the pointers of a home of an earlier version out of the catalogue, in one transaction. Descriptions and the
@@ -95,7 +117,10 @@ impl Store {
             let (dataset, graph) = (self.iris.dataset(id), self.iris.graph(id, version));
             for quad in self.quads_that_name(&graph)? {
                 transaction.remove(&quad);
-                transaction.insert(&Quad { object: dataset.clone().into(), ..quad });
+                transaction.insert(&Quad {
+                    object: dataset.clone().into(),
+                    ..quad
+                });
             }
             transaction.insert(&self.pointer_quad(id, version));
         }
@@ -116,8 +141,12 @@ impl Store {
         for (property, place) in places {
             let property = NamedNodeRef::new_unchecked(property);
             let object = graph.as_ref().into();
-            for quad in self.oxigraph.quads_for_pattern(None, Some(property), Some(object), Some(place.as_ref().into()))
-            {
+            for quad in self.oxigraph.quads_for_pattern(
+                None,
+                Some(property),
+                Some(object),
+                Some(place.as_ref().into()),
+            ) {
                 found.push(quad?);
             }
         }
@@ -139,13 +168,23 @@ mod tests {
             <http://e.org/a> a dcat:Dataset ; dct:identifier \"a\" ; dct:title \"A\" ;
                 dcat:distribution [ dcat:downloadURL <a.nt> ] .";
         fs::write(folder.join("catalog.ttl"), catalog).expect("written");
-        fs::write(folder.join("a.nt"), "<http://e.org/s> <http://e.org/p> \"1\" .").expect("written");
+        fs::write(
+            folder.join("a.nt"),
+            "<http://e.org/s> <http://e.org/p> \"1\" .",
+        )
+        .expect("written");
         let catalog = Catalog::read(&folder.join("catalog.ttl")).expect("a catalogue");
-        Loader::new(store).with_options(LoadOptions::default()).load(catalog, &|_| ()).expect("loaded");
+        Loader::new(store)
+            .with_options(LoadOptions::default())
+            .load(catalog, &|_| ())
+            .expect("loaded");
     }
 
     fn quads(store: &Store) -> Vec<String> {
-        let quads = store.oxigraph().iter().map(|quad| quad.expect("a quad").to_string());
+        let quads = store
+            .oxigraph()
+            .iter()
+            .map(|quad| quad.expect("a quad").to_string());
         let mut quads: Vec<String> = quads.filter(|quad| !quad.contains("/commit>")).collect();
         quads.sort();
         quads
@@ -162,14 +201,27 @@ mod tests {
         for (subject, property, place) in [
             (dataset.clone(), lodeseek::GRAPH, store.iris.catalog()),
             (store.iris.part(id, "graph"), sd::NAME, store.iris.catalog()),
-            (store.iris.part(id, "snippet"), prov::WAS_DERIVED_FROM, store.iris.snippets()),
+            (
+                store.iris.part(id, "snippet"),
+                prov::WAS_DERIVED_FROM,
+                store.iris.snippets(),
+            ),
         ] {
             let property = NamedNode::new_unchecked(property);
             let quad = Quad::new(subject, property, dataset.clone(), place);
             assert!(store.oxigraph.contains(&quad).expect("read"), "{quad}");
-            replace(&quad, Quad { object: graph.clone().into(), ..quad.clone() });
+            replace(
+                &quad,
+                Quad {
+                    object: graph.clone().into(),
+                    ..quad.clone()
+                },
+            );
         }
-        store.oxigraph.remove(&store.pointer_quad(id, &version)).expect("removed");
+        store
+            .oxigraph
+            .remove(&store.pointer_quad(id, &version))
+            .expect("removed");
         store.oxigraph.flush().expect("flushed");
     }
 
@@ -181,14 +233,21 @@ mod tests {
         let store = Store::open(&home, Access::Write, None).expect("a home");
         load(&store, folder.path());
         let derived = NamedNode::new_unchecked(prov::WAS_DERIVED_FROM);
-        let provenance = Triple::new(store.iris.part(&id, "snippet"), derived, store.iris.dataset(&id));
+        let provenance = Triple::new(
+            store.iris.part(&id, "snippet"),
+            derived,
+            store.iris.dataset(&id),
+        );
         let link = Triple::new(
             store.iris.dataset(&id),
             NamedNode::new_unchecked(lodeseek::HAS_SNIPPET),
             store.iris.part(&id, "snippet"),
         );
         store
-            .replace_derived([(store.iris().snippets(), vec![(id.clone(), vec![link, provenance])])])
+            .replace_derived([(
+                store.iris().snippets(),
+                vec![(id.clone(), vec![link, provenance])],
+            )])
             .expect("written");
         let (new, version) = (quads(&store), store.version(&id).expect("read"));
         make_old(&store, &id);
@@ -204,7 +263,8 @@ mod tests {
         assert_eq!(quads(&moved), new);
         assert_eq!(moved.version(&id).expect("read"), version);
         drop(moved);
-        let again = Store::open(&home, Access::Read, None).expect("the commit record is consistent");
+        let again =
+            Store::open(&home, Access::Read, None).expect("the commit record is consistent");
         assert_eq!(again.pointers(), &again.iris.versions());
     }
 
@@ -214,7 +274,10 @@ mod tests {
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
         load(&store, folder.path());
-        for triple in store.description(&DatasetId::new("a").expect("an id")).expect("a description") {
+        for triple in store
+            .description(&DatasetId::new("a").expect("an id"))
+            .expect("a description")
+        {
             assert!(!triple.to_string().contains("/graph/"), "{triple}");
         }
     }

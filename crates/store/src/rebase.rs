@@ -37,10 +37,15 @@ fn mark_path(home: &Path) -> PathBuf {
 impl Migration {
     fn read(home: &Path) -> Result<Option<Self>, StoreError> {
         let path = mark_path(home);
-        let Some(body) = graph_file::read_checked(&path)? else { return Ok(None) };
+        let Some(body) = graph_file::read_checked(&path)? else {
+            return Ok(None);
+        };
         serde_json::from_slice(&body)
             .map(Some)
-            .map_err(|error| StoreError::Settings { path, reason: error.to_string() })
+            .map_err(|error| StoreError::Settings {
+                path,
+                reason: error.to_string(),
+            })
     }
 
     fn write(&self, home: &Path) -> Result<(), StoreError> {
@@ -60,7 +65,11 @@ impl Migration {
             fs::rename(&new, &present).map_err(StoreError::io(&new))?;
         }
         write_base(home, &self.to)?;
-        CommitRecord { commit: self.commit, base: self.to.clone() }.write(home)?;
+        CommitRecord {
+            commit: self.commit,
+            base: self.to.clone(),
+        }
+        .write(home)?;
         let mark = mark_path(home);
         fs::remove_file(&mark).map_err(StoreError::io(&mark))?;
         remove_folder(&old)
@@ -71,9 +80,13 @@ impl Migration {
 fn write_base(home: &Path, base: &str) -> Result<(), StoreError> {
     let path = home.join(SETTINGS);
     let mut text = fs::read_to_string(&path).map_err(StoreError::io(&path))?;
-    let place = DeTable::parse(&text).ok().and_then(|table| Some(table.get_ref().get("base")?.span()));
+    let place = DeTable::parse(&text)
+        .ok()
+        .and_then(|table| Some(table.get_ref().get("base")?.span()));
     let Some(place) = place else {
-        let reason = "the key `base` is missing; restore it: the store contains IRIs that begin with it".to_owned();
+        let reason =
+            "the key `base` is missing; restore it: the store contains IRIs that begin with it"
+                .to_owned();
         return Err(StoreError::Settings { path, reason });
     };
     text.replace_range(place, &toml::Value::from(base).to_string());
@@ -84,7 +97,10 @@ fn write_base(home: &Path, base: &str) -> Result<(), StoreError> {
 pub(super) fn check(home: &Path) -> Result<(), StoreError> {
     match Migration::read(home)? {
         None => Ok(()),
-        Some(Migration { to, .. }) => Err(StoreError::RebaseInterrupted { home: home.to_owned(), base: to }),
+        Some(Migration { to, .. }) => Err(StoreError::RebaseInterrupted {
+            home: home.to_owned(),
+            base: to,
+        }),
     }
 }
 
@@ -96,12 +112,17 @@ pub(super) fn check(home: &Path) -> Result<(), StoreError> {
 pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
     let target = Iris::new(base)?;
     if !is_home(home) && !mark_path(home).exists() {
-        return Err(StoreError::NoHome { home: home.to_owned() });
+        return Err(StoreError::NoHome {
+            home: home.to_owned(),
+        });
     }
     let held = lock(home, Access::Write)?;
     if let Some(migration) = Migration::read(home)? {
         if migration.to != base {
-            return Err(StoreError::RebaseInterrupted { home: home.to_owned(), base: migration.to });
+            return Err(StoreError::RebaseInterrupted {
+                home: home.to_owned(),
+                base: migration.to,
+            });
         }
         migration.complete(home)?;
         drop(held);
@@ -115,7 +136,13 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
     let folder = home.join(NEW);
     remove_folder(&folder)?;
     // The new store has no lock, so that it writes no commit record while the old one is in place.
-    let new = Store::with_parts(home, target.clone(), open_oxigraph(&folder, Access::Write)?, Access::Write, None);
+    let new = Store::with_parts(
+        home,
+        target.clone(),
+        open_oxigraph(&folder, Access::Write)?,
+        Access::Write,
+        None,
+    );
     let entries = old.entries()?;
     let mut graphs = old.iris.metadata_graphs().to_vec();
     graphs.push(old.iris.versions());
@@ -125,7 +152,9 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
     }
     for graph in graphs {
         let mut failure = None;
-        let quads = old.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
+        let quads = old
+            .oxigraph
+            .quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
         let quads = quads.map_while(|quad| quad.map_err(|error| failure = Some(error)).ok());
         new.bulk_load(quads.map(|quad| moved(quad, &old.iris, &target)))?;
         if let Some(error) = failure {
@@ -134,13 +163,20 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
     }
     if let Some(lost) = new.copy_content(&entries, Some(&old))?.first() {
         let reason = format!("the content of {} cannot be read", lost.id);
-        return Err(StoreError::Damaged { home: home.to_owned(), reason });
+        return Err(StoreError::Damaged {
+            home: home.to_owned(),
+            reason,
+        });
     }
     let commit = old.stored_commit()? + 1;
     new.reset_commit(commit)?;
     #[cfg(feature = "rocksdb")]
     new.oxigraph.flush()?;
-    let migration = Migration { from: old.iris.base().to_owned(), to: base.to_owned(), commit };
+    let migration = Migration {
+        from: old.iris.base().to_owned(),
+        to: base.to_owned(),
+        commit,
+    };
     drop(new);
     migration.write(home)?;
     let Store { oxigraph, lock, .. } = old;
@@ -165,7 +201,12 @@ fn moved(quad: Quad, from: &Iris, to: &Iris) -> Quad {
         oxrdf::GraphName::NamedNode(graph) => node(graph).into(),
         graph => graph,
     };
-    Quad { subject, predicate: quad.predicate, object, graph_name }
+    Quad {
+        subject,
+        predicate: quad.predicate,
+        object,
+        graph_name,
+    }
 }
 
 #[cfg(test)]

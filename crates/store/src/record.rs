@@ -8,7 +8,10 @@ use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, prov, rdf};
 use oxigraph::store::Transaction;
-use oxrdf::{GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
+use oxrdf::{
+    GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term,
+    Triple,
+};
 use oxsdatatypes::DateTime;
 use std::collections::BTreeMap;
 
@@ -34,12 +37,22 @@ impl Store {
         let catalog = self.iris.catalog();
         let modified = NamedNodeRef::new_unchecked(dcterms::MODIFIED);
         let mut records = BTreeMap::new();
-        for quad in self.oxigraph.quads_for_pattern(None, Some(modified), None, Some(catalog.as_ref().into())) {
+        for quad in self.oxigraph.quads_for_pattern(
+            None,
+            Some(modified),
+            None,
+            Some(catalog.as_ref().into()),
+        ) {
             let quad = quad?;
-            let (NamedOrBlankNode::NamedNode(subject), Term::Literal(time)) = (&quad.subject, &quad.object) else {
+            let (NamedOrBlankNode::NamedNode(subject), Term::Literal(time)) =
+                (&quad.subject, &quad.object)
+            else {
                 continue;
             };
-            let dataset = subject.as_str().strip_suffix(PART).and_then(|rest| rest.strip_suffix('#'));
+            let dataset = subject
+                .as_str()
+                .strip_suffix(PART)
+                .and_then(|rest| rest.strip_suffix('#'));
             if let Some(id) = dataset.and_then(|iri| self.iris.dataset_id(iri)) {
                 records.insert(id, time.value().to_owned());
             }
@@ -51,7 +64,9 @@ impl Store {
     pub(super) fn origins(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let mut origins = BTreeMap::new();
         for (subject, origin) in self.derived_from(None)? {
-            let dataset = subject.strip_suffix(PART).and_then(|rest| rest.strip_suffix('#'));
+            let dataset = subject
+                .strip_suffix(PART)
+                .and_then(|rest| rest.strip_suffix('#'));
             if let Some(id) = dataset.and_then(|iri| self.iris.dataset_id(iri)) {
                 origins.insert(id, origin);
             }
@@ -61,17 +76,34 @@ impl Store {
 
     /// Returns the source of one description, if the dataset has a record.
     pub(super) fn origin(&self, id: &DatasetId) -> Result<Option<String>, StoreError> {
-        Ok(self.derived_from(Some(&self.record(id)))?.into_iter().next().map(|(_, origin)| origin))
+        Ok(self
+            .derived_from(Some(&self.record(id)))?
+            .into_iter()
+            .next()
+            .map(|(_, origin)| origin))
     }
 
     /// Returns pairs (derived resource, source) of the catalogue.
-    fn derived_from(&self, subject: Option<&NamedNode>) -> Result<Vec<(String, String)>, StoreError> {
-        let (catalog, property) = (self.iris.catalog(), NamedNodeRef::new_unchecked(prov::WAS_DERIVED_FROM));
+    fn derived_from(
+        &self,
+        subject: Option<&NamedNode>,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let (catalog, property) = (
+            self.iris.catalog(),
+            NamedNodeRef::new_unchecked(prov::WAS_DERIVED_FROM),
+        );
         let subject = subject.map(|subject| subject.as_ref().into());
         let mut found = Vec::new();
-        for quad in self.oxigraph.quads_for_pattern(subject, Some(property), None, Some(catalog.as_ref().into())) {
+        for quad in self.oxigraph.quads_for_pattern(
+            subject,
+            Some(property),
+            None,
+            Some(catalog.as_ref().into()),
+        ) {
             let quad = quad?;
-            if let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(origin)) = (quad.subject, quad.object) {
+            if let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(origin)) =
+                (quad.subject, quad.object)
+            {
                 found.push((subject.into_string(), origin.into_string()));
             }
         }
@@ -94,7 +126,9 @@ impl Store {
         let graph: GraphName = catalog.clone().into();
         let of = |subject: Option<NamedOrBlankNodeRef<'_>>, object: Option<Term>| {
             let object = object.as_ref().map(Term::as_ref);
-            let quads = self.oxigraph.quads_for_pattern(subject, None, object, Some(graph.as_ref()));
+            let quads =
+                self.oxigraph
+                    .quads_for_pattern(subject, None, object, Some(graph.as_ref()));
             quads.collect::<Result<Vec<_>, _>>()
         };
         let mut quads = of(Some(record.as_ref().into()), None)?;
@@ -111,18 +145,34 @@ impl Store {
     ) -> Result<(), StoreError> {
         let Some(now) = stamp.now else { return Ok(()) };
         let old = self.record_quads(id)?;
-        let listed = old.iter().find(|quad| quad.predicate.as_str() == dcterms::ISSUED).map(|quad| quad.object.clone());
+        let listed = old
+            .iter()
+            .find(|quad| quad.predicate.as_str() == dcterms::ISSUED)
+            .map(|quad| quad.object.clone());
         old.iter().for_each(|quad| transaction.remove(quad));
         let (catalog, record) = (self.iris.catalog(), self.record(id));
         let mut add = |subject: &NamedNode, predicate: &str, object: Term| {
             let predicate = NamedNode::new_unchecked(predicate);
-            transaction.insert(&Quad::new(subject.clone(), predicate, object, catalog.clone()));
+            transaction.insert(&Quad::new(
+                subject.clone(),
+                predicate,
+                object,
+                catalog.clone(),
+            ));
         };
         let now: Term = Literal::from(now).into();
         add(&catalog, dcat::RECORD, record.clone().into());
-        add(&record, rdf::TYPE, NamedNode::new_unchecked(dcat::CATALOG_RECORD).into());
+        add(
+            &record,
+            rdf::TYPE,
+            NamedNode::new_unchecked(dcat::CATALOG_RECORD).into(),
+        );
         add(&record, foaf::PRIMARY_TOPIC, self.iris.dataset(id).into());
-        add(&record, dcterms::ISSUED, listed.unwrap_or_else(|| now.clone()));
+        add(
+            &record,
+            dcterms::ISSUED,
+            listed.unwrap_or_else(|| now.clone()),
+        );
         add(&record, dcterms::MODIFIED, now);
         if let Some(origin) = &stamp.origin {
             add(&record, prov::WAS_DERIVED_FROM, origin.clone().into());

@@ -23,8 +23,14 @@ impl Store {
             return Ok(0);
         }
         self.remove_from_catalog(&present)?;
-        let nothing: Vec<_> = present.iter().map(|id| ((*id).clone(), Vec::new())).collect();
-        self.replace_derived([(self.iris.profiles(), nothing.clone()), (self.iris.snippets(), nothing)])?;
+        let nothing: Vec<_> = present
+            .iter()
+            .map(|id| ((*id).clone(), Vec::new()))
+            .collect();
+        self.replace_derived([
+            (self.iris.profiles(), nothing.clone()),
+            (self.iris.snippets(), nothing),
+        ])?;
         Ok(present.len())
     }
 
@@ -44,9 +50,15 @@ impl Store {
                 transaction.remove(&triple.in_graph(works.clone()));
             }
             change.replace(id, OwnStatements::default(), &mut transaction)?;
-            self.record_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
-            self.pointer_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
-            self.origin_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
+            self.record_quads(id)?
+                .iter()
+                .for_each(|quad| transaction.remove(quad));
+            self.pointer_quads(id)?
+                .iter()
+                .for_each(|quad| transaction.remove(quad));
+            self.origin_quads(id)?
+                .iter()
+                .for_each(|quad| transaction.remove(quad));
             let membership: Vec<Quad> = self
                 .oxigraph
                 .quads_for_pattern(

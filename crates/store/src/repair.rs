@@ -12,8 +12,9 @@
 
 use super::statements::{self, OwnStatements};
 use super::{
-    Access, ContentPlace, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, StoredContent,
-    commit_record, counts, empty_version, fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
+    Access, ContentPlace, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store,
+    StoreError, StoredContent, commit_record, counts, empty_version, fingerprint, graph_file,
+    journal, lock, open_oxigraph, rebase, settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
@@ -55,7 +56,12 @@ pub enum Lost {
 impl LostDataset {
     fn new(entry: &Entry, lost: Lost) -> Self {
         let metadata = &entry.dataset.metadata;
-        let files: Vec<&str> = entry.dataset.distributions.iter().map(|one| one.location.as_str()).collect();
+        let files: Vec<&str> = entry
+            .dataset
+            .distributions
+            .iter()
+            .map(|one| one.location.as_str())
+            .collect();
         let source = entry.origin.clone().or_else(|| metadata.source.clone());
         Self {
             id: metadata.id.clone(),
@@ -87,20 +93,37 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     if let Some(record) = &record
         && record.base != iris.base()
     {
-        let reason =
-            format!("the base is {}, but the datasets were stored with {}; correct it", iris.base(), record.base);
-        return Err(StoreError::Settings { path: home.join("lodeseek.toml"), reason });
+        let reason = format!(
+            "the base is {}, but the datasets were stored with {}; correct it",
+            iris.base(),
+            record.base
+        );
+        return Err(StoreError::Settings {
+            path: home.join("lodeseek.toml"),
+            reason,
+        });
     }
     let new = home.join(NEW);
     remove_folder(&new)?;
     let old = open_oxigraph(&present, Access::Read).ok();
     // Neither store has the lock, so that no commit is recorded before the new one is in place.
-    let without_lock = |oxigraph| Store::with_parts(home, iris.clone(), oxigraph, Access::Write, None);
+    let without_lock =
+        |oxigraph| Store::with_parts(home, iris.clone(), oxigraph, Access::Write, None);
     let old = old.map(without_lock);
-    let stored = old.as_ref().and_then(|old| old.stored_commit().ok()).unwrap_or(0);
+    let stored = old
+        .as_ref()
+        .and_then(|old| old.stored_commit().ok())
+        .unwrap_or(0);
     let recorded = record.as_ref().map_or(0, |record| record.commit);
-    let mut store = Store { content_place, ..without_lock(open_oxigraph(&new, Access::Write)?) };
-    let commits = if stored >= recorded && stored > 0 { Commits::All } else { Commits::SomeMissing };
+    let mut store = Store {
+        content_place,
+        ..without_lock(open_oxigraph(&new, Access::Write)?)
+    };
+    let commits = if stored >= recorded && stored > 0 {
+        Commits::All
+    } else {
+        Commits::SomeMissing
+    };
     let (entries, mut lost) = store.copy_catalog(old.as_ref(), commits, recovered)?;
     lost.extend(store.copy_content(&entries, old.as_ref())?);
     #[cfg(feature = "rocksdb")]
@@ -125,7 +148,10 @@ enum Commits {
 
 pub(super) fn remove_folder(path: &Path) -> Result<(), StoreError> {
     match fs::remove_dir_all(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io { path: path.to_owned(), cause }),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io {
+            path: path.to_owned(),
+            cause,
+        }),
         _ => Ok(()),
     }
 }
@@ -152,7 +178,11 @@ impl Store {
             entries.insert(entry.dataset.metadata.id.clone(), entry);
         }
         // The index is written after the store: if commits are missing in the store, the index has the later description.
-        let recovered = if is_readable && commits == Commits::All { &[] } else { recovered };
+        let recovered = if is_readable && commits == Commits::All {
+            &[]
+        } else {
+            recovered
+        };
         let empty_version = empty_version();
         let mut lost = Vec::new();
         let mut replaced: Vec<Quad> = Vec::new();
@@ -161,7 +191,8 @@ impl Store {
             let id = &entry.dataset.metadata.id;
             let present = entries.get(id);
             let is_same = present.is_some_and(|present| {
-                present.version == entry.version && present.dataset.metadata == entry.dataset.metadata
+                present.version == entry.version
+                    && present.dataset.metadata == entry.dataset.metadata
             });
             if is_same {
                 continue;
@@ -172,21 +203,33 @@ impl Store {
                 None => has_content && self.content_place == ContentPlace::IndexOnly,
             };
             let triples = self.description_triples(&entry.dataset);
-            statements.insert(id.clone(), OwnStatements::from_description(&triples, id, &self.iris));
-            replaced.extend(triples.into_iter().map(|triple| triple.in_graph(self.iris.catalog())));
+            statements.insert(
+                id.clone(),
+                OwnStatements::from_description(&triples, id, &self.iris),
+            );
+            replaced.extend(
+                triples
+                    .into_iter()
+                    .map(|triple| triple.in_graph(self.iris.catalog())),
+            );
             replaced.extend(is_index_only.then(|| self.index_only_quad(id)));
             replaced_names.insert(self.iris.dataset(id).into_string());
             // The index lacks some statements of a description.
             let origin = present.and_then(|present| present.origin.clone());
-            let entry = Entry { origin, ..entry.clone() };
+            let entry = Entry {
+                origin,
+                ..entry.clone()
+            };
             lost.push(LostDataset::new(&entry, Lost::Description));
             entries.insert(id.clone(), entry);
         }
         let entries: Vec<Entry> = entries.into_values().collect();
         if entries.is_empty() && old.is_none() {
-            let reason =
-                "neither its catalogue nor its index can be read; restore a backup, or load everything into a new home";
-            return Err(StoreError::Damaged { home: self.home.clone(), reason: reason.to_owned() });
+            let reason = "neither its catalogue nor its index can be read; restore a backup, or load everything into a new home";
+            return Err(StoreError::Damaged {
+                home: self.home.clone(),
+                reason: reason.to_owned(),
+            });
         }
         // All other statements stay as they are, also those that an entry lacks, such as the times of records.
         let graphs = self.datasets_of_graphs(&entries);
@@ -194,9 +237,16 @@ impl Store {
             let name = name_without_part(&quad.subject);
             !replaced_names.contains(name) && (is_shared || name.starts_with(self.iris.base()))
         };
-        let kept = stored_quads.into_iter().filter(is_kept).map(|quad| with_dataset_name(quad, &graphs));
-        let pointers = entries.iter().map(|entry| self.pointer_quad(&entry.dataset.metadata.id, &entry.version));
-        let origins = old.and_then(|old| old.dataset_origins().ok()).unwrap_or_default();
+        let kept = stored_quads
+            .into_iter()
+            .filter(is_kept)
+            .map(|quad| with_dataset_name(quad, &graphs));
+        let pointers = entries
+            .iter()
+            .map(|entry| self.pointer_quad(&entry.dataset.metadata.id, &entry.version));
+        let origins = old
+            .and_then(|old| old.dataset_origins().ok())
+            .unwrap_or_default();
         let origins = entries.iter().filter_map(|entry| {
             let id = &entry.dataset.metadata.id;
             self.origin_quad(id, origins.get(id)?)
@@ -212,7 +262,10 @@ impl Store {
         Ok((entries, lost))
     }
 
-    fn all_own_statements(&self, entries: &[Entry]) -> Result<BTreeMap<DatasetId, OwnStatements>, StoreError> {
+    fn all_own_statements(
+        &self,
+        entries: &[Entry],
+    ) -> Result<BTreeMap<DatasetId, OwnStatements>, StoreError> {
         let mut statements = BTreeMap::new();
         for entry in entries {
             let id = &entry.dataset.metadata.id;
@@ -226,7 +279,11 @@ impl Store {
         let mut quads = HashSet::new();
         for (id, own) in statements {
             quads.extend(own.quads(id, &self.iris));
-            quads.extend(own.statements.iter().map(|triple| triple.clone().in_graph(self.iris.catalog())));
+            quads.extend(
+                own.statements
+                    .iter()
+                    .map(|triple| triple.clone().in_graph(self.iris.catalog())),
+            );
         }
         quads
     }
@@ -236,33 +293,49 @@ impl Store {
         let mut datasets = HashMap::new();
         for entry in entries {
             let id = &entry.dataset.metadata.id;
-            datasets.insert(self.iris.graph(id, &entry.version).into(), self.iris.dataset(id));
+            datasets.insert(
+                self.iris.graph(id, &entry.version).into(),
+                self.iris.dataset(id),
+            );
         }
         datasets
     }
 
     fn catalog_quads(&self) -> Result<Vec<Quad>, StoreError> {
         let catalog = self.iris.catalog();
-        let quads = self.oxigraph.quads_for_pattern(None, None, None, Some(catalog.as_ref().into()));
+        let quads =
+            self.oxigraph
+                .quads_for_pattern(None, None, None, Some(catalog.as_ref().into()));
         Ok(quads.collect::<Result<_, _>>()?)
     }
 
     fn description_triples(&self, dataset: &Dataset) -> Vec<Triple> {
         let id = &dataset.metadata.id;
         let mut triples = dcat::to_triples(dataset, &self.iris);
-        triples.extend(dcat::content_graph(&self.iris.dataset(id), self.iris.part(id, "graph")));
+        triples.extend(dcat::content_graph(
+            &self.iris.dataset(id),
+            self.iris.part(id, "graph"),
+        ));
         triples
     }
 
     pub(super) fn bulk_load(&self, quads: impl Iterator<Item = Quad>) -> Result<(), StoreError> {
-        let mut bulk = self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(200);
+        let mut bulk = self
+            .oxigraph
+            .bulk_loader()
+            .with_num_threads(1)
+            .with_max_memory_size_in_megabytes(200);
         bulk.load_quads(quads)?;
         bulk.commit()?;
         Ok(())
     }
 
     /// Writes the content of all datasets. Lost content becomes empty. Returns the datasets to load again.
-    pub(super) fn copy_content(&self, entries: &[Entry], old: Option<&Self>) -> Result<Vec<LostDataset>, StoreError> {
+    pub(super) fn copy_content(
+        &self,
+        entries: &[Entry],
+        old: Option<&Self>,
+    ) -> Result<Vec<LostDataset>, StoreError> {
         let mut lost = Vec::new();
         let mut empty = Vec::new();
         let mut batch = Vec::new();
@@ -273,7 +346,10 @@ impl Store {
             let content = match self.content_folder.try_open(version) {
                 Ok(_) if is_index_only => continue,
                 Ok(content) => Some(content),
-                Err(_) => old.map(|old| old.whole_content(id, version)).transpose()?.flatten(),
+                Err(_) => old
+                    .map(|old| old.whole_content(id, version))
+                    .transpose()?
+                    .flatten(),
             };
             let graph = match content {
                 Some(StoredContent::InMemory(graph)) => graph,
@@ -298,27 +374,47 @@ impl Store {
         }
         self.write_graphs(&batch)?;
         if !empty.is_empty() {
-            let options = LoadOptions { replaced: Replaced::Kept, ..LoadOptions::default() };
-            Loader::new(self).with_options(options).load_graphs(empty, &|_| ())?;
+            let options = LoadOptions {
+                replaced: Replaced::Kept,
+                ..LoadOptions::default()
+            };
+            Loader::new(self)
+                .with_options(options)
+                .load_graphs(empty, &|_| ())?;
         }
         Ok(lost)
     }
 
-    fn write_graphs(&self, graphs: &[(NamedNode, impl Borrow<TripleGraph>)]) -> Result<(), StoreError> {
+    fn write_graphs(
+        &self,
+        graphs: &[(NamedNode, impl Borrow<TripleGraph>)],
+    ) -> Result<(), StoreError> {
         let quads = graphs.iter().flat_map(|(name, graph)| {
             let space = super::blank::BlankNodeScope::from_graph(name);
             let graph: &TripleGraph = graph.borrow();
             let triples = graph.triples().iter();
-            triples.map(move |&triple| space.to_store(graph.to_triple(triple)).in_graph(name.clone()))
+            triples.map(move |&triple| {
+                space
+                    .to_store(graph.to_triple(triple))
+                    .in_graph(name.clone())
+            })
         });
         self.bulk_load(quads)
     }
 
     /// Reads the content of a dataset version, if the store has the expected number of its triples, and restores its graph file.
-    fn whole_content(&self, id: &DatasetId, version: &str) -> Result<Option<StoredContent>, StoreError> {
-        let Some(counts) = GraphCounts::read(&self.home, version) else { return Ok(None) };
+    fn whole_content(
+        &self,
+        id: &DatasetId,
+        version: &str,
+    ) -> Result<Option<StoredContent>, StoreError> {
+        let Some(counts) = GraphCounts::read(&self.home, version) else {
+            return Ok(None);
+        };
         match self.restore_content(id, version) {
-            Ok((content, _)) => Ok((content.len() == counts.all.triples && !content.is_empty()).then_some(content)),
+            Ok((content, _)) => {
+                Ok((content.len() == counts.all.triples && !content.is_empty()).then_some(content))
+            }
             Err(StoreError::Corruption(_) | StoreError::Oxigraph(_)) => Ok(None),
             Err(error) => Err(error),
         }
@@ -369,7 +465,10 @@ fn name_without_part(subject: &NamedOrBlankNode) -> &str {
 /// Names a dataset in place of its graph, which descriptions of earlier versions name.
 fn with_dataset_name(quad: Quad, datasets: &HashMap<Term, NamedNode>) -> Quad {
     match datasets.get(&quad.object) {
-        Some(dataset) => Quad { object: dataset.clone().into(), ..quad },
+        Some(dataset) => Quad {
+            object: dataset.clone().into(),
+            ..quad
+        },
         None => quad,
     }
 }
@@ -383,7 +482,10 @@ pub fn damaged_store(home: &Path) -> Option<PathBuf> {
 
 fn remove_file(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io { path: path.to_owned(), cause }),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io {
+            path: path.to_owned(),
+            cause,
+        }),
         _ => Ok(()),
     }
 }
@@ -404,8 +506,14 @@ mod tests {
         fs::write(folder.join("a.ttl"), "<e:a> <e:p> 1, 2 .").expect("written");
         let store = Store::open(home, Access::Write, None).expect("a home");
         let catalog = Catalog::read(&folder.join("catalog.ttl")).expect("a catalogue");
-        let options = LoadOptions { content: Some(ContentPlace::IndexOnly), ..LoadOptions::default() };
-        Loader::new(&store).with_options(options).load(catalog, &|_| ()).expect("loaded");
+        let options = LoadOptions {
+            content: Some(ContentPlace::IndexOnly),
+            ..LoadOptions::default()
+        };
+        Loader::new(&store)
+            .with_options(options)
+            .load(catalog, &|_| ())
+            .expect("loaded");
         store.entries().expect("entries")
     }
 
@@ -414,9 +522,21 @@ mod tests {
         let store = Store::open(home, Access::Read, None).expect("repaired");
         let entries = store.entries().expect("entries");
         assert_eq!(entries.len(), 2);
-        let graphs = entries.iter().map(|entry| store.iris.graph(&entry.dataset.metadata.id, &entry.version));
-        let triples = graphs.map(|graph| store.read_graph(&graph).expect("read").len()).sum();
-        (store.index_only().expect("read").iter().map(ToString::to_string).collect(), triples)
+        let graphs = entries
+            .iter()
+            .map(|entry| store.iris.graph(&entry.dataset.metadata.id, &entry.version));
+        let triples = graphs
+            .map(|graph| store.read_graph(&graph).expect("read").len())
+            .sum();
+        (
+            store
+                .index_only()
+                .expect("read")
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            triples,
+        )
     }
 
     #[test]
@@ -431,15 +551,26 @@ mod tests {
         let mut record = CommitRecord::read(&home).expect("read").expect("a record");
         record.commit += 1;
         record.write(&home).expect("written");
-        assert!(rebuild_store(&home, &recovered).expect("rebuilt").is_empty());
-        assert_eq!(index_only(&home), expected, "from a store that lacks a commit");
+        assert!(
+            rebuild_store(&home, &recovered)
+                .expect("rebuilt")
+                .is_empty()
+        );
+        assert_eq!(
+            index_only(&home),
+            expected,
+            "from a store that lacks a commit"
+        );
 
         let settings = home.join(crate::SETTINGS);
         let text = fs::read_to_string(&settings).expect("read");
         fs::write(&settings, format!("{text}content = \"index-only\"\n")).expect("written");
         fs::remove_dir_all(home.join(STORE)).expect("removed");
         let lost = rebuild_store(&home, &recovered).expect("rebuilt");
-        assert!(lost.iter().all(|lost| lost.lost == Lost::Description), "{lost:?}");
+        assert!(
+            lost.iter().all(|lost| lost.lost == Lost::Description),
+            "{lost:?}"
+        );
         assert_eq!(index_only(&home), expected, "from recovered descriptions");
     }
 
@@ -449,11 +580,19 @@ mod tests {
         let home = folder.path().join("home");
         let mut recovered = load(folder.path(), &home);
         let property = NamedNode::new_unchecked(lodeseek_rdf::vocab::lodeseek::SKIPPED_STATEMENTS);
-        let ids: Vec<DatasetId> = recovered.iter().map(|entry| entry.dataset.metadata.id.clone()).collect();
+        let ids: Vec<DatasetId> = recovered
+            .iter()
+            .map(|entry| entry.dataset.metadata.id.clone())
+            .collect();
         let store = Store::open(&home, Access::Write, None).expect("a home");
         for id in &ids {
             let count = oxrdf::Literal::from(3);
-            let quad = Quad::new(store.iris.dataset(id), property.clone(), count, store.iris.catalog());
+            let quad = Quad::new(
+                store.iris.dataset(id),
+                property.clone(),
+                count,
+                store.iris.catalog(),
+            );
             store.oxigraph.insert(&quad).expect("inserted");
         }
         drop(store);
@@ -464,9 +603,16 @@ mod tests {
         let lost = rebuild_store(&home, &recovered).expect("rebuilt");
         assert_eq!(lost, [LostDataset::new(&recovered[1], Lost::Description)]);
         let store = Store::open(&home, Access::Read, None).expect("repaired");
-        let subjects = store.oxigraph.quads_for_pattern(None, Some(property.as_ref()), None, None);
-        let subjects: Vec<NamedOrBlankNode> = subjects.map(|quad| quad.expect("read").subject).collect();
-        assert_eq!(subjects, [store.iris.dataset(&ids[0]).into()], "the other description is replaced");
+        let subjects = store
+            .oxigraph
+            .quads_for_pattern(None, Some(property.as_ref()), None, None);
+        let subjects: Vec<NamedOrBlankNode> =
+            subjects.map(|quad| quad.expect("read").subject).collect();
+        assert_eq!(
+            subjects,
+            [store.iris.dataset(&ids[0]).into()],
+            "the other description is replaced"
+        );
     }
 
     #[test]

@@ -41,7 +41,8 @@ impl Excerpt {
     /// bytes, sets `more` and returns false.
     fn push(&mut self, triple: Triple, limit: usize, remaining: &mut usize) -> bool {
         let bytes = text_bytes(&triple);
-        let is_full = self.triples.len() == limit || (bytes > *remaining && !self.triples.is_empty());
+        let is_full =
+            self.triples.len() == limit || (bytes > *remaining && !self.triples.is_empty());
         if is_full {
             self.more = true;
             return false;
@@ -64,10 +65,17 @@ pub struct Resources<'s> {
 impl Store {
     /// Returns the resources of a dataset's content.
     pub fn resources(&self, id: &DatasetId) -> Result<Resources<'_>, StoreError> {
-        let version = self.version(id)?.ok_or_else(|| StoreError::NoDataset(id.clone()))?;
+        let version = self
+            .version(id)?
+            .ok_or_else(|| StoreError::NoDataset(id.clone()))?;
         let graph = self.iris.graph(id, &version);
         let space = BlankNodeScope::from_graph(&graph);
-        Ok(Resources { store: self, graph, space, max_bytes: MAX_EXCERPT_BYTES })
+        Ok(Resources {
+            store: self,
+            graph,
+            space,
+            max_bytes: MAX_EXCERPT_BYTES,
+        })
     }
 }
 
@@ -102,7 +110,11 @@ impl Resources<'_> {
 
     /// Returns true if the dataset contains a triple about a resource.
     pub fn describes(&self, resource: &NamedOrBlankNode) -> Result<bool, StoreError> {
-        Ok(self.quads(resource, Position::Subject).next().transpose()?.is_some())
+        Ok(self
+            .quads(resource, Position::Subject)
+            .next()
+            .transpose()?
+            .is_some())
     }
 
     /// Returns labels of resources, by any labelling property. Labels of more than 10,000 bytes are omitted, and all labels after
@@ -118,11 +130,16 @@ impl Resources<'_> {
             for property in LABEL_PROPERTIES {
                 let property = NamedNodeRef::new_unchecked(property);
                 let graph = self.graph.as_ref().into();
-                let quads =
-                    self.store.oxigraph.quads_for_pattern(Some(subject.as_ref()), Some(property), None, Some(graph));
+                let quads = self.store.oxigraph.quads_for_pattern(
+                    Some(subject.as_ref()),
+                    Some(property),
+                    None,
+                    Some(graph),
+                );
                 for quad in quads.take(LABELS) {
                     let label = blank::from_store(quad?);
-                    if matches!(&label.object, Term::Literal(text) if text.value().len() > MAX_LABEL_BYTES) {
+                    if matches!(&label.object, Term::Literal(text) if text.value().len() > MAX_LABEL_BYTES)
+                    {
                         continue;
                     }
                     if !found.push(label, usize::MAX, &mut remaining) {
@@ -137,10 +154,17 @@ impl Resources<'_> {
     /// Returns the symmetric concise bounded description of a resource, with at most `limit` triples: its incoming and outgoing
     /// triples, and those of blank nodes on the way. <https://www.w3.org/submissions/CBD/> It ends early, and `more` is true, if
     /// the texts of the next triple would exceed 16 MiB in total.
-    pub fn description(&self, resource: &NamedOrBlankNode, limit: usize) -> Result<Excerpt, StoreError> {
+    pub fn description(
+        &self,
+        resource: &NamedOrBlankNode,
+        limit: usize,
+    ) -> Result<Excerpt, StoreError> {
         let mut found = Excerpt::default();
         let mut seen: HashSet<(NamedOrBlankNode, bool)> = HashSet::new();
-        let mut waiting = vec![(resource.clone(), Position::Subject), (resource.clone(), Position::Object)];
+        let mut waiting = vec![
+            (resource.clone(), Position::Subject),
+            (resource.clone(), Position::Object),
+        ];
         let mut remaining = self.max_bytes;
         // Hashes instead of copies of triples, whose texts may be long.
         let hasher = RandomState::new();
@@ -168,10 +192,16 @@ impl Resources<'_> {
     ) -> impl Iterator<Item = Result<Triple, StoreError>> + use<'_> {
         let (node, graph) = (self.stored(resource), Some(self.graph.as_ref().into()));
         let quads = match position {
-            Position::Subject => self.store.oxigraph.quads_for_pattern(Some(node.as_ref()), None, None, graph),
+            Position::Subject => {
+                self.store
+                    .oxigraph
+                    .quads_for_pattern(Some(node.as_ref()), None, None, graph)
+            }
             Position::Object => {
                 let node = Term::from(node);
-                self.store.oxigraph.quads_for_pattern(None, None, Some(node.as_ref()), graph)
+                self.store
+                    .oxigraph
+                    .quads_for_pattern(None, None, Some(node.as_ref()), graph)
             }
         };
         quads.map(|quad| Ok(blank::from_store(quad?)))
@@ -188,7 +218,8 @@ impl Resources<'_> {
 /// Returns the blank node at the other end of a triple, and the position of it in the next triples.
 fn next_blank_node(triple: &Triple, position: Position) -> Option<(NamedOrBlankNode, Position)> {
     match (position, &triple.subject, &triple.object) {
-        (Position::Subject, _, Term::BlankNode(node)) | (Position::Object, NamedOrBlankNode::BlankNode(node), _) => {
+        (Position::Subject, _, Term::BlankNode(node))
+        | (Position::Object, NamedOrBlankNode::BlankNode(node), _) => {
             Some((node.clone().into(), position))
         }
         _ => None,
@@ -211,7 +242,11 @@ fn term_bytes(term: &Term) -> usize {
         Term::NamedNode(node) => node.as_str().len(),
         Term::BlankNode(node) => node.as_str().len(),
         Term::Literal(literal) => {
-            literal.value().len() + literal.language().unwrap_or_else(|| literal.datatype().as_str()).len()
+            literal.value().len()
+                + literal
+                    .language()
+                    .unwrap_or_else(|| literal.datatype().as_str())
+                    .len()
         }
         Term::Triple(triple) => text_bytes(triple),
     }
@@ -238,9 +273,15 @@ mod tests {
         fs::write(folder.path().join("trees.ttl"), turtle).expect("written");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
-        Loader::new(&store).load(Catalog::read(&catalog).expect("a catalogue"), &|_| ()).expect("loaded");
+        Loader::new(&store)
+            .load(Catalog::read(&catalog).expect("a catalogue"), &|_| ())
+            .expect("loaded");
         let entry = store.entries().expect("entries").remove(0);
-        test(&mut store.resources(&entry.dataset.metadata.id).expect("content"));
+        test(
+            &mut store
+                .resources(&entry.dataset.metadata.id)
+                .expect("content"),
+        );
     }
 
     fn oak() -> NamedOrBlankNode {
@@ -249,41 +290,64 @@ mod tests {
 
     #[test]
     fn pages_end_at_the_limit_of_bytes_and_continue_after_it() {
-        let values: Vec<String> = (0..7).map(|number| format!("\"{number}{}\"", "x".repeat(99))).collect();
-        with_content(&format!("<http://e.org/oak> <http://e.org/p> {} .", values.join(", ")), |resources| {
-            let all = resources.triples(&oak(), Position::Subject, 0, 50).expect("read");
-            assert_eq!((all.triples.len(), all.more), (7, false));
-            let first = resources.triples(&oak(), Position::Subject, 0, 3).expect("read");
-            assert_eq!((&first.triples[..], first.more), (&all.triples[..3], true));
-            for (max_bytes, on_page) in [(1, 1), (400, 2)] {
-                resources.max_bytes = max_bytes;
-                let (mut shown, mut pages): (Vec<Triple>, usize) = (Vec::new(), 0);
-                loop {
-                    let page = resources.triples(&oak(), Position::Subject, shown.len(), 50).expect("read");
-                    assert!((1..=on_page).contains(&page.triples.len()), "{max_bytes}: {page:?}");
-                    pages += 1;
-                    shown.extend(page.triples);
-                    if !page.more {
-                        break;
+        let values: Vec<String> = (0..7)
+            .map(|number| format!("\"{number}{}\"", "x".repeat(99)))
+            .collect();
+        with_content(
+            &format!(
+                "<http://e.org/oak> <http://e.org/p> {} .",
+                values.join(", ")
+            ),
+            |resources| {
+                let all = resources
+                    .triples(&oak(), Position::Subject, 0, 50)
+                    .expect("read");
+                assert_eq!((all.triples.len(), all.more), (7, false));
+                let first = resources
+                    .triples(&oak(), Position::Subject, 0, 3)
+                    .expect("read");
+                assert_eq!((&first.triples[..], first.more), (&all.triples[..3], true));
+                for (max_bytes, on_page) in [(1, 1), (400, 2)] {
+                    resources.max_bytes = max_bytes;
+                    let (mut shown, mut pages): (Vec<Triple>, usize) = (Vec::new(), 0);
+                    loop {
+                        let page = resources
+                            .triples(&oak(), Position::Subject, shown.len(), 50)
+                            .expect("read");
+                        assert!(
+                            (1..=on_page).contains(&page.triples.len()),
+                            "{max_bytes}: {page:?}"
+                        );
+                        pages += 1;
+                        shown.extend(page.triples);
+                        if !page.more {
+                            break;
+                        }
                     }
+                    assert_eq!(shown, all.triples, "{max_bytes}");
+                    assert_eq!(pages, all.triples.len().div_ceil(on_page), "{max_bytes}");
                 }
-                assert_eq!(shown, all.triples, "{max_bytes}");
-                assert_eq!(pages, all.triples.len().div_ceil(on_page), "{max_bytes}");
-            }
-        });
+            },
+        );
     }
 
     #[test]
     fn descriptions_have_each_triple_once_and_end_at_the_limits() {
-        let turtle =
-            "<http://e.org/oak> <http://e.org/p> <http://e.org/oak> ; <http://e.org/q> [ <http://e.org/p> 1 ] .";
+        let turtle = "<http://e.org/oak> <http://e.org/p> <http://e.org/oak> ; <http://e.org/q> [ <http://e.org/p> 1 ] .";
         with_content(turtle, |resources| {
-            for (limit, max_bytes, expected) in
-                [(9, 1 << 20, (3, false)), (3, 1 << 20, (3, false)), (2, 1 << 20, (2, true)), (9, 1, (1, true))]
-            {
+            for (limit, max_bytes, expected) in [
+                (9, 1 << 20, (3, false)),
+                (3, 1 << 20, (3, false)),
+                (2, 1 << 20, (2, true)),
+                (9, 1, (1, true)),
+            ] {
                 resources.max_bytes = max_bytes;
                 let found = resources.description(&oak(), limit).expect("read");
-                assert_eq!((found.triples.len(), found.more), expected, "{limit} {max_bytes}");
+                assert_eq!(
+                    (found.triples.len(), found.more),
+                    expected,
+                    "{limit} {max_bytes}"
+                );
             }
         });
     }
@@ -292,19 +356,34 @@ mod tests {
     fn long_labels_are_omitted() {
         let long = "x".repeat(MAX_LABEL_BYTES + 1);
         let labels = "<http://www.w3.org/2000/01/rdf-schema#label>";
-        with_content(&format!("<http://e.org/oak> {labels} \"{long}\", \"Oak\", \"Eiche\"@de ."), |resources| {
-            let label_count = |resources: &Resources<'_>| resources.labels([&oak()]).expect("read").len();
-            assert_eq!(label_count(resources), 2);
-            resources.max_bytes = 1;
-            assert_eq!(label_count(resources), 1);
-        });
+        with_content(
+            &format!("<http://e.org/oak> {labels} \"{long}\", \"Oak\", \"Eiche\"@de ."),
+            |resources| {
+                let label_count =
+                    |resources: &Resources<'_>| resources.labels([&oak()]).expect("read").len();
+                assert_eq!(label_count(resources), 2);
+                resources.max_bytes = 1;
+                assert_eq!(label_count(resources), 1);
+            },
+        );
     }
 
     #[test]
     fn triple_terms_count_with_all_of_their_texts() {
         let node = |text: &str| NamedNode::new_unchecked(text);
-        let inner = Triple::new(node("e:a"), node("e:b"), Literal::new_language_tagged_literal_unchecked("Oak", "en"));
+        let inner = Triple::new(
+            node("e:a"),
+            node("e:b"),
+            Literal::new_language_tagged_literal_unchecked("Oak", "en"),
+        );
         assert_eq!(text_bytes(&inner), 11);
-        assert_eq!(text_bytes(&Triple::new(node("e:c"), node("e:d"), Term::Triple(Box::new(inner)))), 17);
+        assert_eq!(
+            text_bytes(&Triple::new(
+                node("e:c"),
+                node("e:d"),
+                Term::Triple(Box::new(inner))
+            )),
+            17
+        );
     }
 }

@@ -12,12 +12,16 @@ impl Store {
     pub fn dataset_with_iri(&self, iri: &str) -> Result<Option<DatasetId>, StoreError> {
         let node = NamedNode::new_unchecked(iri);
         if let Some(id) = self.iris.dataset_id(iri)
-            && !self.linked(Some((&node).into()), dcterms::IDENTIFIER, None)?.is_empty()
+            && !self
+                .linked(Some((&node).into()), dcterms::IDENTIFIER, None)?
+                .is_empty()
         {
             return Ok(Some(id));
         }
         let sources = self.linked(None, dcterms::SOURCE, Some((&node).into()))?;
-        Ok(sources.iter().find_map(|(subject, _)| self.iris.dataset_id(subject)))
+        Ok(sources
+            .iter()
+            .find_map(|(subject, _)| self.iris.dataset_id(subject)))
     }
 
     /// Returns the members of a series: the datasets that declare it, and those that it declares.
@@ -53,7 +57,12 @@ impl Store {
     ) -> Result<Vec<(String, Term)>, StoreError> {
         let (catalog, property) = (self.iris.catalog(), NamedNodeRef::new_unchecked(property));
         let mut found = Vec::new();
-        for quad in self.oxigraph.quads_for_pattern(subject, Some(property), object, Some(catalog.as_ref().into())) {
+        for quad in self.oxigraph.quads_for_pattern(
+            subject,
+            Some(property),
+            object,
+            Some(catalog.as_ref().into()),
+        ) {
             let quad = quad?;
             if let NamedOrBlankNode::NamedNode(subject) = quad.subject {
                 found.push((subject.into_string(), quad.object));

@@ -26,7 +26,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const ORIGINAL: &str = "urn:lodeseek:lexical-form:";
 
 /// Properties of a dataset whose values were described in the catalogue graph by earlier versions.
-const SHARED: [&str; 4] = [dcterms::CREATOR, dcterms::PUBLISHER, dcat::THEME, lodeseek::INTRODUCED_BY];
+const SHARED: [&str; 4] = [
+    dcterms::CREATOR,
+    dcterms::PUBLISHER,
+    dcat::THEME,
+    lodeseek::INTRODUCED_BY,
+];
 
 /// The statements of a description that are in the graphs of its dataset.
 #[derive(Debug, Default)]
@@ -55,13 +60,17 @@ impl OwnStatements {
                 NamedOrBlankNode::BlankNode(_) => true,
             };
             if !is_of_home {
-                own.statements.insert(stored.unwrap_or_else(|| triple.clone()));
+                own.statements
+                    .insert(stored.unwrap_or_else(|| triple.clone()));
             }
         }
         if !changed.is_empty() {
             // A literal that the store keeps may equal what another one becomes.
-            let is_changed = |triple: &&Triple| stored_triple(triple).is_some_and(|stored| changed.contains(&stored));
-            own.forms.extend(description.iter().filter(is_changed).cloned());
+            let is_changed = |triple: &&Triple| {
+                stored_triple(triple).is_some_and(|stored| changed.contains(&stored))
+            };
+            own.forms
+                .extend(description.iter().filter(is_changed).cloned());
         }
         own
     }
@@ -97,33 +106,57 @@ impl OwnStatements {
     pub(super) fn quads(&self, id: &DatasetId, iris: &Iris) -> Vec<Quad> {
         let (statements, forms) = (iris.statements(id), iris.lexical_forms(id));
         let mut quads = Vec::with_capacity(self.statements.len() + self.forms.len());
-        quads.extend(self.statements.iter().map(|triple| triple.clone().in_graph(statements.clone())));
-        quads.extend(self.forms.iter().filter_map(encoded).map(|triple| triple.in_graph(forms.clone())));
+        quads.extend(
+            self.statements
+                .iter()
+                .map(|triple| triple.clone().in_graph(statements.clone())),
+        );
+        quads.extend(
+            self.forms
+                .iter()
+                .filter_map(encoded)
+                .map(|triple| triple.in_graph(forms.clone())),
+        );
         quads
     }
 }
 
 /// Returns a triple with a typed literal in the form that the store returns. `None` for other triples.
 fn stored_triple(triple: &Triple) -> Option<Triple> {
-    let Term::Literal(literal) = &triple.object else { return None };
+    let Term::Literal(literal) = &triple.object else {
+        return None;
+    };
     if literal.language().is_some() {
         return None;
     }
     let object = stored_literal(literal.value(), literal.datatype().as_str())?;
-    Some(Triple { object: object.into(), ..triple.clone() })
+    Some(Triple {
+        object: object.into(),
+        ..triple.clone()
+    })
 }
 
 /// Hides the datatype of a literal from the store, which would change the lexical form.
 fn encoded(triple: &Triple) -> Option<Triple> {
-    let Term::Literal(literal) = &triple.object else { return None };
+    let Term::Literal(literal) = &triple.object else {
+        return None;
+    };
     let datatype = NamedNode::new_unchecked(format!("{ORIGINAL}{}", literal.datatype().as_str()));
-    Some(Triple { object: Literal::new_typed_literal(literal.value(), datatype).into(), ..triple.clone() })
+    Some(Triple {
+        object: Literal::new_typed_literal(literal.value(), datatype).into(),
+        ..triple.clone()
+    })
 }
 
 fn decoded(triple: Triple) -> Option<Triple> {
-    let Term::Literal(literal) = &triple.object else { return None };
+    let Term::Literal(literal) = &triple.object else {
+        return None;
+    };
     let datatype = NamedNode::new_unchecked(literal.datatype().as_str().strip_prefix(ORIGINAL)?);
-    Some(Triple { object: Literal::new_typed_literal(literal.value(), datatype).into(), ..triple })
+    Some(Triple {
+        object: Literal::new_typed_literal(literal.value(), datatype).into(),
+        ..triple
+    })
 }
 
 /// Changes of the statements of some datasets, of which the catalogue graph follows.
@@ -138,7 +171,12 @@ pub(super) struct StatementChange<'s> {
 impl<'s> StatementChange<'s> {
     pub(super) fn new<'i>(store: &'s Store, ids: impl Iterator<Item = &'i DatasetId>) -> Self {
         let graphs = ids.map(|id| store.iris.statements(id)).collect();
-        Self { store, graphs, removed: FxHashSet::default(), added: FxHashSet::default() }
+        Self {
+            store,
+            graphs,
+            removed: FxHashSet::default(),
+            added: FxHashSet::default(),
+        }
     }
 
     /// Replaces the statements of one of the datasets in its graphs.
@@ -155,8 +193,12 @@ impl<'s> StatementChange<'s> {
         if !old.is_empty() {
             old_quads.extend(old.quads(id, iris));
         }
-        old_quads.difference(&new_quads).for_each(|quad| transaction.remove(quad));
-        new_quads.difference(&old_quads).for_each(|quad| transaction.insert(quad));
+        old_quads
+            .difference(&new_quads)
+            .for_each(|quad| transaction.remove(quad));
+        new_quads
+            .difference(&old_quads)
+            .for_each(|quad| transaction.insert(quad));
         // An empty graph would remain in the list of graphs.
         if new.statements.is_empty() && !old.statements.is_empty() {
             transaction.remove_named_graph(&iris.statements(id))?;
@@ -170,12 +212,16 @@ impl<'s> StatementChange<'s> {
 
     /// Notes the statements of one of the datasets before and after the change.
     pub(super) fn change(&mut self, old: FxHashSet<Triple>, new: FxHashSet<Triple>) {
-        self.removed.extend(old.into_iter().filter(|statement| !new.contains(statement)));
+        self.removed
+            .extend(old.into_iter().filter(|statement| !new.contains(statement)));
         self.added.extend(new);
     }
 
     /// Removes the statements from the catalogue graph that no dataset makes any more.
-    pub(super) fn remove_unused(&self, transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
+    pub(super) fn remove_unused(
+        &self,
+        transaction: &mut Transaction<'_>,
+    ) -> Result<(), StoreError> {
         let catalog = self.store.iris.catalog();
         for statement in self.removed.difference(&self.added) {
             if !self.is_made_by_others(statement)? {
@@ -196,7 +242,12 @@ impl<'s> StatementChange<'s> {
     fn is_made_by_others(&self, statement: &Triple) -> Result<bool, StoreError> {
         let (subject, predicate) = (statement.subject.as_ref(), statement.predicate.as_ref());
         let object = statement.object.as_ref();
-        for quad in self.store.oxigraph.quads_for_pattern(Some(subject), Some(predicate), Some(object), None) {
+        for quad in self.store.oxigraph.quads_for_pattern(
+            Some(subject),
+            Some(predicate),
+            Some(object),
+            None,
+        ) {
             if let oxrdf::GraphName::NamedNode(graph) = quad?.graph_name
                 && self.store.iris.is_statements(graph.as_str())
                 && !self.graphs.contains(&graph)
@@ -219,14 +270,26 @@ pub(super) fn are_separate(oxigraph: &Oxigraph, iris: &Iris, pointers: &NamedNod
 pub(super) fn mark(iris: &Iris) -> Quad {
     // The subjects of pointers are the names of graphs in queries: the mark has another property.
     let property = NamedNode::new_unchecked(dcterms::IDENTIFIER);
-    Quad::new(iris.all_statements(), property, Literal::from("1"), iris.versions())
+    Quad::new(
+        iris.all_statements(),
+        property,
+        Literal::from("1"),
+        iris.versions(),
+    )
 }
 
 impl Store {
     /// Returns the statements of a dataset in its graphs.
     pub(super) fn own_statements(&self, id: &DatasetId) -> Result<OwnStatements, StoreError> {
-        let statements = self.graph_triples(&self.iris.statements(id))?.into_iter().collect();
-        let forms = self.graph_triples(&self.iris.lexical_forms(id))?.into_iter().filter_map(decoded).collect();
+        let statements = self
+            .graph_triples(&self.iris.statements(id))?
+            .into_iter()
+            .collect();
+        let forms = self
+            .graph_triples(&self.iris.lexical_forms(id))?
+            .into_iter()
+            .filter_map(decoded)
+            .collect();
         Ok(OwnStatements { statements, forms })
     }
 
@@ -234,22 +297,38 @@ impl Store {
     pub(super) fn own_statement_quads(&self, id: &DatasetId) -> Result<Vec<Quad>, StoreError> {
         let mut quads = Vec::new();
         for graph in [self.iris.statements(id), self.iris.lexical_forms(id)] {
-            quads.extend(self.graph_triples(&graph)?.into_iter().map(|triple| triple.in_graph(graph.clone())));
+            quads.extend(
+                self.graph_triples(&graph)?
+                    .into_iter()
+                    .map(|triple| triple.in_graph(graph.clone())),
+            );
         }
         Ok(quads)
     }
 
     fn graph_triples(&self, graph: &NamedNode) -> Result<Vec<Triple>, StoreError> {
-        let quads = self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
+        let quads = self
+            .oxigraph
+            .quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
         quads
-            .map(|quad| quad.map(|quad| Triple::new(quad.subject, quad.predicate, quad.object)).map_err(Into::into))
+            .map(|quad| {
+                quad.map(|quad| Triple::new(quad.subject, quad.predicate, quad.object))
+                    .map_err(Into::into)
+            })
             .collect()
     }
 
     /// Returns the statements about agents, themes and works that a description includes in a home of an earlier version.
-    pub(super) fn shared_statements(&self, node: &NamedNode, own: &[Triple]) -> Result<Vec<Triple>, StoreError> {
+    pub(super) fn shared_statements(
+        &self,
+        node: &NamedNode,
+        own: &[Triple],
+    ) -> Result<Vec<Triple>, StoreError> {
         let mut others: FxHashSet<&NamedNode> = FxHashSet::default();
-        for triple in own.iter().filter(|triple| SHARED.contains(&triple.predicate.as_str())) {
+        for triple in own
+            .iter()
+            .filter(|triple| SHARED.contains(&triple.predicate.as_str()))
+        {
             if let Term::NamedNode(other) = &triple.object
                 && !is_part(other, node)
             {
@@ -279,7 +358,11 @@ impl Store {
             let (node, graph) = (self.iris.dataset(&id), self.iris.statements(&id));
             let own = self.node_and_parts(&self.iris.catalog(), &node, &[])?;
             let shared = self.shared_statements(&node, &own)?;
-            quads.extend(shared.into_iter().map(|triple| triple.in_graph(graph.clone())));
+            quads.extend(
+                shared
+                    .into_iter()
+                    .map(|triple| triple.in_graph(graph.clone())),
+            );
         }
         // After an interruption there is no mark, and the graphs are written again.
         self.bulk_load(quads.into_iter())?;
@@ -302,7 +385,9 @@ impl Store {
             let is_present = match known.get(&statement) {
                 Some(is_present) => *is_present,
                 None => {
-                    let is_present = self.oxigraph.contains(statement.as_ref().in_graph(&catalog))?;
+                    let is_present = self
+                        .oxigraph
+                        .contains(statement.as_ref().in_graph(&catalog))?;
                     known.insert(statement.clone(), is_present);
                     is_present
                 }
@@ -339,24 +424,42 @@ mod tests {
         let mut dataset = Dataset::new(Metadata::new(id(name)));
         for literal in literals {
             for subject in [Node::Dataset, Node::Iri(TERM.to_owned())] {
-                dataset.extra_statements.push(Statement::new(subject, PROPERTY, literal.clone()));
+                dataset
+                    .extra_statements
+                    .push(Statement::new(subject, PROPERTY, literal.clone()));
             }
         }
-        dataset.extra_statements.push(Statement::new(Node::Dataset, PROPERTY, Node::Iri(TERM.to_owned())));
+        dataset.extra_statements.push(Statement::new(
+            Node::Dataset,
+            PROPERTY,
+            Node::Iri(TERM.to_owned()),
+        ));
         dataset
     }
 
     fn load(store: &Store, datasets: &[Dataset]) -> Vec<DatasetOutcome> {
         let empty = || TripleGraphBuilder::new().finish();
-        let datasets = datasets.iter().map(|dataset| (dataset.clone(), empty())).collect();
-        let report = Loader::new(store).load_graphs(datasets, &|_| ()).expect("loaded");
-        report.datasets.iter().map(|dataset| dataset.outcome).collect()
+        let datasets = datasets
+            .iter()
+            .map(|dataset| (dataset.clone(), empty()))
+            .collect();
+        let report = Loader::new(store)
+            .load_graphs(datasets, &|_| ())
+            .expect("loaded");
+        report
+            .datasets
+            .iter()
+            .map(|dataset| dataset.outcome)
+            .collect()
     }
 
     /// Returns the numbers of statements about the term in the catalogue graph.
     fn common(store: &Store) -> usize {
         let catalog = store.iris.catalog();
-        store.subject_triples(&catalog, &NamedNode::new_unchecked(TERM)).expect("read").len()
+        store
+            .subject_triples(&catalog, &NamedNode::new_unchecked(TERM))
+            .expect("read")
+            .len()
     }
 
     fn typed(lexical: &str, datatype: &str) -> Literal {
@@ -408,7 +511,10 @@ mod tests {
         prop_oneof![
             (lexical, datatype).prop_map(|(lexical, datatype)| typed(lexical, datatype)),
             tagged.prop_map(|tag| Literal::new_language_tagged_literal_unchecked("text", tag)),
-            Just(Literal::new_typed_literal("1.0", NamedNode::new_unchecked(format!("{ORIGINAL}x")))),
+            Just(Literal::new_typed_literal(
+                "1.0",
+                NamedNode::new_unchecked(format!("{ORIGINAL}x"))
+            )),
         ]
     }
 
@@ -443,24 +549,52 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let store = store(folder.path());
         let (one, two) = (Literal::from("one"), Literal::from("two"));
-        load(&store, &[dataset("a", std::slice::from_ref(&one)), dataset("b", std::slice::from_ref(&two))]);
+        load(
+            &store,
+            &[
+                dataset("a", std::slice::from_ref(&one)),
+                dataset("b", std::slice::from_ref(&two)),
+            ],
+        );
         let before = store.undo(&[id("a")]).expect("the state");
-        load(&store, &[dataset("a", &[two.clone(), typed("1.0", "decimal")])]);
-        assert_eq!(common(&store), 2, "the first statement left with its dataset");
+        load(
+            &store,
+            &[dataset("a", &[two.clone(), typed("1.0", "decimal")])],
+        );
+        assert_eq!(
+            common(&store),
+            2,
+            "the first statement left with its dataset"
+        );
         store.restore(&before).expect("restored");
         assert_eq!(common(&store), 2, "that of the other dataset remains");
-        assert_eq!(load(&store, &[dataset("a", &[one]), dataset("b", &[two])]), [DatasetOutcome::Unchanged; 2]);
+        assert_eq!(
+            load(&store, &[dataset("a", &[one]), dataset("b", &[two])]),
+            [DatasetOutcome::Unchanged; 2]
+        );
     }
 
     #[test]
     fn no_empty_graphs_remain() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = store(folder.path());
-        let graphs = || store.oxigraph.named_graphs().map(|graph| graph.expect("a graph").to_string());
+        let graphs = || {
+            store
+                .oxigraph
+                .named_graphs()
+                .map(|graph| graph.expect("a graph").to_string())
+        };
         load(&store, &[dataset("a", &[typed("01", "integer")])]);
-        assert_eq!(graphs().filter(|graph| graph.contains("/statements/") || graph.contains("/lexical-")).count(), 2);
+        assert_eq!(
+            graphs()
+                .filter(|graph| graph.contains("/statements/") || graph.contains("/lexical-"))
+                .count(),
+            2
+        );
         store.remove(&[id("a")]).expect("removed");
-        assert!(!graphs().any(|graph| graph.contains("/statements/") || graph.contains("/lexical-")));
+        assert!(
+            !graphs().any(|graph| graph.contains("/statements/") || graph.contains("/lexical-"))
+        );
     }
 
     #[test]
@@ -468,13 +602,28 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let store = store(folder.path());
         load(&store, &[dataset("a", &[Literal::from("one")])]);
-        assert!(store.verify(&|_, _| ()).expect("verified").damage.is_empty());
+        assert!(
+            store
+                .verify(&|_, _| ())
+                .expect("verified")
+                .damage
+                .is_empty()
+        );
         let term = NamedNode::new_unchecked(TERM);
-        for triple in store.subject_triples(&store.iris.catalog(), &term).expect("read") {
-            store.oxigraph.remove(&triple.in_graph(store.iris.catalog())).expect("removed");
+        for triple in store
+            .subject_triples(&store.iris.catalog(), &term)
+            .expect("read")
+        {
+            store
+                .oxigraph
+                .remove(&triple.in_graph(store.iris.catalog()))
+                .expect("removed");
         }
         let damage = store.verify(&|_, _| ()).expect("verified").damage;
-        assert!(damage.len() == 1 && damage[0].problem.contains(TERM), "{damage:?}");
+        assert!(
+            damage.len() == 1 && damage[0].problem.contains(TERM),
+            "{damage:?}"
+        );
     }
 
     #[cfg(feature = "rocksdb")]
@@ -483,13 +632,20 @@ mod tests {
         use crate::Access;
         use lodeseek_catalog::Agent;
         let folder = tempfile::tempdir().expect("a folder");
-        let agent = Agent { name: "City".to_owned(), iri: Some("http://e.org/office".to_owned()) };
+        let agent = Agent {
+            name: "City".to_owned(),
+            iri: Some("http://e.org/office".to_owned()),
+        };
         let mut dataset = Dataset::new(Metadata::new(id("a")));
         dataset.metadata.publishers = vec![agent];
         let store = Store::open(folder.path(), Access::Write, None).expect("a home");
         load(&store, std::slice::from_ref(&dataset));
         let description = |store: &Store| -> FxHashSet<Triple> {
-            store.description(&id("a")).expect("described").into_iter().collect()
+            store
+                .description(&id("a"))
+                .expect("described")
+                .into_iter()
+                .collect()
         };
         let expected = description(&store);
         for quad in store.own_statement_quads(&id("a")).expect("read") {
@@ -505,12 +661,21 @@ mod tests {
         drop(old);
         let separated = Store::open(folder.path(), Access::Write, None).expect("a home");
         assert!(
-            separated.has_separate_statements && !separated.own_statement_quads(&id("a")).expect("read").is_empty()
+            separated.has_separate_statements
+                && !separated
+                    .own_statement_quads(&id("a"))
+                    .expect("read")
+                    .is_empty()
         );
         assert_eq!(description(&separated), expected);
         assert_eq!(load(&separated, &[dataset]), [DatasetOutcome::Unchanged]);
         separated.remove(&[id("a")]).expect("removed");
         let office = NamedNode::new_unchecked("http://e.org/office");
-        assert!(separated.subject_triples(&separated.iris.catalog(), &office).expect("read").is_empty());
+        assert!(
+            separated
+                .subject_triples(&separated.iris.catalog(), &office)
+                .expect("read")
+                .is_empty()
+        );
     }
 }

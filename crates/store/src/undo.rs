@@ -24,7 +24,10 @@ impl Store {
         for id in ids {
             quads.extend(self.quads_of(id)?);
         }
-        Ok(Undo { ids: ids.to_vec(), quads })
+        Ok(Undo {
+            ids: ids.to_vec(),
+            quads,
+        })
     }
 
     /// Restores the state of datasets, in one transaction.
@@ -37,10 +40,17 @@ impl Store {
         let commit = self.start_commit();
         let mut transaction = self.oxigraph.start_transaction()?;
         self.mark(&commit, &mut transaction)?;
-        present.difference(&undo.quads).for_each(|quad| transaction.remove(quad));
-        undo.quads.difference(&present).for_each(|quad| transaction.insert(quad));
+        present
+            .difference(&undo.quads)
+            .for_each(|quad| transaction.remove(quad));
+        undo.quads
+            .difference(&present)
+            .for_each(|quad| transaction.insert(quad));
         let mut change = StatementChange::new(self, undo.ids.iter());
-        change.change(self.statements_of(&present), self.statements_of(&undo.quads));
+        change.change(
+            self.statements_of(&present),
+            self.statements_of(&undo.quads),
+        );
         change.remove_unused(&mut transaction)?;
         change.insert_new(&mut transaction);
         transaction.commit()?;
@@ -66,7 +76,11 @@ impl Store {
         let parts = self.own_statements(id)?.parts(&node);
         for graph in &self.iris.metadata_graphs() {
             let triples = self.node_and_parts(graph, &node, &parts)?;
-            quads.extend(triples.into_iter().map(|triple| triple.in_graph(graph.clone())));
+            quads.extend(
+                triples
+                    .into_iter()
+                    .map(|triple| triple.in_graph(graph.clone())),
+            );
         }
         quads.extend(self.own_statement_quads(id)?);
         Ok(quads)
@@ -109,7 +123,12 @@ mod tests {
             let graph = quad.graph_name.to_string();
             !graph.contains("/graph/") && !graph.ends_with("/commit>")
         };
-        store.oxigraph().iter().map(|quad| quad.expect("a quad")).filter(visible).collect()
+        store
+            .oxigraph()
+            .iter()
+            .map(|quad| quad.expect("a quad"))
+            .filter(visible)
+            .collect()
     }
 
     #[test]
@@ -121,11 +140,23 @@ mod tests {
             fs::write(folder.path().join("catalog.ttl"), catalog(version)).expect("written");
             let triple = format!("<http://e.org/s> <http://e.org/p> \"{version}\" .");
             fs::write(folder.path().join("a.nt"), triple).expect("written");
-            let now = format!("2026-01-02T03:04:{:02}Z", version % 60).parse().expect("a time");
-            let stamp = Stamp { now: Some(now), origin: None };
-            let options = LoadOptions { stamp, replaced: Replaced::Kept, ..LoadOptions::default() };
+            let now = format!("2026-01-02T03:04:{:02}Z", version % 60)
+                .parse()
+                .expect("a time");
+            let stamp = Stamp {
+                now: Some(now),
+                origin: None,
+            };
+            let options = LoadOptions {
+                stamp,
+                replaced: Replaced::Kept,
+                ..LoadOptions::default()
+            };
             let catalog = Catalog::read(&folder.path().join("catalog.ttl")).expect("a catalogue");
-            Loader::new(&store).with_options(options).load(catalog, &|_| ()).expect("loaded")
+            Loader::new(&store)
+                .with_options(options)
+                .load(catalog, &|_| ())
+                .expect("loaded")
         };
         let ids = [DatasetId::new("a").expect("an id")];
         let empty = store.undo(&ids).expect("the state");
@@ -136,7 +167,13 @@ mod tests {
         store.restore(&undo).expect("restored");
         assert_eq!(quads(&store), first);
         let entry = store.entry(&ids[0]).expect("an entry");
-        assert_eq!((entry.dataset.metadata.title(), store.content(&entry).expect("content").len()), ("Title 1", 1));
+        assert_eq!(
+            (
+                entry.dataset.metadata.title(),
+                store.content(&entry).expect("content").len()
+            ),
+            ("Title 1", 1)
+        );
         store.remove(&ids).expect("removed");
         store.restore(&undo).expect("restored");
         assert_eq!(quads(&store), first);

@@ -1,8 +1,8 @@
 //! Verification of a home: settings, commit record, store, and the files of dataset versions.
 
 use super::{
-    Access, Entry, GraphCounts, SETTINGS, STORE, Store, StoreError, commit_record, fingerprint, graph_file, is_home,
-    journal, rebase,
+    Access, Entry, GraphCounts, SETTINGS, STORE, Store, StoreError, commit_record, fingerprint,
+    graph_file, is_home, journal, rebase,
 };
 use lodeseek_catalog::DatasetId;
 use rustc_hash::FxHashMap;
@@ -78,7 +78,10 @@ impl DamagedPart {
     /// Returns true if the store must be rebuilt.
     #[must_use]
     pub fn is_store(self) -> bool {
-        matches!(self, Self::Commit | Self::Store | Self::Description | Self::Content)
+        matches!(
+            self,
+            Self::Commit | Self::Store | Self::Description | Self::Content
+        )
     }
 }
 
@@ -100,13 +103,21 @@ impl Damage {
     /// Creates the damage of a file or folder that concerns no single dataset.
     #[must_use]
     pub fn new(part: DamagedPart, path: PathBuf, problem: impl Into<String>) -> Self {
-        Self { part, dataset: None, path, problem: problem.into() }
+        Self {
+            part,
+            dataset: None,
+            path,
+            problem: problem.into(),
+        }
     }
 
     /// Sets the affected dataset.
     #[must_use]
     pub fn with_dataset(self, id: &DatasetId) -> Self {
-        Self { dataset: Some(id.clone()), ..self }
+        Self {
+            dataset: Some(id.clone()),
+            ..self
+        }
     }
 }
 
@@ -126,33 +137,54 @@ pub struct Verification {
 ///
 /// # Errors
 /// If there is no home, a change of its base was interrupted, or another process writes it.
-pub fn verify_home(home: &Path, on_progress: &dyn Fn(usize, usize)) -> Result<Verification, StoreError> {
+pub fn verify_home(
+    home: &Path,
+    on_progress: &dyn Fn(usize, usize),
+) -> Result<Verification, StoreError> {
     rebase::check(home)?;
-    if home.join(SETTINGS).is_file() && !home.join(STORE).is_dir() && commit_record::path(home).is_file() {
-        return Ok(Verification::from(Damage::new(DamagedPart::Store, home.join(STORE), "the folder is missing")));
+    if home.join(SETTINGS).is_file()
+        && !home.join(STORE).is_dir()
+        && commit_record::path(home).is_file()
+    {
+        return Ok(Verification::from(Damage::new(
+            DamagedPart::Store,
+            home.join(STORE),
+            "the folder is missing",
+        )));
     }
     if !is_home(home) {
-        return Err(StoreError::NoHome { home: home.to_owned() });
+        return Err(StoreError::NoHome {
+            home: home.to_owned(),
+        });
     }
     match Store::open_unchecked(home, Access::Read, None) {
         Ok(store) => store.verify(on_progress),
-        Err(StoreError::Settings { path, reason }) => {
-            Ok(Verification::from(Damage::new(DamagedPart::Settings, path, reason)))
-        }
+        Err(StoreError::Settings { path, reason }) => Ok(Verification::from(Damage::new(
+            DamagedPart::Settings,
+            path,
+            reason,
+        ))),
         Err(StoreError::Base(error)) => {
             let path = home.join("lodeseek.toml");
-            Ok(Verification::from(Damage::new(DamagedPart::Settings, path, error.to_string())))
+            Ok(Verification::from(Damage::new(
+                DamagedPart::Settings,
+                path,
+                error.to_string(),
+            )))
         }
-        Err(StoreError::Corruption(problem) | StoreError::Oxigraph(problem)) => {
-            Ok(Verification::from(Damage::new(DamagedPart::Store, home.join("store"), problem)))
-        }
+        Err(StoreError::Corruption(problem) | StoreError::Oxigraph(problem)) => Ok(
+            Verification::from(Damage::new(DamagedPart::Store, home.join("store"), problem)),
+        ),
         Err(error) => Err(error),
     }
 }
 
 impl From<Damage> for Verification {
     fn from(damage: Damage) -> Self {
-        Self { damage: vec![damage], ..Self::default() }
+        Self {
+            damage: vec![damage],
+            ..Self::default()
+        }
     }
 }
 
@@ -177,7 +209,10 @@ impl Store {
             found.triples += self.verify_dataset(entry, &mut found.damage);
             found.datasets += 1;
         }
-        if !found.damage.iter().any(|damage| damage.part == DamagedPart::Content)
+        if !found
+            .damage
+            .iter()
+            .any(|damage| damage.part == DamagedPart::Content)
             && let Err(error) = self.read_all()
         {
             found.damage.push(self.store_damage(&error));
@@ -195,13 +230,18 @@ impl Store {
             all += 1;
         }
         for property in &properties {
-            for quad in self.oxigraph.quads_for_pattern(None, Some(property.as_ref()), None, None) {
+            for quad in self
+                .oxigraph
+                .quads_for_pattern(None, Some(property.as_ref()), None, None)
+            {
                 quad?;
                 by_property += 1;
             }
         }
         if all != by_property {
-            return Err(StoreError::Corruption(format!("{by_property} triples by property instead of {all}")));
+            return Err(StoreError::Corruption(format!(
+                "{by_property} triples by property instead of {all}"
+            )));
         }
         Ok(())
     }
@@ -231,9 +271,15 @@ impl Store {
     fn verified_entries(&self, damage: &mut Vec<Damage>) -> Result<Vec<Entry>, StoreError> {
         let entries = self.entries()?;
         for id in self.versions()?.keys() {
-            if entries.binary_search_by(|entry| entry.dataset.metadata.id.cmp(id)).is_err() {
+            if entries
+                .binary_search_by(|entry| entry.dataset.metadata.id.cmp(id))
+                .is_err()
+            {
                 let problem = "its description in the catalogue cannot be read";
-                damage.push(Damage::new(DamagedPart::Description, self.home.join("store"), problem).with_dataset(id));
+                damage.push(
+                    Damage::new(DamagedPart::Description, self.home.join("store"), problem)
+                        .with_dataset(id),
+                );
             }
         }
         let mut known = FxHashMap::default();
@@ -241,7 +287,10 @@ impl Store {
             let id = &entry.dataset.metadata.id;
             if let Some(statement) = self.missing_statement(id, &mut known)? {
                 let problem = format!("the catalogue lacks its statement {statement}");
-                damage.push(Damage::new(DamagedPart::Description, self.home.join("store"), problem).with_dataset(id));
+                damage.push(
+                    Damage::new(DamagedPart::Description, self.home.join("store"), problem)
+                        .with_dataset(id),
+                );
             }
         }
         Ok(entries)
@@ -257,7 +306,11 @@ impl Store {
         }
         let counts = GraphCounts::read(&self.home, version);
         let files = [
-            (DamagedPart::Counts, super::counts::path(&self.home, version), counts.is_some()),
+            (
+                DamagedPart::Counts,
+                super::counts::path(&self.home, version),
+                counts.is_some(),
+            ),
             (
                 DamagedPart::Fingerprint,
                 fingerprint::path(&self.home, version),
@@ -275,19 +328,29 @@ impl Store {
             Ok(true) => return graph.map_or(0, |graph| graph.len()),
             Ok(false) => {}
             Err(error) => {
-                damage
-                    .push(Damage::new(DamagedPart::Store, self.home.join("store"), error.to_string()).with_dataset(id));
+                damage.push(
+                    Damage::new(
+                        DamagedPart::Store,
+                        self.home.join("store"),
+                        error.to_string(),
+                    )
+                    .with_dataset(id),
+                );
                 return 0;
             }
         }
         let expected = counts.or_else(|| self.content_folder.count(&graph.ok()?).ok());
         let expected = expected.map(|counts| counts.all.triples);
         let problem = match (self.count_triples(id, version), expected) {
-            (Ok(count), Some(expected)) if count != expected => format!("{count} triples instead of {expected}"),
+            (Ok(count), Some(expected)) if count != expected => {
+                format!("{count} triples instead of {expected}")
+            }
             (Ok(count), _) => return count,
             (Err(error), _) => error.to_string(),
         };
-        damage.push(Damage::new(DamagedPart::Content, self.home.join("store"), problem).with_dataset(id));
+        damage.push(
+            Damage::new(DamagedPart::Content, self.home.join("store"), problem).with_dataset(id),
+        );
         0
     }
 
@@ -295,7 +358,10 @@ impl Store {
     pub(super) fn count_triples(&self, id: &DatasetId, version: &str) -> Result<u64, StoreError> {
         let graph = self.iris.graph(id, version);
         let mut count = 0;
-        for quad in self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
+        for quad in self
+            .oxigraph
+            .quads_for_pattern(None, None, None, Some(graph.as_ref().into()))
+        {
             quad?;
             count += 1;
         }
@@ -306,6 +372,10 @@ impl Store {
 fn journal_damage(store: &Store) -> Result<(), Damage> {
     match store.past_loads() {
         Ok(_) => Ok(()),
-        Err(error) => Err(Damage::new(DamagedPart::Loads, journal::path(&store.home), error.to_string())),
+        Err(error) => Err(Damage::new(
+            DamagedPart::Loads,
+            journal::path(&store.home),
+            error.to_string(),
+        )),
     }
 }

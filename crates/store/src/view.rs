@@ -60,13 +60,19 @@ impl Store {
             return Ok(Arc::clone(view));
         }
         let view = Arc::new(match self.access {
-            Access::Read => StoreView { folder: self.home().join("store"), is_checkpoint: false },
+            Access::Read => StoreView {
+                folder: self.home().join("store"),
+                is_checkpoint: false,
+            },
             Access::Write => {
                 let number = views.number.fetch_add(1, Ordering::Relaxed);
                 let folder = self.home().join(VIEWS).join(number.to_string());
                 fs::create_dir_all(self.home().join(VIEWS)).map_err(StoreError::io(&folder))?;
                 self.checkpoint(&folder)?;
-                StoreView { folder, is_checkpoint: true }
+                StoreView {
+                    folder,
+                    is_checkpoint: true,
+                }
             }
         });
         views.last = Some((now, Arc::clone(&view)));
@@ -101,7 +107,13 @@ impl Store {
     /// If the folder is no store, or if the settings of the home cannot be read.
     pub fn open_view(home: &Path, folder: &Path) -> Result<Self, StoreError> {
         let (iris, _) = super::settings(home, Access::Read, None)?;
-        Ok(Self::with_parts(home, iris, super::open_oxigraph(folder, Access::Read)?, Access::Read, None))
+        Ok(Self::with_parts(
+            home,
+            iris,
+            super::open_oxigraph(folder, Access::Read)?,
+            Access::Read,
+            None,
+        ))
     }
 }
 
@@ -109,7 +121,9 @@ impl Store {
 pub(crate) fn remove_old_views(home: &Path) -> Result<(), StoreError> {
     let folder = home.join(VIEWS);
     match fs::remove_dir_all(&folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io(&folder)(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::io(&folder)(error))
+        }
         _ => Ok(()),
     }
 }
@@ -122,17 +136,26 @@ mod tests {
 
     fn triple(number: usize) -> Triple {
         let node = |name: String| NamedNode::new_unchecked(format!("http://e.org/{name}"));
-        Triple::new(node(number.to_string()), node("p".to_owned()), node("o".to_owned()))
+        Triple::new(
+            node(number.to_string()),
+            node("p".to_owned()),
+            node("o".to_owned()),
+        )
     }
 
     fn write(store: &Store, number: usize) {
         let id = lodeseek_catalog::DatasetId::new(number.to_string()).expect("an id");
-        store.replace_derived([(store.iris().profiles(), vec![(id, vec![triple(number)])])]).expect("written");
+        store
+            .replace_derived([(store.iris().profiles(), vec![(id, vec![triple(number)])])])
+            .expect("written");
     }
 
     fn triples(store: &Store) -> usize {
         let profiles = store.iris().profiles();
-        store.oxigraph().quads_for_pattern(None, None, None, Some(profiles.as_ref().into())).count()
+        store
+            .oxigraph()
+            .quads_for_pattern(None, None, None, Some(profiles.as_ref().into()))
+            .count()
     }
 
     #[test]
@@ -142,13 +165,20 @@ mod tests {
         let store = Store::open(home, Access::Write, None).expect("a home");
         write(&store, 1);
         let first = store.view().expect("a view");
-        assert_eq!(first.folder(), store.view().expect("a view").folder(), "nothing changed");
+        assert_eq!(
+            first.folder(),
+            store.view().expect("a view").folder(),
+            "nothing changed"
+        );
         let reader = Store::open_view(home, first.folder()).expect("opened beside the writer");
         write(&store, 2);
         let second = store.view().expect("a view");
         assert_ne!(first.folder(), second.folder());
         assert_eq!(triples(&reader), 1);
-        assert_eq!(triples(&Store::open_view(home, second.folder()).expect("opened")), 2);
+        assert_eq!(
+            triples(&Store::open_view(home, second.folder()).expect("opened")),
+            2
+        );
         let old = first.folder().to_owned();
         drop(reader);
         assert!(old.exists(), "it is in use");
@@ -181,7 +211,10 @@ mod tests {
         let store = Store::in_memory(folder.path(), iris).expect("a store");
         assert!(matches!(store.view(), Err(StoreError::InMemory)));
         let checkpoint = folder.path().join("checkpoint");
-        assert!(matches!(store.checkpoint(&checkpoint), Err(StoreError::InMemory)));
+        assert!(matches!(
+            store.checkpoint(&checkpoint),
+            Err(StoreError::InMemory)
+        ));
         assert!(!checkpoint.exists());
     }
 }

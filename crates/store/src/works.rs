@@ -41,10 +41,16 @@ pub fn works_path(home: &Path) -> PathBuf {
 /// If the list is damaged or cannot be read.
 pub fn read_works(home: &Path) -> Result<BTreeMap<String, CitingWork>, StoreError> {
     let path = works_path(home);
-    let Some(body) = graph_file::read_checked(&path)? else { return Ok(BTreeMap::new()) };
+    let Some(body) = graph_file::read_checked(&path)? else {
+        return Ok(BTreeMap::new());
+    };
     let mut works = BTreeMap::new();
-    for line in body.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let work: CitingWork = serde_json::from_slice(line).map_err(|error| StoreError::io(&path)(error.into()))?;
+    for line in body
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
+        let work: CitingWork =
+            serde_json::from_slice(line).map_err(|error| StoreError::io(&path)(error.into()))?;
         works.insert(work.key(), work);
     }
     Ok(works)
@@ -70,7 +76,8 @@ pub fn works_checksum(home: &Path) -> Result<Option<String>, StoreError> {
 fn list_body(path: &Path, works: &BTreeMap<String, CitingWork>) -> Result<Vec<u8>, StoreError> {
     let mut body = Vec::new();
     for work in works.values() {
-        serde_json::to_writer(&mut body, work).map_err(|error| StoreError::io(path)(error.into()))?;
+        serde_json::to_writer(&mut body, work)
+            .map_err(|error| StoreError::io(path)(error.into()))?;
         body.push(b'\n');
     }
     Ok(body)
@@ -109,7 +116,10 @@ impl Store {
     /// Returns true if the graph describes the list with these lines.
     fn describes_list(&self, body: &[u8]) -> Result<bool, StoreError> {
         let checksum = Term::from(Literal::from(graph_file::checksum(body)));
-        Ok(self.described_checksums()?.iter().any(|quad| quad.object == checksum))
+        Ok(self
+            .described_checksums()?
+            .iter()
+            .any(|quad| quad.object == checksum))
     }
 
     /// Renames a damaged list, so that the home can be used without works. Returns its new path.
@@ -132,7 +142,9 @@ impl Store {
             return Ok(());
         }
         if self.access == Access::Read {
-            tracing::warn!("the works of this home are not described in RDF yet; run `lodeseek index` once");
+            tracing::warn!(
+                "the works of this home are not described in RDF yet; run `lodeseek index` once"
+            );
             return Ok(());
         }
         match read_works(&self.home) {
@@ -149,7 +161,10 @@ impl Store {
         let graph = self.iris.works();
         let mut new = self.work_quads(works.iter())?;
         let mut old = Vec::new();
-        for quad in self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
+        for quad in self
+            .oxigraph
+            .quads_for_pattern(None, None, None, Some(graph.as_ref().into()))
+        {
             let quad = quad?;
             if !new.remove(&quad) {
                 old.push(quad);
@@ -164,8 +179,16 @@ impl Store {
         former: &BTreeMap<String, CitingWork>,
         works: &BTreeMap<String, CitingWork>,
     ) -> Result<(), StoreError> {
-        let mut old = self.work_quads(former.iter().filter(|(key, work)| works.get(*key) != Some(*work)))?;
-        let mut new = self.work_quads(works.iter().filter(|(key, work)| former.get(*key) != Some(*work)))?;
+        let mut old = self.work_quads(
+            former
+                .iter()
+                .filter(|(key, work)| works.get(*key) != Some(*work)),
+        )?;
+        let mut new = self.work_quads(
+            works
+                .iter()
+                .filter(|(key, work)| former.get(*key) != Some(*work)),
+        )?;
         old.retain(|quad| !new.remove(quad));
         self.change_work_quads(&old.into_iter().collect::<Vec<_>>(), new)
     }
@@ -200,8 +223,15 @@ impl Store {
         let (graph, ids) = (self.iris.works(), self.ids()?);
         let mut quads = HashSet::new();
         for (key, work) in works {
-            quads.extend(work.to_triples(&self.iris).into_iter().map(|triple| triple.in_graph(graph.clone())));
-            let present = work.datasets.iter().filter(|id| ids.binary_search(id).is_ok());
+            quads.extend(
+                work.to_triples(&self.iris)
+                    .into_iter()
+                    .map(|triple| triple.in_graph(graph.clone())),
+            );
+            let present = work
+                .datasets
+                .iter()
+                .filter(|id| ids.binary_search(id).is_ok());
             quads.extend(present.map(|id| self.work_link(id, self.iris.work(key))));
         }
         Ok(quads)
@@ -212,9 +242,12 @@ impl Store {
         let (graph, dataset) = (self.iris.works(), Term::from(self.iris.dataset(id)));
         let property = NamedNodeRef::new_unchecked(cito::USES_DATA_FROM);
         let mut links = Vec::new();
-        for quad in
-            self.oxigraph.quads_for_pattern(None, Some(property), Some(dataset.as_ref()), Some(graph.as_ref().into()))
-        {
+        for quad in self.oxigraph.quads_for_pattern(
+            None,
+            Some(property),
+            Some(dataset.as_ref()),
+            Some(graph.as_ref().into()),
+        ) {
             if let NamedOrBlankNode::NamedNode(work) = quad?.subject {
                 links.push(self.work_link(id, work));
             }
@@ -230,16 +263,30 @@ impl Store {
     /// Returns the stored checksum of the described list. At most one, unless the store is damaged.
     fn described_checksums(&self) -> Result<Vec<Quad>, StoreError> {
         let (works, place) = (self.iris.works(), self.iris.versions());
-        let quads =
-            self.oxigraph.quads_for_pattern(Some(works.as_ref().into()), None, None, Some(place.as_ref().into()));
+        let quads = self.oxigraph.quads_for_pattern(
+            Some(works.as_ref().into()),
+            None,
+            None,
+            Some(place.as_ref().into()),
+        );
         Ok(quads.collect::<Result<_, _>>()?)
     }
 
-    fn write_described_checksum(&self, transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
-        self.described_checksums()?.iter().for_each(|quad| transaction.remove(quad));
+    fn write_described_checksum(
+        &self,
+        transaction: &mut Transaction<'_>,
+    ) -> Result<(), StoreError> {
+        self.described_checksums()?
+            .iter()
+            .for_each(|quad| transaction.remove(quad));
         if let Some(checksum) = works_checksum(&self.home)? {
             let property = NamedNode::new_unchecked(dcterms::IDENTIFIER);
-            transaction.insert(&Quad::new(self.iris.works(), property, Literal::from(checksum), self.iris.versions()));
+            transaction.insert(&Quad::new(
+                self.iris.works(),
+                property,
+                Literal::from(checksum),
+                self.iris.versions(),
+            ));
         }
         Ok(())
     }
@@ -256,7 +303,9 @@ mod tests {
         let mut catalog =
             "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .".to_owned();
         for id in ids {
-            catalog += &format!("<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{id}\" .");
+            catalog += &format!(
+                "<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{id}\" ."
+            );
         }
         fs::write(folder.join("catalog.ttl"), catalog).expect("written");
         let catalog = Catalog::read(&folder.join("catalog.ttl")).expect("a catalogue");
@@ -281,13 +330,18 @@ mod tests {
             url: None,
             datasets: datasets.iter().map(|text| id(text)).collect(),
         };
-        list.iter().map(work).map(|work| (work.key(), work)).collect()
+        list.iter()
+            .map(work)
+            .map(|work| (work.key(), work))
+            .collect()
     }
 
     /// Returns all quads of the graph of works.
     fn quads(store: &Store) -> HashSet<Quad> {
         let graph = store.iris.works();
-        let quads = store.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
+        let quads = store
+            .oxigraph
+            .quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
         quads.map(|quad| quad.expect("a quad")).collect()
     }
 
@@ -296,12 +350,23 @@ mod tests {
         let works = read_works(&store.home).expect("a list");
         let quads = quads(store);
         let mut links = Vec::new();
-        for quad in quads.iter().filter(|quad| quad.predicate.as_str() == dcterms::IS_REFERENCED_BY) {
-            let (NamedOrBlankNode::NamedNode(dataset), Term::NamedNode(work)) = (&quad.subject, &quad.object) else {
+        for quad in quads
+            .iter()
+            .filter(|quad| quad.predicate.as_str() == dcterms::IS_REFERENCED_BY)
+        {
+            let (NamedOrBlankNode::NamedNode(dataset), Term::NamedNode(work)) =
+                (&quad.subject, &quad.object)
+            else {
                 panic!("{quad}")
             };
-            let dataset = store.iris.dataset_id(dataset.as_str()).expect("a dataset").to_string();
-            let title = works[work.as_str().rsplit('/').next().expect("a key")].title.clone();
+            let dataset = store
+                .iris
+                .dataset_id(dataset.as_str())
+                .expect("a dataset")
+                .to_string();
+            let title = works[work.as_str().rsplit('/').next().expect("a key")]
+                .title
+                .clone();
             links.push((dataset, title));
         }
         links.sort();
@@ -309,13 +374,16 @@ mod tests {
     }
 
     fn links(list: &[(&str, &str)]) -> Vec<(String, String)> {
-        list.iter().map(|(dataset, title)| ((*dataset).to_owned(), (*title).to_owned())).collect()
+        list.iter()
+            .map(|(dataset, title)| ((*dataset).to_owned(), (*title).to_owned()))
+            .collect()
     }
 
     #[test]
     fn links_follow_the_works_and_the_datasets() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::in_memory(&folder.path().join("home"), Iris::default()).expect("a store");
+        let store =
+            Store::in_memory(&folder.path().join("home"), Iris::default()).expect("a store");
         load(&store, folder.path(), &["a"]);
         replace(&store, &works(&[("One", &["a", "b"]), ("Two", &["b"])]));
         // Of each work type, title and year; three uses, of which one is of a dataset of the home.
@@ -333,16 +401,27 @@ mod tests {
         assert_eq!(graph(&store).1, links(&[("b", "One"), ("b", "Two")]));
         replace(&store, &works(&[("Two", &["a"]), ("Three", &["b"])]));
         assert_eq!(graph(&store), (2 * 3 + 2 + 1, links(&[("b", "Three")])));
-        assert!(!store.oxigraph.iter().any(|quad| quad.expect("a quad").to_string().contains("\"One\"")));
+        assert!(
+            !store
+                .oxigraph
+                .iter()
+                .any(|quad| quad.expect("a quad").to_string().contains("\"One\""))
+        );
     }
 
     #[test]
     fn many_works_are_described_and_removed() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::in_memory(&folder.path().join("home"), Iris::default()).expect("a store");
+        let store =
+            Store::in_memory(&folder.path().join("home"), Iris::default()).expect("a store");
         load(&store, folder.path(), &["a"]);
-        let titles: Vec<String> = (0..MAX_TRANSACTION_TRIPLES / 4).map(|number| format!("Work {number}")).collect();
-        let list: Vec<(&str, &[&str])> = titles.iter().map(|title| (title.as_str(), &["a"][..])).collect();
+        let titles: Vec<String> = (0..MAX_TRANSACTION_TRIPLES / 4)
+            .map(|number| format!("Work {number}"))
+            .collect();
+        let list: Vec<(&str, &[&str])> = titles
+            .iter()
+            .map(|title| (title.as_str(), &["a"][..]))
+            .collect();
         replace(&store, &works(&list));
         assert_eq!(graph(&store).0, 5 * list.len());
         replace(&store, &works(&list[..1]));
@@ -394,10 +473,17 @@ mod tests {
         change_base(&home, "https://b.org/x/").expect("moved");
         let store = Store::open(&home, Access::Read, None).expect("a home");
         assert_eq!(graph(&store), expected);
-        assert!(!store.oxigraph.iter().any(|quad| quad.expect("a quad").to_string().contains(Iris::DEFAULT_BASE)));
+        assert!(!store.oxigraph.iter().any(|quad| {
+            quad.expect("a quad")
+                .to_string()
+                .contains(Iris::DEFAULT_BASE)
+        }));
         drop(store);
         crate::rebuild_store(&home, &[]).expect("rebuilt");
-        assert_eq!(graph(&Store::open(&home, Access::Write, None).expect("a home")), expected);
+        assert_eq!(
+            graph(&Store::open(&home, Access::Write, None).expect("a home")),
+            expected
+        );
     }
 
     #[test]
@@ -428,19 +514,32 @@ mod tests {
         load(&store, folder.path(), &["a"]);
         replace(&store, &works(&[("One", &["a"])]));
         let (list, graph) = (read_works(&home).expect("a list"), quads(&store));
-        let titles: Vec<String> = (0..MAX_TRANSACTION_TRIPLES / 4).map(|number| format!("Work {number}")).collect();
-        let many: Vec<(&str, &[&str])> = titles.iter().map(|title| (title.as_str(), &["a"][..])).collect();
+        let titles: Vec<String> = (0..MAX_TRANSACTION_TRIPLES / 4)
+            .map(|number| format!("Work {number}"))
+            .collect();
+        let many: Vec<(&str, &[&str])> = titles
+            .iter()
+            .map(|title| (title.as_str(), &["a"][..]))
+            .collect();
         // After the bulk load, the checksum of the list cannot be read.
         let (path, aside) = (works_path(&home), folder.path().join("works.jsonl"));
         fs::rename(&path, &aside).expect("renamed");
         fs::create_dir(&path).expect("a folder in place of the file");
         assert!(store.describe_changed_works(&list, &works(&many)).is_err());
-        assert!(quads(&store).len() > graph.len(), "descriptions of other works remain");
+        assert!(
+            quads(&store).len() > graph.len(),
+            "descriptions of other works remain"
+        );
         fs::remove_dir(&path).expect("removed");
         fs::rename(&aside, &path).expect("restored");
         drop(store);
         let store = Store::open(&home, Access::Write, None).expect("a home");
-        assert!(quads(&store) == graph, "{} quads instead of {}", quads(&store).len(), graph.len());
+        assert!(
+            quads(&store) == graph,
+            "{} quads instead of {}",
+            quads(&store).len(),
+            graph.len()
+        );
     }
 
     /// A list: title, year, datasets and presence of a URL of each work.
@@ -457,9 +556,15 @@ mod tests {
             summary: String::new(),
             year: Some(2000 + i32::from(*year)),
             url: has_url.then(|| format!("https://e.org/{title}")),
-            datasets: datasets.iter().map(|number| id(&format!("d{number}"))).collect(),
+            datasets: datasets
+                .iter()
+                .map(|number| id(&format!("d{number}")))
+                .collect(),
         };
-        list.iter().map(work).map(|work| (work.key(), work)).collect()
+        list.iter()
+            .map(work)
+            .map(|work| (work.key(), work))
+            .collect()
     }
 
     proptest! {

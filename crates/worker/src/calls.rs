@@ -47,7 +47,11 @@ pub(crate) struct CallLimits {
 
 impl CallLimits {
     /// No limits: for the side that trusts the other.
-    pub(crate) const NONE: Self = Self { calls: usize::MAX, messages: usize::MAX, bytes: usize::MAX };
+    pub(crate) const NONE: Self = Self {
+        calls: usize::MAX,
+        messages: usize::MAX,
+        bytes: usize::MAX,
+    };
 }
 
 /// The calls of a task, on one side.
@@ -85,7 +89,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl fmt::Debug for Calls {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Calls").field("open", &lock(&self.0.open).len()).finish_non_exhaustive()
+        formatter
+            .debug_struct("Calls")
+            .field("open", &lock(&self.0.open).len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -93,7 +100,14 @@ impl Calls {
     pub(crate) fn new(writer: Arc<Mutex<File>>, limits: CallLimits) -> Self {
         let (open, is_over) = (Mutex::default(), AtomicBool::new(false));
         let (live, held_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self(Arc::new(Shared { writer, open, is_over, limits, live, held_bytes }))
+        Self(Arc::new(Shared {
+            writer,
+            open,
+            is_over,
+            limits,
+            live,
+            held_bytes,
+        }))
     }
 
     /// Opens a call with a request to the parent.
@@ -123,16 +137,29 @@ impl Calls {
         self.0.live.fetch_add(1, Ordering::AcqRel);
         let (messages, receiver) = channel();
         let (waiting, is_closed) = (Arc::default(), Arc::default());
-        let peer = Peer { messages, waiting: Arc::clone(&waiting), is_closed: Arc::clone(&is_closed) };
+        let peer = Peer {
+            messages,
+            waiting: Arc::clone(&waiting),
+            is_closed: Arc::clone(&is_closed),
+        };
         lock(&self.0.open).insert(number, peer);
-        Call { number, calls: self.clone(), messages: receiver, waiting, is_closed, request_bytes }
+        Call {
+            number,
+            calls: self.clone(),
+            messages: receiver,
+            waiting,
+            is_closed,
+            request_bytes,
+        }
     }
 
     /// Hands a message to its call. That of a call that is closed is dropped.
     pub(crate) fn deliver(&self, frame: &[u8]) -> Result<(), CallFault> {
         let (number, message) = numbered(frame)?;
         let open = lock(&self.0.open);
-        let Some(peer) = open.get(&number) else { return Ok(()) };
+        let Some(peer) = open.get(&number) else {
+            return Ok(());
+        };
         if peer.waiting.fetch_add(1, Ordering::AcqRel) >= self.0.limits.messages {
             return Err(CallFault::TooManyMessages(self.0.limits.messages));
         }
@@ -174,14 +201,19 @@ impl Shared {
     fn send(&self, kind: Kind, number: u32, content: &[u8]) -> io::Result<()> {
         let mut writer = lock(&self.writer);
         if self.is_over.load(Ordering::Acquire) {
-            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the task has ended"));
+            return Err(io::Error::new(
+                io::ErrorKind::BrokenPipe,
+                "the task has ended",
+            ));
         }
         protocol::write_parts(&mut *writer, kind, &[&number.to_le_bytes(), content])
     }
 }
 
 fn numbered(frame: &[u8]) -> Result<(u32, &[u8]), CallFault> {
-    let (number, content) = frame.split_first_chunk::<NUMBER_BYTES>().ok_or(CallFault::NoNumber)?;
+    let (number, content) = frame
+        .split_first_chunk::<NUMBER_BYTES>()
+        .ok_or(CallFault::NoNumber)?;
     Ok((u32::from_le_bytes(*number), content))
 }
 
@@ -204,7 +236,10 @@ impl Call {
     /// If the other side closed the call, or if the other process ended.
     pub fn send(&self, message: &[u8]) -> io::Result<()> {
         if self.is_closed.load(Ordering::Acquire) {
-            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the call is closed"));
+            return Err(io::Error::new(
+                io::ErrorKind::BrokenPipe,
+                "the call is closed",
+            ));
         }
         self.calls.0.send(Kind::Message, self.number, message)
     }
@@ -214,7 +249,9 @@ impl Call {
     /// # Errors
     /// [`RecvTimeoutError::Timeout`] after the time; [`RecvTimeoutError::Disconnected`] if the call is closed.
     pub fn receive(&self, time: Duration) -> Result<Vec<u8>, RecvTimeoutError> {
-        self.messages.recv_timeout(time).inspect(|message| self.took(message))
+        self.messages
+            .recv_timeout(time)
+            .inspect(|message| self.took(message))
     }
 
     /// Returns the next message, if there is one.
@@ -237,7 +274,9 @@ impl Call {
     /// Removes the call from the open ones. Returns false if it was closed; its number may be that of a new call then.
     fn remove(&self) -> bool {
         let mut open = lock(&self.calls.0.open);
-        let is_open = open.get(&self.number).is_some_and(|peer| Arc::ptr_eq(&peer.is_closed, &self.is_closed));
+        let is_open = open
+            .get(&self.number)
+            .is_some_and(|peer| Arc::ptr_eq(&peer.is_closed, &self.is_closed));
         is_open && open.remove(&self.number).is_some()
     }
 

@@ -51,8 +51,16 @@ impl Limits {
             (Resource::Core, 0),
         ];
         for (resource, wanted) in limits {
-            let limit = getrlimit(resource).maximum.map_or(wanted, |maximum| maximum.min(wanted));
-            setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })?;
+            let limit = getrlimit(resource)
+                .maximum
+                .map_or(wanted, |maximum| maximum.min(wanted));
+            setrlimit(
+                resource,
+                Rlimit {
+                    current: Some(limit),
+                    maximum: Some(limit),
+                },
+            )?;
         }
         rustix::process::nice(NICENESS)?;
         Ok(())
@@ -68,7 +76,9 @@ impl Limits {
             }
             Ok(RulesetStatus::NotEnforced) => {
                 let access = self.unrestricted_access();
-                Some(format!("this kernel has no Landlock, so workers can {access} all files of the user; enable it"))
+                Some(format!(
+                    "this kernel has no Landlock, so workers can {access} all files of the user; enable it"
+                ))
             }
             Err(error) => Some(format!("Landlock cannot be enabled: {error}")),
         }
@@ -79,10 +89,12 @@ impl Limits {
     #[cfg(target_os = "linux")]
     fn landlock(&self) -> Result<landlock::RulesetStatus, landlock::RulesetError> {
         use landlock::{
-            ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules,
+            ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope,
+            path_beneath_rules,
         };
         let read = AccessFs::ReadFile | AccessFs::ReadDir;
-        let files = AccessFs::MakeReg | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveFile;
+        let files =
+            AccessFs::MakeReg | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveFile;
         let write = read | files | AccessFs::MakeDir | AccessFs::RemoveDir;
         // The rights of Linux 6.12. Older kernels enforce those they support.
         let abi = ABI::V6;
@@ -106,7 +118,11 @@ impl Limits {
 
     /// Returns the access to files that only Landlock restricts.
     fn unrestricted_access(&self) -> &'static str {
-        if self.file_bytes > 0 { "read and write" } else { "read" }
+        if self.file_bytes > 0 {
+            "read and write"
+        } else {
+            "read"
+        }
     }
 }
 
@@ -115,13 +131,17 @@ impl Limits {
 fn restrict_system_calls() -> Option<String> {
     let filtered = seccomp_filter().map_err(seccompiler::Error::from);
     let applied = filtered.and_then(|program| seccompiler::apply_filter(&program));
-    applied.err().map(|error| format!("seccomp cannot be enabled, so workers can use the network: {error}"))
+    applied
+        .err()
+        .map(|error| format!("seccomp cannot be enabled, so workers can use the network: {error}"))
 }
 
 #[cfg(target_os = "linux")]
 fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError> {
     use seccompiler::SeccompCmpOp::Ne;
-    use seccompiler::{SeccompAction, SeccompCmpArgLen, SeccompCondition, SeccompFilter, SeccompRule};
+    use seccompiler::{
+        SeccompAction, SeccompCmpArgLen, SeccompCondition, SeccompFilter, SeccompRule,
+    };
     let refused = [
         // Network. `io_uring` can open sockets by itself.
         libc::SYS_socket,
@@ -167,11 +187,24 @@ fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError
         libc::SYS_kexec_load,
         libc::SYS_open_by_handle_at,
     ];
-    let other_process = SeccompCondition::new(0, SeccompCmpArgLen::Dword, Ne, std::process::id().into())?;
-    let signals = [(libc::SYS_tgkill, vec![SeccompRule::new(vec![other_process])?])];
-    let rules = refused.into_iter().map(|call| (call, Vec::new())).chain(signals).collect();
+    let other_process =
+        SeccompCondition::new(0, SeccompCmpArgLen::Dword, Ne, std::process::id().into())?;
+    let signals = [(
+        libc::SYS_tgkill,
+        vec![SeccompRule::new(vec![other_process])?],
+    )];
+    let rules = refused
+        .into_iter()
+        .map(|call| (call, Vec::new()))
+        .chain(signals)
+        .collect();
     let denied = SeccompAction::Errno(libc::EPERM as u32);
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, std::env::consts::ARCH.try_into()?)?;
+    let filter = SeccompFilter::new(
+        rules,
+        SeccompAction::Allow,
+        denied,
+        std::env::consts::ARCH.try_into()?,
+    )?;
     filter.try_into()
 }
 

@@ -26,7 +26,11 @@ pub fn read_output(mut bytes: &[u8]) -> io::Result<Vec<Vec<u8>>> {
 /// # Errors
 /// If the file cannot be written, or a frame is not valid.
 pub fn accept_calls(mut frames: &[u8], file: File) -> io::Result<Vec<(Call, Vec<u8>)>> {
-    let limits = CallLimits { calls: 8, messages: 4, bytes: 64 << 10 };
+    let limits = CallLimits {
+        calls: 8,
+        messages: 4,
+        bytes: 64 << 10,
+    };
     let calls = Calls::new(Arc::new(Mutex::new(file)), limits);
     let mut accepted = Vec::new();
     while let Some(frame) = protocol::read(&mut frames)? {

@@ -26,7 +26,11 @@ const PIECE_BYTES: usize = 1 << 20;
 /// Maximum length of what is sent without a thread of its own: it fits into the buffer of the pipe.
 const BUFFERED_BYTES: usize = 32 << 10;
 /// Limits on the calls of a task. Each call has a thread of the parent.
-const CALL_LIMITS: CallLimits = CallLimits { calls: 128, messages: 16, bytes: 32 << 20 };
+const CALL_LIMITS: CallLimits = CallLimits {
+    calls: 128,
+    messages: 16,
+    bytes: 32 << 20,
+};
 /// Stack of a thread that answers a call, in bytes.
 const CALL_STACK_BYTES: usize = 16 << 20;
 
@@ -90,7 +94,10 @@ pub struct Pool(Arc<Shared>);
 
 impl fmt::Debug for Pool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Pool").field("options", &self.0.options).finish_non_exhaustive()
+        formatter
+            .debug_struct("Pool")
+            .field("options", &self.0.options)
+            .finish_non_exhaustive()
     }
 }
 
@@ -146,7 +153,11 @@ impl Pool {
     pub fn start(options: PoolOptions) -> Result<Self, WorkerError> {
         let first = Process::start(&options)?;
         let missing = first.missing.clone();
-        Ok(Self(Arc::new(Shared { options, idle: Mutex::new(vec![first]), missing })))
+        Ok(Self(Arc::new(Shared {
+            options,
+            idle: Mutex::new(vec![first]),
+            missing,
+        })))
     }
 
     /// Returns the protections that this system lacks.
@@ -166,7 +177,11 @@ impl Pool {
     ///
     /// # Errors
     /// If the task reaches a limit, if it is cancelled, also by a break of `receive`, or if the worker ends.
-    pub fn run(&self, task: &Task<'_>, receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>) -> Result<(), WorkerError> {
+    pub fn run(
+        &self,
+        task: &Task<'_>,
+        receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>,
+    ) -> Result<(), WorkerError> {
         while let Some(process) = self.pop_idle() {
             let end = self.run_in(process, task, receive);
             // An idle worker may have been killed since its last task, by the system or an operator.
@@ -233,14 +248,22 @@ impl Pool {
         let mut cancelled: Option<(Instant, WorkerError)> = None;
         loop {
             match process.receive(WATCH) {
-                Ok(Ok(Frame { kind: Kind::Done, .. })) => {
+                Ok(Ok(Frame {
+                    kind: Kind::Done, ..
+                })) => {
                     return match cancelled {
                         Some((_, error)) => End::Stopped(error),
                         None => End::Done,
                     };
                 }
-                Ok(Ok(Frame { kind: Kind::Accepted, .. })) => is_accepted = true,
-                Ok(Ok(Frame { kind: Kind::Output, content })) => {
+                Ok(Ok(Frame {
+                    kind: Kind::Accepted,
+                    ..
+                })) => is_accepted = true,
+                Ok(Ok(Frame {
+                    kind: Kind::Output,
+                    content,
+                })) => {
                     if cancelled.is_none() && receive(content).is_break() {
                         cancel(process, scope);
                         cancelled = Some((Instant::now(), WorkerError::Cancelled));
@@ -269,10 +292,14 @@ impl Pool {
             }
             checked = Instant::now();
             if process.memory().is_some_and(|memory| memory >> 20 >= limit) {
-                return End::Failed(cancelled.map_or(WorkerError::Memory(limit), |(_, error)| error));
+                return End::Failed(
+                    cancelled.map_or(WorkerError::Memory(limit), |(_, error)| error),
+                );
             }
             match &cancelled {
-                Some((since, error)) if since.elapsed() >= GRACE => return End::Failed(error.clone()),
+                Some((since, error)) if since.elapsed() >= GRACE => {
+                    return End::Failed(error.clone());
+                }
                 Some(_) => {}
                 None => {
                     let error = if (task.is_cancelled)() {
@@ -305,7 +332,9 @@ impl Pool {
 
     /// Keeps a worker for the next task, or replaces it if it has run many tasks or keeps much memory.
     fn give_back(&self, process: Process) {
-        let grown = process.memory().map_or(0, |memory| memory.saturating_sub(process.idle_memory));
+        let grown = process
+            .memory()
+            .map_or(0, |memory| memory.saturating_sub(process.idle_memory));
         let is_used_up = process.tasks >= self.0.options.tasks || grown > KEPT_MEMORY_BYTES;
         if is_used_up {
             drop(process);
@@ -328,9 +357,14 @@ impl Pool {
                     shared.keep(process);
                 }
             }
-            Err(error) => tracing::warn!(%error, "cannot replace a worker process; the next task tries again"),
+            Err(error) => {
+                tracing::warn!(%error, "cannot replace a worker process; the next task tries again")
+            }
         };
-        if let Err(error) = thread::Builder::new().name("worker start".to_owned()).spawn(start) {
+        if let Err(error) = thread::Builder::new()
+            .name("worker start".to_owned())
+            .spawn(start)
+        {
             tracing::warn!(%error, "cannot replace a worker process; the next task tries again");
         }
     }
@@ -349,13 +383,24 @@ fn cancel<'s>(process: &Process, scope: &'s Scope<'s, '_>) {
 fn handle_call(frame: &Frame, task: &Task<'_>, calls: &Calls) -> Result<(), String> {
     match (frame.kind, task.answer) {
         (Kind::Open, Some(answer)) => {
-            let (call, request) = calls.accept(&frame.content).map_err(|fault| fault.to_string())?;
+            let (call, request) = calls
+                .accept(&frame.content)
+                .map_err(|fault| fault.to_string())?;
             let answer = Arc::clone(answer);
-            let thread = thread::Builder::new().name("worker call".to_owned()).stack_size(CALL_STACK_BYTES);
-            thread.spawn(move || answer(&request, call)).map(drop).map_err(|error| error.to_string())
+            let thread = thread::Builder::new()
+                .name("worker call".to_owned())
+                .stack_size(CALL_STACK_BYTES);
+            thread
+                .spawn(move || answer(&request, call))
+                .map(drop)
+                .map_err(|error| error.to_string())
         }
-        (Kind::Message, Some(_)) => calls.deliver(&frame.content).map_err(|fault| fault.to_string()),
-        (Kind::Close, Some(_)) => calls.close(&frame.content).map_err(|fault| fault.to_string()),
+        (Kind::Message, Some(_)) => calls
+            .deliver(&frame.content)
+            .map_err(|fault| fault.to_string()),
+        (Kind::Close, Some(_)) => calls
+            .close(&frame.content)
+            .map_err(|fault| fault.to_string()),
         (kind, _) => Err(format!("it sent {kind:?}")),
     }
 }
@@ -369,8 +414,14 @@ fn write(input: &Mutex<File>, task: &Task<'_>) {
 }
 
 fn write_to(input: &mut impl Write, task: &Task<'_>) -> io::Result<()> {
-    let seconds = u32::try_from(task.time.as_secs()).unwrap_or(u32::MAX / 4).saturating_add(1);
-    protocol::write(input, Kind::Task, &[&seconds.to_le_bytes(), task.task].concat())?;
+    let seconds = u32::try_from(task.time.as_secs())
+        .unwrap_or(u32::MAX / 4)
+        .saturating_add(1);
+    protocol::write(
+        input,
+        Kind::Task,
+        &[&seconds.to_le_bytes(), task.task].concat(),
+    )?;
     for piece in task.input.chunks(PIECE_BYTES) {
         protocol::write(input, Kind::Input, piece)?;
     }

@@ -49,8 +49,11 @@ fn lock(errors: &Mutex<String>) -> MutexGuard<'_, String> {
 impl Process {
     /// Starts a worker, and waits until its limits apply.
     pub(crate) fn start(options: &PoolOptions) -> Result<Self, WorkerError> {
-        let failed = |error: io::Error| WorkerError::Start(format!("{}: {error}", options.program.display()));
-        let limits = serde_json::to_string::<Limits>(&options.limits).map_err(|error| failed(error.into()))?;
+        let failed = |error: io::Error| {
+            WorkerError::Start(format!("{}: {error}", options.program.display()))
+        };
+        let limits = serde_json::to_string::<Limits>(&options.limits)
+            .map_err(|error| failed(error.into()))?;
         let mut child = Command::new(&options.program)
             .args(&options.arguments)
             .arg(limits)
@@ -59,7 +62,10 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(failed)?;
-        let input = child.stdin.take().ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
+        let input = child
+            .stdin
+            .take()
+            .ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
         let input = Arc::new(Mutex::new(File::from(OwnedFd::from(input))));
         let errors = Arc::new(Mutex::new(String::new()));
         let (sender, frames) = sync_channel(WAITING_FRAMES);
@@ -69,22 +75,46 @@ impl Process {
                 .name("worker errors".to_owned())
                 .spawn(move || keep(error_output, &kept))
                 .map_err(failed)?;
-            thread::Builder::new().name("worker".to_owned()).spawn(move || receive(output, &sender)).map_err(failed)?;
+            thread::Builder::new()
+                .name("worker".to_owned())
+                .spawn(move || receive(output, &sender))
+                .map_err(failed)?;
         }
-        let mut process = Self { child, input, frames, errors, missing: Vec::new(), idle_memory: 0, tasks: 0 };
+        let mut process = Self {
+            child,
+            input,
+            frames,
+            errors,
+            missing: Vec::new(),
+            idle_memory: 0,
+            tasks: 0,
+        };
         match process.frames.recv_timeout(START_TIMEOUT) {
-            Ok(Ok(Frame { kind: Kind::Ready, content })) => {
-                process.missing = serde_json::from_slice(&content).map_err(|error| failed(error.into()))?;
+            Ok(Ok(Frame {
+                kind: Kind::Ready,
+                content,
+            })) => {
+                process.missing =
+                    serde_json::from_slice(&content).map_err(|error| failed(error.into()))?;
             }
-            Ok(Ok(frame)) => return Err(failed(io::Error::other(format!("it sent {:?} first", frame.kind)))),
+            Ok(Ok(frame)) => {
+                return Err(failed(io::Error::other(format!(
+                    "it sent {:?} first",
+                    frame.kind
+                ))));
+            }
             Ok(Err(error)) => return Err(failed(error)),
             Err(RecvTimeoutError::Timeout) => {
                 let seconds = START_TIMEOUT.as_secs();
-                return Err(failed(io::Error::other(format!("the worker is not ready after {seconds} s"))));
+                return Err(failed(io::Error::other(format!(
+                    "the worker is not ready after {seconds} s"
+                ))));
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let reason = process.end_reason();
-                return Err(failed(io::Error::other(format!("the worker ended: {reason}"))));
+                return Err(failed(io::Error::other(format!(
+                    "the worker ended: {reason}"
+                ))));
             }
         }
         process.idle_memory = process.memory().unwrap_or_default();
@@ -104,7 +134,9 @@ impl Process {
     /// Returns the memory of the process in bytes, without mapped files. `None` if the system does not report it.
     pub(crate) fn memory(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"))?;
         Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
     }
 
@@ -125,7 +157,11 @@ impl Process {
         thread::sleep(Duration::from_millis(5));
         let errors = lock(&self.errors);
         let last = errors.lines().last().unwrap_or_default();
-        if last.is_empty() { status } else { format!("{status}: {last}") }
+        if last.is_empty() {
+            status
+        } else {
+            format!("{status}: {last}")
+        }
     }
 
     /// Returns true if an allocation of the process failed.
@@ -139,7 +175,10 @@ impl Process {
 fn receive(output: impl io::Read, sender: &SyncSender<io::Result<Frame>>) {
     let mut output = BufReader::new(output);
     while let Some(frame) = protocol::read(&mut output).transpose() {
-        if frame.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::UnexpectedEof) {
+        if frame
+            .as_ref()
+            .is_err_and(|error| error.kind() == io::ErrorKind::UnexpectedEof)
+        {
             return;
         }
         let is_error = frame.is_err();
@@ -154,7 +193,9 @@ fn keep(output: impl io::Read, kept: &Mutex<String>) {
     // Lines are bounded, in case that a worker writes without an end.
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
-    while let Ok(1..) = io::Read::take(&mut output, KEPT_ERROR_BYTES as u64).read_until(b'\n', &mut line) {
+    while let Ok(1..) =
+        io::Read::take(&mut output, KEPT_ERROR_BYTES as u64).read_until(b'\n', &mut line)
+    {
         let text = String::from_utf8_lossy(&line).into_owned();
         tracing::debug!("worker: {}", text.trim_end());
         let mut kept = lock(kept);
@@ -178,7 +219,10 @@ mod tests {
         let (sender, frames) = sync_channel(3);
         receive(&output[..output.len() - 1], &sender);
         drop(sender);
-        let contents: Vec<Vec<u8>> = frames.iter().map(|frame| frame.expect("a frame").content).collect();
+        let contents: Vec<Vec<u8>> = frames
+            .iter()
+            .map(|frame| frame.expect("a frame").content)
+            .collect();
         assert_eq!(contents, [b"whole"]);
     }
 }

@@ -74,8 +74,11 @@ pub(crate) fn write(writer: &mut impl Write, kind: Kind, content: &[u8]) -> io::
 /// Writes a frame whose content has several parts.
 pub(crate) fn write_parts(writer: &mut impl Write, kind: Kind, parts: &[&[u8]]) -> io::Result<()> {
     let bytes: usize = parts.iter().map(|part| part.len()).sum();
-    let length = u32::try_from(bytes).ok().filter(|length| *length <= MAX_FRAME_BYTES);
-    let length = length.ok_or_else(|| io::Error::other(format!("a frame of {bytes} bytes is too long")))?;
+    let length = u32::try_from(bytes)
+        .ok()
+        .filter(|length| *length <= MAX_FRAME_BYTES);
+    let length =
+        length.ok_or_else(|| io::Error::other(format!("a frame of {bytes} bytes is too long")))?;
     let mut frame = Vec::with_capacity(HEADER_BYTES + bytes);
     frame.push(kind.letter());
     frame.extend_from_slice(&length.to_le_bytes());
@@ -99,15 +102,22 @@ pub(crate) fn read(reader: &mut impl Read) -> io::Result<Option<Frame>> {
         }
     }
     let [letter, length @ ..] = header;
-    let kind = Kind::from_letter(letter).ok_or_else(|| io::Error::other(format!("no frame begins with {letter}")))?;
+    let kind = Kind::from_letter(letter)
+        .ok_or_else(|| io::Error::other(format!("no frame begins with {letter}")))?;
     let length = u32::from_le_bytes(length);
     if length > MAX_FRAME_BYTES {
-        return Err(io::Error::other(format!("a frame of {length} bytes is too long")));
+        return Err(io::Error::other(format!(
+            "a frame of {length} bytes is too long"
+        )));
     }
     // Memory grows with what arrives, not with the announced length.
     let mut content = Vec::with_capacity(length.min(1 << 16) as usize);
     let read = reader.take(u64::from(length)).read_to_end(&mut content)?;
-    if read < length as usize { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Some(Frame { kind, content })) }
+    if read < length as usize {
+        Err(io::ErrorKind::UnexpectedEof.into())
+    } else {
+        Ok(Some(Frame { kind, content }))
+    }
 }
 
 #[cfg(test)]
@@ -123,14 +133,25 @@ mod tests {
         let mut reader = bytes.as_slice();
         for kind in Kind::ALL {
             let frame = read(&mut reader).expect("a frame").expect("a frame");
-            assert_eq!(frame, Frame { kind, content: kind.letter().to_string().into_bytes() });
+            assert_eq!(
+                frame,
+                Frame {
+                    kind,
+                    content: kind.letter().to_string().into_bytes()
+                }
+            );
         }
         assert_eq!(read(&mut reader).expect("the end"), None);
     }
 
     #[test]
     fn damaged_frames_are_errors() {
-        for bytes in [&b"Z\0\0\0\0"[..], b"T\x01\0\0\0", b"T\x01\0", b"T\xff\xff\xff\xff"] {
+        for bytes in [
+            &b"Z\0\0\0\0"[..],
+            b"T\x01\0\0\0",
+            b"T\x01\0",
+            b"T\xff\xff\xff\xff",
+        ] {
             assert!(read(&mut &bytes[..]).is_err(), "{bytes:?}");
         }
     }

@@ -52,7 +52,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl TaskContext {
     /// Returns the input of the task.
     pub fn input(&self) -> impl Read + '_ {
-        TaskInput { pieces: lock(&self.input), piece: Vec::new(), place: 0 }
+        TaskInput {
+            pieces: lock(&self.input),
+            piece: Vec::new(),
+            place: 0,
+        }
     }
 
     /// Sends a piece of the result to the parent.
@@ -111,15 +115,24 @@ pub(crate) const TIME_BYTES: usize = 4;
 pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
     let missing = limits.apply()?;
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let output = Arc::new(Mutex::new(File::from(io::stdout().as_fd().try_clone_to_owned()?)));
-    protocol::write(&mut *lock(&output), Kind::Ready, &serde_json::to_vec(&missing)?)?;
+    let output = Arc::new(Mutex::new(File::from(
+        io::stdout().as_fd().try_clone_to_owned()?,
+    )));
+    protocol::write(
+        &mut *lock(&output),
+        Kind::Ready,
+        &serde_json::to_vec(&missing)?,
+    )?;
     let stack = usize::try_from(limits.stack_megabytes << 20).map_err(io::Error::other)?;
     let (tasks, waiting) = channel::<(Vec<u8>, TaskContext)>();
-    thread::Builder::new().name("task".to_owned()).stack_size(stack).spawn(move || {
-        while let Ok((task, context)) = waiting.recv() {
-            run(&handler, &task, &context);
-        }
-    })?;
+    thread::Builder::new()
+        .name("task".to_owned())
+        .stack_size(stack)
+        .spawn(move || {
+            while let Ok((task, context)) = waiting.recv() {
+                run(&handler, &task, &context);
+            }
+        })?;
     let mut pieces: Option<Sender<Vec<u8>>> = None;
     let mut cancellation = Arc::new(Mutex::new(TaskCancellation::default()));
     let new_calls = || Calls::new(Arc::clone(&output), CallLimits::NONE);
@@ -138,7 +151,9 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
                     cancellation: Arc::clone(&cancellation),
                     calls: calls.clone(),
                 };
-                tasks.send((frame.content, context)).map_err(io::Error::other)?;
+                tasks
+                    .send((frame.content, context))
+                    .map_err(io::Error::other)?;
             }
             Kind::Input => {
                 if let Some(pieces) = &pieces {
@@ -149,7 +164,11 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
             Kind::Message => calls.deliver(&frame.content).map_err(io::Error::other)?,
             Kind::Close => calls.close(&frame.content).map_err(io::Error::other)?,
             Kind::Cancel => lock(&cancellation).request(),
-            other => return Err(io::Error::other(format!("{other:?} is no frame for a worker"))),
+            other => {
+                return Err(io::Error::other(format!(
+                    "{other:?} is no frame for a worker"
+                )));
+            }
         }
     }
     end_process()
@@ -158,7 +177,9 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
 /// Runs a task. If it panics or loses its parent, the process ends: its state is not trusted any more.
 fn run(handler: &impl Handler, frame: &[u8], context: &TaskContext) {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let (time, task) = frame.split_at_checked(TIME_BYTES).ok_or(io::ErrorKind::InvalidData)?;
+        let (time, task) = frame
+            .split_at_checked(TIME_BYTES)
+            .ok_or(io::ErrorKind::InvalidData)?;
         let seconds = u32::from_le_bytes(time.try_into().map_err(io::Error::other)?);
         allow_processor_time(Duration::from_secs(u64::from(seconds) * 2))?;
         handler.handle(task, context)?;

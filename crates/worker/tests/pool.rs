@@ -1,8 +1,14 @@
 //! Workers that crash, hang, grow, or try to leave their confinement: each costs its own task an error, and nothing else.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is its own test harness")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it is its own test harness"
+)]
 
-use lodeseek_worker::{AnswerCall, Call, Handler, Limits, Pool, PoolOptions, Task, TaskContext, WorkerError, serve};
+use lodeseek_worker::{
+    AnswerCall, Call, Handler, Limits, Pool, PoolOptions, Task, TaskContext, WorkerError, serve,
+};
 use std::fs;
 use std::hint::black_box;
 use std::io::{self, Read, Write};
@@ -149,7 +155,15 @@ fn write_frames(frames: &[(u8, u32, &[u8])]) -> io::Result<()> {
     let mut output = io::stdout().lock();
     for (kind, number, content) in frames {
         let length = u32::try_from(content.len() + 4).map_err(io::Error::other)?;
-        output.write_all(&[&[*kind], &length.to_le_bytes()[..], &number.to_le_bytes(), content].concat())?;
+        output.write_all(
+            &[
+                &[*kind],
+                &length.to_le_bytes()[..],
+                &number.to_le_bytes(),
+                content,
+            ]
+            .concat(),
+        )?;
     }
     output.flush()
 }
@@ -160,22 +174,35 @@ fn ask(context: &TaskContext, count: usize) -> io::Result<String> {
     let calls = (0..count).map(|number| context.calls().open(format!("call {number}").as_bytes()));
     let calls: Vec<Call> = calls.collect::<io::Result<_>>()?;
     for (number, call) in calls.iter().enumerate() {
-        assert_eq!(call.receive(time).map_err(io::Error::other)?, format!("call {number}").as_bytes());
+        assert_eq!(
+            call.receive(time).map_err(io::Error::other)?,
+            format!("call {number}").as_bytes()
+        );
         call.send(format!("message {number}").as_bytes())?;
-        assert_eq!(call.receive(time).map_err(io::Error::other)?, format!("message {number}").as_bytes());
+        assert_eq!(
+            call.receive(time).map_err(io::Error::other)?,
+            format!("message {number}").as_bytes()
+        );
         assert!(call.receive(time).is_err(), "the parent closed it");
     }
     Ok(format!("{count} calls"))
 }
 
 fn described<T>(outcome: io::Result<T>) -> String {
-    outcome.map_or_else(|error| format!("{:?}", error.kind()), |_| "possible".to_owned())
+    outcome.map_or_else(
+        |error| format!("{:?}", error.kind()),
+        |_| "possible".to_owned(),
+    )
 }
 
 /// Sends a signal without effect to a process, or opens it.
 fn affect(operation: &str, process: &str) -> io::Result<String> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open, test_kill_process};
-    let process = process.parse().ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidInput)?;
+    let process = process
+        .parse()
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or(io::ErrorKind::InvalidInput)?;
     Ok(match operation {
         "kill" => described(test_kill_process(process).map_err(io::Error::from)),
         _ => described(pidfd_open(process, PidfdFlags::empty()).map_err(io::Error::from)),
@@ -184,7 +211,11 @@ fn affect(operation: &str, process: &str) -> io::Result<String> {
 
 fn overflow(depth: u64) -> u64 {
     let frame = black_box([depth; 64]);
-    if depth == u64::MAX { 0 } else { overflow(depth + 1) + black_box(frame)[0] }
+    if depth == u64::MAX {
+        0
+    } else {
+        overflow(depth + 1) + black_box(frame)[0]
+    }
 }
 
 fn options(readable: &Path) -> PoolOptions {
@@ -205,7 +236,13 @@ fn options(readable: &Path) -> PoolOptions {
 }
 
 fn run_for(pool: &Pool, text: &str, input: &[u8], time: Duration) -> Result<String, WorkerError> {
-    let task = Task { task: text.as_bytes(), input, time, is_cancelled: &|| false, answer: None };
+    let task = Task {
+        task: text.as_bytes(),
+        input,
+        time,
+        is_cancelled: &|| false,
+        answer: None,
+    };
     let mut last = Vec::new();
     pool.run(&task, &mut |piece| {
         last = piece;
@@ -219,7 +256,10 @@ fn run(pool: &Pool, text: &str) -> Result<String, WorkerError> {
 }
 
 fn results_are_complete(pool: &Pool) {
-    assert_eq!(run_for(pool, "count", &vec![b'x'; 5_000_000], TEST_TIMEOUT).as_deref(), Ok("5000000"));
+    assert_eq!(
+        run_for(pool, "count", &vec![b'x'; 5_000_000], TEST_TIMEOUT).as_deref(),
+        Ok("5000000")
+    );
     assert_eq!(run(pool, "count").as_deref(), Ok("0"));
     assert_eq!(run(pool, "many 2000").as_deref(), Ok("end"));
 }
@@ -266,7 +306,13 @@ fn calls_are_answered(pool: &Pool) {
     let (answer, events) = answers();
     let run_answered = |text: &str| {
         let time = TEST_TIMEOUT;
-        let task = Task { task: text.as_bytes(), input: b"", time, is_cancelled: &|| false, answer: Some(&answer) };
+        let task = Task {
+            task: text.as_bytes(),
+            input: b"",
+            time,
+            is_cancelled: &|| false,
+            answer: Some(&answer),
+        };
         let mut last = Vec::new();
         pool.run(&task, &mut |piece| {
             last = piece;
@@ -278,9 +324,17 @@ fn calls_are_answered(pool: &Pool) {
         assert_eq!(run_answered("ask 60").as_deref(), Ok("60 calls"));
     }
     assert_eq!(run_answered("leave").as_deref(), Ok("left"));
-    assert_eq!(events.recv_timeout(TEST_TIMEOUT), Ok("closed"), "a call ends with its task");
+    assert_eq!(
+        events.recv_timeout(TEST_TIMEOUT),
+        Ok("closed"),
+        "a call ends with its task"
+    );
     assert_eq!(run_answered("reuse").as_deref(), Ok("reused"));
-    assert_eq!(events.recv_timeout(TEST_TIMEOUT), Ok("heard"), "the end of one call ends no other");
+    assert_eq!(
+        events.recv_timeout(TEST_TIMEOUT),
+        Ok("heard"),
+        "the end of one call ends no other"
+    );
     for task in ["churn 100", "heavy 6", "request 31"] {
         let outcome = run_answered(task);
         assert!(outcome.is_ok(), "{task}: {outcome:?}");
@@ -294,7 +348,10 @@ fn calls_are_answered(pool: &Pool) {
         ("request 33", "more than 33554432 bytes"),
     ] {
         let outcome = run_answered(task);
-        assert!(matches!(&outcome, Err(WorkerError::Ended(found)) if found.contains(reason)), "{task}: {outcome:?}");
+        assert!(
+            matches!(&outcome, Err(WorkerError::Ended(found)) if found.contains(reason)),
+            "{task}: {outcome:?}"
+        );
     }
     let outcome = run(pool, "ask 1");
     assert!(
@@ -312,7 +369,12 @@ fn a_worker_is_used_again(pool: &Pool) {
 fn an_idle_worker_that_ended_costs_nothing(pool: &Pool) {
     for _ in 0..20 {
         let process = run(pool, "process").expect("an id");
-        assert!(Command::new("kill").args(["-9", &process]).status().is_ok_and(|status| status.success()));
+        assert!(
+            Command::new("kill")
+                .args(["-9", &process])
+                .status()
+                .is_ok_and(|status| status.success())
+        );
         let next = run(pool, "process").expect("answered by another worker");
         assert_ne!(next, process);
     }
@@ -320,7 +382,11 @@ fn an_idle_worker_that_ended_costs_nothing(pool: &Pool) {
 
 fn memory_is_limited(pool: &Pool) {
     for task in ["allocate 400", "reserve"] {
-        assert_eq!(run(pool, task), Err(WorkerError::Memory(MEGABYTES)), "{task}");
+        assert_eq!(
+            run(pool, task),
+            Err(WorkerError::Memory(MEGABYTES)),
+            "{task}"
+        );
     }
     assert_eq!(run(pool, "allocate 1").as_deref(), Ok("1048576"));
 }
@@ -336,20 +402,45 @@ fn a_worker_that_keeps_memory_is_replaced(pool: &Pool) {
 
 fn time_is_limited(pool: &Pool) {
     let time = Duration::from_millis(300);
-    assert_eq!(run_for(pool, "spin", b"", time), Err(WorkerError::Time(time)));
-    assert_eq!(run_for(pool, "wait", b"", time), Err(WorkerError::Time(time)));
+    assert_eq!(
+        run_for(pool, "spin", b"", time),
+        Err(WorkerError::Time(time))
+    );
+    assert_eq!(
+        run_for(pool, "wait", b"", time),
+        Err(WorkerError::Time(time))
+    );
 }
 
 fn a_task_is_cancelled(pool: &Pool) {
     for text in ["spin", "wait", "many 100000000"] {
         let since = Instant::now();
         let is_cancelled = || since.elapsed() > Duration::from_millis(100);
-        let task =
-            Task { task: text.as_bytes(), input: b"", time: TEST_TIMEOUT, is_cancelled: &is_cancelled, answer: None };
-        assert_eq!(pool.run(&task, &mut |_| ControlFlow::Continue(())), Err(WorkerError::Cancelled), "{text}");
+        let task = Task {
+            task: text.as_bytes(),
+            input: b"",
+            time: TEST_TIMEOUT,
+            is_cancelled: &is_cancelled,
+            answer: None,
+        };
+        assert_eq!(
+            pool.run(&task, &mut |_| ControlFlow::Continue(())),
+            Err(WorkerError::Cancelled),
+            "{text}"
+        );
     }
-    let task = Task { task: b"many 100000000", input: b"", time: TEST_TIMEOUT, is_cancelled: &|| false, answer: None };
-    assert_eq!(pool.run(&task, &mut |_| ControlFlow::Break(())), Err(WorkerError::Cancelled), "nobody listens");
+    let task = Task {
+        task: b"many 100000000",
+        input: b"",
+        time: TEST_TIMEOUT,
+        is_cancelled: &|| false,
+        answer: None,
+    };
+    assert_eq!(
+        pool.run(&task, &mut |_| ControlFlow::Break(())),
+        Err(WorkerError::Cancelled),
+        "nobody listens"
+    );
 }
 
 fn a_crash_costs_its_own_task_only(pool: &Pool) {
@@ -357,13 +448,19 @@ fn a_crash_costs_its_own_task_only(pool: &Pool) {
         for task in ["abort", "panic", "overflow", "abort"] {
             scope.spawn(move || {
                 let outcome = run(pool, task);
-                assert!(matches!(outcome, Err(WorkerError::Ended(_))), "{task}: {outcome:?}");
+                assert!(
+                    matches!(outcome, Err(WorkerError::Ended(_))),
+                    "{task}: {outcome:?}"
+                );
             });
         }
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..20 {
-                    assert_eq!(run_for(pool, "count", b"abc", TEST_TIMEOUT).as_deref(), Ok("3"));
+                    assert_eq!(
+                        run_for(pool, "count", b"abc", TEST_TIMEOUT).as_deref(),
+                        Ok("3")
+                    );
                 }
             });
         }
@@ -372,20 +469,29 @@ fn a_crash_costs_its_own_task_only(pool: &Pool) {
 
 fn input_that_nobody_reads_blocks_nothing(pool: &Pool) {
     let time = Duration::from_millis(300);
-    assert_eq!(run_for(pool, "spin", &vec![b'x'; 8_000_000], time), Err(WorkerError::Time(time)));
+    assert_eq!(
+        run_for(pool, "spin", &vec![b'x'; 8_000_000], time),
+        Err(WorkerError::Time(time))
+    );
 }
 
 fn a_worker_is_confined(pool: &Pool, folder: &Path) {
     let inside = folder.join("inside");
     fs::write(&inside, "text").expect("written");
-    assert_eq!(run(pool, &format!("read {}", inside.display())).as_deref(), Ok("possible"));
+    assert_eq!(
+        run(pool, &format!("read {}", inside.display())).as_deref(),
+        Ok("possible")
+    );
     let written = run(pool, &format!("write {}", folder.join("new").display()));
     assert!(!matches!(written.as_deref(), Ok("possible")), "{written:?}");
     let missing = pool.missing_protections();
     if missing.iter().any(|reason| reason.contains("Landlock")) {
         eprintln!("skipped: reading outside of the folder: {missing:?}");
     } else {
-        assert_eq!(run(pool, "read /etc/passwd").as_deref(), Ok("PermissionDenied"));
+        assert_eq!(
+            run(pool, "read /etc/passwd").as_deref(),
+            Ok("PermissionDenied")
+        );
     }
     if missing.iter().any(|reason| reason.contains("seccomp")) {
         eprintln!("skipped: network and programs: {missing:?}");
@@ -393,9 +499,19 @@ fn a_worker_is_confined(pool: &Pool, folder: &Path) {
     }
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
-    assert_eq!(run(pool, &format!("connect {address}")).as_deref(), Ok("PermissionDenied"));
-    assert_eq!(run(pool, "start /bin/true").as_deref(), Ok("PermissionDenied"));
-    assert_eq!(run(pool, "socket").as_deref(), Ok("PermissionDenied"), "Landlock allows it, seccomp does not");
+    assert_eq!(
+        run(pool, &format!("connect {address}")).as_deref(),
+        Ok("PermissionDenied")
+    );
+    assert_eq!(
+        run(pool, "start /bin/true").as_deref(),
+        Ok("PermissionDenied")
+    );
+    assert_eq!(
+        run(pool, "socket").as_deref(),
+        Ok("PermissionDenied"),
+        "Landlock allows it, seccomp does not"
+    );
     for operation in ["kill", "pidfd"] {
         let outcome = run(pool, &format!("{operation} {}", std::process::id()));
         assert_eq!(outcome.as_deref(), Ok("PermissionDenied"), "{operation}");
@@ -407,15 +523,32 @@ fn a_writable_folder_is_confined(folder: &Path) {
     let options = options(folder);
     let writable = folder.join("writable");
     fs::create_dir(&writable).expect("a folder");
-    let limits = Limits { writable: vec![writable.clone()], file_bytes: FILE_BYTES as u64, ..options.limits };
+    let limits = Limits {
+        writable: vec![writable.clone()],
+        file_bytes: FILE_BYTES as u64,
+        ..options.limits
+    };
     let pool = Pool::start(PoolOptions { limits, ..options }).expect("a pool");
     let inside = |name: &str| writable.join(name).display().to_string();
-    assert_eq!(run(&pool, &format!("make {}", inside("made"))).as_deref(), Ok("possible"));
-    assert_eq!(run(&pool, &format!("write {}", inside("file"))).as_deref(), Ok("possible"));
+    assert_eq!(
+        run(&pool, &format!("make {}", inside("made"))).as_deref(),
+        Ok("possible")
+    );
+    assert_eq!(
+        run(&pool, &format!("write {}", inside("file"))).as_deref(),
+        Ok("possible")
+    );
     let filled = run(&pool, &format!("fill {}", inside("large")));
     assert!(!matches!(filled.as_deref(), Ok("possible")), "{filled:?}");
-    if pool.missing_protections().iter().any(|reason| reason.contains("Landlock")) {
-        eprintln!("skipped: writing outside of the folder: {:?}", pool.missing_protections());
+    if pool
+        .missing_protections()
+        .iter()
+        .any(|reason| reason.contains("Landlock"))
+    {
+        eprintln!(
+            "skipped: writing outside of the folder: {:?}",
+            pool.missing_protections()
+        );
         return;
     }
     let outside = folder.join("inside").display().to_string();
@@ -427,30 +560,53 @@ fn a_writable_folder_is_confined(folder: &Path) {
         format!("rename {} {}", inside("file"), folder.join("new").display()),
     ] {
         let outcome = run(&pool, &task);
-        let is_refused = matches!(outcome.as_deref(), Ok("PermissionDenied" | "CrossesDevices"));
+        let is_refused = matches!(
+            outcome.as_deref(),
+            Ok("PermissionDenied" | "CrossesDevices")
+        );
         assert!(is_refused, "{task}: {outcome:?}");
     }
-    assert_eq!(fs::read_to_string(folder.join("inside")).expect("a file"), "text");
+    assert_eq!(
+        fs::read_to_string(folder.join("inside")).expect("a file"),
+        "text"
+    );
 }
 
 /// Other processes of the machine, such as this one, come first.
 fn a_worker_has_a_low_priority(pool: &Pool) {
-    let niceness = |process| rustix::process::getpriority_process(process).expect("a process that runs");
-    let id = run(pool, "process").expect("an id").parse().expect("a number");
+    let niceness =
+        |process| rustix::process::getpriority_process(process).expect("a process that runs");
+    let id = run(pool, "process")
+        .expect("an id")
+        .parse()
+        .expect("a number");
     let worker = niceness(rustix::process::Pid::from_raw(id));
     assert_eq!(worker, (niceness(None) + 10).min(19));
 }
 
 fn a_program_that_is_no_worker_is_reported(folder: &Path) {
     for program in ["/bin/true", "/no/such/program"] {
-        let options = PoolOptions { program: program.into(), ..options(folder) };
+        let options = PoolOptions {
+            program: program.into(),
+            ..options(folder)
+        };
         let error = Pool::start(options).expect_err("no worker");
-        assert!(matches!(&error, WorkerError::Start(reason) if reason.starts_with(program)), "{error}");
+        assert!(
+            matches!(&error, WorkerError::Start(reason) if reason.starts_with(program)),
+            "{error}"
+        );
     }
     // One that closes its output and runs on is killed.
     let arguments = ["-c", "exec >&-; exec sleep 600"].map(Into::into).to_vec();
-    let error = Pool::start(PoolOptions { program: "/bin/sh".into(), arguments, ..options(folder) });
-    assert!(error.is_err_and(|error| error.to_string().contains("signal: 9")), "it runs no longer");
+    let error = Pool::start(PoolOptions {
+        program: "/bin/sh".into(),
+        arguments,
+        ..options(folder)
+    });
+    assert!(
+        error.is_err_and(|error| error.to_string().contains("signal: 9")),
+        "it runs no longer"
+    );
 }
 
 fn main() -> io::Result<()> {
@@ -467,13 +623,25 @@ fn main() -> io::Result<()> {
         ("results_are_complete", results_are_complete),
         ("calls_are_answered", calls_are_answered),
         ("a_worker_is_used_again", a_worker_is_used_again),
-        ("an_idle_worker_that_ended_costs_nothing", an_idle_worker_that_ended_costs_nothing),
+        (
+            "an_idle_worker_that_ended_costs_nothing",
+            an_idle_worker_that_ended_costs_nothing,
+        ),
         ("memory_is_limited", memory_is_limited),
-        ("a_worker_that_keeps_memory_is_replaced", a_worker_that_keeps_memory_is_replaced),
+        (
+            "a_worker_that_keeps_memory_is_replaced",
+            a_worker_that_keeps_memory_is_replaced,
+        ),
         ("time_is_limited", time_is_limited),
         ("a_task_is_cancelled", a_task_is_cancelled),
-        ("a_crash_costs_its_own_task_only", a_crash_costs_its_own_task_only),
-        ("input_that_nobody_reads_blocks_nothing", input_that_nobody_reads_blocks_nothing),
+        (
+            "a_crash_costs_its_own_task_only",
+            a_crash_costs_its_own_task_only,
+        ),
+        (
+            "input_that_nobody_reads_blocks_nothing",
+            input_that_nobody_reads_blocks_nothing,
+        ),
         ("a_worker_has_a_low_priority", a_worker_has_a_low_priority),
     ];
     for (name, check) in checks {

@@ -16,12 +16,25 @@ const COLOUR: RGBColor = RGBColor(0x2b, 0x6c, 0xb0);
 pub(super) fn draw(rows: &[Row]) -> anyhow::Result<String> {
     let mut panels: Vec<(&str, Vec<f64>)> = Report::NAMES
         .iter()
-        .map(|name| (*name, rows.iter().map(|row| row.means.get(name).copied().unwrap_or(0.0)).collect()))
+        .map(|name| {
+            (
+                *name,
+                rows.iter()
+                    .map(|row| row.means.get(name).copied().unwrap_or(0.0))
+                    .collect(),
+            )
+        })
         .collect();
     panels.push(("mean ms", rows.iter().map(|row| row.milliseconds).collect()));
-    panels.push(("p95 ms", rows.iter().map(|row| row.p95_milliseconds).collect()));
+    panels.push((
+        "p95 ms",
+        rows.iter().map(|row| row.p95_milliseconds).collect(),
+    ));
     let lines = panels.len().div_ceil(COLUMNS);
-    let size = (PANEL.0 * COLUMNS as u32, (PANEL.1 + BAR * rows.len() as u32) * lines as u32);
+    let size = (
+        PANEL.0 * COLUMNS as u32,
+        (PANEL.1 + BAR * rows.len() as u32) * lines as u32,
+    );
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
@@ -54,9 +67,14 @@ fn panel(
         .build_cartesian_2d(0.0..largest, (rows.len() as f64)..0.0)
         .map_err(failed)?;
     let bar = |(place, &value): (usize, &f64)| {
-        Rectangle::new([(0.0, place as f64 + 0.15), (value, place as f64 + 0.85)], COLOUR.filled())
+        Rectangle::new(
+            [(0.0, place as f64 + 0.15), (value, place as f64 + 0.85)],
+            COLOUR.filled(),
+        )
     };
-    chart.draw_series(values.iter().enumerate().map(bar)).map_err(failed)?;
+    chart
+        .draw_series(values.iter().enumerate().map(bar))
+        .map_err(failed)?;
     let style = ("sans-serif", 12).into_font();
     for (place, (row, value)) in rows.iter().zip(values).enumerate() {
         let middle = place as f64 + 0.25;
@@ -64,7 +82,8 @@ fn panel(
         chart.plotting_area().draw(&number).map_err(failed)?;
         let (_, y) = chart.backend_coord(&(0.0, middle));
         let (_, top) = area.get_base_pixel();
-        area.draw(&Text::new(row.method.clone(), (4, y - top), style.clone())).map_err(failed)?;
+        area.draw(&Text::new(row.method.clone(), (4, y - top), style.clone()))
+            .map_err(failed)?;
     }
     Ok(())
 }

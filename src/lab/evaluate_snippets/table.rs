@@ -34,11 +34,15 @@ const HEAD: [&str; 12] = [
 impl Format {
     pub(super) fn write(self, out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
         let head = HEAD.map(str::to_owned);
-        let cells: Vec<[String; 12]> = std::iter::once(head).chain(rows.iter().map(cells)).collect();
+        let cells: Vec<[String; 12]> = std::iter::once(head)
+            .chain(rows.iter().map(cells))
+            .collect();
         match self {
             Self::Table => aligned(out, &cells),
             Self::Markdown => markdown(out, &cells),
-            Self::Csv => cells.iter().try_for_each(|row| writeln!(out, "{}", row.join(","))),
+            Self::Csv => cells
+                .iter()
+                .try_for_each(|row| writeln!(out, "{}", row.join(","))),
             Self::Json => {
                 serde_json::to_writer_pretty(&mut *out, &json!(rows))?;
                 writeln!(out)
@@ -48,7 +52,11 @@ impl Format {
 }
 
 fn cells(row: &Row) -> [String; 12] {
-    let measure = |name| row.means.get(name).map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"));
+    let measure = |name| {
+        row.means
+            .get(name)
+            .map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
+    };
     let [skm, ent, desc, link, kw, qry] = Report::NAMES.map(measure);
     let number = |value: f64| format!("{value:.2}");
     [
@@ -68,7 +76,12 @@ fn cells(row: &Row) -> [String; 12] {
 }
 
 fn aligned(out: &mut impl Write, rows: &[[String; 12]]) -> io::Result<()> {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let widths: [usize; 12] = std::array::from_fn(width);
     for row in rows {
         write!(out, "{:<1$}", row[0], widths[0])?;

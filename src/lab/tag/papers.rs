@@ -19,18 +19,31 @@ impl Paper {
 
     /// Returns the datasets that the paper lists, as ids of loaded catalogues: white space becomes `_`.
     pub(super) fn positives(&self) -> Vec<String> {
-        let given = self.object.get("positives").and_then(Value::as_array).into_iter().flatten();
-        given.filter_map(Value::as_str).map(|name| name.split_whitespace().collect::<Vec<_>>().join("_")).collect()
+        let given = self
+            .object
+            .get("positives")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        given
+            .filter_map(Value::as_str)
+            .map(|name| name.split_whitespace().collect::<Vec<_>>().join("_"))
+            .collect()
     }
 
     fn read(line: &[u8], keys: &[String]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
-        let Value::Object(object) = value else { return Err("no object".to_owned()) };
+        let Value::Object(object) = value else {
+            return Err("no object".to_owned());
+        };
         let text = |key: &String| object.get(key).and_then(Value::as_str);
         if !keys.iter().any(|key| text(key).is_some()) {
             return Err(format!("no text under {}", keys.join(", ")));
         }
-        let texts = keys.iter().map(|key| text(key).unwrap_or_default().to_owned()).collect();
+        let texts = keys
+            .iter()
+            .map(|key| text(key).unwrap_or_default().to_owned())
+            .collect();
         Ok(Self { object, texts })
     }
 }

@@ -58,24 +58,51 @@ impl Report {
         self.tagged.papers_with += u64::from(pairs > 0);
         self.tagged.pairs += pairs;
         self.tagged.mentions += accepted().count() as u64;
-        self.tagged.bytes += paper.texts().iter().map(|text| text.len() as u64).sum::<u64>();
+        self.tagged.bytes += paper
+            .texts()
+            .iter()
+            .map(|text| text.len() as u64)
+            .sum::<u64>();
     }
 
-    pub(super) fn compare(&mut self, line: usize, paper: &Paper, mentions: &[Mention], keeps_pairs: bool) {
-        let ours: BTreeSet<String> = mentions.iter().filter_map(Mention::accepted).map(ToString::to_string).collect();
+    pub(super) fn compare(
+        &mut self,
+        line: usize,
+        paper: &Paper,
+        mentions: &[Mention],
+        keeps_pairs: bool,
+    ) {
+        let ours: BTreeSet<String> = mentions
+            .iter()
+            .filter_map(Mention::accepted)
+            .map(ToString::to_string)
+            .collect();
         let theirs: BTreeSet<String> = paper.positives().into_iter().collect();
         if keeps_pairs {
             let pairs = ours.union(&theirs).map(|dataset| {
                 let (is_ours, is_theirs) = (ours.contains(dataset), theirs.contains(dataset));
                 let (why, around) = explanation(paper, mentions, dataset);
-                Pair { line, dataset: dataset.clone(), is_ours, is_theirs, why, around }
+                Pair {
+                    line,
+                    dataset: dataset.clone(),
+                    is_ours,
+                    is_theirs,
+                    why,
+                    around,
+                }
             });
             self.pairs.extend(pairs);
         }
         self.agreement.add(&ours, &theirs);
     }
 
-    pub(super) fn write_sample(self, out: &mut impl Write, number: usize, seed: u64, side: Side) -> io::Result<()> {
+    pub(super) fn write_sample(
+        self,
+        out: &mut impl Write,
+        number: usize,
+        seed: u64,
+        side: Side,
+    ) -> io::Result<()> {
         let wanted = |pair: &Pair| match side {
             Side::Ours => pair.is_ours,
             Side::OursAlone => pair.is_ours && !pair.is_theirs,
@@ -83,7 +110,11 @@ impl Report {
         };
         let pairs: Vec<Pair> = self.pairs.into_iter().filter(wanted).collect();
         for pair in draw(pairs, |pair| (pair.line, &pair.dataset), number, seed) {
-            writeln!(out, "{}\t{}\t{}\t{}", pair.line, pair.dataset, pair.why, pair.around)?;
+            writeln!(
+                out,
+                "{}\t{}\t{}\t{}",
+                pair.line, pair.dataset, pair.why, pair.around
+            )?;
         }
         Ok(())
     }
@@ -104,14 +135,24 @@ impl Report {
             count(pairs.ours_alone),
             count(pairs.theirs_alone)
         )?;
-        writeln!(out, "{:<12} {:>9} {:>9} {:>9}", "", "precision", "recall", "F1")?;
+        writeln!(
+            out,
+            "{:<12} {:>9} {:>9} {:>9}",
+            "", "precision", "recall", "F1"
+        )?;
         let mut row = |name: &str, [precision, recall, f1]: [f64; 3]| {
             writeln!(out, "{name:<12} {precision:>9.4} {recall:>9.4} {f1:>9.4}")
         };
         row("all pairs", [pairs.precision(), pairs.recall(), pairs.f1()])?;
         row("by paper", [precision, recall, f1])?;
-        for (name, most) in [("ours alone", self.ours_alone()), ("theirs alone", self.theirs_alone())] {
-            let most: Vec<String> = most.iter().map(|(id, count)| format!("{} {count}", cut(id, 60))).collect();
+        for (name, most) in [
+            ("ours alone", self.ours_alone()),
+            ("theirs alone", self.theirs_alone()),
+        ] {
+            let most: Vec<String> = most
+                .iter()
+                .map(|(id, count)| format!("{} {count}", cut(id, 60)))
+                .collect();
             writeln!(out, "\nmost often {name}: {}", most.join(", "))?;
         }
         Ok(())
@@ -142,17 +183,36 @@ impl Report {
 /// Returns the rule or reason of a pair, and the words around its mention. Without a mention, the title is returned.
 fn explanation(paper: &Paper, mentions: &[Mention], dataset: &str) -> (String, String) {
     let of = |mention: &&Mention| mention.datasets.iter().any(|id| id.as_str() == dataset);
-    let accepted = mentions.iter().find(|mention| of(mention) && mention.accepted().is_some());
+    let accepted = mentions
+        .iter()
+        .find(|mention| of(mention) && mention.accepted().is_some());
     let Some(mention) = accepted.or_else(|| mentions.iter().find(of)) else {
-        return ("no name found".to_owned(), cut(paper.texts().first().copied().unwrap_or_default(), 2 * AROUND));
+        return (
+            "no name found".to_owned(),
+            cut(
+                paper.texts().first().copied().unwrap_or_default(),
+                2 * AROUND,
+            ),
+        );
     };
     let text = paper.texts()[mention.text];
     let start = text.floor_char_boundary(mention.place.start.saturating_sub(AROUND));
     let end = text.ceil_char_boundary((mention.place.end + AROUND).min(text.len()));
-    let (before, behind) = (&text[start..mention.place.start], &text[mention.place.end..end]);
-    let why = serde_json::to_value(mention.verdict).ok().and_then(|verdict| {
-        let (kind, why) = verdict.as_object()?.iter().next()?;
-        Some(format!("{kind}: {}", why.as_str()?))
-    });
-    (why.unwrap_or_default(), cut(&format!("{before}[[{}]]{behind}", mention.surface), usize::MAX))
+    let (before, behind) = (
+        &text[start..mention.place.start],
+        &text[mention.place.end..end],
+    );
+    let why = serde_json::to_value(mention.verdict)
+        .ok()
+        .and_then(|verdict| {
+            let (kind, why) = verdict.as_object()?.iter().next()?;
+            Some(format!("{kind}: {}", why.as_str()?))
+        });
+    (
+        why.unwrap_or_default(),
+        cut(
+            &format!("{before}[[{}]]{behind}", mention.surface),
+            usize::MAX,
+        ),
+    )
 }

@@ -51,10 +51,20 @@ impl BoundingBox {
             return None;
         }
         if east - west >= TURN {
-            return Some(Self { west: -HALF_TURN, south: narrow(south), east: HALF_TURN, north: narrow(north) });
+            return Some(Self {
+                west: -HALF_TURN,
+                south: narrow(south),
+                east: HALF_TURN,
+                north: narrow(north),
+            });
         }
         let (west, east) = edges(west, east);
-        Some(Self { west, south: narrow(south), east, north: narrow(north) })
+        Some(Self {
+            west,
+            south: narrow(south),
+            east,
+            north: narrow(north),
+        })
     }
 
     /// Creates the box of one position in degrees.
@@ -67,8 +77,17 @@ impl BoundingBox {
     #[must_use]
     pub fn from_microdegrees([west, south, east, north]: [i32; 4]) -> Option<Self> {
         let is_longitude = |units: i32| (-HALF_TURN..=HALF_TURN).contains(&units);
-        let is_valid = is_longitude(west) && is_longitude(east) && -POLE <= south && south <= north && north <= POLE;
-        is_valid.then_some(Self { west, south, east, north })
+        let is_valid = is_longitude(west)
+            && is_longitude(east)
+            && -POLE <= south
+            && south <= north
+            && north <= POLE;
+        is_valid.then_some(Self {
+            west,
+            south,
+            east,
+            north,
+        })
     }
 
     /// Returns west, south, east and north in microdegrees.
@@ -88,10 +107,16 @@ impl BoundingBox {
     pub fn to_wkt(self) -> String {
         let [west, south, east, north] = self.degrees();
         let ring = |west: f64, east: f64| {
-            format!("(({west} {south}, {east} {south}, {east} {north}, {west} {north}, {west} {south}))")
+            format!(
+                "(({west} {south}, {east} {south}, {east} {north}, {west} {north}, {west} {south}))"
+            )
         };
         if self.crosses_antimeridian() {
-            return format!("MULTIPOLYGON ({}, {})", ring(west, 180.0), ring(-180.0, east));
+            return format!(
+                "MULTIPOLYGON ({}, {})",
+                ring(west, 180.0),
+                ring(-180.0, east)
+            );
         }
         format!("POLYGON {}", ring(west, east))
     }
@@ -126,13 +151,21 @@ impl BoundingBox {
     /// is left.
     #[must_use]
     pub fn around_most(boxes: &[Self], skipped: usize) -> Option<Self> {
-        let last = boxes.len().checked_sub(skipped + 1).filter(|last| skipped <= *last)?;
+        let last = boxes
+            .len()
+            .checked_sub(skipped + 1)
+            .filter(|last| skipped <= *last)?;
         let start = smallest_arc_start(boxes);
         let mut sorted: [Vec<i64>; 4] = Default::default();
         for one in boxes {
             // Longitudes eastwards of the western edge of the smallest box.
             let west = (i64::from(one.west) - start).rem_euclid(TURN);
-            let edges = [west, i64::from(one.south), west + one.width(), i64::from(one.north)];
+            let edges = [
+                west,
+                i64::from(one.south),
+                west + one.width(),
+                i64::from(one.north),
+            ];
             for (values, edge) in sorted.iter_mut().zip(edges) {
                 values.push(edge);
             }
@@ -140,13 +173,28 @@ impl BoundingBox {
         for values in &mut sorted {
             values.sort_unstable();
         }
-        let [west, south, east, north] = [sorted[0][skipped], sorted[1][skipped], sorted[2][last], sorted[3][last]];
+        let [west, south, east, north] = [
+            sorted[0][skipped],
+            sorted[1][skipped],
+            sorted[2][last],
+            sorted[3][last],
+        ];
         let (south, north) = (narrow(south), narrow(north));
         if east - west >= TURN {
-            return Some(Self { west: -HALF_TURN, south, east: HALF_TURN, north });
+            return Some(Self {
+                west: -HALF_TURN,
+                south,
+                east: HALF_TURN,
+                north,
+            });
         }
         let (west, east) = edges(start + west, start + east);
-        (south <= north).then_some(Self { west, south, east, north })
+        (south <= north).then_some(Self {
+            west,
+            south,
+            east,
+            north,
+        })
     }
 
     /// Returns the extent from west to east in microdegrees.
@@ -158,9 +206,14 @@ impl BoundingBox {
 
 /// Returns the western end of the shortest arc that contains all boxes: it follows the largest gap between them.
 fn smallest_arc_start(boxes: &[BoundingBox]) -> i64 {
-    let mut arcs: Vec<(i64, i64)> = boxes.iter().map(|one| (i64::from(one.west), one.width())).collect();
+    let mut arcs: Vec<(i64, i64)> = boxes
+        .iter()
+        .map(|one| (i64::from(one.west), one.width()))
+        .collect();
     arcs.sort_unstable();
-    let Some(&(first, _)) = arcs.first() else { return 0 };
+    let Some(&(first, _)) = arcs.first() else {
+        return 0;
+    };
     let mut furthest = first;
     let mut largest_gap = i64::MIN;
     let mut start = first;
@@ -172,11 +225,17 @@ fn smallest_arc_start(boxes: &[BoundingBox]) -> i64 {
         furthest = furthest.max(west + width);
     }
     // The gap from the furthest end over the antimeridian to the first start.
-    if first + TURN - furthest >= largest_gap { first } else { start }
+    if first + TURN - furthest >= largest_gap {
+        first
+    } else {
+        start
+    }
 }
 
 fn units(degrees: f64, range: std::ops::RangeInclusive<f64>) -> Option<i64> {
-    range.contains(&degrees).then(|| (degrees * UNITS).round() as i64)
+    range
+        .contains(&degrees)
+        .then(|| (degrees * UNITS).round() as i64)
 }
 
 fn narrow(units: i64) -> i32 {
@@ -185,7 +244,11 @@ fn narrow(units: i64) -> i32 {
 
 /// Normalizes the longitudes of the edges of a box. The edges of a box without width remain equal.
 fn edges(west: i64, east: i64) -> (i32, i32) {
-    if west == east { (eastern(west), eastern(east)) } else { (western(west), eastern(east)) }
+    if west == east {
+        (eastern(west), eastern(east))
+    } else {
+        (western(west), eastern(east))
+    }
 }
 
 /// Normalizes the longitude of a western edge to at least -180° and less than 180°.
@@ -195,7 +258,11 @@ fn western(units: i64) -> i32 {
 
 /// Normalizes the longitude of an eastern edge to more than -180° and at most 180°, but keeps -180°.
 fn eastern(units: i64) -> i32 {
-    if units == -TURN / 2 { -HALF_TURN } else { narrow(TURN / 2 - (TURN / 2 - units).rem_euclid(TURN)) }
+    if units == -TURN / 2 {
+        -HALF_TURN
+    } else {
+        narrow(TURN / 2 - (TURN / 2 - units).rem_euclid(TURN))
+    }
 }
 
 impl From<BoundingBox> for [f64; 4] {
@@ -209,7 +276,8 @@ impl TryFrom<[f64; 4]> for BoundingBox {
 
     fn try_from(numbers: [f64; 4]) -> Result<Self, InvalidBox> {
         let [west, south, east, north] = numbers;
-        Self::new(west, south, east, north).ok_or_else(|| InvalidBox(format!("{west},{south},{east},{north}")))
+        Self::new(west, south, east, north)
+            .ok_or_else(|| InvalidBox(format!("{west},{south},{east},{north}")))
     }
 }
 
@@ -222,7 +290,9 @@ impl FromStr for BoundingBox {
         for number in text.split(',').take(5) {
             numbers.push(number.trim().parse::<f64>().map_err(|_| invalid())?);
         }
-        let &[west, south, east, north] = numbers.as_slice() else { return Err(invalid()) };
+        let &[west, south, east, north] = numbers.as_slice() else {
+            return Err(invalid());
+        };
         if west > 180.0 || east > 180.0 {
             return Err(invalid());
         }
@@ -248,35 +318,70 @@ mod tests {
 
     #[test]
     fn texts_are_read_and_written() {
-        for text in ["2.5,49.4,6.5,51.6", "177,-19.5,-178,-16", "-180,-90,180,90", "0,0,0,0", "-0.000001,1,2,3"] {
+        for text in [
+            "2.5,49.4,6.5,51.6",
+            "177,-19.5,-178,-16",
+            "-180,-90,180,90",
+            "0,0,0,0",
+            "-0.000001,1,2,3",
+        ] {
             assert_eq!(parse(text).to_string(), text);
         }
         assert_eq!(parse(" 1, 2 ,3,4 "), parse("1,2,3,4"));
-        for wrong in
-            ["", "1,2,3", "1,2,3,4,5", "1,4,3,2", "1,2,3,91", "181,0,182,1", "a,2,3,4", "NaN,0,1,1", "inf,0,1,1"]
-        {
+        for wrong in [
+            "",
+            "1,2,3",
+            "1,2,3,4,5",
+            "1,4,3,2",
+            "1,2,3,91",
+            "181,0,182,1",
+            "a,2,3,4",
+            "NaN,0,1,1",
+            "inf,0,1,1",
+        ] {
             let error = wrong.parse::<BoundingBox>().expect_err(wrong).to_string();
             assert!(error.contains("west,south,east,north"), "{error}");
         }
         let json = serde_json::to_string(&parse("2.5,49.4,6.5,51.6")).expect("written");
         assert_eq!(json, "[2.5,49.4,6.5,51.6]");
-        assert_eq!(serde_json::from_str::<BoundingBox>(&json).expect("read"), parse("2.5,49.4,6.5,51.6"));
+        assert_eq!(
+            serde_json::from_str::<BoundingBox>(&json).expect("read"),
+            parse("2.5,49.4,6.5,51.6")
+        );
         assert!(serde_json::from_str::<BoundingBox>("[1,2,3,100]").is_err());
     }
 
     #[test]
     fn longitudes_are_normalized() {
-        assert_eq!(BoundingBox::new(170.0, 0.0, 190.0, 1.0), Some(parse("170,0,-170,1")));
-        assert_eq!(BoundingBox::new(200.0, 0.0, 210.0, 1.0), Some(parse("-160,0,-150,1")));
-        assert_eq!(BoundingBox::new(0.0, 0.0, 360.0, 1.0), Some(parse("-180,0,180,1")));
-        assert_eq!(BoundingBox::new(170.0, 0.0, 180.0, 1.0).map(|one| one.to_string()), Some("170,0,180,1".to_owned()));
+        assert_eq!(
+            BoundingBox::new(170.0, 0.0, 190.0, 1.0),
+            Some(parse("170,0,-170,1"))
+        );
+        assert_eq!(
+            BoundingBox::new(200.0, 0.0, 210.0, 1.0),
+            Some(parse("-160,0,-150,1"))
+        );
+        assert_eq!(
+            BoundingBox::new(0.0, 0.0, 360.0, 1.0),
+            Some(parse("-180,0,180,1"))
+        );
+        assert_eq!(
+            BoundingBox::new(170.0, 0.0, 180.0, 1.0).map(|one| one.to_string()),
+            Some("170,0,180,1".to_owned())
+        );
         assert_eq!(BoundingBox::new(0.0, 0.0, 361.0, 1.0), None);
         for longitude in [180.0, -180.0] {
             let point = BoundingBox::from_position(longitude, 1.0).expect("a point");
-            assert!(!point.intersects(parse("0,0,1,2")) && point.intersects(parse("179,0,180,2")), "{point}");
+            assert!(
+                !point.intersects(parse("0,0,1,2")) && point.intersects(parse("179,0,180,2")),
+                "{point}"
+            );
         }
         let corner = BoundingBox::from_microdegrees(parse("-180,-90,180,90").microdegrees());
-        assert_eq!((corner, BoundingBox::from_microdegrees([0, 5, 0, 4])), (Some(parse("-180,-90,180,90")), None));
+        assert_eq!(
+            (corner, BoundingBox::from_microdegrees([0, 5, 0, 4])),
+            (Some(parse("-180,-90,180,90")), None)
+        );
     }
 
     #[test]
@@ -296,7 +401,10 @@ mod tests {
             assert_eq!(fiji.intersects(parse(other)), expected, "{other}");
             assert_eq!(parse(other).intersects(fiji), expected, "{other} reversed");
         }
-        assert!(parse("170,0,180,1").intersects(parse("-180,0,-170,1")), "both touch the antimeridian");
+        assert!(
+            parse("170,0,180,1").intersects(parse("-180,0,-170,1")),
+            "both touch the antimeridian"
+        );
     }
 
     #[test]
@@ -307,19 +415,38 @@ mod tests {
         };
         assert_eq!(around(&[]), None);
         assert_eq!(around(&["1,2,3,4"]).as_deref(), Some("1,2,3,4"));
-        assert_eq!(around(&["1,2,3,4", "-5,0,2,1"]).as_deref(), Some("-5,0,3,4"));
-        assert_eq!(around(&["170,0,175,1", "-175,2,-170,3"]).as_deref(), Some("170,0,-170,3"));
-        assert_eq!(around(&["170,0,180,1", "-180,2,-170,3"]).as_deref(), Some("170,0,-170,3"));
-        assert_eq!(around(&["177,0,-178,1", "170,0,171,1"]).as_deref(), Some("170,0,-178,1"));
-        assert_eq!(around(&["-180,0,0,1", "0,0,180,1"]).as_deref(), Some("-180,0,180,1"));
-        assert_eq!(around(&["-180,0,180,1", "5,0,6,1"]).as_deref(), Some("-180,0,180,1"));
+        assert_eq!(
+            around(&["1,2,3,4", "-5,0,2,1"]).as_deref(),
+            Some("-5,0,3,4")
+        );
+        assert_eq!(
+            around(&["170,0,175,1", "-175,2,-170,3"]).as_deref(),
+            Some("170,0,-170,3")
+        );
+        assert_eq!(
+            around(&["170,0,180,1", "-180,2,-170,3"]).as_deref(),
+            Some("170,0,-170,3")
+        );
+        assert_eq!(
+            around(&["177,0,-178,1", "170,0,171,1"]).as_deref(),
+            Some("170,0,-178,1")
+        );
+        assert_eq!(
+            around(&["-180,0,0,1", "0,0,180,1"]).as_deref(),
+            Some("-180,0,180,1")
+        );
+        assert_eq!(
+            around(&["-180,0,180,1", "5,0,6,1"]).as_deref(),
+            Some("-180,0,180,1")
+        );
     }
 
     fn any_box() -> impl Strategy<Value = BoundingBox> {
         (-18i32..=18, -9i32..=9, -18i32..=18, 0i32..=9).prop_map(|(west, south, east, height)| {
             let unit = 10_000_000;
             let north = (south + height).min(9);
-            BoundingBox::from_microdegrees([west * unit, south * unit, east * unit, north * unit]).expect("a box")
+            BoundingBox::from_microdegrees([west * unit, south * unit, east * unit, north * unit])
+                .expect("a box")
         })
     }
 
@@ -327,9 +454,14 @@ mod tests {
     fn holds(bounds: BoundingBox, longitude: f64, latitude: f64) -> bool {
         let [west, south, east, north] = bounds.degrees();
         let is_between = |longitude: f64| {
-            if west <= east { west <= longitude && longitude <= east } else { longitude >= west || longitude <= east }
+            if west <= east {
+                west <= longitude && longitude <= east
+            } else {
+                longitude >= west || longitude <= east
+            }
         };
-        let is_meridian = is_between(longitude) || longitude.abs() >= 180.0 && is_between(-longitude);
+        let is_meridian =
+            is_between(longitude) || longitude.abs() >= 180.0 && is_between(-longitude);
         is_meridian && south <= latitude && latitude <= north
     }
 

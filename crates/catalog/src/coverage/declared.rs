@@ -4,7 +4,9 @@ use super::places::Place;
 use super::{BoundingBox, Period, box_of_text};
 use crate::statement::{NodeCache, StatementIndex, cached};
 use crate::{Dataset, Node, Value};
-use lodeseek_rdf::vocab::{dcat, dcatus, dcterms, geo, georss, geosparql, locn, rdf, rdfs, schema, skos, time};
+use lodeseek_rdf::vocab::{
+    dcat, dcatus, dcterms, geo, georss, geosparql, locn, rdf, rdfs, schema, skos, time,
+};
 
 /// Maximum number of values of a property that are read.
 const MAX_VALUES: usize = 1000;
@@ -41,15 +43,29 @@ impl Dataset {
         let reader = CoverageReader::new(self);
         let values = reader.statements.values(&Node::Dataset, dcterms::SPATIAL);
         let values: Vec<&Value> = values.take(MAX_VALUES).collect();
-        let mut found: Vec<(BoundingBox, &'static str)> =
-            values.iter().filter_map(|&value| reader.place(value)).collect();
-        let boxes = reader.parts(&Node::Dataset, dcatus::GEOGRAPHIC_BOUNDING_BOX).take(MAX_VALUES);
+        let mut found: Vec<(BoundingBox, &'static str)> = values
+            .iter()
+            .filter_map(|&value| reader.place(value))
+            .collect();
+        let boxes = reader
+            .parts(&Node::Dataset, dcatus::GEOGRAPHIC_BOUNDING_BOX)
+            .take(MAX_VALUES);
         found.extend(
-            boxes.filter_map(|part| reader.dcat_us_box(part)).map(|bounds| (bounds, "dcat-us:geographicBoundingBox")),
+            boxes
+                .filter_map(|part| reader.dcat_us_box(part))
+                .map(|bounds| (bounds, "dcat-us:geographicBoundingBox")),
         );
         let boxes: Vec<BoundingBox> = found.iter().map(|(bounds, _)| *bounds).collect();
-        let name = if values.len() == 1 { reader.place_name(values[0]) } else { None };
-        Some(DeclaredPlace { bounds: BoundingBox::around(&boxes)?, name, form: found.first()?.1 })
+        let name = if values.len() == 1 {
+            reader.place_name(values[0])
+        } else {
+            None
+        };
+        Some(DeclaredPlace {
+            bounds: BoundingBox::around(&boxes)?,
+            name,
+            form: found.first()?.1,
+        })
     }
 
     /// Returns the period that the description declares by `dct:temporal`.
@@ -60,10 +76,17 @@ impl Dataset {
     #[must_use]
     pub fn declared_period(&self) -> Option<DeclaredPeriod> {
         let reader = CoverageReader::new(self);
-        let values = reader.statements.values(&Node::Dataset, dcterms::TEMPORAL).take(MAX_VALUES);
-        let found: Vec<(Period, &'static str)> = values.filter_map(|value| reader.period(value)).collect();
+        let values = reader
+            .statements
+            .values(&Node::Dataset, dcterms::TEMPORAL)
+            .take(MAX_VALUES);
+        let found: Vec<(Period, &'static str)> =
+            values.filter_map(|value| reader.period(value)).collect();
         let periods: Vec<Period> = found.iter().map(|(period, _)| *period).collect();
-        Some(DeclaredPeriod { period: Period::around(&periods)?, form: found.first()?.1 })
+        Some(DeclaredPeriod {
+            period: Period::around(&periods)?,
+            form: found.first()?.1,
+        })
     }
 }
 
@@ -90,7 +113,10 @@ impl<'d> CoverageReader<'d> {
 
     /// Returns the box of a `dcat-us:GeographicBoundingBox`.
     fn dcat_us_box(&self, part: &Node) -> Option<BoundingBox> {
-        let edge = |property: &str| self.texts(part, property).find_map(|text| text.trim().parse::<f64>().ok());
+        let edge = |property: &str| {
+            self.texts(part, property)
+                .find_map(|text| text.trim().parse::<f64>().ok())
+        };
         let [west, south] = [edge(dcatus::WEST)?, edge(dcatus::SOUTH)?];
         let [east, north] = [edge(dcatus::EAST)?, edge(dcatus::NORTH)?];
         BoundingBox::new(west, south, east, north)
@@ -100,7 +126,8 @@ impl<'d> CoverageReader<'d> {
         match value {
             Value::Literal(literal) => {
                 let text = literal.value();
-                country_box(text).or_else(|| box_of_text(text).map(|bounds| (bounds, "dct:spatial")))
+                country_box(text)
+                    .or_else(|| box_of_text(text).map(|bounds| (bounds, "dct:spatial")))
             }
             Value::Node(Node::Dataset) => None,
             Value::Node(node) => self.place_of_node(node),
@@ -147,7 +174,10 @@ impl<'d> CoverageReader<'d> {
 
     /// Returns the box around the geometries of a property.
     fn around(&self, node: &Node, property: &str) -> Option<BoundingBox> {
-        let boxes = self.statements.values(node, property).filter_map(|value| self.geometry(value));
+        let boxes = self
+            .statements
+            .values(node, property)
+            .filter_map(|value| self.geometry(value));
         // The same geometry is often given in several syntaxes.
         let boxes: Vec<BoundingBox> = boxes.take(MAX_VALUES).collect();
         BoundingBox::around(&boxes)
@@ -158,9 +188,17 @@ impl<'d> CoverageReader<'d> {
         match value {
             Value::Literal(literal) => box_of_text(literal.value()),
             Value::Node(part) => cached(&self.geometries, part, || {
-                let literals =
-                    [geosparql::AS_WKT, geosparql::AS_GEO_JSON, geosparql::AS_GML, locn::GEOMETRY, rdfs::LABEL];
-                literals.into_iter().flat_map(|property| self.texts(part, property)).find_map(box_of_text)
+                let literals = [
+                    geosparql::AS_WKT,
+                    geosparql::AS_GEO_JSON,
+                    geosparql::AS_GML,
+                    locn::GEOMETRY,
+                    rdfs::LABEL,
+                ];
+                literals
+                    .into_iter()
+                    .flat_map(|property| self.texts(part, property))
+                    .find_map(box_of_text)
             }),
         }
     }
@@ -170,7 +208,9 @@ impl<'d> CoverageReader<'d> {
         for property in [schema::BOX, schema::POLYGON, schema::LINE] {
             let has_corners = property == schema::BOX;
             // Some tools write GeoJSON or Well-known Text as a polygon.
-            let read = |text: &str| box_of_latitudes_first(text, has_corners).or_else(|| box_of_text(text));
+            let read = |text: &str| {
+                box_of_latitudes_first(text, has_corners).or_else(|| box_of_text(text))
+            };
             if let Some(bounds) = self.texts(node, property).filter_map(read).next() {
                 return Some(bounds);
             }
@@ -178,9 +218,11 @@ impl<'d> CoverageReader<'d> {
         let circle = self.texts(node, schema::CIRCLE).find_map(box_of_circle);
         let circle = circle.or_else(|| {
             self.parts(node, schema::GEO_MIDPOINT).find_map(|middle| {
-                let [longitude, latitude] =
-                    [schema::LONGITUDE, schema::LATITUDE].map(|property| self.number(middle, property));
-                let radius = self.texts(node, schema::GEO_RADIUS).find_map(radius_in_metres)?;
+                let [longitude, latitude] = [schema::LONGITUDE, schema::LATITUDE]
+                    .map(|property| self.number(middle, property));
+                let radius = self
+                    .texts(node, schema::GEO_RADIUS)
+                    .find_map(radius_in_metres)?;
                 box_around(longitude?, latitude?, radius)
             })
         });
@@ -191,18 +233,22 @@ impl<'d> CoverageReader<'d> {
     fn georss_box(&self, node: &Node) -> Option<BoundingBox> {
         for property in [georss::BOX, georss::POLYGON, georss::LINE] {
             let mut texts = self.texts(node, property);
-            if let Some(bounds) = texts.find_map(|text| box_of_latitudes_first(text, property == georss::BOX)) {
+            if let Some(bounds) =
+                texts.find_map(|text| box_of_latitudes_first(text, property == georss::BOX))
+            {
                 return Some(bounds);
             }
         }
-        self.texts(node, georss::POINT).find_map(|text| match numbers_in(text)?.as_slice() {
-            &[latitude, longitude] => BoundingBox::from_position(longitude, latitude),
-            _ => None,
-        })
+        self.texts(node, georss::POINT)
+            .find_map(|text| match numbers_in(text)?.as_slice() {
+                &[latitude, longitude] => BoundingBox::from_position(longitude, latitude),
+                _ => None,
+            })
     }
 
     fn number(&self, node: &Node, property: &str) -> Option<f64> {
-        self.texts(node, property).find_map(|text| text.trim().parse().ok())
+        self.texts(node, property)
+            .find_map(|text| text.trim().parse().ok())
     }
 
     fn position(&self, node: &Node, [longitude, latitude]: [&str; 2]) -> Option<BoundingBox> {
@@ -218,15 +264,22 @@ impl<'d> CoverageReader<'d> {
             Value::Node(part) => {
                 let is_name = |text: &&str| !text.is_empty() && box_of_text(text).is_none();
                 let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME].into_iter();
-                let label = labels.flat_map(|property| self.texts(part, property)).map(str::trim).find(is_name);
-                label.map(str::to_owned).or_else(|| self.statements.web_iris(part).find_map(country))
+                let label = labels
+                    .flat_map(|property| self.texts(part, property))
+                    .map(str::trim)
+                    .find(is_name);
+                label
+                    .map(str::to_owned)
+                    .or_else(|| self.statements.web_iris(part).find_map(country))
             }
         }
     }
 
     fn period(&self, value: &'d Value) -> Option<(Period, &'static str)> {
         match value {
-            Value::Literal(literal) => Period::from_text(literal.value()).map(|period| (period, "dct:temporal")),
+            Value::Literal(literal) => {
+                Period::from_text(literal.value()).map(|period| (period, "dct:temporal"))
+            }
             Value::Node(Node::Dataset) => None,
             Value::Node(node) => self.period_of_node(node),
         }
@@ -238,7 +291,8 @@ impl<'d> CoverageReader<'d> {
                 return Some((period, form));
             }
         }
-        let [start, end] = [time::HAS_BEGINNING, time::HAS_END].map(|property| self.instant(part, property));
+        let [start, end] =
+            [time::HAS_BEGINNING, time::HAS_END].map(|property| self.instant(part, property));
         if let Some(period) = Period::between(start, end) {
             return Some((period, "time:hasBeginning"));
         }
@@ -247,11 +301,16 @@ impl<'d> CoverageReader<'d> {
         if let Some(period) = texts.filter_map(Period::from_text).next() {
             return Some((period, "dct:temporal"));
         }
-        self.statements.web_iris(part).find_map(period_of_iri).map(|period| (period, "dct:temporal"))
+        self.statements
+            .web_iris(part)
+            .find_map(period_of_iri)
+            .map(|period| (period, "dct:temporal"))
     }
 
     fn date(&self, node: &Node, property: &str) -> Option<&'d str> {
-        self.texts(node, property).map(str::trim).find(|text| !text.is_empty())
+        self.texts(node, property)
+            .map(str::trim)
+            .find(|text| !text.is_empty())
     }
 
     /// Returns the date of an instant of OWL-Time: a literal, or a node with one.
@@ -263,21 +322,35 @@ impl<'d> CoverageReader<'d> {
     }
 
     fn instant_date(&self, part: &Node) -> Option<&'d str> {
-        INSTANTS.into_iter().find_map(|property| self.date(part, property))
+        INSTANTS
+            .into_iter()
+            .find_map(|property| self.date(part, property))
     }
 
-    fn parts<'i>(&'i self, node: &Node, property: &'i str) -> impl Iterator<Item = &'d Node> + use<'d, 'i> {
-        self.statements.values(node, property).filter_map(|value| match value {
-            Value::Node(node) => Some(node),
-            Value::Literal(_) => None,
-        })
+    fn parts<'i>(
+        &'i self,
+        node: &Node,
+        property: &'i str,
+    ) -> impl Iterator<Item = &'d Node> + use<'d, 'i> {
+        self.statements
+            .values(node, property)
+            .filter_map(|value| match value {
+                Value::Node(node) => Some(node),
+                Value::Literal(_) => None,
+            })
     }
 
-    fn texts<'i>(&'i self, node: &Node, property: &'i str) -> impl Iterator<Item = &'d str> + use<'d, 'i> {
-        self.statements.values(node, property).filter_map(|value| match value {
-            Value::Literal(literal) => Some(literal.value()),
-            Value::Node(_) => None,
-        })
+    fn texts<'i>(
+        &'i self,
+        node: &Node,
+        property: &'i str,
+    ) -> impl Iterator<Item = &'d str> + use<'d, 'i> {
+        self.statements
+            .values(node, property)
+            .filter_map(|value| match value {
+                Value::Literal(literal) => Some(literal.value()),
+                Value::Node(_) => None,
+            })
     }
 }
 
@@ -303,7 +376,8 @@ fn box_of_latitudes_first(text: &str, has_corners: bool) -> Option<BoundingBox> 
     if numbers.len() < 4 || !numbers.len().is_multiple_of(2) {
         return None;
     }
-    let (latitudes, longitudes): (Vec<f64>, Vec<f64>) = numbers.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+    let (latitudes, longitudes): (Vec<f64>, Vec<f64>) =
+        numbers.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
     let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let [west, east] = match longitudes.as_slice() {
@@ -316,7 +390,9 @@ fn box_of_latitudes_first(text: &str, has_corners: bool) -> Option<BoundingBox> 
 
 /// Returns the numbers of a text, separated by white space or commas; `None` if it contains anything else.
 fn numbers_in(text: &str) -> Option<Vec<f64>> {
-    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .filter(|word| !word.is_empty());
     words.map(|word| word.parse().ok()).collect()
 }
 
@@ -332,7 +408,11 @@ fn box_of_circle(text: &str) -> Option<BoundingBox> {
 fn radius_in_metres(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
-    let factor = if text[number.len()..].trim_start().starts_with('k') { 1000.0 } else { 1.0 };
+    let factor = if text[number.len()..].trim_start().starts_with('k') {
+        1000.0
+    } else {
+        1.0
+    };
     number.parse::<f64>().ok().map(|number| number * factor)
 }
 
@@ -349,9 +429,22 @@ fn box_around(longitude: f64, latitude: f64, radius: f64) -> Option<BoundingBox>
     let [west, east] = [longitude - width, longitude + width];
     // The western edge of a box that crosses the antimeridian has an eastern longitude.
     let west = if west < -180.0 { west + 360.0 } else { west };
-    let east = if width < 180.0 && west > east { east + 360.0 } else { east };
-    let [west, east] = if width >= 180.0 { [-180.0, 180.0] } else { [west, east] };
-    BoundingBox::new(west, (latitude - height).max(-90.0), east, (latitude + height).min(90.0))
+    let east = if width < 180.0 && west > east {
+        east + 360.0
+    } else {
+        east
+    };
+    let [west, east] = if width >= 180.0 {
+        [-180.0, 180.0]
+    } else {
+        [west, east]
+    };
+    BoundingBox::new(
+        west,
+        (latitude - height).max(-90.0),
+        east,
+        (latitude + height).min(90.0),
+    )
 }
 
 fn country_box(iri: &str) -> Option<(BoundingBox, &'static str)> {
@@ -372,7 +465,13 @@ mod tests {
 
     fn dataset(statements: &[(&str, &str, &str)]) -> Dataset {
         let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
-        let node = |name: &str| if name.is_empty() { Node::Dataset } else { Node::Part(name.to_owned()) };
+        let node = |name: &str| {
+            if name.is_empty() {
+                Node::Dataset
+            } else {
+                Node::Part(name.to_owned())
+            }
+        };
         for (subject, property, object) in statements {
             let object = if let Some(part) = object.strip_prefix("_:") {
                 Value::Node(node(part))
@@ -381,7 +480,9 @@ mod tests {
             } else {
                 Value::Literal(Literal::from(*object))
             };
-            dataset.extra_statements.push(Statement::new(node(subject), property, object));
+            dataset
+                .extra_statements
+                .push(Statement::new(node(subject), property, object));
         }
         dataset
     }
@@ -390,7 +491,12 @@ mod tests {
         let mut all = vec![("", dcterms::SPATIAL, "_:p")];
         all.extend(statements);
         match dataset(&all).declared_place() {
-            Some(place) => format!("{} {} {}", place.form, place.bounds, place.name.unwrap_or_default()),
+            Some(place) => format!(
+                "{} {} {}",
+                place.form,
+                place.bounds,
+                place.name.unwrap_or_default()
+            ),
             None => "none".to_owned(),
         }
     }
@@ -399,7 +505,9 @@ mod tests {
         let mut all = vec![("", dcterms::TEMPORAL, "_:p")];
         all.extend(statements);
         let declared = dataset(&all).declared_period();
-        declared.map_or("none".to_owned(), |declared| format!("{} {}", declared.form, declared.period))
+        declared.map_or("none".to_owned(), |declared| {
+            format!("{} {}", declared.form, declared.period)
+        })
     }
 
     #[test]
@@ -408,39 +516,114 @@ mod tests {
         let country = "http://publications.europa.eu/resource/authority/country/BEL";
         for (statements, expected) in [
             (vec![("p", dcat::BBOX, wkt)], "dcat:bbox 2.5,49.4,6.5,51.6 "),
-            (vec![("p", dcat::CENTROID, "POINT(4 50)"), ("p", dcat::BBOX, wkt)], "dcat:bbox 2.5,49.4,6.5,51.6 "),
-            (vec![("p", dcat::BBOX, "no geometry"), ("p", dcat::CENTROID, "POINT(4 50)")], "dcat:centroid 4,50,4,50 "),
+            (
+                vec![("p", dcat::CENTROID, "POINT(4 50)"), ("p", dcat::BBOX, wkt)],
+                "dcat:bbox 2.5,49.4,6.5,51.6 ",
+            ),
             (
                 vec![
-                    ("p", locn::GEOMETRY, r#"{"type":"Point","coordinates":[4,50]}"#),
+                    ("p", dcat::BBOX, "no geometry"),
+                    ("p", dcat::CENTROID, "POINT(4 50)"),
+                ],
+                "dcat:centroid 4,50,4,50 ",
+            ),
+            (
+                vec![
+                    (
+                        "p",
+                        locn::GEOMETRY,
+                        r#"{"type":"Point","coordinates":[4,50]}"#,
+                    ),
                     ("p", skos::PREF_LABEL, "Town"),
                 ],
                 "locn:geometry 4,50,4,50 Town",
             ),
-            (vec![("p", locn::GEOMETRY, "_:g"), ("g", geosparql::AS_WKT, "POINT(4 50)")], "locn:geometry 4,50,4,50 "),
             (
-                vec![("p", geosparql::HAS_GEOMETRY, "_:g"), ("g", geosparql::AS_WKT, wkt)],
+                vec![
+                    ("p", locn::GEOMETRY, "_:g"),
+                    ("g", geosparql::AS_WKT, "POINT(4 50)"),
+                ],
+                "locn:geometry 4,50,4,50 ",
+            ),
+            (
+                vec![
+                    ("p", geosparql::HAS_GEOMETRY, "_:g"),
+                    ("g", geosparql::AS_WKT, wkt),
+                ],
                 "geo:hasGeometry 2.5,49.4,6.5,51.6 ",
             ),
-            (vec![("p", schema::GEO, "_:g"), ("g", schema::BOX, "49.4 2.5 51.6 6.5")], "schema:geo 2.5,49.4,6.5,51.6 "),
             (
-                vec![("p", "http://schema.org/geo", "_:g"), ("g", "http://schema.org/box", "-19.5,177 -16,-178")],
+                vec![
+                    ("p", schema::GEO, "_:g"),
+                    ("g", schema::BOX, "49.4 2.5 51.6 6.5"),
+                ],
+                "schema:geo 2.5,49.4,6.5,51.6 ",
+            ),
+            (
+                vec![
+                    ("p", "http://schema.org/geo", "_:g"),
+                    ("g", "http://schema.org/box", "-19.5,177 -16,-178"),
+                ],
                 "schema:geo 177,-19.5,-178,-16 ",
             ),
             (
-                vec![("p", schema::GEO, "_:g"), ("g", schema::LATITUDE, "50"), ("g", schema::LONGITUDE, "4")],
+                vec![
+                    ("p", schema::GEO, "_:g"),
+                    ("g", schema::LATITUDE, "50"),
+                    ("g", schema::LONGITUDE, "4"),
+                ],
                 "schema:geo 4,50,4,50 ",
             ),
-            (vec![("p", schema::GEO, "_:g"), ("g", schema::POLYGON, "0 1 2 3 4 5 0 1")], "schema:geo 1,0,5,4 "),
-            (vec![("p", schema::GEO, "_:g"), ("g", schema::LINE, "50 4 51 3")], "schema:geo 3,50,4,51 "),
             (
-                vec![("p", schema::GEO, "_:g"), ("g", schema::POLYGON, r#"{"type":"Point","coordinates":[4,50]}"#)],
+                vec![
+                    ("p", schema::GEO, "_:g"),
+                    ("g", schema::POLYGON, "0 1 2 3 4 5 0 1"),
+                ],
+                "schema:geo 1,0,5,4 ",
+            ),
+            (
+                vec![("p", schema::GEO, "_:g"), ("g", schema::LINE, "50 4 51 3")],
+                "schema:geo 3,50,4,51 ",
+            ),
+            (
+                vec![
+                    ("p", schema::GEO, "_:g"),
+                    (
+                        "g",
+                        schema::POLYGON,
+                        r#"{"type":"Point","coordinates":[4,50]}"#,
+                    ),
+                ],
                 "schema:geo 4,50,4,50 ",
             ),
-            (vec![("p", schema::GEO, "_:g"), ("g", schema::POLYGON, "POINT(4 50)")], "schema:geo 4,50,4,50 "),
-            (vec![("p", schema::GEO, "_:g"), ("g", schema::BOX, "170,-20,175,-10")], "schema:geo 170,-20,175,-10 "),
-            (vec![("p", schema::GEO, "_:g"), ("g", schema::CIRCLE, "0 10 111320")], "schema:geo 9,-1,11,1 "),
-            (vec![("p", schema::GEO, "_:g"), ("g", schema::CIRCLE, "0 179.5 111320")], "schema:geo 178.5,-1,-179.5,1 "),
+            (
+                vec![
+                    ("p", schema::GEO, "_:g"),
+                    ("g", schema::POLYGON, "POINT(4 50)"),
+                ],
+                "schema:geo 4,50,4,50 ",
+            ),
+            (
+                vec![
+                    ("p", schema::GEO, "_:g"),
+                    ("g", schema::BOX, "170,-20,175,-10"),
+                ],
+                "schema:geo 170,-20,175,-10 ",
+            ),
+            (
+                vec![
+                    ("p", schema::GEO, "_:g"),
+                    ("g", schema::CIRCLE, "0 10 111320"),
+                ],
+                "schema:geo 9,-1,11,1 ",
+            ),
+            (
+                vec![
+                    ("p", schema::GEO, "_:g"),
+                    ("g", schema::CIRCLE, "0 179.5 111320"),
+                ],
+                "schema:geo 178.5,-1,-179.5,1 ",
+            ),
             (
                 vec![
                     ("p", schema::GEO, "_:g"),
@@ -451,27 +634,52 @@ mod tests {
                 ],
                 "schema:geo 9,-1,11,1 ",
             ),
-            (vec![("p", georss::BOX, "49.4 2.5 51.6 6.5")], "georss 2.5,49.4,6.5,51.6 "),
+            (
+                vec![("p", georss::BOX, "49.4 2.5 51.6 6.5")],
+                "georss 2.5,49.4,6.5,51.6 ",
+            ),
             (vec![("p", georss::POINT, "50 4")], "georss 4,50,4,50 "),
-            (vec![("p", geo::LAT, "50"), ("p", geo::LONG, "4")], "wgs84:lat 4,50,4,50 "),
+            (
+                vec![("p", geo::LAT, "50"), ("p", geo::LONG, "4")],
+                "wgs84:lat 4,50,4,50 ",
+            ),
             (vec![("p", geo::LAT, "91"), ("p", geo::LONG, "4")], "none"),
-            (vec![("p", owl::SAME_AS, country)], "country 2.5,49.4,6.5,51.6 Belgium"),
-            (vec![("p", rdfs::LABEL, "northlimit=5; southlimit=1; westlimit=2; eastlimit=3")], "dct:spatial 2,1,3,5 "),
+            (
+                vec![("p", owl::SAME_AS, country)],
+                "country 2.5,49.4,6.5,51.6 Belgium",
+            ),
+            (
+                vec![(
+                    "p",
+                    rdfs::LABEL,
+                    "northlimit=5; southlimit=1; westlimit=2; eastlimit=3",
+                )],
+                "dct:spatial 2,1,3,5 ",
+            ),
             (vec![("p", rdfs::LABEL, "Old town")], "none"),
         ] {
             assert_eq!(place(&statements), expected, "{statements:?}");
         }
         let of = |value: &str| dataset(&[("", dcterms::SPATIAL, value)]).declared_place();
-        assert_eq!(of(country).map(|place| (place.form, place.name)), Some(("country", Some("Belgium".to_owned()))));
         assert_eq!(
-            of("-77.2,38.7,-76.9,39").map(|place| place.bounds.to_string()).as_deref(),
+            of(country).map(|place| (place.form, place.name)),
+            Some(("country", Some("Belgium".to_owned())))
+        );
+        assert_eq!(
+            of("-77.2,38.7,-76.9,39")
+                .map(|place| place.bounds.to_string())
+                .as_deref(),
             Some("-77.2,38.7,-76.9,39")
         );
         assert_eq!(of("Old town"), None);
         let mut text = dataset(&[]);
         let literal = Value::Literal(Literal::from(country));
-        text.extra_statements.push(Statement::new(Node::Dataset, dcterms::SPATIAL, literal));
-        assert_eq!(text.declared_place().map(|place| place.form), Some("country"));
+        text.extra_statements
+            .push(Statement::new(Node::Dataset, dcterms::SPATIAL, literal));
+        assert_eq!(
+            text.declared_place().map(|place| place.form),
+            Some("country")
+        );
     }
 
     #[test]
@@ -482,7 +690,10 @@ mod tests {
             ("", dcterms::SPATIAL, "http://example.org/unknown"),
         ]);
         let declared = both.declared_place().expect("a place");
-        assert_eq!((declared.bounds.to_string().as_str(), declared.name), ("2.5,49.4,6.6,51.6", None));
+        assert_eq!(
+            (declared.bounds.to_string().as_str(), declared.name),
+            ("2.5,49.4,6.6,51.6", None)
+        );
     }
 
     /// If each place read the geometry again, the work would be quadratic.
@@ -492,28 +703,75 @@ mod tests {
         let geometry = Node::Part("g".to_owned());
         for number in 0..MAX_VALUES {
             let place = Node::Part(format!("p{number}"));
-            dataset.extra_statements.push(Statement::new(Node::Dataset, dcterms::SPATIAL, place.clone()));
-            dataset.extra_statements.push(Statement::new(place, geosparql::HAS_GEOMETRY, geometry.clone()));
+            dataset.extra_statements.push(Statement::new(
+                Node::Dataset,
+                dcterms::SPATIAL,
+                place.clone(),
+            ));
+            dataset.extra_statements.push(Statement::new(
+                place,
+                geosparql::HAS_GEOMETRY,
+                geometry.clone(),
+            ));
         }
         for number in 0..50_000 {
             let text = Literal::from(format!("no geometry {number}"));
-            dataset.extra_statements.push(Statement::new(geometry.clone(), rdfs::LABEL, text));
+            dataset
+                .extra_statements
+                .push(Statement::new(geometry.clone(), rdfs::LABEL, text));
         }
         assert_eq!(dataset.declared_place(), None);
-        dataset.extra_statements.push(Statement::new(geometry, rdfs::LABEL, Literal::from("POINT(4 50)")));
+        dataset.extra_statements.push(Statement::new(
+            geometry,
+            rdfs::LABEL,
+            Literal::from("POINT(4 50)"),
+        ));
         let declared = dataset.declared_place().expect("a place");
-        assert_eq!((declared.form, declared.bounds.to_string().as_str()), ("geo:hasGeometry", "4,50,4,50"));
+        assert_eq!(
+            (declared.form, declared.bounds.to_string().as_str()),
+            ("geo:hasGeometry", "4,50,4,50")
+        );
     }
 
     #[test]
     fn periods_are_read_from_all_forms() {
         for (statements, expected) in [
-            (vec![("p", dcat::START_DATE, "2010"), ("p", dcat::END_DATE, "2015-12-31")], "dcat:startDate 2010..2015"),
-            (vec![("p", dcat::START_DATE, "2010-05-01T00:00:00Z")], "dcat:startDate 2010-05-01.."),
-            (vec![("p", dcat::START_DATE, "2010"), ("p", dcat::END_DATE, "ongoing")], "dcat:startDate 2010.."),
-            (vec![("p", dcat::START_DATE, "soon"), ("p", rdfs::LABEL, "about 1900")], "dct:temporal 1900"),
-            (vec![("p", schema::START_DATE, "2010"), ("p", schema::END_DATE, "2011")], "schema:startDate 2010..2011"),
-            (vec![("p", "http://schema.org/endDate", "2011")], "schema:startDate ..2011"),
+            (
+                vec![
+                    ("p", dcat::START_DATE, "2010"),
+                    ("p", dcat::END_DATE, "2015-12-31"),
+                ],
+                "dcat:startDate 2010..2015",
+            ),
+            (
+                vec![("p", dcat::START_DATE, "2010-05-01T00:00:00Z")],
+                "dcat:startDate 2010-05-01..",
+            ),
+            (
+                vec![
+                    ("p", dcat::START_DATE, "2010"),
+                    ("p", dcat::END_DATE, "ongoing"),
+                ],
+                "dcat:startDate 2010..",
+            ),
+            (
+                vec![
+                    ("p", dcat::START_DATE, "soon"),
+                    ("p", rdfs::LABEL, "about 1900"),
+                ],
+                "dct:temporal 1900",
+            ),
+            (
+                vec![
+                    ("p", schema::START_DATE, "2010"),
+                    ("p", schema::END_DATE, "2011"),
+                ],
+                "schema:startDate 2010..2011",
+            ),
+            (
+                vec![("p", "http://schema.org/endDate", "2011")],
+                "schema:startDate ..2011",
+            ),
             (
                 vec![
                     ("p", time::HAS_BEGINNING, "_:b"),
@@ -523,14 +781,27 @@ mod tests {
                 ],
                 "time:hasBeginning 2010..2012",
             ),
-            (vec![("p", owl::SAME_AS, "http://reference.data.gov.uk/id/year/2010")], "dct:temporal 2010"),
+            (
+                vec![(
+                    "p",
+                    owl::SAME_AS,
+                    "http://reference.data.gov.uk/id/year/2010",
+                )],
+                "dct:temporal 2010",
+            ),
             (vec![("p", rdfs::LABEL, "Renaissance")], "none"),
         ] {
             assert_eq!(period(&statements), expected, "{statements:?}");
         }
-        let values =
-            [("", dcterms::TEMPORAL, "2010/2011"), ("", dcterms::TEMPORAL, "2001"), ("", dcterms::TEMPORAL, "?")];
+        let values = [
+            ("", dcterms::TEMPORAL, "2010/2011"),
+            ("", dcterms::TEMPORAL, "2001"),
+            ("", dcterms::TEMPORAL, "?"),
+        ];
         let declared = dataset(&values).declared_period().expect("a period");
-        assert_eq!((declared.form, declared.period.to_string().as_str()), ("dct:temporal", "2001..2011"));
+        assert_eq!(
+            (declared.form, declared.period.to_string().as_str()),
+            ("dct:temporal", "2001..2011")
+        );
     }
 }

@@ -61,15 +61,22 @@ pub fn box_of_wkt(text: &str) -> Option<BoundingBox> {
         let [west, east, north, south] = numbers?;
         return BoundingBox::new(west, south, east, north);
     }
-    let name = geometry.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
-    if !GEOMETRIES.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+    let name = geometry
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .next()?;
+    if !GEOMETRIES
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
+    {
         return None;
     }
     let mut boxes = Vec::new();
     for part in geometry.split(['(', ')']) {
         let mut extent = Extent::default();
         for position in part.split(',') {
-            let mut numbers = position.split_ascii_whitespace().map_while(|number| number.parse::<f64>().ok());
+            let mut numbers = position
+                .split_ascii_whitespace()
+                .map_while(|number| number.parse::<f64>().ok());
             if let (Some(first), Some(second)) = (numbers.next(), numbers.next()) {
                 match order {
                     AxisOrder::LongitudeFirst => extent.add(first, second),
@@ -89,7 +96,9 @@ fn reference_system(text: &str) -> Option<(AxisOrder, &str)> {
     if let Some((system, geometry)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
         let order = if system.ends_with(CRS84) {
             AxisOrder::LongitudeFirst
-        } else if system.contains("EPSG") && LATITUDE_FIRST.iter().any(|code| system.ends_with(code)) {
+        } else if system.contains("EPSG")
+            && LATITUDE_FIRST.iter().any(|code| system.ends_with(code))
+        {
             AxisOrder::LatitudeFirst
         } else {
             return None;
@@ -97,9 +106,10 @@ fn reference_system(text: &str) -> Option<(AxisOrder, &str)> {
         return Some((order, geometry.trim()));
     }
     match text.split_once(';') {
-        Some((system, geometry)) => {
-            system.trim().eq_ignore_ascii_case("SRID=4326").then(|| (AxisOrder::LongitudeFirst, geometry.trim()))
-        }
+        Some((system, geometry)) => system
+            .trim()
+            .eq_ignore_ascii_case("SRID=4326")
+            .then(|| (AxisOrder::LongitudeFirst, geometry.trim())),
         None => Some((AxisOrder::LongitudeFirst, text)),
     }
 }
@@ -111,7 +121,10 @@ fn envelope(geometry: &str) -> Option<Option<[f64; 4]>> {
         return None;
     }
     let inner = rest.trim_end().strip_suffix(')').unwrap_or(rest);
-    let numbers: Option<Vec<f64>> = inner.split(',').map(|number| number.trim().parse().ok()).collect();
+    let numbers: Option<Vec<f64>> = inner
+        .split(',')
+        .map(|number| number.trim().parse().ok())
+        .collect();
     Some(numbers.and_then(|numbers| numbers.try_into().ok()))
 }
 
@@ -122,13 +135,20 @@ struct Extent(Option<[f64; 4]>);
 
 impl Extent {
     fn add(&mut self, longitude: f64, latitude: f64) {
-        let [west, south, east, north] = self.0.unwrap_or([longitude, latitude, longitude, latitude]);
-        self.0 = Some([west.min(longitude), south.min(latitude), east.max(longitude), north.max(latitude)]);
+        let [west, south, east, north] =
+            self.0.unwrap_or([longitude, latitude, longitude, latitude]);
+        self.0 = Some([
+            west.min(longitude),
+            south.min(latitude),
+            east.max(longitude),
+            north.max(latitude),
+        ]);
     }
 
     /// Returns the box, if there is a position; the inner `None` means that a coordinate is out of range.
     fn bounds(self) -> Option<Option<BoundingBox>> {
-        self.0.map(|[west, south, east, north]| BoundingBox::new(west, south, east, north))
+        self.0
+            .map(|[west, south, east, north]| BoundingBox::new(west, south, east, north))
     }
 }
 
@@ -178,7 +198,12 @@ fn add_object(value: &Value, boxes: &mut Vec<BoundingBox>) -> Option<()> {
         add_object(geometry, boxes)?;
     }
     for key in ["geometries", "features"] {
-        for member in value.get(key).and_then(Value::as_array).into_iter().flatten() {
+        for member in value
+            .get(key)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             add_object(member, boxes)?;
         }
     }
@@ -212,7 +237,10 @@ fn position(value: &Value) -> Option<(f64, f64)> {
 }
 
 /// Keys of the edges of a box, in the order west, south, east, north: those of ArcGIS, and their names.
-const EDGES: [[&str; 4]; 2] = [["xmin", "ymin", "xmax", "ymax"], ["west", "south", "east", "north"]];
+const EDGES: [[&str; 4]; 2] = [
+    ["xmin", "ymin", "xmax", "ymax"],
+    ["west", "south", "east", "north"],
+];
 
 /// Returns the box of an object with its edges. The inner `None` means that it is out of range.
 fn box_of_edges(value: &Value) -> Option<Option<BoundingBox>> {
@@ -229,9 +257,17 @@ fn box_of_edges(value: &Value) -> Option<Option<BoundingBox>> {
 
 /// If true, the object declares a reference system whose coordinates are not degrees.
 fn has_other_system(value: &Value) -> bool {
-    let name = value.pointer("/crs/properties/name").and_then(Value::as_str);
-    let code = value.pointer("/spatialReference/wkid").and_then(Value::as_u64);
-    let is_of_degrees = |code: &str| LATITUDE_FIRST.iter().any(|known| known.trim_start_matches('/') == code);
+    let name = value
+        .pointer("/crs/properties/name")
+        .and_then(Value::as_str);
+    let code = value
+        .pointer("/spatialReference/wkid")
+        .and_then(Value::as_u64);
+    let is_of_degrees = |code: &str| {
+        LATITUDE_FIRST
+            .iter()
+            .any(|known| known.trim_start_matches('/') == code)
+    };
     let is_other = |name: &str| {
         let code = name.rsplit([':', '/', '#']).next().unwrap_or(name);
         name.contains("EPSG") && !is_of_degrees(code)
@@ -247,7 +283,9 @@ pub(crate) fn box_of_text(text: &str) -> Option<BoundingBox> {
         b'{' => box_of_geojson(text),
         b'[' if text.len() <= MAX_GEOMETRY => box_of_list(&serde_json::from_str(text).ok()?),
         b'<' => box_of_wkt(text).or_else(|| box_of_gml(text)),
-        _ => box_of_wkt(text).or_else(|| dcmi_box(text)).or_else(|| box_of_numbers(text)),
+        _ => box_of_wkt(text)
+            .or_else(|| dcmi_box(text))
+            .or_else(|| box_of_numbers(text)),
     }
 }
 
@@ -267,7 +305,9 @@ fn box_of_list(list: &Value) -> Option<BoundingBox> {
 }
 
 fn box_of_numbers(text: &str) -> Option<BoundingBox> {
-    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'))
+        .filter(|word| !word.is_empty());
     let mut numbers = Vec::new();
     for word in words.take(7) {
         numbers.push(word.parse::<f64>().ok()?);
@@ -277,7 +317,9 @@ fn box_of_numbers(text: &str) -> Option<BoundingBox> {
 
 fn box_of_edge_list(numbers: &[f64]) -> Option<BoundingBox> {
     match *numbers {
-        [west, south, east, north] | [west, south, _, east, north, _] => BoundingBox::new(west, south, east, north),
+        [west, south, east, north] | [west, south, _, east, north, _] => {
+            BoundingBox::new(west, south, east, north)
+        }
         _ => None,
     }
 }
@@ -287,9 +329,16 @@ fn box_of_edge_list(numbers: &[f64]) -> Option<BoundingBox> {
 fn dcmi_box(text: &str) -> Option<BoundingBox> {
     let limit = |name: &str| {
         let mut named = text.split(';').filter_map(|part| part.split_once('='));
-        named.find(|(key, _)| key.trim().eq_ignore_ascii_case(name)).and_then(|(_, value)| value.trim().parse().ok())
+        named
+            .find(|(key, _)| key.trim().eq_ignore_ascii_case(name))
+            .and_then(|(_, value)| value.trim().parse().ok())
     };
-    BoundingBox::new(limit("westlimit")?, limit("southlimit")?, limit("eastlimit")?, limit("northlimit")?)
+    BoundingBox::new(
+        limit("westlimit")?,
+        limit("southlimit")?,
+        limit("eastlimit")?,
+        limit("northlimit")?,
+    )
 }
 
 /// Returns the bounding box of a geometry in GML.
@@ -352,8 +401,10 @@ struct GmlReader {
 impl GmlReader {
     /// Reads the beginning of an element. Returns `None` if the reference system is not supported.
     fn start(&mut self, element: &BytesStart<'_>) -> Option<()> {
-        let mut next =
-            self.open.last().cloned().unwrap_or_else(|| GmlElement { dimension: 2, ..GmlElement::default() });
+        let mut next = self.open.last().cloned().unwrap_or_else(|| GmlElement {
+            dimension: 2,
+            ..GmlElement::default()
+        });
         if self.open.len() >= MAX_GML_DEPTH {
             return None;
         }
@@ -364,7 +415,11 @@ impl GmlReader {
             match attribute.key.local_name().as_ref() {
                 b"srsName" => next.order = Some(axis_order(&value)?),
                 b"srsDimension" | b"dimension" => {
-                    next.dimension = value.trim().parse().ok().filter(|dimension| (2..=4).contains(dimension))?;
+                    next.dimension = value
+                        .trim()
+                        .parse()
+                        .ok()
+                        .filter(|dimension| (2..=4).contains(dimension))?;
                 }
                 _ => {}
             }
@@ -374,10 +429,14 @@ impl GmlReader {
     }
 
     fn text(&mut self, text: &str) -> Option<()> {
-        let Some(element) = self.open.last().cloned() else { return Some(()) };
+        let Some(element) = self.open.last().cloned() else {
+            return Some(());
+        };
         self.order = element.order;
         let numbers = |text: &str| -> Option<Vec<f64>> {
-            let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+            let words = text
+                .split(|c: char| c.is_whitespace() || c == ',')
+                .filter(|word| !word.is_empty());
             words.map(|word| word.parse().ok()).collect()
         };
         match element.name.as_str() {
@@ -418,8 +477,22 @@ impl GmlReader {
 
     fn end(&mut self) -> Option<()> {
         let element = self.open.pop()?;
-        let is_leaf = ["pos", "posList", "coordinates", "coord", "X", "Y", "Z", "lowerCorner", "upperCorner"];
-        if is_leaf.contains(&element.name.as_str()) { Some(()) } else { self.end_part() }
+        let is_leaf = [
+            "pos",
+            "posList",
+            "coordinates",
+            "coord",
+            "X",
+            "Y",
+            "Z",
+            "lowerCorner",
+            "upperCorner",
+        ];
+        if is_leaf.contains(&element.name.as_str()) {
+            Some(())
+        } else {
+            self.end_part()
+        }
     }
 
     /// Adds the box of the current part.
@@ -432,7 +505,11 @@ impl GmlReader {
         }
         let [straight, swapped] = std::mem::take(&mut self.part);
         if straight.0.is_some() {
-            self.boxes.push(in_order(order, || straight.bounds().flatten(), || swapped.bounds().flatten())?);
+            self.boxes.push(in_order(
+                order,
+                || straight.bounds().flatten(),
+                || swapped.bounds().flatten(),
+            )?);
         }
         Some(())
     }
@@ -458,11 +535,18 @@ fn axis_order(name: &str) -> Option<AxisOrder> {
         return Some(AxisOrder::LongitudeFirst);
     }
     let code = name.rsplit([':', '/', '#']).next().unwrap_or(name);
-    if !LATITUDE_FIRST.iter().any(|known| known.trim_start_matches('/') == code) {
+    if !LATITUDE_FIRST
+        .iter()
+        .any(|known| known.trim_start_matches('/') == code)
+    {
         return None;
     }
     let is_definition = name.starts_with("urn:") || name.contains("/def/crs/");
-    Some(if is_definition { AxisOrder::LatitudeFirst } else { AxisOrder::LongitudeFirst })
+    Some(if is_definition {
+        AxisOrder::LatitudeFirst
+    } else {
+        AxisOrder::LongitudeFirst
+    })
 }
 
 #[cfg(test)]
@@ -485,19 +569,37 @@ mod tests {
             ("Point (8.5 47.4)", "8.5,47.4,8.5,47.4"),
             ("POINT Z (8.5 47.4 400)", "8.5,47.4,8.5,47.4"),
             ("LINESTRING(1 2, 3 4, -5 6)", "-5,2,3,6"),
-            ("POLYGON((0 0,0 1,1 1,0 0),(0.2 0.2,0.3 0.3,0.2 0.2))", "0,0,1,1"),
+            (
+                "POLYGON((0 0,0 1,1 1,0 0),(0.2 0.2,0.3 0.3,0.2 0.2))",
+                "0,0,1,1",
+            ),
             (
                 "MULTIPOLYGON(((170 -20,180 -20,180 -10,170 -20)),((-180 -20,-170 -15,-180 -10,-180 -20)))",
                 "170,-20,-170,-10",
             ),
-            ("GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(3 4,5 6))", "1,2,5,6"),
+            (
+                "GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(3 4,5 6))",
+                "1,2,5,6",
+            ),
             ("POLYGON((170 0,190 0,190 5,170 0))", "170,0,-170,5"),
             ("ENVELOPE(2.5, 6.5, 51.6, 49.4)", "2.5,49.4,6.5,51.6"),
             ("SRID=4326;POINT(8.5 47.4)", "8.5,47.4,8.5,47.4"),
-            ("<http://www.opengis.net/def/crs/OGC/1.3/CRS84> POINT(8.5 47.4)", "8.5,47.4,8.5,47.4"),
-            ("<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(47.4 8.5)", "8.5,47.4,8.5,47.4"),
-            ("<http://www.opengis.net/def/crs/EPSG/0/4283> POLYGON((\r\n -42 147, -43 148))", "147,-43,148,-42"),
-            ("<http://www.opengis.net/def/crs/EPSG/0/25830> POINT(500000 4700000)", "none"),
+            (
+                "<http://www.opengis.net/def/crs/OGC/1.3/CRS84> POINT(8.5 47.4)",
+                "8.5,47.4,8.5,47.4",
+            ),
+            (
+                "<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(47.4 8.5)",
+                "8.5,47.4,8.5,47.4",
+            ),
+            (
+                "<http://www.opengis.net/def/crs/EPSG/0/4283> POLYGON((\r\n -42 147, -43 148))",
+                "147,-43,148,-42",
+            ),
+            (
+                "<http://www.opengis.net/def/crs/EPSG/0/25830> POINT(500000 4700000)",
+                "none",
+            ),
             ("SRID=25830;POINT(1 2)", "none"),
             ("POINT(500000 4700000)", "none"),
             ("POINT EMPTY", "none"),
@@ -515,30 +617,63 @@ mod tests {
     #[test]
     fn geojson_has_a_box() {
         for (text, expected) in [
-            (r#"{"type":"Point","coordinates":[8.5,47.4,400]}"#, "8.5,47.4,8.5,47.4"),
-            (r#"{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[0,0]]]}"#, "0,0,1,1"),
-            (r#"{"type":"Polygon","bbox":[177,-20,-178,-16],"coordinates":[]}"#, "177,-20,-178,-16"),
-            (r#"{"type":"Point","bbox":[1,2,0,3,4,9],"coordinates":[1,2]}"#, "1,2,3,4"),
-            (r#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}"#, "1,2,1,2"),
+            (
+                r#"{"type":"Point","coordinates":[8.5,47.4,400]}"#,
+                "8.5,47.4,8.5,47.4",
+            ),
+            (
+                r#"{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[0,0]]]}"#,
+                "0,0,1,1",
+            ),
+            (
+                r#"{"type":"Polygon","bbox":[177,-20,-178,-16],"coordinates":[]}"#,
+                "177,-20,-178,-16",
+            ),
+            (
+                r#"{"type":"Point","bbox":[1,2,0,3,4,9],"coordinates":[1,2]}"#,
+                "1,2,3,4",
+            ),
+            (
+                r#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}"#,
+                "1,2,1,2",
+            ),
             (
                 r#"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null},{"type":"Feature","geometry":
                 {"type":"MultiPoint","coordinates":[[1,2],[3,4]]}}]}"#,
                 "1,2,3,4",
             ),
-            (r#"{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[5,6]}]}"#, "5,6,5,6"),
+            (
+                r#"{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[5,6]}]}"#,
+                "5,6,5,6",
+            ),
             (
                 r#"{"type":"MultiPolygon","coordinates":[[[[175,0],[180,0],[180,5],[175,0]]],[[[-180,0],[-175,1],[-180,5]]]]}"#,
                 "175,0,-175,5",
             ),
-            (r#"{"type":"envelope","coordinates":[[-84.9,33.9],[-84.2,33.5]]}"#, "-84.9,33.5,-84.2,33.9"),
-            (r#"{"xmin":1,"ymin":2,"xmax":3,"ymax":4,"spatialReference":{"wkid":4326}}"#, "1,2,3,4"),
-            (r#"{"xmin":1,"ymin":2,"xmax":3,"ymax":4,"spatialReference":{"wkid":102100}}"#, "none"),
-            (r#"{"west":"1","south":"2","east":"3","north":"4"}"#, "1,2,3,4"),
+            (
+                r#"{"type":"envelope","coordinates":[[-84.9,33.9],[-84.2,33.5]]}"#,
+                "-84.9,33.5,-84.2,33.9",
+            ),
+            (
+                r#"{"xmin":1,"ymin":2,"xmax":3,"ymax":4,"spatialReference":{"wkid":4326}}"#,
+                "1,2,3,4",
+            ),
+            (
+                r#"{"xmin":1,"ymin":2,"xmax":3,"ymax":4,"spatialReference":{"wkid":102100}}"#,
+                "none",
+            ),
+            (
+                r#"{"west":"1","south":"2","east":"3","north":"4"}"#,
+                "1,2,3,4",
+            ),
             (
                 r#"{"type":"Point","coordinates":[1,2],"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::25832"}}}"#,
                 "none",
             ),
-            (r#"{"type":"Point","coordinates":[1,2],"crs":{"properties":{"name":"EPSG:4326"}}}"#, "1,2,1,2"),
+            (
+                r#"{"type":"Point","coordinates":[1,2],"crs":{"properties":{"name":"EPSG:4326"}}}"#,
+                "1,2,1,2",
+            ),
             (r#"{"type":"Point","coordinates":[1,200]}"#, "none"),
             (r#"{"type":"Point","coordinates":["1","2"]}"#, "none"),
             (r#"{"name":"x"}"#, "none"),
@@ -557,30 +692,69 @@ mod tests {
             )
         };
         let system = |name: &str| format!(" srsName=\"{name}\"");
-        let (west_first, south_first) = (["-84.9 33.5", "-84.2 33.9"], ["33.5 -84.9", "33.9 -84.2"]);
+        let (west_first, south_first) =
+            (["-84.9 33.5", "-84.2 33.9"], ["33.5 -84.9", "33.9 -84.2"]);
         for (name, [lower, upper], expected) in [
             ("", west_first, "-84.9,33.5,-84.2,33.9"),
             ("", ["5 -95", "9 -93"], "-95,5,-93,9"),
-            ("http://www.opengis.net/def/crs/OGC/1.3/CRS84", west_first, "-84.9,33.5,-84.2,33.9"),
-            ("urn:ogc:def:crs:OGC:1.3:CRS84", west_first, "-84.9,33.5,-84.2,33.9"),
+            (
+                "http://www.opengis.net/def/crs/OGC/1.3/CRS84",
+                west_first,
+                "-84.9,33.5,-84.2,33.9",
+            ),
+            (
+                "urn:ogc:def:crs:OGC:1.3:CRS84",
+                west_first,
+                "-84.9,33.5,-84.2,33.9",
+            ),
             ("EPSG:4326", west_first, "-84.9,33.5,-84.2,33.9"),
-            ("http://www.opengis.net/gml/srs/epsg.xml#4326", west_first, "-84.9,33.5,-84.2,33.9"),
-            ("urn:ogc:def:crs:EPSG::4326", south_first, "-84.9,33.5,-84.2,33.9"),
-            ("http://www.opengis.net/def/crs/EPSG/0/4258", south_first, "-84.9,33.5,-84.2,33.9"),
-            ("urn:ogc:def:crs:EPSG::25832", ["500000 4700000", "510000 4710000"], "none"),
+            (
+                "http://www.opengis.net/gml/srs/epsg.xml#4326",
+                west_first,
+                "-84.9,33.5,-84.2,33.9",
+            ),
+            (
+                "urn:ogc:def:crs:EPSG::4326",
+                south_first,
+                "-84.9,33.5,-84.2,33.9",
+            ),
+            (
+                "http://www.opengis.net/def/crs/EPSG/0/4258",
+                south_first,
+                "-84.9,33.5,-84.2,33.9",
+            ),
+            (
+                "urn:ogc:def:crs:EPSG::25832",
+                ["500000 4700000", "510000 4710000"],
+                "none",
+            ),
             ("EPSG:4326", ["0 91", "1 92"], "none"),
         ] {
-            let declared = if name.is_empty() { String::new() } else { system(name) };
+            let declared = if name.is_empty() {
+                String::new()
+            } else {
+                system(name)
+            };
             let text = envelope(&declared, lower, upper);
-            assert_eq!(box_of_gml(&text).map_or("none".to_owned(), |bounds| bounds.to_string()), expected, "{text}");
+            assert_eq!(
+                box_of_gml(&text).map_or("none".to_owned(), |bounds| bounds.to_string()),
+                expected,
+                "{text}"
+            );
         }
         for (text, expected) in [
-            ("<gml:Point><gml:pos>8.5 47.4 400</gml:pos></gml:Point>", "8.5,47.4,8.5,47.4"),
+            (
+                "<gml:Point><gml:pos>8.5 47.4 400</gml:pos></gml:Point>",
+                "8.5,47.4,8.5,47.4",
+            ),
             (
                 "<Point xmlns='http://www.opengis.net/gml'><coordinates>8.5,47.4</coordinates></Point>",
                 "8.5,47.4,8.5,47.4",
             ),
-            ("<gml:Box><gml:coordinates>1,2 3,4</gml:coordinates></gml:Box>", "1,2,3,4"),
+            (
+                "<gml:Box><gml:coordinates>1,2 3,4</gml:coordinates></gml:Box>",
+                "1,2,3,4",
+            ),
             (
                 "<gml:Box><gml:coord><gml:X>1</gml:X><gml:Y>2</gml:Y></gml:coord><gml:coord><gml:X>3</gml:X><gml:Y>4</gml:Y></gml:coord></gml:Box>",
                 "1,2,3,4",
@@ -589,7 +763,10 @@ mod tests {
                 "<gml:Polygon srsName='urn:ogc:def:crs:EPSG::4326'><gml:exterior><gml:LinearRing><gml:posList>2 1 2 3 4 3 4 1 2 1</gml:posList></gml:LinearRing></gml:exterior></gml:Polygon>",
                 "1,2,3,4",
             ),
-            ("<gml:LineString srsDimension='3'><gml:posList>1 2 9 3 4 9</gml:posList></gml:LineString>", "1,2,3,4"),
+            (
+                "<gml:LineString srsDimension='3'><gml:posList>1 2 9 3 4 9</gml:posList></gml:LineString>",
+                "1,2,3,4",
+            ),
             (
                 "<gml:Envelope><gml:lowerCorner>177 -19</gml:lowerCorner><gml:upperCorner>-178 -16</gml:upperCorner></gml:Envelope>",
                 "177,-19,-178,-16",
@@ -599,7 +776,11 @@ mod tests {
             ("<gml:pos>8.5", "none"),
             ("<", "none"),
         ] {
-            assert_eq!(box_of_gml(text).map_or("none".to_owned(), |bounds| bounds.to_string()), expected, "{text}");
+            assert_eq!(
+                box_of_gml(text).map_or("none".to_owned(), |bounds| bounds.to_string()),
+                expected,
+                "{text}"
+            );
         }
     }
 
@@ -613,8 +794,14 @@ mod tests {
             ("[[1, 2], [3, 4]]", "1,2,3,4"),
             ("[8.5, 47.4]", "8.5,47.4,8.5,47.4"),
             ("1 2 0 3 4 9", "1,2,3,4"),
-            ("northlimit=5; southlimit=1; westlimit=2; eastlimit=3", "2,1,3,5"),
-            ("<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(47.4 8.5)", "8.5,47.4,8.5,47.4"),
+            (
+                "northlimit=5; southlimit=1; westlimit=2; eastlimit=3",
+                "2,1,3,5",
+            ),
+            (
+                "<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(47.4 8.5)",
+                "8.5,47.4,8.5,47.4",
+            ),
             ("United States, Territories, Commonwealths, Islands", "none"),
             ("2001 2002 2003 2004", "none"),
             ("1,2,3", "none"),
@@ -622,7 +809,11 @@ mod tests {
             ("8.5 47.4", "none"),
             ("", "none"),
         ] {
-            assert_eq!(box_of_text(text).map_or("none".to_owned(), |bounds| bounds.to_string()), expected, "{text}");
+            assert_eq!(
+                box_of_text(text).map_or("none".to_owned(), |bounds| bounds.to_string()),
+                expected,
+                "{text}"
+            );
         }
     }
 

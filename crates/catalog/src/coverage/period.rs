@@ -9,10 +9,21 @@ const MAX_YEAR: i32 = 9999;
 /// Years that count in the words of a text; other numbers of four digits are rarely years.
 pub(super) const TEXT_YEARS: std::ops::RangeInclusive<i32> = 1000..=2100;
 /// Words for an end that is still to come.
-const OPEN_ENDS: [&str; 12] =
-    ["*", "..", "current", "now", "null", "ongoing", "onwards", "open", "present", "to date", "today", "unknown"];
+const OPEN_ENDS: [&str; 12] = [
+    "*", "..", "current", "now", "null", "ongoing", "onwards", "open", "present", "to date",
+    "today", "unknown",
+];
 /// Words and marks between two dates of a text, besides those of ISO 8601.
-const RANGE_WORDS: [&str; 8] = ["--", " to ", " - ", " – ", " until ", " through ", " bis ", " thru "];
+const RANGE_WORDS: [&str; 8] = [
+    "--",
+    " to ",
+    " - ",
+    " – ",
+    " until ",
+    " through ",
+    " bis ",
+    " thru ",
+];
 /// Maximum number of characters of a text that is searched for years.
 const MAX_TEXT: usize = 1000;
 
@@ -33,7 +44,9 @@ impl Day {
         let (month, day) = (i64::from(month), i64::from(day));
         let year = i64::from(year) - i64::from(month <= 2);
         let in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-        let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + in_year - 719_468;
+        let days =
+            365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + in_year
+                - 719_468;
         i32::try_from(days).ok().map(Self)
     }
 
@@ -122,7 +135,9 @@ pub struct Period {
 
 /// Error for a text that is not a period.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0:?} is not a period: expected years or dates, as in 2010..2015, 2010-05-01.., ..2015 or 2010")]
+#[error(
+    "{0:?} is not a period: expected years or dates, as in 2010..2015, 2010-05-01.., ..2015 or 2010"
+)]
 pub struct InvalidPeriod(String);
 
 impl InvalidPeriod {
@@ -154,8 +169,9 @@ impl Period {
     /// Returns true if the periods have a day in common.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
-        let begins_by =
-            |first: Option<Day>, last: Option<Day>| first.zip(last).is_none_or(|(first, last)| first <= last);
+        let begins_by = |first: Option<Day>, last: Option<Day>| {
+            first.zip(last).is_none_or(|(first, last)| first <= last)
+        };
         begins_by(self.first, other.last) && begins_by(other.first, self.last)
     }
 
@@ -165,9 +181,18 @@ impl Period {
         if periods.is_empty() {
             return None;
         }
-        let first = periods.iter().map(|period| period.first).collect::<Option<Vec<_>>>();
-        let last = periods.iter().map(|period| period.last).collect::<Option<Vec<_>>>();
-        Self::new(first.and_then(|days| days.into_iter().min()), last.and_then(|days| days.into_iter().max()))
+        let first = periods
+            .iter()
+            .map(|period| period.first)
+            .collect::<Option<Vec<_>>>();
+        let last = periods
+            .iter()
+            .map(|period| period.last)
+            .collect::<Option<Vec<_>>>();
+        Self::new(
+            first.and_then(|days| days.into_iter().min()),
+            last.and_then(|days| days.into_iter().max()),
+        )
     }
 
     /// Reads a year, month, date or date with time of ISO 8601 and XML Schema. A time and a time zone are ignored.
@@ -178,7 +203,8 @@ impl Period {
             Some(rest) => (-1, rest),
             None => (1, text),
         };
-        let (date, time) = digits.split_at(digits.find(['T', ' ', 'Z', '+']).unwrap_or(digits.len()));
+        let (date, time) =
+            digits.split_at(digits.find(['T', ' ', 'Z', '+']).unwrap_or(digits.len()));
         if !is_time(time) && !is_basic_time(date, time) {
             return None;
         }
@@ -208,7 +234,10 @@ impl Period {
             (Some(month), None) => {
                 let month = month? as u32;
                 let first = Day::from_date(year, month, 1)?;
-                Self::whole(first, Day::from_date(year, month, days_of_month(year, month))?)
+                Self::whole(
+                    first,
+                    Day::from_date(year, month, days_of_month(year, month))?,
+                )
             }
             (Some(month), Some(day)) => {
                 let day = Day::from_date(year, month? as u32, day? as u32)?;
@@ -219,8 +248,13 @@ impl Period {
 
     /// Reads a date of the basic format of ISO 8601, as in `20100131`. Other numbers of eight digits are rarely dates.
     fn from_basic_date(digits: &str) -> Option<Self> {
-        let [year, month, day] = [number(&digits[..4], 4)?, number(&digits[4..6], 2)?, number(&digits[6..], 2)?];
-        let day = Day::from_date(year, month as u32, day as u32).filter(|_| TEXT_YEARS.contains(&year))?;
+        let [year, month, day] = [
+            number(&digits[..4], 4)?,
+            number(&digits[4..6], 2)?,
+            number(&digits[6..], 2)?,
+        ];
+        let day = Day::from_date(year, month as u32, day as u32)
+            .filter(|_| TEXT_YEARS.contains(&year))?;
         Self::whole(day, day)
     }
 
@@ -235,7 +269,9 @@ impl Period {
         match weekday {
             None => Self::whole(Day::from_number(monday), Day::from_number(monday + 6)),
             Some(weekday) => {
-                let day = Day::from_number(monday + weekday.filter(|weekday| (1..=7).contains(weekday))? - 1);
+                let day = Day::from_number(
+                    monday + weekday.filter(|weekday| (1..=7).contains(weekday))? - 1,
+                );
                 Self::whole(day, day)
             }
         }
@@ -243,7 +279,9 @@ impl Period {
 
     fn from_day_of_year(year: i32, number: i32) -> Option<Self> {
         let day = Day::from_number(Day::from_date(year, 1, 1)?.number() + number - 1);
-        (number > 0 && day.year() == year).then_some(day).and_then(|day| Self::whole(day, day))
+        (number > 0 && day.year() == year)
+            .then_some(day)
+            .and_then(|day| Self::whole(day, day))
     }
 
     fn whole(first: Day, last: Day) -> Option<Self> {
@@ -254,7 +292,8 @@ impl Period {
     /// `present` are open ends, another unreadable date makes the period invalid.
     #[must_use]
     pub fn between(start: Option<&str>, end: Option<&str>) -> Option<Self> {
-        let [start, end] = [start, end].map(|text| text.map(str::trim).filter(|text| !is_open(text)));
+        let [start, end] =
+            [start, end].map(|text| text.map(str::trim).filter(|text| !is_open(text)));
         let first = start.map(|text| Self::from_any_date(text)?.first);
         let last = end.map(|text| Self::from_any_date(text)?.last);
         if first == Some(None) || last == Some(None) {
@@ -271,10 +310,14 @@ impl Period {
         if text.contains("://") {
             return None;
         }
-        if let Some(period) = Self::from_separated_date(text).or_else(|| Self::from_separated_dates(text)) {
+        if let Some(period) =
+            Self::from_separated_date(text).or_else(|| Self::from_separated_dates(text))
+        {
             return Some(period);
         }
-        let known = Self::from_dcmi(text).or_else(|| Self::from_interval(text)).or_else(|| Self::from_date_text(text));
+        let known = Self::from_dcmi(text)
+            .or_else(|| Self::from_interval(text))
+            .or_else(|| Self::from_date_text(text));
         known.or_else(|| Self::from_years_in(text))
     }
 
@@ -287,8 +330,14 @@ impl Period {
     fn from_separated_date(text: &str) -> Option<Self> {
         let separator = text.chars().find(|c| matches!(c, '/' | '.'))?;
         let parts: Vec<&str> = text.trim().splitn(4, separator).collect();
-        let &[first, second, third] = parts.as_slice() else { return None };
-        let short = |text: &str| number(text, 2).or_else(|| number(text, 1)).map(|number| number as u32);
+        let &[first, second, third] = parts.as_slice() else {
+            return None;
+        };
+        let short = |text: &str| {
+            number(text, 2)
+                .or_else(|| number(text, 1))
+                .map(|number| number as u32)
+        };
         let year = number(first, 4).filter(|_| separator == '/');
         let days = match year {
             Some(year) => [Day::from_date(year, short(second)?, short(third)?), None],
@@ -299,9 +348,10 @@ impl Period {
             }
         };
         match days {
-            [Some(one), Some(other)] if one != other => {
-                Self::whole(Day::from_date(one.year(), 1, 1)?, Day::from_date(one.year(), 12, 31)?)
-            }
+            [Some(one), Some(other)] if one != other => Self::whole(
+                Day::from_date(one.year(), 1, 1)?,
+                Day::from_date(one.year(), 12, 31)?,
+            ),
             [Some(day), _] | [None, Some(day)] => Self::whole(day, day),
             [None, None] => None,
         }
@@ -309,13 +359,19 @@ impl Period {
 
     /// Reads an interval of which a date has slashes, as in `2020/31/12/2021`.
     fn from_separated_dates(text: &str) -> Option<Self> {
-        let slashes: Vec<usize> = text.match_indices('/').map(|(place, _)| place).take(6).collect();
+        let slashes: Vec<usize> = text
+            .match_indices('/')
+            .map(|(place, _)| place)
+            .take(6)
+            .collect();
         let places: &[usize] = match slashes.as_slice() {
             [first, _, last] => &[*first, *last],
             [_, _, middle, _, _] => &[*middle],
             _ => &[],
         };
-        places.iter().find_map(|place| Self::between(Some(&text[..*place]), Some(&text[place + 1..])))
+        places
+            .iter()
+            .find_map(|place| Self::between(Some(&text[..*place]), Some(&text[place + 1..])))
     }
 
     /// Reads a DCMI Period, as in `start=2010; end=2015-06-30; scheme=W3C-DTF;`.
@@ -323,14 +379,19 @@ impl Period {
     fn from_dcmi(text: &str) -> Option<Self> {
         let component = |name: &str| {
             let mut named = text.split(';').filter_map(|part| part.split_once('='));
-            named.find(|(key, _)| key.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value)
+            named
+                .find(|(key, _)| key.trim().eq_ignore_ascii_case(name))
+                .map(|(_, value)| value)
         };
         Self::between(component("start"), component("end"))
     }
 
     /// Reads an interval: of ISO 8601, two dates with a word between them, or a range of Solr, as in `[2010 TO *]`.
     fn from_interval(text: &str) -> Option<Self> {
-        if let Some(range) = text.strip_prefix(['[', '{']).and_then(|text| text.strip_suffix([']', '}'])) {
+        if let Some(range) = text
+            .strip_prefix(['[', '{'])
+            .and_then(|text| text.strip_suffix([']', '}']))
+        {
             let (start, end) = range.split_once(" TO ")?;
             return Self::between(Some(start), Some(end));
         }
@@ -341,37 +402,50 @@ impl Period {
             return Self::between(Some(start), Some(end));
         }
         let ends = RANGE_WORDS.iter().find_map(|word| text.split_once(word));
-        let (start, end) = ends.filter(|(start, end)| !start.trim().is_empty() && !end.trim().is_empty())?;
+        let (start, end) =
+            ends.filter(|(start, end)| !start.trim().is_empty() && !end.trim().is_empty())?;
         Self::between(Some(start), Some(end))
     }
 
     /// Reads an interval of ISO 8601: two dates, or a date and a duration, repeated or not. Of the second date, the parts that
     /// are equal to those of the first may be missing.
     fn from_iso_interval(text: &str) -> Option<Self> {
-        let (repetitions, interval) = match text.strip_prefix('R').and_then(|rest| rest.split_once('/')) {
-            Some(("" | "-1", interval)) => (None, interval),
-            Some((number, interval)) => (Some(number.parse::<i32>().ok()?.clamp(1, 10_000)), interval),
-            None => (Some(1), text),
-        };
+        let (repetitions, interval) =
+            match text.strip_prefix('R').and_then(|rest| rest.split_once('/')) {
+                Some(("" | "-1", interval)) => (None, interval),
+                Some((number, interval)) => {
+                    (Some(number.parse::<i32>().ok()?.clamp(1, 10_000)), interval)
+                }
+                None => (Some(1), text),
+            };
         let (start, end) = interval.split_once('/')?;
         let (start, end) = (start.trim(), end.trim());
         match (Duration::parse(start), Duration::parse(end)) {
             (None, Some(duration)) => {
                 let first = Self::from_date_text(start)?.first?;
-                let Some(times) = repetitions else { return Self::new(Some(first), None) };
+                let Some(times) = repetitions else {
+                    return Self::new(Some(first), None);
+                };
                 let next = duration.times(times)?.after(first)?;
                 Self::new(Some(first), Some(Day(next.0 - 1).max(first)))
             }
             (Some(duration), None) => {
                 let last = Self::from_date_text(end)?.last?;
-                let Some(times) = repetitions else { return Self::new(None, Some(last)) };
+                let Some(times) = repetitions else {
+                    return Self::new(None, Some(last));
+                };
                 let first = duration.times(-times)?.after(Day(last.0 + 1))?;
                 Self::new(Some(first.min(last)), Some(last))
             }
             (None, None) => {
                 let whole = Self::between(Some(start), Some(end));
-                let whole = whole.or_else(|| Self::between(Some(start), Some(&complete_end(start, end)?)))?;
-                if repetitions.is_none() { Self::new(whole.first, None) } else { Some(whole) }
+                let whole = whole
+                    .or_else(|| Self::between(Some(start), Some(&complete_end(start, end)?)))?;
+                if repetitions.is_none() {
+                    Self::new(whole.first, None)
+                } else {
+                    Some(whole)
+                }
             }
             (Some(_), Some(_)) => None,
         }
@@ -381,11 +455,18 @@ impl Period {
     /// word is one such as `present`, the end is open.
     fn from_years_in(text: &str) -> Option<Self> {
         let text: String = text.chars().take(MAX_TEXT).collect();
-        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        let years = words.iter().filter_map(|word| number(word, 4)).filter(|year| TEXT_YEARS.contains(year));
+        let words: Vec<&str> = text
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let years = words
+            .iter()
+            .filter_map(|word| number(word, 4))
+            .filter(|year| TEXT_YEARS.contains(year));
         let years: Vec<i32> = years.collect();
         let (first, last) = (*years.iter().min()?, *years.iter().max()?);
-        let last = Day::from_date(last, 12, 31).filter(|_| !words.last().is_some_and(|word| is_open(word)));
+        let last = Day::from_date(last, 12, 31)
+            .filter(|_| !words.last().is_some_and(|word| is_open(word)));
         Self::new(Some(Day::from_date(first, 1, 1)?), last)
     }
 }
@@ -401,9 +482,15 @@ impl Duration {
     /// Reads a duration, as in `P1Y6M` and `P2W`.
     fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix('P')?;
-        let (date, time) = rest.split_once('T').map_or((rest, None), |(date, time)| (date, Some(time)));
-        let is_time =
-            time.is_none_or(|time| !time.is_empty() && time.chars().all(|c| c.is_ascii_digit() || "HMS.,".contains(c)));
+        let (date, time) = rest
+            .split_once('T')
+            .map_or((rest, None), |(date, time)| (date, Some(time)));
+        let is_time = time.is_none_or(|time| {
+            !time.is_empty()
+                && time
+                    .chars()
+                    .all(|c| c.is_ascii_digit() || "HMS.,".contains(c))
+        });
         if !is_time || date.is_empty() && time.is_none() {
             return None;
         }
@@ -411,7 +498,10 @@ impl Duration {
         let mut rest = date;
         while !rest.is_empty() {
             let length = rest.find(|c: char| !c.is_ascii_digit())?;
-            let number: i32 = rest[..length].parse().ok().filter(|number| *number <= 20_000)?;
+            let number: i32 = rest[..length]
+                .parse()
+                .ok()
+                .filter(|number| *number <= 20_000)?;
             match rest.as_bytes()[length] {
                 b'Y' => duration.months += 12 * number,
                 b'M' => duration.months += number,
@@ -425,23 +515,33 @@ impl Duration {
     }
 
     fn times(self, number: i32) -> Option<Self> {
-        Some(Self { months: self.months.checked_mul(number)?, days: self.days.checked_mul(number)? })
+        Some(Self {
+            months: self.months.checked_mul(number)?,
+            days: self.days.checked_mul(number)?,
+        })
     }
 
     /// Returns the day after the duration since another day.
     fn after(self, day: Day) -> Option<Day> {
         let (year, month, day_of_month) = day.date();
-        let months = year.checked_mul(12)?.checked_add(month as i32 - 1)?.checked_add(self.months)?;
+        let months = year
+            .checked_mul(12)?
+            .checked_add(month as i32 - 1)?
+            .checked_add(self.months)?;
         let (year, month) = (months.div_euclid(12), months.rem_euclid(12) as u32 + 1);
         let moved = Day::from_date(year, month, day_of_month.min(days_of_month(year, month)))?;
         let (year, ..) = Day(moved.0.checked_add(self.days)?).date();
-        (-MAX_YEAR..=MAX_YEAR).contains(&year).then(|| Day(moved.0 + self.days))
+        (-MAX_YEAR..=MAX_YEAR)
+            .contains(&year)
+            .then(|| Day(moved.0 + self.days))
     }
 }
 
 /// Completes the second date of an interval by the first parts of the first one, as in `2008-02-15/03-14`.
 fn complete_end(start: &str, end: &str) -> Option<String> {
-    let date = start.get(..10).filter(|date| Period::from_date_text(date).is_some())?;
+    let date = start
+        .get(..10)
+        .filter(|date| Period::from_date_text(date).is_some())?;
     let kept = match end.split('T').next()?.len() {
         5 => 5,
         2 => 8,
@@ -453,7 +553,11 @@ fn complete_end(start: &str, end: &str) -> Option<String> {
 /// Returns true for a time of the basic format after a date of the basic format.
 fn is_basic_time(date: &str, time: &str) -> bool {
     let is_basic = date.len() == 8 && !date.contains('-');
-    is_basic && time.starts_with('T') && time[1..].chars().all(|c| c.is_ascii_digit() || "Z.+-".contains(c))
+    is_basic
+        && time.starts_with('T')
+        && time[1..]
+            .chars()
+            .all(|c| c.is_ascii_digit() || "Z.+-".contains(c))
 }
 
 /// Returns true for nothing and for a word for an end that is still to come.
@@ -463,7 +567,9 @@ fn is_open(text: &str) -> bool {
 
 /// Returns true for a time, a time zone or both, which follow a date, and for nothing.
 fn is_time(text: &str) -> bool {
-    let has_characters = text.chars().all(|c| c.is_ascii_digit() || "TZ :.+-".contains(c));
+    let has_characters = text
+        .chars()
+        .all(|c| c.is_ascii_digit() || "TZ :.+-".contains(c));
     text.is_empty() || text == "Z" || has_characters && text.contains(':')
 }
 
@@ -477,7 +583,11 @@ impl FromStr for Period {
     type Err = InvalidPeriod;
 
     fn from_str(text: &str) -> Result<Self, InvalidPeriod> {
-        let period = if text.contains("..") { Self::from_interval(text.trim()) } else { Self::from_date_text(text) };
+        let period = if text.contains("..") {
+            Self::from_interval(text.trim())
+        } else {
+            Self::from_date_text(text)
+        };
         period.ok_or_else(|| InvalidPeriod::new(text))
     }
 }
@@ -485,15 +595,27 @@ impl FromStr for Period {
 /// Writes years if the ends are whole years, or else dates: `2010..2015`, `2010-05-01..`.
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let begins_year = self.first.is_none_or(|day| day.date().1 == 1 && day.date().2 == 1);
-        let ends_year = self.last.is_none_or(|day| day.date().1 == 12 && day.date().2 == 31);
+        let begins_year = self
+            .first
+            .is_none_or(|day| day.date().1 == 1 && day.date().2 == 1);
+        let ends_year = self
+            .last
+            .is_none_or(|day| day.date().1 == 12 && day.date().2 == 31);
         let text = |day: Option<Day>| {
             let text = day.map(|day| day.to_string()).unwrap_or_default();
             let year = text.len().saturating_sub("-01-01".len());
-            if begins_year && ends_year { text[..year].to_owned() } else { text }
+            if begins_year && ends_year {
+                text[..year].to_owned()
+            } else {
+                text
+            }
         };
         let (first, last) = (text(self.first), text(self.last));
-        if first == last { f.write_str(&first) } else { write!(f, "{first}..{last}") }
+        if first == last {
+            f.write_str(&first)
+        } else {
+            write!(f, "{first}..{last}")
+        }
     }
 }
 
@@ -503,8 +625,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str) -> String {
-        let ends =
-            |period: Period| [period.first, period.last].map(|day| day.map(|day| day.to_string()).unwrap_or_default());
+        let ends = |period: Period| {
+            [period.first, period.last]
+                .map(|day| day.map(|day| day.to_string()).unwrap_or_default())
+        };
         Period::from_text(text).map_or("none".to_owned(), |period| ends(period).join(" "))
     }
 
@@ -545,7 +669,10 @@ mod tests {
             ("2010-01-01/..", "2010-01-01 "),
             ("/2015", " 2015-12-31"),
             ("2010..2015", "2010-01-01 2015-12-31"),
-            ("start=2010-05-01; end=2015; scheme=W3C-DTF; name=Trees", "2010-05-01 2015-12-31"),
+            (
+                "start=2010-05-01; end=2015; scheme=W3C-DTF; name=Trees",
+                "2010-05-01 2015-12-31",
+            ),
             ("name=Trees; START=2010", "2010-01-01 "),
             ("2010-01-01/P1Y", "2010-01-01 2010-12-31"),
             ("2010/P5Y6M", "2010-01-01 2015-06-30"),
@@ -561,13 +688,19 @@ mod tests {
             ("2008-02-15/03-14", "2008-02-15 2008-03-14"),
             ("2008-02-15/20", "2008-02-15 2008-02-20"),
             ("2008-02-15T08:00/20T17:00", "2008-02-15 2008-02-20"),
-            ("2010-01-01T00:00:00+01:00/2011-06-30T23:59:59+02:00", "2010-01-01 2011-06-30"),
+            (
+                "2010-01-01T00:00:00+01:00/2011-06-30T23:59:59+02:00",
+                "2010-01-01 2011-06-30",
+            ),
             ("20100131/20110228", "2010-01-31 2011-02-28"),
             ("20100131T120000Z", "2010-01-31 2010-01-31"),
             ("2010-W05", "2010-02-01 2010-02-07"),
             ("2009-W53-7", "2010-01-03 2010-01-03"),
             ("2010-032", "2010-02-01 2010-02-01"),
-            ("[2010-01-01T00:00:00 TO 2010-12-31T23:59:59]", "2010-01-01 2010-12-31"),
+            (
+                "[2010-01-01T00:00:00 TO 2010-12-31T23:59:59]",
+                "2010-01-01 2010-12-31",
+            ),
             ("[2010-05-01T00:00:00 TO *]", "2010-05-01 "),
             ("2010-02-03 to 2011-04-05", "2010-02-03 2011-04-05"),
             ("2010-02-03 - present", "2010-02-03 "),
@@ -582,7 +715,10 @@ mod tests {
             ("2010-367", "2010-01-01 2010-12-31"),
             ("2010-2015", "2010-01-01 2015-12-31"),
             ("2010 – 2015", "2010-01-01 2015-12-31"),
-            ("Census of 1991 and 2001, 3500 houses", "1991-01-01 2001-12-31"),
+            (
+                "Census of 1991 and 2001, 3500 houses",
+                "1991-01-01 2001-12-31",
+            ),
             ("01.02.1999 bis 03.04.2004", "1999-02-01 2004-04-03"),
             ("2010 and 2015", "2010-01-01 2015-12-31"),
             ("2010 2015", "2010-01-01 2015-12-31"),
@@ -627,14 +763,28 @@ mod tests {
             assert_eq!(period.to_string(), written);
             assert_eq!(written.parse(), Ok(period), "{written}");
         }
-        for wrong in
-            ["", "..", "2015..2010", "2010..x", "years 2010", "2010-13", "2010-x:y", "2010..2015..2020", "12010"]
-        {
+        for wrong in [
+            "",
+            "..",
+            "2015..2010",
+            "2010..x",
+            "years 2010",
+            "2010-13",
+            "2010-x:y",
+            "2010..2015..2020",
+            "12010",
+        ] {
             assert!(wrong.parse::<Period>().is_err(), "{wrong}");
         }
-        let json = serde_json::to_string(&"2010..".parse::<Period>().expect("a period")).expect("written");
+        let json =
+            serde_json::to_string(&"2010..".parse::<Period>().expect("a period")).expect("written");
         assert_eq!(json, r#"{"first":"2010-01-01"}"#);
-        assert_eq!(serde_json::from_str::<Period>(&json).expect("read").to_string(), "2010..");
+        assert_eq!(
+            serde_json::from_str::<Period>(&json)
+                .expect("read")
+                .to_string(),
+            "2010.."
+        );
     }
 
     #[test]
@@ -648,14 +798,25 @@ mod tests {
             ("..2015", "..1900", true),
             ("2010..", "2050", true),
         ] {
-            assert_eq!(period(one).overlaps(period(other)), expected, "{one} {other}");
-            assert_eq!(period(other).overlaps(period(one)), expected, "{other} {one}");
+            assert_eq!(
+                period(one).overlaps(period(other)),
+                expected,
+                "{one} {other}"
+            );
+            assert_eq!(
+                period(other).overlaps(period(one)),
+                expected,
+                "{other} {one}"
+            );
         }
         let around = |texts: &[&str]| {
             let periods: Vec<Period> = texts.iter().map(|text| period(text)).collect();
             Period::around(&periods).map(|period| period.to_string())
         };
-        assert_eq!(around(&["2010..2012", "2001"]).as_deref(), Some("2001..2012"));
+        assert_eq!(
+            around(&["2010..2012", "2001"]).as_deref(),
+            Some("2001..2012")
+        );
         assert_eq!(around(&["2010..", "2001"]).as_deref(), Some("2001.."));
         assert_eq!(around(&["2010..", "..2001"]), None, "both ends are open");
     }

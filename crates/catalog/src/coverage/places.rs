@@ -34,13 +34,18 @@ pub(super) struct PlaceName {
 
 static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
     let rows = TABLE.lines().filter(|line| !line.starts_with('#'));
-    rows.map(|row| Place::from_row(row).unwrap_or_else(|| panic!("invalid row of places.tsv: {row}"))).collect()
+    rows.map(|row| {
+        Place::from_row(row).unwrap_or_else(|| panic!("invalid row of places.tsv: {row}"))
+    })
+    .collect()
 });
 
 /// IRIs of the countries in the EU's country list, today and formerly, end in codes, mostly of ISO 3166-1.
 /// <https://op.europa.eu/en/web/eu-vocabularies/dataset/-/resource?uri=http://publications.europa.eu/resource/dataset/country>
-const EU_COUNTRIES: [&str; 2] =
-    ["publications.europa.eu/resource/authority/country/", "publications.europa.eu/mdr/authority/country/"];
+const EU_COUNTRIES: [&str; 2] = [
+    "publications.europa.eu/resource/authority/country/",
+    "publications.europa.eu/mdr/authority/country/",
+];
 /// IRIs of the regions of NUTS. Those with two letters are countries.
 const NUTS: [&str; 2] = ["data.europa.eu/nuts/code/", "nuts.geovocab.org/id/"];
 /// IRIs of GeoNames end in a number, often followed by a slash or the name of a page.
@@ -49,8 +54,13 @@ const GEONAMES: [&str; 3] = ["sws.geonames.org/", "www.geonames.org/", "geonames
 impl Place {
     /// Reads a row of the table.
     fn from_row(row: &'static str) -> Option<Self> {
-        let [code, nuts, geonames, bounds, names] = row.split('\t').collect::<Vec<_>>().try_into().ok()?;
-        let geonames = if geonames.is_empty() { None } else { Some(geonames.parse().ok()?) };
+        let [code, nuts, geonames, bounds, names] =
+            row.split('\t').collect::<Vec<_>>().try_into().ok()?;
+        let geonames = if geonames.is_empty() {
+            None
+        } else {
+            Some(geonames.parse().ok()?)
+        };
         let recognized = names.split('|').filter(|name| !name.starts_with('-'));
         Some(Self {
             code,
@@ -69,10 +79,19 @@ impl Place {
 
     /// Returns the country that an IRI of the EU's country list, of NUTS or of GeoNames denotes.
     pub(super) fn from_iri(iri: &str) -> Option<&'static Self> {
-        let address = iri.trim().strip_prefix("http://").or_else(|| iri.trim().strip_prefix("https://"))?;
-        let after = |prefixes: &[&str]| prefixes.iter().find_map(|prefix| address.strip_prefix(prefix));
+        let address = iri
+            .trim()
+            .strip_prefix("http://")
+            .or_else(|| iri.trim().strip_prefix("https://"))?;
+        let after = |prefixes: &[&str]| {
+            prefixes
+                .iter()
+                .find_map(|prefix| address.strip_prefix(prefix))
+        };
         if let Some(code) = after(&EU_COUNTRIES) {
-            return PLACES.iter().find(|place| place.code == code && place.code.len() == 3);
+            return PLACES
+                .iter()
+                .find(|place| place.code == code && place.code.len() == 3);
         }
         if let Some(code) = after(&NUTS) {
             return PLACES.iter().find(|place| place.nuts == Some(code));
@@ -86,7 +105,10 @@ impl PlaceName {
     /// Reads a name of the table; `=` marks an exact one.
     fn from_cell(cell: &'static str) -> Self {
         let exact = cell.strip_prefix('=');
-        Self { text: exact.unwrap_or(cell), is_exact: exact.is_some() }
+        Self {
+            text: exact.unwrap_or(cell),
+            is_exact: exact.is_some(),
+        }
     }
 }
 
@@ -96,9 +118,28 @@ mod tests {
 
     #[test]
     fn every_row_is_a_place() {
-        assert_eq!(Place::all().iter().filter(|place| place.code.len() == 3).count(), 200);
-        assert_eq!(Place::all().iter().filter(|place| place.code.starts_with("US-")).count(), 50, "49 states and DC");
-        assert_eq!(Place::all().iter().filter(|place| place.nuts.is_some()).count(), 37);
+        assert_eq!(
+            Place::all()
+                .iter()
+                .filter(|place| place.code.len() == 3)
+                .count(),
+            200
+        );
+        assert_eq!(
+            Place::all()
+                .iter()
+                .filter(|place| place.code.starts_with("US-"))
+                .count(),
+            50,
+            "49 states and DC"
+        );
+        assert_eq!(
+            Place::all()
+                .iter()
+                .filter(|place| place.nuts.is_some())
+                .count(),
+            37
+        );
         let mut codes: Vec<_> = Place::all().iter().map(|place| place.code).collect();
         codes.sort_unstable();
         codes.dedup();
@@ -162,7 +203,10 @@ mod tests {
     #[test]
     fn cities_are_in_the_boxes() {
         for (code, longitude, latitude) in INSIDE {
-            let place = Place::all().iter().find(|place| place.code == code).expect(code);
+            let place = Place::all()
+                .iter()
+                .find(|place| place.code == code)
+                .expect(code);
             let city = BoundingBox::from_position(longitude, latitude).expect("a point");
             assert!(place.bounds.intersects(city), "{code}");
         }
@@ -170,7 +214,13 @@ mod tests {
 
     #[test]
     fn boxes_are_those_of_the_place_only() {
-        let bounds = |code: &str| Place::all().iter().find(|place| place.code == code).expect(code).bounds;
+        let bounds = |code: &str| {
+            Place::all()
+                .iter()
+                .find(|place| place.code == code)
+                .expect(code)
+                .bounds
+        };
         for (one, other) in [
             ("DEU", "GBR"),
             ("USA", "FRA"),
@@ -187,14 +237,29 @@ mod tests {
     #[test]
     fn iris_name_countries() {
         let name = |iri: &str| Place::from_iri(iri).map(|place| place.name);
-        assert_eq!(name("http://publications.europa.eu/resource/authority/country/BEL"), Some("Belgium"));
-        assert_eq!(name("http://publications.europa.eu/resource/authority/country/JPN"), Some("Japan"));
+        assert_eq!(
+            name("http://publications.europa.eu/resource/authority/country/BEL"),
+            Some("Belgium")
+        );
+        assert_eq!(
+            name("http://publications.europa.eu/resource/authority/country/JPN"),
+            Some("Japan")
+        );
         assert_eq!(name("http://data.europa.eu/nuts/code/EL"), Some("Greece"));
         assert_eq!(name("http://data.europa.eu/nuts/code/BE21"), None);
         assert_eq!(name("http://data.europa.eu/nuts/code/"), None);
-        assert_eq!(name("http://publications.europa.eu/resource/authority/country/US-MD"), None);
-        assert_eq!(name("http://publications.europa.eu/resource/authority/country/GEO"), Some("Georgia"));
-        assert_eq!(name("http://publications.europa.eu/resource/authority/country/1A0"), Some("Kosovo"));
+        assert_eq!(
+            name("http://publications.europa.eu/resource/authority/country/US-MD"),
+            None
+        );
+        assert_eq!(
+            name("http://publications.europa.eu/resource/authority/country/GEO"),
+            Some("Georgia")
+        );
+        assert_eq!(
+            name("http://publications.europa.eu/resource/authority/country/1A0"),
+            Some("Kosovo")
+        );
         for greece in [
             "https://www.geonames.org/390903",
             "http://sws.geonames.org/390903/",
@@ -202,9 +267,15 @@ mod tests {
         ] {
             assert_eq!(name(greece), Some("Greece"), "{greece}");
         }
-        assert_eq!(name("http://publications.europa.eu/mdr/authority/country/LUX"), Some("Luxembourg"));
+        assert_eq!(
+            name("http://publications.europa.eu/mdr/authority/country/LUX"),
+            Some("Luxembourg")
+        );
         assert_eq!(name("http://sws.geonames.org/39090/"), None);
-        assert_eq!(name("http://publications.europa.eu/resource/authority/country/ATA"), None);
+        assert_eq!(
+            name("http://publications.europa.eu/resource/authority/country/ATA"),
+            None
+        );
         assert_eq!(name("http://example.org/BEL"), None);
     }
 }

@@ -13,7 +13,9 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_index::Snapshot;
 use lodeseek_index::document::CompactDocument;
 use lodeseek_index::vectors::{Precision, Rows, Vectors, VectorsSnapshot, model_folder};
-use lodeseek_rerank::{Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr, term_weights};
+use lodeseek_rerank::{
+    Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr, term_weights,
+};
 use lru::LruCache;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -22,7 +24,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use term_index::TermIndex;
-use vector_matrix::{MAX_EXACT_DATASETS, ScoredPlace, StoredMatrix, VectorSource, top_filtered_places, top_places};
+use vector_matrix::{
+    MAX_EXACT_DATASETS, ScoredPlace, StoredMatrix, VectorSource, top_filtered_places, top_places,
+};
 
 /// Maximum number of queries whose vectors are cached.
 const MAX_CACHED_QUERIES: NonZeroUsize = NonZeroUsize::new(256).expect("above 0");
@@ -57,9 +61,17 @@ struct FreshnessCache {
 }
 
 /// Returns true if a dataset's vectors belong to its current texts.
-fn is_current(id: &DatasetId, vectors: &VectorsSnapshot, index: &Snapshot) -> Result<bool, EngineError> {
-    let Some(encoded) = vectors.digest(id) else { return Ok(false) };
-    let Some(compact) = read_compact_document(index, id)? else { return Ok(false) };
+fn is_current(
+    id: &DatasetId,
+    vectors: &VectorsSnapshot,
+    index: &Snapshot,
+) -> Result<bool, EngineError> {
+    let Some(encoded) = vectors.digest(id) else {
+        return Ok(false);
+    };
+    let Some(compact) = read_compact_document(index, id)? else {
+        return Ok(false);
+    };
     Ok(encoded == digest(&compact)?)
 }
 
@@ -127,14 +139,21 @@ impl DenseRetriever {
 
     /// Returns the number of datasets whose vectors were found damaged so far.
     pub(super) fn damaged(&self) -> usize {
-        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).ids.len()
+        self.damaged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .ids
+            .len()
     }
 
     /// Notes that the vectors of a dataset are damaged. Logs it once for each commit of the vectors.
     fn note_damage(&self, id: &DatasetId, generation: u64) {
         let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
         if damaged.generation != generation {
-            *damaged = DamagedVectors { generation, ids: BTreeSet::new() };
+            *damaged = DamagedVectors {
+                generation,
+                ids: BTreeSet::new(),
+            };
         }
         if damaged.ids.insert(id.clone()) {
             let model = self.encoder.name();
@@ -152,7 +171,10 @@ impl DenseRetriever {
 
     /// Encodes a query, or returns its cached vectors.
     pub(super) fn encode_query(&self, query: &str) -> Result<EncodedQuery, EngineError> {
-        Ok(EncodedQuery { vectors: self.vectors.snapshot()?, query: self.query(query)? })
+        Ok(EncodedQuery {
+            vectors: self.vectors.snapshot()?,
+            query: self.query(query)?,
+        })
     }
 
     /// Returns the candidates whose texts have not changed since they were encoded.
@@ -168,7 +190,11 @@ impl DenseRetriever {
     }
 
     /// Returns the datasets whose texts have not changed since the latest vectors were made.
-    pub(super) fn current(&self, candidates: &[DatasetId], index: &Snapshot) -> Result<Vec<DatasetId>, EngineError> {
+    pub(super) fn current(
+        &self,
+        candidates: &[DatasetId],
+        index: &Snapshot,
+    ) -> Result<Vec<DatasetId>, EngineError> {
         let vectors = self.vectors.snapshot()?;
         self.current_in(&vectors, candidates, index)
     }
@@ -180,15 +206,24 @@ impl DenseRetriever {
         index: &Snapshot,
     ) -> Result<Vec<DatasetId>, EngineError> {
         let generations = (vectors.generation(), index.generation());
-        let mut cache = self.freshness.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self
+            .freshness
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if cache.generations != generations {
-            *cache = FreshnessCache { generations, is_current: FxHashMap::default() };
+            *cache = FreshnessCache {
+                generations,
+                is_current: FxHashMap::default(),
+            };
         }
         let mut current = Vec::with_capacity(candidates.len());
         for id in candidates {
             let is_current = match cache.is_current.get(id) {
                 Some(&is_current) => is_current,
-                None => *cache.is_current.entry(id.clone()).or_insert(is_current(id, vectors, index)?),
+                None => *cache
+                    .is_current
+                    .entry(id.clone())
+                    .or_insert(is_current(id, vectors, index)?),
             };
             if is_current {
                 current.push(id.clone());
@@ -221,38 +256,64 @@ impl DenseRetriever {
                 None => Vec::new(),
             }
         } else {
-            self.matrix(vectors).nearest(&source, queries, combine, depth, select)?
+            self.matrix(vectors)
+                .nearest(&source, queries, combine, depth, select)?
         };
         Ok(source.ids(&places))
     }
 
     fn source<'v>(&'v self, vectors: &'v VectorsSnapshot) -> VectorSource<'v, impl Fn(&DatasetId)> {
-        VectorSource { vectors, on_damage: |id: &DatasetId| self.note_damage(id, vectors.generation()) }
+        VectorSource {
+            vectors,
+            on_damage: |id: &DatasetId| self.note_damage(id, vectors.generation()),
+        }
     }
 
     /// Returns the vectors of a dataset. `None` if it has none, or if its texts have changed since.
-    pub(super) fn vectors_of(&self, id: &DatasetId, index: &Snapshot) -> Result<Option<DatasetVectors>, EngineError> {
+    pub(super) fn vectors_of(
+        &self,
+        id: &DatasetId,
+        index: &Snapshot,
+    ) -> Result<Option<DatasetVectors>, EngineError> {
         let vectors = self.vectors.snapshot()?;
         if !is_current(id, &vectors, index)? {
             return Ok(None);
         }
-        let Some(stored) = vectors.get(id)? else { return Ok(None) };
-        let first = |rows: &Rows| (rows.rows() > 0).then(|| Query::new(&Matrix::new(rows.columns(), rows.row(0))));
-        Ok(Some(DatasetVectors([first(&stored.metadata), first(&stored.data)])))
+        let Some(stored) = vectors.get(id)? else {
+            return Ok(None);
+        };
+        let first = |rows: &Rows| {
+            (rows.rows() > 0).then(|| Query::new(&Matrix::new(rows.columns(), rows.row(0))))
+        };
+        Ok(Some(DatasetVectors([
+            first(&stored.metadata),
+            first(&stored.data),
+        ])))
     }
 
     /// Encodes the texts of a dataset or an example.
-    pub(super) fn encode_texts(&self, compact: &CompactDocument) -> Result<DatasetVectors, EngineError> {
+    pub(super) fn encode_texts(
+        &self,
+        compact: &CompactDocument,
+    ) -> Result<DatasetVectors, EngineError> {
         let matrices = self.encoder.encode_passages(&passages(compact))?;
-        let query = |matrix: &Matrix| (matrix.rows() > 0).then(|| Query::new(&normalize(self.encoder(), matrix)));
+        let query = |matrix: &Matrix| {
+            (matrix.rows() > 0).then(|| Query::new(&normalize(self.encoder(), matrix)))
+        };
         let mut queries = matrices.iter().map(query);
-        Ok(DatasetVectors([queries.next().flatten(), queries.next().flatten()]))
+        Ok(DatasetVectors([
+            queries.next().flatten(),
+            queries.next().flatten(),
+        ]))
     }
 
     /// Returns the similarity of every dataset to some vectors, at most 1: the mean of the similarities of metadata and of
     /// data, as far as both have them. Datasets without a positive similarity are omitted, and in large collections those
     /// whose vectors are not among the nearest by their signs.
-    pub(super) fn similarities(&self, vectors: &DatasetVectors) -> Result<Vec<(DatasetId, f64)>, EngineError> {
+    pub(super) fn similarities(
+        &self,
+        vectors: &DatasetVectors,
+    ) -> Result<Vec<(DatasetId, f64)>, EngineError> {
         let stored = self.vectors.snapshot()?;
         let queries = vectors.0.each_ref().map(Option::as_ref);
         let mean = |products: [Option<f64>; 2]| {
@@ -262,18 +323,33 @@ impl DenseRetriever {
         };
         let source = self.source(&stored);
         let similar = self.matrix(&stored).similarities(&source, queries, mean);
-        Ok(similar.into_iter().map(|one| (source.id(one.place).clone(), one.score)).collect())
+        Ok(similar
+            .into_iter()
+            .map(|one| (source.id(one.place).clone(), one.score))
+            .collect())
     }
 
     /// Returns the vectors of a query, ready for multiplication.
     fn query(&self, text: &str) -> Result<Arc<Query>, EngineError> {
-        if let Some(cached) = self.queries.lock().unwrap_or_else(PoisonError::into_inner).get(text) {
+        if let Some(cached) = self
+            .queries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(text)
+        {
             return Ok(Arc::clone(cached));
         }
         // The model runs without the lock, so that cached queries are not delayed.
-        let matrix = self.encoder.encode_queries(&[text])?.pop().unwrap_or_default();
+        let matrix = self
+            .encoder
+            .encode_queries(&[text])?
+            .pop()
+            .unwrap_or_default();
         let query = Arc::new(Query::new(&normalize(self.encoder(), &matrix)));
-        self.queries.lock().unwrap_or_else(PoisonError::into_inner).put(text.to_owned(), Arc::clone(&query));
+        self.queries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .put(text.to_owned(), Arc::clone(&query));
         Ok(query)
     }
 
@@ -286,7 +362,10 @@ impl DenseRetriever {
     ) -> FxHashMap<DatasetId, DenseMatch> {
         let threads = options.threads.get();
         if threads == 1 || candidates.len() < 2 {
-            return self.score_chunk(encoded, candidates, options).into_iter().collect();
+            return self
+                .score_chunk(encoded, candidates, options)
+                .into_iter()
+                .collect();
         }
         thread::scope(|scope| {
             let mut workers = Vec::with_capacity(threads);
@@ -312,12 +391,20 @@ impl DenseRetriever {
     ) -> Vec<(DatasetId, DenseMatch)> {
         let mut scores = Vec::with_capacity(ids.len());
         for id in ids {
-            scores.extend(self.score(encoded, id, options).map(|score| (id.clone(), score)));
+            scores.extend(
+                self.score(encoded, id, options)
+                    .map(|score| (id.clone(), score)),
+            );
         }
         scores
     }
 
-    fn score(&self, encoded: &EncodedQuery, id: &DatasetId, options: &ScoringOptions) -> Option<DenseMatch> {
+    fn score(
+        &self,
+        encoded: &EncodedQuery,
+        id: &DatasetId,
+        options: &ScoringOptions,
+    ) -> Option<DenseMatch> {
         let stored = match encoded.vectors.get(id) {
             Ok(stored) => stored?,
             Err(_) => {
@@ -344,7 +431,9 @@ impl DenseRetriever {
         match self.encoder.granularity() {
             Granularity::Text => dpr::dot(query, rows).first().map(|score| f64::from(*score)),
             Granularity::Piece => colbert::max_sim(query, rows),
-            Granularity::Term => term_weights::products(query, rows).map(|products| products.iter().sum()),
+            Granularity::Term => {
+                term_weights::products(query, rows).map(|products| products.iter().sum())
+            }
         }
     }
 
@@ -353,8 +442,14 @@ impl DenseRetriever {
         if vectors.len() > MAX_EXACT_DATASETS {
             return None;
         }
-        let mut cached = self.term_index.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(index) = cached.as_ref().filter(|index| index.generation == vectors.generation()) {
+        let mut cached = self
+            .term_index
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = cached
+            .as_ref()
+            .filter(|index| index.generation == vectors.generation())
+        {
             return Some(Arc::clone(index));
         }
         let index = Arc::new(TermIndex::new(&self.source(vectors)));
@@ -386,8 +481,12 @@ impl DenseRetriever {
     ) -> Result<Vec<PartShare>, EngineError> {
         let text = query;
         let EncodedQuery { vectors, query } = self.encode_query(query)?;
-        let Some(compact) = read_compact_document(index, id)? else { return Ok(Vec::new()) };
-        let Ok(Some(stored)) = vectors.get(id) else { return Ok(Vec::new()) };
+        let Some(compact) = read_compact_document(index, id)? else {
+            return Ok(Vec::new());
+        };
+        let Ok(Some(stored)) = vectors.get(id) else {
+            return Ok(Vec::new());
+        };
         if vectors.digest(id) != Some(digest(&compact)?.as_str()) {
             return Ok(Vec::new());
         }
@@ -403,9 +502,19 @@ impl DenseRetriever {
                 continue;
             }
             if self.encoder.granularity() == Granularity::Term {
-                shares.extend(term_shares(&terms, &query, PartKind::BOTH[place], rows[place]));
+                shares.extend(term_shares(
+                    &terms,
+                    &query,
+                    PartKind::BOTH[place],
+                    rows[place],
+                ));
             } else {
-                shares.extend(self.part_shares(&query, PartKind::BOTH[place], passage, rows[place])?);
+                shares.extend(self.part_shares(
+                    &query,
+                    PartKind::BOTH[place],
+                    passage,
+                    rows[place],
+                )?);
             }
         }
         shares.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -424,22 +533,40 @@ impl DenseRetriever {
         let scores = match self.encoder.granularity() {
             Granularity::Piece => {
                 let origins = self.encoder.origins(passage)?;
-                sums_by_part(&colbert::best_matches(query, rows), &origins, passage.parts.len())
+                sums_by_part(
+                    &colbert::best_matches(query, rows),
+                    &origins,
+                    passage.parts.len(),
+                )
             }
             Granularity::Text => self.scores_of_parts(query, passage)?,
             Granularity::Term => Vec::new(),
         };
         let mut shares = Vec::new();
         for (text, score) in passage.parts.iter().zip(scores) {
-            shares.extend(score.map(|score| PartShare { of: kind, text: text.clone(), score }));
+            shares.extend(score.map(|score| PartShare {
+                of: kind,
+                text: text.clone(),
+                score,
+            }));
         }
         Ok(shares)
     }
 
     /// Returns the score of each part as a text of its own.
-    fn scores_of_parts(&self, query: &Query, passage: Passage<'_>) -> Result<Vec<Option<f64>>, EngineError> {
-        let parts: Vec<Passage<'_>> =
-            passage.parts.chunks(1).map(|parts| Passage { parts, pieces_a_part: passage.pieces_a_part }).collect();
+    fn scores_of_parts(
+        &self,
+        query: &Query,
+        passage: Passage<'_>,
+    ) -> Result<Vec<Option<f64>>, EngineError> {
+        let parts: Vec<Passage<'_>> = passage
+            .parts
+            .chunks(1)
+            .map(|parts| Passage {
+                parts,
+                pieces_a_part: passage.pieces_a_part,
+            })
+            .collect();
         let mut scores = Vec::with_capacity(parts.len());
         for matrix in self.encoder.encode_passages(&parts)? {
             let rows = pack_rows(self.encoder(), &matrix, Precision::F16);
@@ -455,14 +582,22 @@ fn term_shares(terms: &[String], query: &Query, kind: PartKind, rows: &Rows) -> 
     let mut shares = Vec::new();
     for (term, score) in terms.iter().zip(products) {
         if score > 0.0 {
-            shares.push(PartShare { of: kind, text: term.clone(), score });
+            shares.push(PartShare {
+                of: kind,
+                text: term.clone(),
+                score,
+            });
         }
     }
     shares
 }
 
 /// Returns the sum of the similarities of each part's best matches. `None` for a part that is no row's best match.
-fn sums_by_part(matches: &[colbert::BestMatch], origins: &[Option<usize>], parts: usize) -> Vec<Option<f64>> {
+fn sums_by_part(
+    matches: &[colbert::BestMatch],
+    origins: &[Option<usize>],
+    parts: usize,
+) -> Vec<Option<f64>> {
     let mut sums = vec![None; parts];
     for best in matches {
         let part = origins.get(best.row).copied().flatten();

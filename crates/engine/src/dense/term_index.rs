@@ -21,14 +21,19 @@ pub(super) struct TermIndex {
 impl TermIndex {
     /// Reads the vectors of all datasets.
     pub(super) fn new(source: &VectorSource<'_, impl Fn(&DatasetId)>) -> Self {
-        let mut index =
-            Self { generation: source.vectors.generation(), has_terms: Vec::new(), lists: FxHashMap::default() };
+        let mut index = Self {
+            generation: source.vectors.generation(),
+            has_terms: Vec::new(),
+            lists: FxHashMap::default(),
+        };
         for place in source.places() {
             let texts = match source.get(place) {
                 Some(stored) => [&stored.metadata, &stored.data].map(term_weights::stored_terms),
                 None => Default::default(),
             };
-            index.has_terms.push(texts.each_ref().map(|terms| !terms.is_empty()));
+            index
+                .has_terms
+                .push(texts.each_ref().map(|terms| !terms.is_empty()));
             for (text, terms) in texts.into_iter().enumerate() {
                 for (term, weight) in terms {
                     index.lists.entry(term).or_default()[text].push((place, weight));
@@ -52,10 +57,11 @@ impl TermIndex {
                 }
             }
         }
-        sums.into_iter().filter_map(move |(place, [metadata, data])| {
-            let [has_metadata, has_data] = self.has_terms[place as usize];
-            let score = combine([has_metadata.then_some(metadata), has_data.then_some(data)])?;
-            Some(ScoredPlace { score, place })
-        })
+        sums.into_iter()
+            .filter_map(move |(place, [metadata, data])| {
+                let [has_metadata, has_data] = self.has_terms[place as usize];
+                let score = combine([has_metadata.then_some(metadata), has_data.then_some(data)])?;
+                Some(ScoredPlace { score, place })
+            })
     }
 }

@@ -97,7 +97,10 @@ impl StoredMatrix {
         } else {
             AllVectors::Signs(VectorMatrix::signs(source))
         };
-        Self { generation: vectors.generation(), all }
+        Self {
+            generation: vectors.generation(),
+            all,
+        }
     }
 
     /// Returns the best `depth` datasets by the combined products of their metadata and their data with two queries, in no order.
@@ -114,8 +117,14 @@ impl StoredMatrix {
         match &self.all {
             AllVectors::Exact(matrix) => select(&mut matrix.scores(queries, combine), depth),
             AllVectors::Signs(matrix) => {
-                let candidates = select(&mut matrix.scores(queries, &combine), candidates_by_signs(depth))?;
-                Ok(top_places(scores_of(source, candidates, queries, combine), depth))
+                let candidates = select(
+                    &mut matrix.scores(queries, &combine),
+                    candidates_by_signs(depth),
+                )?;
+                Ok(top_places(
+                    scores_of(source, candidates, queries, combine),
+                    depth,
+                ))
             }
         }
     }
@@ -130,7 +139,8 @@ impl StoredMatrix {
         match &self.all {
             AllVectors::Exact(matrix) => matrix.scores(queries, combine).collect(),
             AllVectors::Signs(matrix) => {
-                let candidates = top_places(matrix.scores(queries, &combine), candidates_by_signs(0));
+                let candidates =
+                    top_places(matrix.scores(queries, &combine), candidates_by_signs(0));
                 scores_of(source, candidates, queries, combine).collect()
             }
         }
@@ -150,7 +160,8 @@ impl VectorMatrix<Rows> {
         let description = source.vectors.description();
         let mut values = [Vec::new(), Vec::new()];
         let places = read(source, |text, row| values[text].extend(row));
-        let rows = values.map(|values| Rows::pack(&values, description.columns, description.precision));
+        let rows =
+            values.map(|values| Rows::pack(&values, description.columns, description.precision));
         Self { rows, places }
     }
 }
@@ -172,9 +183,11 @@ impl<R: Comparable> VectorMatrix<R> {
         queries: [Option<&Query>; 2],
         combine: impl Fn([Option<f64>; 2]) -> Option<f64>,
     ) -> impl Iterator<Item = ScoredPlace> {
-        let products = [0, 1].map(|text| queries[text].map(|query| self.rows[text].products(query)));
+        let products =
+            [0, 1].map(|text| queries[text].map(|query| self.rows[text].products(query)));
         (0..).zip(&self.places).filter_map(move |(place, rows)| {
-            let product = |text: usize| Some(f64::from(products[text].as_ref()?[rows[text]? as usize]));
+            let product =
+                |text: usize| Some(f64::from(products[text].as_ref()?[rows[text]? as usize]));
             let score = combine([product(0), product(1)])?;
             Some(ScoredPlace { score, place })
         })
@@ -190,20 +203,32 @@ fn scores_of(
 ) -> impl Iterator<Item = ScoredPlace> {
     // Vectors are read from the file in ascending order where datasets were encoded in that of their ids.
     places.sort_unstable();
-    let queries = queries.map(|query| query.filter(|query| query.rows() > 0).map(|query| query.row(0)));
+    let queries = queries.map(|query| {
+        query
+            .filter(|query| query.rows() > 0)
+            .map(|query| query.row(0))
+    });
     places.into_iter().filter_map(move |place| {
         let stored = source.get(place)?;
         let product = |query: &Option<Vec<f32>>, rows: &Rows| {
             let row = (rows.rows() > 0).then(|| rows.row(0))?;
-            query.as_ref().map(|query| f64::from(dpr::product(query, &row)))
+            query
+                .as_ref()
+                .map(|query| f64::from(dpr::product(query, &row)))
         };
-        let score = combine([product(&queries[0], &stored.metadata), product(&queries[1], &stored.data)])?;
+        let score = combine([
+            product(&queries[0], &stored.metadata),
+            product(&queries[1], &stored.data),
+        ])?;
         Some(ScoredPlace { score, place })
     })
 }
 
 /// Passes all vectors to `put`: of metadata with 0, of data with 1. Returns the rows of each dataset, counted for each text.
-fn read(source: &VectorSource<'_, impl Fn(&DatasetId)>, mut put: impl FnMut(usize, Vec<f32>)) -> Vec<[Option<u32>; 2]> {
+fn read(
+    source: &VectorSource<'_, impl Fn(&DatasetId)>,
+    mut put: impl FnMut(usize, Vec<f32>),
+) -> Vec<[Option<u32>; 2]> {
     let mut counts = [0; 2];
     let mut places = Vec::with_capacity(source.vectors.len());
     for place in source.places() {
@@ -231,7 +256,9 @@ pub(super) struct ScoredPlace {
 
 impl Ord for ScoredPlace {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then_with(|| self.place.cmp(&other.place))
+        self.score
+            .total_cmp(&other.score)
+            .then_with(|| self.place.cmp(&other.place))
     }
 }
 
@@ -261,7 +288,10 @@ pub(super) fn top_places(scored: impl Iterator<Item = ScoredPlace>, depth: usize
         if best.len() > depth.max(512).saturating_mul(2) {
             best.select_nth_unstable_by(depth, |a, b| b.cmp(a));
             best.truncate(depth);
-            worst = best.iter().map(|one| one.score).fold(f64::INFINITY, f64::min);
+            worst = best
+                .iter()
+                .map(|one| one.score)
+                .fold(f64::INFINITY, f64::min);
         }
     }
     if depth < best.len() {
@@ -287,7 +317,12 @@ pub(super) fn top_filtered_places(
     let max_ids = depth.saturating_mul(scored.len()).isqrt();
     if let Some(ids) = index.ids_if_few(filtered, max_ids)? {
         let places: FxHashSet<usize> = ids.iter().filter_map(|id| vectors.place(id)).collect();
-        return Ok(top_places(scored.into_iter().filter(|scored| places.contains(&(scored.place as usize))), depth));
+        return Ok(top_places(
+            scored
+                .into_iter()
+                .filter(|scored| places.contains(&(scored.place as usize))),
+            depth,
+        ));
     }
     let mut remaining = BinaryHeap::from(scored);
     let mut best = Vec::new();
@@ -295,7 +330,10 @@ pub(super) fn top_filtered_places(
         && let Some(scored) = remaining.pop()
     {
         let id = &vectors.ids()[scored.place as usize];
-        if index.address(id)?.is_some_and(|address| filtered.contains(address)) {
+        if index
+            .address(id)?
+            .is_some_and(|address| filtered.contains(address))
+        {
             best.push(scored.place);
         }
     }
@@ -317,12 +355,20 @@ mod tests {
     fn vectors(folder: &std::path::Path) -> Vec<Vec<f32>> {
         let mut state = 7_u64;
         let mut number = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 40) as f32 / (1 << 23) as f32 - 1.0
         };
-        let centres: Vec<Vec<f32>> = (0..300).map(|_| (0..COLUMNS).map(|_| number()).collect()).collect();
-        let mut near =
-            |centre: usize| -> Vec<f32> { centres[centre].iter().map(|value| value + number() / 2.0).collect() };
+        let centres: Vec<Vec<f32>> = (0..300)
+            .map(|_| (0..COLUMNS).map(|_| number()).collect())
+            .collect();
+        let mut near = |centre: usize| -> Vec<f32> {
+            centres[centre]
+                .iter()
+                .map(|value| value + number() / 2.0)
+                .collect()
+        };
         let description = Description {
             model: "m".to_owned(),
             fingerprint: "f".to_owned(),
@@ -332,11 +378,14 @@ mod tests {
         let mut writer = VectorsWriter::open(folder, description).expect("opened");
         let none = Rows::pack(&[], COLUMNS, Precision::F16);
         for place in 0..DATASETS {
-            let [metadata, data] = [(); 2].map(|()| Rows::pack(&near(place % 300), COLUMNS, Precision::F16));
+            let [metadata, data] =
+                [(); 2].map(|()| Rows::pack(&near(place % 300), COLUMNS, Precision::F16));
             let metadata = if place % 5 == 1 { &none } else { &metadata };
             let data = if place % 3 == 1 { &none } else { &data };
             let id = DatasetId::new(format!("{place:05}")).expect("an id");
-            writer.put(id, "d".to_owned(), [metadata, data]).expect("put");
+            writer
+                .put(id, "d".to_owned(), [metadata, data])
+                .expect("put");
         }
         writer.finish().expect("finished");
         (0..40).map(|centre| near(centre * 7)).collect()
@@ -346,36 +395,65 @@ mod tests {
     fn the_nearest_by_signs_are_the_nearest() {
         let folder = tempfile::tempdir().expect("a folder");
         let queries = vectors(folder.path());
-        let vectors = Vectors::open(folder.path(), "f").expect("opened").snapshot().expect("read");
+        let vectors = Vectors::open(folder.path(), "f")
+            .expect("opened")
+            .snapshot()
+            .expect("read");
         let damaged = RefCell::new(Vec::new());
-        let source =
-            VectorSource { vectors: &vectors, on_damage: |id: &DatasetId| damaged.borrow_mut().push(id.clone()) };
+        let source = VectorSource {
+            vectors: &vectors,
+            on_damage: |id: &DatasetId| damaged.borrow_mut().push(id.clone()),
+        };
         let [exact, signs] = [usize::MAX, 0].map(|max_exact| StoredMatrix::new(&source, max_exact));
-        assert!(matches!(exact.all, AllVectors::Exact(_)) && matches!(signs.all, AllVectors::Signs(_)));
+        assert!(
+            matches!(exact.all, AllVectors::Exact(_)) && matches!(signs.all, AllVectors::Signs(_))
+        );
         for combination in Combination::ALL {
             let combine = |[metadata, data]: [Option<f64>; 2]| combination.combine(metadata, data);
             let (mut found, mut all) = (0, 0);
             for query in &queries {
                 let query = Query::new(&Matrix::new(COLUMNS, query.clone()));
                 let [exact, by_signs] = [&exact, &signs].map(|matrix| {
-                    let select = |scored: &mut dyn Iterator<Item = ScoredPlace>, depth| Ok(top_places(scored, depth));
-                    matrix.nearest(&source, [Some(&query); 2], combine, 10, select).expect("selected")
+                    let select = |scored: &mut dyn Iterator<Item = ScoredPlace>, depth| {
+                        Ok(top_places(scored, depth))
+                    };
+                    matrix
+                        .nearest(&source, [Some(&query); 2], combine, 10, select)
+                        .expect("selected")
                 });
                 all += exact.len();
                 found += exact.iter().filter(|id| by_signs.contains(id)).count();
             }
-            assert!(all == 400 && found >= 398, "{}: {found} of {all}", combination.name());
+            assert!(
+                all == 400 && found >= 398,
+                "{}: {found} of {all}",
+                combination.name()
+            );
         }
         let query = Query::new(&Matrix::new(COLUMNS, queries[0].clone()));
         let mean = |[metadata, data]: [Option<f64>; 2]| Combination::Mean.combine(metadata, data);
-        let [exact, by_signs] = [&exact, &signs].map(|matrix| matrix.similarities(&source, [Some(&query); 2], mean));
-        assert_eq!((exact.len(), by_signs.len()), (DATASETS - DATASETS / 15, candidates_by_signs(0)));
-        let exact: BTreeMap<u32, f64> = exact.into_iter().map(|one| (one.place, one.score)).collect();
-        assert!(by_signs.iter().all(|one| (exact[&one.place] - one.score).abs() < 1e-4), "the scores are exact");
+        let [exact, by_signs] =
+            [&exact, &signs].map(|matrix| matrix.similarities(&source, [Some(&query); 2], mean));
+        assert_eq!(
+            (exact.len(), by_signs.len()),
+            (DATASETS - DATASETS / 15, candidates_by_signs(0))
+        );
+        let exact: BTreeMap<u32, f64> = exact
+            .into_iter()
+            .map(|one| (one.place, one.score))
+            .collect();
+        assert!(
+            by_signs
+                .iter()
+                .all(|one| (exact[&one.place] - one.score).abs() < 1e-4),
+            "the scores are exact"
+        );
         let even = |scored: &mut dyn Iterator<Item = ScoredPlace>, depth| {
             Ok(top_places(scored.filter(|one| one.place % 2 == 0), depth))
         };
-        let filtered = signs.nearest(&source, [Some(&query); 2], mean, 5, even).expect("selected");
+        let filtered = signs
+            .nearest(&source, [Some(&query); 2], mean, 5, even)
+            .expect("selected");
         assert!(filtered.len() == 5 && filtered.iter().all(|place| place % 2 == 0));
         assert!(damaged.borrow().is_empty());
     }

@@ -4,9 +4,12 @@ use super::POLL_INTERVAL;
 use crate::Searcher;
 use crate::service::SearchService;
 use lodeseek_net::egress::Cancellation as RequestCancellation;
-use lodeseek_net::sparql_client::{CallOptions, FailureKind, ParseOutcome, RelayedBody, RemoteError, SparqlClient};
+use lodeseek_net::sparql_client::{
+    CallOptions, FailureKind, ParseOutcome, RelayedBody, RemoteError, SparqlClient,
+};
 use lodeseek_sparql::{
-    Cancellation, Head, QueryEngine, QueryRequest, ServiceCall, ServiceError, ServiceRow, SparqlError, SparqlLimits,
+    Cancellation, Head, QueryEngine, QueryRequest, ServiceCall, ServiceError, ServiceRow,
+    SparqlError, SparqlLimits,
 };
 use oxrdf::{NamedNode, Term, Triple, Variable};
 use std::ops::ControlFlow;
@@ -57,7 +60,13 @@ pub(super) struct SelectRequest<'r> {
 impl LocalRequests {
     pub(super) fn new(queries: &Arc<QueryEngine>, limits: SparqlLimits) -> Self {
         let search = Err("there is no index to search; run `lodeseek index`".to_owned());
-        Self { search, own: Arc::downgrade(queries), limits, own_calls: AtomicUsize::new(0), endpoints: None }
+        Self {
+            search,
+            own: Arc::downgrade(queries),
+            limits,
+            own_calls: AtomicUsize::new(0),
+            endpoints: None,
+        }
     }
 
     pub(super) fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
@@ -68,11 +77,17 @@ impl LocalRequests {
     }
 
     pub(super) fn without_search(self, reason: String) -> Self {
-        Self { search: Err(reason), ..self }
+        Self {
+            search: Err(reason),
+            ..self
+        }
     }
 
     pub(super) fn with_endpoints(self, client: Arc<SparqlClient>) -> Self {
-        Self { endpoints: Some(client), ..self }
+        Self {
+            endpoints: Some(client),
+            ..self
+        }
     }
 
     /// Executes a search with some parameters and returns its hits as triples.
@@ -81,7 +96,10 @@ impl LocalRequests {
         parameters: &[(&str, Term)],
         has_passed: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<Triple>, ServiceError> {
-        let search = self.search.as_ref().map_err(|reason| ServiceError::Failed(reason.clone()))?;
+        let search = self
+            .search
+            .as_ref()
+            .map_err(|reason| ServiceError::Failed(reason.clone()))?;
         search.triples(parameters, has_passed)
     }
 
@@ -107,7 +125,11 @@ impl LocalRequests {
     }
 
     fn client(&self, service: &NamedNode) -> Result<&SparqlClient, ServiceError> {
-        let disabled = || ServiceError::Refused(format!("{service}: calls of remote endpoints are disabled here"));
+        let disabled = || {
+            ServiceError::Refused(format!(
+                "{service}: calls of remote endpoints are disabled here"
+            ))
+        };
         self.endpoints.as_deref().ok_or_else(disabled)
     }
 
@@ -129,10 +151,18 @@ impl LocalRequests {
     ) -> Result<(), ServiceError> {
         let client = self.client(request.service)?;
         let service_error = |error: RemoteError| service_error(&error, request);
-        let found = client.select(request.service.as_ref(), request.query, &self.options(request));
+        let found = client.select(
+            request.service.as_ref(),
+            request.query,
+            &self.options(request),
+        );
         for row in found.map_err(service_error)? {
             let row = row.map_err(service_error)?;
-            let values = request.variables.iter().map(|variable| row.get(variable).cloned()).collect();
+            let values = request
+                .variables
+                .iter()
+                .map(|variable| row.get(variable).cloned())
+                .collect();
             if rows(values).is_break() {
                 break;
             }
@@ -147,7 +177,12 @@ impl LocalRequests {
         parse: &mut dyn FnMut(&mut RelayedBody) -> ParseOutcome,
     ) -> Result<(), ServiceError> {
         let client = self.client(request.service)?;
-        let relayed = client.relay(request.service.as_ref(), request.query, &self.options(request), parse);
+        let relayed = client.relay(
+            request.service.as_ref(),
+            request.query,
+            &self.options(request),
+            parse,
+        );
         relayed.map_err(|error| service_error(&error, request))
     }
 
@@ -169,7 +204,11 @@ impl LocalRequests {
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
         let enter = |calls: usize| (calls < MAX_OWN_CALLS).then_some(calls + 1);
-        while self.own_calls.fetch_update(Ordering::AcqRel, Ordering::Acquire, enter).is_err() {
+        while self
+            .own_calls
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, enter)
+            .is_err()
+        {
             if (request.is_cancelled)() || Instant::now() >= request.deadline {
                 return Err(ServiceError::Failed(format!(
                     "{}: timed out while other queries of this server call the same service; try again later",
@@ -185,13 +224,17 @@ impl LocalRequests {
 
 /// Returns true if a query may have triple terms or base directions. A string with such marks counts too.
 fn has_rdf_12(query: &str) -> bool {
-    ["<<(", "--ltr", "--rtl"].iter().any(|mark| query.contains(mark))
+    ["<<(", "--ltr", "--rtl"]
+        .iter()
+        .any(|mark| query.contains(mark))
 }
 
 /// Classifies the failure of a remote endpoint. Endpoints report in many ways that a query is too long.
 fn service_error(error: &RemoteError, request: &SelectRequest<'_>) -> ServiceError {
     let mut reason = error.to_string();
-    if matches!(error.kind(), FailureKind::Rejected | FailureKind::Status) && has_rdf_12(request.query) {
+    if matches!(error.kind(), FailureKind::Rejected | FailureKind::Status)
+        && has_rdf_12(request.query)
+    {
         reason
             .push_str("; the query has triple terms or base directions (RDF 1.2), which the endpoint may not support");
     }
@@ -214,14 +257,25 @@ fn evaluate_own(
     rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
 ) -> Result<(), ServiceError> {
     let deadline = request.deadline.saturating_duration_since(Instant::now());
-    let limits = SparqlLimits { deadline, rows: limits.service_rows, query_bytes: usize::MAX, ..limits.clone() };
-    let query = QueryRequest { query: request.query.to_owned(), ..QueryRequest::default() };
+    let limits = SparqlLimits {
+        deadline,
+        rows: limits.service_rows,
+        query_bytes: usize::MAX,
+        ..limits.clone()
+    };
+    let query = QueryRequest {
+        query: request.query.to_owned(),
+        ..QueryRequest::default()
+    };
     let outcome: Result<bool, SparqlError> = cancellable(&request.is_cancelled, |cancellation| {
         let mut answer = queries.stream(&query, &limits, cancellation)?;
         let columns = columns(answer.head(), request.variables);
         while let Some(row) = answer.next_row() {
             let row = row?;
-            let values = columns.iter().map(|column| row.get((*column)?)?.clone()).collect();
+            let values = columns
+                .iter()
+                .map(|column| row.get((*column)?)?.clone())
+                .collect();
             if rows(values).is_break() {
                 return Ok(false);
             }
@@ -244,12 +298,20 @@ fn evaluate_own(
 
 /// Returns the index of each variable among the columns of an answer.
 fn columns(head: &Head, variables: &[Variable]) -> Vec<Option<usize>> {
-    let Head::Solutions(found) = head else { return vec![None; variables.len()] };
-    variables.iter().map(|variable| found.iter().position(|column| column == variable)).collect()
+    let Head::Solutions(found) = head else {
+        return vec![None; variables.len()];
+    };
+    variables
+        .iter()
+        .map(|variable| found.iter().position(|column| column == variable))
+        .collect()
 }
 
 /// Evaluates with a cancellation that follows a condition.
-fn cancellable<T>(is_cancelled: &Arc<dyn Fn() -> bool + Send + Sync>, evaluate: impl FnOnce(&Cancellation) -> T) -> T {
+fn cancellable<T>(
+    is_cancelled: &Arc<dyn Fn() -> bool + Send + Sync>,
+    evaluate: impl FnOnce(&Cancellation) -> T,
+) -> T {
     let cancellation = Cancellation::default();
     thread::scope(|scope| {
         let (running, ended) = channel::<()>();
@@ -276,13 +338,22 @@ mod tests {
 
     /// Calls a store with 100 triples in its graph `catalog`, and passes the rows on until `stop` have arrived.
     /// Returns the outcome and the rows.
-    fn call(pattern: &str, limits: SparqlLimits, stop: usize) -> (Result<(), ServiceError>, Vec<ServiceRow>) {
+    fn call(
+        pattern: &str,
+        limits: SparqlLimits,
+        stop: usize,
+    ) -> (Result<(), ServiceError>, Vec<ServiceRow>) {
         let folder = tempfile::tempdir().expect("a folder");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Store::in_memory(folder.path(), iris).expect("a store");
         let node = |number: usize| NamedNode::new_unchecked(format!("x:{number}"));
         for number in 0..100 {
-            let quad = Quad::new(node(number), node(0), node(number + 1), store.iris().catalog());
+            let quad = Quad::new(
+                node(number),
+                node(0),
+                node(number + 1),
+                store.iris().catalog(),
+            );
             store.oxigraph().insert(&quad).expect("inserted");
         }
         let queries = QueryEngine::new(Arc::new(store));
@@ -298,21 +369,31 @@ mod tests {
         let mut received = Vec::new();
         let outcome = evaluate_own(&queries, &limits, &request, &mut |row| {
             received.push(row);
-            if received.len() == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if received.len() == stop {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
         (outcome, received)
     }
 
     #[test]
     fn rows_of_this_store_are_passed_on_before_the_end_of_the_answer() {
-        let limits = SparqlLimits { service_rows: 10, ..SparqlLimits::default() };
+        let limits = SparqlLimits {
+            service_rows: 10,
+            ..SparqlLimits::default()
+        };
         let (outcome, rows) = call("?a ?p ?b", limits, 3);
         assert_eq!((outcome, rows.len()), (Ok(()), 3));
     }
 
     #[test]
     fn a_truncated_answer_of_this_store_is_an_error() {
-        let limits = SparqlLimits { service_rows: 99, ..SparqlLimits::default() };
+        let limits = SparqlLimits {
+            service_rows: 99,
+            ..SparqlLimits::default()
+        };
         let (outcome, rows) = call("?a ?p ?b", limits, usize::MAX);
         assert!(outcome.is_err_and(|error| error.to_string().contains("more than 99 rows")));
         assert_eq!(rows.len(), 99);
@@ -320,8 +401,15 @@ mod tests {
 
     #[test]
     fn rows_have_the_requested_variables() {
-        let (outcome, rows) = call("?a ?p ?b FILTER(?a = <x:1>)", SparqlLimits::default(), usize::MAX);
+        let (outcome, rows) = call(
+            "?a ?p ?b FILTER(?a = <x:1>)",
+            SparqlLimits::default(),
+            usize::MAX,
+        );
         let node = |iri: &str| Some(Term::from(NamedNode::new_unchecked(iri)));
-        assert_eq!((outcome, rows), (Ok(()), vec![vec![node("x:2"), None, node("x:1")]]));
+        assert_eq!(
+            (outcome, rows),
+            (Ok(()), vec![vec![node("x:2"), None, node("x:1")]])
+        );
     }
 }

@@ -12,7 +12,9 @@ use super::{Searcher, service};
 use local::LocalRequests;
 use lodeseek_net::sparql_client::SparqlClient;
 use lodeseek_rdf::vocab::search;
-use lodeseek_sparql::{Call, QueryEngine, ServiceCall, ServiceError, ServiceRow, Services, SparqlLimits};
+use lodeseek_sparql::{
+    Call, QueryEngine, ServiceCall, ServiceError, ServiceRow, Services, SparqlLimits,
+};
 use oxrdf::{NamedNode, Term, Triple, Variable};
 use serde::{Deserialize, Serialize};
 use spargebra::algebra::GraphPattern;
@@ -63,13 +65,18 @@ impl ServiceNames {
 
     fn is_part(&self, service: &NamedNode, part: &str) -> bool {
         let addresses = self.addresses.iter().chain([&self.base]);
-        addresses.into_iter().any(|address| service.as_str().strip_prefix(address.as_str()) == Some(part))
+        addresses
+            .into_iter()
+            .any(|address| service.as_str().strip_prefix(address.as_str()) == Some(part))
     }
 }
 
 impl fmt::Debug for Federation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Federation").field("names", &self.names).finish_non_exhaustive()
+        formatter
+            .debug_struct("Federation")
+            .field("names", &self.names)
+            .finish_non_exhaustive()
     }
 }
 
@@ -83,13 +90,19 @@ impl Federation {
             has_search: false,
             max_rows: limits.service_rows as u64,
         };
-        Self { names, requests: Requests::Here(Box::new(LocalRequests::new(queries, limits))) }
+        Self {
+            names,
+            requests: Requests::Here(Box::new(LocalRequests::new(queries, limits))),
+        }
     }
 
     /// Adds the search service of an index.
     #[must_use]
     pub fn with_search(self, searcher: Arc<Searcher>) -> Self {
-        let names = ServiceNames { has_search: true, ..self.names };
+        let names = ServiceNames {
+            has_search: true,
+            ..self.names
+        };
         Self { names, ..self }.map_local(|local| local.with_search(searcher))
     }
 
@@ -97,13 +110,22 @@ impl Federation {
     /// other engines that forward a `SERVICE`, use it in the IRIs of the search and the endpoint.
     #[must_use]
     pub fn with_addresses(self, addresses: Vec<String>) -> Self {
-        Self { names: ServiceNames { addresses, ..self.names }, ..self }
+        Self {
+            names: ServiceNames {
+                addresses,
+                ..self.names
+            },
+            ..self
+        }
     }
 
     /// Disables the search service. Calls of it fail with this reason.
     #[must_use]
     pub fn without_search(self, reason: impl Into<String>) -> Self {
-        let names = ServiceNames { has_search: false, ..self.names };
+        let names = ServiceNames {
+            has_search: false,
+            ..self.names
+        };
         Self { names, ..self }.map_local(|local| local.without_search(reason.into()))
     }
 
@@ -122,11 +144,15 @@ impl Federation {
     }
 
     /// Executes a search with some parameters and returns its hits as triples.
-    fn search(&self, parameters: &[(&str, Term)], call: &ServiceCall<'_>) -> Result<Vec<Triple>, ServiceError> {
+    fn search(
+        &self,
+        parameters: &[(&str, Term)],
+        call: &ServiceCall<'_>,
+    ) -> Result<Vec<Triple>, ServiceError> {
         match &self.requests {
-            Requests::Here(local) => {
-                local.search(parameters, &|| call.cancelled.is_cancelled() || Instant::now() >= call.deadline)
-            }
+            Requests::Here(local) => local.search(parameters, &|| {
+                call.cancelled.is_cancelled() || Instant::now() >= call.deadline
+            }),
             Requests::Parent(parent) => parent.search(parameters, call),
         }
     }
@@ -148,7 +174,11 @@ impl Services for Federation {
     }
 
     fn needs(&self, service: &NamedNode, pattern: &GraphPattern) -> Vec<Variable> {
-        if self.names.has_search && self.names.is_search(service) { service::needs(pattern) } else { Vec::new() }
+        if self.names.has_search && self.names.is_search(service) {
+            service::needs(pattern)
+        } else {
+            Vec::new()
+        }
     }
 
     fn is_bounded(&self, service: &NamedNode, pattern: &GraphPattern) -> bool {

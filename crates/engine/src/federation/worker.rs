@@ -9,7 +9,8 @@ use super::{Federation, POLL_INTERVAL, Requests, ServiceNames};
 use lodeseek_net::egress::{EgressError, EgressFault};
 use lodeseek_net::sparql_client::{ParseOutcome, RelayedBody, RemoteError, ResponseRows};
 use lodeseek_sparql::{
-    Call, Calls, ServiceCall, ServiceError, ServiceRow, Services, decode_rows, encode_rows, row_bytes,
+    Call, Calls, ServiceCall, ServiceError, ServiceRow, Services, decode_rows, encode_rows,
+    row_bytes,
 };
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple, Variable};
 use serde::{Deserialize, Serialize};
@@ -31,9 +32,18 @@ const LARGE_ROW_BYTES: usize = 16 << 10;
 #[derive(Serialize, Deserialize)]
 enum Request {
     /// Triples of the hits of a search. The values of its properties are a row.
-    Search { properties: Vec<String>, values: Vec<u8> },
+    Search {
+        properties: Vec<String>,
+        values: Vec<u8>,
+    },
     /// Rows of a `SELECT`.
-    Select { service: String, query: String, variables: Vec<String>, bindings: usize, time: Duration },
+    Select {
+        service: String,
+        query: String,
+        variables: Vec<String>,
+        bindings: usize,
+        time: Duration,
+    },
 }
 
 /// A message of the parent process.
@@ -72,7 +82,9 @@ impl<'m> Message<'m> {
         let invalid = || io::Error::from(io::ErrorKind::InvalidData);
         let (kind, content) = bytes.split_first().ok_or_else(invalid)?;
         Ok(match kind {
-            b'N' => Self::Response(u64::from_le_bytes(content.try_into().map_err(io::Error::other)?)),
+            b'N' => Self::Response(u64::from_le_bytes(
+                content.try_into().map_err(io::Error::other)?,
+            )),
             b'B' => Self::Body(content),
             b'E' => Self::EndOfBody,
             b'F' => Self::BrokenBody,
@@ -89,7 +101,10 @@ impl<'m> Message<'m> {
 /// If the settings are not those of a [`Federation`].
 pub fn worker_services(settings: &str, calls: Calls) -> io::Result<Arc<dyn Services>> {
     let names: ServiceNames = serde_json::from_str(settings)?;
-    Ok(Arc::new(Federation { names, requests: Requests::Parent(WorkerRequests(calls)) }))
+    Ok(Arc::new(Federation {
+        names,
+        requests: Requests::Parent(WorkerRequests(calls)),
+    }))
 }
 
 fn lost(error: &io::Error) -> ServiceError {
@@ -100,11 +115,19 @@ fn lost(error: &io::Error) -> ServiceError {
 pub(super) struct WorkerRequests(Calls);
 
 impl WorkerRequests {
-    fn open(&self, request: &Request, call: &ServiceCall<'_>) -> Result<Conversation, ServiceError> {
+    fn open(
+        &self,
+        request: &Request,
+        call: &ServiceCall<'_>,
+    ) -> Result<Conversation, ServiceError> {
         let request = serde_json::to_vec(request).map_err(|error| lost(&error.into()))?;
         let open = self.0.open(&request).map_err(|error| lost(&error))?;
         let open = Arc::new(Mutex::new(open));
-        Ok(Conversation { call: open, is_cancelled: call.cancellation(), deadline: call.deadline })
+        Ok(Conversation {
+            call: open,
+            is_cancelled: call.cancellation(),
+            deadline: call.deadline,
+        })
     }
 
     pub(super) fn search(
@@ -112,8 +135,14 @@ impl WorkerRequests {
         parameters: &[(&str, Term)],
         call: &ServiceCall<'_>,
     ) -> Result<Vec<Triple>, ServiceError> {
-        let properties = parameters.iter().map(|(property, _)| (*property).to_owned()).collect();
-        let values = parameters.iter().map(|(_, value)| Some(value.clone())).collect();
+        let properties = parameters
+            .iter()
+            .map(|(property, _)| (*property).to_owned())
+            .collect();
+        let values = parameters
+            .iter()
+            .map(|(_, value)| Some(value.clone()))
+            .collect();
         let values = encode_rows(&[values]).map_err(|error| lost(&error))?;
         let conversation = self.open(&Request::Search { properties, values }, call)?;
         let mut triples = Vec::new();
@@ -139,7 +168,11 @@ impl WorkerRequests {
         let request = Request::Select {
             service: call.service.as_str().to_owned(),
             query: call.text(),
-            variables: call.variables.iter().map(|variable| variable.as_str().to_owned()).collect(),
+            variables: call
+                .variables
+                .iter()
+                .map(|variable| variable.as_str().to_owned())
+                .collect(),
             bindings: call.bindings.size(),
             time: call.deadline.saturating_duration_since(Instant::now()),
         };
@@ -181,22 +214,47 @@ fn parse(
     number: u64,
     rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
 ) -> (ParseOutcome, ControlFlow<()>) {
-    let body = ResponseBody { conversation: conversation.clone(), piece: Vec::new(), place: 1, has_ended: false };
+    let body = ResponseBody {
+        conversation: conversation.clone(),
+        piece: Vec::new(),
+        place: 1,
+        has_ended: false,
+    };
     let mut outcome = ParseOutcome::default();
     let found = match ResponseRows::open(call.service.as_str(), body, max_rows, number) {
         Ok(found) => found,
-        Err(error) => return (ParseOutcome { error: Some(error), ..outcome }, ControlFlow::Continue(())),
+        Err(error) => {
+            return (
+                ParseOutcome {
+                    error: Some(error),
+                    ..outcome
+                },
+                ControlFlow::Continue(()),
+            );
+        }
     };
     for row in found {
         match row {
             Ok(row) => {
                 outcome.rows += 1;
-                let values = call.variables.iter().map(|variable| row.get(variable).cloned()).collect();
+                let values = call
+                    .variables
+                    .iter()
+                    .map(|variable| row.get(variable).cloned())
+                    .collect();
                 if rows(values).is_break() {
                     return (outcome, ControlFlow::Break(()));
                 }
             }
-            Err(error) => return (ParseOutcome { error: Some(error), ..outcome }, ControlFlow::Continue(())),
+            Err(error) => {
+                return (
+                    ParseOutcome {
+                        error: Some(error),
+                        ..outcome
+                    },
+                    ControlFlow::Continue(()),
+                );
+            }
         }
     }
     (outcome, ControlFlow::Continue(()))
@@ -230,7 +288,10 @@ impl Conversation {
 
     fn send(&self, outcome: &ParseOutcome) -> io::Result<()> {
         let message = serde_json::to_vec(outcome)?;
-        self.call.lock().unwrap_or_else(PoisonError::into_inner).send(&message)
+        self.call
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .send(&message)
     }
 }
 
@@ -265,10 +326,17 @@ impl Read for ResponseBody {
 pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8], call: &Call) {
     let outcome = match serde_json::from_slice(request) {
         Ok(Request::Search { properties, values }) => search(local, &properties, &values, call),
-        Ok(Request::Select { service, query, variables, bindings, time }) => {
+        Ok(Request::Select {
+            service,
+            query,
+            variables,
+            bindings,
+            time,
+        }) => {
             let is_closed = call.closed();
             let service = NamedNode::new_unchecked(service);
-            let variables: Vec<Variable> = variables.into_iter().map(Variable::new_unchecked).collect();
+            let variables: Vec<Variable> =
+                variables.into_iter().map(Variable::new_unchecked).collect();
             let request = SelectRequest {
                 service: &service,
                 query: &query,
@@ -280,7 +348,9 @@ pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8]
             match local.own().filter(|_| names.is_own(&service)) {
                 Some(queries) => {
                     let mut batch = Vec::new();
-                    let called = local.call_own(&queries, &request, &mut |row| send_row(call, &mut batch, row));
+                    let called = local.call_own(&queries, &request, &mut |row| {
+                        send_row(call, &mut batch, row)
+                    });
                     called.and_then(|()| send_rows(call, &mut batch))
                 }
                 None => local.relay(&request, &mut |body| pass_on(body, &service, call)),
@@ -294,15 +364,28 @@ pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8]
     }
 }
 
-fn search(local: &LocalRequests, properties: &[String], values: &[u8], call: &Call) -> Result<(), ServiceError> {
-    let values = decode_rows(values).map_err(|error| lost(&error))?.into_iter().flatten().flatten();
+fn search(
+    local: &LocalRequests,
+    properties: &[String],
+    values: &[u8],
+    call: &Call,
+) -> Result<(), ServiceError> {
+    let values = decode_rows(values)
+        .map_err(|error| lost(&error))?
+        .into_iter()
+        .flatten()
+        .flatten();
     let parameters: Vec<(&str, Term)> = properties.iter().map(String::as_str).zip(values).collect();
     let is_closed = call.closed();
     let deadline = Instant::now() + local.time(Duration::MAX);
     let mut batch = Vec::new();
-    for Triple { subject, predicate, object } in
-        local.search(&parameters, &|| is_closed.load(Ordering::Acquire) || Instant::now() >= deadline)?
-    {
+    for Triple {
+        subject,
+        predicate,
+        object,
+    } in local.search(&parameters, &|| {
+        is_closed.load(Ordering::Acquire) || Instant::now() >= deadline
+    })? {
         let row = vec![Some(subject.into()), Some(predicate.into()), Some(object)];
         if send_row(call, &mut batch, row).is_break() {
             return Ok(());
@@ -317,21 +400,32 @@ fn send_row(call: &Call, batch: &mut Vec<ServiceRow>, row: ServiceRow) -> Contro
     if batch.len() < BATCH && !is_large {
         return ControlFlow::Continue(());
     }
-    if send_rows(call, batch).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    if send_rows(call, batch).is_ok() {
+        ControlFlow::Continue(())
+    } else {
+        ControlFlow::Break(())
+    }
 }
 
 fn send_rows(call: &Call, batch: &mut Vec<ServiceRow>) -> Result<(), ServiceError> {
     let rows = encode_rows(&std::mem::take(batch)).map_err(|error| lost(&error))?;
-    call.send(&Message::Rows(&rows).encode()).map_err(|error| lost(&error))
+    call.send(&Message::Rows(&rows).encode())
+        .map_err(|error| lost(&error))
 }
 
 /// Passes the body of a response on to the worker, and returns what it found.
 fn pass_on(body: &mut RelayedBody, service: &NamedNode, call: &Call) -> ParseOutcome {
     let passed = pass_on_all(body, call);
     passed.unwrap_or_else(|_| {
-        let gone = EgressError { iri: service.as_str().to_owned(), fault: EgressFault::Cancelled };
+        let gone = EgressError {
+            iri: service.as_str().to_owned(),
+            fault: EgressFault::Cancelled,
+        };
         // The last message may be the outcome of a worker that needs no more.
-        outcome(call.received()).unwrap_or(ParseOutcome { rows: 0, error: Some(RemoteError::Egress(gone)) })
+        outcome(call.received()).unwrap_or(ParseOutcome {
+            rows: 0,
+            error: Some(RemoteError::Egress(gone)),
+        })
     })
 }
 
@@ -351,7 +445,9 @@ fn pass_on_all(body: &mut RelayedBody, call: &Call) -> io::Result<ParseOutcome> 
     }
     loop {
         match call.receive(POLL_INTERVAL) {
-            Ok(message) => return outcome(Some(message)).ok_or_else(|| io::ErrorKind::InvalidData.into()),
+            Ok(message) => {
+                return outcome(Some(message)).ok_or_else(|| io::ErrorKind::InvalidData.into());
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::BrokenPipe.into()),
         }
@@ -369,6 +465,8 @@ fn triple(row: ServiceRow) -> Option<Triple> {
         Term::BlankNode(node) => node.into(),
         Term::Literal(_) | Term::Triple(_) => return None,
     };
-    let Term::NamedNode(predicate) = predicate? else { return None };
+    let Term::NamedNode(predicate) = predicate? else {
+        return None;
+    };
     Some(Triple::new(subject, predicate, object?))
 }

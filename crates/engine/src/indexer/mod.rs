@@ -154,8 +154,14 @@ impl IndexOptions {
     /// Returns the maximum number of steps for the snippet of a graph with so many triples, if its method has a bound.
     fn work(&self, triples: usize) -> Option<u64> {
         let is_illusnip = self.snippet_method == Method::IlluSnip;
-        let default = if is_illusnip { IlluSnip::indexing_work(triples as u64) } else { PATTERN_WORK };
-        self.snippet_method.default_work().map(|_| self.snippet_work.unwrap_or(default))
+        let default = if is_illusnip {
+            IlluSnip::indexing_work(triples as u64)
+        } else {
+            PATTERN_WORK
+        };
+        self.snippet_method
+            .default_work()
+            .map(|_| self.snippet_work.unwrap_or(default))
     }
 
     fn compact_method(&self) -> Method {
@@ -163,7 +169,10 @@ impl IndexOptions {
     }
 
     fn check_methods(&self) -> Result<(), MethodError> {
-        for method in [Some(self.snippet_method), self.compact_method].into_iter().flatten() {
+        for method in [Some(self.snippet_method), self.compact_method]
+            .into_iter()
+            .flatten()
+        {
             if method.takes_query() {
                 return Err(MethodError::NeedsQuery(method));
             }
@@ -183,13 +192,20 @@ impl<'s> Indexer<'s> {
     /// Creates an indexer of a store.
     #[must_use]
     pub fn new(store: &'s Store, options: IndexOptions) -> Self {
-        Self { store, options, source: None }
+        Self {
+            store,
+            options,
+            source: None,
+        }
     }
 
     /// Takes datasets from a source, as far as it has them.
     #[must_use]
     pub fn with_source(self, source: &'s dyn DerivedSource) -> Self {
-        Self { source: Some(source), ..self }
+        Self {
+            source: Some(source),
+            ..self
+        }
     }
 
     /// Updates the index to the store. An interrupted run keeps its commits, and the next one continues from there.
@@ -199,7 +215,8 @@ impl<'s> Indexer<'s> {
     pub fn run(&self, on_progress: &dyn Fn(IndexProgress)) -> Result<IndexReport, EngineError> {
         self.options.check_methods()?;
         let writer = IndexWriter::open(&index_folder(self.store.home()))?;
-        self.with_index_defaults(&writer)?.run_with(writer, on_progress)
+        self.with_index_defaults(&writer)?
+            .run_with(writer, on_progress)
     }
 
     /// Returns an indexer with the compact method of the existing index, unless the options name one.
@@ -208,7 +225,13 @@ impl<'s> Indexer<'s> {
             Some(method) => Some(method),
             None => compact_method_of(&writer.snapshot()?)?,
         };
-        Ok(Self { options: IndexOptions { compact_method, ..self.options }, ..*self })
+        Ok(Self {
+            options: IndexOptions {
+                compact_method,
+                ..self.options
+            },
+            ..*self
+        })
     }
 
     fn run_with(
@@ -220,7 +243,10 @@ impl<'s> Indexer<'s> {
             writer = writer.with_analysis(analysis);
         }
         let indexed = writer.snapshot()?.versions()?;
-        let mut report = IndexReport { analysis: writer.analysis(), ..IndexReport::default() };
+        let mut report = IndexReport {
+            analysis: writer.analysis(),
+            ..IndexReport::default()
+        };
         let deriver = self.deriver(&writer);
         let profiles = self.store.iris().profiles();
         let (mut candidates, mut changed) = (Vec::new(), Vec::new());
@@ -229,7 +255,10 @@ impl<'s> Indexer<'s> {
             let version = deriver.version(&entry)?;
             let id = entry.dataset.metadata.id;
             // An interrupted rebuild leaves datasets of unchanged versions in the index without derived data.
-            if !self.options.rebuild && indexed.get(&id) == Some(&version) && self.store.has_derived(&profiles, &id)? {
+            if !self.options.rebuild
+                && indexed.get(&id) == Some(&version)
+                && self.store.has_derived(&profiles, &id)?
+            {
                 report.unchanged += 1;
             } else {
                 changed.push((id, version));
@@ -237,7 +266,10 @@ impl<'s> Indexer<'s> {
             Ok::<_, EngineError>(())
         })?;
         for id in indexed.keys() {
-            if candidates.binary_search_by(|candidate| candidate.id().cmp(id)).is_err() {
+            if candidates
+                .binary_search_by(|candidate| candidate.id().cmp(id))
+                .is_err()
+            {
                 writer.remove(id);
                 report.removed += 1;
             }
@@ -273,11 +305,19 @@ impl<'s> Indexer<'s> {
 
     /// Indexes changed datasets and removes others from the index, without reading the rest of the store. All changes become
     /// visible in one commit.
-    pub fn update(&self, changed: &[DatasetId], removed: &[DatasetId]) -> Result<IndexReport, EngineError> {
+    pub fn update(
+        &self,
+        changed: &[DatasetId],
+        removed: &[DatasetId],
+    ) -> Result<IndexReport, EngineError> {
         self.options.check_methods()?;
         let mut writer = IndexWriter::open(&index_folder(self.store.home()))?;
         let indexer = self.with_index_defaults(&writer)?;
-        let mut report = IndexReport { analysis: writer.analysis(), removed: removed.len(), ..IndexReport::default() };
+        let mut report = IndexReport {
+            analysis: writer.analysis(),
+            removed: removed.len(),
+            ..IndexReport::default()
+        };
         for id in removed {
             writer.remove(id);
         }
@@ -287,8 +327,17 @@ impl<'s> Indexer<'s> {
             versions.push((id.clone(), deriver.version(&self.store.entry(id)?)?));
         }
         // A single commit: all changes become visible together.
-        let options = IndexOptions { commit_triples: u64::MAX, ..indexer.options };
-        Indexer { options, ..indexer }.index_datasets(&versions, &deriver, &mut writer, &mut report, &|_| ())?;
+        let options = IndexOptions {
+            commit_triples: u64::MAX,
+            ..indexer.options
+        };
+        Indexer { options, ..indexer }.index_datasets(
+            &versions,
+            &deriver,
+            &mut writer,
+            &mut report,
+            &|_| (),
+        )?;
         let started = Instant::now();
         writer.merge_segments()?;
         report.times.index += started.elapsed();
@@ -300,9 +349,17 @@ impl<'s> Indexer<'s> {
     }
 
     /// Returns the data of a dataset's document: from the source, else from its content.
-    fn derive(&self, deriver: &Deriver<'_>, id: &DatasetId, version: &str) -> Result<DerivedDataset, EngineError> {
+    fn derive(
+        &self,
+        deriver: &Deriver<'_>,
+        id: &DatasetId,
+        version: &str,
+    ) -> Result<DerivedDataset, EngineError> {
         if let Some(derived) = self.source.and_then(|source| source.derived(id, version)) {
-            return Ok(DerivedDataset { is_reused: true, ..derived });
+            return Ok(DerivedDataset {
+                is_reused: true,
+                ..derived
+            });
         }
         let started = Instant::now();
         let entry = self.store.entry(id)?;
@@ -329,7 +386,9 @@ impl<'s> Indexer<'s> {
             for _ in 0..self.options.threads {
                 let (sender, next) = (sender.clone(), &next);
                 scope.spawn(move || {
-                    while let Some((id, version)) = datasets.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    while let Some((id, version)) =
+                        datasets.get(next.fetch_add(1, Ordering::Relaxed))
+                    {
                         if sender.send(self.derive(deriver, id, version)).is_err() {
                             return; // The writing thread has failed and returns its error.
                         }
@@ -347,15 +406,23 @@ impl<'s> Indexer<'s> {
                 let derived = (prepared.profile.len() + prepared.snippet.len()) as u64;
                 report.derived += derived;
                 batch.triples += prepared.triples + derived;
-                batch.profiles.push((prepared.document.id.clone(), prepared.profile));
-                batch.snippets.push((prepared.document.id.clone(), prepared.snippet));
+                batch
+                    .profiles
+                    .push((prepared.document.id.clone(), prepared.profile));
+                batch
+                    .snippets
+                    .push((prepared.document.id.clone(), prepared.snippet));
                 let started = Instant::now();
                 writer.put(prepared.document)?;
                 report.times.index += started.elapsed();
                 if batch.triples >= self.options.commit_triples {
                     self.commit(std::mem::take(&mut batch), writer, &mut report.times)?;
                 }
-                on_progress(IndexProgress { datasets: report.indexed, total: datasets.len(), triples: report.triples });
+                on_progress(IndexProgress {
+                    datasets: report.indexed,
+                    total: datasets.len(),
+                    triples: report.triples,
+                });
             }
             self.commit(batch, writer, &mut report.times)
         })
@@ -363,10 +430,18 @@ impl<'s> Indexer<'s> {
 
     /// Writes derived data first and the index last: after an interruption, the next run prepares datasets again that are missing in the
     /// index or have no derived data.
-    fn commit(&self, batch: Batch, writer: &mut IndexWriter, times: &mut StageTimes) -> Result<(), EngineError> {
+    fn commit(
+        &self,
+        batch: Batch,
+        writer: &mut IndexWriter,
+        times: &mut StageTimes,
+    ) -> Result<(), EngineError> {
         let started = Instant::now();
         let iris = self.store.iris();
-        self.store.replace_derived([(iris.profiles(), batch.profiles), (iris.snippets(), batch.snippets)])?;
+        self.store.replace_derived([
+            (iris.profiles(), batch.profiles),
+            (iris.snippets(), batch.snippets),
+        ])?;
         times.store += started.elapsed();
         let started = Instant::now();
         writer.commit()?;
@@ -385,6 +460,8 @@ struct Batch {
 
 /// Returns the compact method of an existing index, from its first card.
 pub(super) fn compact_method_of(snapshot: &Snapshot) -> Result<Option<Method>, EngineError> {
-    let Some(id) = snapshot.versions()?.into_keys().next() else { return Ok(None) };
+    let Some(id) = snapshot.versions()?.into_keys().next() else {
+        return Ok(None);
+    };
     Ok(read_card(snapshot, &id)?.and_then(|card| card.compact_method.parse().ok()))
 }

@@ -1,8 +1,8 @@
 //! Derivation of what the index has of a dataset: profile, snippet, card and document.
 
 use super::{
-    COMPACT_BUDGET, DEFAULT_COMPACT_METHOD, Deriver, IndexOptions, MAX_CARD_LIST, MAX_PROFILE_PATTERNS, PATTERN_WORK,
-    StageTimes,
+    COMPACT_BUDGET, DEFAULT_COMPACT_METHOD, Deriver, IndexOptions, MAX_CARD_LIST,
+    MAX_PROFILE_PATTERNS, PATTERN_WORK, StageTimes,
 };
 use crate::facts::{facts, portal};
 use crate::features::features;
@@ -15,7 +15,9 @@ use lodeseek_profile::{PatternSummary, Profile, Schema};
 use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_rdf::{Labels, StreamedGraph, TermId, TripleGraph};
 use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
-use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples, shown_text};
+use lodeseek_snippet::{
+    IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples, shown_text,
+};
 use lodeseek_store::{ContentFolder, Entry, StoreError, StoredContent};
 use oxrdf::{Literal, NamedNode, Triple};
 use sha2::{Digest, Sha256};
@@ -66,18 +68,34 @@ impl<'i> Deriver<'i> {
     /// Creates a deriver for a home with these IRIs. An option without a value gets the default of a new index.
     #[must_use]
     pub fn new(iris: &'i Iris, options: IndexOptions, analysis: AnalysisKind) -> Self {
-        Self { iris, options, analysis: Analysis::new(analysis) }
+        Self {
+            iris,
+            options,
+            analysis: Analysis::new(analysis),
+        }
     }
 
     /// Returns the version of a dataset's document: it changes with the content, the metadata and the options.
     pub fn version(&self, entry: &Entry) -> Result<String, EngineError> {
-        let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
-        let compact = Some(self.options.compact_method()).filter(|method| *method != DEFAULT_COMPACT_METHOD);
+        let IndexOptions {
+            snippet_method,
+            snippet_budget,
+            ..
+        } = self.options;
+        let compact =
+            Some(self.options.compact_method()).filter(|method| *method != DEFAULT_COMPACT_METHOD);
         let compact = compact.map_or(String::new(), |method| format!(" {method}"));
         let work = self.options.work(0);
-        let snippet = format!("{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}", snippet_budget.0);
+        let snippet = format!(
+            "{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}",
+            snippet_budget.0
+        );
         let [description, facets] = described_parts(entry)?;
-        Ok(document_version(self.analysis.kind(), &entry.version, &format!("{description}{snippet}{facets}")))
+        Ok(document_version(
+            self.analysis.kind(),
+            &entry.version,
+            &format!("{description}{snippet}{facets}"),
+        ))
     }
 
     /// Derives the profile, snippet and document of a dataset from its content in `folder`. Of content that exceeds memory, counts
@@ -99,7 +117,9 @@ impl<'i> Deriver<'i> {
                 self.derive_described(entry, version, graph, described, times)
             }
             StoredContent::Streamed(stream) => {
-                let (sample, described) = timed(&mut times.profile, || self.profile_stream(folder, entry, stream))?;
+                let (sample, described) = timed(&mut times.profile, || {
+                    self.profile_stream(folder, entry, stream)
+                })?;
                 self.derive_described(entry, version, &sample, described, times)
             }
         }
@@ -114,12 +134,23 @@ impl<'i> Deriver<'i> {
         mut described: DescribedContent,
         mut times: StageTimes,
     ) -> Result<DerivedDataset, EngineError> {
-        let snippets = timed(&mut times.snippet, || self.snippets(graph, &described.profile))?;
+        let snippets = timed(&mut times.snippet, || {
+            self.snippets(graph, &described.profile)
+        })?;
         let snippet = self.snippet_triples(graph, &snippets, entry);
         let profile = std::mem::take(&mut described.triples);
         let triples = described.profile.triples;
-        let document = timed(&mut times.document, || self.document(entry, version, graph, described, &snippets))?;
-        Ok(DerivedDataset { document, profile, snippet, triples, times, is_reused: false })
+        let document = timed(&mut times.document, || {
+            self.document(entry, version, graph, described, &snippets)
+        })?;
+        Ok(DerivedDataset {
+            document,
+            profile,
+            snippet,
+            triples,
+            times,
+            is_reused: false,
+        })
     }
 
     fn profile(&self, entry: &Entry, graph: &TripleGraph) -> DescribedContent {
@@ -128,7 +159,13 @@ impl<'i> Deriver<'i> {
         let mut triples = profile.to_void(graph, &node);
         triples.extend(PatternSummary::new(graph, MAX_PROFILE_PATTERNS).to_triples(graph, &node));
         let features = features(graph, &profile);
-        DescribedContent { features, schema: Schema::new(graph), profile, triples, sampled_triples: None }
+        DescribedContent {
+            features,
+            schema: Schema::new(graph),
+            profile,
+            triples,
+            sampled_triples: None,
+        }
     }
 
     /// Counts a graph that exceeds memory, and takes a sample of it for everything else. The sample is stored for snippets on
@@ -152,29 +189,63 @@ impl<'i> Deriver<'i> {
         let mut triples = profile.to_void(&graph, &node);
         triples.extend(patterns.in_selection(&ids).to_triples(&graph, &node));
         let sampled = NamedNode::new_unchecked(lodeseek::SAMPLED_TRIPLES);
-        triples.push(Triple::new(node, sampled, Literal::from(graph.len() as u64 as i64)));
+        triples.push(Triple::new(
+            node,
+            sampled,
+            Literal::from(graph.len() as u64 as i64),
+        ));
         let features = features(&graph, &profile);
         let sampled_triples = Some(graph.len() as u64);
-        Ok((graph, DescribedContent { features, schema, profile, triples, sampled_triples }))
+        Ok((
+            graph,
+            DescribedContent {
+                features,
+                schema,
+                profile,
+                triples,
+                sampled_triples,
+            },
+        ))
     }
 
     /// Extracts the stored snippet and ranks triples for encoders.
-    fn snippets(&self, graph: &TripleGraph, profile: &Profile) -> Result<IndexedSnippets, EngineError> {
+    fn snippets(
+        &self,
+        graph: &TripleGraph,
+        profile: &Profile,
+    ) -> Result<IndexedSnippets, EngineError> {
         let (method, compact_method) = (self.options.snippet_method, self.options.compact_method());
         let (budget, work) = (self.options.snippet_budget, self.options.work(graph.len()));
-        let extractor = method.extractor(&MethodOptions { work, ..MethodOptions::default() })?;
+        let extractor = method.extractor(&MethodOptions {
+            work,
+            ..MethodOptions::default()
+        })?;
         if (method, compact_method) == (Method::IlluSnip, DEFAULT_COMPACT_METHOD) {
             // Both use the same weights, which are computed once.
             let illusnip = IlluSnip::default().with_work(work.unwrap_or(u64::MAX));
-            let (snippet, ranking) = illusnip.extract_and_rank(budget, COMPACT_BUDGET, graph, profile);
-            return Ok(IndexedSnippets { method: extractor.name(), snippet, ranking });
+            let (snippet, ranking) =
+                illusnip.extract_and_rank(budget, COMPACT_BUDGET, graph, profile);
+            return Ok(IndexedSnippets {
+                method: extractor.name(),
+                snippet,
+                ranking,
+            });
         }
-        let compact_work = compact_method.default_work().map(|default| default.min(PATTERN_WORK));
-        let ranker = compact_method.extractor(&MethodOptions { work: compact_work, ..MethodOptions::default() })?;
+        let compact_work = compact_method
+            .default_work()
+            .map(|default| default.min(PATTERN_WORK));
+        let ranker = compact_method.extractor(&MethodOptions {
+            work: compact_work,
+            ..MethodOptions::default()
+        })?;
         let snippet = extractor.extract(graph, profile, budget);
         let first = ranker.extract(graph, profile, COMPACT_BUDGET).triples;
         let ranking = rank_triples(graph, profile, &first, COMPACT_BUDGET);
-        Ok(IndexedSnippets { method: extractor.name(), snippet, ranking })
+        Ok(IndexedSnippets {
+            method: extractor.name(),
+            snippet,
+            ranking,
+        })
     }
 
     /// Returns the index document of a dataset, with its card, its compact document, its facts and its features.
@@ -190,7 +261,11 @@ impl<'i> Deriver<'i> {
         let plain = match entry.dataset.plain_texts() {
             Cow::Borrowed(_) => entry,
             Cow::Owned(dataset) => {
-                changed = Entry { dataset, version: entry.version.clone(), origin: entry.origin.clone() };
+                changed = Entry {
+                    dataset,
+                    version: entry.version.clone(),
+                    origin: entry.origin.clone(),
+                };
                 &changed
             }
         };
@@ -201,7 +276,11 @@ impl<'i> Deriver<'i> {
             metadata: metadata.clone(),
             distributions: entry.dataset.distributions.clone(),
             licenses: entry.dataset.licenses(),
-            remote: entry.dataset.remote.clone().map(|remote| remote.cut(MAX_CARD_LIST)),
+            remote: entry
+                .dataset
+                .remote
+                .clone()
+                .map(|remote| remote.cut(MAX_CARD_LIST)),
             coverage,
             version: entry.version.clone(),
             description_version: Some(description_version(entry)?),
@@ -216,13 +295,24 @@ impl<'i> Deriver<'i> {
         let compact = CompactDocument::new(metadata, graph, &snippets.ranking);
         let fielded = FieldedDocument::new(metadata, graph);
         let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
-        let document =
-            IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, &self.analysis, card, compact);
+        let document = IndexDocument::new(
+            metadata.id.clone(),
+            version.to_owned(),
+            &fielded,
+            &self.analysis,
+            card,
+            compact,
+        );
         Ok(document.with_facts(facts).with_features(content.features))
     }
 
     /// Returns the triples of a snippet and its provenance, as written to the store.
-    fn snippet_triples(&self, graph: &TripleGraph, snippets: &IndexedSnippets, entry: &Entry) -> Vec<Triple> {
+    fn snippet_triples(
+        &self,
+        graph: &TripleGraph,
+        snippets: &IndexedSnippets,
+        entry: &Entry,
+    ) -> Vec<Triple> {
         let (iris, id) = (self.iris, &entry.dataset.metadata.id);
         let provenance = Provenance {
             dataset: &iris.dataset(id),
@@ -241,22 +331,47 @@ impl<'i> Deriver<'i> {
 /// Returns the parts of a description from which documents are made: metadata and distributions; facets and coverage.
 fn described_parts(entry: &Entry) -> Result<[String; 2], EngineError> {
     let metadata = serde_json::to_string(&*entry.dataset.metadata.plain_texts())?;
-    let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
-    let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
+    let places: Vec<&str> = entry
+        .dataset
+        .distributions
+        .iter()
+        .map(|d| d.location.as_str())
+        .collect();
+    let remote = entry
+        .dataset
+        .remote
+        .as_ref()
+        .map(serde_json::to_string)
+        .transpose()?
+        .unwrap_or_default();
     let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
     let coverage = Coverage::declared(&entry.dataset);
-    let coverage = if coverage.is_empty() { String::new() } else { serde_json::to_string(&coverage)? };
-    Ok([format!("{metadata}{places:?}{remote}"), format!("{themes:?}{formats:?}{:?}{coverage}", portal(entry))])
+    let coverage = if coverage.is_empty() {
+        String::new()
+    } else {
+        serde_json::to_string(&coverage)?
+    };
+    Ok([
+        format!("{metadata}{places:?}{remote}"),
+        format!("{themes:?}{formats:?}{:?}{coverage}", portal(entry)),
+    ])
 }
 
 /// Returns the version of a description: it changes with everything from which the document is made, except content and options.
 pub(crate) fn description_version(entry: &Entry) -> Result<String, EngineError> {
     let digest = Sha256::digest(described_parts(entry)?.concat());
-    Ok(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+    Ok(digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
 }
 
 /// Returns the labels of a snippet's terms in [`CARD_LANGUAGES`]: language → term → label.
-fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTreeMap<String, String>> {
+fn other_labels(
+    graph: &TripleGraph,
+    snippet: &Snippet,
+) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut terms = Vec::with_capacity(3 * snippet.triples.len());
     for triple in &snippet.triples {
         terms.extend([triple.subject, triple.predicate]);
@@ -267,7 +382,9 @@ fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTre
         let labels = Labels::for_terms(graph, &[language], terms.iter().copied());
         let mut in_language = BTreeMap::new();
         for id in &terms {
-            let label = labels.label_term(*id).and_then(|label| text_in_language(graph, label, language));
+            let label = labels
+                .label_term(*id)
+                .and_then(|label| text_in_language(graph, label, language));
             if let Some(label) = label {
                 in_language.insert(shown_text(graph.term(*id).text()), shown_text(label));
             }
@@ -280,10 +397,16 @@ fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTre
 }
 
 /// Returns the text of a literal tagged with a language or a regional variant of it.
-fn text_in_language<'g>(graph: &'g TripleGraph, literal: TermId, language: &str) -> Option<&'g str> {
+fn text_in_language<'g>(
+    graph: &'g TripleGraph,
+    literal: TermId,
+    language: &str,
+) -> Option<&'g str> {
     let literal = graph.term(literal);
     let primary = literal.language()?.split('-').next()?;
-    primary.eq_ignore_ascii_case(language).then_some(literal.text())
+    primary
+        .eq_ignore_ascii_case(language)
+        .then_some(literal.text())
 }
 
 /// Runs a function and adds its running time to a total.

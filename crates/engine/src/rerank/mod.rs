@@ -7,7 +7,9 @@ mod pairs;
 pub use options::{LongQueryOptions, RerankError, RerankOptions, WeightedFusion};
 pub use pairs::{CrossEncoding, PairSummary};
 
-use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions};
+use super::dense::{
+    DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions,
+};
 use super::encoding::encode_all_until;
 use super::scope::CandidateScope;
 use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes, encode_works_until};
@@ -118,7 +120,11 @@ impl Reranked {
 
     /// Returns the number of datasets at the top with comparable scores: of a cross-encoder those that it ordered, else all.
     pub(super) fn comparable(&self) -> usize {
-        if self.pairs.is_empty() { self.ranking.len() } else { self.pairs.len() }
+        if self.pairs.is_empty() {
+            self.ranking.len()
+        } else {
+            self.pairs.len()
+        }
     }
 
     /// Returns the score of a dataset by the cross-encoder, if it was scored.
@@ -162,7 +168,11 @@ impl Reranker {
         }
         check(&options, &retrievers, works.get().is_some())?;
         Ok(Self {
-            default: Configuration { encoders: retrievers, works, options },
+            default: Configuration {
+                encoders: retrievers,
+                works,
+                options,
+            },
             of_works: None,
             ranks_by_works: AtomicBool::default(),
             encoded_works: Mutex::default(),
@@ -175,15 +185,32 @@ impl Reranker {
     /// If the options do not fit the encoders and the works, works are not used, and a warning is logged.
     #[must_use]
     pub fn with_works_options(self, options: RerankOptions, granularities: &[Granularity]) -> Self {
-        let is_used = |dense: &&Arc<DenseRetriever>| granularities.contains(&dense.encoder().granularity());
-        let encoders = self.default.encoders.iter().filter(is_used).cloned().collect();
-        Self { of_works: Some(Configuration { encoders, works: OnceLock::new(), options }), ..self }
+        let is_used =
+            |dense: &&Arc<DenseRetriever>| granularities.contains(&dense.encoder().granularity());
+        let encoders = self
+            .default
+            .encoders
+            .iter()
+            .filter(is_used)
+            .cloned()
+            .collect();
+        Self {
+            of_works: Some(Configuration {
+                encoders,
+                works: OnceLock::new(),
+                options,
+            }),
+            ..self
+        }
     }
 
     /// Sets the cross-encoder that orders the best datasets.
     #[must_use]
     pub fn with_cross_encoding(self, cross_encoding: CrossEncoding) -> Self {
-        Self { cross_encoding: Some(cross_encoding), ..self }
+        Self {
+            cross_encoding: Some(cross_encoding),
+            ..self
+        }
     }
 
     /// Returns the options.
@@ -213,7 +240,9 @@ impl Reranker {
     /// Returns the encoder with one vector per text and cosine similarity, if there is one.
     pub(super) fn text_encoder(&self) -> Option<&DenseRetriever> {
         let mut encoders = self.default.encoders.iter().map(Arc::as_ref);
-        encoders.find(|dense| is_text_encoder(dense) && dense.encoder().similarity() == Similarity::Cosine)
+        encoders.find(|dense| {
+            is_text_encoder(dense) && dense.encoder().similarity() == Similarity::Cosine
+        })
     }
 
     /// Updates the vectors of the encoders to the index and the works of a home, in their present number format, and chooses the
@@ -226,7 +255,10 @@ impl Reranker {
         let home = catalog.home();
         let mut encoders = Vec::with_capacity(self.default.encoders.len());
         for dense in &self.default.encoders {
-            let options = EncodingOptions { precision: dense.precision()?, ..EncodingOptions::default() };
+            let options = EncodingOptions {
+                precision: dense.precision()?,
+                ..EncodingOptions::default()
+            };
             encoders.push((dense.encoder(), options));
         }
         let reports = encode_all_until(home, &encoders, None, &|_| (), is_cancelled)?;
@@ -248,7 +280,10 @@ impl Reranker {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<(), EngineError> {
         let list = works_checksum(home)?;
-        let mut encoded = self.encoded_works.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut encoded = self
+            .encoded_works
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if *encoded == list {
             return Ok(());
         }
@@ -268,7 +303,11 @@ impl Reranker {
     /// Returns the depth to which sparse rankings are needed.
     pub(super) fn sparse_depth(&self) -> usize {
         let RerankOptions { fusion, depth, .. } = self.options();
-        if fusion.is_some() { (*depth).max(MIN_FUSION_DEPTH) } else { *depth }
+        if fusion.is_some() {
+            (*depth).max(MIN_FUSION_DEPTH)
+        } else {
+            *depth
+        }
     }
 
     /// Returns the depth to which rankings are fused. Every candidate is within this depth of the ranking that proposed it. A
@@ -288,8 +327,12 @@ impl Reranker {
         scope: CandidateScope<'_>,
     ) -> Result<Reranked, EngineError> {
         let current = self.current();
-        let CandidateScores { components, dense, works, candidates } =
-            current.scores(query, current.options.works_for(query), sparse, scope)?;
+        let CandidateScores {
+            components,
+            dense,
+            works,
+            candidates,
+        } = current.scores(query, current.options.works_for(query), sparse, scope)?;
         let mut encoders = Vec::with_capacity(current.encoders.len());
         for (dense, ranking) in current.encoders.iter().zip(&components.dense) {
             let encoder = dense.encoder();
@@ -308,35 +351,65 @@ impl Reranker {
             }
             None => (ranking, None),
         };
-        let (pairs, cross_encoder) = pairs.map_or_else(Default::default, |pairs| (pairs.scores, Some(pairs.summary)));
+        let (pairs, cross_encoder) = pairs.map_or_else(Default::default, |pairs| {
+            (pairs.scores, Some(pairs.summary))
+        });
         let summary = RerankSummary {
-            pool: current.options.pool.iter().map(|kind| kind.name()).collect(),
-            fusion: current.options.fusion.as_ref().map(|fusion| fusion.method.to_string()),
+            pool: current
+                .options
+                .pool
+                .iter()
+                .map(|kind| kind.name())
+                .collect(),
+            fusion: current
+                .options
+                .fusion
+                .as_ref()
+                .map(|fusion| fusion.method.to_string()),
             popularity: current.options.popularity,
             candidates,
             encoders,
             works: works.as_ref().map(|works| works.0.len()),
             cross_encoder,
         };
-        Ok(Reranked { ranking, dense, works: works.unwrap_or_default(), pairs, summary })
+        Ok(Reranked {
+            ranking,
+            dense,
+            works: works.unwrap_or_default(),
+            pairs,
+            summary,
+        })
     }
 
     /// Adds the popularity boost to every score, if popularity is weighted.
-    fn add_popularity(&self, ranking: Ranking, snapshot: &Snapshot) -> Result<Ranking, EngineError> {
+    fn add_popularity(
+        &self,
+        ranking: Ranking,
+        snapshot: &Snapshot,
+    ) -> Result<Ranking, EngineError> {
         if self.options().popularity.is_none() {
             return Ok(ranking);
         }
         let mut boosted = Vec::with_capacity(ranking.len());
         for scored in ranking.iter() {
             let boost = self.popularity_boost(&scored.id, snapshot)?.unwrap_or(0.0);
-            boosted.push(Scored { id: scored.id.clone(), score: scored.score + boost });
+            boosted.push(Scored {
+                id: scored.id.clone(),
+                score: scored.score + boost,
+            });
         }
         Ok(Ranking::from_scores(boosted))
     }
 
     /// Returns the part of a dataset's score for its popularity. `None` if popularity is ignored.
-    pub(super) fn popularity_boost(&self, id: &DatasetId, snapshot: &Snapshot) -> Result<Option<f64>, EngineError> {
-        let Some(weight) = self.options().popularity else { return Ok(None) };
+    pub(super) fn popularity_boost(
+        &self,
+        id: &DatasetId,
+        snapshot: &Snapshot,
+    ) -> Result<Option<f64>, EngineError> {
+        let Some(weight) = self.options().popularity else {
+            return Ok(None);
+        };
         let numbers = snapshot.numeric_facts(id)?.unwrap_or_default();
         Ok(Some(weight * (numbers.popularity() as f64).ln_1p()))
     }
@@ -349,7 +422,9 @@ impl Reranker {
         scope: CandidateScope<'_>,
     ) -> Result<ComponentRankings, EngineError> {
         let current = self.current();
-        current.scores(query, current.options.works, sparse, scope).map(|scores| scores.components)
+        current
+            .scores(query, current.options.works, sparse, scope)
+            .map(|scores| scores.components)
     }
 
     /// Returns the parts of a dataset's texts that contribute most to its score by an encoder.
@@ -376,7 +451,9 @@ impl Configuration {
         if self.works.get().is_some() {
             return Ok(());
         }
-        let Some(works) = open_works(home, &self.encoders, &self.options)? else { return Ok(()) };
+        let Some(works) = open_works(home, &self.encoders, &self.options)? else {
+            return Ok(());
+        };
         match check(&self.options, &self.encoders, true) {
             Ok(()) => {
                 let _ = self.works.set(works); // it is empty
@@ -388,7 +465,9 @@ impl Configuration {
 
     /// Returns true if there are vectors of works.
     fn has_works(&self) -> Result<bool, EngineError> {
-        self.works.get().map_or(Ok(false), |(_, works)| works.has_vectors())
+        self.works
+            .get()
+            .map_or(Ok(false), |(_, works)| works.has_vectors())
     }
 
     fn fusion_depth(&self) -> usize {
@@ -410,8 +489,17 @@ impl Configuration {
         }
         let works = match (self.works.get(), works) {
             (Some((encoder, retriever)), Some(works)) => {
-                let min_similarity = self.options.min_similarities.get(*encoder).copied().flatten();
-                let limits = VoteLimits { works, until: scope.until, min_similarity };
+                let min_similarity = self
+                    .options
+                    .min_similarities
+                    .get(*encoder)
+                    .copied()
+                    .flatten();
+                let limits = VoteLimits {
+                    works,
+                    until: scope.until,
+                    min_similarity,
+                };
                 Some(retriever.votes(queries[*encoder].vectors(), &limits)?)
             }
             _ => None,
@@ -423,15 +511,32 @@ impl Configuration {
             let current = dense.current_candidates(query, &candidates, scope.snapshot)?;
             let mut scored = Vec::with_capacity(current.len());
             for (id, matched) in dense.scores(query, &current, &self.scoring_options(place)) {
-                scored.push(Scored { id: id.clone(), score: matched.score });
+                scored.push(Scored {
+                    id: id.clone(),
+                    score: matched.score,
+                });
                 matches.entry(id).or_default().push(matched);
             }
             dense_rankings.push(Ranking::from_scores(scored));
         }
-        let sparse = sparse.iter().map(|ranking| restrict(ranking, &candidates)).collect();
-        let work_ranking = works.as_ref().map(|works| restrict(&works.ranking(), &candidates));
-        let components = ComponentRankings { sparse, dense: dense_rankings, works: work_ranking };
-        Ok(CandidateScores { components, dense: matches, works, candidates: candidates.len() })
+        let sparse = sparse
+            .iter()
+            .map(|ranking| restrict(ranking, &candidates))
+            .collect();
+        let work_ranking = works
+            .as_ref()
+            .map(|works| restrict(&works.ranking(), &candidates));
+        let components = ComponentRankings {
+            sparse,
+            dense: dense_rankings,
+            works: work_ranking,
+        };
+        Ok(CandidateScores {
+            components,
+            dense: matches,
+            works,
+            candidates: candidates.len(),
+        })
     }
 
     /// Returns the ids of all candidates, in ascending order.
@@ -449,12 +554,22 @@ impl Configuration {
             }
         }
         for ranking in sparse {
-            candidates.extend(ranking.iter().take(self.options.depth).map(|scored| scored.id.clone()));
+            candidates.extend(
+                ranking
+                    .iter()
+                    .take(self.options.depth)
+                    .map(|scored| scored.id.clone()),
+            );
         }
         if let Some(depth) = self.options.dense {
             for (dense, query) in self.encoders.iter().zip(queries) {
                 if dense.encoder().granularity() != Granularity::Piece {
-                    candidates.extend(dense.nearest(query, self.options.combination, depth.get(), scope)?);
+                    candidates.extend(dense.nearest(
+                        query,
+                        self.options.combination,
+                        depth.get(),
+                        scope,
+                    )?);
                 }
             }
         }
@@ -474,37 +589,59 @@ impl Configuration {
     }
 
     /// Fuses the component rankings. Without a fusion, the encoder ranks alone, followed by candidates without vectors.
-    fn fuse(&self, query: &str, ComponentRankings { sparse, dense, works }: ComponentRankings) -> Ranking {
+    fn fuse(
+        &self,
+        query: &str,
+        ComponentRankings {
+            sparse,
+            dense,
+            works,
+        }: ComponentRankings,
+    ) -> Ranking {
         let Some(fusion) = &self.options.fusion else {
             if self.encoders.is_empty() {
                 return sparse.into_iter().next().unwrap_or_default();
             }
             let weighted: Vec<_> = sparse.iter().map(|ranking| (ranking, 1.0)).collect();
             let unencoded = Fusion::default().with_depth(usize::MAX).fuse(&weighted);
-            return dense.into_iter().next().unwrap_or_default().followed_by(&unencoded);
+            return dense
+                .into_iter()
+                .next()
+                .unwrap_or_default()
+                .followed_by(&unencoded);
         };
         let depth = self.fusion_depth();
         let mut weights = fusion.weights.clone();
         if works.is_some()
-            && let (Some(of_works), Some(weight)) = (weights.last_mut(), self.options.works_weight_for(query))
+            && let (Some(of_works), Some(weight)) =
+                (weights.last_mut(), self.options.works_weight_for(query))
         {
             *of_works = weight;
         }
-        let cut: Vec<Ranking> =
-            sparse.into_iter().chain(dense).chain(works).map(|ranking| ranking.cut(depth)).collect();
+        let cut: Vec<Ranking> = sparse
+            .into_iter()
+            .chain(dense)
+            .chain(works)
+            .map(|ranking| ranking.cut(depth))
+            .collect();
         let rankings = cut.iter();
         let weighted: Vec<_> = if weights.is_empty() {
             rankings.map(|ranking| (ranking, 1.0)).collect()
         } else {
             rankings.zip(weights).collect()
         };
-        Fusion::default().with_method(fusion.method).with_depth(usize::MAX).fuse(&weighted)
+        Fusion::default()
+            .with_method(fusion.method)
+            .with_depth(usize::MAX)
+            .fuse(&weighted)
     }
 }
 
 /// Returns the part of a ranking that consists of candidates, which must be in ascending order.
 fn restrict(ranking: &Ranking, candidates: &[DatasetId]) -> Ranking {
-    let restricted = ranking.iter().filter(|scored| candidates.binary_search(&scored.id).is_ok());
+    let restricted = ranking
+        .iter()
+        .filter(|scored| candidates.binary_search(&scored.id).is_ok());
     Ranking::from_scores(restricted.cloned().collect())
 }
 
@@ -545,8 +682,14 @@ mod tests {
     fn options() -> RerankOptions {
         let works = NonZeroUsize::new(25).expect("above 0");
         RerankOptions {
-            long_queries: Some(LongQueryOptions { works, works_weight: 3.0 }),
-            fusion: Some(WeightedFusion { weights: vec![1.0, 0.4], ..WeightedFusion::default() }),
+            long_queries: Some(LongQueryOptions {
+                works,
+                works_weight: 3.0,
+            }),
+            fusion: Some(WeightedFusion {
+                weights: vec![1.0, 0.4],
+                ..WeightedFusion::default()
+            }),
             ..RerankOptions::default()
         }
     }
@@ -556,25 +699,51 @@ mod tests {
 
     #[test]
     fn works_have_another_weight_for_long_queries() {
-        let configuration = Configuration { encoders: Vec::new(), works: OnceLock::new(), options: options() };
+        let configuration = Configuration {
+            encoders: Vec::new(),
+            works: OnceLock::new(),
+            options: options(),
+        };
         let fused = |query: &str, works: Option<Ranking>| {
             let sparse = vec![ranking_of(["oaks", "elms"])];
-            configuration.fuse(query, ComponentRankings { sparse, dense: Vec::new(), works })
+            configuration.fuse(
+                query,
+                ComponentRankings {
+                    sparse,
+                    dense: Vec::new(),
+                    works,
+                },
+            )
         };
         let oaks_first = ["oaks", "elms"].map(|name| DatasetId::new(name).expect("an id"));
         let by_works = Some(ranking_of(["elms", "oaks"]));
-        let ids = |ranking: Ranking| ranking.iter().map(|scored| scored.id.clone()).collect::<Vec<_>>();
+        let ids = |ranking: Ranking| {
+            ranking
+                .iter()
+                .map(|scored| scored.id.clone())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(ids(fused(SEVEN_WORDS, by_works.clone())), oaks_first);
         assert_ne!(ids(fused(EIGHT_WORDS, by_works)), oaks_first);
-        assert_eq!(ids(fused(EIGHT_WORDS, None)), oaks_first, "the last weight is not one of works");
+        assert_eq!(
+            ids(fused(EIGHT_WORDS, None)),
+            oaks_first,
+            "the last weight is not one of works"
+        );
     }
 
     #[test]
     fn another_number_of_works_votes_for_long_queries() {
         let options = options();
-        assert_eq!(options.works_for(SEVEN_WORDS), RerankOptions::default().works);
+        assert_eq!(
+            options.works_for(SEVEN_WORDS),
+            RerankOptions::default().works
+        );
         assert_eq!(options.works_for(EIGHT_WORDS), NonZeroUsize::new(25));
-        let without = RerankOptions { works: None, ..options };
+        let without = RerankOptions {
+            works: None,
+            ..options
+        };
         assert_eq!(without.works_for(EIGHT_WORDS), None, "works are ignored");
     }
 }

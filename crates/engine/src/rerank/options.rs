@@ -78,12 +78,20 @@ impl LongQueryOptions {
 impl RerankOptions {
     /// Returns the options for long queries if a query is long.
     fn long_query_options(&self, query: &str) -> Option<LongQueryOptions> {
-        self.long_queries.filter(|_| query.split_whitespace().nth(LongQueryOptions::MIN_WORDS - 1).is_some())
+        self.long_queries.filter(|_| {
+            query
+                .split_whitespace()
+                .nth(LongQueryOptions::MIN_WORDS - 1)
+                .is_some()
+        })
     }
 
     /// Returns the number of works that vote for a query.
     pub(super) fn works_for(&self, query: &str) -> Option<NonZeroUsize> {
-        self.works.map(|works| self.long_query_options(query).map_or(works, |long| long.works))
+        self.works.map(|works| {
+            self.long_query_options(query)
+                .map_or(works, |long| long.works)
+        })
     }
 
     /// Returns the weight that replaces the one of works for a query.
@@ -126,7 +134,9 @@ pub enum RerankError {
     )]
     VectorPerPiece(String),
     /// There are several rankings, but no fusion.
-    #[error("{0} encoders without a fusion: without one, exactly one encoder ranks; set a fusion method")]
+    #[error(
+        "{0} encoders without a fusion: without one, exactly one encoder ranks; set a fusion method"
+    )]
     NoFusion(usize),
 }
 
@@ -141,10 +151,15 @@ pub(super) fn check(
         None if encoders.len() > 1 || encoders.is_empty() && expected > 1 => {
             return Err(RerankError::NoFusion(encoders.len()));
         }
-        Some(WeightedFusion { weights, .. }) if !weights.is_empty() => check_weights(weights, expected)?,
+        Some(WeightedFusion { weights, .. }) if !weights.is_empty() => {
+            check_weights(weights, expected)?
+        }
         _ => {}
     }
-    if options.long_queries.is_some_and(|long| !is_weight(long.works_weight)) {
+    if options
+        .long_queries
+        .is_some_and(|long| !is_weight(long.works_weight))
+    {
         return Err(RerankError::NoWeight);
     }
     if let Some(weight) = options.popularity
@@ -153,11 +168,18 @@ pub(super) fn check(
         return Err(RerankError::Popularity(weight));
     }
     if !options.min_similarities.is_empty() && options.min_similarities.len() != encoders.len() {
-        return Err(RerankError::MinSimilarities { given: options.min_similarities.len(), expected: encoders.len() });
+        return Err(RerankError::MinSimilarities {
+            given: options.min_similarities.len(),
+            expected: encoders.len(),
+        });
     }
-    let can_search = |dense: &Arc<DenseRetriever>| dense.encoder().granularity() != Granularity::Piece;
+    let can_search =
+        |dense: &Arc<DenseRetriever>| dense.encoder().granularity() != Granularity::Piece;
     if options.dense.is_some() && !encoders.iter().any(can_search) {
-        let names: Vec<&str> = encoders.iter().map(|dense| dense.encoder().name()).collect();
+        let names: Vec<&str> = encoders
+            .iter()
+            .map(|dense| dense.encoder().name())
+            .collect();
         return Err(RerankError::VectorPerPiece(names.join(", ")));
     }
     Ok(())
@@ -165,7 +187,10 @@ pub(super) fn check(
 
 fn check_weights(weights: &[f64], expected: usize) -> Result<(), RerankError> {
     if weights.len() != expected {
-        return Err(RerankError::Weights { given: weights.len(), expected });
+        return Err(RerankError::Weights {
+            given: weights.len(),
+            expected,
+        });
     }
     if weights.iter().copied().all(is_weight) && weights.iter().any(|weight| *weight > 0.0) {
         Ok(())

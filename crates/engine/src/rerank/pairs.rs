@@ -31,7 +31,11 @@ impl CrossEncoding {
     /// Creates the stage with the default limits.
     #[must_use]
     pub fn new(scorer: Box<dyn PairScorer>) -> Self {
-        Self { scorer, depth: Self::DEPTH, deadline: Self::DEADLINE }
+        Self {
+            scorer,
+            depth: Self::DEPTH,
+            deadline: Self::DEADLINE,
+        }
     }
 }
 
@@ -71,21 +75,47 @@ impl CrossEncoding {
                 deadline_passed = true;
                 break;
             }
-            let Some(compact) = read_compact_document(snapshot, &best.id)? else { continue };
+            let Some(compact) = read_compact_document(snapshot, &best.id)? else {
+                continue;
+            };
             let score = self.scorer.score(query, &text(&compact))?;
-            scored.push(Scored { id: best.id.clone(), score });
+            scored.push(Scored {
+                id: best.id.clone(),
+                score,
+            });
         }
-        let summary = PairSummary { model: self.scorer.name().to_owned(), scored: scored.len(), deadline_passed };
+        let summary = PairSummary {
+            model: self.scorer.name().to_owned(),
+            scored: scored.len(),
+            deadline_passed,
+        };
         if deadline_passed {
-            return Ok((ranking, PairScores { summary, scores: FxHashMap::default() }));
+            return Ok((
+                ranking,
+                PairScores {
+                    summary,
+                    scores: FxHashMap::default(),
+                },
+            ));
         }
-        let scores = scored.iter().map(|one| (one.id.clone(), one.score)).collect();
-        Ok((Ranking::from_scores(scored).followed_by(&ranking), PairScores { summary, scores }))
+        let scores = scored
+            .iter()
+            .map(|one| (one.id.clone(), one.score))
+            .collect();
+        Ok((
+            Ranking::from_scores(scored).followed_by(&ranking),
+            PairScores { summary, scores },
+        ))
     }
 }
 
 /// Returns the text that is scored: the description of a dataset, then its triples. The model cuts it to its length.
 fn text(compact: &CompactDocument) -> String {
-    let parts: Vec<&str> = compact.metadata.iter().chain(&compact.triples).map(String::as_str).collect();
+    let parts: Vec<&str> = compact
+        .metadata
+        .iter()
+        .chain(&compact.triples)
+        .map(String::as_str)
+        .collect();
     parts.join("\n")
 }

@@ -41,7 +41,10 @@ impl SimilarDocs {
 
 impl<'s> ComparedExamples<'s> {
     /// Compares the examples of a request with all datasets. `None` without examples.
-    pub(super) fn new(comparison: &'s Comparison<'s>, examples: &[Example]) -> Result<Option<Self>, EngineError> {
+    pub(super) fn new(
+        comparison: &'s Comparison<'s>,
+        examples: &[Example],
+    ) -> Result<Option<Self>, EngineError> {
         if examples.is_empty() {
             return Ok(None);
         }
@@ -63,14 +66,25 @@ impl<'s> ComparedExamples<'s> {
             compared.push((target, similarities));
             references.push(reference);
         }
-        Ok(Some(Self { comparison, examples: compared, references }))
+        Ok(Some(Self {
+            comparison,
+            examples: compared,
+            references,
+        }))
     }
 
     /// Returns the documents that pass a filter without the examples, their duplicates and editions.
-    pub(super) fn exclude_from(&self, filtered: Option<FilteredDocs>) -> Result<FilteredDocs, EngineError> {
+    pub(super) fn exclude_from(
+        &self,
+        filtered: Option<FilteredDocs>,
+    ) -> Result<FilteredDocs, EngineError> {
         let snapshot = self.comparison.snapshot;
         let mut addresses = Vec::new();
-        for id in self.examples.iter().flat_map(|(target, _)| &target.excluded) {
+        for id in self
+            .examples
+            .iter()
+            .flat_map(|(target, _)| &target.excluded)
+        {
             addresses.extend(snapshot.address(id)?);
         }
         let mut passing = filtered.unwrap_or_else(|| snapshot.all_docs());
@@ -86,7 +100,8 @@ impl<'s> ComparedExamples<'s> {
         has_matches: bool,
         scope: CandidateScope<'_>,
     ) -> Result<SimilarDocs, EngineError> {
-        let mut candidates: FxHashSet<DatasetId> = by_words.iter().map(|scored| scored.id.clone()).collect();
+        let mut candidates: FxHashSet<DatasetId> =
+            by_words.iter().map(|scored| scored.id.clone()).collect();
         for (_, similarities) in &self.examples {
             for id in self.comparison.pool(similarities)? {
                 if scope.contains(&id)? {
@@ -97,22 +112,36 @@ impl<'s> ComparedExamples<'s> {
         let mut all_scores = Vec::with_capacity(self.examples.len());
         let mut sums = FxHashMap::<DatasetId, f64>::default();
         for (target, similarities) in &self.examples {
-            let mut scores = self.comparison.scores(target, similarities, candidates.clone())?;
+            let mut scores = self
+                .comparison
+                .scores(target, similarities, candidates.clone())?;
             scores.retain(|_, scores| similarities.score(*scores).is_some());
             for (id, scores) in &scores {
-                *sums.entry(id.clone()).or_default() += similarities.score(*scores).unwrap_or_default();
+                *sums.entry(id.clone()).or_default() +=
+                    similarities.score(*scores).unwrap_or_default();
             }
             all_scores.push(scores);
         }
-        let mean = |(id, sum)| Scored { id, score: sum / self.examples.len() as f64 };
+        let mean = |(id, sum)| Scored {
+            id,
+            score: sum / self.examples.len() as f64,
+        };
         let by_similarity = Ranking::from_scores(sums.into_iter().map(mean).collect());
         let mut fused = FxHashMap::default();
         if has_matches || by_similarity.is_empty() {
             add_scaled(&mut fused, by_words, 1.0);
         }
         add_scaled(&mut fused, &by_similarity, SIMILARITY_WEIGHT);
-        let ranking = Ranking::from_scores(fused.into_iter().map(|(id, score)| Scored { id, score }).collect());
-        Ok(SimilarDocs { ranking, scores: all_scores })
+        let ranking = Ranking::from_scores(
+            fused
+                .into_iter()
+                .map(|(id, score)| Scored { id, score })
+                .collect(),
+        );
+        Ok(SimilarDocs {
+            ranking,
+            scores: all_scores,
+        })
     }
 
     /// Returns the similarities of a dataset to the examples, with reasons.
@@ -122,11 +151,21 @@ impl<'s> ComparedExamples<'s> {
         similar: &SimilarDocs,
     ) -> Result<Vec<ExampleSimilarity>, EngineError> {
         let mut found = Vec::new();
-        for (example, ((target, similarities), scores)) in self.examples.iter().zip(&similar.scores).enumerate() {
-            let Some(scores) = scores.get(id) else { continue };
-            let Some(score) = similarities.score(*scores) else { continue };
+        for (example, ((target, similarities), scores)) in
+            self.examples.iter().zip(&similar.scores).enumerate()
+        {
+            let Some(scores) = scores.get(id) else {
+                continue;
+            };
+            let Some(score) = similarities.score(*scores) else {
+                continue;
+            };
             let parts = self.comparison.parts(target, similarities, id, *scores)?;
-            found.push(ExampleSimilarity { example, score, parts });
+            found.push(ExampleSimilarity {
+                example,
+                score,
+                parts,
+            });
         }
         Ok(found)
     }
@@ -140,10 +179,20 @@ impl<'s> ComparedExamples<'s> {
 /// Adds the scores of a ranking, divided by the best one and weighted. If some are negative, as those of FSDM, they are first
 /// shifted: the lowest becomes 0.
 fn add_scaled(sums: &mut FxHashMap<DatasetId, f64>, ranking: &Ranking, weight: f64) {
-    let lowest = ranking.iter().map(|scored| scored.score).fold(0.0, f64::min);
-    let best = ranking.iter().map(|scored| scored.score - lowest).fold(0.0, f64::max);
+    let lowest = ranking
+        .iter()
+        .map(|scored| scored.score)
+        .fold(0.0, f64::min);
+    let best = ranking
+        .iter()
+        .map(|scored| scored.score - lowest)
+        .fold(0.0, f64::max);
     for scored in ranking.iter() {
-        let share = if best > 0.0 { (scored.score - lowest) / best } else { 1.0 };
+        let share = if best > 0.0 {
+            (scored.score - lowest) / best
+        } else {
+            1.0
+        };
         *sums.entry(scored.id.clone()).or_default() += weight * share;
     }
 }
@@ -154,7 +203,10 @@ mod tests {
 
     fn scaled(scores: &[f64]) -> Vec<f64> {
         let id = |place: usize| DatasetId::new(format!("{place}").as_str()).expect("an id");
-        let scored = scores.iter().enumerate().map(|(place, score)| Scored { id: id(place), score: *score });
+        let scored = scores.iter().enumerate().map(|(place, score)| Scored {
+            id: id(place),
+            score: *score,
+        });
         let mut sums = FxHashMap::default();
         add_scaled(&mut sums, &Ranking::from_scores(scored.collect()), 0.5);
         (0..scores.len()).map(|place| sums[&id(place)]).collect()

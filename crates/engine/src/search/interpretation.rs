@@ -2,8 +2,8 @@
 
 use crate::EngineError;
 use lodeseek_index::{
-    Condition, DocumentAddress, Feature, FeatureKind, FilteredDocs, MAX_PHRASE_TOKENS, PartForm, QueryPart, Snapshot,
-    Translation, parse_query,
+    Condition, DocumentAddress, Feature, FeatureKind, FilteredDocs, MAX_PHRASE_TOKENS, PartForm,
+    QueryPart, Snapshot, Translation, parse_query,
 };
 use lodeseek_rdf::{local_name, words};
 use serde::Serialize;
@@ -89,7 +89,14 @@ impl Interpretation {
     }
 
     fn new(kind: InterpretationKind, text: &str) -> Self {
-        Self { kind, text: text.to_owned(), excluded: false, iri: None, language: None, translations: Vec::new() }
+        Self {
+            kind,
+            text: text.to_owned(),
+            excluded: false,
+            iri: None,
+            language: None,
+            translations: Vec::new(),
+        }
     }
 }
 
@@ -105,7 +112,10 @@ pub(super) struct InterpretedQuery {
 impl InterpretedQuery {
     /// Creates a query of words only.
     pub(super) fn literal(query: &str) -> Self {
-        Self { words: query.to_owned(), ..Self::default() }
+        Self {
+            words: query.to_owned(),
+            ..Self::default()
+        }
     }
 
     /// Interprets a query. If all its parts are excluded, there is nothing to rank by: it is then literal.
@@ -118,7 +128,11 @@ impl InterpretedQuery {
         let mut interpreted = Self::default();
         let mut ranking_words: Vec<String> = Vec::new();
         for part in &parts {
-            let kind = if is_plain(part) { InterpretationKind::Word } else { interpreted.add(part, snapshot)? };
+            let kind = if is_plain(part) {
+                InterpretationKind::Word
+            } else {
+                interpreted.add(part, snapshot)?
+            };
             if !part.excluded {
                 ranking_words.push(ranking_text(part, kind));
             }
@@ -131,10 +145,19 @@ impl InterpretedQuery {
     }
 
     /// Adds the condition of a part.
-    fn add(&mut self, part: &QueryPart, snapshot: &Snapshot) -> Result<InterpretationKind, EngineError> {
+    fn add(
+        &mut self,
+        part: &QueryPart,
+        snapshot: &Snapshot,
+    ) -> Result<InterpretationKind, EngineError> {
         let (kind, iri, documents) = find_documents(part, snapshot)?;
-        let condition = if part.excluded { Condition::Excluded } else { Condition::Required };
-        self.conditions.extend(documents.map(|documents| (documents, condition)));
+        let condition = if part.excluded {
+            Condition::Excluded
+        } else {
+            Condition::Required
+        };
+        self.conditions
+            .extend(documents.map(|documents| (documents, condition)));
         self.interpretations.push(Interpretation {
             excluded: part.excluded,
             iri,
@@ -145,7 +168,9 @@ impl InterpretedQuery {
 
     /// Adds the translated words of the query.
     pub(super) fn add_translation(&mut self, translation: Option<&Translation>) {
-        let Some(translation) = translation else { return };
+        let Some(translation) = translation else {
+            return;
+        };
         for (text, translations) in &translation.expressions {
             self.interpretations.push(Interpretation {
                 language: Some(translation.language.clone()),
@@ -156,7 +181,11 @@ impl InterpretedQuery {
     }
 
     /// Returns the documents that pass both a filter and the conditions of the query. `None`: all documents.
-    pub(super) fn restrict(&self, filtered: Option<FilteredDocs>, snapshot: &Snapshot) -> Option<FilteredDocs> {
+    pub(super) fn restrict(
+        &self,
+        filtered: Option<FilteredDocs>,
+        snapshot: &Snapshot,
+    ) -> Option<FilteredDocs> {
         if self.conditions.is_empty() {
             return filtered;
         }
@@ -168,14 +197,22 @@ impl InterpretedQuery {
     }
 }
 
-type Found = (InterpretationKind, Option<String>, Option<Vec<DocumentAddress>>);
+type Found = (
+    InterpretationKind,
+    Option<String>,
+    Option<Vec<DocumentAddress>>,
+);
 
 /// Returns the kind of a part, its IRI, and the documents that have it. No documents: it is no condition.
 fn find_documents(part: &QueryPart, snapshot: &Snapshot) -> Result<Found, EngineError> {
     if let Some(iri) = part.iri() {
         return find_named(iri, snapshot);
     }
-    let kind = if part.form == PartForm::Phrase { InterpretationKind::Phrase } else { InterpretationKind::Word };
+    let kind = if part.form == PartForm::Phrase {
+        InterpretationKind::Phrase
+    } else {
+        InterpretationKind::Word
+    };
     let analysis = snapshot.analysis();
     // Common words are not searched for, and other languages have few texts in which they are no common words.
     let has_words = !analysis.query_words(&part.text).is_empty();
@@ -198,7 +235,9 @@ fn find_named(iri: String, snapshot: &Snapshot) -> Result<Found, EngineError> {
     };
     for candidate in [&iri, &other_scheme] {
         for (feature_kind, kind) in KINDS {
-            let Some(feature) = Feature::new(feature_kind, candidate) else { continue };
+            let Some(feature) = Feature::new(feature_kind, candidate) else {
+                continue;
+            };
             let documents = snapshot.with_feature(&feature)?;
             if !documents.is_empty() {
                 return Ok((kind, Some(candidate.clone()), Some(documents)));

@@ -13,7 +13,9 @@ pub(super) fn matched_fields(
     document: &DocumentStatistics,
     collection: &CollectionStatistics,
 ) -> Vec<FieldMatch> {
-    let shares = model.parts(query, document, collection).shares(model.weights());
+    let shares = model
+        .parts(query, document, collection)
+        .shares(model.weights());
     let mut matched = Vec::new();
     for field in model.weights().fields() {
         let mut terms = Vec::new();
@@ -23,10 +25,18 @@ pub(super) fn matched_fields(
             }
         }
         if !terms.is_empty() {
-            matched.push(FieldMatch { field, score: shares[field.index()], terms });
+            matched.push(FieldMatch {
+                field,
+                score: shares[field.index()],
+                terms,
+            });
         }
     }
-    matched.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.field.cmp(&b.field)));
+    matched.sort_by(|a, b| {
+        b.score
+            .total_cmp(&a.score)
+            .then_with(|| a.field.cmp(&b.field))
+    });
     matched
 }
 

@@ -29,8 +29,8 @@ use examples::{ComparedExamples, SimilarDocs};
 use interpretation::InterpretedQuery;
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, count_selected, rank_selected};
 use lodeseek_index::{
-    AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Filter, FilteredDocs,
-    Snapshot, StatisticsLevel,
+    AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Filter,
+    FilteredDocs, Snapshot, StatisticsLevel,
 };
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rdf::Triple;
@@ -51,10 +51,21 @@ pub(super) fn search(
     contents: &ContentCache,
     request: &SearchRequest,
 ) -> Result<SearchResponse, EngineError> {
-    let Comparison { catalog, ranker, snapshot, .. } = *comparison;
+    let Comparison {
+        catalog,
+        ranker,
+        snapshot,
+        ..
+    } = *comparison;
     let (mut interpreted, analysis) = match request.syntax {
-        QuerySyntax::Literal => (InterpretedQuery::literal(&request.query), snapshot.analysis().without_translations()),
-        QuerySyntax::Interpreted => (InterpretedQuery::new(&request.query, snapshot)?, snapshot.analysis().clone()),
+        QuerySyntax::Literal => (
+            InterpretedQuery::literal(&request.query),
+            snapshot.analysis().without_translations(),
+        ),
+        QuerySyntax::Interpreted => (
+            InterpretedQuery::new(&request.query, snapshot)?,
+            snapshot.analysis().clone(),
+        ),
     };
     let query = AnalyzedQuery::new(&interpreted.words, &analysis);
     interpreted.add_translation(query.translation.as_ref());
@@ -119,13 +130,19 @@ impl Search<'_> {
         let by_words = reranked.as_ref().map(|reranked| &reranked.ranking);
         let similar = match &self.examples {
             Some(examples) => {
-                let by_words = by_words.cloned().unwrap_or_else(|| ranked.ranking.clone().cut(POOL_DEPTH));
-                let has_matches = ranked.total > 0 || !reranked.as_ref().is_some_and(Reranked::is_closest);
+                let by_words = by_words
+                    .cloned()
+                    .unwrap_or_else(|| ranked.ranking.clone().cut(POOL_DEPTH));
+                let has_matches =
+                    ranked.total > 0 || !reranked.as_ref().is_some_and(Reranked::is_closest);
                 Some(examples.rank(&by_words, has_matches, scope)?)
             }
             None => None,
         };
-        let candidates = similar.as_ref().map(|similar| &similar.ranking).or(by_words);
+        let candidates = similar
+            .as_ref()
+            .map(|similar| &similar.ranking)
+            .or(by_words);
         let ranking = match candidates {
             Some(candidates) => candidates.clone().followed_by(&ranked.ranking),
             None => ranked.ranking.clone(),
@@ -143,16 +160,20 @@ impl Search<'_> {
         let (page, more) = self.page(&ranking, &ranked)?;
         let hits = self.hits(&page, &ranked.collection, &best)?;
         let without_words = match candidates {
-            Some(candidates) => without_term_matches(candidates, &self.query, self.model, self.snapshot)?,
+            Some(candidates) => {
+                without_term_matches(candidates, &self.query, self.model, self.snapshot)?
+            }
             None => Vec::new(),
         };
         let total = ranked.total + without_words.len();
-        let facets = facet_counter.zip(self.request.facets).map(|(mut counter, max_values)| {
-            for address in without_words {
-                counter.add(address);
-            }
-            counter.finish(&self.request.filter, max_values)
-        });
+        let facets = facet_counter
+            .zip(self.request.facets)
+            .map(|(mut counter, max_values)| {
+                for address in without_words {
+                    counter.add(address);
+                }
+                counter.finish(&self.request.filter, max_values)
+            });
         let suggested_filters = self.suggested_filters()?;
         Ok(SearchResponse {
             model: self.model.name(),
@@ -162,7 +183,10 @@ impl Search<'_> {
             only_closest: ranked.total == 0
                 && similar.is_none_or(|similar| similar.is_empty())
                 && reranked.as_ref().is_some_and(Reranked::is_closest),
-            examples: self.examples.map(ComparedExamples::into_references).unwrap_or_default(),
+            examples: self
+                .examples
+                .map(ComparedExamples::into_references)
+                .unwrap_or_default(),
             suggestion: suggest_spelling(&self.request.query, &self.query, self.snapshot)?,
             rerank: reranked.map(|reranked| reranked.summary),
             facets,
@@ -191,9 +215,16 @@ impl Search<'_> {
         if self.request.syntax == QuerySyntax::Literal || !self.snapshot.has_coverage() {
             return Ok(suggested);
         }
-        for mut one in suggested_filters::suggested_filters(&self.request.query, &self.request.filter) {
+        for mut one in
+            suggested_filters::suggested_filters(&self.request.query, &self.request.filter)
+        {
             let filtered = self.filtered_docs(&one.add_to(&self.request.filter))?;
-            one.with_words = count_selected(self.model, &self.query, self.snapshot, &mut filtered.as_ref())?;
+            one.with_words = count_selected(
+                self.model,
+                &self.query,
+                self.snapshot,
+                &mut filtered.as_ref(),
+            )?;
             if one.with_words > 0 {
                 suggested.push(one);
             }
@@ -208,8 +239,13 @@ impl Search<'_> {
         scope: CandidateScope<'_>,
         facet_counter: Option<&mut FacetCounter<'_>>,
     ) -> Result<RankedDocs, EngineError> {
-        let _span = tracing::info_span!(target: "traces", "rank", model = self.model.name()).entered();
-        let end = self.request.skip.saturating_add(self.request.depth).saturating_add(1);
+        let _span =
+            tracing::info_span!(target: "traces", "rank", model = self.model.name()).entered();
+        let end = self
+            .request
+            .skip
+            .saturating_add(self.request.depth)
+            .saturating_add(1);
         let depth = match self.request.order {
             // The ranking that is fused with that of examples has the same depth on all pages.
             ResultOrder::Relevance if self.examples.is_some() => {
@@ -226,7 +262,9 @@ impl Search<'_> {
         };
         if complete.is_some() {
             let (fields, level) = (self.model.fields(), self.model.statistics_level());
-            ranked.collection = self.snapshot.collection_statistics(&self.query, &fields, level)?;
+            ranked.collection = self
+                .snapshot
+                .collection_statistics(&self.query, &fields, level)?;
         }
         Ok(ranked)
     }
@@ -246,17 +284,28 @@ impl Search<'_> {
             return Ok(None);
         }
         let _span = tracing::info_span!(target: "traces", "re-rank").entered();
-        self.ranker.rerank(&self.interpreted.words, &self.query, self.model, scope)
+        self.ranker
+            .rerank(&self.interpreted.words, &self.query, self.model, scope)
     }
 
     /// Returns the datasets of the requested page, with duplicates merged if the request has it so, and true if further ones
     /// follow.
-    fn page<'r>(&self, ranking: &'r Ranking, ranked: &RankedDocs) -> Result<(Vec<PageEntry<'r>>, bool), EngineError> {
+    fn page<'r>(
+        &self,
+        ranking: &'r Ranking,
+        ranked: &RankedDocs,
+    ) -> Result<(Vec<PageEntry<'r>>, bool), EngineError> {
         let mut is_first = self.groups.first_of_group();
         let end = self.request.skip.saturating_add(self.request.depth);
         let mut found: Vec<(usize, &Scored)> = ranking.iter().enumerate().collect();
         let languages = &self.request.languages;
-        self.catalog.sort(&mut found, self.request.order, languages, self.snapshot, |(_, scored)| &scored.id)?;
+        self.catalog.sort(
+            &mut found,
+            self.request.order,
+            languages,
+            self.snapshot,
+            |(_, scored)| &scored.id,
+        )?;
         let mut page = Vec::new();
         let mut rank = 0;
         for (place, scored) in found {
@@ -273,7 +322,12 @@ impl Search<'_> {
             };
             match address {
                 Some(_) if rank >= end => return Ok((page, true)),
-                Some(address) => page.push(PageEntry { rank: rank + 1, place, scored, address }),
+                Some(address) => page.push(PageEntry {
+                    rank: rank + 1,
+                    place,
+                    scored,
+                    address,
+                }),
                 // A removed dataset keeps its vectors until the next encoding: it is not shown.
                 None => {}
             }
@@ -299,7 +353,9 @@ impl Search<'_> {
         };
         let mut hits = Vec::with_capacity(page.len());
         for (entry, document) in page.iter().zip(&statistics) {
-            let Some(mut hit) = self.hit(entry, document, collection, best)? else { continue };
+            let Some(mut hit) = self.hit(entry, document, collection, best)? else {
+                continue;
+            };
             if self.request.explain {
                 hit.explanation = Some(self.model.explain(&explained, document, collection));
             }
@@ -319,7 +375,9 @@ impl Search<'_> {
         best: &Best<'_>,
     ) -> Result<Option<Hit>, EngineError> {
         let (id, reranked) = (&entry.scored.id, best.reranked);
-        let Some(card) = read_card(self.snapshot, id)? else { return Ok(None) };
+        let Some(card) = read_card(self.snapshot, id)? else {
+            return Ok(None);
+        };
         let is_comparable = entry.place < best.comparable;
         let popularity = match (reranked, &self.ranker.reranker) {
             (Some(_), Some(reranker)) if is_comparable && best.similar.is_none() => {
@@ -337,12 +395,17 @@ impl Search<'_> {
             rank: entry.rank,
             score: is_comparable.then_some(entry.scored.score),
             fields: matched_fields(self.model, &self.query, document, collection),
-            dense: reranked.map(|reranked| reranked.dense_matches(id)).unwrap_or_default(),
+            dense: reranked
+                .map(|reranked| reranked.dense_matches(id))
+                .unwrap_or_default(),
             popularity,
             cross_encoder: reranked.and_then(|reranked| reranked.pair_score(id)),
             works: reranked.and_then(|reranked| reranked.work_evidence(id)),
             similar_to,
-            snippet: snippet.iter().map(|triple| mark_terms(triple, &self.query, analysis)).collect(),
+            snippet: snippet
+                .iter()
+                .map(|triple| mark_terms(triple, &self.query, analysis))
+                .collect(),
             explanation: None,
             evidence: Vec::new(),
             duplicates: references(self.groups.others(id), self.snapshot)?,
@@ -355,7 +418,9 @@ impl Search<'_> {
     /// Requests with `explain` get them from every encoder. Hits without a query term always get them, but only from
     /// encoders with a vector per word piece: these need not run the model again.
     fn add_part_shares(&self, hit: &mut Hit) -> Result<(), EngineError> {
-        let Some(reranker) = &self.ranker.reranker else { return Ok(()) };
+        let Some(reranker) = &self.ranker.reranker else {
+            return Ok(());
+        };
         let has_no_term = hit.fields.is_empty();
         for dense in &mut hit.dense {
             if self.request.explain || has_no_term && dense.granularity == Granularity::Piece {
@@ -395,11 +460,26 @@ impl Search<'_> {
             let weights = idf_weights(collection);
             let terms = self.query.texts();
             let work = page_work(Method::Cover);
-            hit.evidence = evidence::find(graph, languages, &matches, &terms, &weights, MAX_EVIDENCE, work);
+            hit.evidence = evidence::find(
+                graph,
+                languages,
+                &matches,
+                &terms,
+                &weights,
+                MAX_EVIDENCE,
+                work,
+            );
         }
         if let Some(method) = method {
-            let triples = label_all(graph, &snippet_for_page(&content, method, &matches), languages);
-            hit.snippet = triples.iter().map(|triple| mark_terms(triple, &self.query, analysis)).collect();
+            let triples = label_all(
+                graph,
+                &snippet_for_page(&content, method, &matches),
+                languages,
+            );
+            hit.snippet = triples
+                .iter()
+                .map(|triple| mark_terms(triple, &self.query, analysis))
+                .collect();
         }
     }
 }
@@ -415,10 +495,20 @@ fn without_term_matches(
     for scored in candidates.iter() {
         addresses.extend(snapshot.address(&scored.id)?);
     }
-    let statistics = snapshot.document_statistics(query, &model.fields(), &addresses, StatisticsLevel::Documents)?;
+    let statistics = snapshot.document_statistics(
+        query,
+        &model.fields(),
+        &addresses,
+        StatisticsLevel::Documents,
+    )?;
     let mut without_terms = Vec::new();
     for (address, document) in addresses.into_iter().zip(&statistics) {
-        if document.frequencies.iter().flatten().all(|count| *count == 0) {
+        if document
+            .frequencies
+            .iter()
+            .flatten()
+            .all(|count| *count == 0)
+        {
             without_terms.push(address);
         }
     }
@@ -442,9 +532,17 @@ fn page_work(method: Method) -> Option<u64> {
 
 /// Returns the triples that a method extracts for one hit of a page.
 fn snippet_for_page(content: &Content, method: Method, matches: &Matches) -> Vec<Triple> {
-    let options = MethodOptions { work: page_work(method), keywords: Some(matches), ..MethodOptions::default() };
+    let options = MethodOptions {
+        work: page_work(method),
+        keywords: Some(matches),
+        ..MethodOptions::default()
+    };
     match method.extractor(&snippets::with_patterns(content, method, options)) {
-        Ok(extractor) => extractor.extract(content.graph(), content.profile(), TripleBudget::default()).triples,
+        Ok(extractor) => {
+            extractor
+                .extract(content.graph(), content.profile(), TripleBudget::default())
+                .triples
+        }
         // Unreachable: with keywords no method lacks an input.
         Err(_) => Vec::new(),
     }

@@ -2,8 +2,8 @@
 
 use super::{Interpretation, SuggestedFilter};
 use crate::{
-    Card, DatasetReference, DenseMatch, Evidence, FacetCounts, QueryWords, RerankSummary, SimilarityPart,
-    SnippetTriple, WorkEvidence,
+    Card, DatasetReference, DenseMatch, Evidence, FacetCounts, QueryWords, RerankSummary,
+    SimilarityPart, SnippetTriple, WorkEvidence,
 };
 use lodeseek_index::document::Field;
 use lodeseek_index::sparse::Explanation;

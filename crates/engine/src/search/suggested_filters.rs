@@ -41,15 +41,28 @@ impl SuggestedFilter {
             CoverageValue::Period(period) => ("covers", period.to_string(), None),
             CoverageValue::Place { name, bounds } => ("within", bounds.to_string(), Some(name)),
         };
-        Self { parameter, value, text: text.to_owned(), name, with_words: 0, coverage }
+        Self {
+            parameter,
+            value,
+            text: text.to_owned(),
+            name,
+            with_words: 0,
+            coverage,
+        }
     }
 
     /// Returns a filter with this condition added. It replaces a condition of the same kind.
     #[must_use]
     pub fn add_to(&self, filter: &Filter) -> Filter {
         match self.coverage {
-            CoverageValue::Period(period) => Filter { covers: Some(period), ..filter.clone() },
-            CoverageValue::Place { bounds, .. } => Filter { within: Some(bounds), ..filter.clone() },
+            CoverageValue::Period(period) => Filter {
+                covers: Some(period),
+                ..filter.clone()
+            },
+            CoverageValue::Place { bounds, .. } => Filter {
+                within: Some(bounds),
+                ..filter.clone()
+            },
         }
     }
 }
@@ -65,9 +78,14 @@ pub(super) fn suggested_filters(query: &str, filter: &Filter) -> Vec<SuggestedFi
                 CoverageValue::Period(_) => filter.covers.is_some(),
                 CoverageValue::Place { .. } => filter.within.is_some(),
             };
-            let is_known = suggested.iter().any(|known| known.coverage == expression.value);
+            let is_known = suggested
+                .iter()
+                .any(|known| known.coverage == expression.value);
             if !is_set && !is_known && suggested.len() < MAX_SUGGESTED_FILTERS {
-                suggested.push(SuggestedFilter::new(expression.value, &text[expression.range]));
+                suggested.push(SuggestedFilter::new(
+                    expression.value,
+                    &text[expression.range],
+                ));
             }
         }
     }
@@ -96,35 +114,65 @@ mod tests {
 
     fn suggested(query: &str, filter: &Filter) -> Vec<String> {
         let filters = suggested_filters(query, filter);
-        filters.iter().map(|one| format!("{}={} {}", one.parameter, one.value, one.text)).collect()
+        filters
+            .iter()
+            .map(|one| format!("{}={} {}", one.parameter, one.value, one.text))
+            .collect()
     }
 
     #[test]
     fn words_suggest_filters() {
-        let all = ["within=2.5,49.4,6.5,51.6 Belgium", "covers=2010..2015 from 2010 to 2015"];
+        let all = [
+            "within=2.5,49.4,6.5,51.6 Belgium",
+            "covers=2010..2015 from 2010 to 2015",
+        ];
         let query = "air quality in Belgium from 2010 to 2015";
         assert_eq!(suggested(query, &Filter::default()), all);
-        let covers = Filter { covers: "2012".parse().ok(), ..Filter::default() };
+        let covers = Filter {
+            covers: "2012".parse().ok(),
+            ..Filter::default()
+        };
         assert_eq!(suggested(query, &covers), all[..1]);
-        assert_eq!(suggested("Belgium Belgien belgique", &Filter::default()), ["within=2.5,49.4,6.5,51.6 Belgium"]);
-        assert_eq!(suggested("2001 2002 2003 2004 2005 2006", &Filter::default()).len(), MAX_SUGGESTED_FILTERS);
+        assert_eq!(
+            suggested("Belgium Belgien belgique", &Filter::default()),
+            ["within=2.5,49.4,6.5,51.6 Belgium"]
+        );
+        assert_eq!(
+            suggested("2001 2002 2003 2004 2005 2006", &Filter::default()).len(),
+            MAX_SUGGESTED_FILTERS
+        );
     }
 
     #[test]
     fn phrases_exclusions_and_names_suggest_none() {
-        for query in ["\"Census 2011\"", "parks -Belgium", "foaf:2011", "<http://example.org/2011>", "«depuis 2015»"]
-        {
+        for query in [
+            "\"Census 2011\"",
+            "parks -Belgium",
+            "foaf:2011",
+            "<http://example.org/2011>",
+            "«depuis 2015»",
+        ] {
             assert_eq!(suggested(query, &Filter::default()), [""; 0], "{query}");
         }
         let mixed = "\"air quality\" since \"hourly\" 2015 ß-Belgium \"x\" Deutschland";
-        assert_eq!(suggested(mixed, &Filter::default()), ["covers=2015 2015", "within=5.8,47.2,15.1,55.1 Deutschland"]);
+        assert_eq!(
+            suggested(mixed, &Filter::default()),
+            ["covers=2015 2015", "within=5.8,47.2,15.1,55.1 Deutschland"]
+        );
     }
 
     #[test]
     fn a_suggestion_keeps_the_other_conditions() {
-        let filter = Filter { since: Some(2000), covers: "2012".parse().ok(), ..Filter::default() };
+        let filter = Filter {
+            since: Some(2000),
+            covers: "2012".parse().ok(),
+            ..Filter::default()
+        };
         let place = &suggested_filters("Belgium", &filter)[0];
         let both = place.add_to(&filter);
-        assert_eq!((both.since, both.covers, both.within.is_some()), (filter.since, filter.covers, true));
+        assert_eq!(
+            (both.since, both.covers, both.within.is_some()),
+            (filter.since, filter.covers, true)
+        );
     }
 }

@@ -27,7 +27,10 @@ struct Description<'t> {
 impl<'t> Description<'t> {
     /// Starts the description of a result. It has the parameters of its search.
     fn new(parameters: &[Parameter<'_>], triples: &'t mut Vec<Triple>) -> Self {
-        let mut description = Self { node: BlankNode::default(), triples };
+        let mut description = Self {
+            node: BlankNode::default(),
+            triples,
+        };
         for (property, value) in parameters {
             description.add(property, value.clone());
         }
@@ -35,7 +38,11 @@ impl<'t> Description<'t> {
     }
 
     fn add(&mut self, property: &str, value: impl Into<Term>) {
-        self.triples.push(Triple::new(self.node.clone(), NamedNode::new_unchecked(property), value));
+        self.triples.push(Triple::new(
+            self.node.clone(),
+            NamedNode::new_unchecked(property),
+            value,
+        ));
     }
 }
 
@@ -58,16 +65,28 @@ impl SearchService {
             entity.add(search::SCORE, Literal::from(hit.score));
             entity.add(search::DATASET, self.iris.dataset(&hit.dataset));
             entity.add(search::TITLE, string(&hit.title));
-            entity.add(search::ENTITY, term(&hit.triple.subject, hit.dataset.as_str()));
-            entity.add(search::PROPERTY, term(&hit.triple.predicate, hit.dataset.as_str()));
-            entity.add(search::LITERAL, term(&hit.triple.object, hit.dataset.as_str()));
+            entity.add(
+                search::ENTITY,
+                term(&hit.triple.subject, hit.dataset.as_str()),
+            );
+            entity.add(
+                search::PROPERTY,
+                term(&hit.triple.predicate, hit.dataset.as_str()),
+            );
+            entity.add(
+                search::LITERAL,
+                term(&hit.triple.object, hit.dataset.as_str()),
+            );
             entity.add(search::COMPLETE, Literal::from(response.is_complete));
         }
         Ok(triples)
     }
 
     fn entity_request(&self, parameters: &[Parameter<'_>]) -> Result<EntityRequest, ServiceError> {
-        let mut request = EntityRequest { depth: DEFAULT_ENTITIES, ..EntityRequest::default() };
+        let mut request = EntityRequest {
+            depth: DEFAULT_ENTITIES,
+            ..EntityRequest::default()
+        };
         for (property, value) in parameters {
             match (*property, value) {
                 (search::IN_DATASET, value) => {
@@ -75,30 +94,48 @@ impl SearchService {
                         Term::NamedNode(node) => self.iris.dataset_id(node.as_str()),
                         _ => None,
                     };
-                    let unknown = || format!("invalid value {value} of <{property}>: no dataset of this store");
-                    request.datasets.push(id.ok_or_else(|| ServiceError::Wrong(unknown()))?);
+                    let unknown = || {
+                        format!("invalid value {value} of <{property}>: no dataset of this store")
+                    };
+                    request
+                        .datasets
+                        .push(id.ok_or_else(|| ServiceError::Wrong(unknown()))?);
                 }
-                (search::LITERAL_TEXT, Term::Literal(text)) => text.value().clone_into(&mut request.text),
-                (search::LIMIT, Term::Literal(limit)) => request.depth = parse(property, limit.value())?,
-                (search::OFFSET, Term::Literal(offset)) => request.skip = parse(property, offset.value())?,
+                (search::LITERAL_TEXT, Term::Literal(text)) => {
+                    text.value().clone_into(&mut request.text)
+                }
+                (search::LIMIT, Term::Literal(limit)) => {
+                    request.depth = parse(property, limit.value())?
+                }
+                (search::OFFSET, Term::Literal(offset)) => {
+                    request.skip = parse(property, offset.value())?
+                }
                 _ => {
-                    let message = format!("invalid value {value} of <{property}>: expected a literal");
+                    let message =
+                        format!("invalid value {value} of <{property}>: expected a literal");
                     return Err(ServiceError::Wrong(message));
                 }
             }
         }
         check_text(&request.text)?;
         if !(1..=MAX_ENTITIES).contains(&request.depth) {
-            return Err(ServiceError::Wrong(format!("the limit must be from 1 to {MAX_ENTITIES}")));
+            return Err(ServiceError::Wrong(format!(
+                "the limit must be from 1 to {MAX_ENTITIES}"
+            )));
         }
         if request.skip > MAX_OFFSET {
-            return Err(ServiceError::Wrong(format!("the offset must be at most {MAX_OFFSET}")));
+            return Err(ServiceError::Wrong(format!(
+                "the offset must be at most {MAX_OFFSET}"
+            )));
         }
         Ok(request)
     }
 
     /// Finds the datasets in which a resource occurs and returns its roles in them as triples.
-    pub(super) fn occurrence_triples(&self, parameters: &[Parameter<'_>]) -> Result<Vec<Triple>, ServiceError> {
+    pub(super) fn occurrence_triples(
+        &self,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Triple>, ServiceError> {
         let mut triples = Vec::new();
         for (property, value) in parameters {
             let Term::NamedNode(resource) = value else {
@@ -116,7 +153,10 @@ impl SearchService {
                     occurrence.add(search::DATASET, self.iris.dataset(id));
                     occurrence.add(search::ROLE, string(role));
                     occurrence.add(search::COUNT, Literal::from(count));
-                    occurrence.add(search::COMPLETE, Literal::from(is_complete && occurrences.is_exact));
+                    occurrence.add(
+                        search::COMPLETE,
+                        Literal::from(is_complete && occurrences.is_exact),
+                    );
                 }
             }
         }
@@ -126,6 +166,11 @@ impl SearchService {
 
 /// Returns the roles that a resource has in a dataset, with their numbers of uses.
 fn roles(uses: Uses) -> impl Iterator<Item = (&'static str, u64)> {
-    let all = [("subject", uses.subject), ("object", uses.object), ("class", uses.class), ("property", uses.property)];
+    let all = [
+        ("subject", uses.subject),
+        ("object", uses.object),
+        ("class", uses.class),
+        ("property", uses.property),
+    ];
     all.into_iter().filter(|(_, count)| *count > 0)
 }

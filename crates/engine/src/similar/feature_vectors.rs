@@ -41,7 +41,10 @@ impl VectorLengths {
                 }
             }
         })?;
-        Ok(Self { generation: snapshot.generation(), squares })
+        Ok(Self {
+            generation: snapshot.generation(),
+            squares,
+        })
     }
 }
 
@@ -61,7 +64,9 @@ const DAMPING: f64 = 0.5;
 /// Returns the weight ln(N / n) of a feature that n of N datasets have. A feature of an example alone counts as if one
 /// dataset had it.
 pub(super) fn feature_weight(datasets: u64, with_feature: usize) -> f64 {
-    (datasets.max(1) as f64 / with_feature.max(1) as f64).ln().max(0.0)
+    (datasets.max(1) as f64 / with_feature.max(1) as f64)
+        .ln()
+        .max(0.0)
 }
 
 /// The similarities of all datasets to some features.
@@ -74,7 +79,11 @@ pub(super) struct FeatureSimilarities {
 }
 
 impl FeatureSimilarities {
-    pub(super) fn new(features: &[Feature], snapshot: &Snapshot, lengths: &VectorLengths) -> Result<Self, IndexError> {
+    pub(super) fn new(
+        features: &[Feature],
+        snapshot: &Snapshot,
+        lengths: &VectorLengths,
+    ) -> Result<Self, IndexError> {
         let mut products = vec![[0.0_f64; 2]; lengths.squares.len()];
         let mut link_rarity = vec![0.0_f64; lengths.squares.len()];
         let mut own_squares = [0.0; 2];
@@ -97,24 +106,43 @@ impl FeatureSimilarities {
             }
         }
         let mut scores = products;
-        for ((scores, squares), rarity) in scores.iter_mut().zip(&lengths.squares).zip(link_rarity) {
+        for ((scores, squares), rarity) in scores.iter_mut().zip(&lengths.squares).zip(link_rarity)
+        {
             for vector in 0..2 {
-                scores[vector] = damped_cosine(scores[vector], squares[vector], own_squares[vector], snapshot.len());
+                scores[vector] = damped_cosine(
+                    scores[vector],
+                    squares[vector],
+                    own_squares[vector],
+                    snapshot.len(),
+                );
             }
             scores[1] = scores[1].max(rarity);
         }
         let has_features = [own_squares[0] > 0.0, own_squares[1] > 0.0 || has_linked];
-        Ok(Self { scores, has_features, weights })
+        Ok(Self {
+            scores,
+            has_features,
+            weights,
+        })
     }
 
     /// Returns the features that two datasets share, the rarest first. Features of at least half of all datasets are
     /// omitted, because they are no evidence of similarity.
     pub(super) fn shared<'f>(&self, shared: impl Iterator<Item = &'f Feature>) -> SharedFeatures {
         let weight = |feature: &Feature| self.weights.get(feature).copied().unwrap_or_default();
-        let mut shared: Vec<&Feature> = shared.filter(|feature| weight(feature) > std::f64::consts::LN_2).collect();
+        let mut shared: Vec<&Feature> = shared
+            .filter(|feature| weight(feature) > std::f64::consts::LN_2)
+            .collect();
         shared.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then_with(|| a.cmp(b)));
-        let rarest = shared.iter().take(MAX_NAMED_FEATURES).map(|feature| feature.iri.clone()).collect();
-        SharedFeatures { count: shared.len(), rarest }
+        let rarest = shared
+            .iter()
+            .take(MAX_NAMED_FEATURES)
+            .map(|feature| feature.iri.clone())
+            .collect();
+        SharedFeatures {
+            count: shared.len(),
+            rarest,
+        }
     }
 }
 
@@ -142,10 +170,16 @@ fn linked_datasets(
         FeatureKind::Space => FeatureKind::Target,
         _ => return Ok(Vec::new()),
     };
-    let addresses = snapshot.with_feature(&Feature { kind: opposite, iri: feature.iri.clone() })?;
+    let addresses = snapshot.with_feature(&Feature {
+        kind: opposite,
+        iri: feature.iri.clone(),
+    })?;
     let max_weight = (snapshot.len().max(2) as f64).ln();
     let rarity = weight.min(feature_weight(snapshot.len(), addresses.len())) / max_weight;
-    Ok(addresses.into_iter().map(|address| (rarity, address)).collect())
+    Ok(addresses
+        .into_iter()
+        .map(|address| (rarity, address))
+        .collect())
 }
 
 #[cfg(test)]
@@ -166,7 +200,12 @@ mod tests {
             let square = feature_weight(476, with_feature).powi(2);
             damped_cosine(square, square, square, 476)
         };
-        assert!(similarity(100) < 0.21 && similarity(2) > 0.75, "{} {}", similarity(100), similarity(2));
+        assert!(
+            similarity(100) < 0.21 && similarity(2) > 0.75,
+            "{} {}",
+            similarity(100),
+            similarity(2)
+        );
         let many = 40.0 * feature_weight(476, 20).powi(2);
         assert!(damped_cosine(many, many, many, 476) > 0.95);
         assert_eq!(damped_cosine(0.0, 0.0, 0.0, 1), 0.0);

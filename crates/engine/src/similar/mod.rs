@@ -68,9 +68,18 @@ pub struct SharedFeatures {
 #[expect(missing_docs, reason = "described at the variants")]
 pub enum SimilarityBasis {
     /// Classes, properties, and their namespaces.
-    Vocabulary { classes: SharedFeatures, properties: SharedFeatures, vocabularies: SharedFeatures },
+    Vocabulary {
+        classes: SharedFeatures,
+        properties: SharedFeatures,
+        vocabularies: SharedFeatures,
+    },
     /// URI spaces of the other dataset to which this one links, own ones to which the other links, and common link targets.
-    Links { to: SharedFeatures, from: SharedFeatures, targets: SharedFeatures, entities: SharedFeatures },
+    Links {
+        to: SharedFeatures,
+        from: SharedFeatures,
+        targets: SharedFeatures,
+        entities: SharedFeatures,
+    },
     /// Texts that are similar by an encoder.
     Meaning { model: String },
     /// Words of title and keywords.
@@ -125,7 +134,11 @@ pub struct SimilarityClause {
 
 impl SimilarityClause {
     fn new(text: String) -> Self {
-        Self { text, names: Vec::new(), all: true }
+        Self {
+            text,
+            names: Vec::new(),
+            all: true,
+        }
     }
 
     /// Creates a clause about shared features with a text for one or for several. `None` if there are none.
@@ -135,7 +148,11 @@ impl SimilarityClause {
             1 => format!("1 {one}"),
             count => format!("{count} {many}"),
         };
-        let names: Vec<_> = shared.rarest.iter().map(|iri| (prefixed(iri), iri.clone())).collect();
+        let names: Vec<_> = shared
+            .rarest
+            .iter()
+            .map(|iri| (prefixed(iri), iri.clone()))
+            .collect();
         let all = names.len() == shared.count;
         Some(Self { text, names, all })
     }
@@ -148,25 +165,57 @@ impl SimilarityPart {
         use SimilarityClause as Clause;
         let mut clauses = Vec::new();
         match &self.basis {
-            SimilarityBasis::Vocabulary { classes, properties, vocabularies } => {
-                clauses.extend(Clause::from_features(classes, "class in common", "classes in common"));
-                clauses.extend(Clause::from_features(properties, "property in common", "properties in common"));
-                clauses.extend(Clause::from_features(vocabularies, "vocabulary in common", "vocabularies in common"));
+            SimilarityBasis::Vocabulary {
+                classes,
+                properties,
+                vocabularies,
+            } => {
+                clauses.extend(Clause::from_features(
+                    classes,
+                    "class in common",
+                    "classes in common",
+                ));
+                clauses.extend(Clause::from_features(
+                    properties,
+                    "property in common",
+                    "properties in common",
+                ));
+                clauses.extend(Clause::from_features(
+                    vocabularies,
+                    "vocabulary in common",
+                    "vocabularies in common",
+                ));
             }
-            SimilarityBasis::Links { to, from, targets, entities } => {
-                let (one, many) = ("of its namespaces is linked to", "of its namespaces are linked to");
+            SimilarityBasis::Links {
+                to,
+                from,
+                targets,
+                entities,
+            } => {
+                let (one, many) = (
+                    "of its namespaces is linked to",
+                    "of its namespaces are linked to",
+                );
                 clauses.extend(Clause::from_features(to, one, many));
                 let (one, many) = ("namespace that it links to", "namespaces that it links to");
                 clauses.extend(Clause::from_features(from, one, many));
                 let (one, many) = ("entity that both link to", "entities that both link to");
                 clauses.extend(Clause::from_features(entities, one, many));
-                let (one, many) = ("other source that both link to", "other sources that both link to");
+                let (one, many) = (
+                    "other source that both link to",
+                    "other sources that both link to",
+                );
                 clauses.extend(Clause::from_features(targets, one, many));
             }
             SimilarityBasis::Meaning { model } => {
-                clauses.push(Clause::new(format!("near in meaning (cosine {:.2}, {model})", self.score)));
+                clauses.push(Clause::new(format!(
+                    "near in meaning (cosine {:.2}, {model})",
+                    self.score
+                )));
             }
-            SimilarityBasis::Words { words } => clauses.push(Clause::new(format!("the words {}", words.join(", ")))),
+            SimilarityBasis::Words { words } => {
+                clauses.push(Clause::new(format!("the words {}", words.join(", "))))
+            }
         }
         clauses
     }
@@ -184,18 +233,34 @@ impl ExampleGraph {
     /// Computes the features of a graph.
     #[must_use]
     pub fn new(graph: &TripleGraph) -> Self {
-        Self { triples: graph.len(), features: features(graph, &Profile::new(graph)), texts: None }
+        Self {
+            triples: graph.len(),
+            features: features(graph, &Profile::new(graph)),
+            texts: None,
+        }
     }
 
     /// Adds the texts of the graph, which searchers with a text encoder compare
     /// ([`encodes_examples`](super::Searcher::encodes_examples)).
     #[must_use]
     pub fn with_texts(self, graph: &TripleGraph) -> Self {
-        let Ok(id) = DatasetId::new("example") else { return self };
-        let ranking = rank_triples(graph, &Profile::new(graph), &[], super::indexer::COMPACT_BUDGET);
-        let texts =
-            CompactDocument { metadata: Vec::new(), ..CompactDocument::new(&Metadata::new(id), graph, &ranking) };
-        Self { texts: Some(texts), ..self }
+        let Ok(id) = DatasetId::new("example") else {
+            return self;
+        };
+        let ranking = rank_triples(
+            graph,
+            &Profile::new(graph),
+            &[],
+            super::indexer::COMPACT_BUDGET,
+        );
+        let texts = CompactDocument {
+            metadata: Vec::new(),
+            ..CompactDocument::new(&Metadata::new(id), graph, &ranking)
+        };
+        Self {
+            texts: Some(texts),
+            ..self
+        }
     }
 
     /// Returns the number of triples.

@@ -3,8 +3,8 @@
 use super::VectorLengthCache;
 use super::feature_vectors::FeatureSimilarities;
 use super::{
-    ExampleGraph, MAX_QUERY_WORDS, MIN_SIMILARITY, POOL_DEPTH, SimilarDataset, SimilarDatasets, SimilarityBasis,
-    SimilarityPart, WEIGHTS,
+    ExampleGraph, MAX_QUERY_WORDS, MIN_SIMILARITY, POOL_DEPTH, SimilarDataset, SimilarDatasets,
+    SimilarityBasis, SimilarityPart, WEIGHTS,
 };
 use crate::dense::DatasetVectors;
 use crate::indexed_catalog::IndexedCatalog;
@@ -41,12 +41,21 @@ impl Similarities {
     /// Returns the share of each similarity in the score: its weight over the sum of those that can be compared.
     fn shares(&self) -> Scores {
         let [vocabulary, links] = self.features.has_features;
-        shares([vocabulary, links, !self.meaning.is_empty(), !self.words.is_empty()])
+        shares([
+            vocabulary,
+            links,
+            !self.meaning.is_empty(),
+            !self.words.is_empty(),
+        ])
     }
 
     /// Returns the score: the weighted mean of the similarities that can be compared. `None` below [`MIN_SIMILARITY`].
     pub(crate) fn score(&self, scores: Scores) -> Option<f64> {
-        let score = scores.iter().zip(self.shares()).map(|(score, share)| score * share).sum::<f64>();
+        let score = scores
+            .iter()
+            .zip(self.shares())
+            .map(|(score, share)| score * share)
+            .sum::<f64>();
         (score >= MIN_SIMILARITY).then_some(score)
     }
 }
@@ -62,15 +71,29 @@ pub(crate) struct Comparison<'s> {
 impl Comparison<'_> {
     /// Returns a dataset as a target. `None` if the index has no such dataset.
     pub(crate) fn dataset(&self, id: &DatasetId) -> Result<Option<Target>, EngineError> {
-        let Some(features) = self.snapshot.features(id)? else { return Ok(None) };
-        let Some(card) = self.catalog.card(id)? else { return Ok(None) };
+        let Some(features) = self.snapshot.features(id)? else {
+            return Ok(None);
+        };
+        let Some(card) = self.catalog.card(id)? else {
+            return Ok(None);
+        };
         let groups = self.catalog.duplicate_groups()?;
-        let excluded = groups.others(id).chain(groups.editions(id)).chain([id]).cloned().collect();
+        let excluded = groups
+            .others(id)
+            .chain(groups.editions(id))
+            .chain([id])
+            .cloned()
+            .collect();
         let vectors = match self.ranker.text_encoder() {
             Some(dense) => dense.vectors_of(id, self.snapshot)?,
             None => None,
         };
-        Ok(Some(Target { features, vectors, words: query_words(&card.metadata), excluded }))
+        Ok(Some(Target {
+            features,
+            vectors,
+            words: query_words(&card.metadata),
+            excluded,
+        }))
     }
 
     /// Returns an example graph as a target. With an encoder of texts, its texts are encoded.
@@ -80,36 +103,63 @@ impl Comparison<'_> {
             _ => None,
         };
         let features = example.features.clone();
-        Ok(Target { features, vectors, words: String::new(), excluded: FxHashSet::default() })
+        Ok(Target {
+            features,
+            vectors,
+            words: String::new(),
+            excluded: FxHashSet::default(),
+        })
     }
 
     /// Returns the datasets most similar to a target, best first.
-    pub(crate) fn rank(&self, target: &Target, depth: usize) -> Result<SimilarDatasets, EngineError> {
+    pub(crate) fn rank(
+        &self,
+        target: &Target,
+        depth: usize,
+    ) -> Result<SimilarDatasets, EngineError> {
         let similarities = self.similarities(target)?;
         let candidates = self.scores(target, &similarities, self.pool(&similarities)?)?;
         let mut scored = Vec::with_capacity(candidates.len());
         for (id, scores) in &candidates {
-            scored.extend(similarities.score(*scores).map(|score| Scored { id: id.clone(), score }));
+            scored.extend(similarities.score(*scores).map(|score| Scored {
+                id: id.clone(),
+                score,
+            }));
         }
         let ranking = Ranking::from_scores(scored);
         let groups = self.catalog.duplicate_groups()?;
         let mut is_first = groups.first_of_group();
         let mut similar = Vec::new();
-        for scored in ranking.iter().filter(|scored| is_first(&scored.id)).take(depth) {
-            let Some(card) = self.catalog.card(&scored.id)? else { continue };
+        for scored in ranking
+            .iter()
+            .filter(|scored| is_first(&scored.id))
+            .take(depth)
+        {
+            let Some(card) = self.catalog.card(&scored.id)? else {
+                continue;
+            };
             let parts = self.parts(target, &similarities, &scored.id, candidates[&scored.id])?;
             let triples = card.profile.triples;
             let dataset = DatasetReference::from_card(&card);
-            similar.push(SimilarDataset { dataset, triples, score: scored.score, parts });
+            similar.push(SimilarDataset {
+                dataset,
+                triples,
+                score: scored.score,
+                parts,
+            });
         }
-        Ok(SimilarDatasets { of: self.snapshot.len(), similar })
+        Ok(SimilarDatasets {
+            of: self.snapshot.len(),
+            similar,
+        })
     }
 
     /// Compares a target with all datasets.
     pub(crate) fn similarities(&self, target: &Target) -> Result<Similarities, EngineError> {
         let lengths = self.vector_lengths.get(self.snapshot)?;
         let features = FeatureSimilarities::new(&target.features, self.snapshot, &lengths)?;
-        let meaning: FxHashMap<DatasetId, f64> = match (self.ranker.text_encoder(), &target.vectors) {
+        let meaning: FxHashMap<DatasetId, f64> = match (self.ranker.text_encoder(), &target.vectors)
+        {
             (Some(dense), Some(vectors)) => dense.similarities(vectors)?.into_iter().collect(),
             _ => FxHashMap::default(),
         };
@@ -118,7 +168,11 @@ impl Comparison<'_> {
         } else {
             FxHashMap::default()
         };
-        Ok(Similarities { features, meaning, words })
+        Ok(Similarities {
+            features,
+            meaning,
+            words,
+        })
     }
 
     /// Returns the scores of some datasets, without those that the target excludes.
@@ -141,7 +195,9 @@ impl Comparison<'_> {
             if target.excluded.contains(&id) {
                 continue;
             }
-            let Some(address) = self.snapshot.address(&id)? else { continue };
+            let Some(address) = self.snapshot.address(&id)? else {
+                continue;
+            };
             let [vocabulary, links] = similarities.features.scores[self.snapshot.place(address)];
             let meaning = match similarities.meaning.get(&id) {
                 Some(similarity) if current.contains(&id) => *similarity,
@@ -161,7 +217,12 @@ impl Comparison<'_> {
         id: &DatasetId,
         scores: Scores,
     ) -> Result<Vec<SimilarityPart>, EngineError> {
-        let features: FxHashSet<Feature> = self.snapshot.features(id)?.unwrap_or_default().into_iter().collect();
+        let features: FxHashSet<Feature> = self
+            .snapshot
+            .features(id)?
+            .unwrap_or_default()
+            .into_iter()
+            .collect();
         let shares = similarities.shares();
         let mut parts = Vec::new();
         for place in 0..scores.len() {
@@ -171,17 +232,28 @@ impl Comparison<'_> {
             let basis = match place {
                 0 => vocabulary_basis(target, &similarities.features, &features),
                 1 => link_basis(target, &similarities.features, &features),
-                2 => SimilarityBasis::Meaning { model: self.text_encoder_name() },
-                _ => SimilarityBasis::Words { words: self.common_words(&target.words, id)? },
+                2 => SimilarityBasis::Meaning {
+                    model: self.text_encoder_name(),
+                },
+                _ => SimilarityBasis::Words {
+                    words: self.common_words(&target.words, id)?,
+                },
             };
-            parts.push(SimilarityPart { score: scores[place], weight: shares[place], basis });
+            parts.push(SimilarityPart {
+                score: scores[place],
+                weight: shares[place],
+                basis,
+            });
         }
         parts.sort_by(|a, b| (b.score * b.weight).total_cmp(&(a.score * a.weight)));
         Ok(parts)
     }
 
     fn text_encoder_name(&self) -> String {
-        self.ranker.text_encoder().map_or("", |dense| dense.encoder().name()).to_owned()
+        self.ranker
+            .text_encoder()
+            .map_or("", |dense| dense.encoder().name())
+            .to_owned()
     }
 
     /// Returns the scores of datasets for some words, divided by the best score, which is that of the target itself.
@@ -189,23 +261,44 @@ impl Comparison<'_> {
         if words.is_empty() {
             return Ok(FxHashMap::default());
         }
-        let ranking = self.ranker.rank_sparse(words, CandidateScope::all(self.snapshot), POOL_DEPTH)?;
-        let best = ranking.iter().next().map_or(1.0, |scored| scored.score).max(f64::MIN_POSITIVE);
-        Ok(ranking.iter().map(|scored| (scored.id.clone(), (scored.score / best).clamp(0.0, 1.0))).collect())
+        let ranking =
+            self.ranker
+                .rank_sparse(words, CandidateScope::all(self.snapshot), POOL_DEPTH)?;
+        let best = ranking
+            .iter()
+            .next()
+            .map_or(1.0, |scored| scored.score)
+            .max(f64::MIN_POSITIVE);
+        Ok(ranking
+            .iter()
+            .map(|scored| (scored.id.clone(), (scored.score / best).clamp(0.0, 1.0)))
+            .collect())
     }
 
     /// Returns the words that occur in a dataset, in alphabetical order.
     fn common_words(&self, words: &str, id: &DatasetId) -> Result<Vec<String>, EngineError> {
         let query = AnalyzedQuery::new(words, self.snapshot.analysis());
-        let fields = matched_fields_of(self.ranker.model.as_ref(), &query, self.snapshot, std::slice::from_ref(id))?;
-        let mut common: Vec<String> = fields.into_iter().flatten().flat_map(|field| field.terms).collect();
+        let fields = matched_fields_of(
+            self.ranker.model.as_ref(),
+            &query,
+            self.snapshot,
+            std::slice::from_ref(id),
+        )?;
+        let mut common: Vec<String> = fields
+            .into_iter()
+            .flatten()
+            .flat_map(|field| field.terms)
+            .collect();
         common.sort();
         common.dedup();
         Ok(common)
     }
 
     /// Returns the best datasets by each similarity.
-    pub(crate) fn pool(&self, similarities: &Similarities) -> Result<FxHashSet<DatasetId>, EngineError> {
+    pub(crate) fn pool(
+        &self,
+        similarities: &Similarities,
+    ) -> Result<FxHashSet<DatasetId>, EngineError> {
         let mut pool = FxHashSet::default();
         for vector in 0..2 {
             let mut scored = Vec::new();
@@ -241,7 +334,11 @@ fn vocabulary_basis(
     }
 }
 
-fn link_basis(target: &Target, similarities: &FeatureSimilarities, features: &FxHashSet<Feature>) -> SimilarityBasis {
+fn link_basis(
+    target: &Target,
+    similarities: &FeatureSimilarities,
+    features: &FxHashSet<Feature>,
+) -> SimilarityBasis {
     let shared = |own, other| shared_features(target, similarities, features, own, other);
     SimilarityBasis::Links {
         to: shared(FeatureKind::Target, FeatureKind::Space),
@@ -260,14 +357,23 @@ fn shared_features(
     other: FeatureKind,
 ) -> super::SharedFeatures {
     let of_kind = target.features.iter().filter(|feature| feature.kind == own);
-    let shared = of_kind.filter(|feature| features.contains(&Feature { kind: other, iri: feature.iri.clone() }));
+    let shared = of_kind.filter(|feature| {
+        features.contains(&Feature {
+            kind: other,
+            iri: feature.iri.clone(),
+        })
+    });
     similarities.shared(shared)
 }
 
 /// Returns the share of each weight in the sum of the weights of the known similarities.
 fn shares(is_known: [bool; 4]) -> Scores {
     let known = is_known.map(f64::from);
-    let sum: f64 = WEIGHTS.iter().zip(known).map(|(weight, known)| weight * known).sum();
+    let sum: f64 = WEIGHTS
+        .iter()
+        .zip(known)
+        .map(|(weight, known)| weight * known)
+        .sum();
     let mut shares = [0.0; 4];
     for ((share, weight), known) in shares.iter_mut().zip(WEIGHTS).zip(known) {
         *share = if sum > 0.0 { weight * known / sum } else { 0.0 };
@@ -278,7 +384,9 @@ fn shares(is_known: [bool; 4]) -> Scores {
 /// Returns the [`POOL_DEPTH`] best items, in no order. Ties are broken by the items' order.
 fn top_items<T: Ord>(mut scored: Vec<(f64, T)>) -> Vec<T> {
     if scored.len() > POOL_DEPTH {
-        scored.select_nth_unstable_by(POOL_DEPTH, |a, b| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)));
+        scored.select_nth_unstable_by(POOL_DEPTH, |a, b| {
+            b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1))
+        });
         scored.truncate(POOL_DEPTH);
     }
     scored.into_iter().map(|(_, item)| item).collect()
@@ -286,7 +394,10 @@ fn top_items<T: Ord>(mut scored: Vec<(f64, T)>) -> Vec<T> {
 
 /// Returns the distinct words of a title and keywords, at most [`MAX_QUERY_WORDS`].
 fn query_words(metadata: &Metadata) -> String {
-    let keywords = metadata.keywords.iter().map(|keyword| keyword.value.as_str());
+    let keywords = metadata
+        .keywords
+        .iter()
+        .map(|keyword| keyword.value.as_str());
     let texts = [metadata.title()].into_iter().chain(keywords);
     let mut seen = FxHashSet::default();
     let mut words = Vec::new();
@@ -305,7 +416,10 @@ mod tests {
     #[test]
     fn shares_of_known_similarities_sum_to_one() {
         assert_eq!(shares([true, false, false, false]), [1.0, 0.0, 0.0, 0.0]);
-        assert_eq!(shares([true, true, true, false]), [1.0 / 4.5, 0.5 / 4.5, 3.0 / 4.5, 0.0]);
+        assert_eq!(
+            shares([true, true, true, false]),
+            [1.0 / 4.5, 0.5 / 4.5, 3.0 / 4.5, 0.0]
+        );
         assert_eq!(shares([false; 4]), [0.0; 4]);
     }
 

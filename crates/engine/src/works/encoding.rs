@@ -69,7 +69,10 @@ pub(crate) fn encode_works_until(
         precision,
     };
     let mut writer = VectorsWriter::open(&folder, description)?;
-    let mut report = WorksReport { model: encoder.name().to_owned(), ..WorksReport::default() };
+    let mut report = WorksReport {
+        model: encoder.name().to_owned(),
+        ..WorksReport::default()
+    };
     let pending = pending(&works, &mut writer)?;
     report.unchanged = works.len() - pending.len();
     let empty = Rows::pack(&[], encoder.dimension(), precision);
@@ -82,7 +85,11 @@ pub(crate) fn encode_works_until(
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let matrices: Vec<Matrix> = encoder.encode_queries(&texts)?;
         for ((id, work), matrix) in batch.iter().zip(&matrices) {
-            writer.put(id.clone(), text_digest(work), [&pack_rows(encoder, matrix, precision), &empty])?;
+            writer.put(
+                id.clone(),
+                text_digest(work),
+                [&pack_rows(encoder, matrix, precision), &empty],
+            )?;
         }
         report.encoded += batch.len();
         uncommitted += batch.len();
@@ -90,7 +97,10 @@ pub(crate) fn encode_works_until(
             writer.commit()?;
             uncommitted = 0;
         }
-        on_progress(EncodingProgress { datasets: report.encoded, total: pending.len() });
+        on_progress(EncodingProgress {
+            datasets: report.encoded,
+            total: pending.len(),
+        });
     }
     writer.finish()?;
     report.time = started.elapsed();
@@ -102,15 +112,22 @@ fn pending<'w>(
     works: &'w BTreeMap<String, CitingWork>,
     writer: &mut VectorsWriter,
 ) -> Result<Vec<(DatasetId, &'w CitingWork)>, EngineError> {
-    let former: Vec<DatasetId> = writer.ids().filter(|id| !works.contains_key(id.as_str())).cloned().collect();
+    let former: Vec<DatasetId> = writer
+        .ids()
+        .filter(|id| !works.contains_key(id.as_str()))
+        .cloned()
+        .collect();
     for id in &former {
         writer.remove(id);
     }
     let mut pending = Vec::new();
     for (key, work) in works {
         // Keys are hexadecimal digits, which are valid ids.
-        let Ok(id) = DatasetId::new(key.as_str()) else { continue };
-        let is_current = writer.digest(&id) == Some(text_digest(work).as_str()) && writer.is_sound(&id)?;
+        let Ok(id) = DatasetId::new(key.as_str()) else {
+            continue;
+        };
+        let is_current =
+            writer.digest(&id) == Some(text_digest(work).as_str()) && writer.is_sound(&id)?;
         if !is_current {
             pending.push((id, work));
         }
@@ -125,9 +142,15 @@ fn pending<'w>(
 pub(super) fn remove_vectors(home: &Path, keys: &BTreeSet<&str>) -> Result<(), EngineError> {
     for stored in vectors::list(&works_folder(home))? {
         // Unreadable vectors are not used: `lodeseek repair` deletes them.
-        let Ok(description) = stored.description else { continue };
+        let Ok(description) = stored.description else {
+            continue;
+        };
         let mut writer = VectorsWriter::open(&stored.folder, description)?;
-        let removed: Vec<DatasetId> = writer.ids().filter(|id| keys.contains(id.as_str())).cloned().collect();
+        let removed: Vec<DatasetId> = writer
+            .ids()
+            .filter(|id| keys.contains(id.as_str()))
+            .cloned()
+            .collect();
         for id in &removed {
             writer.remove(id);
         }
@@ -140,5 +163,9 @@ pub(super) fn remove_vectors(home: &Path, keys: &BTreeSet<&str>) -> Result<(), E
 
 /// Returns a digest of the encoded text of a work.
 pub(super) fn text_digest(work: &CitingWork) -> String {
-    Sha256::digest(work.text()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(work.text())
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

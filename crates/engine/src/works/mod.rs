@@ -67,7 +67,10 @@ pub fn add_works(store: &Store, works: Vec<CitingWork>) -> Result<AddedWorks, En
     used.sort_unstable();
     used.dedup();
     let ids = store.ids()?;
-    report.used_datasets = used.iter().filter(|id| ids.binary_search(id).is_ok()).count();
+    report.used_datasets = used
+        .iter()
+        .filter(|id| ids.binary_search(id).is_ok())
+        .count();
     report.unknown_datasets = used.len() - report.used_datasets;
     if report.added + report.replaced > 0 {
         store.replace_works(&former, &present)?;
@@ -98,8 +101,24 @@ pub struct CollectionWork {
 /// If the works are damaged.
 pub fn list_works(store: &Store) -> Result<Vec<CollectionWork>, EngineError> {
     let mut works = Vec::new();
-    for (id, CitingWork { title, year, url, datasets, .. }) in read_works(store.home())? {
-        works.push(CollectionWork { id, title, year, url, datasets });
+    for (
+        id,
+        CitingWork {
+            title,
+            year,
+            url,
+            datasets,
+            ..
+        },
+    ) in read_works(store.home())?
+    {
+        works.push(CollectionWork {
+            id,
+            title,
+            year,
+            url,
+            datasets,
+        });
     }
     // Ids are digests: their order means nothing to readers. Works of the same title remain ordered by them.
     works.sort_by(|one, other| one.title.cmp(&other.title));
@@ -166,44 +185,95 @@ pub fn ranks_by_works(home: &Path, encoders: &[Box<dyn Encoder>]) -> Result<bool
 mod tests {
     use super::*;
     use lodeseek_catalog::Iris;
-    use lodeseek_index::vectors::{Description, Precision, Rows, Vectors, VectorsWriter, model_folder};
+    use lodeseek_index::vectors::{
+        Description, Precision, Rows, Vectors, VectorsWriter, model_folder,
+    };
     use lodeseek_store::works_folder;
 
     fn work(title: &str, year: i32, url: Option<&str>) -> CitingWork {
         let datasets = vec![DatasetId::new("a").expect("an id")];
         let url = url.map(str::to_owned);
-        CitingWork { title: title.to_owned(), summary: "Text".to_owned(), year: Some(year), url, datasets }
+        CitingWork {
+            title: title.to_owned(),
+            summary: "Text".to_owned(),
+            year: Some(year),
+            url,
+            datasets,
+        }
     }
 
     #[test]
     fn works_are_listed_and_removed_with_their_vectors() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::in_memory(folder.path(), Iris::default()).expect("a store");
-        let works = vec![work("Two", 2020, None), work("One", 2021, Some("https://e.org/1")), work("Two", 2019, None)];
+        let works = vec![
+            work("Two", 2020, None),
+            work("One", 2021, Some("https://e.org/1")),
+            work("Two", 2019, None),
+        ];
         let keys: Vec<String> = works.iter().map(CitingWork::key).collect();
         add_works(&store, works).expect("added");
-        let description =
-            Description { model: "m".to_owned(), fingerprint: "f".to_owned(), columns: 2, precision: Precision::F16 };
+        let description = Description {
+            model: "m".to_owned(),
+            fingerprint: "f".to_owned(),
+            columns: 2,
+            precision: Precision::F16,
+        };
         let vectors_of_model = model_folder(&works_folder(folder.path()), "f");
         let mut writer = VectorsWriter::open(&vectors_of_model, description).expect("opened");
-        let [row, none] = [&[1.0, 0.0][..], &[]].map(|values| Rows::pack(values, 2, Precision::F16));
+        let [row, none] =
+            [&[1.0, 0.0][..], &[]].map(|values| Rows::pack(values, 2, Precision::F16));
         for key in &keys {
             let id = DatasetId::new(key.as_str()).expect("an id");
-            writer.put(id, "digest".to_owned(), [&row, &none]).expect("put");
+            writer
+                .put(id, "digest".to_owned(), [&row, &none])
+                .expect("put");
         }
         writer.finish().expect("written");
 
         let listed = list_works(&store).expect("listed");
-        assert_eq!(listed.iter().map(|work| work.title.as_str()).collect::<Vec<_>>(), ["One", "Two", "Two"]);
-        assert_eq!((&listed[0].id, listed[0].url.as_deref()), (&keys[1], Some("https://e.org/1")));
-        let unknown = remove_works(&store, &[keys[0].clone(), "unknown".to_owned()]).expect_err("unknown");
-        assert!(unknown.to_string().contains("nothing was removed: there is no work \"unknown\""), "{unknown}");
+        assert_eq!(
+            listed
+                .iter()
+                .map(|work| work.title.as_str())
+                .collect::<Vec<_>>(),
+            ["One", "Two", "Two"]
+        );
+        assert_eq!(
+            (&listed[0].id, listed[0].url.as_deref()),
+            (&keys[1], Some("https://e.org/1"))
+        );
+        let unknown =
+            remove_works(&store, &[keys[0].clone(), "unknown".to_owned()]).expect_err("unknown");
+        assert!(
+            unknown
+                .to_string()
+                .contains("nothing was removed: there is no work \"unknown\""),
+            "{unknown}"
+        );
         assert_eq!(list_works(&store).expect("listed"), listed);
         let removed = [keys[0].clone(), keys[1].clone(), keys[0].clone()];
         assert_eq!(remove_works(&store, &removed).expect("removed"), 2);
-        assert_eq!(list_works(&store).expect("listed").iter().map(|work| &work.id).collect::<Vec<_>>(), [&keys[2]]);
-        let vectors = Vectors::open(&vectors_of_model, "f").expect("opened").snapshot().expect("read");
-        assert_eq!(vectors.ids().iter().map(DatasetId::as_str).collect::<Vec<_>>(), [keys[2].as_str()]);
+        assert_eq!(
+            list_works(&store)
+                .expect("listed")
+                .iter()
+                .map(|work| &work.id)
+                .collect::<Vec<_>>(),
+            [&keys[2]]
+        );
+        let vectors = Vectors::open(&vectors_of_model, "f")
+            .expect("opened")
+            .snapshot()
+            .expect("read");
+        assert_eq!(
+            vectors
+                .ids()
+                .iter()
+                .map(DatasetId::as_str)
+                .collect::<Vec<_>>(),
+            [keys[2].as_str()]
+        );
         assert_eq!(remove_works(&store, &keys[2..]).expect("removed"), 1);
         assert_eq!(count_works(folder.path()).expect("counted"), 0);
     }

@@ -51,7 +51,10 @@ pub(crate) struct WorkVotes(pub(crate) FxHashMap<DatasetId, WorkEvidence>);
 impl WorkVotes {
     /// Returns the datasets by their scores.
     pub(crate) fn ranking(&self) -> Ranking {
-        let scored = self.0.iter().map(|(id, evidence)| Scored { id: id.clone(), score: evidence.score });
+        let scored = self.0.iter().map(|(id, evidence)| Scored {
+            id: id.clone(),
+            score: evidence.score,
+        });
         Ranking::from_scores(scored.collect())
     }
 }
@@ -98,7 +101,11 @@ impl WorkRetriever {
     pub(crate) fn open(home: &Path, encoder: &dyn Encoder) -> Result<Option<Self>, EngineError> {
         let folder = model_folder(&works_folder(home), encoder.fingerprint());
         match Vectors::open(&folder, encoder.fingerprint()) {
-            Ok(vectors) => Ok(Some(Self { home: home.to_owned(), vectors, loaded: Mutex::default() })),
+            Ok(vectors) => Ok(Some(Self {
+                home: home.to_owned(),
+                vectors,
+                loaded: Mutex::default(),
+            })),
             Err(VectorsError::Missing(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -110,13 +117,20 @@ impl WorkRetriever {
     }
 
     /// Returns the votes of the works nearest to a query.
-    pub(crate) fn votes(&self, query: &Query, limits: &VoteLimits) -> Result<WorkVotes, EngineError> {
+    pub(crate) fn votes(
+        &self,
+        query: &Query,
+        limits: &VoteLimits,
+    ) -> Result<WorkVotes, EngineError> {
         Ok(self.encoded()?.votes(query, limits))
     }
 
     fn encoded(&self) -> Result<Arc<EncodedWorks>, EngineError> {
         let snapshot = self.vectors.snapshot()?;
-        let version = EncodedVersion { generation: snapshot.generation(), list: works_checksum(&self.home)? };
+        let version = EncodedVersion {
+            generation: snapshot.generation(),
+            list: works_checksum(&self.home)?,
+        };
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(encoded) = &*loaded
             && encoded.version == version
@@ -131,16 +145,24 @@ impl WorkRetriever {
 
 impl EncodedWorks {
     /// Loads the works that have vectors of their current texts. The others wait for the next encoding.
-    fn load(home: &Path, vectors: &VectorsSnapshot, version: EncodedVersion) -> Result<Self, EngineError> {
+    fn load(
+        home: &Path,
+        vectors: &VectorsSnapshot,
+        version: EncodedVersion,
+    ) -> Result<Self, EngineError> {
         let (mut values, mut works) = (Vec::new(), Vec::new());
         let mut years = FxHashMap::<DatasetId, Vec<Option<i32>>>::default();
         for (key, work) in read_works(home)? {
-            let Ok(id) = DatasetId::new(key) else { continue };
+            let Ok(id) = DatasetId::new(key) else {
+                continue;
+            };
             if vectors.digest(&id) != Some(text_digest(&work).as_str()) {
                 continue;
             }
             match vectors.get(&id) {
-                Ok(Some(stored)) if stored.metadata.rows() > 0 => values.extend(stored.metadata.row(0)),
+                Ok(Some(stored)) if stored.metadata.rows() > 0 => {
+                    values.extend(stored.metadata.row(0))
+                }
                 Ok(_) => continue,
                 Err(error) => {
                     tracing::error!(work = work.title, %error, "a work is ignored; run `lodeseek repair`, then `lodeseek index`");
@@ -150,20 +172,35 @@ impl EncodedWorks {
             for dataset in &work.datasets {
                 years.entry(dataset.clone()).or_default().push(work.year);
             }
-            works.push(CitingWork { summary: String::new(), ..work });
+            works.push(CitingWork {
+                summary: String::new(),
+                ..work
+            });
         }
         let description = vectors.description();
         let rows = Rows::pack(&values, description.columns, description.precision);
-        Ok(Self { version, rows, works, years })
+        Ok(Self {
+            version,
+            rows,
+            works,
+            years,
+        })
     }
 
     fn votes(&self, query: &Query, limits: &VoteLimits) -> WorkVotes {
-        let is_within = |year: Option<i32>| year.zip(limits.until).is_none_or(|(year, until)| year <= until);
+        let is_within = |year: Option<i32>| {
+            year.zip(limits.until)
+                .is_none_or(|(year, until)| year <= until)
+        };
         let similarities = dpr::dot(query, &self.rows);
-        let mut places: Vec<usize> =
-            (0..similarities.len()).filter(|&place| is_within(self.works[place].year)).collect();
-        let nearer =
-            |one: &usize, other: &usize| similarities[*other].total_cmp(&similarities[*one]).then(one.cmp(other));
+        let mut places: Vec<usize> = (0..similarities.len())
+            .filter(|&place| is_within(self.works[place].year))
+            .collect();
+        let nearer = |one: &usize, other: &usize| {
+            similarities[*other]
+                .total_cmp(&similarities[*one])
+                .then(one.cmp(other))
+        };
         let k = limits.works.get();
         if k < places.len() {
             places.select_nth_unstable_by(k, nearer);
@@ -173,21 +210,35 @@ impl EncodedWorks {
         let mut votes = FxHashMap::<DatasetId, WorkEvidence>::default();
         for place in places {
             let (work, similarity) = (&self.works[place], f64::from(similarities[place]));
-            if similarity <= 0.0 || limits.min_similarity.is_some_and(|min_similarity| similarity < min_similarity) {
+            if similarity <= 0.0
+                || limits
+                    .min_similarity
+                    .is_some_and(|min_similarity| similarity < min_similarity)
+            {
                 break;
             }
             for dataset in &work.datasets {
-                let evidence = votes.entry(dataset.clone()).or_insert_with(|| WorkEvidence {
-                    score: 0.0,
-                    near: 0,
-                    all: self.years[dataset].iter().filter(|year| is_within(**year)).count(),
-                    works: Vec::new(),
-                });
+                let evidence = votes
+                    .entry(dataset.clone())
+                    .or_insert_with(|| WorkEvidence {
+                        score: 0.0,
+                        near: 0,
+                        all: self.years[dataset]
+                            .iter()
+                            .filter(|year| is_within(**year))
+                            .count(),
+                        works: Vec::new(),
+                    });
                 evidence.score += similarity;
                 evidence.near += 1;
                 if evidence.works.len() < MAX_SHOWN {
                     let (title, url) = (work.title.clone(), work.url.clone());
-                    evidence.works.push(NearWork { title, year: work.year, url, similarity });
+                    evidence.works.push(NearWork {
+                        title,
+                        year: work.year,
+                        url,
+                        similarity,
+                    });
                 }
             }
         }
@@ -205,17 +256,32 @@ mod tests {
     type TestWork<'t> = (&'t str, Option<i32>, &'t [&'t str], [f32; 2]);
 
     fn works(list: &[TestWork<'_>]) -> EncodedWorks {
-        let (mut values, mut works, mut years) = (Vec::new(), Vec::new(), FxHashMap::<_, Vec<_>>::default());
+        let (mut values, mut works, mut years) =
+            (Vec::new(), Vec::new(), FxHashMap::<_, Vec<_>>::default());
         for (title, year, names, vector) in list {
             values.extend(vector);
-            let datasets: Vec<DatasetId> = names.iter().map(|name| DatasetId::new(*name).expect("an id")).collect();
+            let datasets: Vec<DatasetId> = names
+                .iter()
+                .map(|name| DatasetId::new(*name).expect("an id"))
+                .collect();
             for dataset in &datasets {
                 years.entry(dataset.clone()).or_default().push(*year);
             }
             let title = (*title).to_owned();
-            works.push(CitingWork { title, summary: String::new(), year: *year, url: None, datasets });
+            works.push(CitingWork {
+                title,
+                summary: String::new(),
+                year: *year,
+                url: None,
+                datasets,
+            });
         }
-        EncodedWorks { version: EncodedVersion::default(), rows: Rows::pack(&values, 2, Precision::F16), works, years }
+        EncodedWorks {
+            version: EncodedVersion::default(),
+            rows: Rows::pack(&values, 2, Precision::F16),
+            works,
+            years,
+        }
     }
 
     #[test]
@@ -243,12 +309,40 @@ mod tests {
             votes
         };
         let vote = |id: &str, score, near, all| (id.to_owned(), score, near, all);
-        assert_eq!(votes(limits(9, None, None)), [vote("a", 1.0, 1, 2), vote("b", 2.5, 3, 3), vote("c", 0.5, 1, 1)]);
-        assert_eq!(votes(limits(2, None, None)), [vote("a", 1.0, 1, 2), vote("b", 2.0, 2, 3)]);
-        assert_eq!(votes(limits(9, None, Some(0.6))), [vote("a", 1.0, 1, 2), vote("b", 2.0, 2, 3)]);
+        assert_eq!(
+            votes(limits(9, None, None)),
+            [
+                vote("a", 1.0, 1, 2),
+                vote("b", 2.5, 3, 3),
+                vote("c", 0.5, 1, 1)
+            ]
+        );
+        assert_eq!(
+            votes(limits(2, None, None)),
+            [vote("a", 1.0, 1, 2), vote("b", 2.0, 2, 3)]
+        );
+        assert_eq!(
+            votes(limits(9, None, Some(0.6))),
+            [vote("a", 1.0, 1, 2), vote("b", 2.0, 2, 3)]
+        );
         let earlier = votes(limits(2, Some(2020), None));
-        assert_eq!(earlier, [vote("a", 1.0, 1, 2), vote("b", 1.5, 2, 2), vote("c", 0.5, 1, 1)]);
-        let shown = &works.votes(&query, &limits(9, None, None)).0[&DatasetId::new("b").expect("an id")].works;
-        assert_eq!(shown.iter().map(|work| work.title.as_str()).collect::<Vec<_>>(), ["near", "later", "half"]);
+        assert_eq!(
+            earlier,
+            [
+                vote("a", 1.0, 1, 2),
+                vote("b", 1.5, 2, 2),
+                vote("c", 0.5, 1, 1)
+            ]
+        );
+        let shown = &works.votes(&query, &limits(9, None, None)).0
+            [&DatasetId::new("b").expect("an id")]
+            .works;
+        assert_eq!(
+            shown
+                .iter()
+                .map(|work| work.title.as_str())
+                .collect::<Vec<_>>(),
+            ["near", "later", "half"]
+        );
     }
 }

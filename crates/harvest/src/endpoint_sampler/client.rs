@@ -79,7 +79,11 @@ impl<'s> QueryClient<'s> {
     }
 
     /// Returns the rows of a query and bypasses the cache.
-    pub(super) fn uncached_rows(&mut self, template: &Template, variables: &[&str]) -> Result<Vec<Row>, QueryFailure> {
+    pub(super) fn uncached_rows(
+        &mut self,
+        template: &Template,
+        variables: &[&str],
+    ) -> Result<Vec<Row>, QueryFailure> {
         self.send(&template.to_string(), variables)
     }
 
@@ -95,7 +99,10 @@ impl<'s> QueryClient<'s> {
             Ok(rows) => Ok((rows, true)),
             Err(QueryFailure::Remote(error)) => {
                 tracing::debug!(%error, "repeating the query without ORDER BY");
-                Ok((self.rows(cache, &template.clone().unordered(), variables)?, false))
+                Ok((
+                    self.rows(cache, &template.clone().unordered(), variables)?,
+                    false,
+                ))
             }
             Err(other) => Err(other),
         }
@@ -104,10 +111,16 @@ impl<'s> QueryClient<'s> {
     fn send(&mut self, query: &str, variables: &[&str]) -> Result<Vec<Row>, QueryFailure> {
         let remaining = self.remaining_budget()?;
         let bytes = remaining.bytes.min(self.options.call.bytes);
-        let options = CallOptions { bytes, ..self.options.call.clone() };
+        let options = CallOptions {
+            bytes,
+            ..self.options.call.clone()
+        };
         let result = self.call(query, variables, &options);
         let now = usage_of(self.client, self.endpoint);
-        self.spent = Usage { requests: now.requests - self.before.requests, bytes: now.bytes - self.before.bytes };
+        self.spent = Usage {
+            requests: now.requests - self.before.requests,
+            bytes: now.bytes - self.before.bytes,
+        };
         (self.on_request)(self.spent);
         match result {
             Ok(rows) => {
@@ -138,11 +151,21 @@ impl<'s> QueryClient<'s> {
         }
     }
 
-    fn call(&self, query: &str, variables: &[&str], options: &CallOptions) -> Result<Vec<Row>, RemoteError> {
+    fn call(
+        &self,
+        query: &str,
+        variables: &[&str],
+        options: &CallOptions,
+    ) -> Result<Vec<Row>, RemoteError> {
         let mut rows = Vec::new();
         for solution in self.client.select(self.endpoint.as_ref(), query, options)? {
             let solution = solution?;
-            rows.push(variables.iter().map(|name| solution.get(*name).cloned()).collect());
+            rows.push(
+                variables
+                    .iter()
+                    .map(|name| solution.get(*name).cloned())
+                    .collect(),
+            );
         }
         Ok(rows)
     }
@@ -154,7 +177,9 @@ impl<'s> QueryClient<'s> {
             FailureKind::TooLong if bytes < self.options.call.bytes => {
                 return QueryFailure::Stopped(StopReason::Bytes(self.options.budget.bytes));
             }
-            FailureKind::Connection | FailureKind::Busy | FailureKind::Crowded => self.unresponsive_calls += 1,
+            FailureKind::Connection | FailureKind::Busy | FailureKind::Crowded => {
+                self.unresponsive_calls += 1
+            }
             _ => self.unresponsive_calls = 0,
         }
         QueryFailure::Remote(error)
@@ -162,6 +187,14 @@ impl<'s> QueryClient<'s> {
 }
 
 fn usage_of(client: &SparqlClient, endpoint: &NamedNode) -> Usage {
-    let statistics = client.snapshot().into_iter().find(|statistics| statistics.endpoint == *endpoint);
-    statistics.map(|known| Usage { requests: known.requests, bytes: known.bytes }).unwrap_or_default()
+    let statistics = client
+        .snapshot()
+        .into_iter()
+        .find(|statistics| statistics.endpoint == *endpoint);
+    statistics
+        .map(|known| Usage {
+            requests: known.requests,
+            bytes: known.bytes,
+        })
+        .unwrap_or_default()
 }

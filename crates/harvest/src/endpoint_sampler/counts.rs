@@ -22,13 +22,22 @@ pub(super) struct Partition {
 impl Partition {
     /// Returns all pairs of name and count; an empty list if the endpoint does not count.
     pub(super) fn counted(&self) -> Vec<(String, u64)> {
-        let Some(counts) = &self.counts else { return Vec::new() };
-        self.names.iter().zip(counts).map(|(name, count)| (name.as_str().to_owned(), *count)).collect()
+        let Some(counts) = &self.counts else {
+            return Vec::new();
+        };
+        self.names
+            .iter()
+            .zip(counts)
+            .map(|(name, count)| (name.as_str().to_owned(), *count))
+            .collect()
     }
 }
 
 /// Requests the current number of triples, bypassing the cache.
-pub(super) fn triples(client: &mut QueryClient<'_>, graph: Option<&NamedNode>) -> Result<Option<u64>, QueryFailure> {
+pub(super) fn triples(
+    client: &mut QueryClient<'_>,
+    graph: Option<&NamedNode>,
+) -> Result<Option<u64>, QueryFailure> {
     let rows = client.uncached_rows(&queries::count().in_graph(graph), &["triples"])?;
     Ok(rows.first().and_then(|row| number(row.first()?.as_ref()?)))
 }
@@ -42,13 +51,27 @@ pub(super) struct ListQueries {
 
 impl ListQueries {
     pub(super) fn classes(graph: Option<&NamedNode>) -> Self {
-        let (counted, named) = (queries::classes().in_graph(graph), queries::class_names().in_graph(graph));
-        Self { what: "classes", counted, named }
+        let (counted, named) = (
+            queries::classes().in_graph(graph),
+            queries::class_names().in_graph(graph),
+        );
+        Self {
+            what: "classes",
+            counted,
+            named,
+        }
     }
 
     pub(super) fn properties(graph: Option<&NamedNode>) -> Self {
-        let (counted, named) = (queries::properties().in_graph(graph), queries::property_names().in_graph(graph));
-        Self { what: "properties", counted, named }
+        let (counted, named) = (
+            queries::properties().in_graph(graph),
+            queries::property_names().in_graph(graph),
+        );
+        Self {
+            what: "properties",
+            counted,
+            named,
+        }
     }
 
     /// Fetches the partition, at most `most` names of it. Missing parts are appended to `left_out`.
@@ -72,7 +95,10 @@ impl ListQueries {
         match list(client, cache, &self.named, &["name"], most) {
             Ok(List { rows, is_complete }) => {
                 report_truncation(is_complete, what, rows.len(), left_out);
-                Ok(Partition { names: rows.iter().filter_map(name).collect(), counts: None })
+                Ok(Partition {
+                    names: rows.iter().filter_map(name).collect(),
+                    counts: None,
+                })
             }
             Err(QueryFailure::Remote(error)) => {
                 left_out.push(format!("{what}: {error}"));
@@ -107,21 +133,35 @@ fn list(
     let mut rows: Vec<Row> = Vec::new();
     while rows.len() < most {
         let limit = PAGE.min(most - rows.len());
-        let page = client.rows(cache, &template.clone().with_page(rows.len(), limit), variables)?;
+        let page = client.rows(
+            cache,
+            &template.clone().with_page(rows.len(), limit),
+            variables,
+        )?;
         let length = page.len();
         rows.extend(page);
         if length == 0 || length < limit && length % ROUND != 0 {
-            return Ok(List { rows, is_complete: true });
+            return Ok(List {
+                rows,
+                is_complete: true,
+            });
         }
     }
-    Ok(List { rows, is_complete: false })
+    Ok(List {
+        rows,
+        is_complete: false,
+    })
 }
 
 /// Fetches the named graphs of an endpoint, at most `most`. The flag is true if there are no more.
-pub(super) fn graphs(client: &mut QueryClient<'_>, most: usize) -> Result<(Vec<NamedNode>, bool), QueryFailure> {
+pub(super) fn graphs(
+    client: &mut QueryClient<'_>,
+    most: usize,
+) -> Result<(Vec<NamedNode>, bool), QueryFailure> {
     let mut found: Vec<NamedNode> = Vec::new();
     while found.len() < most {
-        let page = client.uncached_rows(&queries::graphs().with_page(found.len(), PAGE), &["graph"])?;
+        let page =
+            client.uncached_rows(&queries::graphs().with_page(found.len(), PAGE), &["graph"])?;
         let length = page.len();
         found.extend(page.iter().filter_map(name));
         if length == 0 || length < PAGE && length % ROUND != 0 {
@@ -133,9 +173,14 @@ pub(super) fn graphs(client: &mut QueryClient<'_>, most: usize) -> Result<(Vec<N
 }
 
 fn counted(rows: &[Row]) -> Partition {
-    let pairs = rows.iter().filter_map(|row| Some((name(row)?, number(row.get(1)?.as_ref()?)?)));
+    let pairs = rows
+        .iter()
+        .filter_map(|row| Some((name(row)?, number(row.get(1)?.as_ref()?)?)));
     let (names, counts) = pairs.unzip();
-    Partition { names, counts: Some(counts) }
+    Partition {
+        names,
+        counts: Some(counts),
+    }
 }
 
 /// Returns the IRI in the first column. Classes and properties without an IRI cannot be queried later.

@@ -26,10 +26,16 @@ pub(super) fn from_endpoint(
     id: &DatasetId,
 ) -> Result<Option<GraphDescription>, QueryFailure> {
     let graphs = std::slice::from_ref(graph);
-    let mut nodes =
-        client.uncached_rows(&queries::described().with_values("graph", graphs).with_values("self", graphs), NODE)?;
+    let mut nodes = client.uncached_rows(
+        &queries::described()
+            .with_values("graph", graphs)
+            .with_values("self", graphs),
+        NODE,
+    )?;
     sort(&mut nodes);
-    let Some(node) = nodes.iter().find_map(node) else { return Ok(None) };
+    let Some(node) = nodes.iter().find_map(node) else {
+        return Ok(None);
+    };
     let rows = client.uncached_rows(&description(&node), TRIPLE)?;
     Ok(read(&rows, &node, id))
 }
@@ -45,15 +51,23 @@ pub(super) fn from_graph(
     sort(&mut nodes);
     let best = nodes.first().map(|row| &row[0]);
     let mut best = nodes.iter().filter(|row| Some(&row[0]) == best);
-    let (Some(first), None) = (best.next(), best.next()) else { return Ok(None) };
-    let Some(node) = node(first) else { return Ok(None) };
+    let (Some(first), None) = (best.next(), best.next()) else {
+        return Ok(None);
+    };
+    let Some(node) = node(first) else {
+        return Ok(None);
+    };
     let rows = client.rows(cache, &description(&node).in_graph(graph), TRIPLE)?;
     Ok(read(&rows, &node, id))
 }
 
 /// Sorts rows by place, then node. They are few, so the query needs no `ORDER BY`.
 fn sort(nodes: &mut [Row]) {
-    nodes.sort_by_cached_key(|row| row.iter().map(|term| term.as_ref().map(ToString::to_string)).collect::<Vec<_>>());
+    nodes.sort_by_cached_key(|row| {
+        row.iter()
+            .map(|term| term.as_ref().map(ToString::to_string))
+            .collect::<Vec<_>>()
+    });
 }
 
 fn description(node: &NamedNode) -> Template {
@@ -68,17 +82,31 @@ fn node(row: &Row) -> Option<NamedNode> {
 }
 
 fn read(rows: &[Row], node: &NamedNode, id: &DatasetId) -> Option<GraphDescription> {
-    let (identifier, metadata) = dcat::metadata_of(&graph_of(rows.iter().flat_map(triples)), node, id.clone())?;
-    Some(GraphDescription { metadata, identifier })
+    let (identifier, metadata) =
+        dcat::metadata_of(&graph_of(rows.iter().flat_map(triples)), node, id.clone())?;
+    Some(GraphDescription {
+        metadata,
+        identifier,
+    })
 }
 
 /// Yields the triples of a row: subject, property and object, then a property and value of the object if the row has them.
 pub(super) fn triples(row: &Row) -> impl Iterator<Item = Triple> {
-    [row.get(..3), row.get(2..5)].into_iter().flatten().filter_map(triple)
+    [row.get(..3), row.get(2..5)]
+        .into_iter()
+        .flatten()
+        .filter_map(triple)
 }
 
 fn triple(row: &[Option<Term>]) -> Option<Triple> {
-    let [Some(subject), Some(Term::NamedNode(predicate)), Some(object)] = row else { return None };
+    let [
+        Some(subject),
+        Some(Term::NamedNode(predicate)),
+        Some(object),
+    ] = row
+    else {
+        return None;
+    };
     let subject: NamedOrBlankNode = match subject {
         Term::NamedNode(node) => node.clone().into(),
         Term::BlankNode(node) => node.clone().into(),
@@ -96,7 +124,10 @@ pub(super) fn graph_of(triples: impl IntoIterator<Item = Triple>) -> TripleGraph
 }
 
 /// Returns the first description, with missing properties taken from the second.
-pub(super) fn merged(first: Option<GraphDescription>, second: Option<GraphDescription>) -> Option<GraphDescription> {
+pub(super) fn merged(
+    first: Option<GraphDescription>,
+    second: Option<GraphDescription>,
+) -> Option<GraphDescription> {
     let (mut first, second) = match (first, second) {
         (Some(first), Some(second)) => (first, second),
         (first, second) => return first.or(second),
@@ -134,7 +165,11 @@ pub(super) fn ids_of<'i>(iris: impl Iterator<Item = &'i str>) -> Vec<Option<Data
     let mut ids = Vec::with_capacity(derived.len());
     for (iri, id) in &derived {
         let is_unique = id.as_ref().is_some_and(|id| counts[id] == 1);
-        ids.push(if is_unique { id.clone() } else { id.as_ref().and_then(|id| disambiguate_id(id, iri)) });
+        ids.push(if is_unique {
+            id.clone()
+        } else {
+            id.as_ref().and_then(|id| disambiguate_id(id, iri))
+        });
     }
     ids
 }
@@ -156,15 +191,24 @@ mod tests {
     #[test]
     fn ids_are_unique_and_independent_of_the_order() {
         let ids = |iris: &[&str]| -> Vec<String> {
-            ids_of(iris.iter().copied()).into_iter().map(|id| id.expect("an id").to_string()).collect()
+            ids_of(iris.iter().copied())
+                .into_iter()
+                .map(|id| id.expect("an id").to_string())
+                .collect()
         };
         let [plain, slash, other] = ["http://e.org/g", "https://e.org/g/", "http://e.org/h"];
         assert_eq!(ids(&[plain, other]), ["e.org/g", "e.org/h"]);
         let all = ids(&[plain, slash, other]);
-        assert!(all[0].starts_with("e.org/g-") && all[1].starts_with("e.org/g-") && all[0] != all[1], "{all:?}");
+        assert!(
+            all[0].starts_with("e.org/g-") && all[1].starts_with("e.org/g-") && all[0] != all[1],
+            "{all:?}"
+        );
         assert_eq!(all[2], "e.org/h");
         let [second, first] = <[String; 2]>::try_from(ids(&[slash, plain])).expect("two ids");
         assert_eq!([first, second], [all[0].clone(), all[1].clone()]);
-        assert_eq!(ids_of(["http:///", other].into_iter()), [None, DatasetId::new("e.org/h").ok()]);
+        assert_eq!(
+            ids_of(["http:///", other].into_iter()),
+            [None, DatasetId::new("e.org/h").ok()]
+        );
     }
 }

@@ -106,7 +106,10 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { requests: 2000, bytes: 1 << 30 }
+        Self {
+            requests: 2000,
+            bytes: 1 << 30,
+        }
     }
 }
 
@@ -148,7 +151,10 @@ impl Default for SamplerOptions {
             listed: 2000,
             graphs: 10_000,
             budget: Budget::default(),
-            call: CallOptions { time: Duration::from_secs(60), ..CallOptions::default() },
+            call: CallOptions {
+                time: Duration::from_secs(60),
+                ..CallOptions::default()
+            },
             cache_policy: CachePolicy::Reuse,
             id_prefix: String::new(),
             existing_ids: BTreeMap::new(),
@@ -238,7 +244,10 @@ impl SamplerReport {
     /// Returns the number of graphs with an outcome.
     #[must_use]
     pub fn count(&self, outcome: GraphOutcome) -> usize {
-        self.graphs.iter().filter(|graph| graph.outcome == outcome).count()
+        self.graphs
+            .iter()
+            .filter(|graph| graph.outcome == outcome)
+            .count()
     }
 }
 
@@ -265,7 +274,12 @@ impl<'s> EndpointSampler<'s> {
     /// Creates a sampler with default options. Responses are cached below `folder`.
     #[must_use]
     pub fn new(client: &'s SparqlClient, endpoint: &'s NamedNode, folder: &'s Path) -> Self {
-        Self { client, endpoint, folder, options: SamplerOptions::default() }
+        Self {
+            client,
+            endpoint,
+            folder,
+            options: SamplerOptions::default(),
+        }
     }
 
     /// Sets the options.
@@ -288,13 +302,22 @@ impl<'s> EndpointSampler<'s> {
     ) -> Result<SamplerReport, E> {
         let progress = std::cell::Cell::new(SamplerProgress::default());
         let on_request = |spent| {
-            progress.set(SamplerProgress { spent, ..progress.get() });
+            progress.set(SamplerProgress {
+                spent,
+                ..progress.get()
+            });
             on_progress(progress.get());
         };
         let mut client = QueryClient::new(self.client, self.endpoint, &self.options, &on_request);
-        let mut report = SamplerReport { endpoint: self.endpoint.as_str().to_owned(), ..SamplerReport::default() };
+        let mut report = SamplerReport {
+            endpoint: self.endpoint.as_str().to_owned(),
+            ..SamplerReport::default()
+        };
         let graphs = self.graphs(&mut client, graphs, &mut report)?;
-        progress.set(SamplerProgress { graphs_total: graphs.len(), ..progress.get() });
+        progress.set(SamplerProgress {
+            graphs_total: graphs.len(),
+            ..progress.get()
+        });
         let own_ids = description::ids_of(graphs.iter().map(|graph| self.iri(graph.as_ref())));
         let mut ids = self.options.existing_ids.clone();
         for (place, (graph, own_id)) in graphs.iter().zip(own_ids).enumerate() {
@@ -304,7 +327,10 @@ impl<'s> EndpointSampler<'s> {
             if let Some(sampled) = sampled {
                 take(sampled)?;
             }
-            progress.set(SamplerProgress { graphs: place + 1, ..progress.get() });
+            progress.set(SamplerProgress {
+                graphs: place + 1,
+                ..progress.get()
+            });
             on_progress(progress.get());
         }
         report.spent = client.spent;
@@ -322,16 +348,27 @@ impl<'s> EndpointSampler<'s> {
             GraphSelection::Default => vec![None],
             GraphSelection::Named(names) => names.iter().cloned().map(Some).collect(),
             GraphSelection::All => {
-                let (names, complete) = counts::graphs(client, self.options.graphs).map_err(into_sampler_error)?;
+                let (names, complete) =
+                    counts::graphs(client, self.options.graphs).map_err(into_sampler_error)?;
                 if !complete {
-                    report.left_out.push(format!("graphs after the first {}", names.len()));
+                    report
+                        .left_out
+                        .push(format!("graphs after the first {}", names.len()));
                 }
-                if names.is_empty() { vec![None] } else { names.into_iter().map(Some).collect() }
+                if names.is_empty() {
+                    vec![None]
+                } else {
+                    names.into_iter().map(Some).collect()
+                }
             }
         };
         let mut seen = BTreeSet::new();
         found.retain(|graph| seen.insert(graph.as_ref().map(|graph| graph.as_str().to_owned())));
-        found.sort_by_key(|graph| self.cache(graph.as_ref()).state().is_some_and(|state| state.finished));
+        found.sort_by_key(|graph| {
+            self.cache(graph.as_ref())
+                .state()
+                .is_some_and(|state| state.finished)
+        });
         Ok(found)
     }
 
@@ -341,7 +378,11 @@ impl<'s> EndpointSampler<'s> {
     }
 
     fn cache(&self, graph: Option<&NamedNode>) -> ResponseCache {
-        ResponseCache::new(self.folder, self.endpoint.as_str(), graph.map(NamedNode::as_str))
+        ResponseCache::new(
+            self.folder,
+            self.endpoint.as_str(),
+            graph.map(NamedNode::as_str),
+        )
     }
 }
 
@@ -383,7 +424,14 @@ impl<'t> Task<'t> {
             changed: false,
             left_out: Vec::new(),
         };
-        Self { sampler, graph, cache: sampler.cache(graph), report, spent_before, cache_hits_before }
+        Self {
+            sampler,
+            graph,
+            cache: sampler.cache(graph),
+            report,
+            spent_before,
+            cache_hits_before,
+        }
     }
 
     fn finish(mut self, client: &QueryClient<'_>) -> GraphReport {
@@ -404,7 +452,9 @@ impl<'t> Task<'t> {
     ) -> Result<Option<SampledGraph>, SamplerError> {
         let Some(own_id) = own_id else {
             self.report.outcome = GraphOutcome::Failed;
-            self.report.left_out.push(SamplerError::NoId(self.sampler.iri(self.graph).to_owned()).to_string());
+            self.report
+                .left_out
+                .push(SamplerError::NoId(self.sampler.iri(self.graph).to_owned()).to_string());
             return Ok(None);
         };
         match self.try_sample(client, own_id, ids) {
@@ -432,17 +482,26 @@ impl<'t> Task<'t> {
             self.cache.clear()?;
         }
         let at_endpoint = match self.graph {
-            Some(graph) => self.optional("description", description::from_endpoint(client, graph, &own_id))?.flatten(),
+            Some(graph) => self
+                .optional(
+                    "description",
+                    description::from_endpoint(client, graph, &own_id),
+                )?
+                .flatten(),
             None => None,
         };
-        self.report.triples = self.optional("count of triples", counts::triples(client, self.graph))?.flatten();
+        self.report.triples = self
+            .optional("count of triples", counts::triples(client, self.graph))?
+            .flatten();
         let state = self.begin(at_endpoint.as_ref())?;
         let in_graph = description::from_graph(client, &self.cache, self.graph, &own_id);
         let in_graph = self.optional("header", in_graph)?.flatten();
         let described = description::merged(at_endpoint, in_graph);
 
-        let (classes, properties) =
-            (self.list(client, ListQueries::classes)?, self.list(client, ListQueries::properties)?);
+        let (classes, properties) = (
+            self.list(client, ListQueries::classes)?,
+            self.list(client, ListQueries::properties)?,
+        );
         let summary = sample::GraphSummary {
             graph: self.graph,
             triples: self.report.triples,
@@ -456,16 +515,29 @@ impl<'t> Task<'t> {
             self.report.outcome = GraphOutcome::Failed;
             return Ok(None);
         }
-        self.cache.write_state(&GraphState { finished: true, ..state })?;
+        self.cache.write_state(&GraphState {
+            finished: true,
+            ..state
+        })?;
         self.report.outcome = GraphOutcome::Sampled;
         let metadata = self.metadata(described, own_id, ids)?;
         let remote = self.remote(sample.extent, &classes, &properties);
-        let dataset = Dataset { remote: Some(remote), ..Dataset::new(metadata) };
-        Ok(Some(SampledGraph { dataset, graph: sample.graph }))
+        let dataset = Dataset {
+            remote: Some(remote),
+            ..Dataset::new(metadata)
+        };
+        Ok(Some(SampledGraph {
+            dataset,
+            graph: sample.graph,
+        }))
     }
 
     /// Returns the result of a query; `None`, with a line in the report, if the endpoint failed.
-    fn optional<T>(&mut self, what: &str, result: Result<T, QueryFailure>) -> Result<Option<T>, QueryFailure> {
+    fn optional<T>(
+        &mut self,
+        what: &str,
+        result: Result<T, QueryFailure>,
+    ) -> Result<Option<T>, QueryFailure> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(QueryFailure::Remote(error)) => {
@@ -508,7 +580,8 @@ impl<'t> Task<'t> {
         ids: &mut BTreeMap<DatasetId, Option<String>>,
     ) -> Result<Metadata, SamplerError> {
         let iri = self.sampler.iri(self.graph);
-        let (identifier, metadata) = described.map_or((None, None), |read| (read.identifier, Some(read.metadata)));
+        let (identifier, metadata) =
+            described.map_or((None, None), |read| (read.identifier, Some(read.metadata)));
         let mut id = self.prefixed_id(identifier.as_ref().unwrap_or(&own_id))?;
         if is_taken(ids, &id, iri) {
             id = self.prefixed_id(&own_id)?;
@@ -519,7 +592,10 @@ impl<'t> Task<'t> {
         }
         ids.insert(id.clone(), Some(iri.to_owned()));
         self.report.dataset = Some(id.clone());
-        let mut metadata = Metadata { id: id.clone(), ..metadata.unwrap_or_else(|| Metadata::new(id)) };
+        let mut metadata = Metadata {
+            id: id.clone(),
+            ..metadata.unwrap_or_else(|| Metadata::new(id))
+        };
         metadata.source = metadata.source.or_else(|| Some(iri.to_owned()));
         if metadata.titles.is_empty() {
             metadata.titles.push(description::title_of(iri));
@@ -546,7 +622,8 @@ impl<'t> Task<'t> {
 
 /// Returns true if a dataset other than that of the graph with this IRI has the id.
 fn is_taken(ids: &BTreeMap<DatasetId, Option<String>>, id: &DatasetId, graph: &str) -> bool {
-    ids.get(id).is_some_and(|owner| owner.as_deref() != Some(graph))
+    ids.get(id)
+        .is_some_and(|owner| owner.as_deref() != Some(graph))
 }
 
 #[cfg(test)]
@@ -567,24 +644,43 @@ mod tests {
         let endpoint = NamedNode::new_unchecked("http://e.org/sparql");
         let graph = NamedNode::new_unchecked("http://e.org/g");
         let sampler = EndpointSampler::new(&client, &endpoint, Path::new("remote"));
-        let mut ids = existing.iter().map(|(taken, graph)| (id(taken), graph.map(str::to_owned))).collect();
-        let described = GraphDescription { metadata: Metadata::new(id("museum")), identifier: Some(id("museum")) };
+        let mut ids = existing
+            .iter()
+            .map(|(taken, graph)| (id(taken), graph.map(str::to_owned)))
+            .collect();
+        let described = GraphDescription {
+            metadata: Metadata::new(id("museum")),
+            identifier: Some(id("museum")),
+        };
         let mut task = Task::new(&sampler, Some(&graph), Usage::default(), 0);
-        Ok(task.metadata(Some(described), id("e.org/g"), &mut ids)?.id.to_string())
+        Ok(task
+            .metadata(Some(described), id("e.org/g"), &mut ids)?
+            .id
+            .to_string())
     }
 
     #[test]
     fn an_identifier_of_the_endpoint_replaces_no_other_dataset_of_the_home() {
         let named = |existing: &[(&str, Option<&str>)]| id_in_home(existing).expect("an id");
         assert_eq!(named(&[("trees", None)]), "museum");
-        assert_eq!(named(&[("museum", Some("http://e.org/g"))]), "museum", "from an earlier run");
+        assert_eq!(
+            named(&[("museum", Some("http://e.org/g"))]),
+            "museum",
+            "from an earlier run"
+        );
         assert_eq!(named(&[("museum", None)]), "e.org/g");
         assert_eq!(named(&[("museum", Some("http://e.org/other"))]), "e.org/g");
         let (museum, derived) = (("museum", None), ("e.org/g", None));
         let hashed = named(&[museum, derived]);
         assert!(hashed.starts_with("e.org/g-"), "{hashed}");
-        assert_eq!(named(&[museum, derived, (hashed.as_str(), Some("http://e.org/g"))]), hashed);
+        assert_eq!(
+            named(&[museum, derived, (hashed.as_str(), Some("http://e.org/g"))]),
+            hashed
+        );
         let none_left = id_in_home(&[museum, derived, (hashed.as_str(), None)]);
-        assert!(matches!(none_left, Err(SamplerError::NoId(_))), "{none_left:?}");
+        assert!(
+            matches!(none_left, Err(SamplerError::NoId(_))),
+            "{none_left:?}"
+        );
     }
 }

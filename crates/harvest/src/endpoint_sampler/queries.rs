@@ -20,7 +20,10 @@ macro_rules! queries {
 }
 
 fn parsed(text: &str) -> Template {
-    #[expect(clippy::expect_used, reason = "a file of the sources, parsed by a test")]
+    #[expect(
+        clippy::expect_used,
+        reason = "a file of the sources, parsed by a test"
+    )]
     Template::parse(text).expect("a query of rows in queries/")
 }
 

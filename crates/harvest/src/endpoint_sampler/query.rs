@@ -20,24 +20,36 @@ impl Template {
     /// Parses a query; `None` if it is not a valid `SELECT`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         match SparqlParser::new().parse_query(text).ok()? {
-            Query::Select { pattern, .. } => Some(Self { pattern, graph: None }),
+            Query::Select { pattern, .. } => Some(Self {
+                pattern,
+                graph: None,
+            }),
             _ => None,
         }
     }
 
     /// Sets the graph to query; `None` is the default graph.
     pub(super) fn in_graph(self, graph: Option<&NamedNode>) -> Self {
-        Self { graph: graph.cloned(), ..self }
+        Self {
+            graph: graph.cloned(),
+            ..self
+        }
     }
 
     /// Sets the terms of the parameter `name`.
     pub(super) fn with_values(mut self, name: &str, terms: &[NamedNode]) -> Self {
         let name = Variable::new_unchecked(name);
         visit(&mut self.pattern, &mut |pattern| {
-            if let GraphPattern::Values { variables, bindings } = pattern
+            if let GraphPattern::Values {
+                variables,
+                bindings,
+            } = pattern
                 && *variables == [name.clone()]
             {
-                *bindings = terms.iter().map(|term| vec![Some(GroundTerm::NamedNode(term.clone()))]).collect();
+                *bindings = terms
+                    .iter()
+                    .map(|term| vec![Some(GroundTerm::NamedNode(term.clone()))])
+                    .collect();
             }
         });
         self
@@ -45,7 +57,12 @@ impl Template {
 
     /// Sets `OFFSET` and `LIMIT` of the query.
     pub(super) fn with_page(mut self, start: usize, length: usize) -> Self {
-        if let GraphPattern::Slice { start: from, length: most, .. } = &mut self.pattern {
+        if let GraphPattern::Slice {
+            start: from,
+            length: most,
+            ..
+        } = &mut self.pattern
+        {
             (*from, *most) = (start, Some(length));
         }
         self
@@ -76,8 +93,16 @@ impl Template {
 
 impl fmt::Display for Template {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dataset = self.graph.clone().map(|graph| QueryDataset { default: vec![graph], named: None });
-        Query::Select { dataset, pattern: self.pattern.clone(), base_iri: None }.fmt(formatter)
+        let dataset = self.graph.clone().map(|graph| QueryDataset {
+            default: vec![graph],
+            named: None,
+        });
+        Query::Select {
+            dataset,
+            pattern: self.pattern.clone(),
+            base_iri: None,
+        }
+        .fmt(formatter)
     }
 }
 
@@ -125,17 +150,29 @@ mod tests {
             .with_page(3, 77)
             .with_inner_limit(9);
         let text = query.to_string();
-        for part in ["FROM <http://e.org/graph>", "<http://e.org/A%3E%20b>", "OFFSET 3", "LIMIT 77", "LIMIT 9"] {
+        for part in [
+            "FROM <http://e.org/graph>",
+            "<http://e.org/A%3E%20b>",
+            "OFFSET 3",
+            "LIMIT 77",
+            "LIMIT 9",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("UNDEF"), "{text}");
-        assert!(text.contains("ORDER BY") && !query.unordered().to_string().contains("ORDER BY"), "{text}");
+        assert!(
+            text.contains("ORDER BY") && !query.unordered().to_string().contains("ORDER BY"),
+            "{text}"
+        );
     }
 
     #[test]
     fn every_query_can_be_parsed_again() {
         for (name, template) in queries::all() {
-            let text = template.in_graph(Some(&node("http://e.org/g"))).with_page(10, 20).to_string();
+            let text = template
+                .in_graph(Some(&node("http://e.org/g")))
+                .with_page(10, 20)
+                .to_string();
             let again = Template::parse(&text);
             assert!(again.is_some(), "{name}: {text}");
         }

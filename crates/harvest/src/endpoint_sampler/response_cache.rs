@@ -38,7 +38,9 @@ pub(super) struct GraphState {
 impl GraphState {
     /// Returns true if a value is known in both states and differs.
     fn has_changed_since(&self, now: &Self) -> bool {
-        let differ = |old: &Option<String>, new: &Option<String>| old.is_some() && new.is_some() && old != new;
+        let differ = |old: &Option<String>, new: &Option<String>| {
+            old.is_some() && new.is_some() && old != new
+        };
         let number = |state: &Self| state.triples.map(|triples| triples.to_string());
         differ(&number(self), &number(now)) || differ(&self.modified, &now.modified)
     }
@@ -60,7 +62,9 @@ impl ResponseCache {
     /// Creates the cache of a graph at an endpoint; `None` is its default graph.
     pub(super) fn new(folder: &Path, endpoint: &str, graph: Option<&str>) -> Self {
         let graph = graph.map_or_else(|| "default".to_owned(), hash);
-        Self { folder: folder.join(hash(endpoint)).join(graph) }
+        Self {
+            folder: folder.join(hash(endpoint)).join(graph),
+        }
     }
 
     pub(super) fn state(&self) -> Option<GraphState> {
@@ -71,13 +75,23 @@ impl ResponseCache {
     /// graph has changed.
     pub(super) fn begin(&self, now: &GraphState) -> Result<(GraphState, bool), SamplerError> {
         let before = self.state();
-        let changed = before.as_ref().is_some_and(|before| before.has_changed_since(now));
+        let changed = before
+            .as_ref()
+            .is_some_and(|before| before.has_changed_since(now));
         if changed {
             self.clear()?;
         }
         let before = before.filter(|_| !changed).unwrap_or_default();
-        let (triples, modified) = (now.triples.or(before.triples), now.modified.clone().or(before.modified));
-        let state = GraphState { triples, modified, finished: before.finished, ..now.clone() };
+        let (triples, modified) = (
+            now.triples.or(before.triples),
+            now.modified.clone().or(before.modified),
+        );
+        let state = GraphState {
+            triples,
+            modified,
+            finished: before.finished,
+            ..now.clone()
+        };
         self.write_state(&state)?;
         Ok((state, changed))
     }
@@ -97,20 +111,34 @@ impl ResponseCache {
 
     /// Returns the cached response to a query.
     pub(super) fn read(&self, query: &str) -> Option<Vec<Row>> {
-        let page: CachedResponse = serde_json::from_slice(&self.read_checked(&hash(query))?).ok()?;
+        let page: CachedResponse =
+            serde_json::from_slice(&self.read_checked(&hash(query))?).ok()?;
         if page.query != query {
             return None;
         }
         let term = |text: Option<String>| text.map(|text| Term::from_str(&text)).transpose();
-        let rows = page.rows.into_iter().map(|row| row.into_iter().map(term).collect::<Result<Row, _>>());
+        let rows = page
+            .rows
+            .into_iter()
+            .map(|row| row.into_iter().map(term).collect::<Result<Row, _>>());
         rows.collect::<Result<_, _>>().ok()
     }
 
     /// Stores the response to a query, and returns it with the labels that [`Self::read`] will return.
     pub(super) fn write(&self, query: &str, rows: Vec<Row>) -> Result<Vec<Row>, SamplerError> {
         let rows = relabel_blank_nodes(rows, &hash(query));
-        let texts = rows.iter().map(|row| row.iter().map(|term| Some(term.as_ref()?.to_string())).collect()).collect();
-        let page = CachedResponse { query: query.to_owned(), rows: texts };
+        let texts = rows
+            .iter()
+            .map(|row| {
+                row.iter()
+                    .map(|term| Some(term.as_ref()?.to_string()))
+                    .collect()
+            })
+            .collect();
+        let page = CachedResponse {
+            query: query.to_owned(),
+            rows: texts,
+        };
         let body = serde_json::to_vec(&page).map_err(|error| self.failed(error.into()))?;
         self.write_checked(&hash(query), &body)?;
         Ok(rows)
@@ -121,7 +149,10 @@ impl ResponseCache {
     }
 
     fn failed(&self, cause: io::Error) -> SamplerError {
-        SamplerError::Io { path: self.folder.clone(), cause }
+        SamplerError::Io {
+            path: self.folder.clone(),
+            cause,
+        }
     }
 
     fn read_checked(&self, name: &str) -> Option<Vec<u8>> {
@@ -155,13 +186,18 @@ fn relabel_blank_nodes(rows: Vec<Row>, query: &str) -> Vec<Row> {
         names.entry(node).or_insert_with(name).clone()
     };
     let row = |row: Row| {
-        row.into_iter().map(|term| term.map(|term| lodeseek_rdf::relabelled_term(term, &mut named))).collect()
+        row.into_iter()
+            .map(|term| term.map(|term| lodeseek_rdf::relabelled_term(term, &mut named)))
+            .collect()
     };
     rows.into_iter().map(row).collect()
 }
 
 fn checksum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Returns a file name for a text: the first 128 bits of its SHA-256, enough to exclude accidental collisions.
@@ -176,23 +212,40 @@ mod tests {
 
     fn cache() -> (tempfile::TempDir, ResponseCache) {
         let folder = tempfile::tempdir().expect("a folder");
-        let cache = ResponseCache::new(folder.path(), "http://e.org/sparql", Some("http://e.org/g"));
+        let cache =
+            ResponseCache::new(folder.path(), "http://e.org/sparql", Some("http://e.org/g"));
         (folder, cache)
     }
 
     fn state(triples: Option<u64>) -> GraphState {
-        GraphState { triples, ..GraphState::default() }
+        GraphState {
+            triples,
+            ..GraphState::default()
+        }
     }
 
     #[test]
     fn terms_come_back_as_they_were() {
         let (_folder, cache) = cache();
-        let literals = ["", "a\nb\r\t\"\\\u{0}\u{7f}\u{85}", "{\"x\": 1} \u{1f333} é", "54.0"].map(Literal::from);
-        let typed = Literal::new_typed_literal("054.0", NamedNode::new_unchecked("http://e.org/t#d"));
+        let literals = [
+            "",
+            "a\nb\r\t\"\\\u{0}\u{7f}\u{85}",
+            "{\"x\": 1} \u{1f333} é",
+            "54.0",
+        ]
+        .map(Literal::from);
+        let typed =
+            Literal::new_typed_literal("054.0", NamedNode::new_unchecked("http://e.org/t#d"));
         let tagged = Literal::new_language_tagged_literal("arbre", "fr-be").expect("a tag");
-        let mut rows: Vec<Row> = literals.into_iter().map(|literal| vec![Some(literal.into()), None]).collect();
+        let mut rows: Vec<Row> = literals
+            .into_iter()
+            .map(|literal| vec![Some(literal.into()), None])
+            .collect();
         rows.push(vec![Some(typed.into()), Some(tagged.into())]);
-        rows.push(vec![Some(NamedNode::new_unchecked("http://e.org/é?a=1&b=(2)#c").into()), None]);
+        rows.push(vec![
+            Some(NamedNode::new_unchecked("http://e.org/é?a=1&b=(2)#c").into()),
+            None,
+        ]);
         assert_eq!(cache.read("q"), None);
         assert_eq!(cache.write("q", rows.clone()).expect("kept"), rows);
         assert_eq!(cache.read("q"), Some(rows));
@@ -202,21 +255,34 @@ mod tests {
     fn blank_nodes_of_two_answers_never_meet() {
         let (_folder, cache) = cache();
         let row = |label: &str| vec![Some(BlankNode::new_unchecked(label).into())];
-        let one = cache.write("one", vec![row("x"), row("y"), row("x")]).expect("kept");
-        let again = cache.write("one", vec![row("b7"), row("b1"), row("b7")]).expect("kept");
+        let one = cache
+            .write("one", vec![row("x"), row("y"), row("x")])
+            .expect("kept");
+        let again = cache
+            .write("one", vec![row("b7"), row("b1"), row("b7")])
+            .expect("kept");
         let two = cache.write("two", vec![row("x")]).expect("kept");
         assert_eq!(one, again);
-        assert!(one[0] == one[2] && one[0] != one[1] && one[0] != two[0], "{one:?} {two:?}");
+        assert!(
+            one[0] == one[2] && one[0] != one[1] && one[0] != two[0],
+            "{one:?} {two:?}"
+        );
         assert_eq!(cache.read("one"), Some(one));
     }
 
     #[test]
     fn damaged_pages_are_none() {
         let (_folder, cache) = cache();
-        cache.write("q", vec![vec![Some(Literal::from("text").into())]]).expect("kept");
+        cache
+            .write("q", vec![vec![Some(Literal::from("text").into())]])
+            .expect("kept");
         let path = cache.path(&hash("q"));
         let text = fs::read_to_string(&path).expect("readable");
-        for damaged in [text.replace("text", "test"), text[..text.len() - 1].to_owned(), String::new()] {
+        for damaged in [
+            text.replace("text", "test"),
+            text[..text.len() - 1].to_owned(),
+            String::new(),
+        ] {
             fs::write(&path, damaged).expect("written");
             assert_eq!(cache.read("q"), None);
         }
@@ -227,7 +293,10 @@ mod tests {
         let (_folder, cache) = cache();
         assert!(!cache.begin(&state(Some(5))).expect("begun").1);
         cache.write("q", Vec::new()).expect("kept");
-        assert_eq!(cache.begin(&state(None)).expect("begun"), (state(Some(5)), false));
+        assert_eq!(
+            cache.begin(&state(None)).expect("begun"),
+            (state(Some(5)), false)
+        );
         assert_eq!(cache.read("q"), Some(Vec::new()));
         assert!(cache.begin(&state(Some(6))).expect("begun").1);
         assert_eq!(cache.read("q"), None);

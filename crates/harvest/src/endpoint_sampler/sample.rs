@@ -57,7 +57,14 @@ pub(super) fn build(
     summary: &GraphSummary<'_>,
     left_out: &mut Vec<String>,
 ) -> Result<Sample, QueryFailure> {
-    let mut builder = SampleBuilder { client, cache, summary, triples: FxHashSet::default(), left_out, unordered: 0 };
+    let mut builder = SampleBuilder {
+        client,
+        cache,
+        summary,
+        triples: FxHashSet::default(),
+        left_out,
+        unordered: 0,
+    };
     if let Some(complete) = builder.complete_graph()? {
         return Ok(complete);
     }
@@ -68,12 +75,18 @@ pub(super) fn build(
         builder.add_first_triples()?;
     }
     if builder.unordered > 0 {
-        builder.left_out.push(format!("the order of {} answers: the endpoint failed to sort them", builder.unordered));
+        builder.left_out.push(format!(
+            "the order of {} answers: the endpoint failed to sort them",
+            builder.unordered
+        ));
     }
     // The order is fixed, so that blank nodes get the same numbers in every run.
     let mut triples: Vec<Triple> = builder.triples.into_iter().collect();
     triples.sort_by_cached_key(ToString::to_string);
-    Ok(Sample { graph: graph_of(triples), extent: Extent::Sample })
+    Ok(Sample {
+        graph: graph_of(triples),
+        extent: Extent::Sample,
+    })
 }
 
 struct SampleBuilder<'t, 's> {
@@ -90,10 +103,16 @@ impl SampleBuilder<'_, '_> {
     /// Fetches all triples in one response, because blank nodes are local to a response. Returns `None` if the response is
     /// incomplete, or the endpoint does not count triples.
     fn complete_graph(&mut self) -> Result<Option<Sample>, QueryFailure> {
-        let Some(count) = self.summary.triples.filter(|count| *count <= self.summary.size as u64) else {
+        let Some(count) = self
+            .summary
+            .triples
+            .filter(|count| *count <= self.summary.size as u64)
+        else {
             return Ok(None);
         };
-        let all = queries::triples().in_graph(self.summary.graph).with_page(0, self.summary.size);
+        let all = queries::triples()
+            .in_graph(self.summary.graph)
+            .with_page(0, self.summary.size);
         let rows = match self.client.ordered_rows(self.cache, &all, TRIPLE) {
             Ok((rows, _)) => rows,
             Err(QueryFailure::Remote(error)) => {
@@ -104,9 +123,15 @@ impl SampleBuilder<'_, '_> {
         };
         let graph = graph_of(rows.iter().flat_map(triples));
         if graph.len() as u64 == count {
-            return Ok(Some(Sample { graph, extent: Extent::Whole }));
+            return Ok(Some(Sample {
+                graph,
+                extent: Extent::Whole,
+            }));
         }
-        self.left_out.push(format!("all triples at once: {} of {count} came", graph.len()));
+        self.left_out.push(format!(
+            "all triples at once: {} of {count} came",
+            graph.len()
+        ));
         Ok(None)
     }
 
@@ -144,14 +169,26 @@ impl SampleBuilder<'_, '_> {
     fn add_classes(&mut self) -> Result<(), QueryFailure> {
         let (least, most) = TRIPLES_OF_CLASS;
         let room = self.summary.size / 2;
-        let count = self.summary.classes.names.len().min(CLASSES).min(room / least).max(1);
+        let count = self
+            .summary
+            .classes
+            .names
+            .len()
+            .min(CLASSES)
+            .min(room / least)
+            .max(1);
         let chosen = self.summary.classes.names.iter().take(count).rev();
         for (class, left) in chosen.zip((1..=count).rev()) {
             let share = (room.saturating_sub(self.triples.len()) / left).clamp(least, most);
-            let entities =
-                queries::entities().in_graph(self.summary.graph).with_values("class", std::slice::from_ref(class));
-            let entities = entities.with_inner_limit((share / TRIPLES_OF_ENTITY).max(2)).with_page(0, share);
-            self.add(&entities, TRIPLE_AND_PART, || format!("entities of {class}"))?;
+            let entities = queries::entities()
+                .in_graph(self.summary.graph)
+                .with_values("class", std::slice::from_ref(class));
+            let entities = entities
+                .with_inner_limit((share / TRIPLES_OF_ENTITY).max(2))
+                .with_page(0, share);
+            self.add(&entities, TRIPLE_AND_PART, || {
+                format!("entities of {class}")
+            })?;
         }
         Ok(())
     }
@@ -166,11 +203,16 @@ impl SampleBuilder<'_, '_> {
             if seen.get(property).copied().unwrap_or_default() >= TRIPLES_OF_PROPERTY {
                 continue;
             }
-            if self.triples.len() + TRIPLES_OF_PROPERTY > self.summary.size - self.summary.size / 4 {
+            if self.triples.len() + TRIPLES_OF_PROPERTY > self.summary.size - self.summary.size / 4
+            {
                 break;
             }
-            let uses = queries::uses().in_graph(self.summary.graph).with_values("p", std::slice::from_ref(property));
-            self.add(&uses.with_page(0, TRIPLES_OF_PROPERTY), TRIPLE, || format!("triples of {property}"))?;
+            let uses = queries::uses()
+                .in_graph(self.summary.graph)
+                .with_values("p", std::slice::from_ref(property));
+            self.add(&uses.with_page(0, TRIPLES_OF_PROPERTY), TRIPLE, || {
+                format!("triples of {property}")
+            })?;
         }
         Ok(())
     }
@@ -183,9 +225,13 @@ impl SampleBuilder<'_, '_> {
             if self.remaining() == 0 {
                 break;
             }
-            let names = queries::names().in_graph(self.summary.graph).with_values("s", terms);
+            let names = queries::names()
+                .in_graph(self.summary.graph)
+                .with_values("s", terms);
             let length = (terms.len() * TRIPLES_OF_NAME).min(self.remaining());
-            self.add(&names.with_page(0, length), TRIPLE, || "names of entities".to_owned())?;
+            self.add(&names.with_page(0, length), TRIPLE, || {
+                "names of entities".to_owned()
+            })?;
         }
         Ok(())
     }
@@ -207,17 +253,24 @@ impl SampleBuilder<'_, '_> {
             }
         }
         let vocabulary = |iri: &str| iri.starts_with(rdf::NAMESPACE);
-        let mut unlabelled: Vec<(&NamedNode, usize)> =
-            met.into_iter().filter(|(node, _)| !named.contains(node) && !vocabulary(node.as_str())).collect();
+        let mut unlabelled: Vec<(&NamedNode, usize)> = met
+            .into_iter()
+            .filter(|(node, _)| !named.contains(node) && !vocabulary(node.as_str()))
+            .collect();
         unlabelled.sort_unstable_by_key(|(node, times)| (Reverse(*times), node.as_str()));
-        unlabelled.into_iter().map(|(node, _)| node.clone()).collect()
+        unlabelled
+            .into_iter()
+            .map(|(node, _)| node.clone())
+            .collect()
     }
 
     /// Fetches the first triples of a graph page by page, if neither classes nor properties are known.
     fn add_first_triples(&mut self) -> Result<(), QueryFailure> {
         let mut start = 0;
         while self.remaining() > 0 {
-            let page = queries::triples().in_graph(self.summary.graph).with_page(start, PAGE.min(self.remaining()));
+            let page = queries::triples()
+                .in_graph(self.summary.graph)
+                .with_page(start, PAGE.min(self.remaining()));
             let rows = self.add(&page, TRIPLE, || "triples".to_owned())?;
             if rows.is_empty() {
                 break;

@@ -6,8 +6,9 @@ use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer, TokenStr
 
 /// Lucene's `ENGLISH_STOP_WORDS_SET`.
 const STOP_WORDS: [&str; 33] = [
-    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of",
-    "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
+    "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
+    "they", "this", "to", "was", "will", "with",
 ];
 
 pub(super) struct English {
@@ -17,8 +18,13 @@ pub(super) struct English {
 
 impl English {
     pub(super) fn new() -> Self {
-        let stemmer = TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::new(Language::English)).build();
-        Self { stop_words: STOP_WORDS.into_iter().collect(), stemmer }
+        let stemmer = TextAnalyzer::builder(RawTokenizer::default())
+            .filter(Stemmer::new(Language::English))
+            .build();
+        Self {
+            stop_words: STOP_WORDS.into_iter().collect(),
+            stemmer,
+        }
     }
 
     /// Returns the lower-case words of a text and their stems.
@@ -35,7 +41,10 @@ impl English {
 
 /// Removes a final 's from a word, with a typewriter or a typographic apostrophe.
 fn without_possessive(mut word: String) -> String {
-    if let Some(whose) = ["'s", "\u{2019}s", "\u{ff07}s"].into_iter().find(|ending| word.ends_with(ending)) {
+    if let Some(whose) = ["'s", "\u{2019}s", "\u{ff07}s"]
+        .into_iter()
+        .find(|ending| word.ends_with(ending))
+    {
         word.truncate(word.len() - whose.len());
     }
     word
@@ -43,5 +52,7 @@ fn without_possessive(mut word: String) -> String {
 
 fn stem(stemmer: &mut TextAnalyzer, word: &str) -> String {
     let mut stream = stemmer.token_stream(word);
-    stream.next().map_or_else(|| word.to_owned(), |token| token.text.clone())
+    stream
+        .next()
+        .map_or_else(|| word.to_owned(), |token| token.text.clone())
 }

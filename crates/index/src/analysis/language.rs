@@ -57,7 +57,11 @@ pub(super) const ENGLISH: usize = 0;
 
 /// Returns the language of a BCP 47 tag in lower case, without script and region. Both forms of Norwegian are `no`.
 pub(super) fn language_code(tag: &str) -> String {
-    let language = tag.split('-').next().unwrap_or_default().to_ascii_lowercase();
+    let language = tag
+        .split('-')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     match language.as_str() {
         "nb" | "nn" => "no".to_owned(),
         _ => language,
@@ -69,7 +73,9 @@ pub(super) struct LanguageDetector(Detector);
 
 impl LanguageDetector {
     pub(super) fn new() -> Self {
-        Self(Detector::with_allowlist(LANGUAGES.iter().map(|(_, detected, _)| *detected).collect()))
+        Self(Detector::with_allowlist(
+            LANGUAGES.iter().map(|(_, detected, _)| *detected).collect(),
+        ))
     }
 
     /// Returns the index in [`LANGUAGES`] of a text's language, or `None` if it is uncertain.
@@ -78,7 +84,9 @@ impl LanguageDetector {
             return None;
         }
         let detection = self.0.detect(&text[..text.floor_char_boundary(LONGEST)])?;
-        let place = LANGUAGES.iter().position(|(_, detected, _)| *detected == detection.lang());
+        let place = LANGUAGES
+            .iter()
+            .position(|(_, detected, _)| *detected == detection.lang());
         place.filter(|_| detection.confidence() >= CONFIDENCE)
     }
 }
@@ -88,17 +96,34 @@ mod tests {
     use super::*;
 
     fn detected(text: &str) -> Option<Language> {
-        LanguageDetector::new().detect(text).map(|place| LANGUAGES[place].0)
+        LanguageDetector::new()
+            .detect(text)
+            .map(|place| LANGUAGES[place].0)
     }
 
     #[test]
     fn sentences_are_told() {
         for (text, language) in [
-            ("Results of the elections to the city council", Language::English),
-            ("Classificazione a stelle delle strutture ricettive", Language::Italian),
-            ("Ofertas de los alojamientos turísticos de Euskadi", Language::Spanish),
-            ("Verzeichnis der deutschen Bibliotheken und ihrer Bestände", Language::German),
-            ("La liste des bibliothèques municipales de la ville", Language::French),
+            (
+                "Results of the elections to the city council",
+                Language::English,
+            ),
+            (
+                "Classificazione a stelle delle strutture ricettive",
+                Language::Italian,
+            ),
+            (
+                "Ofertas de los alojamientos turísticos de Euskadi",
+                Language::Spanish,
+            ),
+            (
+                "Verzeichnis der deutschen Bibliotheken und ihrer Bestände",
+                Language::German,
+            ),
+            (
+                "La liste des bibliothèques municipales de la ville",
+                Language::French,
+            ),
         ] {
             assert_eq!(detected(text), Some(language), "{text}");
         }
@@ -112,14 +137,23 @@ mod tests {
 
     #[test]
     fn short_texts_are_not_told() {
-        for text in ["", "42", "Province", "hasPhoneNumber", "http://example.org/the/quick/brown/fox", "1.5, 2.5, 3.5"]
-        {
+        for text in [
+            "",
+            "42",
+            "Province",
+            "hasPhoneNumber",
+            "http://example.org/the/quick/brown/fox",
+            "1.5, 2.5, 3.5",
+        ] {
             assert_eq!(detected(text), None, "{text}");
         }
     }
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        assert_eq!(detected(&"äöü ".repeat(200)).is_some(), detected(&"äöü ".repeat(400)).is_some());
+        assert_eq!(
+            detected(&"äöü ".repeat(200)).is_some(),
+            detected(&"äöü ".repeat(400)).is_some()
+        );
     }
 }

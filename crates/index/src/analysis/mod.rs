@@ -101,7 +101,9 @@ impl QueryTerm {
     /// Returns true if a document token is an occurrence of the word.
     #[must_use]
     pub fn matches(&self, token: &str) -> bool {
-        self.alternatives.iter().any(|alternative| alternative == token)
+        self.alternatives
+            .iter()
+            .any(|alternative| alternative == token)
     }
 
     /// Returns true if two words have the same tokens.
@@ -124,7 +126,10 @@ impl QueryTerm {
 impl From<String> for QueryTerm {
     /// Creates a word that is its own only token.
     fn from(word: String) -> Self {
-        Self { text: word.clone(), alternatives: vec![word] }
+        Self {
+            text: word.clone(),
+            alternatives: vec![word],
+        }
     }
 }
 
@@ -156,7 +161,11 @@ impl QueriedWord {
     /// Returns true if a word of a document is an occurrence.
     #[must_use]
     pub fn matches(&self, word: &AnalyzedWord) -> bool {
-        self.text == word.text || word.token.as_ref().is_some_and(|token| self.tokens.contains(token))
+        self.text == word.text
+            || word
+                .token
+                .as_ref()
+                .is_some_and(|token| self.tokens.contains(token))
     }
 }
 
@@ -201,17 +210,25 @@ impl Analysis {
     #[must_use]
     pub fn new(kind: AnalysisKind) -> Self {
         let pipeline = match kind {
-            AnalysisKind::Acordar => Pipeline::Acordar(Arc::new(STOP_WORDS.iter().copied().collect())),
+            AnalysisKind::Acordar => {
+                Pipeline::Acordar(Arc::new(STOP_WORDS.iter().copied().collect()))
+            }
             AnalysisKind::English => Pipeline::English(Arc::new(English::new())),
             AnalysisKind::Multilingual => Pipeline::Multilingual(Arc::new(Multilingual::new())),
         };
-        Self { pipeline, translations: None }
+        Self {
+            pipeline,
+            translations: None,
+        }
     }
 
     /// Sets the dictionary that translates the words of queries. Only [`AnalysisKind::Multilingual`] uses it.
     #[must_use]
     pub fn with_translations(self, translations: Option<Arc<Translations>>) -> Self {
-        Self { translations, ..self }
+        Self {
+            translations,
+            ..self
+        }
     }
 
     /// Returns the analysis with queries as typed.
@@ -234,10 +251,16 @@ impl Analysis {
     pub fn tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
         match &self.pipeline {
             Pipeline::Acordar(stop_words) => Tokens::Acordar(Words::new(text), stop_words),
-            Pipeline::English(english) => {
-                Tokens::Made(english.words(text).map(|(_, token)| token).collect::<Vec<_>>().into_iter())
+            Pipeline::English(english) => Tokens::Made(
+                english
+                    .words(text)
+                    .map(|(_, token)| token)
+                    .collect::<Vec<_>>()
+                    .into_iter(),
+            ),
+            Pipeline::Multilingual(multilingual) => {
+                Tokens::Made(multilingual.tokens(text).into_iter())
             }
-            Pipeline::Multilingual(multilingual) => Tokens::Made(multilingual.tokens(text).into_iter()),
         }
     }
 
@@ -281,12 +304,17 @@ impl Analysis {
         let words = match &self.pipeline {
             Pipeline::Acordar(_) => self.tokens(text).map(QueryTerm::from).collect(),
             Pipeline::English(english) => {
-                let term = |(text, token)| QueryTerm { text, alternatives: vec![token] };
+                let term = |(text, token)| QueryTerm {
+                    text,
+                    alternatives: vec![token],
+                };
                 english.words(text).map(term).collect()
             }
             Pipeline::Multilingual(multilingual) => {
                 let translations = self.translations.as_ref();
-                match translations.and_then(|translations| translations.translate(text, multilingual)) {
+                match translations
+                    .and_then(|translations| translations.translate(text, multilingual))
+                {
                     Some((words, translation)) => return (words, Some(translation)),
                     None => multilingual.query_words(text),
                 }
@@ -307,7 +335,13 @@ impl Analysis {
     pub fn words(&self, text: &str) -> Vec<AnalyzedWord> {
         match &self.pipeline {
             Pipeline::Multilingual(multilingual) => multilingual.analyzed_words(text),
-            _ => self.tokens(text).map(|token| AnalyzedWord { text: fold_text(&token), token: Some(token) }).collect(),
+            _ => self
+                .tokens(text)
+                .map(|token| AnalyzedWord {
+                    text: fold_text(&token),
+                    token: Some(token),
+                })
+                .collect(),
         }
     }
 
@@ -317,7 +351,10 @@ impl Analysis {
         match &self.pipeline {
             Pipeline::Multilingual(multilingual) => multilingual.queried_words(text),
             _ => {
-                let word = |token: String| QueriedWord { text: fold_text(&token), tokens: vec![token] };
+                let word = |token: String| QueriedWord {
+                    text: fold_text(&token),
+                    tokens: vec![token],
+                };
                 self.tokens(text).map(word).collect()
             }
         }
@@ -356,9 +393,9 @@ impl Iterator for Tokens<'_> {
 
     fn next(&mut self) -> Option<String> {
         match self {
-            Self::Acordar(words, stop_words) => {
-                words.map(words::lower).find(|word| !stop_words.contains(word.as_str()))
-            }
+            Self::Acordar(words, stop_words) => words
+                .map(words::lower)
+                .find(|word| !stop_words.contains(word.as_str())),
             Self::Made(tokens) => tokens.next(),
         }
     }
@@ -372,7 +409,10 @@ mod tests {
     fn kinds_have_one_name_everywhere() {
         for kind in AnalysisKind::ALL {
             assert_eq!(kind.to_string().parse(), Ok(kind));
-            assert_eq!(serde_json::to_string(&kind).expect("JSON"), format!("\"{kind}\""));
+            assert_eq!(
+                serde_json::to_string(&kind).expect("JSON"),
+                format!("\"{kind}\"")
+            );
             assert_eq!(Analysis::new(kind).kind(), kind);
         }
         assert!("Acordar".parse::<AnalysisKind>().is_err());
@@ -395,7 +435,13 @@ mod tests {
         let expected = ["network", "model", "network", "wordnet", "relat"];
         assert_eq!(analysis.tokens(text).collect::<Vec<_>>(), expected);
         let query = analysis.query_words("Learning the Relations");
-        assert_eq!(query.iter().map(|term| term.text.as_str()).collect::<Vec<_>>(), ["learning", "relations"]);
+        assert_eq!(
+            query
+                .iter()
+                .map(|term| term.text.as_str())
+                .collect::<Vec<_>>(),
+            ["learning", "relations"]
+        );
         assert!(query[1].matches("relat") && query[0].matches("learn"));
     }
 

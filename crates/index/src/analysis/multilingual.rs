@@ -26,13 +26,14 @@ use super::stop_words::STOP_WORDS;
 use super::words::{Words, lower_into};
 use super::{AnalyzedWord, QueriedWord, QueryTerm};
 use tantivy::tokenizer::{
-    AsciiFoldingFilter, Language, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream, Tokenizer,
+    AsciiFoldingFilter, Language, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream,
+    Tokenizer,
 };
 
 /// Words elided before a vowel in French, Italian and Catalan: articles, pronouns, prepositions with article.
 const ELIDED: &[&str] = &[
-    "l", "d", "j", "m", "t", "s", "n", "c", "qu", "un", "all", "dall", "dell", "nell", "sull", "coll", "quell",
-    "quest", "sant", "gl", "jusqu", "lorsqu", "puisqu", "quoiqu",
+    "l", "d", "j", "m", "t", "s", "n", "c", "qu", "un", "all", "dall", "dell", "nell", "sull",
+    "coll", "quell", "quest", "sant", "gl", "jusqu", "lorsqu", "puisqu", "quoiqu",
 ];
 
 pub(super) struct Multilingual {
@@ -43,8 +44,14 @@ pub(super) struct Multilingual {
 
 impl Multilingual {
     pub(super) fn new() -> Self {
-        let chains = LANGUAGES.iter().map(|(language, ..)| chain(*language)).collect();
-        Self { languages: LanguageDetector::new(), chains }
+        let chains = LANGUAGES
+            .iter()
+            .map(|(language, ..)| chain(*language))
+            .collect();
+        Self {
+            languages: LanguageDetector::new(),
+            chains,
+        }
     }
 
     /// Returns the tokens of a document's text. They depend only on the text, so that highlighting matches the index.
@@ -64,23 +71,40 @@ impl Multilingual {
 
     /// Returns a query's words with their stems in every language, without common words.
     pub(super) fn query_words(&self, text: &str) -> Vec<QueryTerm> {
-        self.terms_by_word(text, None).into_iter().flatten().collect()
+        self.terms_by_word(text, None)
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// Returns for each word of a query its stems in every language. `None`: a stop word of English or of the query's
     /// language, which is detected unless it is known. Stop words of all languages are not removed: `war` is one in
     /// German.
-    pub(super) fn terms_by_word(&self, text: &str, language: Option<&str>) -> Vec<Option<QueryTerm>> {
-        let own = language.and_then(place_of).unwrap_or_else(|| self.language(text));
+    pub(super) fn terms_by_word(
+        &self,
+        text: &str,
+        language: Option<&str>,
+    ) -> Vec<Option<QueryTerm>> {
+        let own = language
+            .and_then(place_of)
+            .unwrap_or_else(|| self.language(text));
         self.terms(text, 0..LANGUAGES.len(), [ENGLISH, own])
     }
 
     /// Returns a text's words with their stems in some languages, without stop words of the first one.
-    pub(super) fn terms_in<'c>(&self, text: &str, languages: impl Iterator<Item = &'c str>) -> Vec<QueryTerm> {
+    pub(super) fn terms_in<'c>(
+        &self,
+        text: &str,
+        languages: impl Iterator<Item = &'c str>,
+    ) -> Vec<QueryTerm> {
         let places: Vec<usize> = languages.filter_map(place_of).collect();
         match places.as_slice() {
             [] => self.query_words(text),
-            [first, ..] => self.terms(text, places.iter().copied(), [*first; 2]).into_iter().flatten().collect(),
+            [first, ..] => self
+                .terms(text, places.iter().copied(), [*first; 2])
+                .into_iter()
+                .flatten()
+                .collect(),
         }
     }
 
@@ -93,7 +117,12 @@ impl Multilingual {
     ) -> Vec<Option<QueryTerm>> {
         let text = &*normalize(text);
         let words = Self::whole_words(text).into_iter();
-        let mut terms: Vec<QueryTerm> = words.map(|text| QueryTerm { text, alternatives: Vec::new() }).collect();
+        let mut terms: Vec<QueryTerm> = words
+            .map(|text| QueryTerm {
+                text,
+                alternatives: Vec::new(),
+            })
+            .collect();
         let mut kept_in = vec![0; terms.len()];
         for language in languages {
             let mut chain = self.chains[language].clone();
@@ -108,13 +137,19 @@ impl Multilingual {
                 }
             });
         }
-        terms.into_iter().zip(kept_in).map(|(term, kept)| (kept == 2).then_some(term)).collect()
+        terms
+            .into_iter()
+            .zip(kept_in)
+            .map(|(term, kept)| (kept == 2).then_some(term))
+            .collect()
     }
 
     /// Returns the unprocessed words, from which the analysers of all languages make their tokens.
     pub(super) fn whole_words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        LabelWords.token_stream(&normalize(text)).process(&mut |token| words.push(token.text.clone()));
+        LabelWords
+            .token_stream(&normalize(text))
+            .process(&mut |token| words.push(token.text.clone()));
         words
     }
 
@@ -122,15 +157,22 @@ impl Multilingual {
     pub(super) fn analyzed_words(&self, text: &str) -> Vec<AnalyzedWord> {
         let text = &*normalize(text);
         let mut words = Vec::new();
-        let mut folding = TextAnalyzer::builder(LabelWords).filter(AsciiFoldingFilter).build();
+        let mut folding = TextAnalyzer::builder(LabelWords)
+            .filter(AsciiFoldingFilter)
+            .build();
         folding.token_stream(text).process(&mut |token| {
-            words.push(AnalyzedWord { text: token.text.clone(), token: None });
+            words.push(AnalyzedWord {
+                text: token.text.clone(),
+                token: None,
+            });
         });
-        self.chain_of(text).token_stream(text).process(&mut |token| {
-            if let Some(word) = words.get_mut(token.position) {
-                word.token = Some(token.text.clone());
-            }
-        });
+        self.chain_of(text)
+            .token_stream(text)
+            .process(&mut |token| {
+                if let Some(word) = words.get_mut(token.position) {
+                    word.token = Some(token.text.clone());
+                }
+            });
         words
     }
 
@@ -140,19 +182,27 @@ impl Multilingual {
         let mut queried = Vec::new();
         for (word, term) in words.zip(self.terms_by_word(text, None)) {
             let tokens = term.map(|term| term.alternatives).unwrap_or_default();
-            queried.push(QueriedWord { text: fold_text(&word), tokens });
+            queried.push(QueriedWord {
+                text: fold_text(&word),
+                tokens,
+            });
         }
         queried
     }
 
     /// Returns the BCP 47 tag of a text's language. `None` if it is uncertain.
     pub(super) fn detected_code(&self, text: &str) -> Option<&'static str> {
-        self.languages.detect(&normalize(text)).map(|place| LANGUAGES[place].2)
+        self.languages
+            .detect(&normalize(text))
+            .map(|place| LANGUAGES[place].2)
     }
 
     /// Returns the tokens of a text by the analysis of each language.
     pub(super) fn tokens_by_language(&self, text: &str) -> Vec<Vec<String>> {
-        self.chains.iter().map(|chain| tokens_by(&mut chain.clone(), text)).collect()
+        self.chains
+            .iter()
+            .map(|chain| tokens_by(&mut chain.clone(), text))
+            .collect()
     }
 }
 
@@ -191,13 +241,18 @@ fn chain(language: Language) -> TextAnalyzer {
     if let Some(stop_words) = stop_words(language) {
         builder = builder.filter_dynamic(stop_words);
     }
-    builder.filter_dynamic(Stemmer::new(language)).filter_dynamic(AsciiFoldingFilter).build()
+    builder
+        .filter_dynamic(Stemmer::new(language))
+        .filter_dynamic(AsciiFoldingFilter)
+        .build()
 }
 
 /// Returns NLTK's list for English, as in the other analyses. For other languages returns tantivy's list, if any.
 fn stop_words(language: Language) -> Option<StopWordFilter> {
     match language {
-        Language::English => Some(StopWordFilter::remove(STOP_WORDS.iter().map(|&word| word.to_owned()))),
+        Language::English => Some(StopWordFilter::remove(
+            STOP_WORDS.iter().map(|&word| word.to_owned()),
+        )),
         other => StopWordFilter::new(other),
     }
 }
@@ -217,7 +272,11 @@ impl Tokenizer for LabelWords {
     type TokenStream<'t> = LabelStream<'t>;
 
     fn token_stream<'t>(&'t mut self, text: &'t str) -> LabelStream<'t> {
-        LabelStream { words: Words::new(text), waiting: Vec::new(), token: Token::default() }
+        LabelStream {
+            words: Words::new(text),
+            waiting: Vec::new(),
+            token: Token::default(),
+        }
     }
 }
 
@@ -242,7 +301,9 @@ impl<'t> LabelStream<'t> {
 
 impl TokenStream for LabelStream<'_> {
     fn advance(&mut self) -> bool {
-        let Some(part) = self.part() else { return false };
+        let Some(part) = self.part() else {
+            return false;
+        };
         self.token.text.clear();
         lower_into(part, &mut self.token.text);
         if self.token.text.contains('’') {
@@ -262,8 +323,13 @@ impl TokenStream for LabelStream<'_> {
 }
 
 fn without_elision(word: &str) -> &str {
-    let Some((before, after)) = word.split_once(['\'', '’']) else { return word };
-    let elided = after.chars().nth(1).is_some() && ELIDED.iter().any(|prefix| prefix.eq_ignore_ascii_case(before));
+    let Some((before, after)) = word.split_once(['\'', '’']) else {
+        return word;
+    };
+    let elided = after.chars().nth(1).is_some()
+        && ELIDED
+            .iter()
+            .any(|prefix| prefix.eq_ignore_ascii_case(before));
     if elided { after } else { word }
 }
 
@@ -279,9 +345,11 @@ fn split<'t>(word: &'t str, parts: &mut Vec<&'t str>) {
         let mut before: Option<char> = None;
         let mut characters = name.char_indices().peekable();
         while let Some((at, character)) = characters.next() {
-            let before_small = characters.peek().is_some_and(|(_, next)| next.is_lowercase());
-            let begins =
-                character.is_uppercase() && before.is_some_and(|before| !before.is_uppercase() || before_small);
+            let before_small = characters
+                .peek()
+                .is_some_and(|(_, next)| next.is_lowercase());
+            let begins = character.is_uppercase()
+                && before.is_some_and(|before| !before.is_uppercase() || before_small);
             if begins {
                 parts.push(&name[start..at]);
                 start = at;
@@ -304,7 +372,10 @@ mod tests {
 
     fn matches(analysis: &Multilingual, query: &str, text: &str) -> bool {
         let tokens = analysis.tokens(text);
-        analysis.query_words(query).iter().any(|word| tokens.iter().any(|token| word.matches(token)))
+        analysis
+            .query_words(query)
+            .iter()
+            .any(|word| tokens.iter().any(|token| word.matches(token)))
     }
 
     #[test]
@@ -324,19 +395,37 @@ mod tests {
         for query in ["phone", "phone numbers", "hasPhoneNumber", "hasphonenumber"] {
             assert!(matches(&analysis, query, "hasPhoneNumber"), "{query}");
         }
-        assert!(matches(&analysis, "air", "air_quality") && matches(&analysis, "air_quality", "quality of air"));
-        assert_eq!(analysis.tokens("hasPhoneNumber"), ["phone", "number", "hasphonenumb"]);
+        assert!(
+            matches(&analysis, "air", "air_quality")
+                && matches(&analysis, "air_quality", "quality of air")
+        );
+        assert_eq!(
+            analysis.tokens("hasPhoneNumber"),
+            ["phone", "number", "hasphonenumb"]
+        );
     }
 
     #[test]
     fn a_query_is_its_words_in_their_order() {
         let analysis = Multilingual::new();
-        let texts = |query: &str| analysis.query_words(query).into_iter().map(|word| word.text).collect::<Vec<_>>();
-        assert_eq!(texts("Cities of the hasPhoneNumber"), ["cities", "phone", "number", "hasphonenumber"]);
+        let texts = |query: &str| {
+            analysis
+                .query_words(query)
+                .into_iter()
+                .map(|word| word.text)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            texts("Cities of the hasPhoneNumber"),
+            ["cities", "phone", "number", "hasphonenumber"]
+        );
         assert_eq!(texts("air_quality Air"), ["air", "quality", "air"]);
         assert_eq!(texts("Maryland’s dell'acqua"), ["maryland's", "acqua"]);
         let words = analysis.query_words("alojamientos");
-        assert!(words[0].alternatives.len() > 1 && words[0].matches("aloj"), "{words:?}");
+        assert!(
+            words[0].alternatives.len() > 1 && words[0].matches("aloj"),
+            "{words:?}"
+        );
         assert!(analysis.query_words("").is_empty());
     }
 
@@ -344,11 +433,23 @@ mod tests {
     fn other_forms_match_in_the_language_of_the_text() {
         let analysis = Multilingual::new();
         for (query, text) in [
-            ("alojamiento turístico", "Ofertas de los alojamientos turísticos de Euskadi"),
-            ("struttura ricettiva", "Classificazione a stelle delle strutture ricettive in Italia"),
+            (
+                "alojamiento turístico",
+                "Ofertas de los alojamientos turísticos de Euskadi",
+            ),
+            (
+                "struttura ricettiva",
+                "Classificazione a stelle delle strutture ricettive in Italia",
+            ),
             ("Muenchen", "Die Bäume in den Straßen der Stadt München"),
-            ("Bibliothek", "Verzeichnis der deutschen Bibliotheken und ihrer Bestände"),
-            ("bibliothèque", "La liste des bibliothèques municipales de la ville"),
+            (
+                "Bibliothek",
+                "Verzeichnis der deutschen Bibliotheken und ihrer Bestände",
+            ),
+            (
+                "bibliothèque",
+                "La liste des bibliothèques municipales de la ville",
+            ),
             ("cities", "A list of every city"),
             ("библиотека", "Список всех библиотек города"),
         ] {
@@ -359,13 +460,27 @@ mod tests {
     #[test]
     fn a_word_finds_itself_whatever_language_its_text_was_taken_for() {
         let analysis = Multilingual::new();
-        for word in ["organisations", "universities", "Málaga", "Straße", "années", "città", "Österreich", "ruoli"]
-        {
+        for word in [
+            "organisations",
+            "universities",
+            "Málaga",
+            "Straße",
+            "années",
+            "città",
+            "Österreich",
+            "ruoli",
+        ] {
             let query_words = analysis.query_words(word);
             for language in 0..LANGUAGES.len() {
                 let tokens = tokens_by(&mut analysis.chains[language].clone(), word);
-                assert_eq!((query_words.len(), query_words[0].text.as_str()), (1, word.to_lowercase().as_str()));
-                assert!(tokens.iter().all(|token| query_words[0].matches(token)), "{word}: {tokens:?} {query_words:?}");
+                assert_eq!(
+                    (query_words.len(), query_words[0].text.as_str()),
+                    (1, word.to_lowercase().as_str())
+                );
+                assert!(
+                    tokens.iter().all(|token| query_words[0].matches(token)),
+                    "{word}: {tokens:?} {query_words:?}"
+                );
             }
         }
     }
@@ -384,9 +499,19 @@ mod tests {
     fn words_have_their_tokens_and_stop_words_have_none() {
         let analysis = Multilingual::new();
         let words = analysis.analyzed_words("The Cafe\u{301}s of cities");
-        let pairs: Vec<(&str, Option<&str>)> =
-            words.iter().map(|word| (word.text.as_str(), word.token.as_deref())).collect();
-        assert_eq!(pairs, [("the", None), ("cafes", Some("cafe")), ("of", None), ("cities", Some("citi"))]);
+        let pairs: Vec<(&str, Option<&str>)> = words
+            .iter()
+            .map(|word| (word.text.as_str(), word.token.as_deref()))
+            .collect();
+        assert_eq!(
+            pairs,
+            [
+                ("the", None),
+                ("cafes", Some("cafe")),
+                ("of", None),
+                ("cities", Some("citi"))
+            ]
+        );
     }
 
     #[test]
@@ -423,7 +548,9 @@ mod tests {
         assert!(!analysis.query_words("war").is_empty());
         let tokens = analysis.tokens("Die Liste der Bibliotheken in der Stadt und auf dem Land");
         assert!(
-            !tokens.iter().any(|token| ["die", "der", "und", "auf", "dem"].contains(&token.as_str())),
+            !tokens
+                .iter()
+                .any(|token| ["die", "der", "und", "auf", "dem"].contains(&token.as_str())),
             "{tokens:?}"
         );
     }

@@ -18,7 +18,9 @@ pub(super) fn normalize(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    let has_dropped = text.chars().any(|character| is_ignorable(character) || is_combining_diacritic(character));
+    let has_dropped = text
+        .chars()
+        .any(|character| is_ignorable(character) || is_combining_diacritic(character));
     if !has_dropped && is_nfkc_quick(text.chars()) == IsNormalized::Yes {
         return Cow::Borrowed(text);
     }
@@ -29,7 +31,9 @@ pub(super) fn normalize(text: &str) -> Cow<'_, str> {
     };
     if composed.contains(is_combining_diacritic) {
         // Letters that a mark separated may have a composition.
-        let plain = composed.chars().filter(|character| !is_combining_diacritic(*character));
+        let plain = composed
+            .chars()
+            .filter(|character| !is_combining_diacritic(*character));
         return Cow::Owned(plain.nfkc().collect());
     }
     Cow::Owned(composed)
@@ -90,7 +94,9 @@ pub fn fold_text(text: &str) -> String {
     if lower.is_ascii() {
         return lower;
     }
-    let mut analyzer = TextAnalyzer::builder(RawTokenizer::default()).filter(AsciiFoldingFilter).build();
+    let mut analyzer = TextAnalyzer::builder(RawTokenizer::default())
+        .filter(AsciiFoldingFilter)
+        .build();
     let mut stream = analyzer.token_stream(&lower);
     match stream.next() {
         Some(token) => token.text.clone(),
@@ -105,8 +111,17 @@ mod tests {
 
     #[test]
     fn ascii_and_normalized_texts_are_borrowed() {
-        for text in ["", "Air quality (2020), CO2", "Müller’s café", "東京", "библиотека"] {
-            assert!(matches!(normalize(text), Cow::Borrowed(same) if same == text), "{text}");
+        for text in [
+            "",
+            "Air quality (2020), CO2",
+            "Müller’s café",
+            "東京",
+            "библиотека",
+        ] {
+            assert!(
+                matches!(normalize(text), Cow::Borrowed(same) if same == text),
+                "{text}"
+            );
         }
     }
 

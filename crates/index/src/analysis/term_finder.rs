@@ -31,8 +31,18 @@ impl<'a> TermFinder<'a> {
     pub fn new(analysis: &'a Analysis, terms: &'a [QueryTerm]) -> Self {
         let terms = &terms[..terms.len().min(MOST)];
         let whole_words = analysis.kind() == AnalysisKind::Acordar;
-        let substrings = whole_words.then(|| terms.iter().map(|term| Finder::new(term.text.as_str())).collect());
-        Self { analysis, terms, substrings, lower: Vec::new() }
+        let substrings = whole_words.then(|| {
+            terms
+                .iter()
+                .map(|term| Finder::new(term.text.as_str()))
+                .collect()
+        });
+        Self {
+            analysis,
+            terms,
+            substrings,
+            lower: Vec::new(),
+        }
     }
 
     /// Returns the terms of a text, as bits by their index.
@@ -53,16 +63,25 @@ impl<'a> TermFinder<'a> {
     }
 
     fn may_contain(&mut self, text: &str) -> bool {
-        let Some(finders) = &self.substrings else { return true };
+        let Some(finders) = &self.substrings else {
+            return true;
+        };
         let ascii = text.is_ascii();
         // Only two non-ASCII characters have an ASCII letter in lower case: the Kelvin sign and the dotted I.
         if !ascii && text.contains(['\u{212A}', '\u{130}']) {
             return true;
         }
         self.lower.clear();
-        self.lower.extend(text.bytes().map(|byte| byte.to_ascii_lowercase()));
+        self.lower
+            .extend(text.bytes().map(|byte| byte.to_ascii_lowercase()));
         let mut terms = self.terms.iter().zip(finders);
-        terms.any(|(term, finder)| if term.text.is_ascii() { finder.find(&self.lower).is_some() } else { !ascii })
+        terms.any(|(term, finder)| {
+            if term.text.is_ascii() {
+                finder.find(&self.lower).is_some()
+            } else {
+                !ascii
+            }
+        })
     }
 }
 
@@ -73,7 +92,10 @@ mod tests {
 
     fn analysed(analysis: &Analysis, terms: &[QueryTerm], text: &str) -> u64 {
         let tokens: Vec<String> = analysis.tokens(text).collect();
-        let found = terms.iter().enumerate().filter(|(_, term)| tokens.iter().any(|token| term.matches(token)));
+        let found = terms
+            .iter()
+            .enumerate()
+            .filter(|(_, term)| tokens.iter().any(|token| term.matches(token)));
         found.fold(0, |found, (place, _)| found | 1 << place)
     }
 

@@ -63,7 +63,10 @@ struct WordLanguage {
 
 impl WordLanguage {
     fn new(code: &str) -> Self {
-        Self { code: code.to_owned(), stemmer: stemmer(code) }
+        Self {
+            code: code.to_owned(),
+            stemmer: stemmer(code),
+        }
     }
 
     /// Returns the stem of each word, with its accents. `None`: a common word.
@@ -75,9 +78,16 @@ impl WordLanguage {
 
 impl fmt::Debug for Translations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let codes = |list: &[WordLanguage]| list.iter().map(|one| one.code.clone()).collect::<Vec<String>>();
+        let codes = |list: &[WordLanguage]| {
+            list.iter()
+                .map(|one| one.code.clone())
+                .collect::<Vec<String>>()
+        };
         let (targets, sources) = (codes(&self.targets), codes(&self.sources));
-        f.debug_struct("Translations").field("targets", &targets).field("sources", &sources).finish()
+        f.debug_struct("Translations")
+            .field("targets", &targets)
+            .field("sources", &sources)
+            .finish()
     }
 }
 
@@ -126,9 +136,17 @@ impl Translations {
     #[must_use]
     pub fn parse(text: String) -> Option<Self> {
         let (targets, sources) = text.lines().next()?.split_once('\t')?;
-        let languages = |list: &str| list.split_whitespace().map(WordLanguage::new).collect::<Vec<WordLanguage>>();
+        let languages = |list: &str| {
+            list.split_whitespace()
+                .map(WordLanguage::new)
+                .collect::<Vec<WordLanguage>>()
+        };
         let (targets, sources) = (languages(targets), languages(sources));
-        (!targets.is_empty()).then_some(Self { lines: text, targets, sources })
+        (!targets.is_empty()).then_some(Self {
+            lines: text,
+            targets,
+            sources,
+        })
     }
 
     /// Returns the languages of the collection, as BCP 47 tags.
@@ -139,10 +157,22 @@ impl Translations {
     /// Returns the languages of queries that are translated, with the number of their expressions.
     #[must_use]
     pub fn sources(&self) -> Vec<(&str, usize)> {
-        let mut counts: Vec<(&str, usize)> = self.sources.iter().map(|source| (source.code.as_str(), 0)).collect();
-        for line in self.lines.lines().skip(1).filter(|line| line.contains('\t')) {
+        let mut counts: Vec<(&str, usize)> = self
+            .sources
+            .iter()
+            .map(|source| (source.code.as_str(), 0))
+            .collect();
+        for line in self
+            .lines
+            .lines()
+            .skip(1)
+            .filter(|line| line.contains('\t'))
+        {
             let language = line.split(' ').next();
-            if let Some((_, count)) = counts.iter_mut().find(|(source, _)| Some(*source) == language) {
+            if let Some((_, count)) = counts
+                .iter_mut()
+                .find(|(source, _)| Some(*source) == language)
+            {
                 *count += 1;
             }
         }
@@ -150,7 +180,11 @@ impl Translations {
     }
 
     /// Returns the words of a query with their translations as synonyms. `None` if no word is foreign.
-    pub(super) fn translate(&self, text: &str, analysis: &Multilingual) -> Option<(Vec<QueryTerm>, Translation)> {
+    pub(super) fn translate(
+        &self,
+        text: &str,
+        analysis: &Multilingual,
+    ) -> Option<(Vec<QueryTerm>, Translation)> {
         let detected = analysis.detected_code(text);
         if self.targets().any(|target| detected == Some(target)) {
             return None;
@@ -162,17 +196,32 @@ impl Translations {
         }
         let mut best: Option<Reading<'_>> = None;
         for source in &self.sources {
-            let reading =
-                Reading { is_detected: detected == Some(source.code.as_str()), ..self.read(&words, &native, source) };
-            if reading.foreign > 0 && best.as_ref().is_none_or(|best| reading.likelihood() > best.likelihood()) {
+            let reading = Reading {
+                is_detected: detected == Some(source.code.as_str()),
+                ..self.read(&words, &native, source)
+            };
+            if reading.foreign > 0
+                && best
+                    .as_ref()
+                    .is_none_or(|best| reading.likelihood() > best.likelihood())
+            {
                 best = Some(reading);
             }
         }
-        let Reading { language, foreign, only_native, is_detected, mut parts } = best?;
+        let Reading {
+            language,
+            foreign,
+            only_native,
+            is_detected,
+            mut parts,
+        } = best?;
         let is_whole = is_detected || foreign > only_native;
         if !is_whole {
             for part in &mut parts {
-                if native[part.start..part.start + part.len].iter().all(|native| *native) {
+                if native[part.start..part.start + part.len]
+                    .iter()
+                    .all(|native| *native)
+                {
                     part.translations.clear();
                 }
             }
@@ -181,16 +230,30 @@ impl Translations {
     }
 
     /// Reads a query as one of a source language.
-    fn read<'t>(&self, words: &[String], native: &[bool], language: &'t WordLanguage) -> Reading<'t> {
+    fn read<'t>(
+        &self,
+        words: &[String],
+        native: &[bool],
+        language: &'t WordLanguage,
+    ) -> Reading<'t> {
         let stems = language.stems(words);
         let parts = self.parts(words, &stems, language);
         let mut is_known: Vec<bool> = stems.iter().map(Option::is_none).collect();
         for part in parts.iter().filter(|part| !part.translations.is_empty()) {
             is_known[part.start..part.start + part.len].fill(true);
         }
-        let count =
-            |known: bool| (0..words.len()).filter(|place| is_known[*place] == known && native[*place] != known).count();
-        Reading { language, foreign: count(true), only_native: count(false), is_detected: false, parts }
+        let count = |known: bool| {
+            (0..words.len())
+                .filter(|place| is_known[*place] == known && native[*place] != known)
+                .count()
+        };
+        Reading {
+            language,
+            foreign: count(true),
+            only_native: count(false),
+            is_detected: false,
+            parts,
+        }
     }
 
     /// Returns for each word whether it is a word of a target language, or a common word of one.
@@ -198,7 +261,8 @@ impl Translations {
         let mut native = vec![false; words.len()];
         for target in &self.targets {
             for (native, stem) in native.iter_mut().zip(target.stems(words)) {
-                *native |= stem.is_none_or(|stem| self.has_line(&format!("{} {stem}", target.code)));
+                *native |=
+                    stem.is_none_or(|stem| self.has_line(&format!("{} {stem}", target.code)));
             }
         }
         native
@@ -206,22 +270,43 @@ impl Translations {
 
     /// Splits a query into the longest known expressions of a language, and the words between them. Common words of the
     /// language are parts without translation.
-    fn parts(&self, words: &[String], stems: &[Option<String>], language: &WordLanguage) -> Vec<Part> {
+    fn parts(
+        &self,
+        words: &[String],
+        stems: &[Option<String>],
+        language: &WordLanguage,
+    ) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut start = 0;
         while start < words.len() {
-            let known = (1..=MAX_WORDS.min(words.len() - start)).rev().find_map(|len| {
-                let (first, last) = (&stems[start], &stems[start + len - 1]);
-                if first.is_none() || last.is_none() {
-                    return None;
-                }
-                let key: Vec<&str> = stems[start..start + len].iter().flatten().map(String::as_str).collect();
-                let expression = words[start..start + len].join(" ");
-                let translations = self.lookup(&language.code, &key.join(" "), &expression);
-                (!translations.is_empty()).then_some(Part { start, len, expression, translations })
-            });
+            let known = (1..=MAX_WORDS.min(words.len() - start))
+                .rev()
+                .find_map(|len| {
+                    let (first, last) = (&stems[start], &stems[start + len - 1]);
+                    if first.is_none() || last.is_none() {
+                        return None;
+                    }
+                    let key: Vec<&str> = stems[start..start + len]
+                        .iter()
+                        .flatten()
+                        .map(String::as_str)
+                        .collect();
+                    let expression = words[start..start + len].join(" ");
+                    let translations = self.lookup(&language.code, &key.join(" "), &expression);
+                    (!translations.is_empty()).then_some(Part {
+                        start,
+                        len,
+                        expression,
+                        translations,
+                    })
+                });
             let Some(part) = known else {
-                parts.extend(self.word_parts(start, &words[start], language, stems[start].is_some()));
+                parts.extend(self.word_parts(
+                    start,
+                    &words[start],
+                    language,
+                    stems[start].is_some(),
+                ));
                 start += 1;
                 continue;
             };
@@ -232,16 +317,39 @@ impl Translations {
     }
 
     /// Returns the parts of a word that is no expression: those of a compound, or the word itself.
-    fn word_parts(&self, start: usize, word: &str, language: &WordLanguage, is_content: bool) -> Vec<Part> {
+    fn word_parts(
+        &self,
+        start: usize,
+        word: &str,
+        language: &WordLanguage,
+        is_content: bool,
+    ) -> Vec<Part> {
         let has_compounds = COMPOUNDING.contains(&language.code.as_str());
         let is_possible = is_content && has_compounds && word.chars().count() <= MAX_LETTERS;
-        let compound = if is_possible { self.compound(word, language, MAX_PARTS) } else { None };
+        let compound = if is_possible {
+            self.compound(word, language, MAX_PARTS)
+        } else {
+            None
+        };
         let parts = compound.unwrap_or_else(|| vec![(word.to_owned(), Vec::new())]);
-        parts.into_iter().map(|(expression, translations)| Part { start, len: 1, expression, translations }).collect()
+        parts
+            .into_iter()
+            .map(|(expression, translations)| Part {
+                start,
+                len: 1,
+                expression,
+                translations,
+            })
+            .collect()
     }
 
     /// Returns the fewest known words that form a compound, with their translations.
-    fn compound(&self, word: &str, language: &WordLanguage, max_parts: usize) -> Option<Vec<(String, Vec<String>)>> {
+    fn compound(
+        &self,
+        word: &str,
+        language: &WordLanguage,
+        max_parts: usize,
+    ) -> Option<Vec<(String, Vec<String>)>> {
         let whole = self.lookup_word(language, word);
         if !whole.is_empty() {
             return Some(vec![(word.to_owned(), whole)]);
@@ -251,7 +359,11 @@ impl Translations {
             return None;
         }
         let mut best: Option<Vec<(String, Vec<String>)>> = None;
-        let ends = word.char_indices().map(|(end, _)| end).take(letters + 1 - MIN_PART_LETTERS).skip(MIN_PART_LETTERS);
+        let ends = word
+            .char_indices()
+            .map(|(end, _)| end)
+            .take(letters + 1 - MIN_PART_LETTERS)
+            .skip(MIN_PART_LETTERS);
         // The longest first part comes first: of equally many parts it is the likeliest.
         for end in ends.collect::<Vec<_>>().into_iter().rev() {
             let (head, rest) = word.split_at(end);
@@ -259,13 +371,23 @@ impl Translations {
             if translations.is_empty() {
                 continue;
             }
-            for tail in LINKING_ELEMENTS.iter().filter_map(|linking| rest.strip_prefix(linking)) {
+            for tail in LINKING_ELEMENTS
+                .iter()
+                .filter_map(|linking| rest.strip_prefix(linking))
+            {
                 if tail.chars().count() < MIN_PART_LETTERS {
                     continue;
                 }
-                let Some(tail) = self.compound(tail, language, max_parts - 1) else { continue };
+                let Some(tail) = self.compound(tail, language, max_parts - 1) else {
+                    continue;
+                };
                 if best.as_ref().is_none_or(|best| tail.len() + 1 < best.len()) {
-                    best = Some([(head.to_owned(), translations.clone())].into_iter().chain(tail).collect());
+                    best = Some(
+                        [(head.to_owned(), translations.clone())]
+                            .into_iter()
+                            .chain(tail)
+                            .collect(),
+                    );
                 }
             }
         }
@@ -274,7 +396,8 @@ impl Translations {
 
     fn lookup_word(&self, language: &WordLanguage, word: &str) -> Vec<String> {
         let stem = stem(&mut language.stemmer.clone(), word);
-        stem.map(|stem| self.lookup(&language.code, &stem, word)).unwrap_or_default()
+        stem.map(|stem| self.lookup(&language.code, &stem, word))
+            .unwrap_or_default()
     }
 
     /// Returns the query's words with the translations of its parts. If the whole query is in the language, the common words
@@ -289,7 +412,10 @@ impl Translations {
     ) -> (Vec<QueryTerm>, Translation) {
         let typed = analysis.terms_by_word(text, is_whole.then_some(language));
         let mut terms = Vec::new();
-        let mut translation = Translation { language: language.to_owned(), ..Translation::default() };
+        let mut translation = Translation {
+            language: language.to_owned(),
+            ..Translation::default()
+        };
         let mut texts: Vec<&str> = Vec::new();
         for part in parts {
             let [first, ..] = part.translations.as_slice() else {
@@ -303,12 +429,20 @@ impl Translations {
                 1 => analysis.query_words(&part.expression),
                 _ => Vec::new(),
             };
-            let original: Vec<String> = original.into_iter().flat_map(|term| term.alternatives).collect();
+            let original: Vec<String> = original
+                .into_iter()
+                .flat_map(|term| term.alternatives)
+                .collect();
             terms.extend(self.translated_terms(part, &original, analysis));
-            let others = part.translations.iter().filter(|translated| **translated != part.expression);
+            let others = part
+                .translations
+                .iter()
+                .filter(|translated| **translated != part.expression);
             let others: Vec<String> = others.cloned().collect();
             if !others.is_empty() {
-                translation.expressions.push((part.expression.clone(), others));
+                translation
+                    .expressions
+                    .push((part.expression.clone(), others));
             }
         }
         translation.text = texts.join(" ");
@@ -317,9 +451,17 @@ impl Translations {
 
     /// Returns the terms of a translated expression: one with all translations of one word as synonyms, or the words of the
     /// first translation.
-    fn translated_terms(&self, part: &Part, original: &[String], analysis: &Multilingual) -> Vec<QueryTerm> {
-        let analysed: Vec<Vec<QueryTerm>> =
-            part.translations.iter().map(|text| analysis.terms_in(text, self.targets())).collect();
+    fn translated_terms(
+        &self,
+        part: &Part,
+        original: &[String],
+        analysis: &Multilingual,
+    ) -> Vec<QueryTerm> {
+        let analysed: Vec<Vec<QueryTerm>> = part
+            .translations
+            .iter()
+            .map(|text| analysis.terms_in(text, self.targets()))
+            .collect();
         let mut alternatives = original.to_vec();
         let mut has_word = false;
         for words in &analysed {
@@ -329,7 +471,10 @@ impl Translations {
             }
         }
         if has_word {
-            return vec![QueryTerm { text: part.expression.clone(), alternatives }];
+            return vec![QueryTerm {
+                text: part.expression.clone(),
+                alternatives,
+            }];
         }
         let mut terms = analysed.into_iter().next().unwrap_or_default();
         for term in &mut terms {
@@ -346,12 +491,15 @@ impl Translations {
             Some((cells.next()?, cells))
         });
         let best = entries.max_by_key(|(other, _)| similarity(other, expression));
-        best.map(|(_, cells)| cells.take(MAX_TRANSLATIONS).map(str::to_owned).collect()).unwrap_or_default()
+        best.map(|(_, cells)| cells.take(MAX_TRANSLATIONS).map(str::to_owned).collect())
+            .unwrap_or_default()
     }
 
     /// Returns the lines that begin with a key.
     fn lines_with<'t>(&'t self, key: &'t str) -> impl Iterator<Item = &'t str> {
-        self.lines[self.first_not_before(key)..].lines().take_while(move |line| line.starts_with(key))
+        self.lines[self.first_not_before(key)..]
+            .lines()
+            .take_while(move |line| line.starts_with(key))
     }
 
     fn has_line(&self, line: &str) -> bool {
@@ -361,12 +509,20 @@ impl Translations {
     /// Returns the offset of the first line, after that with the languages, that is not less than a key.
     fn first_not_before(&self, key: &str) -> usize {
         let bytes = self.lines.as_bytes();
-        let end_of_line = |from: usize| bytes[from..].iter().position(|byte| *byte == b'\n').map(|at| from + at);
+        let end_of_line = |from: usize| {
+            bytes[from..]
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .map(|at| from + at)
+        };
         let mut low = end_of_line(0).map_or(bytes.len(), |end| end + 1);
         let mut high = bytes.len();
         while low < high {
             let middle = low + (high - low) / 2;
-            let start = bytes[low..middle].iter().rposition(|byte| *byte == b'\n').map_or(low, |at| low + at + 1);
+            let start = bytes[low..middle]
+                .iter()
+                .rposition(|byte| *byte == b'\n')
+                .map_or(low, |at| low + at + 1);
             let end = end_of_line(start).unwrap_or(bytes.len());
             if &bytes[start..end] < key.as_bytes() {
                 low = (end + 1).min(bytes.len());
@@ -389,7 +545,11 @@ fn add_distinct(list: &mut Vec<String>, added: &[String]) {
 /// Returns the similarity of two forms of a word: the length of their common beginning, then that of the difference of
 /// their lengths.
 fn similarity(one: &str, other: &str) -> (usize, Reverse<usize>) {
-    let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let common = one
+        .chars()
+        .zip(other.chars())
+        .take_while(|(a, b)| a == b)
+        .count();
     (common, Reverse(one.len().abs_diff(other.len())))
 }
 
@@ -434,13 +594,20 @@ impl TranslationsBuilder {
             }
         }
         for (code, words) in &expressions {
-            let language = self.languages.entry(code.clone()).or_insert_with(|| WordLanguage::new(code));
+            let language = self
+                .languages
+                .entry(code.clone())
+                .or_insert_with(|| WordLanguage::new(code));
             let stems: Vec<String> = language.stems(words).into_iter().flatten().collect();
             if self.targets.contains(code) {
-                self.words.extend(stems.iter().map(|stem| format!("{code} {stem}")));
+                self.words
+                    .extend(stems.iter().map(|stem| format!("{code} {stem}")));
             }
-            let translations = expressions.iter().filter(|(other, _)| other != code && self.targets.contains(other));
-            let translations: Vec<String> = translations.map(|(_, words)| words.join(" ")).collect();
+            let translations = expressions
+                .iter()
+                .filter(|(other, _)| other != code && self.targets.contains(other));
+            let translations: Vec<String> =
+                translations.map(|(_, words)| words.join(" ")).collect();
             if stems.is_empty() || translations.is_empty() {
                 continue;
             }
@@ -467,7 +634,10 @@ impl TranslationsBuilder {
     pub fn into_text(self) -> String {
         let mut lines: Vec<String> = self.words.into_iter().collect();
         for ((stems, expression), translations) in self.expressions {
-            lines.push(format!("{stems}\t{expression}\t{}", translations.join("\t")));
+            lines.push(format!(
+                "{stems}\t{expression}\t{}",
+                translations.join("\t")
+            ));
         }
         lines.sort_unstable();
         let sources: Vec<String> = self.sources.into_iter().collect();
@@ -502,7 +672,11 @@ mod tests {
 
     const ENTRIES: &[&[(&str, &str)]] = &[
         &[("de", "Stickstoff"), ("en", "nitrogen")],
-        &[("de", "Trinkwasser"), ("en", "drinking water"), ("en", "potable water")],
+        &[
+            ("de", "Trinkwasser"),
+            ("en", "drinking water"),
+            ("en", "potable water"),
+        ],
         &[("de", "Plan"), ("en", "plan"), ("en", "scheme")],
         &[("de", "Minderung"), ("en", "reduction"), ("en", "decrease")],
         &[("de", "Baum (Botanik)"), ("en", "tree"), ("fr", "arbre")],
@@ -531,7 +705,11 @@ mod tests {
     fn translated(query: &str) -> Option<(String, Vec<String>, String)> {
         let (words, translation) = analysis().translated_words(query);
         let translation = translation?;
-        Some((translation.language, words.into_iter().map(|word| word.text).collect(), translation.text))
+        Some((
+            translation.language,
+            words.into_iter().map(|word| word.text).collect(),
+            translation.text,
+        ))
     }
 
     fn words(list: &[&str]) -> Vec<String> {
@@ -544,7 +722,10 @@ mod tests {
         let translation = translation.expect("translated");
         assert_eq!(translation.language, "de");
         assert_eq!(translation.text, "nitrogen reduction");
-        assert_eq!(translation.expressions[1], ("minderung".to_owned(), words(&["reduction", "decrease"])));
+        assert_eq!(
+            translation.expressions[1],
+            ("minderung".to_owned(), words(&["reduction", "decrease"]))
+        );
         assert_eq!(terms.len(), 2);
         for token in ["minder", "reduct", "decreas"] {
             assert!(terms[1].matches(token), "{token}: {:?}", terms[1]);
@@ -554,35 +735,78 @@ mod tests {
     #[test]
     fn a_translation_of_several_words_is_several_terms() {
         let (terms, _) = analysis().translated_words("Trinkwasser");
-        assert_eq!(terms.iter().map(|term| term.text.as_str()).collect::<Vec<_>>(), ["drinking", "water"]);
-        assert!(terms.iter().all(|term| term.matches("trinkwass")), "texts in German are found: {terms:?}");
+        assert_eq!(
+            terms
+                .iter()
+                .map(|term| term.text.as_str())
+                .collect::<Vec<_>>(),
+            ["drinking", "water"]
+        );
+        assert!(
+            terms.iter().all(|term| term.matches("trinkwass")),
+            "texts in German are found: {terms:?}"
+        );
     }
 
     #[test]
     fn expressions_are_found_in_other_forms() {
         let (_, terms, text) = translated("pommes de terre et arbres").expect("French");
-        assert_eq!((terms, text.as_str()), (words(&["pommes de terre", "arbres"]), "potato tree"));
-        assert_eq!(translated("contratos").expect("Spanish").2, "contract", "the most similar form");
-        assert_eq!(translated("vodu").map(|found| found.2), None, "Czech has no stemmer");
+        assert_eq!(
+            (terms, text.as_str()),
+            (words(&["pommes de terre", "arbres"]), "potato tree")
+        );
+        assert_eq!(
+            translated("contratos").expect("Spanish").2,
+            "contract",
+            "the most similar form"
+        );
+        assert_eq!(
+            translated("vodu").map(|found| found.2),
+            None,
+            "Czech has no stemmer"
+        );
         assert_eq!(translated("voda").expect("Czech").0, "cs");
     }
 
     #[test]
     fn compounds_are_translated_by_their_parts() {
-        assert_eq!(translated("Stickstoffminderungsplan").expect("German").2, "nitrogen reduction plan");
+        assert_eq!(
+            translated("Stickstoffminderungsplan").expect("German").2,
+            "nitrogen reduction plan"
+        );
         assert_eq!(translated("Baumquark"), None);
     }
 
     #[test]
     fn words_of_the_collection_are_not_translated() {
-        for query in ["plan", "film", "nitrogen reduction plan", "quarks", "", "of the"] {
+        for query in [
+            "plan",
+            "film",
+            "nitrogen reduction plan",
+            "quarks",
+            "",
+            "of the",
+        ] {
             assert_eq!(translated(query), None, "{query}");
         }
-        assert_eq!(translated("Plan zur Minderung").expect("German").2, "plan reduction");
-        let (language, terms, text) = translated("Bäume in Greater Manchester").expect("German and English");
-        assert_eq!((language.as_str(), text.as_str()), ("de", "tree greater manchester"));
+        assert_eq!(
+            translated("Plan zur Minderung").expect("German").2,
+            "plan reduction"
+        );
+        let (language, terms, text) =
+            translated("Bäume in Greater Manchester").expect("German and English");
+        assert_eq!(
+            (language.as_str(), text.as_str()),
+            ("de", "tree greater manchester")
+        );
         assert_eq!(terms, words(&["bäume", "greater", "manchester"]));
-        assert!(analysis().without_translations().translated_words("Stickstoff").1.is_none());
+        assert!(
+            analysis()
+                .without_translations()
+                .translated_words("Stickstoff")
+                .1
+                .is_none()
+        );
     }
 
     #[test]
@@ -591,12 +815,18 @@ mod tests {
         let translations = Translations::parse(text.clone()).expect("a dictionary");
         for line in text.lines().skip(1) {
             assert!(translations.has_line(line), "{line}");
-            assert!(!translations.has_line(&format!("{line}x")) && !translations.has_line(&line[..line.len() - 1]));
+            assert!(
+                !translations.has_line(&format!("{line}x"))
+                    && !translations.has_line(&line[..line.len() - 1])
+            );
         }
         for line in ["", "a", "zz zz"] {
             assert!(!translations.has_line(line), "{line}");
         }
-        assert_eq!(translations.sources(), [("cs", 1), ("de", 5), ("es", 2), ("fr", 4)]);
+        assert_eq!(
+            translations.sources(),
+            [("cs", 1), ("de", 5), ("es", 2), ("fr", 4)]
+        );
         assert!(Translations::parse("no languages".to_owned()).is_none());
     }
 }

@@ -29,7 +29,11 @@ pub(super) struct Words<'t> {
 
 impl<'t> Words<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, segments: text.unicode_word_indices().peekable(), rest: "" }
+        Self {
+            text,
+            segments: text.unicode_word_indices().peekable(),
+            rest: "",
+        }
     }
 
     /// Returns the next word of any length.
@@ -52,7 +56,9 @@ impl<'t> Words<'t> {
     /// Returns a segment together with adjacent ones, as long as they are of scripts without spaces.
     fn run(&mut self, start: usize, word: &'t str) -> &'t str {
         let mut end = start + word.len();
-        let touches = |end: usize, next: &(usize, &str)| next.0 == end && next.1.starts_with(is_complex_context);
+        let touches = |end: usize, next: &(usize, &str)| {
+            next.0 == end && next.1.starts_with(is_complex_context)
+        };
         while let Some((_, next)) = self.segments.next_if(|next| touches(end, next)) {
             end += next.len();
         }
@@ -64,11 +70,18 @@ impl<'t> Iterator for Words<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {
-        let word = if self.rest.is_empty() { self.whole()? } else { std::mem::take(&mut self.rest) };
+        let word = if self.rest.is_empty() {
+            self.whole()?
+        } else {
+            std::mem::take(&mut self.rest)
+        };
         if word.len() <= LONGEST {
             return Some(word);
         }
-        let end = word.char_indices().nth(LONGEST).map_or(word.len(), |(end, _)| end);
+        let end = word
+            .char_indices()
+            .nth(LONGEST)
+            .map_or(word.len(), |(end, _)| end);
         let (piece, rest) = word.split_at(end);
         self.rest = rest;
         Some(piece)
@@ -90,7 +103,10 @@ pub(super) fn lower_into(word: &str, out: &mut String) {
         out[start..].make_ascii_lowercase();
     } else {
         // Only `İ` has two characters in lower case; the first is Java's result.
-        out.extend(word.chars().map(|character| character.to_lowercase().next().unwrap_or(character)));
+        out.extend(
+            word.chars()
+                .map(|character| character.to_lowercase().next().unwrap_or(character)),
+        );
     }
 }
 
@@ -131,14 +147,29 @@ mod tests {
             // WB13a and WB13b: an underscore joins its neighbours; alone it is not a word.
             ("air_quality _x_ ___", vec!["air_quality", "_x_"]),
             // WB6 and WB7: MidNumLet joins between letters, not at the end.
-            ("Maryland's dogs' l’eau e.g. example.com", vec!["Maryland's", "dogs", "l’eau", "e.g", "example.com"]),
+            (
+                "Maryland's dogs' l’eau e.g. example.com",
+                vec!["Maryland's", "dogs", "l’eau", "e.g", "example.com"],
+            ),
             // WB6 and WB7 again: a colon is MidLetter and joins only between letters.
-            ("rdf:type x:1 http://a.b/", vec!["rdf:type", "x", "1", "http", "a.b"]),
+            (
+                "rdf:type x:1 http://a.b/",
+                vec!["rdf:type", "x", "1", "http", "a.b"],
+            ),
             // WB11 and WB12: between digits; WB9 and WB10: letters and digits.
-            ("3.14 1,000.5 v1.2 CO2 a.1 1,a", vec!["3.14", "1,000.5", "v1.2", "CO2", "a", "1", "1", "a"]),
-            ("C++ R&D reduction-plan", vec!["C", "R", "D", "reduction", "plan"]),
+            (
+                "3.14 1,000.5 v1.2 CO2 a.1 1,a",
+                vec!["3.14", "1,000.5", "v1.2", "CO2", "a", "1", "1", "a"],
+            ),
+            (
+                "C++ R&D reduction-plan",
+                vec!["C", "R", "D", "reduction", "plan"],
+            ),
             // WB4: Extend and Format characters belong to the preceding character.
-            ("e\u{301}te\u{301} a\u{ad}b", vec!["e\u{301}te\u{301}", "a\u{ad}b"]),
+            (
+                "e\u{301}te\u{301} a\u{ad}b",
+                vec!["e\u{301}te\u{301}", "a\u{ad}b"],
+            ),
             ("", vec![]),
         ] {
             assert_eq!(words(text), expected, "{text}");
@@ -147,9 +178,15 @@ mod tests {
 
     #[test]
     fn scripts_as_lucene_bounds_them() {
-        assert_eq!(words("東京タワー ひらがな 한국어"), ["東", "京", "タワー", "ひ", "ら", "が", "な", "한국어"]);
+        assert_eq!(
+            words("東京タワー ひらがな 한국어"),
+            ["東", "京", "タワー", "ひ", "ら", "が", "な", "한국어"]
+        );
         assert_eq!(words("ภาษาไทย ดี ๒๕"), ["ภาษาไทย", "ดี", "๒๕"]);
-        assert_eq!(words("ພາສາລາວ ភាសាខ្មែរ မြန်မာ"), ["ພາສາລາວ", "ភាសាខ្មែរ", "မြန်မာ"]);
+        assert_eq!(
+            words("ພາສາລາວ ភាសាខ្មែរ မြန်မာ"),
+            ["ພາສາລາວ", "ភាសាខ្មែរ", "မြန်မာ"]
+        );
         assert_eq!(words("xไทยy"), ["x", "ไทย", "y"]);
     }
 
@@ -161,7 +198,9 @@ mod tests {
     #[test]
     fn long_words_are_cut_by_characters() {
         let text = "ä".repeat(600);
-        let lengths: Vec<usize> = Words::new(&text).map(|piece| piece.chars().count()).collect();
+        let lengths: Vec<usize> = Words::new(&text)
+            .map(|piece| piece.chars().count())
+            .collect();
         assert_eq!(lengths, [255, 255, 90]);
         assert_eq!(words(&"a".repeat(255)).len(), 1);
         assert_eq!(words(&format!("{} b", "a".repeat(256))).len(), 3);

@@ -28,22 +28,56 @@ impl CompactDocument {
     #[must_use]
     pub fn new(metadata: &Metadata, graph: &TripleGraph, ranking: &[Triple]) -> Self {
         let labels = Labels::for_index(graph);
-        let line = |id| labels.label(id).map(|label| cut(&label, MAX_LABEL).to_owned()).unwrap_or_default();
+        let line = |id| {
+            labels
+                .label(id)
+                .map(|label| cut(&label, MAX_LABEL).to_owned())
+                .unwrap_or_default()
+        };
         let triples = ranking
             .iter()
-            .map(|t| one_line(&format!("{} {} {}", line(t.subject), line(t.predicate), line(t.object))))
+            .map(|t| {
+                one_line(&format!(
+                    "{} {} {}",
+                    line(t.subject),
+                    line(t.predicate),
+                    line(t.object)
+                ))
+            })
             .collect();
-        Self { metadata: Self::metadata_lines(metadata), triples }
+        Self {
+            metadata: Self::metadata_lines(metadata),
+            triples,
+        }
     }
 
     /// Returns the parts of the metadata. The first part is the title, if there is one.
     #[must_use]
     pub fn metadata_lines(metadata: &Metadata) -> Vec<String> {
-        let joined =
-            |texts: &[lodeseek_catalog::Text]| texts.iter().map(|t| t.value.as_str()).collect::<Vec<_>>().join(" ");
-        let authors = metadata.agents().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(" ");
-        let works = metadata.introduced_by.iter().map(|work| work.title.as_str()).collect::<Vec<_>>().join(" ");
-        let themes = metadata.themes.iter().map(|theme| theme.label.as_str()).collect::<Vec<_>>().join(" ");
+        let joined = |texts: &[lodeseek_catalog::Text]| {
+            texts
+                .iter()
+                .map(|t| t.value.as_str())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let authors = metadata
+            .agents()
+            .map(|agent| agent.name.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let works = metadata
+            .introduced_by
+            .iter()
+            .map(|work| work.title.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let themes = metadata
+            .themes
+            .iter()
+            .map(|theme| theme.label.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
         let parts = [
             joined(&metadata.titles),
             joined(&metadata.descriptions),
@@ -52,15 +86,24 @@ impl CompactDocument {
             works,
             joined(&metadata.alternatives),
         ];
-        parts.iter().map(|part| one_line(part)).filter(|part| !part.is_empty()).collect()
+        parts
+            .iter()
+            .map(|part| one_line(part))
+            .filter(|part| !part.is_empty())
+            .collect()
     }
 }
 
 fn one_line(text: &str) -> String {
-    cut(text, MAX_PART).split_whitespace().collect::<Vec<_>>().join(" ")
+    cut(text, MAX_PART)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Returns the first `length` characters of a text.
 pub(super) fn cut(text: &str, length: usize) -> &str {
-    text.char_indices().nth(length).map_or(text, |(end, _)| &text[..end])
+    text.char_indices()
+        .nth(length)
+        .map_or(text, |(end, _)| &text[..end])
 }

@@ -71,7 +71,10 @@ impl Field {
     /// Returns true for a field of the metadata, false for a field of the content.
     #[must_use]
     pub fn is_metadata(self) -> bool {
-        matches!(self, Self::Title | Self::Description | Self::Author | Self::Tags)
+        matches!(
+            self,
+            Self::Title | Self::Description | Self::Author | Self::Tags
+        )
     }
 }
 
@@ -93,7 +96,10 @@ pub struct FieldText {
 impl FieldText {
     fn from_values<'t>(values: impl IntoIterator<Item = &'t str>) -> Self {
         let values: Vec<String> = values.into_iter().map(str::to_owned).collect();
-        Self { occurrences: (0..values.len() as u32).collect(), values }
+        Self {
+            occurrences: (0..values.len() as u32).collect(),
+            values,
+        }
     }
 }
 
@@ -126,13 +132,20 @@ impl FieldedDocument {
         fn values(texts: &[lodeseek_catalog::Text]) -> impl Iterator<Item = &str> {
             texts.iter().map(|text| text.value.as_str())
         }
-        let works = metadata.introduced_by.iter().map(|work| work.title.as_str());
+        let works = metadata
+            .introduced_by
+            .iter()
+            .map(|work| work.title.as_str());
         let themes = metadata.themes.iter().map(|theme| theme.label.as_str());
         document.fields[Field::Title.index()] =
             FieldText::from_values(values(&metadata.titles).chain(values(&metadata.alternatives)));
-        document.fields[Field::Description.index()] =
-            FieldText::from_values(values(&metadata.descriptions).chain(values(&metadata.notes)).chain(works));
-        document.fields[Field::Tags.index()] = FieldText::from_values(values(&metadata.keywords).chain(themes));
+        document.fields[Field::Description.index()] = FieldText::from_values(
+            values(&metadata.descriptions)
+                .chain(values(&metadata.notes))
+                .chain(works),
+        );
+        document.fields[Field::Tags.index()] =
+            FieldText::from_values(values(&metadata.keywords).chain(themes));
         document.fields[Field::Author.index()] =
             FieldText::from_values(metadata.agents().map(|agent| agent.name.as_str()));
         document.content(graph);
@@ -143,25 +156,41 @@ impl FieldedDocument {
         let labels = Labels::for_index(graph);
         let kind = graph.iri(rdf::TYPE);
         let mut is_class = vec![false; graph.term_count()];
-        for triple in graph.triples().iter().filter(|triple| Some(triple.predicate) == kind) {
+        for triple in graph
+            .triples()
+            .iter()
+            .filter(|triple| Some(triple.predicate) == kind)
+        {
             is_class[triple.object.index()] = true;
         }
-        let [entity, literal, class, property] = [Field::Entity, Field::Literal, Field::Class, Field::Property];
+        let [entity, literal, class, property] =
+            [Field::Entity, Field::Literal, Field::Class, Field::Property];
         let mut places: [FxHashMap<TermId, Option<u32>>; 4] = Default::default();
         let mut add = |slot: usize, field: Field, id: TermId| {
             let text = &mut self.fields[field.index()];
             let place = places[slot].entry(id).or_insert_with(|| {
-                let label = if graph.is_iri(id) || graph.is_literal(id) { labels.label(id) } else { None };
+                let label = if graph.is_iri(id) || graph.is_literal(id) {
+                    labels.label(id)
+                } else {
+                    None
+                };
                 label.map(|label| {
                     // The label of an IRI is indexed once for each of its triples.
-                    let label = if graph.is_iri(id) { cut(&label, MAX_LABEL).to_owned() } else { label };
+                    let label = if graph.is_iri(id) {
+                        cut(&label, MAX_LABEL).to_owned()
+                    } else {
+                        label
+                    };
                     text.values.push(label);
                     text.values.len() as u32 - 1
                 })
             });
             text.occurrences.extend(*place);
         };
-        let label_properties: Vec<TermId> = LABEL_PROPERTIES.iter().filter_map(|iri| graph.iri(iri)).collect();
+        let label_properties: Vec<TermId> = LABEL_PROPERTIES
+            .iter()
+            .filter_map(|iri| graph.iri(iri))
+            .collect();
         let mut subject = None;
         for triple in graph.triples() {
             let starts_subject = subject != Some(triple.subject);
@@ -175,7 +204,10 @@ impl FieldedDocument {
                     add(2, literal, object);
                     // A literal of a triple term belongs to the subject of the whole triple.
                     subject = Some(triple.subject);
-                    self.literals.push(LiteralPlace { starts_subject, is_label });
+                    self.literals.push(LiteralPlace {
+                        starts_subject,
+                        is_label,
+                    });
                 } else if let TermRef::Triple(nested) = graph.term(object) {
                     part = nested;
                     continue;
@@ -195,7 +227,13 @@ impl FieldedDocument {
         self.fields[field.index()] = FieldText::from_values(values);
         if field == Field::Literal {
             let count = self.fields[field.index()].occurrences.len();
-            self.literals = vec![LiteralPlace { starts_subject: true, is_label: false }; count];
+            self.literals = vec![
+                LiteralPlace {
+                    starts_subject: true,
+                    is_label: false
+                };
+                count
+            ];
         }
         self
     }
@@ -223,7 +261,10 @@ mod tests {
 
     fn sequence(document: &FieldedDocument, field: Field) -> Vec<&str> {
         let text = document.field(field);
-        text.occurrences.iter().map(|&place| text.values[place as usize].as_str()).collect()
+        text.occurrences
+            .iter()
+            .map(|&place| text.values[place as usize].as_str())
+            .collect()
     }
 
     #[test]
@@ -234,22 +275,38 @@ mod tests {
         );
         let mut builder = TripleGraphBuilder::new();
         DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
-        let (graph, metadata) = (builder.finish(), Metadata::new(DatasetId::new("1").expect("an id")));
+        let (graph, metadata) = (
+            builder.finish(),
+            Metadata::new(DatasetId::new("1").expect("an id")),
+        );
         let document = FieldedDocument::new(&metadata, &graph);
-        let lengths = |field| sequence(&document, field).iter().map(|text| text.len()).collect::<Vec<_>>();
-        assert_eq!((lengths(Field::Literal), lengths(Field::Entity)), (vec![50_000], vec![2_000, 1, 2_000]));
+        let lengths = |field| {
+            sequence(&document, field)
+                .iter()
+                .map(|text| text.len())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (lengths(Field::Literal), lengths(Field::Entity)),
+            (vec![50_000], vec![2_000, 1, 2_000])
+        );
         let compact = CompactDocument::new(&metadata, &graph, graph.triples());
-        assert!(compact.triples.len() == 2 && compact.triples.iter().all(|line| line.len() < 4_100));
+        assert!(
+            compact.triples.len() == 2 && compact.triples.iter().all(|line| line.len() < 4_100)
+        );
     }
 
     #[test]
     fn fields_by_hand() {
-        let turtle = "@prefix e: <http://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+        let turtle =
+            "@prefix e: <http://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
             e:a a e:City ; rdfs:label \"Alpha\" ; e:near e:b , _:x . e:City rdfs:label \"town\" .";
         let mut builder = TripleGraphBuilder::new();
         DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
-        let metadata =
-            Metadata { titles: vec![Text::plain("T")], ..Metadata::new(DatasetId::new("1").expect("an id")) };
+        let metadata = Metadata {
+            titles: vec![Text::plain("T")],
+            ..Metadata::new(DatasetId::new("1").expect("an id"))
+        };
         let document = FieldedDocument::new(&metadata, &builder.finish());
         assert_eq!(sequence(&document, Field::Title), ["T"]);
         assert_eq!(sequence(&document, Field::Class), ["town"]);

@@ -31,7 +31,12 @@ pub struct Bm25 {
 impl Default for Bm25 {
     /// Returns Lucene's k₁ = 1.2 and b = 0.75, and ACORDAR's weights.
     fn default() -> Self {
-        Self { k1: 1.2, b: 0.75, weights: FieldWeights::ACORDAR_BM25, lengths: LengthMode::Exact }
+        Self {
+            k1: 1.2,
+            b: 0.75,
+            weights: FieldWeights::ACORDAR_BM25,
+            lengths: LengthMode::Exact,
+        }
     }
 }
 
@@ -42,7 +47,11 @@ impl Bm25 {
     }
 
     /// Returns the scorer of a term in a field.
-    pub(crate) fn term_scorer(&self, field: &FieldStatistics, term: &TermStatistics) -> impl TermScorer + use<> {
+    pub(crate) fn term_scorer(
+        &self,
+        field: &FieldStatistics,
+        term: &TermStatistics,
+    ) -> impl TermScorer + use<> {
         self.scorer(field, term)
     }
 }
@@ -106,10 +115,16 @@ impl FieldSum for Bm25 {
         let among = describe_length(self.lengths, numbers.length);
         let average = numbers.field.average_length();
         vec![
-            Explanation::leaf(scorer.idf, format!("idf: in {with_term} of {all} datasets with this field")),
+            Explanation::leaf(
+                scorer.idf,
+                format!("idf: in {with_term} of {all} datasets with this field"),
+            ),
             Explanation::leaf(
                 scorer.saturation(numbers.frequency, numbers.length),
-                format!("tf: {} times among {among} (average {average:.1})", numbers.frequency),
+                format!(
+                    "tf: {} times among {among} (average {average:.1})",
+                    numbers.frequency
+                ),
             ),
         ]
     }

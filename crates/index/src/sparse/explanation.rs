@@ -19,13 +19,21 @@ impl Explanation {
     /// Creates a value without details.
     #[must_use]
     pub fn leaf(value: f64, description: impl Into<String>) -> Self {
-        Self { value, description: description.into(), details: Vec::new() }
+        Self {
+            value,
+            description: description.into(),
+            details: Vec::new(),
+        }
     }
 
     /// Creates the sum of its details.
     #[must_use]
     pub fn sum(description: impl Into<String>, details: Vec<Self>) -> Self {
-        Self { value: details.iter().map(|detail| detail.value).sum(), description: description.into(), details }
+        Self {
+            value: details.iter().map(|detail| detail.value).sum(),
+            description: description.into(),
+            details,
+        }
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
@@ -35,8 +43,16 @@ impl Explanation {
         } else {
             format!("{:.4}", self.value)
         };
-        writeln!(f, "{:indent$}{value}  {}", "", self.description, indent = 2 * depth)?;
-        self.details.iter().try_for_each(|detail| detail.write(f, depth + 1))
+        writeln!(
+            f,
+            "{:indent$}{value}  {}",
+            "",
+            self.description,
+            indent = 2 * depth
+        )?;
+        self.details
+            .iter()
+            .try_for_each(|detail| detail.write(f, depth + 1))
     }
 }
 

@@ -10,8 +10,8 @@
 use super::{Explanation, FieldWeights, LengthMode, RetrievalPlan, ScoreParts, SparseModel};
 use crate::document::Field;
 use crate::{
-    AnalyzedQuery, Clause, CollectionStatistics, DocumentStatistics, FieldStatistics, StatisticsLevel, TermScorer,
-    TermStatistics,
+    AnalyzedQuery, Clause, CollectionStatistics, DocumentStatistics, FieldStatistics,
+    StatisticsLevel, TermScorer, TermStatistics,
 };
 
 /// Formula S for one term in one field.
@@ -61,12 +61,21 @@ impl TermInputs {
 }
 
 /// Returns every (term, field, factor) in the fixed order of summation.
-fn weighted_terms(weights: FieldWeights, query: &AnalyzedQuery) -> impl Iterator<Item = (usize, Field, f64)> + use<> {
+fn weighted_terms(
+    weights: FieldWeights,
+    query: &AnalyzedQuery,
+) -> impl Iterator<Item = (usize, Field, f64)> + use<> {
     let of_term = move |(term, multiplicity): (usize, usize)| {
-        let fields = Field::ALL.into_iter().filter(move |&field| weights.weight(field) > 0.0);
+        let fields = Field::ALL
+            .into_iter()
+            .filter(move |&field| weights.weight(field) > 0.0);
         fields.map(move |field| (term, field, multiplicity as f64 * weights.weight(field)))
     };
-    query.multiplicities().into_iter().enumerate().flat_map(of_term)
+    query
+        .multiplicities()
+        .into_iter()
+        .enumerate()
+        .flat_map(of_term)
 }
 
 impl<M: FieldSum> SparseModel for M {
@@ -100,13 +109,26 @@ impl<M: FieldSum> SparseModel for M {
         FieldSum::weights(self).fields().collect()
     }
 
-    fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> RetrievalPlan<'m> {
-        let clauses = weighted_terms(*FieldSum::weights(self), query).filter_map(|(term, field, factor)| {
-            let statistics = &collection.terms[term][field.index()];
-            let scorer = || self.scorer(&collection.fields[field.index()], statistics);
-            (statistics.documents > 0).then(|| Clause { term, field, factor, scorer: Box::new(scorer()) })
-        });
-        RetrievalPlan { clauses: clauses.collect(), rescore_depth: None }
+    fn plan<'m>(
+        &'m self,
+        query: &AnalyzedQuery,
+        collection: &CollectionStatistics,
+    ) -> RetrievalPlan<'m> {
+        let clauses =
+            weighted_terms(*FieldSum::weights(self), query).filter_map(|(term, field, factor)| {
+                let statistics = &collection.terms[term][field.index()];
+                let scorer = || self.scorer(&collection.fields[field.index()], statistics);
+                (statistics.documents > 0).then(|| Clause {
+                    term,
+                    field,
+                    factor,
+                    scorer: Box::new(scorer()),
+                })
+            });
+        RetrievalPlan {
+            clauses: clauses.collect(),
+            rescore_depth: None,
+        }
     }
 
     fn parts(
@@ -119,13 +141,19 @@ impl<M: FieldSum> SparseModel for M {
         for (term, field, multiplicity) in weighted_terms(FieldWeights::UNIFORM, query) {
             if let Some(numbers) = TermInputs::new(term, field, document, collection) {
                 let scorer = self.scorer(&numbers.field, &numbers.term);
-                sums[field.index()] += multiplicity * scorer.score(numbers.frequency, numbers.length);
+                sums[field.index()] +=
+                    multiplicity * scorer.score(numbers.frequency, numbers.length);
             }
         }
         ScoreParts::Sum(sums)
     }
 
-    fn score(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> f64 {
+    fn score(
+        &self,
+        query: &AnalyzedQuery,
+        document: &DocumentStatistics,
+        collection: &CollectionStatistics,
+    ) -> f64 {
         let mut score = 0.0;
         for (term, field, factor) in weighted_terms(*FieldSum::weights(self), query) {
             if let Some(numbers) = TermInputs::new(term, field, document, collection) {
@@ -144,15 +172,18 @@ impl<M: FieldSum> SparseModel for M {
     ) -> Explanation {
         let mut terms: Vec<(usize, Vec<Explanation>)> = Vec::new();
         for (term, field, factor) in weighted_terms(*FieldSum::weights(self), query) {
-            let Some(numbers) = TermInputs::new(term, field, document, collection) else { continue };
+            let Some(numbers) = TermInputs::new(term, field, document, collection) else {
+                continue;
+            };
             let explained = explain_pair(self, factor, field, &query.distinct[term].text, &numbers);
             match terms.last_mut() {
                 Some((last, fields)) if *last == term => fields.push(explained),
                 _ => terms.push((term, vec![explained])),
             }
         }
-        let explained =
-            |(term, fields): (usize, Vec<Explanation>)| Explanation::sum(query.distinct[term].quoted(), fields);
+        let explained = |(term, fields): (usize, Vec<Explanation>)| {
+            Explanation::sum(query.distinct[term].quoted(), fields)
+        };
         Explanation {
             value: self.score(query, document, collection),
             description: M::TITLE.to_owned(),
@@ -161,12 +192,24 @@ impl<M: FieldSum> SparseModel for M {
     }
 }
 
-fn explain_pair<M: FieldSum>(model: &M, factor: f64, field: Field, term: &str, numbers: &TermInputs) -> Explanation {
+fn explain_pair<M: FieldSum>(
+    model: &M,
+    factor: f64,
+    field: Field,
+    term: &str,
+    numbers: &TermInputs,
+) -> Explanation {
     let scorer = model.scorer(&numbers.field, &numbers.term);
     let weight = FieldSum::weights(model).weight(field);
-    let mut details = vec![Explanation::leaf(weight, format!("weight of the field {field}"))];
+    let mut details = vec![Explanation::leaf(
+        weight,
+        format!("weight of the field {field}"),
+    )];
     if factor != weight {
-        details.push(Explanation::leaf(factor / weight, "occurrences in the query"));
+        details.push(Explanation::leaf(
+            factor / weight,
+            "occurrences in the query",
+        ));
     }
     details.extend(model.factors(&scorer, numbers));
     Explanation {

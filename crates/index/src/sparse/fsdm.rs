@@ -22,9 +22,13 @@
 //! Scoring requires positions. Therefore only the best [`Fsdm::candidates`] documents of BM25 with uniform field
 //! weights are scored.
 
-use super::{Bm25, Explanation, FieldWeights, LengthMode, Mixture, RetrievalPlan, ScoreParts, SparseModel};
+use super::{
+    Bm25, Explanation, FieldWeights, LengthMode, Mixture, RetrievalPlan, ScoreParts, SparseModel,
+};
 use crate::document::Field;
-use crate::{AnalyzedQuery, CollectionStatistics, DocumentStatistics, StatisticsLevel, WINDOW_WIDTH};
+use crate::{
+    AnalyzedQuery, CollectionStatistics, DocumentStatistics, StatisticsLevel, WINDOW_WIDTH,
+};
 
 /// FSDM model. See the module documentation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -55,7 +59,10 @@ impl Default for Fsdm {
             lambda_unordered: 0.1,
             weights: FieldWeights::ACORDAR_FSDM,
             lengths: LengthMode::Exact,
-            candidate_model: Bm25 { weights: FieldWeights::UNIFORM, ..Bm25::default() },
+            candidate_model: Bm25 {
+                weights: FieldWeights::UNIFORM,
+                ..Bm25::default()
+            },
             candidates: 100,
         }
     }
@@ -84,14 +91,29 @@ impl Fsdm {
             counts: all(&|field| (document.frequencies[term][field], occurrences(term, field))),
         };
         let mut features: Vec<Feature> = query.sequence.iter().map(token).collect();
-        for (ordered, coefficient) in [(true, self.lambda_ordered), (false, self.lambda_unordered)] {
+        for (ordered, coefficient) in [(true, self.lambda_ordered), (false, self.lambda_unordered)]
+        {
             for ((first, second), pair) in query.pairs().zip(&document.pairs) {
-                let here = |field: usize| if ordered { pair[field].ordered } else { pair[field].unordered };
-                let there = |field: usize| occurrences(first, field).min(occurrences(second, field));
-                let how = if ordered { "in order".to_owned() } else { format!("within {WINDOW_WIDTH} tokens") };
+                let here = |field: usize| {
+                    if ordered {
+                        pair[field].ordered
+                    } else {
+                        pair[field].unordered
+                    }
+                };
+                let there =
+                    |field: usize| occurrences(first, field).min(occurrences(second, field));
+                let how = if ordered {
+                    "in order".to_owned()
+                } else {
+                    format!("within {WINDOW_WIDTH} tokens")
+                };
                 features.push(Feature {
                     coefficient,
-                    name: format!("“{} {}” {how}", query.distinct[first].text, query.distinct[second].text),
+                    name: format!(
+                        "“{} {}” {how}",
+                        query.distinct[first].text, query.distinct[second].text
+                    ),
                     counts: all(&|field| (here(field), there(field))),
                 });
             }
@@ -100,7 +122,12 @@ impl Fsdm {
     }
 
     /// Returns the smoothed probability of a feature in each field.
-    fn mixture(&self, feature: &Feature, document: &DocumentStatistics, collection: &CollectionStatistics) -> Mixture {
+    fn mixture(
+        &self,
+        feature: &Feature,
+        document: &DocumentStatistics,
+        collection: &CollectionStatistics,
+    ) -> Mixture {
         let probability = |field: usize| {
             let statistics = &collection.fields[field];
             if statistics.tokens == 0 {
@@ -111,7 +138,10 @@ impl Fsdm {
             let length = f64::from(self.lengths.apply(document.lengths[field]));
             (f64::from(here) + mu * there as f64 / statistics.tokens as f64) / (length + mu)
         };
-        Mixture { coefficient: feature.coefficient, probabilities: std::array::from_fn(probability) }
+        Mixture {
+            coefficient: feature.coefficient,
+            probabilities: std::array::from_fn(probability),
+        }
     }
 
     fn explain_feature(
@@ -122,12 +152,15 @@ impl Fsdm {
     ) -> Explanation {
         let weights = self.weights.normalized();
         let mixture = self.mixture(feature, document, collection);
-        let possible = weights.fields().filter(|field| mixture.probabilities[field.index()] > 0.0);
+        let possible = weights
+            .fields()
+            .filter(|field| mixture.probabilities[field.index()] > 0.0);
         let fields = possible.map(|field| {
             let (here, there) = feature.counts[field.index()];
             let weight = weights.weight(field);
             let length = document.lengths[field.index()];
-            let counted = format!("{here} times among {length} tokens here, {there} times in all datasets");
+            let counted =
+                format!("{here} times among {length} tokens here, {there} times in all datasets");
             Explanation::leaf(
                 weight * mixture.probabilities[field.index()],
                 format!("{field}: {counted}, smoothed; times the weight {weight:.3}"),
@@ -155,9 +188,15 @@ impl SparseModel for Fsdm {
     }
 
     fn restricted_to(&self, passes: &dyn Fn(Field) -> bool) -> Box<dyn SparseModel> {
-        let candidate_model =
-            Bm25 { weights: self.candidate_model.weights.restricted_to(passes), ..self.candidate_model };
-        Box::new(Self { weights: self.weights.restricted_to(passes), candidate_model, ..*self })
+        let candidate_model = Bm25 {
+            weights: self.candidate_model.weights.restricted_to(passes),
+            ..self.candidate_model
+        };
+        Box::new(Self {
+            weights: self.weights.restricted_to(passes),
+            candidate_model,
+            ..*self
+        })
     }
 
     fn parameters(&self) -> Vec<(&'static str, f64)> {
@@ -179,13 +218,21 @@ impl SparseModel for Fsdm {
     }
 
     fn fields(&self) -> Vec<Field> {
-        let read =
-            |field: &Field| self.weights.weight(*field) > 0.0 || self.candidate_model.weights.weight(*field) > 0.0;
+        let read = |field: &Field| {
+            self.weights.weight(*field) > 0.0 || self.candidate_model.weights.weight(*field) > 0.0
+        };
         Field::ALL.into_iter().filter(read).collect()
     }
 
-    fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> RetrievalPlan<'m> {
-        RetrievalPlan { rescore_depth: Some(self.candidates), ..self.candidate_model.plan(query, collection) }
+    fn plan<'m>(
+        &'m self,
+        query: &AnalyzedQuery,
+        collection: &CollectionStatistics,
+    ) -> RetrievalPlan<'m> {
+        RetrievalPlan {
+            rescore_depth: Some(self.candidates),
+            ..self.candidate_model.plan(query, collection)
+        }
     }
 
     fn parts(
@@ -195,10 +242,20 @@ impl SparseModel for Fsdm {
         collection: &CollectionStatistics,
     ) -> ScoreParts {
         let features = self.features(query, document, collection);
-        ScoreParts::LogMixtures(features.iter().map(|feature| self.mixture(feature, document, collection)).collect())
+        ScoreParts::LogMixtures(
+            features
+                .iter()
+                .map(|feature| self.mixture(feature, document, collection))
+                .collect(),
+        )
     }
 
-    fn score(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> f64 {
+    fn score(
+        &self,
+        query: &AnalyzedQuery,
+        document: &DocumentStatistics,
+        collection: &CollectionStatistics,
+    ) -> f64 {
         self.parts(query, document, collection).score(&self.weights)
     }
 
@@ -209,7 +266,9 @@ impl SparseModel for Fsdm {
         collection: &CollectionStatistics,
     ) -> Explanation {
         let features = self.features(query, document, collection);
-        let explained = features.iter().map(|feature| self.explain_feature(feature, document, collection));
+        let explained = features
+            .iter()
+            .map(|feature| self.explain_feature(feature, document, collection));
         Explanation {
             value: self.score(query, document, collection),
             description: "fielded sequential dependence model".to_owned(),

@@ -7,7 +7,9 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Sparse model by name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelKind {
     /// [`TfIdf`].
@@ -43,12 +45,25 @@ impl ModelKind {
     #[must_use]
     pub fn model(self, lengths: LengthMode) -> Box<dyn SparseModel> {
         match self {
-            Self::TfIdf => Box::new(TfIdf { lengths, ..TfIdf::default() }),
-            Self::Bm25 => Box::new(Bm25 { lengths, ..Bm25::default() }),
-            Self::Lmd => Box::new(Lmd { lengths, ..Lmd::default() }),
+            Self::TfIdf => Box::new(TfIdf {
+                lengths,
+                ..TfIdf::default()
+            }),
+            Self::Bm25 => Box::new(Bm25 {
+                lengths,
+                ..Bm25::default()
+            }),
+            Self::Lmd => Box::new(Lmd {
+                lengths,
+                ..Lmd::default()
+            }),
             Self::Fsdm => Box::new(Fsdm {
                 lengths: LengthMode::Exact,
-                candidate_model: Bm25 { lengths, weights: FieldWeights::UNIFORM, ..Bm25::default() },
+                candidate_model: Bm25 {
+                    lengths,
+                    weights: FieldWeights::UNIFORM,
+                    ..Bm25::default()
+                },
                 ..Fsdm::default()
             }),
         }
@@ -56,7 +71,9 @@ impl ModelKind {
 }
 
 /// Set of fields by name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldSet {
     /// Metadata and data.
@@ -111,7 +128,10 @@ impl FromStr for FieldSet {
     type Err = ParseFieldSetError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(|| ParseFieldSetError(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|set| set.name() == name)
+            .ok_or_else(|| ParseFieldSetError(name.to_owned()))
     }
 }
 
@@ -130,7 +150,10 @@ impl FromStr for ModelKind {
     type Err = ParseModelError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| ParseModelError(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| ParseModelError(name.to_owned()))
     }
 }
 

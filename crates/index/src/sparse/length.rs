@@ -57,7 +57,9 @@ impl std::str::FromStr for LengthMode {
         match name {
             "exact" => Ok(Self::Exact),
             "lucene" => Ok(Self::LuceneByte),
-            other => Err(format!("unknown length mode {other:?}; supported: exact, lucene")),
+            other => Err(format!(
+                "unknown length mode {other:?}; supported: exact, lucene"
+            )),
         }
     }
 }

@@ -29,7 +29,11 @@ pub struct Lmd {
 impl Default for Lmd {
     /// Returns Lucene's μ = 2000 and ACORDAR's weights.
     fn default() -> Self {
-        Self { mu: 2000.0, weights: FieldWeights::ACORDAR_LMD, lengths: LengthMode::Exact }
+        Self {
+            mu: 2000.0,
+            weights: FieldWeights::ACORDAR_LMD,
+            lengths: LengthMode::Exact,
+        }
     }
 }
 
@@ -78,7 +82,11 @@ impl FieldSum for Lmd {
 
     fn scorer(&self, field: &FieldStatistics, term: &TermStatistics) -> LmdScorer {
         let probability = (term.occurrences as f64 + 1.0) / (field.tokens as f64 + 1.0);
-        LmdScorer { mu: self.mu, inverse_prior: 1.0 / (self.mu * probability), lengths: self.lengths }
+        LmdScorer {
+            mu: self.mu,
+            inverse_prior: 1.0 / (self.mu * probability),
+            lengths: self.lengths,
+        }
     }
 
     fn factors(&self, scorer: &LmdScorer, numbers: &TermInputs) -> Vec<Explanation> {
@@ -95,7 +103,10 @@ impl FieldSum for Lmd {
                 ),
                 Explanation::leaf(
                     scorer.norm(numbers.length),
-                    format!("norm: among {}", describe_length(self.lengths, numbers.length)),
+                    format!(
+                        "norm: among {}",
+                        describe_length(self.lengths, numbers.length)
+                    ),
                 ),
             ],
         };

@@ -66,7 +66,11 @@ pub trait SparseModel: Send + Sync {
     fn fields(&self) -> Vec<Field>;
 
     /// Returns the retrieval plan for a query.
-    fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> RetrievalPlan<'m>;
+    fn plan<'m>(
+        &'m self,
+        query: &AnalyzedQuery,
+        collection: &CollectionStatistics,
+    ) -> RetrievalPlan<'m>;
 
     /// Returns the score as a function of the field weights.
     fn parts(
@@ -77,7 +81,12 @@ pub trait SparseModel: Send + Sync {
     ) -> ScoreParts;
 
     /// Returns the score of a document.
-    fn score(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> f64;
+    fn score(
+        &self,
+        query: &AnalyzedQuery,
+        document: &DocumentStatistics,
+        collection: &CollectionStatistics,
+    ) -> f64;
 
     /// Explains the score of a document.
     fn explain(

@@ -1,7 +1,10 @@
 //! Ranking: applies a model to an index.
 
 use super::SparseModel;
-use crate::{AnalyzedQuery, CollectionStatistics, DocumentAddress, FilteredDocs, IndexError, Selection, Snapshot};
+use crate::{
+    AnalyzedQuery, CollectionStatistics, DocumentAddress, FilteredDocs, IndexError, Selection,
+    Snapshot,
+};
 use lodeseek_ranking::DatasetId;
 use lodeseek_ranking::{Ranking, Scored};
 use rustc_hash::FxHashMap;
@@ -42,9 +45,12 @@ pub fn count_selected<S: Selection>(
     snapshot: &Snapshot,
     selection: &mut S,
 ) -> Result<usize, IndexError> {
-    let collection = snapshot.collection_statistics(query, &model.fields(), model.statistics_level())?;
+    let collection =
+        snapshot.collection_statistics(query, &model.fields(), model.statistics_level())?;
     let plan = model.plan(query, &collection);
-    Ok(snapshot.top_docs(&query.distinct, &plan.clauses, 0, selection)?.total)
+    Ok(snapshot
+        .top_docs(&query.distinct, &plan.clauses, 0, selection)?
+        .total)
 }
 
 /// Ranks the selected documents of an index and returns the best `depth`. Scores are those among all documents. A model
@@ -59,10 +65,17 @@ pub fn rank_selected<S: Selection>(
     let fields = model.fields();
     let collection = snapshot.collection_statistics(query, &fields, model.statistics_level())?;
     let plan = model.plan(query, &collection);
-    let mut top = snapshot.top_docs(&query.distinct, &plan.clauses, plan.rescore_depth.unwrap_or(depth), selection)?;
+    let mut top = snapshot.top_docs(
+        &query.distinct,
+        &plan.clauses,
+        plan.rescore_depth.unwrap_or(depth),
+        selection,
+    )?;
     if plan.rescore_depth.is_some() {
-        let addresses: Vec<DocumentAddress> = top.best.iter().map(|(address, _)| *address).collect();
-        let counts = snapshot.document_statistics(query, &fields, &addresses, model.statistics_level())?;
+        let addresses: Vec<DocumentAddress> =
+            top.best.iter().map(|(address, _)| *address).collect();
+        let counts =
+            snapshot.document_statistics(query, &fields, &addresses, model.statistics_level())?;
         for ((_, score), document) in top.best.iter_mut().zip(&counts) {
             *score = model.score(query, document, &collection);
         }
@@ -77,5 +90,10 @@ pub fn rank_selected<S: Selection>(
         scored.push(Scored { id, score });
     }
     let ranking = Ranking::from_scores(scored).cut(depth);
-    Ok(RankedDocs { ranking, total: top.total, collection, addresses })
+    Ok(RankedDocs {
+        ranking,
+        total: top.total,
+        collection,
+        addresses,
+    })
 }

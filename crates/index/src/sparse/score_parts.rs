@@ -27,7 +27,12 @@ impl Mixture {
     /// Returns the value for weights that sum to 1.
     #[must_use]
     pub fn score(&self, normalized: &FieldWeights) -> f64 {
-        let mixed: f64 = normalized.0.iter().zip(&self.probabilities).map(|(weight, part)| weight * part).sum();
+        let mixed: f64 = normalized
+            .0
+            .iter()
+            .zip(&self.probabilities)
+            .map(|(weight, part)| weight * part)
+            .sum();
         self.coefficient * (EPSILON + mixed).ln()
     }
 }
@@ -38,10 +43,18 @@ impl ScoreParts {
     #[must_use]
     pub fn score(&self, weights: &FieldWeights) -> f64 {
         match self {
-            Self::Sum(parts) => weights.0.iter().zip(parts).map(|(weight, part)| weight * part).sum(),
+            Self::Sum(parts) => weights
+                .0
+                .iter()
+                .zip(parts)
+                .map(|(weight, part)| weight * part)
+                .sum(),
             Self::LogMixtures(mixtures) => {
                 let normalized = weights.normalized();
-                mixtures.iter().map(|mixture| mixture.score(&normalized)).sum()
+                mixtures
+                    .iter()
+                    .map(|mixture| mixture.score(&normalized))
+                    .sum()
             }
         }
     }
@@ -56,7 +69,8 @@ impl ScoreParts {
             Self::LogMixtures(mixtures) => {
                 let mut shares = [0.0; 8];
                 for mixture in mixtures {
-                    let weighted: [f64; 8] = std::array::from_fn(|f| weights.0[f] * mixture.probabilities[f]);
+                    let weighted: [f64; 8] =
+                        std::array::from_fn(|f| weights.0[f] * mixture.probabilities[f]);
                     let all: f64 = weighted.iter().sum();
                     for (share, part) in shares.iter_mut().zip(weighted).filter(|_| all > 0.0) {
                         *share += mixture.coefficient * part / all;

@@ -6,19 +6,43 @@ use proptest::prelude::*;
 
 fn statistics(tf: [u32; 8], lengths: [u32; 8]) -> (DocumentStatistics, CollectionStatistics) {
     let mut fields = [FieldStatistics::default(); 8];
-    fields[Field::Title.index()] = FieldStatistics { documents: 3, tokens: 12 };
-    fields[Field::Literal.index()] = FieldStatistics { documents: 2, tokens: 30 };
+    fields[Field::Title.index()] = FieldStatistics {
+        documents: 3,
+        tokens: 12,
+    };
+    fields[Field::Literal.index()] = FieldStatistics {
+        documents: 2,
+        tokens: 30,
+    };
     let mut term = [TermStatistics::default(); 8];
-    term[Field::Title.index()] = TermStatistics { documents: 1, occurrences: 2 };
-    term[Field::Literal.index()] = TermStatistics { documents: 2, occurrences: 5 };
+    term[Field::Title.index()] = TermStatistics {
+        documents: 1,
+        occurrences: 2,
+    };
+    term[Field::Literal.index()] = TermStatistics {
+        documents: 2,
+        occurrences: 5,
+    };
     (
-        DocumentStatistics { frequencies: vec![tf], pairs: Vec::new(), lengths },
-        CollectionStatistics { documents: 3, fields, terms: vec![term] },
+        DocumentStatistics {
+            frequencies: vec![tf],
+            pairs: Vec::new(),
+            lengths,
+        },
+        CollectionStatistics {
+            documents: 3,
+            fields,
+            terms: vec![term],
+        },
     )
 }
 
 fn query() -> AnalyzedQuery {
-    AnalyzedQuery { distinct: vec!["x".into()], sequence: vec![0], translation: None }
+    AnalyzedQuery {
+        distinct: vec!["x".into()],
+        sequence: vec![0],
+        translation: None,
+    }
 }
 
 #[test]
@@ -30,39 +54,68 @@ fn scores_by_hand() {
     let title = (1.0 + 2.5 / 1.5_f64).ln() * 2.0 / (2.0 + 1.2 * (0.25 + 0.75 * 1.25));
     let literal = 0.3 * (1.0 + 0.5 / 2.5_f64).ln() * 3.0 / (3.0 + 1.2 * 0.75);
     close(score(&Bm25::default()), title + literal);
-    close(score(Bm25::default().restricted_to(&Field::is_metadata).as_ref()), title);
+    close(
+        score(Bm25::default().restricted_to(&Field::is_metadata).as_ref()),
+        title,
+    );
     // TF-IDF: weights 1 and .5
     let title = 2.0_f64.sqrt() * ((4.0 / 2.0_f64).ln() + 1.0) / 5.0_f64.sqrt();
     let literal = 0.5 * 3.0_f64.sqrt() * ((3.0 / 3.0_f64).ln() + 1.0) / 10.0_f64.sqrt();
     close(score(&TfIdf::default()), title + literal);
     // LMD: weights 1 and .3; p = 3/13 and 6/31. In the title the length reduces the score by less than the term adds.
-    let part = |tf: f64, p: f64, l: f64| ((1.0 + tf / (2000.0 * p)).ln() + (2000.0 / (l + 2000.0)).ln()).max(0.0);
-    close(score(&Lmd::default()), part(2.0, 3.0 / 13.0, 5.0) + 0.3 * part(3.0, 6.0 / 31.0, 10.0));
+    let part = |tf: f64, p: f64, l: f64| {
+        ((1.0 + tf / (2000.0 * p)).ln() + (2000.0 / (l + 2000.0)).ln()).max(0.0)
+    };
+    close(
+        score(&Lmd::default()),
+        part(2.0, 3.0 / 13.0, 5.0) + 0.3 * part(3.0, 6.0 / 31.0, 10.0),
+    );
     // FSDM of one word: weights 1 and .1 of 3.7; μ = 4 and 15.
     let title = (2.0 + 4.0 * 2.0 / 12.0) / (5.0 + 4.0);
     let literal = (3.0 + 15.0 * 5.0 / 30.0) / (10.0 + 15.0);
-    close(score(&Fsdm::default()), 0.8 * ((title + 0.1 * literal) / 3.7_f64).ln());
+    close(
+        score(&Fsdm::default()),
+        0.8 * ((title + 0.1 * literal) / 3.7_f64).ln(),
+    );
 }
 
 #[test]
 fn fsdm_of_a_pair_by_hand() {
     let mut fields = [FieldStatistics::default(); 8];
-    fields[0] = FieldStatistics { documents: 4, tokens: 40 };
+    fields[0] = FieldStatistics {
+        documents: 4,
+        tokens: 40,
+    };
     let term = |occurrences| {
         let mut term = [TermStatistics::default(); 8];
-        term[0] = TermStatistics { documents: 2, occurrences };
+        term[0] = TermStatistics {
+            documents: 2,
+            occurrences,
+        };
         term
     };
-    let collection = CollectionStatistics { documents: 4, fields, terms: vec![term(6), term(4)] };
+    let collection = CollectionStatistics {
+        documents: 4,
+        fields,
+        terms: vec![term(6), term(4)],
+    };
     let mut pair = [PairFrequencies::default(); 8];
-    pair[0] = PairFrequencies { ordered: 1, unordered: 3 };
+    pair[0] = PairFrequencies {
+        ordered: 1,
+        unordered: 3,
+    };
     let document = DocumentStatistics {
         frequencies: vec![[2, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0]],
         pairs: vec![pair],
         lengths: [12, 0, 0, 0, 0, 0, 0, 0],
     };
-    let query = AnalyzedQuery { distinct: vec!["a".into(), "b".into()], sequence: vec![0, 1], translation: None };
-    let model = Fsdm::default().with_weights(FieldWeights([0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
+    let query = AnalyzedQuery {
+        distinct: vec!["a".into(), "b".into()],
+        sequence: vec![0, 1],
+        translation: None,
+    };
+    let model =
+        Fsdm::default().with_weights(FieldWeights([0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
     let probability = |tf: f64, cf: f64| (tf + 10.0 * cf / 40.0) / (12.0 + 10.0);
     let expected = 0.8 * (probability(2.0, 6.0).ln() + probability(1.0, 4.0).ln())
         + 0.1 * probability(1.0, 4.0).ln()
@@ -77,7 +130,10 @@ fn lucene_lengths_are_those_of_its_table() {
     // The ends of the table, and the first values that are not exact.
     let seen = |tokens: u32| LengthMode::LuceneByte.apply(tokens);
     assert!((0..=40).all(|tokens| seen(tokens) == tokens));
-    assert_eq!([41, 42, 55, 56, 57, 59, 60].map(seen), [40, 42, 54, 56, 56, 56, 60]);
+    assert_eq!(
+        [41, 42, 55, 56, 57, 59, 60].map(seen),
+        [40, 42, 54, 56, 56, 56, 60]
+    );
     // One byte: 24 exact values, then eight for each further bit of the length.
     let mut lengths: Vec<u32> = (0..24 + (1 << 20)).map(seen).collect();
     assert!(lengths.is_sorted());
@@ -93,11 +149,19 @@ fn parts_of_sums(explanation: &Explanation) -> f64 {
 /// As in ACORDAR's code: Lucene's lengths select the candidates of FSDM, exact ones score them.
 #[test]
 fn fsdm_scores_by_exact_lengths_in_both_modes() {
-    let (mut document, collection) = statistics([0, 0, 0, 0, 0, 5, 0, 0], [50, 0, 0, 0, 0, 90, 0, 0]);
+    let (mut document, collection) =
+        statistics([0, 0, 0, 0, 0, 5, 0, 0], [50, 0, 0, 0, 0, 90, 0, 0]);
     document.pairs = vec![[PairFrequencies::default(); 8]; query().pairs().count()];
-    let score = |kind: ModelKind, lengths| kind.model(lengths).score(&query(), &document, &collection);
-    assert_eq!(score(ModelKind::Fsdm, LengthMode::LuceneByte), score(ModelKind::Fsdm, LengthMode::Exact));
-    assert_ne!(score(ModelKind::Bm25, LengthMode::LuceneByte), score(ModelKind::Bm25, LengthMode::Exact));
+    let score =
+        |kind: ModelKind, lengths| kind.model(lengths).score(&query(), &document, &collection);
+    assert_eq!(
+        score(ModelKind::Fsdm, LengthMode::LuceneByte),
+        score(ModelKind::Fsdm, LengthMode::Exact)
+    );
+    assert_ne!(
+        score(ModelKind::Bm25, LengthMode::LuceneByte),
+        score(ModelKind::Bm25, LengthMode::Exact)
+    );
 }
 
 proptest! {

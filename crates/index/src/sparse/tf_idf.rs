@@ -26,7 +26,10 @@ pub struct TfIdf {
 impl Default for TfIdf {
     /// Returns ACORDAR's weights.
     fn default() -> Self {
-        Self { weights: FieldWeights::ACORDAR_TF_IDF, lengths: LengthMode::Exact }
+        Self {
+            weights: FieldWeights::ACORDAR_TF_IDF,
+            lengths: LengthMode::Exact,
+        }
     }
 }
 
@@ -69,21 +72,30 @@ impl FieldSum for TfIdf {
 
     fn scorer(&self, field: &FieldStatistics, term: &TermStatistics) -> TfIdfScorer {
         let ratio = (field.documents as f64 + 1.0) / (term.documents as f64 + 1.0);
-        TfIdfScorer { idf: ratio.ln() + 1.0, lengths: self.lengths }
+        TfIdfScorer {
+            idf: ratio.ln() + 1.0,
+            lengths: self.lengths,
+        }
     }
 
     fn factors(&self, scorer: &TfIdfScorer, numbers: &TermInputs) -> Vec<Explanation> {
         let with_term = numbers.term.documents;
         let all = numbers.field.documents;
         vec![
-            Explanation::leaf(scorer.idf, format!("idf: in {with_term} of {all} datasets with this field")),
+            Explanation::leaf(
+                scorer.idf,
+                format!("idf: in {with_term} of {all} datasets with this field"),
+            ),
             Explanation::leaf(
                 f64::from(numbers.frequency).sqrt(),
                 format!("tf: the root of {} times", numbers.frequency),
             ),
             Explanation::leaf(
                 scorer.norm(numbers.length),
-                format!("norm: one over the root of {}", describe_length(self.lengths, numbers.length)),
+                format!(
+                    "norm: one over the root of {}",
+                    describe_length(self.lengths, numbers.length)
+                ),
             ),
         ]
     }

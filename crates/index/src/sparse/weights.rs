@@ -45,14 +45,20 @@ impl FieldWeights {
 
     /// Returns the fields with a positive weight.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
-        Field::ALL.into_iter().filter(|&field| self.weight(field) > 0.0)
+        Field::ALL
+            .into_iter()
+            .filter(|&field| self.weight(field) > 0.0)
     }
 
     /// Returns these weights divided by their sum; all 0 if none is positive.
     #[must_use]
     pub fn normalized(self) -> Self {
         let sum: f64 = self.0.iter().sum();
-        if sum > 0.0 { Self(self.0.map(|weight| weight / sum)) } else { Self([0.0; 8]) }
+        if sum > 0.0 {
+            Self(self.0.map(|weight| weight / sum))
+        } else {
+            Self([0.0; 8])
+        }
     }
 }
 
@@ -69,7 +75,12 @@ impl FromStr for FieldWeights {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = || ParseWeightsError(text.to_owned());
-        let number = |text: &str| text.trim().parse().ok().filter(|weight: &f64| (0.0..=LARGEST).contains(weight));
+        let number = |text: &str| {
+            text.trim()
+                .parse()
+                .ok()
+                .filter(|weight: &f64| (0.0..=LARGEST).contains(weight))
+        };
         let parts: Vec<&str> = text.split(',').collect();
         let mut weights = Self([0.0; 8]);
         if parts.len() == 8 && !text.contains('=') {
@@ -79,17 +90,27 @@ impl FromStr for FieldWeights {
         } else {
             for part in parts {
                 let (name, weight) = part.split_once('=').ok_or_else(error)?;
-                let field = Field::ALL.into_iter().find(|field| field.name() == name.trim()).ok_or_else(error)?;
+                let field = Field::ALL
+                    .into_iter()
+                    .find(|field| field.name() == name.trim())
+                    .ok_or_else(error)?;
                 weights.0[field.index()] = number(weight).ok_or_else(error)?;
             }
         }
-        if weights.fields().next().is_none() { Err(error()) } else { Ok(weights) }
+        if weights.fields().next().is_none() {
+            Err(error())
+        } else {
+            Ok(weights)
+        }
     }
 }
 
 impl fmt::Display for FieldWeights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let given: Vec<String> = self.fields().map(|field| format!("{field}={}", self.weight(field))).collect();
+        let given: Vec<String> = self
+            .fields()
+            .map(|field| format!("{field}={}", self.weight(field)))
+            .collect();
         f.write_str(&given.join(","))
     }
 }
@@ -103,8 +124,17 @@ mod tests {
         let weights = FieldWeights::ACORDAR_LMD;
         assert_eq!(weights.to_string().parse(), Ok(weights));
         assert_eq!("1,.9,.1,1,.2,.3,.2,.1".parse(), Ok(weights));
-        for wrong in ["", "1,2", "title", "name=1", "title=-1", "title=nan", "title=1e7", "title=0", "0,0,0,0,0,0,0,0"]
-        {
+        for wrong in [
+            "",
+            "1,2",
+            "title",
+            "name=1",
+            "title=-1",
+            "title=nan",
+            "title=1e7",
+            "title=0",
+            "0,0,0,0,0,0,0,0",
+        ] {
             assert!(wrong.parse::<FieldWeights>().is_err(), "{wrong}");
         }
     }

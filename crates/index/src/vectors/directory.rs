@@ -70,7 +70,9 @@ pub(super) struct Entry {
 impl Entry {
     /// Returns the lengths of the two matrices in bytes, or `None` on overflow.
     pub(super) fn lengths(&self, description: &Description) -> Option<[usize; 2]> {
-        let [metadata, data] = self.rows.map(|rows| description.precision.bytes(rows, description.columns));
+        let [metadata, data] = self
+            .rows
+            .map(|rows| description.precision.bytes(rows, description.columns));
         Some([metadata?, data?])
     }
 
@@ -82,7 +84,9 @@ impl Entry {
 
     /// Returns true if the block lies within the first `length` bytes of the data file.
     pub(super) fn lies_within(&self, length: u64, description: &Description) -> bool {
-        let end = self.length(description).and_then(|own| self.offset.checked_add(own));
+        let end = self
+            .length(description)
+            .and_then(|own| self.offset.checked_add(own));
         end.is_some_and(|end| end <= length)
     }
 }
@@ -106,13 +110,18 @@ impl Directory {
             datasets: 0,
             checksum: 0,
         };
-        Self { header, entries: BTreeMap::new() }
+        Self {
+            header,
+            entries: BTreeMap::new(),
+        }
     }
 
     /// Reads the directory of a folder, or returns `None` if there is none.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, VectorsError> {
         let path = folder.join(NAME);
-        let Some(bytes) = missing_as_none(fs::read(&path))? else { return Ok(None) };
+        let Some(bytes) = missing_as_none(fs::read(&path))? else {
+            return Ok(None);
+        };
         let damaged = || VectorsError::Damaged(folder.to_owned());
         let text = String::from_utf8(bytes).map_err(|_| damaged())?;
         let (first, rest) = text.split_once('\n').ok_or_else(damaged)?;
@@ -125,7 +134,11 @@ impl Directory {
             .map(serde_json::from_str::<(DatasetId, Entry)>)
             .collect::<Result<_, _>>()
             .map_err(|_| damaged())?;
-        if entries.len() == header.datasets { Ok(Some(Self { header, entries })) } else { Err(damaged()) }
+        if entries.len() == header.datasets {
+            Ok(Some(Self { header, entries }))
+        } else {
+            Err(damaged())
+        }
     }
 
     /// Returns the generation of a folder's directory; 0 if there is none.
@@ -135,10 +148,13 @@ impl Directory {
 
     /// Reads only the first line.
     pub(super) fn header(folder: &Path) -> Result<Option<Header>, VectorsError> {
-        let Some(file) = missing_as_none(File::open(folder.join(NAME)))? else { return Ok(None) };
+        let Some(file) = missing_as_none(File::open(folder.join(NAME)))? else {
+            return Ok(None);
+        };
         let mut first = Vec::new();
         BufReader::new(file).read_until(b'\n', &mut first)?;
-        let first = String::from_utf8(first).map_err(|_| VectorsError::Damaged(folder.to_owned()))?;
+        let first =
+            String::from_utf8(first).map_err(|_| VectorsError::Damaged(folder.to_owned()))?;
         header(&first, folder).map(Some)
     }
 
@@ -182,7 +198,8 @@ pub(super) fn data_name(generation: u64) -> String {
 }
 
 pub(super) fn is_data_name(name: &str) -> bool {
-    name.strip_prefix("blocks.").is_some_and(|number| number.parse::<u64>().is_ok())
+    name.strip_prefix("blocks.")
+        .is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
 /// Synchronizes a folder, so that file names are durable. Other systems than Unix cannot open a folder and need not.

@@ -30,7 +30,9 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum VectorsError {
     /// The folder contains no vectors.
-    #[error("there are no vectors at {0}; run `lodeseek index --dpr` or `lodeseek index --colbert`")]
+    #[error(
+        "there are no vectors at {0}; run `lodeseek index --dpr` or `lodeseek index --colbert`"
+    )]
     Missing(PathBuf),
     /// Another process is writing the vectors.
     #[error("another process is writing the vectors at {0}; try again later")]
@@ -41,18 +43,28 @@ pub enum VectorsError {
     )]
     OtherVersion(PathBuf),
     /// Another model produced the vectors.
-    #[error("the vectors at {0} were computed by another model; run `lodeseek index` with this model")]
+    #[error(
+        "the vectors at {0} were computed by another model; run `lodeseek index` with this model"
+    )]
     OtherModel(PathBuf),
     /// The directory is unreadable.
-    #[error("the vectors at {0} are damaged; remove the folder and run `lodeseek index --dpr` or `--colbert`")]
+    #[error(
+        "the vectors at {0} are damaged; remove the folder and run `lodeseek index --dpr` or `--colbert`"
+    )]
     Damaged(PathBuf),
     /// The checksum of a dataset's block is wrong.
-    #[error("the vectors of dataset {0} are damaged; encode it again with `lodeseek index --dpr` or `--colbert`")]
+    #[error(
+        "the vectors of dataset {0} are damaged; encode it again with `lodeseek index --dpr` or `--colbert`"
+    )]
     DamagedBlock(DatasetId),
     /// A matrix has the wrong number of columns.
     #[error("dataset {dataset}: the matrix has {columns} columns, expected {expected}")]
     #[expect(missing_docs, reason = "self-explanatory names")]
-    Shape { dataset: DatasetId, columns: usize, expected: usize },
+    Shape {
+        dataset: DatasetId,
+        columns: usize,
+        expected: usize,
+    },
     /// I/O error.
     #[error("cannot access the vectors: {0}")]
     Io(std::io::Error),
@@ -79,7 +91,13 @@ impl From<tantivy::TantivyError> for VectorsError {
 pub fn model_folder(folder: &Path, fingerprint: &str) -> PathBuf {
     use sha2::{Digest, Sha256};
     let digest = Sha256::digest(fingerprint);
-    folder.join(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>())
+    folder.join(
+        digest
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>(),
+    )
 }
 
 /// Stored vectors of one model.
@@ -113,7 +131,11 @@ pub fn list(folder: &Path) -> Result<Vec<StoredVectors>, VectorsError> {
             Ok(None) => Err("nothing was committed".to_owned()),
             Err(error) => Err(error.to_string()),
         };
-        listed.push(StoredVectors { description, folder, bytes });
+        listed.push(StoredVectors {
+            description,
+            folder,
+            bytes,
+        });
     }
     listed.sort_by(|a, b| a.folder.cmp(&b.folder));
     Ok(listed)
@@ -145,9 +167,14 @@ pub fn remove_damaged(folder: &Path) -> Result<Option<usize>, VectorsError> {
 /// Returns the files of the last commit: the directory and the data file, to be copied in this order. `None` if nothing was committed. A data file that is
 /// replaced meanwhile may be missing.
 pub fn committed_files(folder: &Path) -> Result<Option<Vec<PathBuf>>, VectorsError> {
-    let Some(header) = Directory::header(folder)? else { return Ok(None) };
+    let Some(header) = Directory::header(folder)? else {
+        return Ok(None);
+    };
     // A data file only grows: copied second, it contains all that the directory lists.
-    Ok(Some(vec![directory::path(folder), folder.join(header.data)]))
+    Ok(Some(vec![
+        directory::path(folder),
+        folder.join(header.data),
+    ]))
 }
 
 /// Deletes vectors. Readers that have them open can continue to use them.

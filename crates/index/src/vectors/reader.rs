@@ -54,11 +54,15 @@ impl Vectors {
     ///
     /// [`VectorsError::OtherModel`] if a model with another fingerprint produced them.
     pub fn open(folder: &Path, fingerprint: &str) -> Result<Self, VectorsError> {
-        let snapshot = VectorsSnapshot::read(folder)?.ok_or_else(|| VectorsError::Missing(folder.to_owned()))?;
+        let snapshot = VectorsSnapshot::read(folder)?
+            .ok_or_else(|| VectorsError::Missing(folder.to_owned()))?;
         if snapshot.description.fingerprint != fingerprint {
             return Err(VectorsError::OtherModel(folder.to_owned()));
         }
-        Ok(Self { folder: folder.to_owned(), current: Mutex::new(Arc::new(snapshot)) })
+        Ok(Self {
+            folder: folder.to_owned(),
+            current: Mutex::new(Arc::new(snapshot)),
+        })
     }
 
     /// Returns the last commit. The snapshot is cached until the next commit.
@@ -76,7 +80,9 @@ impl Vectors {
 impl VectorsSnapshot {
     fn read(folder: &Path) -> Result<Option<Self>, VectorsError> {
         for attempt in 1.. {
-            let Some(directory) = Directory::read(folder)? else { return Ok(None) };
+            let Some(directory) = Directory::read(folder)? else {
+                return Ok(None);
+            };
             match map(folder, &directory.header.data) {
                 Ok(data) => return Ok(Some(Self::new(directory, data))),
                 Err(_) if attempt < ATTEMPTS => {}
@@ -88,9 +94,25 @@ impl VectorsSnapshot {
 
     fn new(directory: Directory, data: OwnedBytes) -> Self {
         let Directory { header, entries } = directory;
-        let (ids, blocks) =
-            entries.into_iter().map(|(id, entry)| (id, Block { entry, verified: AtomicBool::new(false) })).unzip();
-        Self { generation: header.generation, description: header.description, ids, blocks, data }
+        let (ids, blocks) = entries
+            .into_iter()
+            .map(|(id, entry)| {
+                (
+                    id,
+                    Block {
+                        entry,
+                        verified: AtomicBool::new(false),
+                    },
+                )
+            })
+            .unzip();
+        Self {
+            generation: header.generation,
+            description: header.description,
+            ids,
+            blocks,
+            data,
+        }
     }
 
     /// Returns a number that changes with every commit.
@@ -132,7 +154,8 @@ impl VectorsSnapshot {
     /// Returns the digest of the texts from which a dataset's vectors were computed.
     #[must_use]
     pub fn digest(&self, id: &DatasetId) -> Option<&str> {
-        self.place(id).map(|place| self.blocks[place].entry.digest.as_str())
+        self.place(id)
+            .map(|place| self.blocks[place].entry.digest.as_str())
     }
 
     /// Returns the vectors of a dataset, or `None` if it has none. The checksum is verified at the first access. An
@@ -151,18 +174,29 @@ impl VectorsSnapshot {
         let damaged = || VectorsError::DamagedBlock(self.ids[place].clone());
         let (offset, [metadata, data]) = self.extent(&block.entry).ok_or_else(damaged)?;
         if !block.verified.load(Ordering::Relaxed) {
-            if crc32fast::hash(&self.data[offset..offset + metadata + data]) != block.entry.checksum && CHECKS {
+            if crc32fast::hash(&self.data[offset..offset + metadata + data]) != block.entry.checksum
+                && CHECKS
+            {
                 return Err(damaged());
             }
             block.verified.store(true, Ordering::Relaxed);
         }
         let rows = |from, length, rows| {
             let bytes = self.data.slice(from..from + length);
-            Rows::view(bytes, rows, self.description.columns, self.description.precision).ok_or_else(damaged)
+            Rows::view(
+                bytes,
+                rows,
+                self.description.columns,
+                self.description.precision,
+            )
+            .ok_or_else(damaged)
         };
         let metadata_rows = rows(offset, metadata, block.entry.rows[0])?;
         let data = rows(offset + metadata, data, block.entry.rows[1])?;
-        Ok(DatasetVectors { metadata: metadata_rows, data })
+        Ok(DatasetVectors {
+            metadata: metadata_rows,
+            data,
+        })
     }
 
     /// Returns the datasets whose vectors are damaged. Reads all vectors.
@@ -180,12 +214,18 @@ impl VectorsSnapshot {
     /// Returns the offset of a block and the lengths of its matrices, if the file contains them.
     fn extent(&self, entry: &Entry) -> Option<(usize, [usize; 2])> {
         let inside = entry.lies_within(self.data.len() as u64, &self.description);
-        Some((usize::try_from(entry.offset).ok()?, entry.lengths(&self.description)?)).filter(|_| inside)
+        Some((
+            usize::try_from(entry.offset).ok()?,
+            entry.lengths(&self.description)?,
+        ))
+        .filter(|_| inside)
     }
 }
 
 fn map(folder: &Path, name: &str) -> Result<OwnedBytes, VectorsError> {
     let files = MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
-    let slice = files.open_read(Path::new(name)).map_err(tantivy::TantivyError::from)?;
+    let slice = files
+        .open_read(Path::new(name))
+        .map_err(tantivy::TantivyError::from)?;
     Ok(slice.read_bytes()?)
 }

@@ -57,7 +57,11 @@ impl Rotation {
 
     /// Transforms the first numbers in even rounds, the last ones in odd rounds. Each transform is its own inverse.
     fn transform(&self, vector: &mut [f32], round: usize) {
-        let start = if round.is_multiple_of(2) { 0 } else { vector.len() - self.width };
+        let start = if round.is_multiple_of(2) {
+            0
+        } else {
+            vector.len() - self.width
+        };
         let numbers = &mut vector[start..start + self.width];
         let mut half = 1;
         while half < self.width {
@@ -75,8 +79,15 @@ impl Rotation {
 }
 
 fn multiply(vector: &mut [f32], signs: &[f32]) {
-    assert_eq!(vector.len(), signs.len(), "a rotation is for one number of columns");
-    vector.iter_mut().zip(signs).for_each(|(number, sign)| *number *= sign);
+    assert_eq!(
+        vector.len(),
+        signs.len(),
+        "a rotation is for one number of columns"
+    );
+    vector
+        .iter_mut()
+        .zip(signs)
+        .for_each(|(number, sign)| *number *= sign);
 }
 
 #[cfg(test)]
@@ -108,7 +119,9 @@ mod tests {
                 let mut vector = vec![0.0; columns];
                 vector[place] = 1.0;
                 Rotation::new(columns).apply(&mut vector);
-                let largest = vector.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
+                let largest = vector
+                    .iter()
+                    .fold(0.0_f32, |largest, number| largest.max(number.abs()));
                 assert!(largest < 0.5, "{columns} columns: {largest}");
             }
         }

@@ -58,7 +58,11 @@ impl Precision {
             Self::I8 => columns.checked_add(size_of::<f32>())?.checked_mul(rows),
             Self::I2 => {
                 let panels = columns.checked_mul(rows / PANEL * PANEL / NUMBERS_PER_BYTE)?;
-                panels.checked_add(columns.div_ceil(NUMBERS_PER_BYTE).checked_mul(rows % PANEL)?)
+                panels.checked_add(
+                    columns
+                        .div_ceil(NUMBERS_PER_BYTE)
+                        .checked_mul(rows % PANEL)?,
+                )
             }
         }
     }
@@ -126,28 +130,53 @@ impl Rows {
     pub fn pack(values: &[f32], columns: usize, precision: Precision) -> Self {
         let rows = values.len().checked_div(columns).unwrap_or(0);
         assert_eq!(values.len(), rows * columns, "ragged matrix");
-        let mut bytes = Vec::with_capacity(precision.bytes(rows, columns).expect("the values are in memory"));
+        let mut bytes = Vec::with_capacity(
+            precision
+                .bytes(rows, columns)
+                .expect("the values are in memory"),
+        );
         match precision {
-            Precision::F16 => in_order(values, columns, |_, value| bytes.extend(f16::from_f32(value).to_le_bytes())),
+            Precision::F16 => in_order(values, columns, |_, value| {
+                bytes.extend(f16::from_f32(value).to_le_bytes())
+            }),
             Precision::I8 => {
                 let scales: Vec<f32> = values.chunks_exact(columns.max(1)).map(scale_of).collect();
                 bytes.extend(scales.iter().flat_map(|scale| scale.to_le_bytes()));
-                in_order(values, columns, |row, value| bytes.push(quantized(value, scales[row]).cast_unsigned()));
+                in_order(values, columns, |row, value| {
+                    bytes.push(quantized(value, scales[row]).cast_unsigned())
+                });
             }
             Precision::I2 => {
                 let mut codes = Vec::with_capacity(values.len());
-                in_order(&rotated(values, columns), columns, |_, value| codes.push(code_of(value)));
+                in_order(&rotated(values, columns), columns, |_, value| {
+                    codes.push(code_of(value))
+                });
                 let (panels, rest) = codes.split_at(rows / PANEL * PANEL * columns);
-                let rows_of_codes =
-                    panels.chunks_exact((PANEL * columns).max(1)).chain(rest.chunks_exact(columns.max(1)));
-                bytes.extend(rows_of_codes.flat_map(|codes| codes.chunks(NUMBERS_PER_BYTE)).map(byte_of));
+                let rows_of_codes = panels
+                    .chunks_exact((PANEL * columns).max(1))
+                    .chain(rest.chunks_exact(columns.max(1)));
+                bytes.extend(
+                    rows_of_codes
+                        .flat_map(|codes| codes.chunks(NUMBERS_PER_BYTE))
+                        .map(byte_of),
+                );
             }
         }
-        Self { bytes: Bytes::Held(bytes.into()), rows, columns, precision }
+        Self {
+            bytes: Bytes::Held(bytes.into()),
+            rows,
+            columns,
+            precision,
+        }
     }
 
     /// Creates a view of bytes from [`Rows::bytes`]. Returns `None` if their number is wrong.
-    pub(super) fn view(bytes: OwnedBytes, rows: usize, columns: usize, precision: Precision) -> Option<Self> {
+    pub(super) fn view(
+        bytes: OwnedBytes,
+        rows: usize,
+        columns: usize,
+        precision: Precision,
+    ) -> Option<Self> {
         (precision.bytes(rows, columns) == Some(bytes.len())).then(|| Self {
             bytes: Bytes::Mapped(bytes),
             rows,
@@ -158,9 +187,19 @@ impl Rows {
 
     /// Creates rows from [`Rows::bytes`]. Returns `None` if their number is wrong.
     #[must_use]
-    pub fn from_bytes(bytes: &[u8], rows: usize, columns: usize, precision: Precision) -> Option<Self> {
+    pub fn from_bytes(
+        bytes: &[u8],
+        rows: usize,
+        columns: usize,
+        precision: Precision,
+    ) -> Option<Self> {
         let is_complete = precision.bytes(rows, columns) == Some(bytes.len());
-        is_complete.then(|| Self { bytes: Bytes::Held(bytes.into()), rows, columns, precision })
+        is_complete.then(|| Self {
+            bytes: Bytes::Held(bytes.into()),
+            rows,
+            columns,
+            precision,
+        })
     }
 
     /// Returns the number of rows.
@@ -231,9 +270,15 @@ impl Rows {
             Precision::I2 => {
                 let mut squares = [0.0; PANEL];
                 for column in out.as_chunks::<PANEL>().0 {
-                    squares.iter_mut().zip(column).for_each(|(sum, value)| *sum += value * value);
+                    squares
+                        .iter_mut()
+                        .zip(column)
+                        .for_each(|(sum, value)| *sum += value * value);
                 }
-                scales[..rows].iter_mut().zip(squares).for_each(|(scale, square)| *scale = 1.0 / square.sqrt());
+                scales[..rows]
+                    .iter_mut()
+                    .zip(squares)
+                    .for_each(|(scale, square)| *scale = 1.0 / square.sqrt());
             }
         }
         scales
@@ -254,7 +299,9 @@ impl Rows {
                 }
             }
             Precision::I2 => {
-                let start = Precision::I2.bytes(row, self.columns).expect("within the matrix");
+                let start = Precision::I2
+                    .bytes(row, self.columns)
+                    .expect("within the matrix");
                 let stored = &self.bytes[start..start + out.len().div_ceil(NUMBERS_PER_BYTE)];
                 let (whole, rest) = out.as_chunks_mut::<NUMBERS_PER_BYTE>();
                 let (bytes, last) = stored.split_at(whole.len());
@@ -272,7 +319,9 @@ impl Rows {
     #[inline(always)]
     fn stored_scale(&self, row: usize) -> f32 {
         let start = row * size_of::<f32>();
-        self.bytes[start..].first_chunk().map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
+        self.bytes[start..]
+            .first_chunk()
+            .map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
     }
 
     /// Returns a row, within the precision of the format.
@@ -283,7 +332,10 @@ impl Rows {
             let mut panel = vec![0.0; PANEL * self.columns];
             self.widen(row / PANEL * PANEL, &mut panel);
             let own = panel.iter().skip(row % PANEL).step_by(PANEL);
-            values.iter_mut().zip(own).for_each(|(value, number)| *value = *number);
+            values
+                .iter_mut()
+                .zip(own)
+                .for_each(|(value, number)| *value = *number);
         } else {
             self.widen(row, &mut values);
         }
@@ -352,13 +404,19 @@ const fn numbers_of_byte() -> [[f32; NUMBERS_PER_BYTE]; 256] {
 }
 
 fn scale_of(row: &[f32]) -> f32 {
-    let largest = row.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+    let largest = row
+        .iter()
+        .fold(0.0_f32, |largest, value| largest.max(value.abs()));
     largest / f32::from(i8::MAX)
 }
 
 /// Returns a value in steps of the scale. NaN becomes 0, as in Rust's casts.
 fn quantized(value: f32, scale: f32) -> i8 {
-    if scale > 0.0 { (value / scale).round() as i8 } else { 0 }
+    if scale > 0.0 {
+        (value / scale).round() as i8
+    } else {
+        0
+    }
 }
 
 /// Uses a small buffer, because the bytes of a file need not be aligned.
@@ -366,7 +424,10 @@ fn quantized(value: f32, scale: f32) -> i8 {
 fn widen_halves(stored: &[u8], out: &mut [f32]) {
     use half::slice::HalfFloatSliceExt;
     let mut halves = [f16::ZERO; 256];
-    for (stored, out) in stored.chunks(2 * halves.len()).zip(out.chunks_mut(halves.len())) {
+    for (stored, out) in stored
+        .chunks(2 * halves.len())
+        .zip(out.chunks_mut(halves.len()))
+    {
         for (half, bytes) in halves.iter_mut().zip(stored.as_chunks().0) {
             *half = f16::from_le_bytes(*bytes);
         }
@@ -388,12 +449,21 @@ mod tests {
         assert_eq!((rows.rows(), rows.columns(), rows.panels()), (2, 3, 1));
         assert_eq!(rows.bytes().len(), 2 * 4 + 6);
         assert_eq!(
-            rows.bytes()[8..].iter().map(|byte| byte.cast_signed()).collect::<Vec<_>>(),
+            rows.bytes()[8..]
+                .iter()
+                .map(|byte| byte.cast_signed())
+                .collect::<Vec<_>>(),
             [64, -127, 0, 127, -64, 0]
         );
-        assert_eq!(rows.expand(0, &mut [0.0; 3 * PANEL])[..3], [2.0 / 127.0, 1.0, 0.0]);
+        assert_eq!(
+            rows.expand(0, &mut [0.0; 3 * PANEL])[..3],
+            [2.0 / 127.0, 1.0, 0.0]
+        );
         let halves = Rows::pack(&values, 3, Precision::F16);
-        assert_eq!((halves.row(0), halves.row(1)), (values[..3].to_vec(), values[3..].to_vec()));
+        assert_eq!(
+            (halves.row(0), halves.row(1)),
+            (values[..3].to_vec(), values[3..].to_vec())
+        );
         assert_eq!(halves.bytes().len(), 12);
         for precision in ALL {
             assert_eq!(Rows::pack(&[], 3, precision).panels(), 0);
@@ -407,8 +477,9 @@ mod tests {
     #[test]
     fn two_bits_by_hand() {
         // A panel of 16 rows and one row more, of five columns: 20 bytes and two.
-        let values: Vec<f32> =
-            (0..17).flat_map(|row| (0..5).map(move |column| if column == row % 5 { 3.0 } else { 0.5 })).collect();
+        let values: Vec<f32> = (0..17)
+            .flat_map(|row| (0..5).map(move |column| if column == row % 5 { 3.0 } else { 0.5 }))
+            .collect();
         let rows = Rows::pack(&values, 5, Precision::I2);
         assert_eq!((rows.bytes().len(), rows.panels()), (22, 2));
         assert_eq!(
@@ -418,8 +489,14 @@ mod tests {
         for (row, values) in values.chunks(5).enumerate() {
             let read = rows.row(row);
             let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
-            assert!((dot(&read, &read) - 1.0).abs() < 1e-5, "row {row} has length 1");
-            assert!(dot(&read, values) / dot(values, values).sqrt() > 0.85, "row {row} keeps its direction: {read:?}");
+            assert!(
+                (dot(&read, &read) - 1.0).abs() < 1e-5,
+                "row {row} has length 1"
+            );
+            assert!(
+                dot(&read, values) / dot(values, values).sqrt() > 0.85,
+                "row {row} keeps its direction: {read:?}"
+            );
         }
     }
 
@@ -428,7 +505,9 @@ mod tests {
         // A fixed generator: the documentation contains the numbers of this test.
         let mut state = 1_u64;
         let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 40) as f32 / (1 << 23) as f32 - 1.0
         };
         let mut unit = || {
@@ -436,7 +515,12 @@ mod tests {
             let length = row.iter().map(|x| x * x).sum::<f32>().sqrt();
             row.into_iter().map(|x| x / length).collect::<Vec<_>>()
         };
-        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+        let dot = |a: &[f32], b: &[f32]| {
+            a.iter()
+                .zip(b)
+                .map(|(a, b)| f64::from(*a) * f64::from(*b))
+                .sum::<f64>()
+        };
         let query = unit();
         let mut worst = [0.0_f64; 3];
         for _ in 0..200 {
@@ -448,7 +532,10 @@ mod tests {
                 }
             }
         }
-        assert!(worst[0] < 0.0005 && worst[1] < 0.003 && worst[2] < 0.08, "{worst:?}");
+        assert!(
+            worst[0] < 0.0005 && worst[1] < 0.003 && worst[2] < 0.08,
+            "{worst:?}"
+        );
         assert!(
             worst[0] > 0.000_01 && worst[1] > 0.000_3 && worst[2] > 0.04,
             "the documentation states too much: {worst:?}"

@@ -7,7 +7,12 @@ fn id(name: &str) -> DatasetId {
 }
 
 fn description(precision: Precision) -> Description {
-    Description { model: "hashed".to_owned(), fingerprint: "0123".to_owned(), columns: 3, precision }
+    Description {
+        model: "hashed".to_owned(),
+        fingerprint: "0123".to_owned(),
+        columns: 3,
+        precision,
+    }
 }
 
 fn rows(first: f32, rows: usize, precision: Precision) -> Rows {
@@ -16,8 +21,13 @@ fn rows(first: f32, rows: usize, precision: Precision) -> Rows {
 }
 
 fn put(writer: &mut VectorsWriter, name: &str, first: f32, count: usize) {
-    let matrices = [rows(first, 1, Precision::F16), rows(-first, count, Precision::F16)];
-    writer.put(id(name), format!("{name} {first}"), matrices.each_ref()).expect("put");
+    let matrices = [
+        rows(first, 1, Precision::F16),
+        rows(-first, count, Precision::F16),
+    ];
+    writer
+        .put(id(name), format!("{name} {first}"), matrices.each_ref())
+        .expect("put");
 }
 
 fn writer(folder: &Path) -> VectorsWriter {
@@ -31,11 +41,16 @@ fn first(snapshot: &VectorsSnapshot, name: &str) -> Option<f32> {
 }
 
 fn data_file(folder: &Path) -> PathBuf {
-    let names: Vec<PathBuf> =
-        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    let names: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     let data: Vec<&PathBuf> = names
         .iter()
-        .filter(|path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("blocks.")))
+        .filter(|path| {
+            path.file_name()
+                .is_some_and(|n| n.to_string_lossy().starts_with("blocks."))
+        })
         .collect();
     assert_eq!(data.len(), 1, "{names:?}");
     data[0].clone()
@@ -44,23 +59,52 @@ fn data_file(folder: &Path) -> PathBuf {
 #[test]
 fn what_is_committed_is_read_and_followed() {
     let folder = tempfile::tempdir().expect("a folder");
-    assert!(matches!(Vectors::open(folder.path(), "0123"), Err(VectorsError::Missing(_))));
+    assert!(matches!(
+        Vectors::open(folder.path(), "0123"),
+        Err(VectorsError::Missing(_))
+    ));
     let mut writer = writer(folder.path());
     put(&mut writer, "a", 1.0, 2);
-    assert!(matches!(Vectors::open(folder.path(), "0123"), Err(VectorsError::Missing(_))), "nothing is committed");
+    assert!(
+        matches!(
+            Vectors::open(folder.path(), "0123"),
+            Err(VectorsError::Missing(_))
+        ),
+        "nothing is committed"
+    );
     writer.commit().expect("committed");
     let vectors = Vectors::open(folder.path(), "0123").expect("opened");
     let before = vectors.snapshot().expect("read");
     put(&mut writer, "b", 5.0, 17);
     put(&mut writer, "a", 2.0, 1);
-    assert_eq!(vectors.snapshot().expect("read").generation(), before.generation());
+    assert_eq!(
+        vectors.snapshot().expect("read").generation(),
+        before.generation()
+    );
     writer.commit().expect("committed");
     let after = vectors.snapshot().expect("read");
-    assert_eq!((first(&before, "a"), first(&before, "b")), (Some(1.0), None));
-    assert_eq!((first(&after, "a"), first(&after, "b")), (Some(2.0), Some(5.0)));
-    assert_eq!(after.get(&id("b")).expect("sound").expect("there").data.rows(), 17);
+    assert_eq!(
+        (first(&before, "a"), first(&before, "b")),
+        (Some(1.0), None)
+    );
+    assert_eq!(
+        (first(&after, "a"), first(&after, "b")),
+        (Some(2.0), Some(5.0))
+    );
+    assert_eq!(
+        after
+            .get(&id("b"))
+            .expect("sound")
+            .expect("there")
+            .data
+            .rows(),
+        17
+    );
     assert_eq!((after.digest(&id("a")), after.len()), (Some("a 2"), 2));
-    assert!(matches!(Vectors::open(folder.path(), "4567"), Err(VectorsError::OtherModel(_))));
+    assert!(matches!(
+        Vectors::open(folder.path(), "4567"),
+        Err(VectorsError::OtherModel(_))
+    ));
 }
 
 #[test]
@@ -79,9 +123,20 @@ fn a_matrix_of_another_shape_is_refused() {
     let wide = Rows::pack(&[1.0; 4], 4, Precision::F16);
     let none = rows(0.0, 0, Precision::F16);
     let refused = writer(folder.path()).put(id("a"), String::new(), [&wide, &none]);
-    assert!(matches!(refused, Err(VectorsError::Shape { columns: 4, expected: 3, .. })));
+    assert!(matches!(
+        refused,
+        Err(VectorsError::Shape {
+            columns: 4,
+            expected: 3,
+            ..
+        })
+    ));
     let other = rows(1.0, 1, Precision::I8);
-    assert!(writer(folder.path()).put(id("a"), String::new(), [&other, &none]).is_err());
+    assert!(
+        writer(folder.path())
+            .put(id("a"), String::new(), [&other, &none])
+            .is_err()
+    );
 }
 
 #[test]
@@ -94,8 +149,23 @@ fn another_precision_begins_anew_and_the_old_answers_until_the_commit() {
     let mut other = VectorsWriter::open(folder.path(), description(Precision::I8)).expect("opened");
     assert_eq!(other.digest(&id("a")), None);
     assert_eq!(first(&vectors.snapshot().expect("read"), "a"), Some(1.0));
-    assert_eq!(first(&Vectors::open(folder.path(), "0123").expect("opened").snapshot().expect("read"), "a"), Some(1.0));
-    other.put(id("a"), "x".to_owned(), [&rows(2.0, 1, Precision::I8), &rows(2.0, 1, Precision::I8)]).expect("put");
+    assert_eq!(
+        first(
+            &Vectors::open(folder.path(), "0123")
+                .expect("opened")
+                .snapshot()
+                .expect("read"),
+            "a"
+        ),
+        Some(1.0)
+    );
+    other
+        .put(
+            id("a"),
+            "x".to_owned(),
+            [&rows(2.0, 1, Precision::I8), &rows(2.0, 1, Precision::I8)],
+        )
+        .expect("put");
     other.finish().expect("finished");
     let snapshot = vectors.snapshot().expect("read");
     assert_eq!(snapshot.description().precision, Precision::I8);
@@ -123,18 +193,30 @@ fn a_data_file_cut_at_any_byte() {
         fs::write(&path, &whole[..length]).expect("written");
         fs::write(folder.path().join("directory"), &directory).expect("written");
         let held = ends.iter().filter(|end| **end <= length).count();
-        let snapshot = Vectors::open(folder.path(), "0123").expect("opened").snapshot().expect("read");
+        let snapshot = Vectors::open(folder.path(), "0123")
+            .expect("opened")
+            .snapshot()
+            .expect("read");
         for (place, name) in ["a", "b", "c"].into_iter().enumerate() {
             let read = snapshot.get(&id(name));
             assert_eq!(read.is_ok(), place < held, "{name} of {length} bytes");
-            assert!(place < held || matches!(read, Err(VectorsError::DamagedBlock(lost)) if lost == id(name)));
+            assert!(
+                place < held
+                    || matches!(read, Err(VectorsError::DamagedBlock(lost)) if lost == id(name))
+            );
         }
         let mut next = writer(folder.path());
         assert_eq!(next.ids().count(), held);
         put(&mut next, "d", 9.0, 1);
         next.finish().expect("finished");
-        let snapshot = Vectors::open(folder.path(), "0123").expect("opened").snapshot().expect("read");
-        assert_eq!((snapshot.len(), first(&snapshot, "d")), (held + 1, Some(9.0)));
+        let snapshot = Vectors::open(folder.path(), "0123")
+            .expect("opened")
+            .snapshot()
+            .expect("read");
+        assert_eq!(
+            (snapshot.len(), first(&snapshot, "d")),
+            (held + 1, Some(9.0))
+        );
     }
 }
 
@@ -145,7 +227,9 @@ fn a_torn_tail_is_cut_off() {
     let mut some = writer(folder.path());
     put(&mut some, "a", 1.0, 1);
     some.commit().expect("committed");
-    let committed = fs::metadata(data_file(folder.path())).expect("a file").len();
+    let committed = fs::metadata(data_file(folder.path()))
+        .expect("a file")
+        .len();
     put(&mut some, "b", 2.0, 20);
     drop(some); // what was put last reaches the file, but no directory
     fs::write(folder.path().join("directory.new"), b"{\"format\":1,\"gen").expect("written");
@@ -154,7 +238,12 @@ fn a_torn_tail_is_cut_off() {
     assert_eq!(vectors.snapshot().expect("read").len(), 1);
     let next = writer(folder.path());
     assert_eq!(next.digest(&id("b")), None);
-    assert_eq!(fs::metadata(data_file(folder.path())).expect("a file").len(), committed);
+    assert_eq!(
+        fs::metadata(data_file(folder.path()))
+            .expect("a file")
+            .len(),
+        committed
+    );
     next.finish().expect("finished");
 }
 
@@ -168,20 +257,38 @@ fn a_directory_cut_or_changed_anywhere_is_an_error() {
     let whole = fs::read(&path).expect("read");
     for length in 0..whole.len() {
         fs::write(&path, &whole[..length]).expect("written");
-        assert!(matches!(Vectors::open(folder.path(), "0123"), Err(VectorsError::Damaged(_))), "{length}");
+        assert!(
+            matches!(
+                Vectors::open(folder.path(), "0123"),
+                Err(VectorsError::Damaged(_))
+            ),
+            "{length}"
+        );
     }
     let whole_length = whole.len();
     let text = String::from_utf8(whole).expect("text");
     fs::write(&path, text.replace("\"format\":1", "\"format\":2")).expect("written");
-    assert!(matches!(Vectors::open(folder.path(), "0123"), Err(VectorsError::OtherVersion(_))));
+    assert!(matches!(
+        Vectors::open(folder.path(), "0123"),
+        Err(VectorsError::OtherVersion(_))
+    ));
     for place in [0, whole_length / 2, whole_length - 2] {
         let mut bytes = text.clone().into_bytes();
         bytes[place] = 0xff; // no UTF-8
         fs::write(&path, bytes).expect("written");
-        assert!(matches!(Vectors::open(folder.path(), "0123"), Err(VectorsError::Damaged(_))), "{place}");
+        assert!(
+            matches!(
+                Vectors::open(folder.path(), "0123"),
+                Err(VectorsError::Damaged(_))
+            ),
+            "{place}"
+        );
     }
     fs::write(&path, text.replace("\"offset\":0", "\"offset\":1")).expect("written");
-    assert!(matches!(Vectors::open(folder.path(), "0123"), Err(VectorsError::Damaged(_))));
+    assert!(matches!(
+        Vectors::open(folder.path(), "0123"),
+        Err(VectorsError::Damaged(_))
+    ));
 }
 
 #[test]
@@ -195,9 +302,15 @@ fn a_bad_block_is_the_error_of_its_dataset_alone() {
     let mut bytes = fs::read(&path).expect("read");
     bytes[3] ^= 1;
     fs::write(&path, bytes).expect("written");
-    let snapshot = Vectors::open(folder.path(), "0123").expect("opened").snapshot().expect("read");
+    let snapshot = Vectors::open(folder.path(), "0123")
+        .expect("opened")
+        .snapshot()
+        .expect("read");
     for _ in 0..2 {
-        assert!(matches!(snapshot.get(&id("a")), Err(VectorsError::DamagedBlock(_))));
+        assert!(matches!(
+            snapshot.get(&id("a")),
+            Err(VectorsError::DamagedBlock(_))
+        ));
         assert_eq!(first(&snapshot, "b"), Some(2.0));
     }
 }
@@ -209,28 +322,61 @@ fn garbage_is_left_out_when_it_is_the_larger_part() {
     let none = rows(0.0, 0, Precision::F16);
     let large = rows(1.0, 12_000, Precision::F16);
     for (name, rows) in [("a", &large), ("b", &large), ("a", &large)] {
-        all.put(id(name), String::new(), [rows, &none]).expect("put");
+        all.put(id(name), String::new(), [rows, &none])
+            .expect("put");
     }
     put(&mut all, "c", 3.0, 1);
     all.finish().expect("finished");
     let vectors = Vectors::open(folder.path(), "0123").expect("opened");
     let block = 12_000 * 3 * 2;
     let before = vectors.snapshot().expect("read");
-    assert_eq!(fs::metadata(data_file(folder.path())).expect("a file").len(), 3 * block + 12, "a third is garbage");
+    assert_eq!(
+        fs::metadata(data_file(folder.path()))
+            .expect("a file")
+            .len(),
+        3 * block + 12,
+        "a third is garbage"
+    );
     let mut fewer = writer(folder.path());
     fewer.remove(&id("b"));
     fewer.finish().expect("finished");
-    assert_eq!(fs::metadata(data_file(folder.path())).expect("a file").len(), block + 12);
+    assert_eq!(
+        fs::metadata(data_file(folder.path()))
+            .expect("a file")
+            .len(),
+        block + 12
+    );
     let after = vectors.snapshot().expect("read");
-    assert_eq!(after.get(&id("a")).expect("sound").expect("there").metadata.row(7), large.row(7));
+    assert_eq!(
+        after
+            .get(&id("a"))
+            .expect("sound")
+            .expect("there")
+            .metadata
+            .row(7),
+        large.row(7)
+    );
     assert_eq!((first(&after, "c"), after.len()), (Some(3.0), 2));
-    assert_eq!(before.get(&id("b")).expect("sound").expect("there").metadata.row(7), large.row(7), "the old map lasts");
+    assert_eq!(
+        before
+            .get(&id("b"))
+            .expect("sound")
+            .expect("there")
+            .metadata
+            .row(7),
+        large.row(7),
+        "the old map lasts"
+    );
 }
 
 #[test]
 fn vectors_are_listed_and_forgotten() {
     let home = tempfile::tempdir().expect("a folder");
-    assert!(list(&home.path().join("vectors")).expect("listed").is_empty());
+    assert!(
+        list(&home.path().join("vectors"))
+            .expect("listed")
+            .is_empty()
+    );
     let folder = model_folder(home.path(), "0123");
     let mut one = writer(&folder);
     put(&mut one, "a", 1.0, 1);
@@ -238,8 +384,17 @@ fn vectors_are_listed_and_forgotten() {
     fs::create_dir(home.path().join("broken")).expect("made");
     let listed = list(home.path()).expect("listed");
     assert_eq!(listed.len(), 2);
-    let known = listed.iter().find(|one| one.description.is_ok()).expect("one");
-    assert_eq!((known.description.as_ref().expect("known").model.as_str(), &known.folder), ("hashed", &folder));
+    let known = listed
+        .iter()
+        .find(|one| one.description.is_ok())
+        .expect("one");
+    assert_eq!(
+        (
+            known.description.as_ref().expect("known").model.as_str(),
+            &known.folder
+        ),
+        ("hashed", &folder)
+    );
     for one in &listed {
         delete(one).expect("removed");
     }
@@ -284,7 +439,10 @@ fn a_file_that_grew_meanwhile_is_read_as_committed() {
         .expect("opened")
         .write_all(&[7; 100])
         .expect("written");
-    let snapshot = Vectors::open(folder.path(), "0123").expect("opened").snapshot().expect("read");
+    let snapshot = Vectors::open(folder.path(), "0123")
+        .expect("opened")
+        .snapshot()
+        .expect("read");
     assert_eq!((first(&snapshot, "a"), snapshot.len()), (Some(1.0), 1));
 }
 
@@ -295,7 +453,11 @@ fn damaged_vectors_are_listed_and_removed_without_the_others() {
     put(&mut writer, "a", 1.0, 2);
     put(&mut writer, "b", 5.0, 3);
     writer.finish().expect("committed");
-    let snapshot = || Vectors::open(folder.path(), "0123").and_then(|vectors| vectors.snapshot()).expect("opened");
+    let snapshot = || {
+        Vectors::open(folder.path(), "0123")
+            .and_then(|vectors| vectors.snapshot())
+            .expect("opened")
+    };
     assert_eq!(snapshot().damaged(), []);
     let path = data_file(folder.path());
     let mut bytes = fs::read(&path).expect("read");
@@ -304,8 +466,16 @@ fn damaged_vectors_are_listed_and_removed_without_the_others() {
     assert_eq!(snapshot().damaged(), [id("b")]);
     assert_eq!(remove_damaged(folder.path()).expect("repaired"), Some(1));
     let after = snapshot();
-    assert_eq!((after.damaged(), after.len(), first(&after, "a")), (Vec::new(), 1, Some(1.0)));
-    assert_eq!(committed_files(folder.path()).expect("read").map(|files| files.len()), Some(2));
+    assert_eq!(
+        (after.damaged(), after.len(), first(&after, "a")),
+        (Vec::new(), 1, Some(1.0))
+    );
+    assert_eq!(
+        committed_files(folder.path())
+            .expect("read")
+            .map(|files| files.len()),
+        Some(2)
+    );
     fs::write(folder.path().join("directory"), "damaged").expect("written");
     assert_eq!(remove_damaged(folder.path()).expect("repaired"), None);
     assert!(!folder.path().exists());

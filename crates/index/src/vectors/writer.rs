@@ -34,14 +34,26 @@ impl VectorsWriter {
             None => Directory::new(description),
         };
         let path = folder.join(&directory.header.data);
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)?;
         let length = file.metadata()?.len().min(directory.header.length);
         file.set_len(length)?;
         file.seek(SeekFrom::End(0))?;
         directory.header.length = length;
         let description = &directory.header.description;
-        directory.entries.retain(|_, entry| entry.lies_within(length, description));
-        let writer = Self { folder: folder.to_owned(), directory, data: BufWriter::new(file), _lock: lock };
+        directory
+            .entries
+            .retain(|_, entry| entry.lies_within(length, description));
+        let writer = Self {
+            folder: folder.to_owned(),
+            directory,
+            data: BufWriter::new(file),
+            _lock: lock,
+        };
         writer.remove_stray_files()?;
         Ok(writer)
     }
@@ -55,14 +67,23 @@ impl VectorsWriter {
     /// Returns the digest of the texts from which a dataset's vectors were computed.
     #[must_use]
     pub fn digest(&self, id: &DatasetId) -> Option<&str> {
-        self.directory.entries.get(id).map(|entry| entry.digest.as_str())
+        self.directory
+            .entries
+            .get(id)
+            .map(|entry| entry.digest.as_str())
     }
 
     /// Reads a committed block and returns true if its checksum is correct.
     pub fn is_sound(&self, id: &DatasetId) -> Result<bool, VectorsError> {
-        let Some(entry) = self.directory.entries.get(id) else { return Ok(false) };
-        let length = entry.length(&self.directory.header.description).and_then(|length| usize::try_from(length).ok());
-        let Some(length) = length else { return Ok(false) };
+        let Some(entry) = self.directory.entries.get(id) else {
+            return Ok(false);
+        };
+        let length = entry
+            .length(&self.directory.header.description)
+            .and_then(|length| usize::try_from(length).ok());
+        let Some(length) = length else {
+            return Ok(false);
+        };
         let mut file = File::open(self.folder.join(&self.directory.header.data))?;
         file.seek(SeekFrom::Start(entry.offset))?;
         let mut bytes = vec![0; length];
@@ -88,10 +109,17 @@ impl VectorsWriter {
     }
 
     /// Adds or replaces the matrices of a dataset. `digest` identifies the encoded texts.
-    pub fn put(&mut self, id: DatasetId, digest: String, matrices: [&Rows; 2]) -> Result<(), VectorsError> {
+    pub fn put(
+        &mut self,
+        id: DatasetId,
+        digest: String,
+        matrices: [&Rows; 2],
+    ) -> Result<(), VectorsError> {
         let description = &self.directory.header.description;
         for rows in matrices {
-            if (rows.columns(), rows.precision()) != (description.columns, description.precision) && rows.rows() > 0 {
+            if (rows.columns(), rows.precision()) != (description.columns, description.precision)
+                && rows.rows() > 0
+            {
                 return Err(VectorsError::Shape {
                     dataset: id,
                     columns: rows.columns(),
@@ -106,7 +134,12 @@ impl VectorsWriter {
             hasher.update(rows.bytes());
             self.directory.header.length += rows.bytes().len() as u64;
         }
-        let entry = Entry { digest, offset, rows: matrices.map(Rows::rows), checksum: hasher.finalize() };
+        let entry = Entry {
+            digest,
+            offset,
+            rows: matrices.map(Rows::rows),
+            checksum: hasher.finalize(),
+        };
         self.directory.entries.insert(id, entry);
         Ok(())
     }
@@ -127,7 +160,12 @@ impl VectorsWriter {
     #[must_use]
     pub fn bytes(&self) -> (u64, u64) {
         let description = &self.directory.header.description;
-        let used = self.directory.entries.values().filter_map(|entry| entry.length(description)).sum();
+        let used = self
+            .directory
+            .entries
+            .values()
+            .filter_map(|entry| entry.length(description))
+            .sum();
         (self.directory.header.length, used)
     }
 
@@ -135,7 +173,11 @@ impl VectorsWriter {
     pub fn finish(mut self) -> Result<(), VectorsError> {
         self.commit()?;
         let (all, used) = self.bytes();
-        if all - used > used && all - used >= WORTH_COMPACTING { self.compact() } else { self.remove_stray_files() }
+        if all - used > used && all - used >= WORTH_COMPACTING {
+            self.compact()
+        } else {
+            self.remove_stray_files()
+        }
     }
 
     /// Copies the used blocks in their order to a new data file. The old file remains valid until the directory refers
@@ -166,7 +208,8 @@ impl VectorsWriter {
             let file = file?;
             let name = file.file_name().to_string_lossy().into_owned();
             // Before the first commit of this description, the directory on disk refers to the file of other vectors.
-            let is_committed = Directory::header(&self.folder)?.is_some_and(|header| header.data == name);
+            let is_committed =
+                Directory::header(&self.folder)?.is_some_and(|header| header.data == name);
             if is_data_name(&name) && name != self.directory.header.data && !is_committed {
                 fs::remove_file(file.path())?;
             }
@@ -185,6 +228,11 @@ fn empty_directory(description: Description, generation: u64) -> Directory {
 
 fn lock(folder: &Path) -> Result<DirectoryLock, VectorsError> {
     let files = MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
-    let lock = Lock { filepath: LOCK.into(), is_blocking: false };
-    files.acquire_lock(&lock).map_err(|_| VectorsError::Busy(folder.to_owned()))
+    let lock = Lock {
+        filepath: LOCK.into(),
+        is_blocking: false,
+    };
+    files
+        .acquire_lock(&lock)
+        .map_err(|_| VectorsError::Busy(folder.to_owned()))
 }

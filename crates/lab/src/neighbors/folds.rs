@@ -52,7 +52,10 @@ pub fn stratified_folds<T: Ord>(labels: &[T], folds: usize) -> Result<Vec<usize>
             shares[dealt % folds] += 1;
             dealt += 1;
         }
-        let folds = shares.iter().enumerate().flat_map(|(fold, &share)| std::iter::repeat_n(fold, share));
+        let folds = shares
+            .iter()
+            .enumerate()
+            .flat_map(|(fold, &share)| std::iter::repeat_n(fold, share));
         for (member, fold) in members.into_iter().zip(folds) {
             fold_of[member] = fold;
         }
@@ -87,9 +90,24 @@ mod tests {
 
     #[test]
     fn classes_must_fit() {
-        assert_eq!(stratified_folds(&[1, 2, 1], 1), Err(StratifyError::TooFew(1)));
-        assert_eq!(stratified_folds(&[1, 2, 1], 3), Err(StratifyError::NoClassFits { folds: 3, largest: 2 }));
-        assert_eq!(stratified_folds::<u8>(&[], 2), Err(StratifyError::NoClassFits { folds: 2, largest: 0 }));
+        assert_eq!(
+            stratified_folds(&[1, 2, 1], 1),
+            Err(StratifyError::TooFew(1))
+        );
+        assert_eq!(
+            stratified_folds(&[1, 2, 1], 3),
+            Err(StratifyError::NoClassFits {
+                folds: 3,
+                largest: 2
+            })
+        );
+        assert_eq!(
+            stratified_folds::<u8>(&[], 2),
+            Err(StratifyError::NoClassFits {
+                folds: 2,
+                largest: 0
+            })
+        );
     }
 
     proptest! {

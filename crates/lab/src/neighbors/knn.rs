@@ -18,14 +18,24 @@ pub struct Neighbor {
 /// Returns the positions of the `k` smallest numbers for which `keep` is true. The smallest comes first; ties go by
 /// position.
 pub(super) fn closest(squared: &[f64], k: usize, keep: impl Fn(usize) -> bool) -> Vec<Neighbor> {
-    let nearer = |&one: &usize, &other: &usize| squared[one].total_cmp(&squared[other]).then(one.cmp(&other));
+    let nearer = |&one: &usize, &other: &usize| {
+        squared[one]
+            .total_cmp(&squared[other])
+            .then(one.cmp(&other))
+    };
     let mut places: Vec<usize> = (0..squared.len()).filter(|&place| keep(place)).collect();
     if k < places.len() {
         places.select_nth_unstable_by(k, nearer);
         places.truncate(k);
     }
     places.sort_unstable_by(nearer);
-    places.into_iter().map(|row| Neighbor { row, distance: squared[row].sqrt() as f32 }).collect()
+    places
+        .into_iter()
+        .map(|row| Neighbor {
+            row,
+            distance: squared[row].sqrt() as f32,
+        })
+        .collect()
 }
 
 /// Returns the most frequent vote, and `None` without votes.
@@ -41,7 +51,11 @@ pub fn majority<T: Ord>(votes: impl IntoIterator<Item = T>) -> Option<T> {
         *counts.entry(vote).or_insert(0_usize) += 1;
     }
     // `max_by_key` returns the last of equal maxima. In reverse order that is the smallest vote.
-    counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(vote, _)| vote)
+    counts
+        .into_iter()
+        .rev()
+        .max_by_key(|(_, count)| *count)
+        .map(|(vote, _)| vote)
 }
 
 /// Predicts the label of each row by the majority of its `k` nearest rows in other folds.
@@ -57,7 +71,10 @@ pub fn cross_val_predict<R: Rows, L: Ord + Copy + Sync + Send>(
     folds: &[usize],
     k: usize,
 ) -> Vec<Option<L>> {
-    assert!(labels.len() == rows.len() && folds.len() == rows.len(), "a label and a fold for each row");
+    assert!(
+        labels.len() == rows.len() && folds.len() == rows.len(),
+        "a label and a fold for each row"
+    );
     parallel_map(rows.len(), |place| {
         let near = rows.nearest_among(rows.row(place), k, |other| folds[other] != folds[place]);
         majority(near.iter().map(|near| labels[near.row]))
@@ -68,7 +85,9 @@ pub fn cross_val_predict<R: Rows, L: Ord + Copy + Sync + Send>(
 ///
 /// Each thread takes the next index when it is free, so items may differ in cost. A panic of `work` is resumed.
 pub fn parallel_map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(count);
+    let threads = thread::available_parallelism()
+        .map_or(1, NonZeroUsize::get)
+        .min(count);
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut results = Vec::new();
@@ -102,13 +121,29 @@ mod tests {
     #[test]
     fn ties_go_to_the_first_place_and_the_smallest_class() {
         let rows = |k, keep: fn(usize) -> bool| {
-            closest(&[4.0, 1.0, 4.0, 0.0, 4.0], k, keep).iter().map(|near| near.row).collect::<Vec<_>>()
+            closest(&[4.0, 1.0, 4.0, 0.0, 4.0], k, keep)
+                .iter()
+                .map(|near| near.row)
+                .collect::<Vec<_>>()
         };
         assert_eq!(rows(3, |_| true), [3, 1, 0]);
         assert_eq!(rows(9, |_| true), [3, 1, 0, 2, 4]);
         assert_eq!(rows(2, |row| row % 2 == 0), [0, 2]);
-        assert_eq!(closest(&[4.0], 1, |_| true), [Neighbor { row: 0, distance: 2.0 }]);
-        assert_eq!((majority([3, 2, 3, 2, 9]), majority([1, 2, 2]), majority::<u8>([])), (Some(2), Some(2), None));
+        assert_eq!(
+            closest(&[4.0], 1, |_| true),
+            [Neighbor {
+                row: 0,
+                distance: 2.0
+            }]
+        );
+        assert_eq!(
+            (
+                majority([3, 2, 3, 2, 9]),
+                majority([1, 2, 2]),
+                majority::<u8>([])
+            ),
+            (Some(2), Some(2), None)
+        );
     }
 
     #[test]
@@ -116,14 +151,20 @@ mod tests {
         let rows = DenseRows::new(1, vec![0.0, 0.1, 5.0, 5.1, 0.2]);
         let labels = ["a", "a", "b", "b", "b"];
         let votes = cross_val_predict(&rows, &labels, &[0, 1, 0, 1, 0], 1);
-        assert_eq!(votes, [Some("a"), Some("a"), Some("b"), Some("b"), Some("a")]);
+        assert_eq!(
+            votes,
+            [Some("a"), Some("a"), Some("b"), Some("b"), Some("a")]
+        );
         assert_eq!(cross_val_predict(&rows, &labels, &[0; 5], 1), [None; 5]);
     }
 
     #[test]
     fn each_keeps_the_order() {
         for count in [0, 1, 2, 1000] {
-            assert_eq!(parallel_map(count, |place| place * 2), (0..count).map(|place| place * 2).collect::<Vec<_>>());
+            assert_eq!(
+                parallel_map(count, |place| place * 2),
+                (0..count).map(|place| place * 2).collect::<Vec<_>>()
+            );
         }
     }
 }

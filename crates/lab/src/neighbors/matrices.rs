@@ -36,7 +36,12 @@ pub trait Rows: Sync + Sized {
     }
 
     /// Returns the `k` nearest rows among those for which `keep` is true.
-    fn nearest_among(&self, query: Self::Row<'_>, k: usize, keep: impl Fn(usize) -> bool) -> Vec<Neighbor> {
+    fn nearest_among(
+        &self,
+        query: Self::Row<'_>,
+        k: usize,
+        keep: impl Fn(usize) -> bool,
+    ) -> Vec<Neighbor> {
         closest(&self.squared_distances(query), k, keep)
     }
 }
@@ -53,7 +58,10 @@ pub struct SparseRow<'r> {
 impl<'r> SparseRow<'r> {
     /// Returns pairs of column and value.
     pub fn iter(self) -> impl Iterator<Item = (u32, f64)> + 'r {
-        self.columns.iter().copied().zip(self.values.iter().copied())
+        self.columns
+            .iter()
+            .copied()
+            .zip(self.values.iter().copied())
     }
 
     fn squared_norm(self) -> f64 {
@@ -81,7 +89,10 @@ impl Compressed {
     fn list(&self, place: usize) -> SparseRow<'_> {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         let range = start..self.ends[place];
-        SparseRow { columns: &self.places[range.clone()], values: &self.values[range] }
+        SparseRow {
+            columns: &self.places[range.clone()],
+            values: &self.values[range],
+        }
     }
 
     /// Returns the transposed form: columns become rows.
@@ -102,7 +113,11 @@ impl Compressed {
             }
         }
         next.truncate(width); // every start has moved to its end
-        Self { ends: next, places, values }
+        Self {
+            ends: next,
+            places,
+            values,
+        }
     }
 }
 
@@ -116,13 +131,22 @@ impl SparseRows {
     pub fn new(width: usize, rows: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
         let mut all = Compressed::default();
         for row in rows {
-            debug_assert!(row.is_sorted_by(|one, other| one.0 < other.0), "columns ascend");
+            debug_assert!(
+                row.is_sorted_by(|one, other| one.0 < other.0),
+                "columns ascend"
+            );
             all.places.extend(row.iter().map(|(column, _)| *column));
             all.values.extend(row.iter().map(|(_, value)| *value));
             all.ends.push(all.places.len());
         }
-        let squared_norms = (0..all.ends.len()).map(|row| all.list(row).squared_norm()).collect();
-        Self { columns: all.transposed(width), rows: all, squared_norms }
+        let squared_norms = (0..all.ends.len())
+            .map(|row| all.list(row).squared_norm())
+            .collect();
+        Self {
+            columns: all.transposed(width),
+            rows: all,
+            squared_norms,
+        }
     }
 
     /// Returns the number of columns.
@@ -150,19 +174,28 @@ impl Rows for SparseRows {
     }
 
     fn select(&self, places: &[usize]) -> Self {
-        Self::new(self.width(), places.iter().map(|&place| self.row(place).iter().collect()))
+        Self::new(
+            self.width(),
+            places.iter().map(|&place| self.row(place).iter().collect()),
+        )
     }
 
     /// Computes |a|² + |b|² − 2ab, as scikit-learn does. Columns that no row contains add to the query's norm only.
     fn squared_distances(&self, query: SparseRow<'_>) -> Vec<f64> {
         let mut products = vec![0.0; self.len()];
-        for (column, value) in query.iter().filter(|(column, _)| (*column as usize) < self.width()) {
+        for (column, value) in query
+            .iter()
+            .filter(|(column, _)| (*column as usize) < self.width())
+        {
             for (row, other) in self.columns.list(column as usize).iter() {
                 products[row as usize] += value * other;
             }
         }
         let norm = query.squared_norm();
-        let squared = products.iter().zip(&self.squared_norms).map(|(product, own)| norm + own - 2.0 * product);
+        let squared = products
+            .iter()
+            .zip(&self.squared_norms)
+            .map(|(product, own)| norm + own - 2.0 * product);
         squared.map(|distance| distance.max(0.0)).collect()
     }
 }
@@ -185,7 +218,11 @@ impl DenseRows {
     /// Panics if the number of values is not a multiple of `width`.
     #[must_use]
     pub fn new(width: usize, values: Vec<f32>) -> Self {
-        assert!(width > 0 && values.len().is_multiple_of(width), "{} numbers in rows of {width}", values.len());
+        assert!(
+            width > 0 && values.len().is_multiple_of(width),
+            "{} numbers in rows of {width}",
+            values.len()
+        );
         Self { width, values }
     }
 
@@ -204,7 +241,11 @@ impl DenseRows {
     #[must_use]
     pub fn normalized(mut self) -> Self {
         for row in self.values.chunks_exact_mut(self.width) {
-            let norm = row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+            let norm = row
+                .iter()
+                .map(|&value| f64::from(value).powi(2))
+                .sum::<f64>()
+                .sqrt();
             for value in row.iter_mut().filter(|_| norm > 0.0) {
                 *value = (f64::from(*value) / norm) as f32;
             }
@@ -225,18 +266,32 @@ impl Rows for DenseRows {
     }
 
     fn select(&self, places: &[usize]) -> Self {
-        Self { width: self.width, values: places.iter().flat_map(|&place| self.row(place)).copied().collect() }
+        Self {
+            width: self.width,
+            values: places
+                .iter()
+                .flat_map(|&place| self.row(place))
+                .copied()
+                .collect(),
+        }
     }
 
     fn squared_distances(&self, query: &[f32]) -> Vec<f64> {
-        self.iter().map(|row| squared_distance(row, query)).collect()
+        self.iter()
+            .map(|row| squared_distance(row, query))
+            .collect()
     }
 }
 
 fn squared_distance(one: &[f32], other: &[f32]) -> f64 {
     let square = |one: f32, other: f32| (f64::from(one) - f64::from(other)).powi(2);
     let (ones, others) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
-    let rest: f64 = ones.remainder().iter().zip(others.remainder()).map(|(&one, &other)| square(one, other)).sum();
+    let rest: f64 = ones
+        .remainder()
+        .iter()
+        .zip(others.remainder())
+        .map(|(&one, &other)| square(one, other))
+        .sum();
     let mut sums = [0.0; LANES];
     for (ones, others) in ones.zip(others) {
         for lane in 0..LANES {
@@ -260,7 +315,12 @@ mod tests {
     }
 
     fn brute(rows: &[Vec<f32>], query: &[f32], k: usize) -> Vec<usize> {
-        let square = |row: &Vec<f32>| row.iter().zip(query).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
+        let square = |row: &Vec<f32>| {
+            row.iter()
+                .zip(query)
+                .map(|(a, b)| f64::from(a - b).powi(2))
+                .sum::<f64>()
+        };
         let mut all: Vec<(f64, usize)> = rows.iter().map(square).zip(0..).collect();
         all.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         all.into_iter().take(k).map(|(_, row)| row).collect()
@@ -287,7 +347,10 @@ mod tests {
     #[test]
     fn a_column_that_no_row_has_makes_distances_greater() {
         let rows = sparse(2, &[vec![1.0, 0.0], vec![0.0, 2.0]]);
-        let query = SparseRow { columns: &[1, 7], values: &[2.0, 3.0] };
+        let query = SparseRow {
+            columns: &[1, 7],
+            values: &[2.0, 3.0],
+        };
         assert_eq!(rows.squared_distances(query), [14.0, 9.0]);
         assert_eq!((rows.width(), rows.column(1).columns), (2, &[1][..]));
     }

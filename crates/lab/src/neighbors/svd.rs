@@ -39,7 +39,11 @@ pub struct TruncatedSvd {
 
 impl Default for TruncatedSvd {
     fn default() -> Self {
-        Self { components: 100, seed: 42, tolerance: 1e-10 }
+        Self {
+            components: 100,
+            seed: 42,
+            tolerance: 1e-10,
+        }
     }
 }
 
@@ -83,23 +87,53 @@ impl TruncatedSvd {
         let (height, width) = (rows.len(), rows.width());
         let requested = self.components;
         if requested == 0 || requested > height.min(width) {
-            return Err(SvdError::TooMany { requested, rows: height, columns: width });
+            return Err(SvdError::TooMany {
+                requested,
+                rows: height,
+                columns: width,
+            });
         }
         let matrix = Matrix::new(rows).ok_or(SvdError::NotFinite)?;
-        let found = self.triplets(&matrix).ok_or(SvdError::NotConverged { rows: height, columns: width })?;
-        let (left, right) = if height < width { (&found.short, &found.long) } else { (&found.long, &found.short) };
-        let scales: Vec<f64> = (0..requested).map(|place| found.values[place] * sign(right.col(place))).collect();
-        let scaled = (0..height).flat_map(|row| scales.iter().enumerate().map(move |(column, by)| (row, column, by)));
-        Ok(DenseRows::new(requested, scaled.map(|(row, column, by)| (left[(row, column)] * by) as f32).collect()))
+        let found = self.triplets(&matrix).ok_or(SvdError::NotConverged {
+            rows: height,
+            columns: width,
+        })?;
+        let (left, right) = if height < width {
+            (&found.short, &found.long)
+        } else {
+            (&found.long, &found.short)
+        };
+        let scales: Vec<f64> = (0..requested)
+            .map(|place| found.values[place] * sign(right.col(place)))
+            .collect();
+        let scaled = (0..height).flat_map(|row| {
+            scales
+                .iter()
+                .enumerate()
+                .map(move |(column, by)| (row, column, by))
+        });
+        Ok(DenseRows::new(
+            requested,
+            scaled
+                .map(|(row, column, by)| (left[(row, column)] * by) as f32)
+                .collect(),
+        ))
     }
 
     /// Returns the largest singular triplets, at least as many as `components`.
     fn triplets(&self, matrix: &Matrix<'_>) -> Option<Triplets> {
         let mut generator = ChaCha8Rng::seed_from_u64(self.seed);
-        let mut found = self.deflated_triplets(matrix, &Triplets::none(matrix), self.components, &mut generator)?;
+        let mut found = self.deflated_triplets(
+            matrix,
+            &Triplets::none(matrix),
+            self.components,
+            &mut generator,
+        )?;
         while found.values.len() < matrix.short() {
             let next = self.deflated_triplets(matrix, &found, 1, &mut generator)?;
-            if next.values[0] <= found.values[self.components - 1] + self.tolerance * found.values[0] {
+            if next.values[0]
+                <= found.values[self.components - 1] + self.tolerance * found.values[0]
+            {
                 break;
             }
             found = found.merged(&next);
@@ -126,7 +160,11 @@ impl TruncatedSvd {
             let (triplets, errors) = basis.triplets(requested)?;
             let largest = known.values.first().unwrap_or(&triplets.values[0]);
             // Beyond the last possible step only rounding errors remain.
-            if steps >= most || errors.iter().all(|error| *error <= self.tolerance * largest) {
+            if steps >= most
+                || errors
+                    .iter()
+                    .all(|error| *error <= self.tolerance * largest)
+            {
                 return Some(triplets);
             }
             steps += steps / 4;
@@ -177,7 +215,13 @@ mod tests {
     }
 
     fn decomposed(rows: &SparseRows, components: usize, seed: u64) -> DenseRows {
-        TruncatedSvd { components, seed, ..TruncatedSvd::default() }.fit_transform(rows).expect("a decomposition")
+        TruncatedSvd {
+            components,
+            seed,
+            ..TruncatedSvd::default()
+        }
+        .fit_transform(rows)
+        .expect("a decomposition")
     }
 
     /// Checks that columns are as long as singular values and orthogonal, and that the error equals that of the best
@@ -186,13 +230,19 @@ mod tests {
         let (values, decomposed) = (values(rows), decomposed(rows, components, 42));
         let found = &decomposed;
         let near = |one: f64, other: f64| (one - other).abs() < 1e-5 * values[0].max(1e-9).powi(2);
-        let product =
-            |one: usize, other: usize| found.iter().map(move |row| f64::from(row[one]) * f64::from(row[other]));
+        let product = |one: usize, other: usize| {
+            found
+                .iter()
+                .map(move |row| f64::from(row[one]) * f64::from(row[other]))
+        };
         for (one, value) in values.iter().enumerate().take(components) {
             for other in 0..components {
                 let expected = if one == other { value.powi(2) } else { 0.0 };
                 let sum = product(one, other).sum::<f64>();
-                assert!(near(sum, expected), "{name}, {components}: {one}, {other}: {sum}, not {expected}");
+                assert!(
+                    near(sum, expected),
+                    "{name}, {components}: {one}, {other}: {sum}, not {expected}"
+                );
             }
         }
         // The eigenvalues of the rest of AAᵀ are those not used: their squares add up.
@@ -201,34 +251,76 @@ mod tests {
         for one in 0..rows.len() {
             let dense: BTreeMap<u32, f64> = rows.row(one).iter().collect();
             for other in 0..rows.len() {
-                let exact = rows.row(other).iter().filter_map(|(column, value)| Some(dense.get(&column)? * value));
+                let exact = rows
+                    .row(other)
+                    .iter()
+                    .filter_map(|(column, value)| Some(dense.get(&column)? * value));
                 let pairs = found.row(one).iter().zip(found.row(other));
-                let kept: f64 = pairs.map(|(one, other)| f64::from(*one) * f64::from(*other)).sum();
+                let kept: f64 = pairs
+                    .map(|(one, other)| f64::from(*one) * f64::from(*other))
+                    .sum();
                 left += (exact.sum::<f64>() - kept).powi(2);
             }
         }
-        assert!((left - rest).abs() < 1e-4 * values[0].max(1e-9).powi(4), "{name}, {components}: {left}, not {rest}");
+        assert!(
+            (left - rest).abs() < 1e-4 * values[0].max(1e-9).powi(4),
+            "{name}, {components}: {left}, not {rest}"
+        );
     }
 
     #[test]
     fn the_largest_by_hand() {
         // Two orthogonal rows: the singular values are their lengths.
         let rows = SparseRows::new(3, [vec![(0, 3.0), (1, 4.0)], vec![(2, 2.0)]]);
-        let of = |components| TruncatedSvd { components, ..TruncatedSvd::default() }.fit_transform(&rows);
+        let of = |components| {
+            TruncatedSvd {
+                components,
+                ..TruncatedSvd::default()
+            }
+            .fit_transform(&rows)
+        };
         let both = of(2).expect("a decomposition");
         let rounded: Vec<f32> = both.iter().flatten().map(|value| value.round()).collect();
         assert_eq!(rounded, [5.0, 0.0, 0.0, 2.0]);
-        assert_eq!(of(3), Err(SvdError::TooMany { requested: 3, rows: 2, columns: 3 }));
-        assert_eq!(of(0), Err(SvdError::TooMany { requested: 0, rows: 2, columns: 3 }));
+        assert_eq!(
+            of(3),
+            Err(SvdError::TooMany {
+                requested: 3,
+                rows: 2,
+                columns: 3
+            })
+        );
+        assert_eq!(
+            of(0),
+            Err(SvdError::TooMany {
+                requested: 0,
+                rows: 2,
+                columns: 3
+            })
+        );
         // A direction whose largest entry is negative changes its sign.
-        let rows = SparseRows::new(2, [vec![(0, -3.0), (1, 4.0)], vec![(0, 4.0), (1, 3.0)], vec![(0, 30.0)]]);
+        let rows = SparseRows::new(
+            2,
+            [
+                vec![(0, -3.0), (1, 4.0)],
+                vec![(0, 4.0), (1, 3.0)],
+                vec![(0, 30.0)],
+            ],
+        );
         let first: Vec<f32> = decomposed(&rows, 1, 42).iter().map(|row| row[0]).collect();
         assert!(first[2] > 29.0 && first[0] < 0.0, "{first:?}");
     }
 
     #[test]
     fn iterating_finds_what_the_whole_decomposition_has() {
-        for (height, width, seed) in [(120, 90, 1), (90, 120, 2), (40, 40, 3), (60, 4, 4), (4, 60, 5), (1, 30, 6)] {
+        for (height, width, seed) in [
+            (120, 90, 1),
+            (90, 120, 2),
+            (40, 40, 3),
+            (60, 4, 4),
+            (4, 60, 5),
+            (1, 30, 6),
+        ] {
             let rows = random(height, width, seed);
             for components in [1, 3, 7, 39] {
                 if components <= height.min(width as usize) {
@@ -243,13 +335,20 @@ mod tests {
     fn singular_values_that_come_more_than_once_are_all_found() {
         let one = random(24, 18, 8);
         let block = |number: u32| {
-            let row =
-                |row: usize| one.row(row).iter().map(move |(column, value)| (column + 18 * number, value)).collect();
+            let row = |row: usize| {
+                one.row(row)
+                    .iter()
+                    .map(move |(column, value)| (column + 18 * number, value))
+                    .collect()
+            };
             (0..one.len()).map(row).collect::<Vec<_>>()
         };
         let copies = SparseRows::new(4 * 18, (0..4).flat_map(block));
         // One vector finds the largest of these long before it has reached as many directions as there are values.
-        let pairs = SparseRows::new(120, (0..120).map(|row| vec![(row, 0.7_f64.powi(row as i32 / 2))]));
+        let pairs = SparseRows::new(
+            120,
+            (0..120).map(|row| vec![(row, 0.7_f64.powi(row as i32 / 2))]),
+        );
         let identity = SparseRows::new(50, (0..50).map(|row| vec![(row, 1.0)]));
         for components in [1, 2, 5, 12] {
             check(&copies, components, "four times the same");
@@ -264,15 +363,30 @@ mod tests {
         let rows = SparseRows::new(40, (0..50).map(|row| few.row(row % 3).iter().collect()));
         check(&rows, 10, "three rows, many times");
         let nothing = SparseRows::new(30, (0..20).map(|_| Vec::new()));
-        assert!(decomposed(&nothing, 5, 42).iter().flatten().all(|value| *value == 0.0));
+        assert!(
+            decomposed(&nothing, 5, 42)
+                .iter()
+                .flatten()
+                .all(|value| *value == 0.0)
+        );
     }
 
     #[test]
     fn numbers_that_are_none_are_refused() {
         for number in [f64::NAN, f64::INFINITY, 1e200] {
-            let rows = SparseRows::new(3, (0..3).map(|row| vec![(row, if row == 1 { number } else { 1.0 })]));
-            let svd = TruncatedSvd { components: 2, ..TruncatedSvd::default() };
-            assert_eq!(svd.fit_transform(&rows), Err(SvdError::NotFinite), "{number}");
+            let rows = SparseRows::new(
+                3,
+                (0..3).map(|row| vec![(row, if row == 1 { number } else { 1.0 })]),
+            );
+            let svd = TruncatedSvd {
+                components: 2,
+                ..TruncatedSvd::default()
+            };
+            assert_eq!(
+                svd.fit_transform(&rows),
+                Err(SvdError::NotFinite),
+                "{number}"
+            );
         }
     }
 
@@ -281,7 +395,12 @@ mod tests {
         let rows = random(120, 90, 1);
         let (one, other) = (decomposed(&rows, 7, 42), decomposed(&rows, 7, 7));
         let pairs = one.iter().flatten().zip(other.iter().flatten());
-        assert!(pairs.map(|(one, other)| (one - other).abs()).fold(0.0, f32::max) < 1e-5);
+        assert!(
+            pairs
+                .map(|(one, other)| (one - other).abs())
+                .fold(0.0, f32::max)
+                < 1e-5
+        );
         assert_eq!(one, decomposed(&rows, 7, 42), "the same on every run");
     }
 }

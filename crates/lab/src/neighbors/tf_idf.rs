@@ -96,19 +96,33 @@ impl TfIdf {
                 *frequencies.entry(term.to_owned()).or_default() += 1;
             }
         }
-        let (least, most) = (options.min_df.threshold(texts.len()), options.max_df.threshold(texts.len()));
+        let (least, most) = (
+            options.min_df.threshold(texts.len()),
+            options.max_df.threshold(texts.len()),
+        );
         let mut kept: Vec<(String, usize)> = frequencies.into_iter().collect();
         kept.retain(|(_, frequency)| (least..=most).contains(&(*frequency as f64)));
         kept.sort_unstable();
-        let idf = |frequency: usize| ((1.0 + texts.len() as f64) / (1.0 + frequency as f64)).ln() + 1.0;
-        let (terms, idf) = kept.into_iter().map(|(term, frequency)| (term, idf(frequency))).unzip();
-        Self { terms, idf, term_frequency: options.term_frequency }
+        let idf =
+            |frequency: usize| ((1.0 + texts.len() as f64) / (1.0 + frequency as f64)).ln() + 1.0;
+        let (terms, idf) = kept
+            .into_iter()
+            .map(|(term, frequency)| (term, idf(frequency)))
+            .unzip();
+        Self {
+            terms,
+            idf,
+            term_frequency: options.term_frequency,
+        }
     }
 
     /// Returns the vectors of texts. Terms outside the vocabulary are ignored.
     #[must_use]
     pub fn transform<T: AsRef<str>>(&self, texts: &[T]) -> SparseRows {
-        SparseRows::new(self.terms.len(), texts.iter().map(|text| self.row(text.as_ref())))
+        SparseRows::new(
+            self.terms.len(),
+            texts.iter().map(|text| self.row(text.as_ref())),
+        )
     }
 
     /// Returns the terms in the order of their columns.
@@ -121,9 +135,17 @@ impl TfIdf {
         let lower = text.to_lowercase();
         let mut columns: Vec<usize> = words(&lower).filter_map(|term| self.column(term)).collect();
         columns.sort_unstable();
-        let weight = |run: &[usize]| self.term_frequency.weight(run.len() as u32) * self.idf[run[0]];
-        let mut row: Vec<(u32, f64)> = columns.chunk_by(usize::eq).map(|run| (run[0] as u32, weight(run))).collect();
-        let norm = row.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+        let weight =
+            |run: &[usize]| self.term_frequency.weight(run.len() as u32) * self.idf[run[0]];
+        let mut row: Vec<(u32, f64)> = columns
+            .chunk_by(usize::eq)
+            .map(|run| (run[0] as u32, weight(run)))
+            .collect();
+        let norm = row
+            .iter()
+            .map(|(_, weight)| weight * weight)
+            .sum::<f64>()
+            .sqrt();
         for (_, weight) in &mut row {
             *weight /= norm;
         }
@@ -131,7 +153,9 @@ impl TfIdf {
     }
 
     fn column(&self, term: &str) -> Option<usize> {
-        self.terms.binary_search_by(|other| other.as_str().cmp(term)).ok()
+        self.terms
+            .binary_search_by(|other| other.as_str().cmp(term))
+            .ok()
     }
 }
 
@@ -147,35 +171,62 @@ mod tests {
     use super::*;
 
     fn row(rows: &SparseRows, place: usize) -> Vec<(u32, f64)> {
-        rows.row(place).iter().map(|(column, value)| (column, (value * 1e6).round() / 1e6)).collect()
+        rows.row(place)
+            .iter()
+            .map(|(column, value)| (column, (value * 1e6).round() / 1e6))
+            .collect()
     }
 
     #[test]
     fn terms_are_runs_of_two_word_characters() {
-        let found: Vec<String> =
-            TfIdf::fit(&["A GAN's state-of-the-art x_1 é ÉTÉ 3d, 42!"], TfIdfOptions::default()).terms;
-        assert_eq!(found, ["3d", "42", "art", "gan", "of", "state", "the", "x_1", "été"]);
+        let found: Vec<String> = TfIdf::fit(
+            &["A GAN's state-of-the-art x_1 é ÉTÉ 3d, 42!"],
+            TfIdfOptions::default(),
+        )
+        .terms;
+        assert_eq!(
+            found,
+            ["3d", "42", "art", "gan", "of", "state", "the", "x_1", "été"]
+        );
     }
 
     #[test]
     fn weights_by_hand() {
         let texts = ["graph graph search", "graph", ""];
-        let options = TfIdfOptions { term_frequency: TermFrequency::Sublinear, ..TfIdfOptions::default() };
+        let options = TfIdfOptions {
+            term_frequency: TermFrequency::Sublinear,
+            ..TfIdfOptions::default()
+        };
         let raw = TfIdf::fit(&texts, TfIdfOptions::default());
         // idf: graph ln(4/3) + 1 = 1.287682, search ln(4/2) + 1 = 1.693147; 2 · 1.287682 = 2.575364; norm 3.082085.
-        assert_eq!(row(&raw.transform(&texts), 0), [(0, 0.835592), (1, 0.549351)]);
+        assert_eq!(
+            row(&raw.transform(&texts), 0),
+            [(0, 0.835592), (1, 0.549351)]
+        );
         // 1 + ln 2 = 1.693147 times 1.287682 = 2.180235; norm 2.760466.
         let sublinear = TfIdf::fit(&texts, options).transform(&texts);
         assert_eq!(row(&sublinear, 0), [(0, 0.789807), (1, 0.613356)]);
-        assert_eq!((row(&sublinear, 1), row(&sublinear, 2)), (vec![(0, 1.0)], vec![]));
+        assert_eq!(
+            (row(&sublinear, 1), row(&sublinear, 2)),
+            (vec![(0, 1.0)], vec![])
+        );
         assert_eq!(row(&raw.transform(&["unknown search"]), 0), [(1, 1.0)]);
     }
 
     #[test]
     fn rare_and_common_terms_are_left_out() {
         let texts = ["all one two", "all one", "all"];
-        let terms =
-            |min_df, max_df| TfIdf::fit(&texts, TfIdfOptions { min_df, max_df, ..TfIdfOptions::default() }).terms;
+        let terms = |min_df, max_df| {
+            TfIdf::fit(
+                &texts,
+                TfIdfOptions {
+                    min_df,
+                    max_df,
+                    ..TfIdfOptions::default()
+                },
+            )
+            .terms
+        };
         use DocumentFrequency::{Count, Share};
         assert_eq!(terms(Count(2), Share(1.0)), ["all", "one"]);
         assert_eq!(terms(Count(1), Share(0.7)), ["one", "two"]);

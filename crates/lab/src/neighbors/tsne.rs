@@ -25,7 +25,13 @@ pub struct TSne {
 
 impl Default for TSne {
     fn default() -> Self {
-        Self { perplexity: 30.0, early: 250, steps: 500, exaggeration: 12.0, theta: 0.5 }
+        Self {
+            perplexity: 30.0,
+            early: 250,
+            steps: 500,
+            exaggeration: 12.0,
+            theta: 0.5,
+        }
     }
 }
 
@@ -50,7 +56,11 @@ impl TSne {
     /// # Panics
     ///
     /// Panics unless `start` has one point with two coordinates for each row.
-    pub fn embed<R: Rows>(&self, rows: &R, start: &DenseRows) -> Result<DenseRows, ThreadPoolError> {
+    pub fn embed<R: Rows>(
+        &self,
+        rows: &R,
+        start: &DenseRows,
+    ) -> Result<DenseRows, ThreadPoolError> {
         let [map] = self.embed_from(rows, [start])?;
         Ok(map)
     }
@@ -68,10 +78,24 @@ impl TSne {
     /// # Panics
     ///
     /// Panics under the condition of [`embed`](Self::embed).
-    pub fn embed_mirrored<R: Rows>(&self, rows: &R, start: &DenseRows) -> Result<[DenseRows; 4], ThreadPoolError> {
-        let by =
-            |x: f32, y: f32| DenseRows::new(2, start.iter().flat_map(|point| [x * point[0], y * point[1]]).collect());
-        self.embed_from(rows, [start, &by(1.0, -1.0), &by(-1.0, 1.0), &by(-1.0, -1.0)])
+    pub fn embed_mirrored<R: Rows>(
+        &self,
+        rows: &R,
+        start: &DenseRows,
+    ) -> Result<[DenseRows; 4], ThreadPoolError> {
+        let by = |x: f32, y: f32| {
+            DenseRows::new(
+                2,
+                start
+                    .iter()
+                    .flat_map(|point| [x * point[0], y * point[1]])
+                    .collect(),
+            )
+        };
+        self.embed_from(
+            rows,
+            [start, &by(1.0, -1.0), &by(-1.0, 1.0), &by(-1.0, -1.0)],
+        )
     }
 
     /// Computes one map for each start, in parallel.
@@ -80,31 +104,52 @@ impl TSne {
         rows: &R,
         starts: [&DenseRows; N],
     ) -> Result<[DenseRows; N], ThreadPoolError> {
-        assert!(starts.iter().all(|start| start.len() == rows.len() && start.width() == 2), "a point for each row");
+        assert!(
+            starts
+                .iter()
+                .all(|start| start.len() == rows.len() && start.width() == 2),
+            "a point for each row"
+        );
         let starts = starts.map(scaled_start);
         if rows.len() < 4 {
             return Ok(starts);
         }
         let most = (rows.len() - 1) as f32 / 3.0;
         let perplexity = self.perplexity.min(most);
-        let neighbors = parallel_map(rows.len(), |place| neighbors(rows, place, (3.0 * perplexity) as usize));
+        let neighbors = parallel_map(rows.len(), |place| {
+            neighbors(rows, place, (3.0 * perplexity) as usize)
+        });
         // bhtsne sums in the order in which its threads finish. A difference in the last digit of a start grows until
         // points end far apart. One thread a map makes the result reproducible.
-        let pools: Vec<_> =
-            starts.iter().map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build()).collect::<Result<_, _>>()?;
+        let pools: Vec<_> = starts
+            .iter()
+            .map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build())
+            .collect::<Result<_, _>>()?;
         let mut maps = starts;
         let neighbors = &neighbors;
-        rayon::ThreadPoolBuilder::new().num_threads(N).build()?.scope(|scope| {
-            for (pool, map) in pools.iter().zip(&mut maps) {
-                let mut moved =
-                    move || *map = DenseRows::new(2, pool.install(|| self.moved(perplexity, map, neighbors)));
-                scope.spawn(move |_| moved());
-            }
-        });
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(N)
+            .build()?
+            .scope(|scope| {
+                for (pool, map) in pools.iter().zip(&mut maps) {
+                    let mut moved = move || {
+                        *map = DenseRows::new(
+                            2,
+                            pool.install(|| self.moved(perplexity, map, neighbors)),
+                        )
+                    };
+                    scope.spawn(move |_| moved());
+                }
+            });
         Ok(maps)
     }
 
-    fn moved(&self, perplexity: f32, start: &DenseRows, neighbors: &[Vec<bhtsne::Neighbor<f32>>]) -> Vec<f32> {
+    fn moved(
+        &self,
+        perplexity: f32,
+        start: &DenseRows,
+        neighbors: &[Vec<bhtsne::Neighbor<f32>>],
+    ) -> Vec<f32> {
         let places: Vec<usize> = (0..neighbors.len()).collect();
         let mut points: tSNE<'_, f32, usize> = tSNE::new(&places);
         points
@@ -124,7 +169,13 @@ impl TSne {
 
 fn neighbors<R: Rows>(rows: &R, place: usize, count: usize) -> Vec<bhtsne::Neighbor<f32>> {
     let nearest = rows.nearest_among(rows.row(place), count, |other| other != place);
-    nearest.iter().map(|near| bhtsne::Neighbor { index: near.row, distance: near.distance }).collect()
+    nearest
+        .iter()
+        .map(|near| bhtsne::Neighbor {
+            index: near.row,
+            distance: near.distance,
+        })
+        .collect()
 }
 
 /// Scales the start so that its first coordinates have the standard deviation [`START`]. A small start leaves points
@@ -132,26 +183,53 @@ fn neighbors<R: Rows>(rows: &R, place: usize, count: usize) -> Vec<bhtsne::Neigh
 fn scaled_start(start: &DenseRows) -> DenseRows {
     let first: Vec<f64> = start.iter().map(|point| f64::from(point[0])).collect();
     let mean = first.iter().sum::<f64>() / first.len() as f64;
-    let variance = first.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / first.len() as f64;
-    let factor = if variance > 0.0 { START / variance.sqrt() } else { 1.0 };
-    DenseRows::new(2, start.iter().flatten().map(|&value| (f64::from(value) * factor) as f32).collect())
+    let variance = first
+        .iter()
+        .map(|value| (value - mean).powi(2))
+        .sum::<f64>()
+        / first.len() as f64;
+    let factor = if variance > 0.0 {
+        START / variance.sqrt()
+    } else {
+        1.0
+    };
+    DenseRows::new(
+        2,
+        start
+            .iter()
+            .flatten()
+            .map(|&value| (f64::from(value) * factor) as f32)
+            .collect(),
+    )
 }
 
 /// Returns the first two principal components of rows. The second is zero if the rows have only one column.
 #[must_use]
 pub fn principal_components(rows: &DenseRows) -> DenseRows {
     let (count, width) = (rows.len(), rows.width());
-    let mean: Vec<f64> =
-        (0..width).map(|column| rows.iter().map(|row| f64::from(row[column])).sum::<f64>() / count as f64).collect();
-    let centred = Mat::from_fn(count, width, |row, column| f64::from(rows.row(row)[column]) - mean[column]);
+    let mean: Vec<f64> = (0..width)
+        .map(|column| rows.iter().map(|row| f64::from(row[column])).sum::<f64>() / count as f64)
+        .collect();
+    let centred = Mat::from_fn(count, width, |row, column| {
+        f64::from(rows.row(row)[column]) - mean[column]
+    });
     let directions = (centred.transpose() * &centred).self_adjoint_eigen(Side::Lower);
-    let Ok(directions) = directions else { return DenseRows::new(2, vec![0.0; 2 * count]) };
+    let Ok(directions) = directions else {
+        return DenseRows::new(2, vec![0.0; 2 * count]);
+    };
     // Eigenvalues are in ascending order.
     let along = |row: usize, last: usize| match width.checked_sub(last) {
-        Some(place) => (0..width).map(|column| centred[(row, column)] * directions.U()[(column, place)]).sum::<f64>(),
+        Some(place) => (0..width)
+            .map(|column| centred[(row, column)] * directions.U()[(column, place)])
+            .sum::<f64>(),
         None => 0.0,
     };
-    DenseRows::new(2, (0..count).flat_map(|row| [along(row, 1) as f32, along(row, 2) as f32]).collect())
+    DenseRows::new(
+        2,
+        (0..count)
+            .flat_map(|row| [along(row, 1) as f32, along(row, 2) as f32])
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -167,36 +245,71 @@ mod tests {
             (state >> 8) as f32 / (1 << 24) as f32
         };
         let middle = |cloud: usize, column: usize| if cloud == column { 5.0 } else { 0.0 };
-        let points = (0..120).flat_map(|place| (0..5).map(move |column| middle(place / 40, column)));
+        let points =
+            (0..120).flat_map(|place| (0..5).map(move |column| middle(place / 40, column)));
         DenseRows::new(5, points.map(|middle| middle + noise()).collect())
     }
 
     #[test]
     fn clouds_stay_apart_and_maps_the_same() {
         let rows = clouds();
-        let options = TSne { steps: 250, ..TSne::default() };
-        let map = options.embed(&rows, &principal_components(&rows)).expect("a map");
+        let options = TSne {
+            steps: 250,
+            ..TSne::default()
+        };
+        let map = options
+            .embed(&rows, &principal_components(&rows))
+            .expect("a map");
         assert_eq!(map.len(), 120);
         for place in 0..120 {
             let near = map.nearest_among(map.row(place), 5, |other| other != place);
-            assert_eq!(majority(near.iter().map(|near| near.row / 40)), Some(place / 40), "{place}");
+            assert_eq!(
+                majority(near.iter().map(|near| near.row / 40)),
+                Some(place / 40),
+                "{place}"
+            );
         }
-        assert_eq!(options.embed(&rows, &principal_components(&rows)).expect("a map"), map, "nothing is drawn by lot");
+        assert_eq!(
+            options
+                .embed(&rows, &principal_components(&rows))
+                .expect("a map"),
+            map,
+            "nothing is drawn by lot"
+        );
     }
 
     #[test]
     fn maps_begun_from_mirror_images_keep_what_is_near() {
         let rows = clouds();
         let start = principal_components(&rows);
-        let maps = TSne { steps: 250, ..TSne::default() }.embed_mirrored(&rows, &start).expect("maps");
-        let first = TSne { steps: 250, ..TSne::default() }.embed(&rows, &start).expect("a map");
+        let maps = TSne {
+            steps: 250,
+            ..TSne::default()
+        }
+        .embed_mirrored(&rows, &start)
+        .expect("maps");
+        let first = TSne {
+            steps: 250,
+            ..TSne::default()
+        }
+        .embed(&rows, &start)
+        .expect("a map");
         assert_eq!(maps[0], first);
         // A map mostly keeps the orientation of its start: mirrored by the second axis, by the first, by both.
         let along = |map: &DenseRows, column: usize| -> f32 {
-            map.iter().zip(first.iter()).map(|(here, there)| here[column] * there[column]).sum()
+            map.iter()
+                .zip(first.iter())
+                .map(|(here, there)| here[column] * there[column])
+                .sum()
         };
-        let sides: Vec<[bool; 2]> = maps.iter().map(|map| [along(map, 0) > 0.0, along(map, 1) > 0.0]).collect();
-        assert_eq!(sides, [[true, true], [true, false], [false, true], [false, false]]);
+        let sides: Vec<[bool; 2]> = maps
+            .iter()
+            .map(|map| [along(map, 0) > 0.0, along(map, 1) > 0.0])
+            .collect();
+        assert_eq!(
+            sides,
+            [[true, true], [true, false], [false, true], [false, false]]
+        );
         for map in &maps {
             let near = map.nearest_among(map.row(50), 5, |other| other != 50);
             assert_eq!(majority(near.iter().map(|near| near.row / 40)), Some(1));
@@ -207,19 +320,29 @@ mod tests {
     fn components_by_hand() {
         // Along (3, 4) / 5, far; across it, near.
         let rows = DenseRows::new(2, vec![3.0, 4.0, -3.0, -4.0, 0.4, -0.3, -0.4, 0.3]);
-        let points: Vec<f32> =
-            principal_components(&rows).iter().flatten().map(|value| (value * 100.0).round().abs() / 100.0).collect();
+        let points: Vec<f32> = principal_components(&rows)
+            .iter()
+            .flatten()
+            .map(|value| (value * 100.0).round().abs() / 100.0)
+            .collect();
         assert_eq!(points, [5.0, 0.0, 5.0, 0.0, 0.0, 0.5, 0.0, 0.5]);
-        assert_eq!(principal_components(&DenseRows::new(1, vec![1.0, 3.0])).row(0)[1], 0.0);
+        assert_eq!(
+            principal_components(&DenseRows::new(1, vec![1.0, 3.0])).row(0)[1],
+            0.0
+        );
     }
 
     #[test]
     fn few_rows_are_no_trouble() {
         for count in 1..9 {
             let rows = DenseRows::new(1, (0..count).map(|value| value as f32).collect());
-            let map = TSne { early: 5, steps: 5, ..TSne::default() }
-                .embed(&rows, &principal_components(&rows))
-                .expect("a map");
+            let map = TSne {
+                early: 5,
+                steps: 5,
+                ..TSne::default()
+            }
+            .embed(&rows, &principal_components(&rows))
+            .expect("a map");
             assert!(map.len() == count && map.iter().flatten().all(|value| value.is_finite()));
         }
     }

@@ -3,7 +3,8 @@
 use super::experiment::read_experiment_file;
 use super::field_weights::{FieldPools, WeightProgress, WeightTuning};
 use super::report::{
-    Cell, Decision, RankCell, RankingColumn, RankingReport, Report, RowComparison, RowReport, TableReport,
+    Cell, Decision, RankCell, RankingColumn, RankingReport, Report, RowComparison, RowReport,
+    TableReport,
 };
 use super::reranking::{Encoders, RerankSpec};
 use super::tuning::{FusionTuning, LearnOn, TuningProgress, distinct};
@@ -188,14 +189,21 @@ impl TryFrom<RowFile> for Row {
     type Error = String;
 
     fn try_from(row: RowFile) -> Result<Self, String> {
-        let mut sources = row.run.map(RankingSource::Run).into_iter().collect::<Vec<_>>();
+        let mut sources = row
+            .run
+            .map(RankingSource::Run)
+            .into_iter()
+            .collect::<Vec<_>>();
         sources.extend(row.mean_of.map(RankingSource::MeanOf));
         sources.extend(row.question_run.map(RankingSource::QuestionRun));
         sources.extend(row.fusion.map(RankingSource::Fusion));
         sources.extend(row.model.map(RankingSource::Model));
         sources.extend(row.rerank.map(RankingSource::Rerank));
         let (Some(source), true) = (sources.pop(), sources.is_empty()) else {
-            return Err(format!("{}: a row has one of run, mean-of, question-run, fusion, model and rerank", row.name));
+            return Err(format!(
+                "{}: a row has one of run, mean-of, question-run, fusion, model and rerank",
+                row.name
+            ));
         };
         Ok(Self {
             name: row.name,
@@ -247,14 +255,22 @@ fn default_grid() -> Vec<f64> {
 impl ModelSpec {
     /// Returns the model with its published weights, restricted to its fields.
     fn model(&self) -> Box<dyn SparseModel> {
-        self.name.model(self.lengths).restricted_to(&|field| self.fields.contains(field))
+        self.name
+            .model(self.lengths)
+            .restricted_to(&|field| self.fields.contains(field))
     }
 
     fn check(&self) -> anyhow::Result<()> {
         let is_weight = |weight: &f64| weight.is_finite() && *weight >= 0.0;
-        ensure!(!self.grid.is_empty() && self.grid.iter().all(is_weight), "`grid` needs numbers from 0 on");
+        ensure!(
+            !self.grid.is_empty() && self.grid.iter().all(is_weight),
+            "`grid` needs numbers from 0 on"
+        );
         ensure!(self.candidates > 0, "`candidates` must be at least 1");
-        ensure!(self.by_fold.iter().flatten().all(is_weight), "`by-fold` needs numbers from 0 on");
+        ensure!(
+            self.by_fold.iter().flatten().all(is_weight),
+            "`by-fold` needs numbers from 0 on"
+        );
         ensure!(
             self.by_fold.is_empty() || self.weights == WeightSource::Published,
             "weights are either given (`by-fold`) or learned (`weights`): use one of the two"
@@ -295,7 +311,13 @@ impl fmt::Display for ConditionProgress<'_> {
             Self::Fusion(step) => (step.method.to_string(), step.fold, step.search),
             Self::Weights(row, step) => ((*row).to_owned(), step.fold, step.search),
         };
-        write!(f, "fold {}, {what}, round {}: {:.4}", fold + 1, search.round + 1, search.value)
+        write!(
+            f,
+            "fold {}, {what}, round {}: {:.4}",
+            fold + 1,
+            search.round + 1,
+            search.value
+        )
     }
 }
 
@@ -356,9 +378,14 @@ pub struct Erratum {
     pub reason: String,
 }
 
-fn by_name<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+fn by_name<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
-    names.iter().map(|name| name.parse().map_err(de::Error::custom)).collect()
+    names
+        .iter()
+        .map(|name| name.parse().map_err(de::Error::custom))
+        .collect()
 }
 
 impl Row {
@@ -395,7 +422,9 @@ impl Condition {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let (mut condition, name) = read_experiment_file::<Self>(path)?;
         condition.name = name;
-        condition.check().with_context(|| path.display().to_string())?;
+        condition
+            .check()
+            .with_context(|| path.display().to_string())?;
         Ok(condition)
     }
 
@@ -411,17 +440,35 @@ impl Condition {
                 );
                 row.check(width)?;
             }
-            let columns = table.listed.as_ref().map_or(width, |listed| listed.columns.len());
-            ensure!(columns == width, "{}: {columns} columns for {width} measures", table.id);
+            let columns = table
+                .listed
+                .as_ref()
+                .map_or(width, |listed| listed.columns.len());
+            ensure!(
+                columns == width,
+                "{}: {columns} columns for {width} measures",
+                table.id
+            );
         }
         let ids: BTreeSet<&str> = self.tables.iter().map(|table| table.id.as_str()).collect();
-        let ids =
-            ids.into_iter().chain(self.rankings.iter().map(|printed| printed.id.as_str())).collect::<BTreeSet<_>>();
-        ensure!(ids.len() == self.tables.len() + self.rankings.len(), "two tables have the same id");
+        let ids = ids
+            .into_iter()
+            .chain(self.rankings.iter().map(|printed| printed.id.as_str()))
+            .collect::<BTreeSet<_>>();
+        ensure!(
+            ids.len() == self.tables.len() + self.rankings.len(),
+            "two tables have the same id"
+        );
         for column in self.rankings.iter().flat_map(|printed| &printed.columns) {
             for known in &column.known {
                 let is_printed = (1..=column.expected.len()).contains(&known.rank);
-                ensure!(is_printed, "{}: no rank {} of {}", column.name, known.rank, column.expected.len());
+                ensure!(
+                    is_printed,
+                    "{}: no rank {} of {}",
+                    column.name,
+                    known.rank,
+                    column.expected.len()
+                );
             }
         }
         Ok(())
@@ -430,7 +477,12 @@ impl Condition {
     /// Returns true if a row needs the index of a home.
     #[must_use]
     pub fn needs_home(&self) -> bool {
-        let ranks = |row: &Row| matches!(row.source, RankingSource::Model(_) | RankingSource::Rerank(_));
+        let ranks = |row: &Row| {
+            matches!(
+                row.source,
+                RankingSource::Model(_) | RankingSource::Rerank(_)
+            )
+        };
         self.tables.iter().flat_map(|table| &table.rows).any(ranks)
     }
 
@@ -446,12 +498,33 @@ impl Condition {
         encoders: &Encoders<'_>,
         progress: &Progress<'_>,
     ) -> anyhow::Result<Report> {
-        let collection = self.collection.verify(data).with_context(|| self.advice(data))?;
-        let mut context =
-            ExperimentContext { data, home, encoders, collection: &collection, runs: BTreeMap::new(), progress };
-        let tables = self.tables.iter().map(|table| context.table(table)).collect::<Result<Vec<_>, _>>();
-        let tables = if self.needs_home() { tables? } else { tables.with_context(|| self.advice(data))? };
-        let rankings = self.rankings.iter().map(|printed| context.printed(printed)).collect::<Result<Vec<_>, _>>();
+        let collection = self
+            .collection
+            .verify(data)
+            .with_context(|| self.advice(data))?;
+        let mut context = ExperimentContext {
+            data,
+            home,
+            encoders,
+            collection: &collection,
+            runs: BTreeMap::new(),
+            progress,
+        };
+        let tables = self
+            .tables
+            .iter()
+            .map(|table| context.table(table))
+            .collect::<Result<Vec<_>, _>>();
+        let tables = if self.needs_home() {
+            tables?
+        } else {
+            tables.with_context(|| self.advice(data))?
+        };
+        let rankings = self
+            .rankings
+            .iter()
+            .map(|printed| context.printed(printed))
+            .collect::<Result<Vec<_>, _>>();
         let rankings = rankings.with_context(|| self.advice(data))?;
         Ok(Report {
             name: self.name.clone(),
@@ -465,7 +538,12 @@ impl Condition {
     }
 
     fn advice(&self, data: &Path) -> String {
-        format!("{} needs its data under {} ({})", self.name, data.display(), self.get.trim())
+        format!(
+            "{} needs its data under {} ({})",
+            self.name,
+            data.display(),
+            self.get.trim()
+        )
     }
 }
 
@@ -489,20 +567,44 @@ impl ExperimentContext<'_> {
         }
         for erratum in &table.errata {
             let fits = rows.iter().any(|row| row.name == erratum.row)
-                && table.measures.iter().any(|measure| measure.to_string() == erratum.measure);
-            ensure!(fits, "{}: no cell {} of {}", table.id, erratum.measure, erratum.row);
+                && table
+                    .measures
+                    .iter()
+                    .any(|measure| measure.to_string() == erratum.measure);
+            ensure!(
+                fits,
+                "{}: no cell {} of {}",
+                table.id,
+                erratum.measure,
+                erratum.row
+            );
         }
-        let mut reports: Vec<RowReport> = rows.iter().map(|row| self.row(table, row)).collect::<Result<_, _>>()?;
+        let mut reports: Vec<RowReport> = rows
+            .iter()
+            .map(|row| self.row(table, row))
+            .collect::<Result<_, _>>()?;
         compare(&rows, &mut reports, table.measures.len())?;
         for (row, report) in rows.iter().zip(&mut reports) {
-            let comparisons = report.against.iter().flat_map(|against| &against.comparisons);
+            let comparisons = report
+                .against
+                .iter()
+                .flat_map(|against| &against.comparisons);
             let decisions = row.significant.iter().zip(comparisons);
-            report.decisions = decisions.map(|(&published, comparison)| Decision::new(published, comparison)).collect();
+            report.decisions = decisions
+                .map(|(&published, comparison)| Decision::new(published, comparison))
+                .collect();
         }
         let rows = reports;
         let measures = table.measures.iter().map(Metric::to_string).collect();
         let (id, title, source) = (table.id.clone(), table.title.clone(), table.source.clone());
-        Ok(TableReport { id, title, source, average: table.average, measures, rows })
+        Ok(TableReport {
+            id,
+            title,
+            source,
+            average: table.average,
+            measures,
+            rows,
+        })
     }
 
     fn row(&mut self, table: &Table, row: &Row) -> anyhow::Result<RowReport> {
@@ -514,8 +616,10 @@ impl ExperimentContext<'_> {
                 Average::Micro => mean(&values.values().copied().collect::<Vec<_>>()),
                 Average::Macro => self.collection.mean_of_folds(&values),
             };
-            let erratum =
-                table.errata.iter().find(|erratum| erratum.row == row.name && erratum.measure == measure.to_string());
+            let erratum = table
+                .errata
+                .iter()
+                .find(|erratum| erratum.row == row.name && erratum.measure == measure.to_string());
             cells.push(match (row.expected.get(place), erratum) {
                 (Some(&expected), Some(erratum)) => {
                     Cell::with_erratum(expected, erratum.printed, measured, erratum.reason.clone())
@@ -540,9 +644,14 @@ impl ExperimentContext<'_> {
     /// Returns the runs of a row, and a description of their origin for the report.
     fn rankings(&mut self, row: &Row) -> anyhow::Result<(Vec<Run>, Option<String>)> {
         let (run, note) = match &row.source {
-            RankingSource::Run(path) | RankingSource::QuestionRun(path) => (self.run(path)?.clone(), None),
+            RankingSource::Run(path) | RankingSource::QuestionRun(path) => {
+                (self.run(path)?.clone(), None)
+            }
             RankingSource::MeanOf(paths) => {
-                let runs = paths.iter().map(|path| self.run(path).cloned()).collect::<Result<_, _>>()?;
+                let runs = paths
+                    .iter()
+                    .map(|path| self.run(path).cloned())
+                    .collect::<Result<_, _>>()?;
                 return Ok((runs, None));
             }
             RankingSource::Fusion(spec) => self.fuse(spec).map(|(run, note)| (run, Some(note)))?,
@@ -553,9 +662,17 @@ impl ExperimentContext<'_> {
     }
 
     /// Returns the value of every topic: the mean over the runs of a row, or over the questions of the topic.
-    fn values(&self, row: &Row, runs: &[Run], measure: Metric) -> anyhow::Result<BTreeMap<String, f64>> {
+    fn values(
+        &self,
+        row: &Row,
+        runs: &[Run],
+        measure: Metric,
+    ) -> anyhow::Result<BTreeMap<String, f64>> {
         if let RankingSource::QuestionRun(path) = &row.source {
-            return self.collection.values_of_questions(&runs[0], measure).with_context(|| path.display().to_string());
+            return self
+                .collection
+                .values_of_questions(&runs[0], measure)
+                .with_context(|| path.display().to_string());
         }
         let mut values: BTreeMap<String, f64> = BTreeMap::new();
         for run in runs {
@@ -571,25 +688,46 @@ impl ExperimentContext<'_> {
         let mut columns = Vec::new();
         for column in &printed.columns {
             let ranking = self.run(&column.run)?.ranking(&printed.topic).cloned();
-            let ranking = ranking
-                .with_context(|| format!("{} has no ranking of the topic {}", column.run.display(), printed.topic))?;
+            let ranking = ranking.with_context(|| {
+                format!(
+                    "{} has no ranking of the topic {}",
+                    column.run.display(),
+                    printed.topic
+                )
+            })?;
             let found: Vec<String> = ranking.iter().map(|scored| scored.id.to_string()).collect();
             let mut ranks = Vec::new();
             for (place, expected) in column.expected.iter().enumerate() {
                 let found = found.get(place).cloned();
-                let known =
-                    column.known.iter().find(|known| known.rank == place + 1 && Some(&known.found) == found.as_ref());
+                let known = column
+                    .known
+                    .iter()
+                    .find(|known| known.rank == place + 1 && Some(&known.found) == found.as_ref());
                 ranks.push(RankCell {
                     expected: expected.clone(),
-                    grade: found.as_ref().and_then(|id| self.collection.grade(&printed.topic, id)),
+                    grade: found
+                        .as_ref()
+                        .and_then(|id| self.collection.grade(&printed.topic, id)),
                     reason: known.map(|known| known.reason.clone()),
                     found,
                 });
             }
-            columns.push(RankingColumn { name: column.name.clone(), ranks });
+            columns.push(RankingColumn {
+                name: column.name.clone(),
+                ranks,
+            });
         }
-        let (id, title, source) = (printed.id.clone(), printed.title.clone(), printed.source.clone());
-        Ok(RankingReport { id, title, source, columns })
+        let (id, title, source) = (
+            printed.id.clone(),
+            printed.title.clone(),
+            printed.source.clone(),
+        );
+        Ok(RankingReport {
+            id,
+            title,
+            source,
+            columns,
+        })
     }
 
     pub(super) fn run(&mut self, path: &Path) -> anyhow::Result<&Run> {
@@ -607,10 +745,19 @@ impl ExperimentContext<'_> {
         for line in text.lines().skip(1) {
             let columns: Vec<&str> = line.split('\t').collect();
             let name = columns[0];
-            let Some(system) = listed.systems.iter().find(|system| name.starts_with(&system.prefix)) else { continue };
+            let Some(system) = listed
+                .systems
+                .iter()
+                .find(|system| name.starts_with(&system.prefix))
+            else {
+                continue;
+            };
             let score = |column: &usize| columns.get(*column).and_then(|cell| cell.parse().ok());
             let Some(expected) = listed.columns.iter().map(score).collect() else {
-                bail!("{}: the line of {name} has no score in a required column", path.display());
+                bail!(
+                    "{}: the line of {name} has no score in a required column",
+                    path.display()
+                );
             };
             let run = system.run.replace("{}", &name[system.prefix.len()..]);
             rows.push(Row {
@@ -622,34 +769,64 @@ impl ExperimentContext<'_> {
                 average: None,
             });
         }
-        ensure!(rows.len() == listed.count, "{}: {} rows instead of {}", path.display(), rows.len(), listed.count);
+        ensure!(
+            rows.len() == listed.count,
+            "{}: {} rows instead of {}",
+            path.display(),
+            rows.len(),
+            listed.count
+        );
         Ok(rows)
     }
 
     /// Returns the fused run, and a description of the fusion for the report.
     fn fuse(&mut self, spec: &FusionSpec) -> anyhow::Result<(Run, String)> {
         let runs = self.distinct_runs(&spec.runs)?;
-        let Some(weights) = &spec.weights else { return self.fuse_by_folds(spec, &runs) };
-        let [method] = spec.methods[..] else { bail!("given weights need exactly one method") };
-        ensure!(weights.len() == runs.len(), "{} weights for {} distinct runs", weights.len(), runs.len());
-        let fusion = Fusion::default().with_method(method).with_depth(FusionTuning::DEPTH);
+        let Some(weights) = &spec.weights else {
+            return self.fuse_by_folds(spec, &runs);
+        };
+        let [method] = spec.methods[..] else {
+            bail!("given weights need exactly one method")
+        };
+        ensure!(
+            weights.len() == runs.len(),
+            "{} weights for {} distinct runs",
+            weights.len(),
+            runs.len()
+        );
+        let fusion = Fusion::default()
+            .with_method(method)
+            .with_depth(FusionTuning::DEPTH);
         let (none, mut fused) = (Ranking::default(), Run::new("lodeseek-fusion"));
         for topic in &self.collection.topics {
             let rankings = runs.iter().map(|run| run.ranking(topic).unwrap_or(&none));
-            fused.insert(topic, fusion.fuse(&rankings.zip(weights.iter().copied()).collect::<Vec<_>>()));
+            fused.insert(
+                topic,
+                fusion.fuse(&rankings.zip(weights.iter().copied()).collect::<Vec<_>>()),
+            );
         }
         let note = format!("{} runs, {method}, weights as given", runs.len());
         Ok((fused, note))
     }
 
     fn fuse_by_folds(&self, spec: &FusionSpec, runs: &[Run]) -> anyhow::Result<(Run, String)> {
-        let tuning = FusionTuning::default().with_methods(spec.methods.clone()).with_learn_on(spec.learn_on);
-        let tuned = tuning
-            .with_objective(spec.objective.clone())
-            .run(runs, &self.collection.folds, &|step| (self.progress)(ConditionProgress::Fusion(step)))?;
+        let tuning = FusionTuning::default()
+            .with_methods(spec.methods.clone())
+            .with_learn_on(spec.learn_on);
+        let tuned = tuning.with_objective(spec.objective.clone()).run(
+            runs,
+            &self.collection.folds,
+            &|step| (self.progress)(ConditionProgress::Fusion(step)),
+        )?;
         let (mut used, mut methods) = (Vec::new(), Vec::new());
         for fold in &tuned.folds {
-            used.push(fold.weights.iter().filter(|weight| **weight > 0.0).count().to_string());
+            used.push(
+                fold.weights
+                    .iter()
+                    .filter(|weight| **weight > 0.0)
+                    .count()
+                    .to_string(),
+            );
             methods.push(fold.method.to_string());
         }
         let note = format!(
@@ -667,7 +844,9 @@ impl ExperimentContext<'_> {
     fn rank(&self, row: &str, spec: &ModelSpec) -> anyhow::Result<(Run, Option<String>)> {
         let searcher = Searcher::open(self.home)?.with_model(spec.model());
         if let Some(expected) = &self.collection.home {
-            expected.verify(&searcher).with_context(|| self.home.display().to_string())?;
+            expected
+                .verify(&searcher)
+                .with_context(|| self.home.display().to_string())?;
         }
         let learn_on = match spec.weights {
             WeightSource::Published if !spec.by_fold.is_empty() => {
@@ -677,7 +856,8 @@ impl ExperimentContext<'_> {
             WeightSource::Tuned => LearnOn::TrainAndValid,
             WeightSource::TunedOnValid => LearnOn::Valid,
         };
-        self.rank_by_folds(&searcher, row, spec, learn_on).map(|(run, note)| (run, Some(note)))
+        self.rank_by_folds(&searcher, row, spec, learn_on)
+            .map(|(run, note)| (run, Some(note)))
     }
 
     fn rank_published(&self, searcher: &Searcher, spec: &ModelSpec) -> anyhow::Result<Run> {
@@ -698,7 +878,12 @@ impl ExperimentContext<'_> {
     ) -> anyhow::Result<(Run, String)> {
         let mut pools = FieldPools::new();
         for query in self.queries() {
-            pools.insert(query.id.clone(), searcher.tuning_pool().candidates(&query.text, spec.candidates)?);
+            pools.insert(
+                query.id.clone(),
+                searcher
+                    .tuning_pool()
+                    .candidates(&query.text, spec.candidates)?,
+            );
         }
         let tuning = WeightTuning {
             objective: Metric::ndcg(10),
@@ -707,24 +892,44 @@ impl ExperimentContext<'_> {
             grid: spec.grid.clone(),
         };
         let on_progress = |step| (self.progress)(ConditionProgress::Weights(row, step));
-        let tuned = tuning.run(&pools, &self.collection.folds, &BTreeMap::new(), &|_, _| (), &on_progress)?;
+        let tuned = tuning.run(
+            &pools,
+            &self.collection.folds,
+            &BTreeMap::new(),
+            &|_, _| (),
+            &on_progress,
+        )?;
         let run = self.rank_test_topics(spec, tuned.iter().map(|tuned| tuned.weights))?;
-        let weights: Vec<String> = tuned.iter().map(|tuned| tuned.weights.to_string()).collect();
+        let weights: Vec<String> = tuned
+            .iter()
+            .map(|tuned| tuned.weights.to_string())
+            .collect();
         Ok((run, format!("weights by fold: {}", weights.join("; "))))
     }
 
     /// Ranks each fold's test topics with the weights that are given for the fold.
     fn rank_with_given_weights(&self, spec: &ModelSpec) -> anyhow::Result<Run> {
         let (given, folds) = (spec.by_fold.len(), self.collection.folds.0.len());
-        ensure!(given == folds, "`by-fold` has weights for {given} folds instead of {folds}");
-        self.rank_test_topics(spec, spec.by_fold.iter().map(|weights| FieldWeights(*weights)))
+        ensure!(
+            given == folds,
+            "`by-fold` has weights for {given} folds instead of {folds}"
+        );
+        self.rank_test_topics(
+            spec,
+            spec.by_fold.iter().map(|weights| FieldWeights(*weights)),
+        )
     }
 
     /// Ranks each fold's test topics with the weights of the fold.
-    fn rank_test_topics(&self, spec: &ModelSpec, weights: impl Iterator<Item = FieldWeights>) -> anyhow::Result<Run> {
+    fn rank_test_topics(
+        &self,
+        spec: &ModelSpec,
+        weights: impl Iterator<Item = FieldWeights>,
+    ) -> anyhow::Result<Run> {
         let mut run = Run::new(spec.fields.tag(spec.name));
         for (fold, weights) in self.collection.folds.0.iter().zip(weights) {
-            let searcher = Searcher::open(self.home)?.with_model(spec.model().with_weights(weights));
+            let searcher =
+                Searcher::open(self.home)?.with_model(spec.model().with_weights(weights));
             for query in self.queries().filter(|query| fold.test.has(&query.id)) {
                 run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
             }
@@ -734,7 +939,11 @@ impl ExperimentContext<'_> {
 
     /// Returns the queries with judgements.
     pub(super) fn queries(&self) -> impl Iterator<Item = &Topic> + Clone {
-        self.collection.queries.0.iter().filter(|query| self.collection.topics.contains(&query.id))
+        self.collection
+            .queries
+            .0
+            .iter()
+            .filter(|query| self.collection.topics.contains(&query.id))
     }
 
     pub(super) fn report_fusion(&self, step: TuningProgress) {
@@ -746,15 +955,26 @@ impl ExperimentContext<'_> {
         for place in places {
             paths.extend(run_files(self.data, place)?);
         }
-        let runs = paths.iter().map(|path| self.run(path).cloned()).collect::<Result<Vec<_>, _>>()?;
+        let runs = paths
+            .iter()
+            .map(|path| self.run(path).cloned())
+            .collect::<Result<Vec<_>, _>>()?;
         let firsts = distinct(&runs);
-        Ok(runs.into_iter().enumerate().filter(|(own, _)| firsts[*own] == *own).map(|(_, run)| run).collect())
+        Ok(runs
+            .into_iter()
+            .enumerate()
+            .filter(|(own, _)| firsts[*own] == *own)
+            .map(|(_, run)| run)
+            .collect())
     }
 }
 
 /// Tests rows against the rows that they name. P values are corrected over all comparisons of a column (Holm).
 fn compare(rows: &[Row], reports: &mut [RowReport], measures: usize) -> anyhow::Result<()> {
-    let named: Vec<(&str, &[String])> = rows.iter().map(|row| (row.name.as_str(), &row.against[..])).collect();
+    let named: Vec<(&str, &[String])> = rows
+        .iter()
+        .map(|row| (row.name.as_str(), &row.against[..]))
+        .collect();
     compare_rows(&named, reports, measures)
 }
 
@@ -768,18 +988,33 @@ pub(super) fn compare_rows(
     for (place, (name, against)) in rows.iter().enumerate() {
         for other in *against {
             let baseline = rows.iter().position(|(row, _)| row == other);
-            pairs.push((place, baseline.with_context(|| format!("{name}: cannot compare with {other}: no such row"))?));
+            pairs.push((
+                place,
+                baseline
+                    .with_context(|| format!("{name}: cannot compare with {other}: no such row"))?,
+            ));
         }
     }
     let mut columns = Vec::new();
     for measure in 0..measures {
         let differences = |&(place, baseline): &(usize, usize)| {
             let others = &reports[baseline].by_topic[measure];
-            Differences::new(reports[place].by_topic[measure].iter().map(|(topic, value)| value - others[topic]))
+            Differences::new(
+                reports[place].by_topic[measure]
+                    .iter()
+                    .map(|(topic, value)| value - others[topic]),
+            )
         };
-        let mut column: Vec<Comparison> =
-            pairs.iter().map(|pair| Comparison::new(&differences(pair), SignificanceTest::StudentT)).collect();
-        let corrected = holm(&column.iter().map(|comparison| comparison.p).collect::<Vec<_>>());
+        let mut column: Vec<Comparison> = pairs
+            .iter()
+            .map(|pair| Comparison::new(&differences(pair), SignificanceTest::StudentT))
+            .collect();
+        let corrected = holm(
+            &column
+                .iter()
+                .map(|comparison| comparison.p)
+                .collect::<Vec<_>>(),
+        );
         for (comparison, corrected) in column.iter_mut().zip(corrected) {
             comparison.corrected_p = corrected;
         }
@@ -787,7 +1022,10 @@ pub(super) fn compare_rows(
     }
     for (which, &(place, baseline)) in pairs.iter().enumerate() {
         let comparisons = columns.iter().map(|column| column[which]).collect();
-        reports[place].against.push(RowComparison { row: rows[baseline].0.to_owned(), comparisons });
+        reports[place].against.push(RowComparison {
+            row: rows[baseline].0.to_owned(),
+            comparisons,
+        });
     }
     Ok(())
 }
@@ -799,7 +1037,9 @@ fn run_files(data: &Path, place: &Path) -> anyhow::Result<Vec<PathBuf>> {
         return Ok(vec![place.to_owned()]);
     }
     let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
-    let names = entries.map(|entry| Ok(PathBuf::from(entry?.file_name()))).collect::<std::io::Result<Vec<_>>>()?;
+    let names = entries
+        .map(|entry| Ok(PathBuf::from(entry?.file_name())))
+        .collect::<std::io::Result<Vec<_>>>()?;
     let mut files: Vec<PathBuf> = names
         .iter()
         .filter(|name| name.extension().is_some_and(|end| end == "run"))

@@ -100,18 +100,27 @@ pub struct PrintedRow {
 impl PrintedRow {
     /// Returns the printed scores by form of the topics.
     fn scores(&self) -> impl Iterator<Item = (QueryForm, &[f64])> {
-        let both = [(QueryForm::Sentences, &self.sentences[..]), (QueryForm::Keyphrases, &self.keyphrases[..])];
+        let both = [
+            (QueryForm::Sentences, &self.sentences[..]),
+            (QueryForm::Keyphrases, &self.keyphrases[..]),
+        ];
         both.into_iter().filter(|(_, scores)| !scores.is_empty())
     }
 }
 
 fn default_measures() -> Vec<Metric> {
-    ["P@5", "R@5", "AP@5", "RR@5"].iter().filter_map(|name| name.parse().ok()).collect()
+    ["P@5", "R@5", "AP@5", "RR@5"]
+        .iter()
+        .filter_map(|name| name.parse().ok())
+        .collect()
 }
 
 fn metrics_by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Metric>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
-    names.iter().map(|name| name.parse().map_err(de::Error::custom)).collect()
+    names
+        .iter()
+        .map(|name| name.parse().map_err(de::Error::custom))
+        .collect()
 }
 
 /// Data files and their required counts.
@@ -280,7 +289,9 @@ impl AblationSpec {
 }
 
 fn by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Method, D::Error> {
-    String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    String::deserialize(deserializer)?
+        .parse()
+        .map_err(de::Error::custom)
 }
 
 /// Filter of results by year.
@@ -301,10 +312,22 @@ struct View {
 
 impl View {
     const ALL: [Self; 4] = [
-        Self { form: QueryForm::Sentences, years: YearFilter::Known },
-        Self { form: QueryForm::Keyphrases, years: YearFilter::Known },
-        Self { form: QueryForm::Sentences, years: YearFilter::All },
-        Self { form: QueryForm::Keyphrases, years: YearFilter::All },
+        Self {
+            form: QueryForm::Sentences,
+            years: YearFilter::Known,
+        },
+        Self {
+            form: QueryForm::Keyphrases,
+            years: YearFilter::Known,
+        },
+        Self {
+            form: QueryForm::Sentences,
+            years: YearFilter::All,
+        },
+        Self {
+            form: QueryForm::Keyphrases,
+            years: YearFilter::All,
+        },
     ];
 
     /// Returns the name of the table.
@@ -331,13 +354,18 @@ impl DataFinder {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let (mut experiment, name) = read_experiment_file::<Self>(path)?;
         experiment.name = name;
-        experiment.check().with_context(|| path.display().to_string())?;
+        experiment
+            .check()
+            .with_context(|| path.display().to_string())?;
         Ok(experiment)
     }
 
     /// Returns the position of average precision among the measures.
     fn precision_position(&self) -> usize {
-        self.measures.iter().position(is_average_precision).unwrap_or_default()
+        self.measures
+            .iter()
+            .position(is_average_precision)
+            .unwrap_or_default()
     }
 
     /// Returns the first measure that is average precision.
@@ -346,25 +374,49 @@ impl DataFinder {
     }
 
     fn check(&self) -> anyhow::Result<()> {
-        ensure!(self.measures.iter().any(is_average_precision), "`measures` needs AP or AP@k");
+        ensure!(
+            self.measures.iter().any(is_average_precision),
+            "`measures` needs AP or AP@k"
+        );
         for (place, system) in self.systems.iter().enumerate() {
-            let before = |name: &String| self.systems[..place].iter().any(|other| other.name == *name);
+            let before = |name: &String| {
+                self.systems[..place]
+                    .iter()
+                    .any(|other| other.name == *name)
+            };
             let wanted: Vec<&String> = match &system.ranks {
                 SystemKind::Fusion { of, weights, .. } => {
-                    ensure!(of.len() == weights.len(), "{}: {} weights for {}", system.name, weights.len(), of.len());
+                    ensure!(
+                        of.len() == weights.len(),
+                        "{}: {} weights for {}",
+                        system.name,
+                        weights.len(),
+                        of.len()
+                    );
                     of.iter().collect()
                 }
                 SystemKind::Prior { on, .. } => vec![on],
                 _ => Vec::new(),
             };
             for name in wanted.into_iter().chain(&system.against) {
-                ensure!(before(name), "{}: no system {name} before it; move it up or correct the name", system.name);
+                ensure!(
+                    before(name),
+                    "{}: no system {name} before it; move it up or correct the name",
+                    system.name
+                );
             }
-            ensure!(!before(&system.name), "two systems called {}: names must be unique", system.name);
+            ensure!(
+                !before(&system.name),
+                "two systems called {}: names must be unique",
+                system.name
+            );
         }
         self.check_scores()?;
         for concealed in &self.concealed {
-            let known = self.systems.iter().any(|system| system.name == concealed.system);
+            let known = self
+                .systems
+                .iter()
+                .any(|system| system.name == concealed.system);
             ensure!(known, "there is no system {}", concealed.system);
         }
         Ok(())
@@ -375,7 +427,10 @@ impl DataFinder {
     fn check_scores(&self) -> anyhow::Result<()> {
         for SystemSpec { name, expected, .. } in &self.systems {
             for view in expected.keys() {
-                ensure!(View::ALL.iter().any(|known| known.id() == *view), "{name}: there is no table {view}");
+                ensure!(
+                    View::ALL.iter().any(|known| known.id() == *view),
+                    "{name}: there is no table {view}"
+                );
             }
             for scores in expected.values() {
                 self.check_length(name, scores)?;
@@ -383,21 +438,41 @@ impl DataFinder {
         }
         for row in self.printed.iter().flat_map(|printed| &printed.rows) {
             let known = |name: &String| self.systems.iter().any(|system| system.name == *name);
-            ensure!(row.system.as_ref().is_none_or(known), "printed row {}: no such system", row.name);
-            ensure!(row.system.is_some() || row.reason.is_some(), "printed row {}: a system or a reason", row.name);
+            ensure!(
+                row.system.as_ref().is_none_or(known),
+                "printed row {}: no such system",
+                row.name
+            );
+            ensure!(
+                row.system.is_some() || row.reason.is_some(),
+                "printed row {}: a system or a reason",
+                row.name
+            );
             for (_, scores) in row.scores() {
                 self.check_length(&row.name, scores)?;
             }
         }
-        for part in self.concealed.iter().flat_map(|concealed| concealed.expected.keys()) {
-            ensure!(QueryPart::ALL.into_iter().any(|known| part_name(known) == *part), "there is no part {part}");
+        for part in self
+            .concealed
+            .iter()
+            .flat_map(|concealed| concealed.expected.keys())
+        {
+            ensure!(
+                QueryPart::ALL
+                    .into_iter()
+                    .any(|known| part_name(known) == *part),
+                "there is no part {part}"
+            );
         }
         Ok(())
     }
 
     fn check_length(&self, name: &str, scores: &[f64]) -> anyhow::Result<()> {
         let (found, expected) = (scores.len(), self.measures.len());
-        ensure!(found == expected, "{name}: {found} scores of a table instead of {expected}");
+        ensure!(
+            found == expected,
+            "{name}: {found} scores of a table instead of {expected}"
+        );
         Ok(())
     }
 
@@ -405,7 +480,12 @@ impl DataFinder {
     pub(super) fn tables(&self) -> Vec<String> {
         let concealed = self.concealed.iter().map(|concealed| concealed.id());
         let printed = self.printed.as_ref().map(|_| PRINTED.to_owned());
-        [OVERVIEW.to_owned()].into_iter().chain(printed).chain(View::ALL.map(View::id)).chain(concealed).collect()
+        [OVERVIEW.to_owned()]
+            .into_iter()
+            .chain(printed)
+            .chain(View::ALL.map(View::id))
+            .chain(concealed)
+            .collect()
     }
 
     /// Verifies the collection, then computes every table. `progress` receives the name of each step.
@@ -420,7 +500,14 @@ impl DataFinder {
         encoders: &Encoders<'_>,
         progress: &DataFinderProgress<'_>,
     ) -> anyhow::Result<Report> {
-        let advice = || format!("{} needs its data under {} ({})", self.name, data.display(), self.get.trim());
+        let advice = || {
+            format!(
+                "{} needs its data under {} ({})",
+                self.name,
+                data.display(),
+                self.get.trim()
+            )
+        };
         let collection = Collection::read(&self.collection, data).with_context(advice)?;
         let mut context = ExperimentContext::new(self, &collection, home, encoders, progress)?;
         let mut tables = Vec::new();
@@ -428,7 +515,10 @@ impl DataFinder {
             tables.push(context.table(view)?);
         }
         let overview = context.overview(&tables);
-        let printed = self.printed.as_ref().map(|printed| context.printed(printed, &tables));
+        let printed = self
+            .printed
+            .as_ref()
+            .map(|printed| context.printed(printed, &tables));
         tables.splice(0..0, [overview].into_iter().chain(printed));
         for concealed in &self.concealed {
             tables.push(context.ablation(concealed)?);
@@ -451,7 +541,10 @@ fn is_average_precision(metric: &Metric) -> bool {
 
 /// Pairs a dataset with a score.
 fn scored(id: &DatasetId, score: f64) -> lodeseek_ranking::Scored {
-    lodeseek_ranking::Scored { id: id.clone(), score }
+    lodeseek_ranking::Scored {
+        id: id.clone(),
+        score,
+    }
 }
 
 /// Returns the name of a part as tables show it.

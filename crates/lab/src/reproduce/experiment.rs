@@ -36,12 +36,21 @@ enum Task {
 /// # Errors
 ///
 /// Fails if the file cannot be read or parsed.
-pub(super) fn read_experiment_file<T: DeserializeOwned>(path: &Path) -> anyhow::Result<(T, String)> {
+pub(super) fn read_experiment_file<T: DeserializeOwned>(
+    path: &Path,
+) -> anyhow::Result<(T, String)> {
     let text = fs::read_to_string(path).with_context(|| {
-        format!("no condition at {}: give a file, or the NAME of acordar/NAME.toml", path.display())
+        format!(
+            "no condition at {}: give a file, or the NAME of acordar/NAME.toml",
+            path.display()
+        )
     })?;
     let content = toml::from_str(&text).with_context(|| path.display().to_string())?;
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     Ok((content, name))
 }
 
@@ -55,7 +64,9 @@ impl Experiment {
         let (head, _) = read_experiment_file::<Head>(path)?;
         match head.task {
             None => Condition::read(path).map(|condition| Self::Ranking(Box::new(condition))),
-            Some(Task::Datafinder) => DataFinder::read(path).map(|experiment| Self::DataFinder(Box::new(experiment))),
+            Some(Task::Datafinder) => {
+                DataFinder::read(path).map(|experiment| Self::DataFinder(Box::new(experiment)))
+            }
             Some(Task::Iclr) => Iclr::read(path).map(|iclr| Self::Iclr(Box::new(iclr))),
         }
     }
@@ -103,7 +114,11 @@ impl Experiment {
     #[must_use]
     pub fn tables(&self) -> Vec<String> {
         match self {
-            Self::Ranking(condition) => condition.tables.iter().map(|table| table.id.clone()).collect(),
+            Self::Ranking(condition) => condition
+                .tables
+                .iter()
+                .map(|table| table.id.clone())
+                .collect(),
             Self::DataFinder(experiment) => experiment.tables(),
             Self::Iclr(iclr) => vec![iclr.table.id.clone()],
         }

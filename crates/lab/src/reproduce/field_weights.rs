@@ -69,7 +69,11 @@ impl WeightTuning {
                 return known;
             }
             let progress = |search| progress(WeightProgress { fold, search });
-            let tuned = self.learn(pools, &training_judgements(&folds.0[fold], self.learn_on), &progress);
+            let tuned = self.learn(
+                pools,
+                &training_judgements(&folds.0[fold], self.learn_on),
+                &progress,
+            );
             done(fold, &tuned);
             tuned
         }))
@@ -85,21 +89,36 @@ impl WeightTuning {
         let fields: Vec<Field> = self.published.fields().collect();
         let topics: Vec<TrainingTopic> = judgements
             .iter()
-            .flat_map(|qrels| qrels.topics().map(|topic| TrainingTopic::new(qrels, topic, pools.get(topic))))
+            .flat_map(|qrels| {
+                qrels
+                    .topics()
+                    .map(|topic| TrainingTopic::new(qrels, topic, pools.get(topic)))
+            })
             .collect();
         let objective = |point: &[f64]| {
             let weights = field_weights_at(&fields, point);
-            let values: Vec<f64> = topics.iter().map(|topic| topic.value(self.objective, &weights)).collect();
+            let values: Vec<f64> = topics
+                .iter()
+                .map(|topic| topic.value(self.objective, &weights))
+                .collect();
             lodeseek_eval::mean(&values)
         };
-        let published = fields.iter().map(|&field| self.published.weight(field)).collect();
+        let published = fields
+            .iter()
+            .map(|&field| self.published.weight(field))
+            .collect();
         let mut starts = vec![Start::At(published), Start::Uniform];
         if self.grid.contains(&0.0) {
             starts.push(Start::BestAlone);
         }
-        let search = CoordinateSearch::default().with_grid(&self.grid).with_starts(starts);
+        let search = CoordinateSearch::default()
+            .with_grid(&self.grid)
+            .with_starts(starts);
         let optimum = search.maximize(fields.len(), &objective, progress);
-        TunedWeights { weights: field_weights_at(&fields, &optimum.weights), learned: optimum.value }
+        TunedWeights {
+            weights: field_weights_at(&fields, &optimum.weights),
+            learned: optimum.value,
+        }
     }
 }
 
@@ -123,8 +142,14 @@ impl<'p> TrainingTopic<'p> {
     fn new(qrels: &Qrels, topic: &str, pool: Option<&'p Vec<(DatasetId, ScoreParts)>>) -> Self {
         let mut pool: Vec<&(DatasetId, ScoreParts)> = pool.into_iter().flatten().collect();
         pool.sort_by(|a, b| b.0.cmp(&a.0));
-        let documents = pool.into_iter().map(|(id, parts)| (parts, qrels.judged(topic, id.as_str()))).collect();
-        Self { documents, judged: Grades::judged(qrels, topic) }
+        let documents = pool
+            .into_iter()
+            .map(|(id, parts)| (parts, qrels.judged(topic, id.as_str())))
+            .collect();
+        Self {
+            documents,
+            judged: Grades::judged(qrels, topic),
+        }
     }
 
     /// Returns the measure under some weights, and 0 if all weights are 0.
@@ -132,8 +157,12 @@ impl<'p> TrainingTopic<'p> {
         if weights.fields().next().is_none() {
             return 0.0;
         }
-        let mut order: Vec<(f64, usize)> =
-            self.documents.iter().enumerate().map(|(place, (parts, _))| (parts.score(weights), place)).collect();
+        let mut order: Vec<(f64, usize)> = self
+            .documents
+            .iter()
+            .enumerate()
+            .map(|(place, (parts, _))| (parts.score(weights), place))
+            .collect();
         let before = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         let depth = metric.depth();
         if depth > 0 && order.len() > depth {
@@ -141,7 +170,10 @@ impl<'p> TrainingTopic<'p> {
             order.truncate(depth);
         }
         order.sort_unstable_by(before);
-        let grades: Vec<Option<i32>> = order.into_iter().map(|(_, place)| self.documents[place].1).collect();
+        let grades: Vec<Option<i32>> = order
+            .into_iter()
+            .map(|(_, place)| self.documents[place].1)
+            .collect();
         metric.evaluate_grades(&grades, &self.judged)
     }
 }

@@ -23,7 +23,9 @@ impl FromStr for FoldSource {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(text.parse().map_or_else(|_| Self::Folder(text.into()), Self::Dealt))
+        Ok(text
+            .parse()
+            .map_or_else(|_| Self::Folder(text.into()), Self::Dealt))
     }
 }
 
@@ -38,13 +40,21 @@ impl FoldSource {
             Self::Dealt(count) => {
                 let topics = qrels.len();
                 let possible = (3..=topics).contains(count);
-                ensure!(possible, "cannot make {count} folds of {topics} topics: use a number from 3 to {topics}");
+                ensure!(
+                    possible,
+                    "cannot make {count} folds of {topics} topics: use a number from 3 to {topics}"
+                );
                 Ok(Folds::split(qrels, *count))
             }
             Self::Folder(folder) => {
                 let folder = base.join(folder);
                 let folds = Folds::read(&folder)?;
-                let both = || format!("the folds of {} and the judgements do not belong together", folder.display());
+                let both = || {
+                    format!(
+                        "the folds of {} and the judgements do not belong together",
+                        folder.display()
+                    )
+                };
                 folds.check(qrels).with_context(both)?;
                 Ok(folds)
             }
@@ -55,7 +65,9 @@ impl FoldSource {
     pub fn record(&self, base: &Path) -> anyhow::Result<Value> {
         match self {
             Self::Dealt(count) => Ok(json!({ "dealt": count })),
-            Self::Folder(folder) => Ok(json!({ "path": folder, "sha256": digest(&base.join(folder))? })),
+            Self::Folder(folder) => {
+                Ok(json!({ "path": folder, "sha256": digest(&base.join(folder))? }))
+            }
         }
     }
 }

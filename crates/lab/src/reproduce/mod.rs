@@ -28,22 +28,24 @@ mod tuning;
 mod verification;
 
 pub use condition::{
-    Average, Condition, ConditionProgress, Erratum, FusionSpec, ModelSpec, PrintedRanking, PrintedRankings,
-    RankErratum, RankingSource, Row, ScoreFile, System, Table, WeightSource,
+    Average, Condition, ConditionProgress, Erratum, FusionSpec, ModelSpec, PrintedRanking,
+    PrintedRankings, RankErratum, RankingSource, Row, ScoreFile, System, Table, WeightSource,
 };
 pub use datafinder::{
-    AblationSpec, CollectionSpec, DataFinder, DataFinderProgress, PaperSimilarity, SystemKind, SystemSpec, TextForm,
+    AblationSpec, CollectionSpec, DataFinder, DataFinderProgress, PaperSimilarity, SystemKind,
+    SystemSpec, TextForm,
 };
 pub use experiment::Experiment;
 pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
 pub use folds::FoldSource;
 pub use iclr::{Iclr, IclrInput, IclrProgress, KeywordLabels, Paper, PaperMap, Vectors};
 pub use report::{
-    Cell, Decision, Outcome, RankCell, RankingColumn, RankingReport, Report, RowComparison, RowReport, Spread,
-    TableReport, marked_sections,
+    Cell, Decision, Outcome, RankCell, RankingColumn, RankingReport, Report, RowComparison,
+    RowReport, Spread, TableReport, marked_sections,
 };
 pub use reranking::{Encoders, RerankSpec};
 pub use tuning::{
-    FusionTuning, LearnOn, ParseLearnOnError, TuneError, TunedFold, TunedFusion, TuningProgress, distinct,
+    FusionTuning, LearnOn, ParseLearnOnError, TuneError, TunedFold, TunedFusion, TuningProgress,
+    distinct,
 };
 pub use verification::{Collection, HomeRequirements, QuestionFile};

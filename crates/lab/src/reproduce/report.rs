@@ -74,13 +74,22 @@ impl Cell {
     /// Compares two scores in four decimals.
     #[must_use]
     pub fn new(expected: f64, measured: f64) -> Self {
-        Self { expected, measured, outcome: Outcome::from_scores(expected, measured), reason: None, spread: None }
+        Self {
+            expected,
+            measured,
+            outcome: Outcome::from_scores(expected, measured),
+            reason: None,
+            spread: None,
+        }
     }
 
     /// Builds a cell without an expected score.
     #[must_use]
     pub fn unexpected(measured: f64) -> Self {
-        Self { outcome: Outcome::New, ..Self::new(measured, measured) }
+        Self {
+            outcome: Outcome::New,
+            ..Self::new(measured, measured)
+        }
     }
 
     /// Builds a cell whose published number differs from that of the published run. It fails if the measured score
@@ -94,7 +103,12 @@ impl Cell {
             Outcome::Fail => Outcome::KnownDifference,
             near => near,
         };
-        Self { expected: printed, outcome, reason: Some(reason), ..Self::new(expected, measured) }
+        Self {
+            expected: printed,
+            outcome,
+            reason: Some(reason),
+            ..Self::new(expected, measured)
+        }
     }
 
     /// Builds a cell from a number printed with three decimals, and the score measured for it, if any. A difference is
@@ -107,19 +121,30 @@ impl Cell {
             (false, true) => Outcome::KnownDifference,
             (false, false) => Outcome::Fail,
         };
-        Self { outcome, ..Self::new(printed, measured.unwrap_or(f64::NAN)) }
+        Self {
+            outcome,
+            ..Self::new(printed, measured.unwrap_or(f64::NAN))
+        }
     }
 
     /// Adds standard deviations.
     #[must_use]
     pub fn with_spread(self, spread: Spread) -> Self {
-        Self { spread: Some(spread), ..self }
+        Self {
+            spread: Some(spread),
+            ..self
+        }
     }
 
     fn markdown(&self) -> String {
         let mut text = decimals(self.measured);
         if let Some(spread) = self.spread {
-            let _ = write!(text, " ± {} ({})", decimals(spread.bootstrap), decimals(spread.published));
+            let _ = write!(
+                text,
+                " ± {} ({})",
+                decimals(spread.bootstrap),
+                decimals(spread.published)
+            );
         }
         let _ = match self.outcome {
             Outcome::Ok => Ok(()),
@@ -174,13 +199,20 @@ impl Decision {
     /// Builds a decision from a published one and a comparison. A loss is never an improvement.
     #[must_use]
     pub fn new(published: bool, comparison: &Comparison) -> Self {
-        Self { published, found: comparison.difference > 0.0 && comparison.p < Self::LEVEL }
+        Self {
+            published,
+            found: comparison.difference > 0.0 && comparison.p < Self::LEVEL,
+        }
     }
 
     /// Returns [`Outcome::Ok`] if both decisions are the same, else [`Outcome::Fail`].
     #[must_use]
     pub fn outcome(self) -> Outcome {
-        if self.published == self.found { Outcome::Ok } else { Outcome::Fail }
+        if self.published == self.found {
+            Outcome::Ok
+        } else {
+            Outcome::Fail
+        }
     }
 
     fn markdown(self) -> &'static str {
@@ -205,7 +237,9 @@ pub struct RowComparison {
 impl RowReport {
     /// Returns the mark of a cell in Markdown: that of [`mark`](Self::mark), and FAIL if a published decision differs.
     fn markdown_mark(&self, column: usize) -> &'static str {
-        self.decisions.get(column).map_or_else(|| self.mark(column), |decision| decision.markdown())
+        self.decisions
+            .get(column)
+            .map_or_else(|| self.mark(column), |decision| decision.markdown())
     }
 
     /// Returns † if the row differs from all compared rows with p < .05 after correction, and ‡ with p < .01.
@@ -216,7 +250,11 @@ impl RowReport {
         if let Some(decision) = self.decisions.get(column) {
             return if decision.found { "*" } else { "" };
         }
-        let p = self.against.iter().filter_map(|against| against.comparisons.get(column)).map(|one| one.corrected_p);
+        let p = self
+            .against
+            .iter()
+            .filter_map(|against| against.comparisons.get(column))
+            .map(|one| one.corrected_p);
         match p.reduce(f64::max) {
             Some(p) if p < 0.01 => "‡",
             Some(p) if p < 0.05 => "†",
@@ -237,17 +275,27 @@ impl RowReport {
 fn difference_with_p(comparison: &Comparison) -> String {
     let (difference, p) = (signed(comparison.difference), p_value(comparison.p));
     let corrected = p_value(comparison.corrected_p);
-    let effect = comparison.effect_size.map_or(String::new(), |effect| format!(", d {effect:.2}"));
+    let effect = comparison
+        .effect_size
+        .map_or(String::new(), |effect| format!(", d {effect:.2}"));
     format!("{difference} (p {p}, corrected {corrected}{effect})")
 }
 
 /// Formats a difference with its sign and four decimals.
 fn signed(difference: f64) -> String {
-    format!("{}{}", if difference < 0.0 { "−" } else { "+" }, decimals(difference.abs()))
+    format!(
+        "{}{}",
+        if difference < 0.0 { "−" } else { "+" },
+        decimals(difference.abs())
+    )
 }
 
 fn p_value(p: f64) -> String {
-    if p < 1e-4 { format!("{p:.0e}") } else { decimals(p) }
+    if p < 1e-4 {
+        format!("{p:.0e}")
+    } else {
+        decimals(p)
+    }
 }
 
 /// Results of a table.
@@ -347,7 +395,9 @@ impl RankCell {
 
 impl RankingReport {
     fn outcomes(&self) -> impl Iterator<Item = Outcome> {
-        self.columns.iter().flat_map(|column| column.ranks.iter().map(RankCell::outcome))
+        self.columns
+            .iter()
+            .flat_map(|column| column.ranks.iter().map(RankCell::outcome))
     }
 
     /// Returns the number of ranks of each outcome as text.
@@ -357,11 +407,29 @@ impl RankingReport {
     }
 
     fn markdown(&self) -> String {
-        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        let mut text = format!("| rank | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
-        let depth = self.columns.iter().map(|column| column.ranks.len()).max().unwrap_or(0);
+        let names: Vec<&str> = self
+            .columns
+            .iter()
+            .map(|column| column.name.as_str())
+            .collect();
+        let mut text = format!(
+            "| rank | {} |\n|---|{}\n",
+            names.join(" | "),
+            "---|".repeat(names.len())
+        );
+        let depth = self
+            .columns
+            .iter()
+            .map(|column| column.ranks.len())
+            .max()
+            .unwrap_or(0);
         for rank in 0..depth {
-            let cell = |column: &RankingColumn| column.ranks.get(rank).map_or("–".to_owned(), RankCell::markdown);
+            let cell = |column: &RankingColumn| {
+                column
+                    .ranks
+                    .get(rank)
+                    .map_or("–".to_owned(), RankCell::markdown)
+            };
             let cells: Vec<String> = self.columns.iter().map(cell).collect();
             let _ = writeln!(text, "| {} | {} |", rank + 1, cells.join(" | "));
         }
@@ -372,8 +440,17 @@ impl RankingReport {
         let mut remarks = vec![GRADED.to_owned()];
         for column in &self.columns {
             for (rank, cell) in column.ranks.iter().enumerate() {
-                if let Some(reason) = cell.reason.as_ref().filter(|_| cell.outcome() == Outcome::KnownDifference) {
-                    remarks.push(format!("{}, rank {}, expected {}: {reason}", column.name, rank + 1, cell.expected));
+                if let Some(reason) = cell
+                    .reason
+                    .as_ref()
+                    .filter(|_| cell.outcome() == Outcome::KnownDifference)
+                {
+                    remarks.push(format!(
+                        "{}, rank {}, expected {}: {reason}",
+                        column.name,
+                        rank + 1,
+                        cell.expected
+                    ));
                 }
             }
         }
@@ -384,12 +461,23 @@ impl RankingReport {
 /// Returns the number of outcomes, and the number of each, as text.
 fn count_outcomes(what: &str, outcomes: &[Outcome]) -> String {
     let mut text = format!("{} {what}", outcomes.len());
-    for (place, outcome) in
-        [Outcome::Ok, Outcome::Okish, Outcome::KnownDifference, Outcome::New, Outcome::Fail].into_iter().enumerate()
+    for (place, outcome) in [
+        Outcome::Ok,
+        Outcome::Okish,
+        Outcome::KnownDifference,
+        Outcome::New,
+        Outcome::Fail,
+    ]
+    .into_iter()
+    .enumerate()
     {
         let count = outcomes.iter().filter(|other| **other == outcome).count();
         if count > 0 || outcome == Outcome::Ok {
-            let _ = write!(text, "{} {count} {outcome}", if place == 0 { ":" } else { "," });
+            let _ = write!(
+                text,
+                "{} {count} {outcome}",
+                if place == 0 { ":" } else { "," }
+            );
         }
     }
     text
@@ -398,9 +486,15 @@ fn count_outcomes(what: &str, outcomes: &[Outcome]) -> String {
 impl TableReport {
     fn markdown(&self) -> String {
         let columns = &self.measures;
-        let mut text = format!("| | {} |\n|---|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
+        let mut text = format!(
+            "| | {} |\n|---|{}\n",
+            columns.join(" | "),
+            "---|".repeat(columns.len())
+        );
         for row in &self.rows {
-            let cell = |(column, cell): (usize, &Cell)| format!("{}{}", cell.markdown(), row.markdown_mark(column));
+            let cell = |(column, cell): (usize, &Cell)| {
+                format!("{}{}", cell.markdown(), row.markdown_mark(column))
+            };
             let cells: Vec<String> = row.cells.iter().enumerate().map(cell).collect();
             let _ = writeln!(text, "| {} | {} |", row.name, cells.join(" | "));
         }
@@ -410,26 +504,46 @@ impl TableReport {
     /// Returns the number of cells of each outcome as text.
     #[must_use]
     pub fn summary(&self) -> String {
-        let outcomes: Vec<Outcome> = self.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.outcome).collect();
+        let outcomes: Vec<Outcome> = self
+            .rows
+            .iter()
+            .flat_map(|row| &row.cells)
+            .map(|cell| cell.outcome)
+            .collect();
         let mut text = count_outcomes("cells", &outcomes);
         let decisions: Vec<Outcome> = self.decisions().map(Decision::outcome).collect();
         if !decisions.is_empty() {
-            let _ = write!(text, "; {}", count_outcomes("decisions of significance", &decisions));
+            let _ = write!(
+                text,
+                "; {}",
+                count_outcomes("decisions of significance", &decisions)
+            );
         }
         text
     }
 
     fn decisions(&self) -> impl Iterator<Item = Decision> {
-        self.rows.iter().flat_map(|row| row.decisions.iter().copied())
+        self.rows
+            .iter()
+            .flat_map(|row| row.decisions.iter().copied())
     }
 
     /// Returns remarks on rows and cells, and comparisons of fused rows with the best single row of each measure.
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
-        if self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.spread.is_some()) {
+        if self
+            .rows
+            .iter()
+            .flat_map(|row| &row.cells)
+            .any(|cell| cell.spread.is_some())
+        {
             remarks.push(SPREAD.to_owned());
         }
-        if self.rows.iter().any(|row| !row.against.is_empty() && row.decisions.is_empty()) {
+        if self
+            .rows
+            .iter()
+            .any(|row| !row.against.is_empty() && row.decisions.is_empty())
+        {
             remarks.push(TESTED.to_owned());
         }
         if self.decisions().next().is_some() {
@@ -438,12 +552,24 @@ impl TableReport {
         for row in &self.rows {
             for (measure, cell) in self.measures.iter().zip(&row.cells) {
                 if let Some(reason) = &cell.reason {
-                    remarks.push(format!("{}, {measure}, expected {}: {reason}", row.name, decimals(cell.expected)));
+                    remarks.push(format!(
+                        "{}, {measure}, expected {}: {reason}",
+                        row.name,
+                        decimals(cell.expected)
+                    ));
                 }
             }
             remarks.extend(row.note.iter().map(|note| format!("{}: {note}.", row.name)));
-            remarks.extend(row.fused.then(|| self.compare_with_best_single(row)).flatten());
-            remarks.extend(row.against.iter().map(|against| row.describe_comparison(against, &self.measures)));
+            remarks.extend(
+                row.fused
+                    .then(|| self.compare_with_best_single(row))
+                    .flatten(),
+            );
+            remarks.extend(
+                row.against
+                    .iter()
+                    .map(|against| row.describe_comparison(against, &self.measures)),
+            );
         }
         remarks
     }
@@ -452,11 +578,19 @@ impl TableReport {
     fn compare_with_best_single(&self, fused: &RowReport) -> Option<String> {
         let mut differences = Vec::with_capacity(self.measures.len());
         for (column, measure) in self.measures.iter().enumerate() {
-            let single = self.rows.iter().filter(|row| !row.fused).map(|row| row.cells[column].measured);
+            let single = self
+                .rows
+                .iter()
+                .filter(|row| !row.fused)
+                .map(|row| row.cells[column].measured);
             let difference = fused.cells[column].measured - single.reduce(f64::max)?;
             differences.push(format!("{measure} {}", signed(difference)));
         }
-        Some(format!("{}, over the best single run of each column: {}.", fused.name, differences.join(", ")))
+        Some(format!(
+            "{}, over the best single run of each column: {}.",
+            fused.name,
+            differences.join(", ")
+        ))
     }
 }
 
@@ -465,34 +599,67 @@ impl Report {
     #[must_use]
     pub fn fails(&self) -> bool {
         let rows = || self.tables.iter().flat_map(|table| &table.rows);
-        rows().flat_map(|row| &row.cells).any(|cell| cell.outcome == Outcome::Fail)
-            || rows().flat_map(|row| &row.decisions).any(|decision| decision.outcome() == Outcome::Fail)
-            || self.rankings.iter().flat_map(RankingReport::outcomes).any(|outcome| outcome == Outcome::Fail)
+        rows()
+            .flat_map(|row| &row.cells)
+            .any(|cell| cell.outcome == Outcome::Fail)
+            || rows()
+                .flat_map(|row| &row.decisions)
+                .any(|decision| decision.outcome() == Outcome::Fail)
+            || self
+                .rankings
+                .iter()
+                .flat_map(RankingReport::outcomes)
+                .any(|outcome| outcome == Outcome::Fail)
     }
 
     /// Returns a section in Markdown. It depends only on the condition and its data: it contains no date, time or
     /// machine.
     #[must_use]
     pub fn markdown(&self) -> String {
-        let mut text = format!("## {}\n\n{}\n\n```sh\n{}\n```\n\n", self.title, self.about.trim(), self.command.trim());
+        let mut text = format!(
+            "## {}\n\n{}\n\n```sh\n{}\n```\n\n",
+            self.title,
+            self.about.trim(),
+            self.command.trim()
+        );
         let _ = writeln!(text, "Verified first: {}.", self.collection);
         for table in &self.tables {
             let average = match table.average {
                 Average::Micro => "mean over all topics",
                 Average::Macro => "mean over folds of the means over their topics",
             };
-            let _ = write!(text, "\n### {}\n\n{} Here: {average}.\n\n", table.title, table.source.trim());
+            let _ = write!(
+                text,
+                "\n### {}\n\n{} Here: {average}.\n\n",
+                table.title,
+                table.source.trim()
+            );
             let (open, close) = markers("table", &format!("{}/{}", self.name, table.id));
-            let _ = write!(text, "{open}\n{}{close}\n\n{}.\n", table.markdown(), table.summary());
+            let _ = write!(
+                text,
+                "{open}\n{}{close}\n\n{}.\n",
+                table.markdown(),
+                table.summary()
+            );
             let remarks = table.remarks();
             if !remarks.is_empty() {
                 let _ = write!(text, "\n- {}\n", remarks.join("\n- "));
             }
         }
         for ranking in &self.rankings {
-            let _ = write!(text, "\n### {}\n\n{}\n\n", ranking.title, ranking.source.trim());
+            let _ = write!(
+                text,
+                "\n### {}\n\n{}\n\n",
+                ranking.title,
+                ranking.source.trim()
+            );
             let (open, close) = markers("table", &format!("{}/{}", self.name, ranking.id));
-            let _ = write!(text, "{open}\n{}{close}\n\n{}.\n", ranking.markdown(), ranking.summary());
+            let _ = write!(
+                text,
+                "{open}\n{}{close}\n\n{}.\n",
+                ranking.markdown(),
+                ranking.summary()
+            );
             let _ = write!(text, "\n- {}\n", ranking.remarks().join("\n- "));
         }
         text
@@ -501,7 +668,8 @@ impl Report {
     /// Replaces this condition's section in a file of results. Other sections stay unchanged.
     #[must_use]
     pub fn replace_section(&self, results: &str) -> String {
-        let mut sections: BTreeMap<String, String> = marked_sections("condition", results).into_iter().collect();
+        let mut sections: BTreeMap<String, String> =
+            marked_sections("condition", results).into_iter().collect();
         sections.insert(self.name.clone(), format!("\n{}", self.markdown()));
         let mut text = HEAD.to_owned();
         for (name, section) in &sections {
@@ -519,7 +687,11 @@ impl Report {
             for row in &table.rows {
                 for (measure, values) in table.measures.iter().zip(&row.by_topic) {
                     for (topic, value) in values {
-                        let _ = writeln!(text, "{}\t{}\t{measure}\t{topic}\t{value}", table.id, row.name);
+                        let _ = writeln!(
+                            text,
+                            "{}\t{}\t{measure}\t{topic}\t{value}",
+                            table.id, row.name
+                        );
                     }
                 }
             }
@@ -545,7 +717,10 @@ const HEAD: &str = "# Results\n\nWritten by `lodeseek reproduce`; do not edit. A
                     with a reason below, else FAIL.\n";
 
 fn markers(kind: &str, name: &str) -> (String, String) {
-    (format!("<!-- {kind} {name} -->"), format!("<!-- /{kind} {name} -->"))
+    (
+        format!("<!-- {kind} {name} -->"),
+        format!("<!-- /{kind} {name} -->"),
+    )
 }
 
 /// Returns the texts between markers of a kind (`condition`, `table`), with their names.
@@ -555,7 +730,9 @@ pub fn marked_sections(kind: &str, text: &str) -> Vec<(String, String)> {
     let mut rest = text;
     while let Some((_, after)) = rest.split_once(&format!("<!-- {kind} ")) {
         rest = after;
-        let Some((name, body)) = after.split_once(" -->") else { break };
+        let Some((name, body)) = after.split_once(" -->") else {
+            break;
+        };
         if let Some((body, after)) = body.split_once(&markers(kind, name).1) {
             found.push((name.to_owned(), body.to_owned()));
             rest = after;
@@ -576,20 +753,38 @@ mod tests {
         assert_eq!(outcome(0.5877, 0.587_76), Outcome::Okish);
         assert_eq!(outcome(0.5877, 0.5882), Outcome::Okish);
         assert_eq!(outcome(0.5877, 0.5883), Outcome::Fail);
-        let known =
-            |expected, printed, measured| Cell::with_erratum(expected, printed, measured, "a typo".to_owned()).outcome;
+        let known = |expected, printed, measured| {
+            Cell::with_erratum(expected, printed, measured, "a typo".to_owned()).outcome
+        };
         assert_eq!(known(0.5883, 0.5877, 0.5883), Outcome::KnownDifference);
         assert_eq!(known(0.5876, 0.5877, 0.5876), Outcome::Okish);
-        assert_eq!(known(0.5877, 0.9, 0.6), Outcome::Fail, "a reason excuses the print, not the program");
+        assert_eq!(
+            known(0.5877, 0.9, 0.6),
+            Outcome::Fail,
+            "a reason excuses the print, not the program"
+        );
         let printed = |measured, is_known| Cell::from_print(0.234, measured, is_known).outcome;
-        assert_eq!(printed(Some(0.2344), false), Outcome::Ok, "three decimals are printed");
+        assert_eq!(
+            printed(Some(0.2344), false),
+            Outcome::Ok,
+            "three decimals are printed"
+        );
         assert_eq!(
             [true, false].map(|is_known| printed(Some(0.2346), is_known)),
             [Outcome::KnownDifference, Outcome::Fail]
         );
-        assert_eq!([true, false].map(|is_known| printed(None, is_known)), [Outcome::KnownDifference, Outcome::Fail]);
-        assert_eq!(Cell::from_print(0.234, None, true).markdown(), "– (known: .2340)");
-        assert_eq!((decimals(0.5), decimals(1.0)), (".5000".to_owned(), "1.0000".to_owned()));
+        assert_eq!(
+            [true, false].map(|is_known| printed(None, is_known)),
+            [Outcome::KnownDifference, Outcome::Fail]
+        );
+        assert_eq!(
+            Cell::from_print(0.234, None, true).markdown(),
+            "– (known: .2340)"
+        );
+        assert_eq!(
+            (decimals(0.5), decimals(1.0)),
+            (".5000".to_owned(), "1.0000".to_owned())
+        );
     }
 
     fn report(name: &str, measured: f64) -> Report {
@@ -630,16 +825,32 @@ mod tests {
             let differences = Differences::new([difference, 0.9 * difference, 1.1 * difference]);
             Comparison::new(&differences, SignificanceTest::StudentT)
         };
-        let decide = |published, difference| Decision::new(published, &comparison(difference)).outcome();
-        assert_eq!((decide(true, 0.5), decide(false, 0.5)), (Outcome::Ok, Outcome::Fail));
-        assert_eq!((decide(true, -0.5), decide(false, -0.5)), (Outcome::Fail, Outcome::Ok), "a loss");
-        assert_eq!((decide(true, 0.0), decide(false, 0.0)), (Outcome::Fail, Outcome::Ok), "no difference");
+        let decide =
+            |published, difference| Decision::new(published, &comparison(difference)).outcome();
+        assert_eq!(
+            (decide(true, 0.5), decide(false, 0.5)),
+            (Outcome::Ok, Outcome::Fail)
+        );
+        assert_eq!(
+            (decide(true, -0.5), decide(false, -0.5)),
+            (Outcome::Fail, Outcome::Ok),
+            "a loss"
+        );
+        assert_eq!(
+            (decide(true, 0.0), decide(false, 0.0)),
+            (Outcome::Fail, Outcome::Ok),
+            "no difference"
+        );
         let mut report = report("a", 0.5);
         report.tables[0].rows[0].cells = vec![Cell::new(0.5, 0.5)];
         report.tables[0].rows[1].decisions = vec![Decision::new(true, &comparison(0.5))];
         assert!(!report.fails());
         let text = report.markdown();
-        assert!(text.contains("| fused | .5000\\* |") && text.contains("1 decisions of significance: 1 OK."), "{text}");
+        assert!(
+            text.contains("| fused | .5000\\* |")
+                && text.contains("1 decisions of significance: 1 OK."),
+            "{text}"
+        );
         report.tables[0].rows[1].decisions = vec![Decision::new(true, &comparison(-0.5))];
         assert!(report.fails() && report.markdown().contains("| fused | .5000 (FAIL: \\*) |"));
     }
@@ -658,18 +869,33 @@ mod tests {
                 id: "case".to_owned(),
                 title: "A case".to_owned(),
                 source: "Printed.".to_owned(),
-                columns: vec![RankingColumn { name: "run".to_owned(), ranks }],
+                columns: vec![RankingColumn {
+                    name: "run".to_owned(),
+                    ranks,
+                }],
             }],
             ..report("a", 0.5)
         };
-        let known = with(vec![rank("d1", Some("d1"), None), rank("d2", Some("d3"), Some("equal scores"))]);
+        let known = with(vec![
+            rank("d1", Some("d1"), None),
+            rank("d2", Some("d3"), Some("equal scores")),
+        ]);
         assert!(!known.fails());
         let text = known.markdown();
-        assert!(text.contains("| 1 | d1 [2] |\n| 2 | d3 [2] (known: d2) |"), "{text}");
-        assert!(text.contains("2 ranks: 1 OK, 1 known.") && text.contains("run, rank 2, expected d2: equal scores"));
+        assert!(
+            text.contains("| 1 | d1 [2] |\n| 2 | d3 [2] (known: d2) |"),
+            "{text}"
+        );
+        assert!(
+            text.contains("2 ranks: 1 OK, 1 known.")
+                && text.contains("run, rank 2, expected d2: equal scores")
+        );
         let other = with(vec![rank("d1", Some("d2"), None)]);
         assert!(other.fails() && other.markdown().contains("d2 [2] (FAIL: d1)"));
-        assert!(with(vec![rank("d1", None, None)]).fails(), "a ranking that ends too early");
+        assert!(
+            with(vec![rank("d1", None, None)]).fails(),
+            "a ranking that ends too early"
+        );
     }
 
     #[test]
@@ -677,19 +903,32 @@ mod tests {
         let first = report("b", 0.5).replace_section("");
         let both = report("a", 0.4).replace_section(&first);
         assert_eq!(
-            marked_sections("condition", &both).iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+            marked_sections("condition", &both)
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect::<Vec<_>>(),
             ["a", "b"]
         );
         assert_eq!(report("a", 0.4).replace_section(&both), both);
-        assert_eq!(marked_sections("condition", &both)[1], marked_sections("condition", &first)[0]);
+        assert_eq!(
+            marked_sections("condition", &both)[1],
+            marked_sections("condition", &first)[0]
+        );
         assert_ne!(report("a", 0.5).replace_section(&both), both);
-        let table = "\n| | RR |\n|---|---|\n| one | .4000 (FAIL: .5000) |\n| fused | .5000 |\n".to_owned();
-        assert_eq!(marked_sections("table", &first), [("b/t".to_owned(), table)]);
+        let table =
+            "\n| | RR |\n|---|---|\n| one | .4000 (FAIL: .5000) |\n| fused | .5000 |\n".to_owned();
+        assert_eq!(
+            marked_sections("table", &first),
+            [("b/t".to_owned(), table)]
+        );
         assert!(
             first.contains("2 cells: 1 OK, 1 FAIL.")
                 && first.contains("fused, over the best single run of each column: RR +.1000.")
         );
         assert!(report("b", 0.5).fails());
-        assert_eq!(report("b", 0.5).by_topic().lines().nth(2), Some("t\tfused\tRR\tq1\t0.5"));
+        assert_eq!(
+            report("b", 0.5).by_topic().lines().nth(2),
+            Some("t\tfused\tRR\tq1\t0.5")
+        );
     }
 }

@@ -3,7 +3,9 @@
 use super::condition::{ExperimentContext, WeightSource};
 use super::tuning::FusionTuning;
 use anyhow::{Context, bail, ensure};
-use lodeseek_engine::{ComponentRankings, EncodingOptions, RerankOptions, Reranker, Searcher, WeightedFusion, encode};
+use lodeseek_engine::{
+    ComponentRankings, EncodingOptions, RerankOptions, Reranker, Searcher, WeightedFusion, encode,
+};
 use lodeseek_eval::Run;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rerank::{Combination, Encoder, Granularity, Method};
@@ -12,7 +14,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// Opens the encoder of a granularity: the one named on the command line, or one in a folder of trained models.
-pub type Encoders<'e> = dyn Fn(Granularity, Option<&Path>) -> anyhow::Result<Box<dyn Encoder>> + Sync + 'e;
+pub type Encoders<'e> =
+    dyn Fn(Granularity, Option<&Path>) -> anyhow::Result<Box<dyn Encoder>> + Sync + 'e;
 
 /// Candidates, encoders, and the fusion of their rankings.
 #[derive(Clone, Debug, Deserialize)]
@@ -47,12 +50,21 @@ pub struct RerankSpec {
     pub weights: WeightSource,
 }
 
-fn parse_combination<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Combination, D::Error> {
-    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+fn parse_combination<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Combination, D::Error> {
+    String::deserialize(deserializer)?
+        .parse()
+        .map_err(serde::de::Error::custom)
 }
 
-fn parse_method<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Method>, D::Error> {
-    String::deserialize(deserializer)?.parse().map(Some).map_err(serde::de::Error::custom)
+fn parse_method<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Method>, D::Error> {
+    String::deserialize(deserializer)?
+        .parse()
+        .map(Some)
+        .map_err(serde::de::Error::custom)
 }
 
 impl RerankSpec {
@@ -75,7 +87,10 @@ impl RerankSpec {
             depth: self.depth,
             dense: NonZeroUsize::new(self.dense),
             combination: self.combine,
-            fusion: self.fusion.map(|method| WeightedFusion { method, weights: Vec::new() }),
+            fusion: self.fusion.map(|method| WeightedFusion {
+                method,
+                weights: Vec::new(),
+            }),
             works: None,
             ..RerankOptions::default()
         }
@@ -87,7 +102,9 @@ impl ExperimentContext<'_> {
     pub(super) fn rerank(&mut self, spec: &RerankSpec) -> anyhow::Result<(Run, Option<String>)> {
         let searchers = self.searchers(spec)?;
         if let Some(expected) = &self.collection.home {
-            expected.verify(searchers.for_fold(0)).with_context(|| self.home.display().to_string())?;
+            expected
+                .verify(searchers.for_fold(0))
+                .with_context(|| self.home.display().to_string())?;
         }
         match spec.weights {
             WeightSource::Published => match &spec.candidates {
@@ -104,8 +121,13 @@ impl ExperimentContext<'_> {
     fn searchers(&self, spec: &RerankSpec) -> anyhow::Result<Searchers> {
         match &spec.trained {
             Some(folder) if spec.by_fold => {
-                let folders = (0..self.collection.folds.0.len()).map(|fold| folder.join(format!("fold{fold}")));
-                Ok(Searchers(folders.map(|folder| self.searcher(spec, Some(&folder))).collect::<Result<_, _>>()?))
+                let folders = (0..self.collection.folds.0.len())
+                    .map(|fold| folder.join(format!("fold{fold}")));
+                Ok(Searchers(
+                    folders
+                        .map(|folder| self.searcher(spec, Some(&folder)))
+                        .collect::<Result<_, _>>()?,
+                ))
             }
             Some(folder) => Ok(Searchers(vec![self.searcher(spec, Some(folder))?])),
             None if spec.by_fold => bail!("`by-fold` needs the folder `trained`"),
@@ -120,7 +142,12 @@ impl ExperimentContext<'_> {
         for &granularity in &spec.encoders {
             let encoder = (self.encoders)(granularity, trained)?;
             if trained.is_some() {
-                encode(self.home, encoder.as_ref(), &EncodingOptions::default(), &|_| ())?;
+                encode(
+                    self.home,
+                    encoder.as_ref(),
+                    &EncodingOptions::default(),
+                    &|_| (),
+                )?;
             }
             encoders.push(encoder);
         }
@@ -132,7 +159,10 @@ impl ExperimentContext<'_> {
         searchers.for_fold(self.collection.folds.test_fold(topic).unwrap_or_default())
     }
 
-    fn rerank_with_equal_weights(&self, searchers: &Searchers) -> anyhow::Result<(Run, Option<String>)> {
+    fn rerank_with_equal_weights(
+        &self,
+        searchers: &Searchers,
+    ) -> anyhow::Result<(Run, Option<String>)> {
         let mut run = Run::new("lodeseek-rerank");
         for query in self.queries() {
             let searcher = self.searcher_for(searchers, &query.id);
@@ -151,7 +181,9 @@ impl ExperimentContext<'_> {
         let candidates = self.run(path)?.clone();
         let (mut run, mut missing, mut all) = (Run::new("lodeseek-rerank"), 0, 0);
         for query in self.queries() {
-            let Some(ranking) = candidates.ranking(&query.id) else { continue };
+            let Some(ranking) = candidates.ranking(&query.id) else {
+                continue;
+            };
             let ranking = ranking.clone().cut(depth);
             let searcher = self.searcher_for(searchers, &query.id);
             for candidate in ranking.iter() {
@@ -165,16 +197,31 @@ impl ExperimentContext<'_> {
             "none of the {all} candidates of {} is in the home: load the collection of the run",
             path.display()
         );
-        Ok((run, Some(format!("{all} candidates of {}, {missing} of them not in the home", path.display()))))
+        Ok((
+            run,
+            Some(format!(
+                "{all} candidates of {}, {missing} of them not in the home",
+                path.display()
+            )),
+        ))
     }
 
-    fn rerank_by_folds(&self, spec: &RerankSpec, searchers: &Searchers) -> anyhow::Result<(Run, Option<String>)> {
-        let Some(method) = spec.fusion else { bail!("weights `tuned` need a `fusion`") };
+    fn rerank_by_folds(
+        &self,
+        spec: &RerankSpec,
+        searchers: &Searchers,
+    ) -> anyhow::Result<(Run, Option<String>)> {
+        let Some(method) = spec.fusion else {
+            bail!("weights `tuned` need a `fusion`")
+        };
         let mut runs = vec![Run::new("component"); spec.pool.len() + spec.encoders.len()];
         for query in self.queries() {
             let searcher = self.searcher_for(searchers, &query.id);
-            let Some(ComponentRankings { sparse, dense, works: _ }) =
-                searcher.tuning_pool().component_rankings(&query.text)?
+            let Some(ComponentRankings {
+                sparse,
+                dense,
+                works: _,
+            }) = searcher.tuning_pool().component_rankings(&query.text)?
             else {
                 continue;
             };
@@ -183,15 +230,33 @@ impl ExperimentContext<'_> {
             }
         }
         let tuning = FusionTuning::default().with_methods(vec![method]);
-        let tuned = tuning.run(&runs, &self.collection.folds, &|step| self.report_fusion(step))?;
+        let tuned = tuning.run(&runs, &self.collection.folds, &|step| {
+            self.report_fusion(step)
+        })?;
         ensure!(
-            tuned.folds.iter().all(|fold| fold.weights.len() == runs.len()),
+            tuned
+                .folds
+                .iter()
+                .all(|fold| fold.weights.len() == runs.len()),
             "the fusion learned another number of weights than there are rankings"
         );
-        let weights =
-            |weights: &[f64]| weights.iter().map(|weight| format!("{weight:.2}")).collect::<Vec<_>>().join(" ");
-        let by_fold: Vec<String> = tuned.folds.iter().map(|fold| weights(&fold.weights)).collect();
-        let note = format!("weights by fold: {}; {:.1} candidates on average", by_fold.join("; "), tuned.pool);
+        let weights = |weights: &[f64]| {
+            weights
+                .iter()
+                .map(|weight| format!("{weight:.2}"))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let by_fold: Vec<String> = tuned
+            .folds
+            .iter()
+            .map(|fold| weights(&fold.weights))
+            .collect();
+        let note = format!(
+            "weights by fold: {}; {:.1} candidates on average",
+            by_fold.join("; "),
+            tuned.pool
+        );
         Ok((tuned.run, Some(note)))
     }
 }

@@ -43,7 +43,9 @@ impl FromStr for LearnOn {
 #[non_exhaustive]
 pub enum TuneError {
     /// A test topic is also a training topic.
-    #[error("fold {fold}: topic {topic} is in the test part and in the training or validation part")]
+    #[error(
+        "fold {fold}: topic {topic} is in the test part and in the training or validation part"
+    )]
     Leak {
         /// The fold, counted from 0.
         fold: usize,
@@ -184,11 +186,19 @@ impl FusionTuning {
         folds: &Folds,
         progress: &(dyn Fn(TuningProgress) + Sync),
     ) -> Result<TunedFusion, TuneError> {
-        if runs.is_empty() || self.methods.is_empty() || self.objective.is_empty() || folds.0.is_empty() {
-            return Err(TuneError::Nothing("tuning needs runs, folds, a method and an objective"));
+        if runs.is_empty()
+            || self.methods.is_empty()
+            || self.objective.is_empty()
+            || folds.0.is_empty()
+        {
+            return Err(TuneError::Nothing(
+                "tuning needs runs, folds, a method and an objective",
+            ));
         }
         check_disjoint(folds, self.learn_on)?;
-        let learned = parallel_map(folds.0.len(), |fold| self.learn(runs, fold, &folds.0[fold], progress));
+        let learned = parallel_map(folds.0.len(), |fold| {
+            self.learn(runs, fold, &folds.0[fold], progress)
+        });
         let mut run = Run::new("lodeseek-fusion");
         let mut sizes = Vec::new();
         for (fold, tuned) in folds.0.iter().zip(&learned) {
@@ -201,18 +211,37 @@ impl FusionTuning {
                 }
             }
         }
-        Ok(TunedFusion { run, folds: learned, pool: mean(&sizes) })
+        Ok(TunedFusion {
+            run,
+            folds: learned,
+            pool: mean(&sizes),
+        })
     }
 
     /// Returns the method and weights of a fold. Its test part is only counted.
-    fn learn(&self, runs: &[Run], fold: usize, parts: &Fold, progress: &(dyn Fn(TuningProgress) + Sync)) -> TunedFold {
+    fn learn(
+        &self,
+        runs: &[Run],
+        fold: usize,
+        parts: &Fold,
+        progress: &(dyn Fn(TuningProgress) + Sync),
+    ) -> TunedFold {
         let mut best = (self.methods[0], f64::NEG_INFINITY);
         let mut validated = Vec::new();
         if self.methods.len() > 1 {
             for &method in &self.methods {
-                let on_step = |search| progress(TuningProgress { fold, method, search });
-                let weights = self.optimize(runs, method, &[&parts.train], &on_step).weights;
-                let value = TrainingTopics::new(runs, method, &[&parts.valid], &self.objective).value(&weights);
+                let on_step = |search| {
+                    progress(TuningProgress {
+                        fold,
+                        method,
+                        search,
+                    })
+                };
+                let weights = self
+                    .optimize(runs, method, &[&parts.train], &on_step)
+                    .weights;
+                let value = TrainingTopics::new(runs, method, &[&parts.valid], &self.objective)
+                    .value(&weights);
                 validated.push((method, value));
                 if value > best.1 {
                     best = (method, value);
@@ -220,10 +249,27 @@ impl FusionTuning {
             }
         }
         let method = best.0;
-        let on_step = |search| progress(TuningProgress { fold, method, search });
-        let optimum = self.optimize(runs, method, &training_judgements(parts, self.learn_on), &on_step);
+        let on_step = |search| {
+            progress(TuningProgress {
+                fold,
+                method,
+                search,
+            })
+        };
+        let optimum = self.optimize(
+            runs,
+            method,
+            &training_judgements(parts, self.learn_on),
+            &on_step,
+        );
         let topics = parts.test.topics().count();
-        TunedFold { method, weights: optimum.weights, learned: optimum.value, validated, topics }
+        TunedFold {
+            method,
+            weights: optimum.weights,
+            learned: optimum.value,
+            validated,
+            topics,
+        }
     }
 
     /// Returns the best weights of a method on the topics of some judgements.
@@ -235,7 +281,11 @@ impl FusionTuning {
         on_step: &(dyn Fn(Progress) + Sync),
     ) -> Optimum {
         let topics = TrainingTopics::new(runs, method, judgements, &self.objective);
-        self.search.maximize(runs.len(), &|weights: &[f64]| topics.value(weights), on_step)
+        self.search.maximize(
+            runs.len(),
+            &|weights: &[f64]| topics.value(weights),
+            on_step,
+        )
     }
 }
 
@@ -252,16 +302,24 @@ pub(super) fn check_disjoint(folds: &Folds, learn_on: LearnOn) -> Result<(), Tun
     let mut tested = BTreeSet::new();
     for (place, fold) in folds.0.iter().enumerate() {
         let learned: BTreeSet<&str> = fold.train.topics().chain(fold.valid.topics()).collect();
-        let nothing_to_learn = training_judgements(fold, learn_on).iter().all(|part| part.topics().next().is_none());
+        let nothing_to_learn = training_judgements(fold, learn_on)
+            .iter()
+            .all(|part| part.topics().next().is_none());
         if nothing_to_learn || fold.test.topics().next().is_none() {
             return Err(TuneError::Empty { fold: place });
         }
         for topic in fold.test.topics() {
             if learned.contains(topic) {
-                return Err(TuneError::Leak { fold: place, topic: topic.to_owned() });
+                return Err(TuneError::Leak {
+                    fold: place,
+                    topic: topic.to_owned(),
+                });
             }
             if !tested.insert(topic) {
-                return Err(TuneError::TestedTwice { fold: place, topic: topic.to_owned() });
+                return Err(TuneError::TestedTwice {
+                    fold: place,
+                    topic: topic.to_owned(),
+                });
             }
         }
     }
@@ -270,7 +328,10 @@ pub(super) fn check_disjoint(folds: &Folds, learn_on: LearnOn) -> Result<(), Tun
 
 fn pool(runs: &[Run], method: Method, topic: &str) -> Pool {
     let none = Ranking::default();
-    let rankings: Vec<&Ranking> = runs.iter().map(|run| run.ranking(topic).unwrap_or(&none)).collect();
+    let rankings: Vec<&Ranking> = runs
+        .iter()
+        .map(|run| run.ranking(topic).unwrap_or(&none))
+        .collect();
     Pool::new(method, &rankings)
 }
 
@@ -293,12 +354,24 @@ struct TrainingTopic {
 impl<'o> TrainingTopics<'o> {
     fn new(runs: &[Run], method: Method, judgements: &[&Qrels], objective: &'o [Metric]) -> Self {
         let all_ranks = objective.iter().any(|metric| metric.depth() == 0);
-        let deepest = objective.iter().map(|metric| metric.depth()).max().unwrap_or(0);
+        let deepest = objective
+            .iter()
+            .map(|metric| metric.depth())
+            .max()
+            .unwrap_or(0);
         let mut topics = Vec::new();
         for qrels in judgements {
-            topics.extend(qrels.topics().map(|topic| TrainingTopic::new(runs, method, qrels, topic)));
+            topics.extend(
+                qrels
+                    .topics()
+                    .map(|topic| TrainingTopic::new(runs, method, qrels, topic)),
+            );
         }
-        Self { objective, depth: if all_ranks { usize::MAX } else { deepest }, topics }
+        Self {
+            objective,
+            depth: if all_ranks { usize::MAX } else { deepest },
+            topics,
+        }
     }
 
     /// Returns the mean of the measures over the topics.
@@ -306,7 +379,11 @@ impl<'o> TrainingTopics<'o> {
         let mut sum = 0.0;
         for topic in &self.topics {
             let grades = topic.ranked(weights, self.depth);
-            sum += self.objective.iter().map(|metric| metric.evaluate_grades(&grades, &topic.judged)).sum::<f64>();
+            sum += self
+                .objective
+                .iter()
+                .map(|metric| metric.evaluate_grades(&grades, &topic.judged))
+                .sum::<f64>();
         }
         sum / (self.topics.len() * self.objective.len()).max(1) as f64
     }
@@ -315,23 +392,36 @@ impl<'o> TrainingTopics<'o> {
 impl TrainingTopic {
     fn new(runs: &[Run], method: Method, qrels: &Qrels, topic: &str) -> Self {
         let pool = pool(runs, method, topic);
-        let grades = pool.documents().map(|document| qrels.judged(topic, document)).collect();
-        Self { pool, grades, judged: Grades::judged(qrels, topic) }
+        let grades = pool
+            .documents()
+            .map(|document| qrels.judged(topic, document))
+            .collect();
+        Self {
+            pool,
+            grades,
+            judged: Grades::judged(qrels, topic),
+        }
     }
 
     /// Returns the grades of the first ranks. The pool has the order of equal scores, so positions break ties as ids
     /// would.
     fn ranked(&self, weights: &[f64], depth: usize) -> Vec<Option<i32>> {
         let scores = self.pool.scores(weights);
-        let mut order: Vec<(f64, usize)> =
-            scores.iter().enumerate().filter_map(|(place, score)| Some(((*score)?, place))).collect();
+        let mut order: Vec<(f64, usize)> = scores
+            .iter()
+            .enumerate()
+            .filter_map(|(place, score)| Some(((*score)?, place)))
+            .collect();
         let before = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         if order.len() > depth {
             order.select_nth_unstable_by(depth, before);
             order.truncate(depth);
         }
         order.sort_unstable_by(before);
-        order.into_iter().map(|(_, place)| self.grades[place]).collect()
+        order
+            .into_iter()
+            .map(|(_, place)| self.grades[place])
+            .collect()
     }
 }
 
@@ -342,7 +432,12 @@ pub fn distinct(runs: &[Run]) -> Vec<usize> {
     let same = |a: &Run, b: &Run| a.len() == b.len() && a.iter().eq(b.iter());
     runs.iter()
         .enumerate()
-        .map(|(own, run)| runs[..own].iter().position(|other| same(run, other)).unwrap_or(own))
+        .map(|(own, run)| {
+            runs[..own]
+                .iter()
+                .position(|other| same(run, other))
+                .unwrap_or(own)
+        })
         .collect()
 }
 
@@ -371,7 +466,11 @@ mod tests {
                 id: DatasetId::new(id).expect("an id"),
                 score: score(topic, place),
             };
-            let scored = ["a", "b", "c", "d"].into_iter().enumerate().map(entry).collect();
+            let scored = ["a", "b", "c", "d"]
+                .into_iter()
+                .enumerate()
+                .map(entry)
+                .collect();
             run.insert(topic.to_string(), Ranking::from_scores(scored));
         }
         run
@@ -394,13 +493,21 @@ mod tests {
     fn the_good_run_is_found() {
         let qrels = qrels();
         let tuned = learned(&Folds::split(&qrels, 5), &FusionTuning::default());
-        assert_eq!((tuned.run.len(), tuned.folds.len(), tuned.pool), (10, 5, 4.0));
+        assert_eq!(
+            (tuned.run.len(), tuned.folds.len(), tuned.pool),
+            (10, 5, 4.0)
+        );
         for (topic, ranking) in tuned.run.iter() {
-            assert!((Metric::ndcg(1).evaluate(&qrels, topic, ranking) - 1.0).abs() < 1e-12, "{topic}");
+            assert!(
+                (Metric::ndcg(1).evaluate(&qrels, topic, ranking) - 1.0).abs() < 1e-12,
+                "{topic}"
+            );
         }
         for fold in &tuned.folds {
             assert!(
-                fold.weights[1] > fold.weights[0] && (fold.learned - 1.0).abs() < 1e-12 && fold.topics == 2,
+                fold.weights[1] > fold.weights[0]
+                    && (fold.learned - 1.0).abs() < 1e-12
+                    && fold.topics == 2,
                 "{fold:?}"
             );
             assert!(fold.validated.is_empty());
@@ -410,24 +517,54 @@ mod tests {
     #[test]
     fn of_methods_the_one_that_validates_best_is_taken_and_the_first_of_equals() {
         let methods = vec![Method::Mixed(Normalization::MinMax), Method::default()];
-        let tuned = learned(&Folds::split(&qrels(), 5), &FusionTuning::default().with_methods(methods.clone()));
+        let tuned = learned(
+            &Folds::split(&qrels(), 5),
+            &FusionTuning::default().with_methods(methods.clone()),
+        );
         for fold in &tuned.folds {
-            assert_eq!(fold.validated.iter().map(|(method, _)| *method).collect::<Vec<_>>(), methods);
-            let best = fold.validated.iter().map(|(_, value)| *value).fold(f64::MIN, f64::max);
-            let first = fold.validated.iter().find(|(_, value)| *value == best).expect("the best");
+            assert_eq!(
+                fold.validated
+                    .iter()
+                    .map(|(method, _)| *method)
+                    .collect::<Vec<_>>(),
+                methods
+            );
+            let best = fold
+                .validated
+                .iter()
+                .map(|(_, value)| *value)
+                .fold(f64::MIN, f64::max);
+            let first = fold
+                .validated
+                .iter()
+                .find(|(_, value)| *value == best)
+                .expect("the best");
             assert_eq!(first.0, fold.method);
         }
     }
 
     #[test]
     fn a_topic_that_is_tested_is_not_learned_from() {
-        let error = |folds: &Folds| FusionTuning::default().run(&runs(), folds, &|_| ()).expect_err("refused");
+        let error = |folds: &Folds| {
+            FusionTuning::default()
+                .run(&runs(), folds, &|_| ())
+                .expect_err("refused")
+        };
         let mut folds = Folds::split(&qrels(), 5);
         folds.0[1].train = qrels();
-        assert_eq!(error(&folds), TuneError::Leak { fold: 1, topic: "1".to_owned() });
+        assert_eq!(
+            error(&folds),
+            TuneError::Leak {
+                fold: 1,
+                topic: "1".to_owned()
+            }
+        );
         let mut folds = Folds::split(&qrels(), 5);
         folds.0[3] = folds.0[2].clone();
-        assert!(matches!(error(&folds), TuneError::TestedTwice { fold: 3, .. }));
+        assert!(matches!(
+            error(&folds),
+            TuneError::TestedTwice { fold: 3, .. }
+        ));
         let mut folds = Folds::split(&qrels(), 5);
         folds.0[0].test = Qrels::default();
         assert_eq!(error(&folds), TuneError::Empty { fold: 0 });

@@ -57,14 +57,26 @@ impl QuestionFile {
     fn read(&self, data: &Path) -> anyhow::Result<BTreeMap<String, Vec<String>>> {
         let path = data.join(&self.file);
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let topics: Vec<TopicQuestions> = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+        let topics: Vec<TopicQuestions> =
+            serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         let mut questions = BTreeMap::new();
-        for TopicQuestions { query_id, questions: texts } in topics {
-            let ids = (1..=texts.len()).map(|number| format!("{query_id}-{number}")).collect();
+        for TopicQuestions {
+            query_id,
+            questions: texts,
+        } in topics
+        {
+            let ids = (1..=texts.len())
+                .map(|number| format!("{query_id}-{number}"))
+                .collect();
             questions.insert(query_id, ids);
         }
         let count = questions.values().map(Vec::len).sum::<usize>();
-        ensure!(count == self.count, "{}: {count} questions instead of {}", path.display(), self.count);
+        ensure!(
+            count == self.count,
+            "{}: {count} questions instead of {}",
+            path.display(),
+            self.count
+        );
         Ok(questions)
     }
 }
@@ -100,11 +112,23 @@ pub(super) struct VerifiedCollection {
 
 impl Collection {
     pub(super) fn verify(&self, data: &Path) -> anyhow::Result<VerifiedCollection> {
-        let folder = if let FoldSource::Folder(folder) = &self.folds { Some(folder) } else { None };
+        let folder = if let FoldSource::Folder(folder) = &self.folds {
+            Some(folder)
+        } else {
+            None
+        };
         let questions = self.questions.as_ref().map(|questions| &questions.file);
-        let single = [&self.qrels].into_iter().chain(folder).chain(&self.queries).chain(questions);
+        let single = [&self.qrels]
+            .into_iter()
+            .chain(folder)
+            .chain(&self.queries)
+            .chain(questions);
         for path in single.chain(self.sha256.keys()) {
-            ensure!(data.join(path).exists(), "{} is missing", data.join(path).display());
+            ensure!(
+                data.join(path).exists(),
+                "{} is missing",
+                data.join(path).display()
+            );
         }
         for (path, expected) in &self.sha256 {
             let found = digest(&data.join(path))?;
@@ -117,14 +141,30 @@ impl Collection {
         let path = data.join(&self.qrels);
         let qrels = Qrels::read(&path)?;
         let folds = self.folds.read(data, &qrels)?;
-        let queries = self.queries.as_ref().map(|queries| Topics::read(&data.join(queries))).transpose()?;
+        let queries = self
+            .queries
+            .as_ref()
+            .map(|queries| Topics::read(&data.join(queries)))
+            .transpose()?;
         let queries = queries.unwrap_or_default();
-        let questions = self.questions.as_ref().map(|questions| questions.read(data)).transpose()?.unwrap_or_default();
+        let questions = self
+            .questions
+            .as_ref()
+            .map(|questions| questions.read(data))
+            .transpose()?
+            .unwrap_or_default();
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let judgements = text.lines().filter(|line| !line.trim().is_empty()).count();
         let topics: Vec<String> = qrels.topics().map(str::to_owned).collect();
-        let collection =
-            VerifiedCollection { topics, folds, queries, home: self.home.clone(), questions, qrels, judgements };
+        let collection = VerifiedCollection {
+            topics,
+            folds,
+            queries,
+            home: self.home.clone(),
+            questions,
+            qrels,
+            judgements,
+        };
         self.compare(&collection)?;
         Ok(collection)
     }
@@ -143,16 +183,35 @@ impl Collection {
             self.judgements
         );
         let by_fold = collection.topics_by_fold();
-        ensure!(by_fold == self.topics_by_fold, "folds of {by_fold:?} topics instead of {:?}", self.topics_by_fold);
-        let mut tested: Vec<&str> = collection.folds.0.iter().flat_map(|fold| fold.test.topics()).collect();
+        ensure!(
+            by_fold == self.topics_by_fold,
+            "folds of {by_fold:?} topics instead of {:?}",
+            self.topics_by_fold
+        );
+        let mut tested: Vec<&str> = collection
+            .folds
+            .0
+            .iter()
+            .flat_map(|fold| fold.test.topics())
+            .collect();
         tested.sort_unstable();
-        ensure!(tested == collection.topics, "the folds do not test every judged topic once");
+        ensure!(
+            tested == collection.topics,
+            "the folds do not test every judged topic once"
+        );
         for topic in collection.topics.iter().filter(|_| self.queries.is_some()) {
             let has_text = collection.queries.0.iter().any(|query| query.id == *topic);
             ensure!(has_text, "the judged topic {topic} has no text");
         }
-        for topic in collection.topics.iter().filter(|_| self.questions.is_some()) {
-            let has_questions = collection.questions.get(topic).is_some_and(|ids| !ids.is_empty());
+        for topic in collection
+            .topics
+            .iter()
+            .filter(|_| self.questions.is_some())
+        {
+            let has_questions = collection
+                .questions
+                .get(topic)
+                .is_some_and(|ids| !ids.is_empty());
             ensure!(has_questions, "the judged topic {topic} has no question");
         }
         Ok(())
@@ -161,16 +220,27 @@ impl Collection {
 
 impl HomeRequirements {
     pub(super) fn verify(&self, searcher: &Searcher) -> anyhow::Result<()> {
-        let (datasets, analysis, tokens) =
-            (searcher.catalog().len()?, searcher.catalog().analysis()?.to_string(), searcher.catalog().tokens()?);
-        ensure!(datasets == self.datasets, "the home has {datasets} datasets instead of {}", self.datasets);
+        let (datasets, analysis, tokens) = (
+            searcher.catalog().len()?,
+            searcher.catalog().analysis()?.to_string(),
+            searcher.catalog().tokens()?,
+        );
+        ensure!(
+            datasets == self.datasets,
+            "the home has {datasets} datasets instead of {}",
+            self.datasets
+        );
         ensure!(
             analysis == self.analysis,
             "the home's analysis is {analysis} instead of {0}: run `lodeseek index --analysis {0}`",
             self.analysis
         );
         let same = self.tokens.is_none_or(|expected| expected == tokens);
-        ensure!(same, "the home has {tokens} tokens instead of {}", self.tokens.unwrap_or(0));
+        ensure!(
+            same,
+            "the home has {tokens} tokens instead of {}",
+            self.tokens.unwrap_or(0)
+        );
         if let Some(expected) = self.with_content {
             let found = searcher.catalog().with_content()?;
             ensure!(
@@ -184,7 +254,11 @@ impl HomeRequirements {
             ensure!(
                 found.iter().eq([expected]),
                 "the triples for encoders are ranked by {} instead of {expected}: run `lodeseek index --compact-method {expected}`",
-                found.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+                found
+                    .iter()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", ")
             );
         }
         Ok(())
@@ -193,34 +267,62 @@ impl HomeRequirements {
 
 impl VerifiedCollection {
     fn topics_by_fold(&self) -> Vec<usize> {
-        self.folds.0.iter().map(|fold| fold.test.topics().count()).collect()
+        self.folds
+            .0
+            .iter()
+            .map(|fold| fold.test.topics().count())
+            .collect()
     }
 
     pub(super) fn sentence(&self) -> String {
         let folds: Vec<String> = self.topics_by_fold().iter().map(usize::to_string).collect();
-        format!("{} topics, {} judgements, folds of {} topics", self.topics.len(), self.judgements, folds.join(", "))
+        format!(
+            "{} topics, {} judgements, folds of {} topics",
+            self.topics.len(),
+            self.judgements,
+            folds.join(", ")
+        )
     }
 
     /// Returns the value of every judged topic, and 0 for topics without a ranking.
     pub(super) fn values(&self, run: &Run, measure: Metric) -> BTreeMap<String, f64> {
-        let of =
-            |topic: &String| run.ranking(topic).map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking));
-        self.topics.iter().map(|topic| (topic.clone(), of(topic))).collect()
+        let of = |topic: &String| {
+            run.ranking(topic)
+                .map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking))
+        };
+        self.topics
+            .iter()
+            .map(|topic| (topic.clone(), of(topic)))
+            .collect()
     }
 
     /// Returns the value of every judged topic: the mean over its questions, 0 for a question without a ranking.
     ///
     /// Fails if the collection has no questions, or if the run ranks something else than them.
-    pub(super) fn values_of_questions(&self, run: &Run, measure: Metric) -> anyhow::Result<BTreeMap<String, f64>> {
-        ensure!(!self.questions.is_empty(), "a run over questions needs `questions` in [collection]");
-        let known: BTreeSet<&str> = self.questions.values().flatten().map(String::as_str).collect();
+    pub(super) fn values_of_questions(
+        &self,
+        run: &Run,
+        measure: Metric,
+    ) -> anyhow::Result<BTreeMap<String, f64>> {
+        ensure!(
+            !self.questions.is_empty(),
+            "a run over questions needs `questions` in [collection]"
+        );
+        let known: BTreeSet<&str> = self
+            .questions
+            .values()
+            .flatten()
+            .map(String::as_str)
+            .collect();
         if let Some((id, _)) = run.iter().find(|(id, _)| !known.contains(id)) {
             bail!("the run ranks {id}, which is no question of the collection");
         }
         let mut values = BTreeMap::new();
         for topic in &self.topics {
-            let value =
-                |id: &String| run.ranking(id).map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking));
+            let value = |id: &String| {
+                run.ranking(id)
+                    .map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking))
+            };
             let questions: Vec<f64> = self.questions[topic].iter().map(value).collect();
             values.insert(topic.clone(), mean(&questions));
         }
@@ -233,7 +335,21 @@ impl VerifiedCollection {
     }
 
     pub(super) fn mean_of_folds(&self, values: &BTreeMap<String, f64>) -> f64 {
-        let of = |qrels: &Qrels| mean(&qrels.topics().map(|topic| values[topic]).collect::<Vec<_>>());
-        mean(&self.folds.0.iter().map(|fold| of(&fold.test)).collect::<Vec<_>>())
+        let of = |qrels: &Qrels| {
+            mean(
+                &qrels
+                    .topics()
+                    .map(|topic| values[topic])
+                    .collect::<Vec<_>>(),
+            )
+        };
+        mean(
+            &self
+                .folds
+                .0
+                .iter()
+                .map(|fold| of(&fold.test))
+                .collect::<Vec<_>>(),
+        )
     }
 }

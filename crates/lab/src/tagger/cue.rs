@@ -48,7 +48,15 @@ const KINDS: [&str; 30] = [
 ];
 
 /// Words for datasets that count only after a name: "set SGD" is an imperative.
-const KINDS_AFTER_ONLY: [&str; 7] = ["set", "sets", "split", "splits", "challenge", "subset", "subsets"];
+const KINDS_AFTER_ONLY: [&str; 7] = [
+    "set",
+    "sets",
+    "split",
+    "splits",
+    "challenge",
+    "subset",
+    "subsets",
+];
 
 /// Words that may stand between a word for datasets and the names of datasets.
 const LINKS: [&str; 24] = [
@@ -118,9 +126,10 @@ const EXPERIMENTS: [&str; 31] = [
 
 /// Words that end the phrase around a name.
 const FUNCTION_WORDS: [&str; 42] = [
-    "on", "in", "of", "for", "with", "to", "is", "are", "was", "were", "and", "or", "by", "from", "at", "that",
-    "which", "we", "our", "as", "than", "over", "under", "using", "via", "it", "its", "this", "these", "can", "has",
-    "have", "show", "shows", "into", "between", "when", "while", "where", "but", "not", "be",
+    "on", "in", "of", "for", "with", "to", "is", "are", "was", "were", "and", "or", "by", "from",
+    "at", "that", "which", "we", "our", "as", "than", "over", "under", "using", "via", "it", "its",
+    "this", "these", "can", "has", "have", "show", "shows", "into", "between", "when", "while",
+    "where", "but", "not", "be",
 ];
 
 /// Words after which a name is that of a method, a measure or a task.
@@ -203,7 +212,9 @@ pub(super) fn is_method(tokens: &[Token], name: &Range<usize>) -> bool {
 
 /// Returns true if the words describe a dataset: "large scale dataset".
 pub(super) fn describes_dataset(words: &[Token]) -> bool {
-    words.iter().any(|token| KINDS.contains(&token.word.as_str()) && token.word != "set")
+    words
+        .iter()
+        .any(|token| KINDS.contains(&token.word.as_str()) && token.word != "set")
 }
 
 /// Returns true if the words describe a single dataset: "A Radar Dataset for Automotive Perception".
@@ -218,7 +229,8 @@ fn is_kind_behind(tokens: &[Token]) -> bool {
         if KINDS.contains(&word) {
             return true;
         }
-        let goes_on = token.is_word() || matches!(word, "(" | ")" | "[" | "]" | "'" | "’" | "\"" | "”");
+        let goes_on =
+            token.is_word() || matches!(word, "(" | ")" | "[" | "]" | "'" | "’" | "\"" | "”");
         if !goes_on || FUNCTION_WORDS.contains(&word) || METHODS.contains(&word) {
             return false;
         }
@@ -233,21 +245,38 @@ fn is_explained_as_kind(tokens: &[Token]) -> bool {
 
 /// Returns the first word for datasets or methods in a definition after the name.
 fn definition_head(tokens: &[Token]) -> Option<&Token> {
-    let [first, article, rest @ ..] = tokens else { return None };
-    let begins =
-        matches!(first.word.as_str(), "," | "is") && matches!(article.word.as_str(), "a" | "an" | "the" | "one");
-    let goes_on = |token: &&Token| token.is_word() && !FUNCTION_WORDS.contains(&token.word.as_str());
-    let mut words = rest.iter().take(EXPLANATION).take_while(goes_on).filter(|_| begins);
+    let [first, article, rest @ ..] = tokens else {
+        return None;
+    };
+    let begins = matches!(first.word.as_str(), "," | "is")
+        && matches!(article.word.as_str(), "a" | "an" | "the" | "one");
+    let goes_on =
+        |token: &&Token| token.is_word() && !FUNCTION_WORDS.contains(&token.word.as_str());
+    let mut words = rest
+        .iter()
+        .take(EXPLANATION)
+        .take_while(goes_on)
+        .filter(|_| begins);
     words.find(|token| is_kind(&token.word) || METHODS.contains(&token.word.as_str()))
 }
 
 /// Recognises "datasets such as NAME" and "the benchmark NAME". "datasets, NAME and OTHER" counts only before a list.
 fn is_kind_before(tokens: &[Token], is_list: bool) -> bool {
-    let links = tokens.iter().rev().take(BEFORE).take_while(|token| LINKS.contains(&token.word.as_str())).count();
+    let links = tokens
+        .iter()
+        .rev()
+        .take(BEFORE)
+        .take_while(|token| LINKS.contains(&token.word.as_str()))
+        .count();
     let (rest, links) = tokens.split_at(tokens.len() - links);
-    let binds = links.is_empty() || is_list || links.iter().any(|token| !WEAK_LINKS.contains(&token.word.as_str()));
-    let kind =
-        rest.last().is_some_and(|token| is_kind(&token.word) && !KINDS_AFTER_ONLY.contains(&token.word.as_str()));
+    let binds = links.is_empty()
+        || is_list
+        || links
+            .iter()
+            .any(|token| !WEAK_LINKS.contains(&token.word.as_str()));
+    let kind = rest.last().is_some_and(|token| {
+        is_kind(&token.word) && !KINDS_AFTER_ONLY.contains(&token.word.as_str())
+    });
     kind && binds
 }
 
@@ -265,18 +294,28 @@ pub(super) fn is_kind(word: &str) -> bool {
 fn is_experiment(tokens: &[Token], name: &Range<usize>) -> bool {
     let before = &tokens[..name.start];
     let near = before.iter().rev().take(UP_TO_ON);
-    let Some(steps) = near.clone().position(|token| matches!(token.word.as_str(), "on" | "over" | "across")) else {
+    let Some(steps) = near
+        .clone()
+        .position(|token| matches!(token.word.as_str(), "on" | "over" | "across"))
+    else {
         return false;
     };
     let between = near.take(steps);
-    if between.clone().any(|token| !token.is_word() || FUNCTION_WORDS.contains(&token.word.as_str()))
+    if between
+        .clone()
+        .any(|token| !token.is_word() || FUNCTION_WORDS.contains(&token.word.as_str()))
         || is_method(tokens, name)
     {
         return false;
     }
     let on = name.start - steps - 1;
-    let mut sentence = before[..on].iter().rev().take_while(|token| !ends_sentence(token));
-    let after = tokens[name.end..].iter().take_while(|token| !ends_sentence(token));
+    let mut sentence = before[..on]
+        .iter()
+        .rev()
+        .take_while(|token| !ends_sentence(token));
+    let after = tokens[name.end..]
+        .iter()
+        .take_while(|token| !ends_sentence(token));
     sentence.clone().take(BEFORE_ON).any(is_experiment_word)
         || sentence.next().is_none() && after.take(BEFORE_ON).any(is_experiment_word)
 }
@@ -294,26 +333,48 @@ fn is_experiment_word(token: &Token) -> bool {
 pub(super) fn list(tokens: &[Token], name: &Range<usize>) -> Range<usize> {
     let mut list = name.clone();
     for _ in 0..LIST {
-        let Some(more) = item_behind(&tokens[list.end..]) else { break };
+        let Some(more) = item_behind(&tokens[list.end..]) else {
+            break;
+        };
         list.end += more;
     }
     for _ in 0..LIST {
-        let Some(more) = item_before(&tokens[..list.start]) else { break };
+        let Some(more) = item_before(&tokens[..list.start]) else {
+            break;
+        };
         list.start -= more;
     }
     list
 }
 
 fn item_behind(tokens: &[Token]) -> Option<usize> {
-    let joints = tokens.iter().take(JOINTS).take_while(|token| is_joint(token)).count();
-    let words = tokens[joints..].iter().take(ITEM).take_while(|token| is_item(token)).count();
+    let joints = tokens
+        .iter()
+        .take(JOINTS)
+        .take_while(|token| is_joint(token))
+        .count();
+    let words = tokens[joints..]
+        .iter()
+        .take(ITEM)
+        .take_while(|token| is_item(token))
+        .count();
     (joints > 0 && words > 0 && joins(&tokens[..joints])).then_some(joints + words)
 }
 
 fn item_before(tokens: &[Token]) -> Option<usize> {
-    let joints = tokens.iter().rev().take(JOINTS).take_while(|token| is_joint(token)).count();
+    let joints = tokens
+        .iter()
+        .rev()
+        .take(JOINTS)
+        .take_while(|token| is_joint(token))
+        .count();
     let rest = &tokens[..tokens.len() - joints];
-    let words = rest.iter().rev().take(ITEM).take_while(|token| is_item(token)).count();
+    let words = rest
+        .iter()
+        .rev()
+        .take(ITEM)
+        .take_while(|token| is_item(token))
+        .count();
     (joints > 0 && words > 0 && joins(&tokens[rest.len()..])).then_some(joints + words)
 }
 
@@ -325,15 +386,33 @@ const JOINTS: usize = 5;
 const ITEM: usize = 4;
 
 fn is_joint(token: &Token) -> bool {
-    const JOINTS: [&str; 16] =
-        [",", "and", "or", "&", "/", ";", "→", "-", ">", "\u{2192}", "$", "\\", "to", "rightarrow", "the", "both"];
+    const JOINTS: [&str; 16] = [
+        ",",
+        "and",
+        "or",
+        "&",
+        "/",
+        ";",
+        "→",
+        "-",
+        ">",
+        "\u{2192}",
+        "$",
+        "\\",
+        "to",
+        "rightarrow",
+        "the",
+        "both",
+    ];
     JOINTS.contains(&token.word.as_str())
 }
 
 /// Returns true if these tokens join two items. "to" and hyphens count only in arrows: "A -> B", "A $\to$ B".
 fn joins(joints: &[Token]) -> bool {
     let has = |word: &str| joints.iter().any(|token| token.word == word);
-    let plain = [",", "and", "or", "&", "/", ";", "→"].iter().any(|word| has(word));
+    let plain = [",", "and", "or", "&", "/", ";", "→"]
+        .iter()
+        .any(|word| has(word));
     let is_arrow = has(">") || has("\\");
     is_arrow || plain && !has("to") && !has("-")
 }
@@ -376,27 +455,47 @@ pub(super) fn is_introduced(tokens: &[Token], name: &Range<usize>) -> bool {
     ];
     let calls = |token: &Token| CALLS.contains(&token.word.as_str());
     let near = tokens[..name.start].iter().rev().take(3);
-    near.take_while(|token| calls(token) || matches!(token.word.as_str(), "as" | "the" | "a" | "," | "(" | "“" | "\""))
-        .any(calls)
+    near.take_while(|token| {
+        calls(token)
+            || matches!(
+                token.word.as_str(),
+                "as" | "the" | "a" | "," | "(" | "“" | "\""
+            )
+    })
+    .any(calls)
 }
 
 /// Returns the words that the acronym in these tokens abbreviates: "stochastic gradient descent (SGD)" or "SGD
 /// (stochastic gradient descent)". After A. Schwartz and M. Hearst, PSB 2003, restricted to initials of words.
 pub(super) fn expansion_of(tokens: &[Token], name: &Range<usize>) -> Option<Range<usize>> {
-    let acronym: Vec<char> =
-        tokens[name.clone()].iter().flat_map(|token| token.word.chars()).filter(|c| c.is_alphabetic()).collect();
+    let acronym: Vec<char> = tokens[name.clone()]
+        .iter()
+        .flat_map(|token| token.word.chars())
+        .filter(|c| c.is_alphabetic())
+        .collect();
     if !ACRONYM.contains(&acronym.len()) || name.len() != 1 {
         return None;
     }
-    let before = name.start.checked_sub(1).filter(|&open| tokens[open].word == "(");
-    let closed = tokens.get(name.end).is_some_and(|token| matches!(token.word.as_str(), ")" | "," | ";"));
+    let before = name
+        .start
+        .checked_sub(1)
+        .filter(|&open| tokens[open].word == "(");
+    let closed = tokens
+        .get(name.end)
+        .is_some_and(|token| matches!(token.word.as_str(), ")" | "," | ";"));
     if let Some(open) = before.filter(|_| closed) {
         return expansion_before(tokens, open, &acronym);
     }
     let open = tokens.get(name.end).filter(|token| token.word == "(")?;
-    let close = name.end + 1 + tokens[name.end + 1..].iter().take(12).position(|token| token.word == ")")?;
+    let close = name.end
+        + 1
+        + tokens[name.end + 1..]
+            .iter()
+            .take(12)
+            .position(|token| token.word == ")")?;
     let words = expansion_before(tokens, close, &acronym)?;
-    (tokens[words.start].place.start >= open.place.end && words.start == name.end + 1).then_some(words)
+    (tokens[words.start].place.start >= open.place.end && words.start == name.end + 1)
+        .then_some(words)
 }
 
 /// Number of letters of an acronym, and the number of words that its expansion may have beyond them. Both bound the
@@ -413,12 +512,22 @@ fn expansion_before(tokens: &[Token], end: usize, acronym: &[char]) -> Option<Ra
 
 /// Returns the start of the words, at the end of these tokens, that spell an acronym. Failed states are memoised: each
 /// optional word would otherwise double the number of paths.
-fn expansion_start(tokens: &[Token], acronym: &[char], failed: &mut BTreeSet<(usize, usize)>) -> Option<usize> {
-    let Some((last, rest)) = acronym.split_last() else { return Some(tokens.len()) };
+fn expansion_start(
+    tokens: &[Token],
+    acronym: &[char],
+    failed: &mut BTreeSet<(usize, usize)>,
+) -> Option<usize> {
+    let Some((last, rest)) = acronym.split_last() else {
+        return Some(tokens.len());
+    };
     let state = (tokens.len(), acronym.len());
-    let (token, before) = tokens.split_last().filter(|(token, _)| token.is_word() && !failed.contains(&state))?;
+    let (token, before) = tokens
+        .split_last()
+        .filter(|(token, _)| token.is_word() && !failed.contains(&state))?;
     let word = token.word.as_str();
-    let initials = word.split(|character: char| !character.is_alphanumeric()).filter_map(|part| part.chars().next());
+    let initials = word
+        .split(|character: char| !character.is_alphanumeric())
+        .filter_map(|part| part.chars().next());
     // A word with hyphens may contribute the initials of all its parts.
     let several: Vec<char> = initials.collect();
     let mut start = None;
@@ -438,4 +547,6 @@ fn expansion_start(tokens: &[Token], acronym: &[char], failed: &mut BTreeSet<(us
 }
 
 /// Words that acronyms may omit.
-const SMALL: [&str; 14] = ["of", "the", "and", "for", "in", "on", "to", "a", "an", "with", "by", "from", "at", "via"];
+const SMALL: [&str; 14] = [
+    "of", "the", "and", "for", "in", "on", "to", "a", "an", "with", "by", "from", "at", "via",
+];

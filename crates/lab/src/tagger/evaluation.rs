@@ -32,18 +32,29 @@ impl PairCounts {
     /// Returns the harmonic mean of precision and recall.
     #[must_use]
     pub fn f1(&self) -> f64 {
-        share(2 * self.both, 2 * self.both + self.ours_alone + self.theirs_alone)
+        share(
+            2 * self.both,
+            2 * self.both + self.ours_alone + self.theirs_alone,
+        )
     }
 
     fn from_sets<T: Ord>(ours: &BTreeSet<T>, theirs: &BTreeSet<T>) -> Self {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let both = ours.intersection(theirs).count();
-        Self { both: count(both), ours_alone: count(ours.len() - both), theirs_alone: count(theirs.len() - both) }
+        Self {
+            both: count(both),
+            ours_alone: count(ours.len() - both),
+            theirs_alone: count(theirs.len() - both),
+        }
     }
 }
 
 fn share(part: u32, whole: u32) -> f64 {
-    if whole == 0 { 1.0 } else { f64::from(part) / f64::from(whole) }
+    if whole == 0 {
+        1.0
+    } else {
+        f64::from(part) / f64::from(whole)
+    }
 }
 
 /// Agreement of two taggings of the same papers.
@@ -74,9 +85,18 @@ impl Agreement {
         self.f1 += counts.f1();
         for id in ours.union(theirs) {
             let pair = match (ours.contains(id), theirs.contains(id)) {
-                (true, false) => PairCounts { ours_alone: 1, ..PairCounts::default() },
-                (false, _) => PairCounts { theirs_alone: 1, ..PairCounts::default() },
-                (true, true) => PairCounts { both: 1, ..PairCounts::default() },
+                (true, false) => PairCounts {
+                    ours_alone: 1,
+                    ..PairCounts::default()
+                },
+                (false, _) => PairCounts {
+                    theirs_alone: 1,
+                    ..PairCounts::default()
+                },
+                (true, true) => PairCounts {
+                    both: 1,
+                    ..PairCounts::default()
+                },
             };
             let known = self.datasets.entry(id.clone()).or_default();
             *known = known.plus(pair);
@@ -86,8 +106,13 @@ impl Agreement {
     /// Returns precision, recall and F1 as means over papers.
     #[must_use]
     pub fn per_paper(&self) -> [f64; 3] {
-        [self.precision, self.recall, self.f1]
-            .map(|sum| if self.papers == 0 { 1.0 } else { sum / f64::from(self.papers) })
+        [self.precision, self.recall, self.f1].map(|sum| {
+            if self.papers == 0 {
+                1.0
+            } else {
+                sum / f64::from(self.papers)
+            }
+        })
     }
 
     /// Returns the datasets that only one tagging contains, most frequent first.
@@ -119,12 +144,20 @@ impl PairCounts {
 ///
 /// The sample does not depend on the order of the pairs. One more pair changes at most one member of the sample.
 #[must_use]
-pub fn draw<P>(pairs: Vec<P>, key: impl Fn(&P) -> (usize, &str), number: usize, seed: u64) -> Vec<P> {
+pub fn draw<P>(
+    pairs: Vec<P>,
+    key: impl Fn(&P) -> (usize, &str),
+    number: usize,
+    seed: u64,
+) -> Vec<P> {
     let digest = |pair: &P| {
         let (line, id) = key(pair);
         Sha256::digest(format!("{seed}\t{line}\t{id}")).to_vec()
     };
-    let mut drawn: Vec<(Vec<u8>, P)> = pairs.into_iter().map(|pair| (digest(&pair), pair)).collect();
+    let mut drawn: Vec<(Vec<u8>, P)> = pairs
+        .into_iter()
+        .map(|pair| (digest(&pair), pair))
+        .collect();
     drawn.sort_by(|(a, _), (b, _)| a.cmp(b));
     drawn.truncate(number);
     let mut drawn: Vec<P> = drawn.into_iter().map(|(_, pair)| pair).collect();

@@ -30,9 +30,16 @@ impl Form {
     /// Classifies a name.
     #[must_use]
     pub fn from_name(name: &str) -> Self {
-        let words: Vec<&str> = name.split(is_separator).filter(|word| !word.is_empty()).collect();
-        let length = name.chars().filter(|character| character.is_alphanumeric()).count();
-        let is_acronym = |word: &&str| word.chars().count() > 1 && word.chars().all(char::is_uppercase);
+        let words: Vec<&str> = name
+            .split(is_separator)
+            .filter(|word| !word.is_empty())
+            .collect();
+        let length = name
+            .chars()
+            .filter(|character| character.is_alphanumeric())
+            .count();
+        let is_acronym =
+            |word: &&str| word.chars().count() > 1 && word.chars().all(char::is_uppercase);
         match words.iter().all(|word| is_usual(word)) {
             _ if length <= 3 => Self::Short,
             false => Self::Marked,
@@ -46,7 +53,8 @@ impl Form {
 /// Returns true for letters only, in one case except for the first.
 fn is_usual(word: &str) -> bool {
     let rest = || word.chars().skip(1);
-    word.chars().all(char::is_alphabetic) && (rest().all(char::is_lowercase) || word.chars().all(char::is_uppercase))
+    word.chars().all(char::is_alphabetic)
+        && (rest().all(char::is_lowercase) || word.chars().all(char::is_uppercase))
 }
 
 /// Exactness with which a text writes a name.
@@ -108,26 +116,47 @@ impl Lexicon {
     /// # Errors
     ///
     /// Fails if the automaton cannot be built, for example because there are too many names.
-    pub fn from_datasets<'m>(datasets: impl IntoIterator<Item = &'m Metadata>) -> Result<Self, TaggerError> {
+    pub fn from_datasets<'m>(
+        datasets: impl IntoIterator<Item = &'m Metadata>,
+    ) -> Result<Self, TaggerError> {
         let mut known = Vec::new();
         let mut spellings: BTreeMap<String, BTreeMap<String, Spelling>> = BTreeMap::new();
         for (own, metadata) in datasets.into_iter().enumerate() {
             known.push(DatasetTexts::from_metadata(metadata));
             for (name, form) in names(metadata) {
                 let by_text = spellings.entry(key(&name)).or_default();
-                let spelling = by_text.entry(name.clone()).or_insert(Spelling { text: name, form, owners: Vec::new() });
+                let spelling = by_text.entry(name.clone()).or_insert(Spelling {
+                    text: name,
+                    form,
+                    owners: Vec::new(),
+                });
                 if spelling.owners.last() != Some(&own) {
                     spelling.owners.push(own);
                 }
             }
         }
-        let transfers: Vec<String> = spellings.keys().filter(|key| is_transfer(key, &spellings)).cloned().collect();
-        spellings.retain(|key, _| key.chars().filter(|character| character.is_alphanumeric()).count() > 1);
+        let transfers: Vec<String> = spellings
+            .keys()
+            .filter(|key| is_transfer(key, &spellings))
+            .cloned()
+            .collect();
+        spellings.retain(|key, _| {
+            key.chars()
+                .filter(|character| character.is_alphanumeric())
+                .count()
+                > 1
+        });
         spellings.retain(|key, _| !transfers.contains(key));
         let automaton = AhoCorasick::new(spellings.keys()).map_err(TaggerError::Names)?;
-        let names =
-            spellings.into_values().map(|by_text| Name::from_spellings(by_text.into_values().collect())).collect();
-        Ok(Self { datasets: known, names, automaton })
+        let names = spellings
+            .into_values()
+            .map(|by_text| Name::from_spellings(by_text.into_values().collect()))
+            .collect();
+        Ok(Self {
+            datasets: known,
+            names,
+            automaton,
+        })
     }
 
     /// Returns the number of distinct names.
@@ -158,13 +187,24 @@ impl Lexicon {
                 if is_cased && any_case.is_some_and(|allowed| !allowed[name]) {
                     owners.clear();
                 }
-                Some(NameMatch { name, place, owners, is_cased })
+                Some(NameMatch {
+                    name,
+                    place,
+                    owners,
+                    is_cased,
+                })
             })
             .collect();
         // A match in other capitals is no mention, but it shows how papers write the word. It suppresses no other
         // match.
         uses.sort_by(|a, b| {
-            let order = |found: &NameMatch| (found.owners.is_empty(), found.place.start, Reverse(found.place.end));
+            let order = |found: &NameMatch| {
+                (
+                    found.owners.is_empty(),
+                    found.place.start,
+                    Reverse(found.place.end),
+                )
+            };
             order(a).cmp(&order(b))
         });
         let mut kept: BTreeMap<usize, NameMatch> = BTreeMap::new();
@@ -181,7 +221,10 @@ impl Lexicon {
     /// Returns the dataset among several with the same name whose id or title is exactly this name.
     pub(super) fn resolve(&self, surface: &str, owners: &[usize]) -> Option<usize> {
         let only = |fits: &dyn Fn(&DatasetTexts) -> bool| {
-            let mut fitting = owners.iter().copied().filter(|&owner| fits(&self.datasets[owner]));
+            let mut fitting = owners
+                .iter()
+                .copied()
+                .filter(|&owner| fits(&self.datasets[owner]));
             fitting.next().filter(|_| fitting.next().is_none())
         };
         let named = key(surface);
@@ -193,10 +236,22 @@ impl Lexicon {
 
 impl DatasetTexts {
     fn from_metadata(metadata: &Metadata) -> Self {
-        let texts = metadata.titles.iter().chain(&metadata.alternatives).chain(&metadata.descriptions);
+        let texts = metadata
+            .titles
+            .iter()
+            .chain(&metadata.alternatives)
+            .chain(&metadata.descriptions);
         let works = metadata.introduced_by.iter().map(|work| key(&work.title));
-        let described = texts.map(|text| key(&text.value)).chain(works).collect::<Vec<_>>().join("\n");
-        Self { id: metadata.id.clone(), title: metadata.title().to_owned(), described }
+        let described = texts
+            .map(|text| key(&text.value))
+            .chain(works)
+            .collect::<Vec<_>>()
+            .join("\n");
+        Self {
+            id: metadata.id.clone(),
+            title: metadata.title().to_owned(),
+            described,
+        }
     }
 
     /// Returns true if the catalogue's texts of the dataset contain these words.
@@ -208,14 +263,22 @@ impl DatasetTexts {
 /// Returns the names of a dataset, with single spaces, and their forms. Citations and the word "AND" are no names.
 fn names(metadata: &Metadata) -> Vec<(String, Form)> {
     let texts = metadata.titles.iter().chain(&metadata.alternatives);
-    let mut names: Vec<(String, Form)> =
-        texts.map(|text| text.value.split_whitespace().collect::<Vec<_>>().join(" ")).map(formed).collect();
+    let mut names: Vec<(String, Form)> = texts
+        .map(|text| text.value.split_whitespace().collect::<Vec<_>>().join(" "))
+        .map(formed)
+        .collect();
     if names.is_empty() {
         names.push(formed(metadata.id.as_str().replace('_', " ")));
     }
-    let shorter: Vec<(String, Form)> = names.iter().filter_map(|(name, _)| without_kind(name)).map(shortened).collect();
+    let shorter: Vec<(String, Form)> = names
+        .iter()
+        .filter_map(|(name, _)| without_kind(name))
+        .map(shortened)
+        .collect();
     names.extend(shorter);
-    names.retain(|(name, _)| !name.trim_end_matches('.').ends_with(" et al") && !is_function_word(name));
+    names.retain(|(name, _)| {
+        !name.trim_end_matches('.').ends_with(" et al") && !is_function_word(name)
+    });
     names
 }
 
@@ -226,28 +289,42 @@ fn formed(name: String) -> (String, Form) {
 
 /// A name without its final "Dataset" is weaker evidence: "RGB-D Object" alone is ambiguous.
 fn shortened(name: String) -> (String, Form) {
-    let form = if name.contains(' ') { Form::Phrase } else { Form::from_name(&name) };
+    let form = if name.contains(' ') {
+        Form::Phrase
+    } else {
+        Form::from_name(&name)
+    };
     (name, form)
 }
 
 /// Returns true if a name describes a transfer between two datasets: "SYNTHIA-to-Cityscapes" names both.
 fn is_transfer<T>(key: &str, names: &BTreeMap<String, T>) -> bool {
-    key.match_indices("to")
-        .any(|(place, to)| names.contains_key(&key[..place]) && names.contains_key(&key[place + to.len()..]))
+    key.match_indices("to").any(|(place, to)| {
+        names.contains_key(&key[..place]) && names.contains_key(&key[place + to.len()..])
+    })
 }
 
 fn without_kind(name: &str) -> Option<String> {
     let lower = name.to_ascii_lowercase();
-    let kind = KINDS.iter().find(|kind| lower.ends_with(&format!(" {kind}")))?;
+    let kind = KINDS
+        .iter()
+        .find(|kind| lower.ends_with(&format!(" {kind}")))?;
     Some(name[..name.len() - kind.len() - 1].to_owned()).filter(|rest| !rest.is_empty())
 }
 
 impl Name {
     fn from_spellings(spellings: Vec<Spelling>) -> Self {
         // The weakest form decides: "Reddit" makes an ordinary word of "REDdit".
-        let rank = |form: Form| [Form::Short, Form::Word, Form::Phrase, Form::Marked].iter().position(|f| *f == form);
-        let form =
-            spellings.iter().map(|spelling| spelling.form).min_by_key(|form| rank(*form)).unwrap_or(Form::Marked);
+        let rank = |form: Form| {
+            [Form::Short, Form::Word, Form::Phrase, Form::Marked]
+                .iter()
+                .position(|f| *f == form)
+        };
+        let form = spellings
+            .iter()
+            .map(|spelling| spelling.form)
+            .min_by_key(|form| rank(*form))
+            .unwrap_or(Form::Marked);
         Self { spellings, form }
     }
 
@@ -263,29 +340,51 @@ impl Name {
 
     /// Returns true if the name ends in a word for datasets: "Winograd Schema Challenge".
     pub(super) fn ends_in_kind(&self) -> bool {
-        self.spellings.iter().all(|spelling| is_kind(spelling.text.rsplit(is_separator).next().unwrap_or_default()))
+        self.spellings.iter().all(|spelling| {
+            is_kind(
+                spelling
+                    .text
+                    .rsplit(is_separator)
+                    .next()
+                    .unwrap_or_default(),
+            )
+        })
     }
 
     /// Returns true if one of the spellings has no capital.
     pub(super) fn is_lower(&self) -> bool {
-        self.spellings.iter().any(|spelling| !spelling.text.chars().any(char::is_uppercase))
+        self.spellings
+            .iter()
+            .any(|spelling| !spelling.text.chars().any(char::is_uppercase))
     }
 
     /// Returns the datasets that have the name as the text writes it, and whether its capitals differ. `None`: not a
     /// spelling of this name. An empty list: only the capitals differ.
     pub(super) fn owners(&self, surface: &str) -> Option<(Vec<usize>, bool)> {
-        let same = |spelling: &Spelling| compare(&spelling.text, surface).then(|| spelling.spelled(surface));
-        let how: Vec<(&Spelling, Option<SpellingMatch>)> =
-            self.spellings.iter().filter_map(|spelling| Some((spelling, same(spelling)?))).collect();
+        let same = |spelling: &Spelling| {
+            compare(&spelling.text, surface).then(|| spelling.spelled(surface))
+        };
+        let how: Vec<(&Spelling, Option<SpellingMatch>)> = self
+            .spellings
+            .iter()
+            .filter_map(|spelling| Some((spelling, same(spelling)?)))
+            .collect();
         if how.is_empty() {
             return None;
         }
         let best = how.iter().filter_map(|(_, spelled)| *spelled).max();
-        let owners = how.iter().filter(|(_, spelled)| best.is_some() && *spelled == best);
-        let mut owners: Vec<usize> = owners.flat_map(|(spelling, _)| spelling.owners.iter().copied()).collect();
+        let owners = how
+            .iter()
+            .filter(|(_, spelled)| best.is_some() && *spelled == best);
+        let mut owners: Vec<usize> = owners
+            .flat_map(|(spelling, _)| spelling.owners.iter().copied())
+            .collect();
         owners.sort_unstable();
         owners.dedup();
-        Some((owners, best.is_none_or(|spelled| spelled == SpellingMatch::Cased)))
+        Some((
+            owners,
+            best.is_none_or(|spelled| spelled == SpellingMatch::Cased),
+        ))
     }
 }
 
@@ -296,13 +395,19 @@ impl Spelling {
         let (own, theirs) = (letters(&self.text), letters(surface));
         if own == theirs {
             let exactly = self.text.split_whitespace().eq(surface.split_whitespace());
-            return Some(if exactly { SpellingMatch::Exactly } else { SpellingMatch::Spaced });
+            return Some(if exactly {
+                SpellingMatch::Exactly
+            } else {
+                SpellingMatch::Spaced
+            });
         }
         let first_agrees = own.chars().next() == theirs.chars().next();
         let any_case = match self.form {
             Form::Short | Form::Word => false,
             Form::Phrase => first_agrees,
-            Form::Marked => own.chars().count() >= 6 && (first_agrees || gaps(&self.text).eq(gaps(surface))),
+            Form::Marked => {
+                own.chars().count() >= 6 && (first_agrees || gaps(&self.text).eq(gaps(surface)))
+            }
         };
         any_case.then_some(SpellingMatch::Cased)
     }
@@ -312,7 +417,11 @@ impl Spelling {
 /// not significant.
 fn letters(name: &str) -> String {
     let kind = without_kind(name).map_or(name.len(), |rest| rest.len());
-    let letters = |text: &str| text.chars().filter(|character| !is_separator(*character)).collect::<String>();
+    let letters = |text: &str| {
+        text.chars()
+            .filter(|character| !is_separator(*character))
+            .collect::<String>()
+    };
     letters(&name[..kind]) + &letters(&name[kind..]).to_lowercase()
 }
 
@@ -339,7 +448,10 @@ fn compare(name: &str, surface: &str) -> bool {
 /// "Semantic3D".
 fn may_differ(before: char, rest: &[(Gap, char)], other: Gap) -> bool {
     let (gap, after) = rest[0];
-    let is_dimension = matches!(after, '2' | '3') && rest.get(1).is_some_and(|(_, next)| matches!(next, 'd' | 'D'));
+    let is_dimension = matches!(after, '2' | '3')
+        && rest
+            .get(1)
+            .is_some_and(|(_, next)| matches!(next, 'd' | 'D'));
     let changes = before.is_numeric() != after.is_numeric() && !is_dimension;
     let capital = before.is_lowercase() && after.is_uppercase();
     other != Gap::Wide && (gap != Gap::None || changes || capital && other == Gap::Hyphen)

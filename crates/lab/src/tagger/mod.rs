@@ -111,7 +111,9 @@ impl Mention {
     /// Returns the dataset if the mention counts.
     #[must_use]
     pub fn accepted(&self) -> Option<&DatasetId> {
-        matches!(self.verdict, Verdict::Accepted(_)).then(|| self.datasets.first()).flatten()
+        matches!(self.verdict, Verdict::Accepted(_))
+            .then(|| self.datasets.first())
+            .flatten()
     }
 }
 
@@ -130,7 +132,12 @@ pub struct TaggerOptions {
 
 impl Default for TaggerOptions {
     fn default() -> Self {
-        Self { least_papers: 5, distinctive: 0.5, foreign: 0.2, ordinary: 0.2 }
+        Self {
+            least_papers: 5,
+            distinctive: 0.5,
+            foreign: 0.2,
+            ordinary: 0.2,
+        }
     }
 }
 
@@ -161,23 +168,43 @@ impl Tagger {
     /// Builds a tagger for these names, with the statistics of the papers.
     #[must_use]
     pub fn new(lexicon: Lexicon, statistics: &Statistics, options: &TaggerOptions) -> Self {
-        let standings = (0..lexicon.len()).map(|name| statistics.standing(&lexicon, name, options)).collect();
-        let any_case = (0..lexicon.len()).map(|name| statistics.allows_other_case(&lexicon, name)).collect();
-        Self { lexicon, standings, any_case }
+        let standings = (0..lexicon.len())
+            .map(|name| statistics.standing(&lexicon, name, options))
+            .collect();
+        let any_case = (0..lexicon.len())
+            .map(|name| statistics.allows_other_case(&lexicon, name))
+            .collect();
+        Self {
+            lexicon,
+            standings,
+            any_case,
+        }
     }
 
     /// Returns the mentions in a paper's texts, in their order.
     #[must_use]
     pub fn tag(&self, texts: &[&str]) -> Vec<Mention> {
-        let readings: Vec<TextReading> =
-            texts.iter().map(|text| TextReading::new(&self.lexicon, text, Some(&self.any_case))).collect();
+        let readings: Vec<TextReading> = texts
+            .iter()
+            .map(|text| TextReading::new(&self.lexicon, text, Some(&self.any_case)))
+            .collect();
         let mut found: Vec<Candidate<'_>> = Vec::new();
         for (text, reading) in readings.iter().enumerate() {
-            for read in reading.uses.iter().filter(|read| !read.found.owners.is_empty()) {
+            for read in reading
+                .uses
+                .iter()
+                .filter(|read| !read.found.owners.is_empty())
+            {
                 let surface = &texts[text][read.found.place.clone()];
                 let dataset = self.lexicon.resolve(surface, &read.found.owners);
                 let verdict = Verdict::Rejected(Reason::NoEvidence);
-                found.push(Candidate { text, read, surface, dataset, verdict });
+                found.push(Candidate {
+                    text,
+                    read,
+                    surface,
+                    dataset,
+                    verdict,
+                });
             }
         }
         self.judge(&mut found, texts, &readings);
@@ -185,12 +212,17 @@ impl Tagger {
     }
 
     fn mention(&self, found: Candidate<'_>) -> Mention {
-        let owners = found.dataset.map_or_else(|| found.read.found.owners.clone(), |dataset| vec![dataset]);
+        let owners = found
+            .dataset
+            .map_or_else(|| found.read.found.owners.clone(), |dataset| vec![dataset]);
         Mention {
             text: found.text,
             place: found.read.found.place.clone(),
             surface: found.surface.to_owned(),
-            datasets: owners.into_iter().map(|owner| self.lexicon.datasets[owner].id.clone()).collect(),
+            datasets: owners
+                .into_iter()
+                .map(|owner| self.lexicon.datasets[owner].id.clone())
+                .collect(),
             verdict: found.verdict,
         }
     }
@@ -213,7 +245,9 @@ impl Tagger {
             .filter_map(|mention| mention.dataset)
             .collect();
         for mention in found.iter_mut() {
-            let known = mention.dataset.is_some_and(|dataset| accepted.contains(&dataset));
+            let known = mention
+                .dataset
+                .is_some_and(|dataset| accepted.contains(&dataset));
             if known && matches!(mention.verdict, Verdict::Rejected(Reason::NoEvidence)) {
                 mention.verdict = Verdict::Accepted(Rule::Confirmed);
             }
@@ -225,7 +259,9 @@ impl Tagger {
         let mut senses = BTreeMap::new();
         for mention in found {
             let new = mention.read.is_introduced || mention.read.is_method;
-            let sense = self.explanation(mention, texts).or_else(|| new.then_some(Sense::New));
+            let sense = self
+                .explanation(mention, texts)
+                .or_else(|| new.then_some(Sense::New));
             if let Some(sense) = sense {
                 let known = senses.entry(mention.read.found.name).or_insert(sense);
                 *known = sense.max(*known);
@@ -237,10 +273,18 @@ impl Tagger {
     /// Returns the meaning of a mention's expansion.
     fn explanation(&self, mention: &Candidate<'_>, texts: &[&str]) -> Option<Sense> {
         let words = &texts[mention.text][mention.read.expansion.clone()?];
-        let known = mention.dataset.is_some_and(|own| self.lexicon.datasets[own].is_described_by(words));
-        let is_proper = words.chars().filter(|character| character.is_uppercase()).count() > 1;
+        let known = mention
+            .dataset
+            .is_some_and(|own| self.lexicon.datasets[own].is_described_by(words));
+        let is_proper = words
+            .chars()
+            .filter(|character| character.is_uppercase())
+            .count()
+            > 1;
         Some(match known {
-            _ if mention.read.expands_to_kind || mention.read.cue == Some(Cue::Kind) => Sense::Dataset,
+            _ if mention.read.expands_to_kind || mention.read.cue == Some(Cue::Kind) => {
+                Sense::Dataset
+            }
             true if is_proper => Sense::Dataset,
             true => Sense::CommonNoun,
             false => Sense::Other,
@@ -258,7 +302,9 @@ impl Tagger {
         match sense {
             _ if mention.dataset.is_none() => return Verdict::Rejected(Reason::Shared),
             Some(Sense::Dataset) => return Verdict::Accepted(Rule::Explained),
-            Some(Sense::Other) if read.cue != Some(Cue::Kind) => return Verdict::Rejected(Reason::ExplainedOtherwise),
+            Some(Sense::Other) if read.cue != Some(Cue::Kind) => {
+                return Verdict::Rejected(Reason::ExplainedOtherwise);
+            }
             _ if standing == Standing::Distinctive && sense != Some(Sense::CommonNoun) => {
                 return Verdict::Accepted(Rule::Distinctive);
             }
@@ -284,9 +330,12 @@ impl Tagger {
 
     fn is_beside_distinctive(&self, mention: &Candidate<'_>, readings: &[TextReading]) -> bool {
         let others = readings[mention.text].within(&mention.read.list);
-        others.filter(|read| !read.found.owners.is_empty()).any(|read| {
-            read.found.name != mention.read.found.name && self.standings[read.found.name] == Standing::Distinctive
-        })
+        others
+            .filter(|read| !read.found.owners.is_empty())
+            .any(|read| {
+                read.found.name != mention.read.found.name
+                    && self.standings[read.found.name] == Standing::Distinctive
+            })
     }
 }
 

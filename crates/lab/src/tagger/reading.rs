@@ -40,16 +40,31 @@ impl TextReading {
             return Self { uses: Vec::new() };
         }
         let tokens = tokens(text);
-        let ranges: Vec<Range<usize>> = found.iter().map(|found| cue::token_range(&tokens, &found.place)).collect();
-        let uses = found.into_iter().zip(&ranges).map(|(found, name)| read(&tokens, text, found, name));
-        Self { uses: uses.collect() }
+        let ranges: Vec<Range<usize>> = found
+            .iter()
+            .map(|found| cue::token_range(&tokens, &found.place))
+            .collect();
+        let uses = found
+            .into_iter()
+            .zip(&ranges)
+            .map(|(found, name)| read(&tokens, text, found, name));
+        Self {
+            uses: uses.collect(),
+        }
     }
 
     /// Returns the names in a part of the text.
-    pub(super) fn within<'r>(&'r self, part: &'r Range<usize>) -> impl Iterator<Item = &'r Occurrence> {
+    pub(super) fn within<'r>(
+        &'r self,
+        part: &'r Range<usize>,
+    ) -> impl Iterator<Item = &'r Occurrence> {
         // Names are in order and do not overlap.
-        let first = self.uses.partition_point(|read| read.found.place.start < part.start);
-        self.uses[first..].iter().take_while(|read| read.found.place.end <= part.end)
+        let first = self
+            .uses
+            .partition_point(|read| read.found.place.start < part.start);
+        self.uses[first..]
+            .iter()
+            .take_while(|read| read.found.place.end <= part.end)
     }
 }
 
@@ -60,13 +75,19 @@ fn read(tokens: &[Token], text: &str, found: NameMatch, name: &Range<usize>) -> 
     let heads_kind = is_heading && cue::describes_one_dataset(&tokens[name.end..]);
     Occurrence {
         is_lower: !text[found.place.clone()].chars().any(char::is_uppercase),
-        cue: if heads_kind { Some(Cue::Kind) } else { cue::cue(tokens, name) },
+        cue: if heads_kind {
+            Some(Cue::Kind)
+        } else {
+            cue::cue(tokens, name)
+        },
         listed_cue: cue::cue(tokens, &list),
         list: place(tokens, &list),
         is_method: cue::is_method(tokens, name),
         is_part: cue::is_part(tokens, name),
         is_introduced: is_heading || cue::is_introduced(tokens, name),
-        expands_to_kind: expansion.as_ref().is_some_and(|words| cue::describes_dataset(&tokens[words.clone()])),
+        expands_to_kind: expansion
+            .as_ref()
+            .is_some_and(|words| cue::describes_dataset(&tokens[words.clone()])),
         expansion: expansion.map(|words| place(tokens, &words)),
         found,
     }

@@ -28,12 +28,17 @@ impl Statistics {
     /// Starts without papers. Names are then judged by their form alone.
     #[must_use]
     pub fn new(lexicon: &Lexicon) -> Self {
-        Self { counts: vec![Counts::default(); lexicon.len()] }
+        Self {
+            counts: vec![Counts::default(); lexicon.len()],
+        }
     }
 
     /// Adds a paper, given as its texts.
     pub fn add(&mut self, lexicon: &Lexicon, texts: &[&str]) {
-        let readings: Vec<TextReading> = texts.iter().map(|text| TextReading::new(lexicon, text, None)).collect();
+        let readings: Vec<TextReading> = texts
+            .iter()
+            .map(|text| TextReading::new(lexicon, text, None))
+            .collect();
         let is_meant = |read: &Occurrence| !read.found.owners.is_empty() && !read.found.is_cased;
         for name in names(&readings, |_, read| is_meant(read)) {
             self.counts[name].papers += 1;
@@ -41,13 +46,17 @@ impl Statistics {
         let is_cued = |reading: &TextReading, read: &Occurrence| {
             read.listed_cue.is_some() || lists_marked(lexicon, reading, read)
         };
-        for name in names(&readings, |reading, read| is_meant(read) && is_cued(reading, read)) {
+        for name in names(&readings, |reading, read| {
+            is_meant(read) && is_cued(reading, read)
+        }) {
             self.counts[name].cued += 1;
         }
         for name in names(&readings, |_, read| read.found.is_cased) {
             self.counts[name].cased += 1;
         }
-        for name in names(&readings, |_, read| read.is_lower && read.found.owners.is_empty()) {
+        for name in names(&readings, |_, read| {
+            read.is_lower && read.found.owners.is_empty()
+        }) {
             self.counts[name].lower += 1;
         }
     }
@@ -61,7 +70,12 @@ impl Statistics {
     }
 
     /// Computes the standing of a name from its form and its counts.
-    pub(super) fn standing(&self, lexicon: &Lexicon, name: usize, options: &TaggerOptions) -> Standing {
+    pub(super) fn standing(
+        &self,
+        lexicon: &Lexicon,
+        name: usize,
+        options: &TaggerOptions,
+    ) -> Standing {
         let (counts, own) = (self.counts[name], &lexicon.names[name]);
         let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
         let known = counts.papers >= options.least_papers;
@@ -73,21 +87,33 @@ impl Statistics {
             Form::Phrase if own.ends_in_kind() => Standing::Distinctive,
             _ if is_word || own.is_lower() || known && cued < options.foreign => Standing::Foreign,
             _ if known && cued >= options.distinctive => Standing::Distinctive,
-            Form::Phrase if !known && lexicon.names[name].text().split(' ').count() > 2 => Standing::Distinctive,
+            Form::Phrase if !known && lexicon.names[name].text().split(' ').count() > 2 => {
+                Standing::Distinctive
+            }
             _ => Standing::Ambiguous,
         }
     }
 }
 
 /// Returns the distinct names among a paper's occurrences that satisfy `fits`.
-fn names(readings: &[TextReading], fits: impl Fn(&TextReading, &Occurrence) -> bool) -> BTreeSet<usize> {
-    let reads = readings.iter().flat_map(|reading| reading.uses.iter().map(move |read| (reading, read)));
-    reads.filter(|(reading, read)| fits(reading, read)).map(|(_, read)| read.found.name).collect()
+fn names(
+    readings: &[TextReading],
+    fits: impl Fn(&TextReading, &Occurrence) -> bool,
+) -> BTreeSet<usize> {
+    let reads = readings
+        .iter()
+        .flat_map(|reading| reading.uses.iter().map(move |read| (reading, read)));
+    reads
+        .filter(|(reading, read)| fits(reading, read))
+        .map(|(_, read)| read.found.name)
+        .collect()
 }
 
 /// Returns true if another item of the list has a marked form, which is seldom an ordinary word.
 fn lists_marked(lexicon: &Lexicon, reading: &TextReading, read: &Occurrence) -> bool {
-    let others = reading.within(&read.list).filter(|other| other.found.name != read.found.name);
+    let others = reading
+        .within(&read.list)
+        .filter(|other| other.found.name != read.found.name);
     others
         .filter(|other| !other.found.owners.is_empty() && !other.found.is_cased)
         .any(|other| lexicon.names[other.found.name].form == Form::Marked)

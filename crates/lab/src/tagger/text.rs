@@ -14,8 +14,14 @@ pub(super) struct FoldedText {
 
 impl FoldedText {
     pub(super) fn new(source: &str) -> Self {
-        let mut folded = Self { text: String::with_capacity(source.len()), sources: Vec::with_capacity(source.len()) };
-        for (start, character) in source.char_indices().filter(|(_, character)| !is_separator(*character)) {
+        let mut folded = Self {
+            text: String::with_capacity(source.len()),
+            sources: Vec::with_capacity(source.len()),
+        };
+        for (start, character) in source
+            .char_indices()
+            .filter(|(_, character)| !is_separator(*character))
+        {
             for lower in character.to_lowercase() {
                 folded.text.push(lower);
                 let place = start..start + character.len_utf8();
@@ -51,7 +57,9 @@ pub(super) fn is_hyphen(character: char) -> bool {
 /// "ImageNet-pretrained" and "ImageNet-based": a lower-case word after the hyphen describes a use of the dataset. It is
 /// also one in "ImageNet-2012", an annual edition.
 pub(super) fn stands_alone(text: &str, place: &Range<usize>) -> bool {
-    starts_name(&text[..place.start]) && ends_name(&text[place.end..]) && !is_in_address(text, place)
+    starts_name(&text[..place.start])
+        && ends_name(&text[place.end..])
+        && !is_in_address(text, place)
 }
 
 fn starts_name(before: &str) -> bool {
@@ -80,7 +88,10 @@ fn ends_name(after: &str) -> bool {
 
 /// Returns true if the hyphen after a name is followed by nothing, by two or more lower-case letters, or by a year.
 fn continues_as_word(rest: &str) -> bool {
-    let word: String = rest.chars().take_while(|character| character.is_alphanumeric()).collect();
+    let word: String = rest
+        .chars()
+        .take_while(|character| character.is_alphanumeric())
+        .collect();
     let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
     let is_year = is_year && word.bytes().all(|byte| byte.is_ascii_digit());
     word.is_empty() || is_year || word.chars().count() > 1 && word.chars().all(char::is_lowercase)
@@ -93,12 +104,19 @@ const ADDRESS: usize = 256;
 fn is_in_address(text: &str, place: &Range<usize>) -> bool {
     let first = text.floor_char_boundary(place.start.saturating_sub(ADDRESS));
     let last = text.ceil_char_boundary((place.end + ADDRESS).min(text.len()));
-    let before = text[first..place.start].rsplit(char::is_whitespace).next().unwrap_or_default();
-    let end = text[place.end..last].find(char::is_whitespace).map_or(last, |space| place.end + space);
+    let before = text[first..place.start]
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default();
+    let end = text[place.end..last]
+        .find(char::is_whitespace)
+        .map_or(last, |space| place.end + space);
     let run = &text[place.start - before.len()..end];
     run.contains("://")
         || run.contains("www.")
-        || [".com/", ".org/", ".io/", ".net/"].iter().any(|end| run.contains(end))
+        || [".com/", ".org/", ".io/", ".net/"]
+            .iter()
+            .any(|end| run.contains(end))
 }
 
 /// A word, or one punctuation character.
@@ -132,8 +150,14 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             while characters.next_if(|(place, _)| *place < end).is_some() {}
         }
         let word = &text[start..end];
-        let is_marked = word.chars().any(|character| character.is_uppercase() || character.is_numeric());
-        tokens.push(Token { place: start..end, word: word.to_lowercase(), is_marked });
+        let is_marked = word
+            .chars()
+            .any(|character| character.is_uppercase() || character.is_numeric());
+        tokens.push(Token {
+            place: start..end,
+            word: word.to_lowercase(),
+            is_marked,
+        });
     }
     tokens
 }
@@ -144,7 +168,9 @@ fn word_length(rest: &str) -> usize {
     let mut characters = rest.char_indices().peekable();
     while let Some((place, character)) = characters.next() {
         let joins = is_hyphen(character) || matches!(character, '.' | '\'' | '\u{2019}');
-        let goes_on = characters.peek().is_some_and(|(_, next)| next.is_alphanumeric());
+        let goes_on = characters
+            .peek()
+            .is_some_and(|(_, next)| next.is_alphanumeric());
         if !(character.is_alphanumeric() || joins && goes_on) {
             break;
         }

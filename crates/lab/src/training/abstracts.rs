@@ -7,7 +7,9 @@
 use super::home_datasets::Collection;
 use super::papers::{Paper, papers};
 use super::tokens::normalized;
-use super::{Example, PaperOptions, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError};
+use super::{
+    Example, PaperOptions, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError,
+};
 use lodeseek_engine::Searcher;
 use lodeseek_ranking::DatasetId;
 
@@ -20,7 +22,10 @@ const FEWEST_OF_ABSTRACT: usize = 30;
 /// # Errors
 ///
 /// Fails if the home or the papers cannot be read.
-pub fn abstracts(searcher: &Searcher, options: &PaperOptions<'_>) -> Result<TrainingData, TrainingError> {
+pub fn abstracts(
+    searcher: &Searcher,
+    options: &PaperOptions<'_>,
+) -> Result<TrainingData, TrainingError> {
     let collection = Collection::read(searcher)?;
     let mut data = TrainingData::default();
     for paper in papers(options, &collection, &mut data)? {

@@ -10,7 +10,9 @@
 use super::home_datasets::Collection;
 use super::papers::{Paper, papers};
 use super::tokens::{Token, joined, normalized, sentences, tokens};
-use super::{Example, PaperOptions, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError};
+use super::{
+    Example, PaperOptions, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError,
+};
 use lodeseek_engine::Searcher;
 use lodeseek_ranking::DatasetId;
 use std::ops::Range;
@@ -25,23 +27,31 @@ const FEWEST: usize = 12;
 /// # Errors
 ///
 /// Fails if the home or the papers cannot be read.
-pub fn crops(searcher: &Searcher, options: &PaperOptions<'_>) -> Result<TrainingData, TrainingError> {
+pub fn crops(
+    searcher: &Searcher,
+    options: &PaperOptions<'_>,
+) -> Result<TrainingData, TrainingError> {
     let collection = Collection::read(searcher)?;
     let mut data = TrainingData::default();
     for paper in papers(options, &collection, &mut data)? {
         let pieces = pieces(&paper.texts[1]);
         if pieces.len() < 2 {
-            data.left_out.add("papers of an abstract that makes fewer than two pieces");
+            data.left_out
+                .add("papers of an abstract that makes fewer than two pieces");
             continue;
         }
-        let ids = (0..pieces.len()).filter_map(|place| DatasetId::new(format!("{}-{place}", paper.id()?)).ok());
+        let ids = (0..pieces.len())
+            .filter_map(|place| DatasetId::new(format!("{}-{place}", paper.id()?)).ok());
         add(&paper, ids.zip(pieces).collect(), &mut data);
     }
     Ok(data)
 }
 
 fn add(paper: &Paper, pieces: Vec<(DatasetId, String)>, data: &mut TrainingData) {
-    let passages: Vec<String> = pieces.iter().map(|(id, _)| PassageKind::Crop.passage_id(id)).collect();
+    let passages: Vec<String> = pieces
+        .iter()
+        .map(|(id, _)| PassageKind::Crop.passage_id(id))
+        .collect();
     let split = Split::from_source(&normalized(&paper.source.title));
     for (place, (id, piece)) in pieces.into_iter().enumerate() {
         data.examples.push(Example {
@@ -71,7 +81,10 @@ fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<Range<usize>> = Vec::new();
     let mut taken = 0;
     for sentence in sentences(&all) {
-        let is_full = taken >= SENTENCES && pieces.last().is_some_and(|piece| words(&all[piece.clone()]) >= FEWEST);
+        let is_full = taken >= SENTENCES
+            && pieces
+                .last()
+                .is_some_and(|piece| words(&all[piece.clone()]) >= FEWEST);
         match pieces.last_mut() {
             Some(piece) if !is_full => (piece.end, taken) = (sentence.end, taken + 1),
             _ => {
@@ -87,7 +100,10 @@ fn pieces(text: &str) -> Vec<String> {
             _ => pieces.push(last),
         }
     }
-    pieces.into_iter().map(|piece| joined(all[piece].iter().copied())).collect()
+    pieces
+        .into_iter()
+        .map(|piece| joined(all[piece].iter().copied()))
+        .collect()
 }
 
 fn words(piece: &[Token<'_>]) -> usize {
@@ -104,12 +120,27 @@ mod tests {
     #[test]
     fn abstracts_are_cut_between_sentences_and_nothing_is_lost() {
         let two = format!("{BOATS} {WE}");
-        assert_eq!(pieces(&two), [two.as_str()], "of two sentences there is one piece");
-        assert_eq!(pieces(&format!("{two} {BOATS}")), [format!("{two} {BOATS}")], "one left over goes with the last");
+        assert_eq!(
+            pieces(&two),
+            [two.as_str()],
+            "of two sentences there is one piece"
+        );
+        assert_eq!(
+            pieces(&format!("{two} {BOATS}")),
+            [format!("{two} {BOATS}")],
+            "one left over goes with the last"
+        );
         assert_eq!(pieces(&format!("{two} {two}")), [two.clone(), two.clone()]);
-        assert_eq!(pieces(&format!("{two} {two} {WE}")), [two.clone(), format!("{two} {WE}")]);
+        assert_eq!(
+            pieces(&format!("{two} {two} {WE}")),
+            [two.clone(), format!("{two} {WE}")]
+        );
         let few = format!("It is. It was. {BOATS}");
-        assert_eq!(pieces(&format!("{few} {WE} {two}")), [format!("{few} {WE}"), two], "eleven words are too few");
+        assert_eq!(
+            pieces(&format!("{few} {WE} {two}")),
+            [format!("{few} {WE}"), two],
+            "eleven words are too few"
+        );
         assert!(pieces("").is_empty());
     }
 }

@@ -26,14 +26,26 @@ impl Collection {
     pub(super) fn read(searcher: &Searcher) -> Result<Self, EngineError> {
         let mut members = BTreeMap::new();
         for id in searcher.catalog().ids()? {
-            let (Some(card), Some(compact)) =
-                (searcher.catalog().card(&id)?, searcher.catalog().compact_document(&id)?)
-            else {
+            let (Some(card), Some(compact)) = (
+                searcher.catalog().card(&id)?,
+                searcher.catalog().compact_document(&id)?,
+            ) else {
                 continue;
             };
-            let year = searcher.catalog().numeric_facts(&id)?.and_then(|numbers| numbers.year);
+            let year = searcher
+                .catalog()
+                .numeric_facts(&id)?
+                .and_then(|numbers| numbers.year);
             let names = names(&card);
-            members.insert(id, Member { metadata: card.metadata, compact, names, year });
+            members.insert(
+                id,
+                Member {
+                    metadata: card.metadata,
+                    compact,
+                    names,
+                    year,
+                },
+            );
         }
         Ok(Self(members))
     }
@@ -54,7 +66,10 @@ impl Member {
     /// Returns the passages of metadata and data. Empty texts are omitted.
     pub(super) fn passages(&self, id: &DatasetId) -> impl Iterator<Item = PassageRecord> {
         let kinds = [PassageKind::Metadata, PassageKind::Data];
-        let texts = kinds.into_iter().zip(passages(&self.compact)).filter(|(_, passage)| !passage.parts.is_empty());
+        let texts = kinds
+            .into_iter()
+            .zip(passages(&self.compact))
+            .filter(|(_, passage)| !passage.parts.is_empty());
         texts.map(|(text, passage)| PassageRecord {
             id: text.passage_id(id),
             dataset: id.clone(),
@@ -78,9 +93,19 @@ impl Member {
 
 /// Returns the names of classes, most frequent first, and of the entities in the snippet.
 fn names(card: &Card) -> Vec<String> {
-    let classes = card.profile.classes.iter().take(CLASSES).map(|(iri, _)| words(local_name(iri)));
-    let terms = card.snippet.iter().flat_map(|triple| [&triple.subject, &triple.object]);
-    let entities = terms.filter(|term| !term.is_literal()).map(|term| words(&term.label));
+    let classes = card
+        .profile
+        .classes
+        .iter()
+        .take(CLASSES)
+        .map(|(iri, _)| words(local_name(iri)));
+    let terms = card
+        .snippet
+        .iter()
+        .flat_map(|triple| [&triple.subject, &triple.object]);
+    let entities = terms
+        .filter(|term| !term.is_literal())
+        .map(|term| words(&term.label));
     classes.chain(entities).collect()
 }
 

@@ -27,8 +27,12 @@ pub fn judged(
     let searcher = searcher.with_model(ModelKind::Fsdm.model(LengthMode::Exact));
     let collection = Collection::read(&searcher)?;
     let mut data = TrainingData::default();
-    let unknown = qrels.topics().filter(|topic| !topics.0.iter().any(|known| known.id == *topic)).count();
-    data.left_out.add_many("judged topics without a text", unknown);
+    let unknown = qrels
+        .topics()
+        .filter(|topic| !topics.0.iter().any(|known| known.id == *topic))
+        .count();
+    data.left_out
+        .add_many("judged topics without a text", unknown);
     for topic in &topics.0 {
         if !qrels.has(&topic.id) {
             data.left_out.add("topics without judgements");
@@ -45,31 +49,62 @@ pub fn judged(
             fold: folds.test_fold(&topic.id),
         };
         if example.positives.is_empty() {
-            data.left_out.add("topics without a relevant dataset in the home");
+            data.left_out
+                .add("topics without a relevant dataset in the home");
             continue;
         }
         let ranking = searcher.rank(&topic.text, collection.0.len())?;
-        let ranks = ranking.iter().zip(0..).map(|(scored, rank)| (scored.id.as_str(), rank)).collect();
+        let ranks = ranking
+            .iter()
+            .zip(0..)
+            .map(|(scored, rank)| (scored.id.as_str(), rank))
+            .collect();
         example.negatives = negatives(&collection, qrels, &topic.id, &ranks);
         data.examples.push(example);
     }
-    collection.passages(&[PassageKind::Metadata, PassageKind::Data]).for_each(|passage| data.insert(passage));
+    collection
+        .passages(&[PassageKind::Metadata, PassageKind::Data])
+        .for_each(|passage| data.insert(passage));
     Ok(data)
 }
 
-fn positives(collection: &Collection, qrels: &Qrels, topic: &str, left_out: &mut Counts) -> Vec<String> {
-    let mut relevant: Vec<(&str, i32)> = qrels.judgements(topic).filter(|(_, grade)| *grade >= 1).collect();
+fn positives(
+    collection: &Collection,
+    qrels: &Qrels,
+    topic: &str,
+    left_out: &mut Counts,
+) -> Vec<String> {
+    let mut relevant: Vec<(&str, i32)> = qrels
+        .judgements(topic)
+        .filter(|(_, grade)| *grade >= 1)
+        .collect();
     relevant.sort_by_key(|(_, grade)| Reverse(*grade));
     let known = relevant.iter().filter_map(|(id, _)| collection.find(id));
     let known: Vec<_> = known.collect();
-    left_out.add_many("relevant datasets that are not in the home", relevant.len() - known.len());
-    known.iter().flat_map(|(id, member)| member.passage_ids(id)).collect()
+    left_out.add_many(
+        "relevant datasets that are not in the home",
+        relevant.len() - known.len(),
+    );
+    known
+        .iter()
+        .flat_map(|(id, member)| member.passage_ids(id))
+        .collect()
 }
 
-fn negatives(collection: &Collection, qrels: &Qrels, topic: &str, ranks: &FxHashMap<&str, usize>) -> Vec<String> {
-    let mut irrelevant: Vec<&str> =
-        qrels.judgements(topic).filter(|(_, grade)| *grade == 0).map(|(id, _)| id).collect();
+fn negatives(
+    collection: &Collection,
+    qrels: &Qrels,
+    topic: &str,
+    ranks: &FxHashMap<&str, usize>,
+) -> Vec<String> {
+    let mut irrelevant: Vec<&str> = qrels
+        .judgements(topic)
+        .filter(|(_, grade)| *grade == 0)
+        .map(|(id, _)| id)
+        .collect();
     irrelevant.sort_by_key(|id| ranks.get(id).copied().unwrap_or(usize::MAX));
     let known = irrelevant.iter().filter_map(|id| collection.find(id));
-    known.flat_map(|(id, member)| member.passage_ids(id)).collect()
+    known
+        .flat_map(|(id, member)| member.passage_ids(id))
+        .collect()
 }

@@ -76,7 +76,17 @@ fn is_empty(word: &str) -> bool {
 
 /// Kinds of data in common terms, with the words that indicate them.
 const MODALITIES: &[(&str, &[&str])] = &[
-    ("images", &["image", "images", "photo", "photos", "photographs", "pictures"]),
+    (
+        "images",
+        &[
+            "image",
+            "images",
+            "photo",
+            "photos",
+            "photographs",
+            "pictures",
+        ],
+    ),
     ("video", &["video", "videos", "clips"]),
     (
         "text",
@@ -94,7 +104,10 @@ const MODALITIES: &[(&str, &[&str])] = &[
             "linguistic",
         ],
     ),
-    ("speech", &["speech", "spoken", "utterances", "speaker", "speakers"]),
+    (
+        "speech",
+        &["speech", "spoken", "utterances", "speaker", "speakers"],
+    ),
     ("audio", &["audio", "sound", "sounds", "acoustic"]),
     ("music", &["music", "musical", "songs"]),
     ("3d point clouds", &["point-cloud", "point-clouds", "lidar"]),
@@ -107,8 +120,21 @@ const MODALITIES: &[(&str, &[&str])] = &[
 ];
 /// Fields of application, with the words that indicate them.
 const DOMAINS: &[(&str, &[&str])] = &[
-    ("biomedical", &["medical", "biomedical", "clinical", "patients", "tumor", "lesion"]),
-    ("autonomous driving", &["driving", "vehicles", "autonomous-driving"]),
+    (
+        "biomedical",
+        &[
+            "medical",
+            "biomedical",
+            "clinical",
+            "patients",
+            "tumor",
+            "lesion",
+        ],
+    ),
+    (
+        "autonomous driving",
+        &["driving", "vehicles", "autonomous-driving"],
+    ),
     ("remote sensing", &["aerial", "satellite", "remote-sensing"]),
     ("faces", &["face", "faces", "facial"]),
 ];
@@ -129,21 +155,35 @@ impl Vocabulary {
     }
 
     /// Returns two to six words for a paper, and `None` if it shares no phrase with other papers.
-    pub(super) fn keyphrases(&self, title: &str, summary: &str, keywords: &[&str]) -> Option<String> {
+    pub(super) fn keyphrases(
+        &self,
+        title: &str,
+        summary: &str,
+        keywords: &[&str],
+    ) -> Option<String> {
         let scored = self.scored(title, summary, keywords);
         let (best, first) = scored.first()?;
         let mut words: Vec<&str> = first.split(' ').collect();
-        let second = scored
-            .iter()
-            .skip(1)
-            .find(|(score, phrase)| *score >= 0.7 * best && !phrase.split(' ').any(|word| words.contains(&word)));
-        if let Some((_, phrase)) = second.filter(|(_, phrase)| words.len() + phrase.split(' ').count() < MOST) {
+        let second = scored.iter().skip(1).find(|(score, phrase)| {
+            *score >= 0.7 * best && !phrase.split(' ').any(|word| words.contains(&word))
+        });
+        if let Some((_, phrase)) =
+            second.filter(|(_, phrase)| words.len() + phrase.split(' ').count() < MOST)
+        {
             words.extend(phrase.split(' '));
         }
         let text = format!("{title} {summary}");
-        for kind in [most_frequent_kind(&text, MODALITIES), most_frequent_kind(&text, DOMAINS)].into_iter().flatten() {
+        for kind in [
+            most_frequent_kind(&text, MODALITIES),
+            most_frequent_kind(&text, DOMAINS),
+        ]
+        .into_iter()
+        .flatten()
+        {
             let fits = words.len() + kind.split(' ').count() <= MOST;
-            let is_new = !kind.split(' ').any(|word| words.iter().any(|known| singular(known) == singular(word)));
+            let is_new = !kind
+                .split(' ')
+                .any(|word| words.iter().any(|known| singular(known) == singular(word)));
             words.extend(kind.split(' ').filter(|_| fits && is_new));
         }
         (words.len() >= 2).then(|| words.join(" "))
@@ -157,7 +197,10 @@ impl Vocabulary {
                 *weights.entry(phrase).or_default() += weight * f64::from(times).min(most);
             }
         }
-        for phrase in keywords.iter().flat_map(|keyword| phrases(keyword).into_keys()) {
+        for phrase in keywords
+            .iter()
+            .flat_map(|keyword| phrases(keyword).into_keys())
+        {
             *weights.entry(phrase).or_default() += 2.0;
         }
         let known = weights.into_iter().filter_map(|(phrase, weight)| {
@@ -174,23 +217,39 @@ impl Vocabulary {
 }
 
 fn is_task(phrase: &str) -> bool {
-    phrase.rsplit(' ').next().is_some_and(|last| TASK_SET.contains(last))
+    phrase
+        .rsplit(' ')
+        .next()
+        .is_some_and(|last| TASK_SET.contains(last))
 }
 
 /// Returns the kind whose words are most frequent in a text, if they occur at least twice.
 fn most_frequent_kind(text: &str, kinds: &[(&'static str, &[&str])]) -> Option<&'static str> {
-    let text = text.to_lowercase().replace("point cloud", "point-cloud").replace("remote sensing", "remote-sensing");
-    let text = text.replace("autonomous driving", "autonomous-driving").replace("time series", "time-series");
+    let text = text
+        .to_lowercase()
+        .replace("point cloud", "point-cloud")
+        .replace("remote sensing", "remote-sensing");
+    let text = text
+        .replace("autonomous driving", "autonomous-driving")
+        .replace("time series", "time-series");
     let words: Vec<&str> = words(&text).collect();
     let count = |kind: &[&str]| words.iter().filter(|word| kind.contains(*word)).count();
-    let counted = kinds.iter().map(|(name, kind)| (count(kind), *name)).filter(|(count, _)| *count >= 2);
+    let counted = kinds
+        .iter()
+        .map(|(name, kind)| (count(kind), *name))
+        .filter(|(count, _)| *count >= 2);
     // Among equals the first of the list wins.
-    counted.rev().max_by_key(|(count, _)| *count).map(|(_, name)| name)
+    counted
+        .rev()
+        .max_by_key(|(count, _)| *count)
+        .map(|(_, name)| name)
 }
 
 /// Returns the words of a text with their hyphens, in the text's case.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '-')).map(|word| word.trim_matches('-'));
+    let words = text
+        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
+        .map(|word| word.trim_matches('-'));
     words.filter(|word| !word.is_empty())
 }
 
@@ -215,16 +274,25 @@ fn phrases(text: &str) -> FxHashMap<String, u32> {
 /// Splits the keywords of a paper, without the headings that some venues put before them.
 pub(super) fn listed(keywords: &str) -> Vec<&str> {
     let last = |keyword: &&str| !keyword.trim().is_empty();
-    let listed = keywords.split(';').filter(last).map(|keyword| keyword.rsplit(':').next().unwrap_or(keyword).trim());
+    let listed = keywords
+        .split(';')
+        .filter(last)
+        .map(|keyword| keyword.rsplit(':').next().unwrap_or(keyword).trim());
     listed.collect()
 }
 
 /// Returns the runs of content words of a text, in lower case.
 pub(super) fn runs(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
-    let clauses = lower.split(CLAUSES).map(|clause| words(clause).collect::<Vec<_>>());
-    let runs =
-        clauses.flat_map(|words| words.split(|word| is_empty(word)).map(|run| run.join(" ")).collect::<Vec<_>>());
+    let clauses = lower
+        .split(CLAUSES)
+        .map(|clause| words(clause).collect::<Vec<_>>());
+    let runs = clauses.flat_map(|words| {
+        words
+            .split(|word| is_empty(word))
+            .map(|run| run.join(" "))
+            .collect::<Vec<_>>()
+    });
     runs.filter(|run| !run.is_empty()).collect()
 }
 
@@ -234,14 +302,24 @@ mod tests {
 
     #[test]
     fn what_others_say_too_with_the_kind_of_data() {
-        let titles =
-            ["Boat detection in fog", "Fast boat detection", "Neural networks for boat detection", "A new day"];
+        let titles = [
+            "Boat detection in fog",
+            "Fast boat detection",
+            "Neural networks for boat detection",
+            "A new day",
+        ];
         let vocabulary = Vocabulary::from_titles(titles.into_iter());
         let query = |title: &str, summary: &str| vocabulary.keyphrases(title, summary, &[]);
-        let phrases = query("FogNet for boat detection", "Images of fog are dim. An image of a boat shows little.");
+        let phrases = query(
+            "FogNet for boat detection",
+            "Images of fog are dim. An image of a boat shows little.",
+        );
         assert_eq!(phrases.as_deref(), Some("boat detection images"));
         assert_eq!(query("Grain counting", "Nobody else does it."), None);
-        let scans = query("Boat detection", "Patients see boats in images and images and images, patients say.");
+        let scans = query(
+            "Boat detection",
+            "Patients see boats in images and images and images, patients say.",
+        );
         assert_eq!(scans.as_deref(), Some("boat detection images biomedical"));
     }
 

@@ -72,7 +72,9 @@ pub fn mentions(
         vocabulary,
         query_log: QueryLog::new(
             queries,
-            papers.iter().map(|paper| [paper.texts[0].as_str(), paper.texts[1].as_str()]),
+            papers
+                .iter()
+                .map(|paper| [paper.texts[0].as_str(), paper.texts[1].as_str()]),
         ),
         tested: tested(options.topics),
     };
@@ -88,20 +90,30 @@ pub fn mentions(
     let answers = relevant_datasets(&drafts);
     for (done, draft) in drafts.iter().enumerate() {
         let answers = &answers[&normalized(&draft.query)];
-        data.examples.push(example(draft, &searcher, &collection, answers, negatives)?);
+        data.examples
+            .push(example(draft, &searcher, &collection, answers, negatives)?);
         on_progress(done + 1, drafts.len());
     }
-    collection.passages(&[PassageKind::Metadata]).for_each(|passage| data.insert(passage));
+    collection
+        .passages(&[PassageKind::Metadata])
+        .for_each(|passage| data.insert(passage));
     Ok(data)
 }
 
 /// Returns the queries of topics in normalized form.
 fn tested(topics: &[ResearchTopic]) -> FxHashSet<String> {
-    topics.iter().flat_map(|topic| [normalized(&topic.sentence), normalized(&topic.keyphrases)]).collect()
+    topics
+        .iter()
+        .flat_map(|topic| [normalized(&topic.sentence), normalized(&topic.keyphrases)])
+        .collect()
 }
 
 /// Returns the distinct datasets of a paper that are in the home and not newer than the paper.
-fn positives<'c>(paper: &Paper, collection: &'c Collection, data: &mut TrainingData) -> Vec<&'c DatasetId> {
+fn positives<'c>(
+    paper: &Paper,
+    collection: &'c Collection,
+    data: &mut TrainingData,
+) -> Vec<&'c DatasetId> {
     let mut positives = Vec::new();
     for name in &paper.source.positives {
         // Ids have the form of Papers with Code catalogues: names without white space.
@@ -127,8 +139,14 @@ fn draft_queries<'p>(
 ) -> Vec<Draft<'p>> {
     let mut drafts: Vec<Draft<'p>> = Vec::new();
     for (style, query) in query_texts(paper, sources) {
-        let fewest = if matches!(style, Style::Keyphrases | Style::UserQuery) { 2 } else { FEWEST };
-        let is_repeated = drafts.iter().any(|other| normalized(&other.query) == normalized(&query));
+        let fewest = if matches!(style, Style::Keyphrases | Style::UserQuery) {
+            2
+        } else {
+            FEWEST
+        };
+        let is_repeated = drafts
+            .iter()
+            .any(|other| normalized(&other.query) == normalized(&query));
         if query.split_whitespace().count() < fewest {
             data.left_out.add("queries of too few words");
         } else if sources.tested.contains(&normalized(&query)) {
@@ -137,8 +155,18 @@ fn draft_queries<'p>(
             data.left_out.add("queries that still tell a name");
         } else if !is_repeated {
             let number = 1 + drafts.iter().filter(|other| other.style == style).count();
-            let name = if number == 1 { style.name().to_owned() } else { format!("{}-{number}", style.name()) };
-            drafts.push(Draft { paper, style, name, query, positives: positives.to_vec() });
+            let name = if number == 1 {
+                style.name().to_owned()
+            } else {
+                format!("{}-{number}", style.name())
+            };
+            drafts.push(Draft {
+                paper,
+                style,
+                name,
+                query,
+                positives: positives.to_vec(),
+            });
         }
     }
     drafts
@@ -147,18 +175,31 @@ fn draft_queries<'p>(
 /// Returns the texts of a paper's queries by style. Styles without a text are absent.
 fn query_texts(paper: &Paper, sources: &QuerySources) -> Vec<(Style, String)> {
     let [title, summary, tldr] = &paper.texts;
-    let keyphrases = sources.vocabulary.keyphrases(title, summary, &listed(&paper.source.keywords)).unwrap_or_default();
+    let keyphrases = sources
+        .vocabulary
+        .keyphrases(title, summary, &listed(&paper.source.keywords))
+        .unwrap_or_default();
     let room = BEGINNING.saturating_sub(title.split_whitespace().count());
-    let beginning = format!("{}. {}", title.trim_end_matches(['.', '?', '!']), beginning(summary, room));
-    let logged =
-        sources.query_log.matching(title, summary).into_iter().map(|query| (Style::UserQuery, query.to_owned()));
+    let beginning = format!(
+        "{}. {}",
+        title.trim_end_matches(['.', '?', '!']),
+        beginning(summary, room)
+    );
+    let logged = sources
+        .query_log
+        .matching(title, summary)
+        .into_iter()
+        .map(|query| (Style::UserQuery, query.to_owned()));
     let all = [
         (Style::Summary, tldr.clone()),
         (Style::Sentence, paper.sentence.clone()),
         (Style::Abstract, beginning),
         (Style::Keyphrases, keyphrases),
     ];
-    all.into_iter().chain(logged).filter(|(_, query)| !query.trim().is_empty()).collect()
+    all.into_iter()
+        .chain(logged)
+        .filter(|(_, query)| !query.trim().is_empty())
+        .collect()
 }
 
 /// Returns true if a query still contains a name of the paper's datasets. Names that resemble no ordinary word are
@@ -166,8 +207,11 @@ fn query_texts(paper: &Paper, sources: &QuerySources) -> Vec<(Style, String)> {
 fn contains_name(query: &str, names: &[String]) -> bool {
     let lower = query.to_lowercase();
     names.iter().any(|name| {
-        let is_only_name = tokens(name).iter().any(super::tokens::Token::is_strongly_marked);
-        !occurrences(query, name).is_empty() || is_only_name && !occurrences(&lower, &name.to_lowercase()).is_empty()
+        let is_only_name = tokens(name)
+            .iter()
+            .any(super::tokens::Token::is_strongly_marked);
+        !occurrences(query, name).is_empty()
+            || is_only_name && !occurrences(&lower, &name.to_lowercase()).is_empty()
     })
 }
 
@@ -175,7 +219,10 @@ fn contains_name(query: &str, names: &[String]) -> bool {
 fn relevant_datasets<'p>(drafts: &[Draft<'p>]) -> FxHashMap<String, FxHashSet<&'p DatasetId>> {
     let mut answers: FxHashMap<String, FxHashSet<&DatasetId>> = FxHashMap::default();
     for draft in drafts {
-        answers.entry(normalized(&draft.query)).or_default().extend(&draft.positives);
+        answers
+            .entry(normalized(&draft.query))
+            .or_default()
+            .extend(&draft.positives);
     }
     answers
 }
@@ -190,9 +237,16 @@ fn example(
     let year = draft.paper.source.year;
     let filter = year.map(Filter::until).unwrap_or_default();
     let ranking = searcher.rank_filtered(&draft.query, &filter, negatives + answers.len())?;
-    let known = ranking.iter().map(|scored| &scored.id).filter(|id| collection.0.contains_key(*id));
+    let known = ranking
+        .iter()
+        .map(|scored| &scored.id)
+        .filter(|id| collection.0.contains_key(*id));
     let negatives = hardest(known, negatives, |id| !answers.contains(id));
-    let metadata = |ids: Vec<&DatasetId>| ids.into_iter().map(|id| PassageKind::Metadata.passage_id(id)).collect();
+    let metadata = |ids: Vec<&DatasetId>| {
+        ids.into_iter()
+            .map(|id| PassageKind::Metadata.passage_id(id))
+            .collect()
+    };
     Ok(Example {
         id: format!("mention-{}-{}", draft.paper.line, draft.name),
         query: draft.query.clone(),

@@ -83,6 +83,9 @@ pub enum TrainingError {
 
 impl TrainingError {
     fn io(path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
-        move |cause| Self::Io { path: path.to_owned(), cause }
+        move |cause| Self::Io {
+            path: path.to_owned(),
+            cause,
+        }
     }
 }

@@ -9,10 +9,12 @@ use super::tokens::{Token, joined, tokens};
 use std::ops::Range;
 
 const PREPOSITIONS: [&str; 18] = [
-    "on", "over", "across", "from", "in", "with", "using", "of", "to", "for", "against", "by", "between", "within",
-    "under", "via", "at", "like",
+    "on", "over", "across", "from", "in", "with", "using", "of", "to", "for", "against", "by",
+    "between", "within", "under", "via", "at", "like",
 ];
-const ARTICLES: [&str; 10] = ["the", "a", "an", "both", "our", "their", "its", "this", "two", "three"];
+const ARTICLES: [&str; 10] = [
+    "the", "a", "an", "both", "our", "their", "its", "this", "two", "three",
+];
 /// Words for datasets and their parts that are deleted with a name.
 const KINDS: [&str; 35] = [
     "dataset",
@@ -52,7 +54,18 @@ const KINDS: [&str; 35] = [
     "2",
 ];
 /// Words that introduce names as examples.
-const LEADS: [&str; 10] = ["including", "e.g.", "i.e.", "e.g", "i.e", "namely", "called", "named", "dubbed", "viz"];
+const LEADS: [&str; 10] = [
+    "including",
+    "e.g.",
+    "i.e.",
+    "e.g",
+    "i.e",
+    "namely",
+    "called",
+    "named",
+    "dubbed",
+    "viz",
+];
 const CONJUNCTIONS: [&str; 4] = ["and", "or", "&", "/"];
 /// Nouns after a name that keep the preposition before it: "on ImageNet classification".
 const NOUNS: [&str; 22] = [
@@ -85,8 +98,14 @@ const ITEM: usize = 4;
 /// Deletes the names at these places from a text and repairs the gaps.
 pub(super) fn without_names(text: &str, places: &[Range<usize>]) -> String {
     let all = tokens(text);
-    let mut edit = Edit { removed: vec![false; all.len()], tokens: all };
-    let covered = places.iter().map(|place| edit.covered(place)).filter(|name| !name.is_empty());
+    let mut edit = Edit {
+        removed: vec![false; all.len()],
+        tokens: all,
+    };
+    let covered = places
+        .iter()
+        .map(|place| edit.covered(place))
+        .filter(|name| !name.is_empty());
     let mut names: Vec<Range<usize>> = covered.collect();
     names.sort_by_key(|name| (name.start, name.end));
     for name in names {
@@ -105,13 +124,17 @@ struct Edit<'t> {
 
 impl<'t> Edit<'t> {
     fn covered(&self, place: &Range<usize>) -> Range<usize> {
-        let start = self.tokens.partition_point(|token| token.place().end <= place.start);
+        let start = self
+            .tokens
+            .partition_point(|token| token.place().end <= place.start);
         let end = self.tokens.partition_point(|token| token.start < place.end);
         start..end.max(start)
     }
 
     fn is(&self, place: usize, texts: &[&str]) -> bool {
-        self.tokens.get(place).is_some_and(|token| token.is_any(texts))
+        self.tokens
+            .get(place)
+            .is_some_and(|token| token.is_any(texts))
     }
 
     fn is_before(&self, place: usize, texts: &[&str]) -> bool {
@@ -128,15 +151,22 @@ impl<'t> Edit<'t> {
         }
         let list = self.with_brackets(self.with_list(self.with_version(name)));
         let lead = self.lead(list.start);
-        let phrase = if lead < list.start { lead..self.kinds_end(list.end) } else { self.phrase(&list) };
+        let phrase = if lead < list.start {
+            lead..self.kinds_end(list.end)
+        } else {
+            self.phrase(&list)
+        };
         self.remove(phrase);
     }
 
     /// Extends a name by a year or version after it: "PASCAL VOC 2012", "CIFAR-10-LT".
     fn with_version(&self, mut name: Range<usize>) -> Range<usize> {
         loop {
-            let Some(next) = self.tokens.get(name.end) else { return name };
-            let is_number = next.text.starts_with(|c: char| c.is_ascii_digit()) || is_version(next.text);
+            let Some(next) = self.tokens.get(name.end) else {
+                return name;
+            };
+            let is_number =
+                next.text.starts_with(|c: char| c.is_ascii_digit()) || is_version(next.text);
             let after = self.tokens.get(name.end + 1);
             let hyphened = after.is_some_and(|after| !after.is_spaced && after.is_marked());
             match next.text {
@@ -161,15 +191,23 @@ impl<'t> Edit<'t> {
 
     /// Returns the end of the next item. An item may include its kind: "and the C datasets".
     fn next_item(&self, end: usize) -> Option<usize> {
-        let joints = self.tokens[end..].iter().take(3).take_while(|token| is_joint(token)).count();
+        let joints = self.tokens[end..]
+            .iter()
+            .take(3)
+            .take_while(|token| is_joint(token))
+            .count();
         let article = usize::from(self.is(end + joints, &["the", "on", "both"]));
         let start = end + joints + article;
         let counts = self.other_datasets(start);
         if joints > 0 && counts > 0 {
             return Some(start + counts);
         }
-        let words = self.tokens[start.min(self.tokens.len())..].iter().take(ITEM);
-        let words = words.take_while(|token| token.is_marked() || matches!(token.text, "-" | "+")).count();
+        let words = self.tokens[start.min(self.tokens.len())..]
+            .iter()
+            .take(ITEM);
+        let words = words
+            .take_while(|token| token.is_marked() || matches!(token.text, "-" | "+"))
+            .count();
         // After a comma, a word with one capital may begin any phrase.
         let is_name = self.tokens.get(start).is_some_and(Token::is_marked) && words > 0;
         (joints > 0 && is_name).then(|| self.kinds_end_if_listed(start + words))
@@ -182,24 +220,53 @@ impl<'t> Edit<'t> {
             .clone()
             .take_while(|token| token.is_word())
             .position(|token| token.is_any(&["datasets", "benchmarks", "corpora", "databases"]));
-        let others = ["other", "others", "more", "several", "two", "three", "four", "many", "various", "additional"];
-        let is_other = words.clone().next().is_some_and(|token| token.is_any(&others));
+        let others = [
+            "other",
+            "others",
+            "more",
+            "several",
+            "two",
+            "three",
+            "four",
+            "many",
+            "various",
+            "additional",
+        ];
+        let is_other = words
+            .clone()
+            .next()
+            .is_some_and(|token| token.is_any(&others));
         number.filter(|_| is_other).map_or(0, |number| number + 1)
     }
 
     /// Returns the end of the words for datasets if they belong to a list item.
     fn kinds_end_if_listed(&self, end: usize) -> usize {
         let kinds = self.kinds_end(end);
-        if self.tokens.get(kinds).is_some_and(is_joint) { kinds } else { end }
+        if self.tokens.get(kinds).is_some_and(is_joint) {
+            kinds
+        } else {
+            end
+        }
     }
 
     fn previous_item(&self, start: usize) -> Option<usize> {
         let before = &self.tokens[..start];
-        let joints = before.iter().rev().take(3).take_while(|token| is_joint(token)).count();
+        let joints = before
+            .iter()
+            .rev()
+            .take(3)
+            .take_while(|token| is_joint(token))
+            .count();
         let rest = &before[..start - joints];
-        let words = rest.iter().rev().take(ITEM).take_while(|token| token.is_marked() || token.is("-")).count();
+        let words = rest
+            .iter()
+            .rev()
+            .take(ITEM)
+            .take_while(|token| token.is_marked() || token.is("-"))
+            .count();
         let item = &rest[rest.len() - words..];
-        let is_name = item.iter().any(Token::is_strongly_marked) && item.first().is_some_and(Token::is_marked);
+        let is_name = item.iter().any(Token::is_strongly_marked)
+            && item.first().is_some_and(Token::is_marked);
         (joints > 0 && is_name).then_some(rest.len() - words)
     }
 
@@ -225,7 +292,8 @@ impl<'t> Edit<'t> {
     fn lead(&self, start: usize) -> usize {
         let mut place = start - usize::from(self.is_before(start, &["the", "both"]));
         let bare = place;
-        place -= usize::from(self.is_before(place, &[",", ":"]) && self.is_before(place - 1, &LEADS));
+        place -=
+            usize::from(self.is_before(place, &[",", ":"]) && self.is_before(place - 1, &LEADS));
         if self.is_before(place, &LEADS) {
             place -= 1;
         } else if self.is_before(place, &["as"]) && self.is_before(place - 1, &["such"]) {
@@ -242,10 +310,16 @@ impl<'t> Edit<'t> {
     /// Returns the end of the words for datasets after a name.
     fn kinds_end(&self, end: usize) -> usize {
         let behind = &self.tokens[end..];
-        let is_kind = |token: &&Token<'_>| token.is_any(&KINDS) || token.is("-") && !token.is_spaced;
+        let is_kind =
+            |token: &&Token<'_>| token.is_any(&KINDS) || token.is("-") && !token.is_spaced;
         let kinds = behind.iter().take(4).take_while(is_kind).count();
         // A final hyphen binds the name to another word.
-        end + kinds - behind[..kinds].iter().rev().take_while(|token| token.is("-")).count()
+        end + kinds
+            - behind[..kinds]
+                .iter()
+                .rev()
+                .take_while(|token| token.is("-"))
+                .count()
     }
 
     /// Returns the tokens to delete with a name inside a sentence.
@@ -256,16 +330,22 @@ impl<'t> Edit<'t> {
         let kinds = self.kinds_end(name.end);
         let article = name.start - usize::from(self.is_before(name.start, &ARTICLES));
         let goes_on = self.tokens.get(kinds).is_some_and(|token| {
-            token.is_word() && !token.is_any(&["on"]) && is_noun(token.text) || token.text.starts_with('-')
+            token.is_word() && !token.is_any(&["on"]) && is_noun(token.text)
+                || token.text.starts_with('-')
         });
         if self.is_before(article, &PREPOSITIONS) && !goes_on {
             let mut start = article - 1;
-            start -= usize::from(self.is_before(start, &["based", "especially", "particularly", "even"]));
+            start -= usize::from(
+                self.is_before(start, &["based", "especially", "particularly", "even"]),
+            );
             return start..kinds;
         }
         // In "the NAME dataset has" the word "dataset" may stay. A hyphen that binds the name to the next word is
         // deleted.
-        let hyphen = self.tokens.get(name.end).is_some_and(|token| token.is("-") && !token.is_spaced);
+        let hyphen = self
+            .tokens
+            .get(name.end)
+            .is_some_and(|token| token.is("-") && !token.is_spaced);
         name.start..name.end + usize::from(hyphen)
     }
 
@@ -299,9 +379,14 @@ impl<'t> Edit<'t> {
     }
 
     fn remove_coined_name_after(&mut self, verb: usize) {
-        let is_called = self.tokens[verb].is_any(&["called", "named", "dubbed", "termed", "coined"]);
+        let is_called =
+            self.tokens[verb].is_any(&["called", "named", "dubbed", "termed", "coined"]);
         let behind = &self.tokens[verb + 1..];
-        let words = behind.iter().take(ITEM).take_while(|token| token.is_marked() || token.is("-")).count();
+        let words = behind
+            .iter()
+            .take(ITEM)
+            .take_while(|token| token.is_marked() || token.is("-"))
+            .count();
         if words == 0 || !behind[..words].iter().any(Token::is_marked) {
             return;
         }
@@ -319,9 +404,18 @@ impl<'t> Edit<'t> {
     /// Deletes "(SLAM)".
     fn remove_short_form(&mut self, open: usize) {
         let inner = self.tokens.iter().skip(open + 1).take(6);
-        let Some(length) = inner.clone().position(|token| token.is(")")) else { return };
-        let is_form = inner.take(length).all(|token| !token.is_spaced && (token.is_marked() || token.is("-")));
-        let is_name = self.tokens.iter().skip(open + 1).take(length).any(Token::is_strongly_marked);
+        let Some(length) = inner.clone().position(|token| token.is(")")) else {
+            return;
+        };
+        let is_form = inner
+            .take(length)
+            .all(|token| !token.is_spaced && (token.is_marked() || token.is("-")));
+        let is_name = self
+            .tokens
+            .iter()
+            .skip(open + 1)
+            .take(length)
+            .any(Token::is_strongly_marked);
         if self.is(open, &["("]) && is_form && is_name {
             self.remove(open..open + length + 2);
         }
@@ -354,17 +448,20 @@ impl<'t> Edit<'t> {
         let closes = next.is_none_or(|next| is_closing(&self.tokens[next]));
         let is_joint = token.is(",") || token.is_any(&CONJUNCTIONS);
         if gap_behind && closes {
-            let article = token.is_any(&ARTICLES) && !token.is_any(&["our", "its", "this", "two", "three"]);
+            let article =
+                token.is_any(&ARTICLES) && !token.is_any(&["our", "its", "this", "two", "three"]);
             let bare = token.is_any(&PREPOSITIONS) || article || is_joint || token.is_any(&LEADS);
             return bare || token.is_any(&["(", "[", "as", "such", "while", "when"]);
         }
         if gap_before {
-            let repeats = previous.is_some_and(|previous| is_joint && self.tokens[previous].is(",") && token.is(","));
-            let empties =
-                token.is_any(&[")", "]"]) && previous.is_some_and(|place| self.tokens[place].is_any(&["(", "["]));
-            let joins_phrase =
-                token.is_any(&CONJUNCTIONS) && next.is_some_and(|next| self.tokens[next].is_any(&PREPOSITIONS));
-            let closes_sentence = starts && (is_joint || token.ends_sentence() || token.is_any(&[")", ":", ";"]));
+            let repeats = previous
+                .is_some_and(|previous| is_joint && self.tokens[previous].is(",") && token.is(","));
+            let empties = token.is_any(&[")", "]"])
+                && previous.is_some_and(|place| self.tokens[place].is_any(&["(", "["]));
+            let joins_phrase = token.is_any(&CONJUNCTIONS)
+                && next.is_some_and(|next| self.tokens[next].is_any(&PREPOSITIONS));
+            let closes_sentence =
+                starts && (is_joint || token.ends_sentence() || token.is_any(&[")", ":", ";"]));
             return repeats || empties || joins_phrase || closes_sentence;
         }
         false
@@ -379,7 +476,10 @@ impl<'t> Edit<'t> {
                 continue;
             }
             let glued = is_closing(token) && !token.is("(");
-            kept.push(Token { is_spaced: spaced && !glued, ..*token });
+            kept.push(Token {
+                is_spaced: spaced && !glued,
+                ..*token
+            });
             spaced = false;
         }
         capitalized(&joined(kept))
@@ -389,13 +489,19 @@ impl<'t> Edit<'t> {
 /// Returns the text with an upper-case first letter.
 pub(super) fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
-    let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let first: String = characters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
     first + characters.as_str()
 }
 
 fn is_version(text: &str) -> bool {
     let rest = text.strip_prefix(['v', 'V']);
-    rest.is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
+    rest.is_some_and(|rest| {
+        !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit() || c == '.')
+    })
 }
 
 fn is_joint(token: &Token<'_>) -> bool {
@@ -408,22 +514,33 @@ fn is_closing(token: &Token<'_>) -> bool {
 
 fn is_noun(word: &str) -> bool {
     let lower = word.to_lowercase();
-    let ends = ["tion", "sion", "ing", "ment", "ness"].iter().any(|end| lower.ends_with(end));
+    let ends = ["tion", "sion", "ing", "ment", "ness"]
+        .iter()
+        .any(|end| lower.ends_with(end));
     NOUNS.contains(&lower.as_str())
         || ends
             && !matches!(
                 lower.as_str(),
-                "using" | "showing" | "demonstrating" | "including" | "achieving" | "outperforming" | "indicating"
+                "using"
+                    | "showing"
+                    | "demonstrating"
+                    | "including"
+                    | "achieving"
+                    | "outperforming"
+                    | "indicating"
             )
 }
 
 /// Returns the places of a name in a text, as whole words.
 pub(super) fn occurrences(text: &str, name: &str) -> Vec<Range<usize>> {
     let is_inside = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
-    let places = text.match_indices(name).map(|(start, found)| start..start + found.len());
+    let places = text
+        .match_indices(name)
+        .map(|(start, found)| start..start + found.len());
     places
         .filter(|place| {
-            !is_inside(text[..place.start].chars().next_back()) && !is_inside(text[place.end..].chars().next())
+            !is_inside(text[..place.start].chars().next_back())
+                && !is_inside(text[place.end..].chars().next())
         })
         .collect()
 }
@@ -433,7 +550,10 @@ mod tests {
     use super::*;
 
     fn without(text: &str, names: &[&str]) -> String {
-        let places: Vec<Range<usize>> = names.iter().flat_map(|name| occurrences(text, name)).collect();
+        let places: Vec<Range<usize>> = names
+            .iter()
+            .flat_map(|name| occurrences(text, name))
+            .collect();
         without_names(text, &places)
     }
 
@@ -441,20 +561,59 @@ mod tests {
     fn phrases_that_hang_on_a_name_go_with_it() {
         for (text, expected) in [
             ("We evaluate on ImageNet.", "We evaluate."),
-            ("Results on the ImageNet dataset are better.", "Results are better."),
-            ("We train networks on ImageNet and the COCO datasets, quickly.", "We train networks, quickly."),
-            ("Our method gains 3% on ImageNet classification.", "Our method gains 3% on classification."),
-            ("We use ImageNet-pretrained networks.", "We use pretrained networks."),
-            ("We start from ImageNet-pretrained networks.", "We start from pretrained networks."),
-            ("The ImageNet dataset has labels.", "The dataset has labels."),
-            ("Large datasets, such as ImageNet and COCO, help.", "Large datasets, help."),
-            ("Large datasets (e.g., ImageNet, COCO) help.", "Large datasets help."),
-            ("We report on two datasets: ImageNet and Other-3D.", "We report on two datasets."),
+            (
+                "Results on the ImageNet dataset are better.",
+                "Results are better.",
+            ),
+            (
+                "We train networks on ImageNet and the COCO datasets, quickly.",
+                "We train networks, quickly.",
+            ),
+            (
+                "Our method gains 3% on ImageNet classification.",
+                "Our method gains 3% on classification.",
+            ),
+            (
+                "We use ImageNet-pretrained networks.",
+                "We use pretrained networks.",
+            ),
+            (
+                "We start from ImageNet-pretrained networks.",
+                "We start from pretrained networks.",
+            ),
+            (
+                "The ImageNet dataset has labels.",
+                "The dataset has labels.",
+            ),
+            (
+                "Large datasets, such as ImageNet and COCO, help.",
+                "Large datasets, help.",
+            ),
+            (
+                "Large datasets (e.g., ImageNet, COCO) help.",
+                "Large datasets help.",
+            ),
+            (
+                "We report on two datasets: ImageNet and Other-3D.",
+                "We report on two datasets.",
+            ),
             ("On ImageNet, we gain.", "We gain."),
-            ("Results on both ImageNet-1k and on COCO 2017 val show it.", "Results show it."),
-            ("Experiments on ImageNet and two other datasets follow.", "Experiments follow."),
-            ("We study the large-scale ImageNet dataset.", "We study the large-scale dataset."),
-            ("Nothing is named here (or there), e.g. dogs.", "Nothing is named here (or there), e.g. dogs."),
+            (
+                "Results on both ImageNet-1k and on COCO 2017 val show it.",
+                "Results show it.",
+            ),
+            (
+                "Experiments on ImageNet and two other datasets follow.",
+                "Experiments follow.",
+            ),
+            (
+                "We study the large-scale ImageNet dataset.",
+                "We study the large-scale dataset.",
+            ),
+            (
+                "Nothing is named here (or there), e.g. dogs.",
+                "Nothing is named here (or there), e.g. dogs.",
+            ),
         ] {
             assert_eq!(without(text, &["ImageNet", "COCO"]), expected, "{text}");
         }
@@ -463,11 +622,26 @@ mod tests {
     #[test]
     fn coined_names_and_short_forms_go() {
         for (text, expected) in [
-            ("We propose RefineDet, a detector of boats.", "We propose a detector of boats."),
-            ("We train a detector, called RefineDet, that finds boats.", "We train a detector that finds boats."),
-            ("Simultaneous localization and mapping (SLAM) is hard.", "Simultaneous localization and mapping is hard."),
-            ("We present results (in full).", "We present results (in full)."),
-            ("We present Bayesian networks.", "We present Bayesian networks."),
+            (
+                "We propose RefineDet, a detector of boats.",
+                "We propose a detector of boats.",
+            ),
+            (
+                "We train a detector, called RefineDet, that finds boats.",
+                "We train a detector that finds boats.",
+            ),
+            (
+                "Simultaneous localization and mapping (SLAM) is hard.",
+                "Simultaneous localization and mapping is hard.",
+            ),
+            (
+                "We present results (in full).",
+                "We present results (in full).",
+            ),
+            (
+                "We present Bayesian networks.",
+                "We present Bayesian networks.",
+            ),
         ] {
             assert_eq!(without(text, &[]), expected, "{text}");
         }
@@ -475,6 +649,9 @@ mod tests {
 
     #[test]
     fn a_name_is_a_whole_word() {
-        assert_eq!(occurrences("MNISTs, MNIST, eMNIST", "MNIST"), vec![Range { start: 8, end: 13 }]);
+        assert_eq!(
+            occurrences("MNISTs, MNIST, eMNIST", "MNIST"),
+            vec![Range { start: 8, end: 13 }]
+        );
     }
 }

@@ -45,17 +45,25 @@ impl ReferenceTexts {
     pub(super) fn is_near(&self, text: &str) -> bool {
         let mut shared: FxHashMap<usize, usize> = FxHashMap::default();
         let own = shingles(&normalized(text));
-        for number in own.iter().filter_map(|shingle| self.shingles.get(shingle)).flatten() {
+        for number in own
+            .iter()
+            .filter_map(|shingle| self.shingles.get(shingle))
+            .flatten()
+        {
             *shared.entry(*number).or_default() += 1;
         }
-        let is_half = |(number, count): (&usize, &usize)| *count as f64 >= SHARE * self.sizes[*number] as f64;
+        let is_half =
+            |(number, count): (&usize, &usize)| *count as f64 >= SHARE * self.sizes[*number] as f64;
         self.contains(text) || shared.iter().any(is_half)
     }
 }
 
 fn shingles(normalized: &str) -> FxHashSet<[String; WORDS]> {
     let words: Vec<&str> = normalized.split(' ').collect();
-    words.windows(WORDS).filter_map(|words| Some(<[&str; WORDS]>::try_from(words).ok()?.map(str::to_owned))).collect()
+    words
+        .windows(WORDS)
+        .filter_map(|words| Some(<[&str; WORDS]>::try_from(words).ok()?.map(str::to_owned)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -68,11 +76,19 @@ mod tests {
         known.add("We detect small boats in photographs.");
         known.add("Boats");
         // Of the four shingles it contains all, two, one.
-        assert!(known.is_near("Last year, we detect small boats in photographs of harbours and of much else besides."));
+        assert!(known.is_near(
+            "Last year, we detect small boats in photographs of harbours and of much else besides."
+        ));
         assert!(known.is_near("They detect small boats in ponds"));
         assert!(!known.is_near("They detect small boats on ponds, photographs show"));
-        assert!(known.is_near("boats!") && !known.is_near("many boats"), "short texts are compared whole");
-        assert!(known.contains("we DETECT small boats in photographs") && !known.contains("we detect small boats"));
+        assert!(
+            known.is_near("boats!") && !known.is_near("many boats"),
+            "short texts are compared whole"
+        );
+        assert!(
+            known.contains("we DETECT small boats in photographs")
+                && !known.contains("we detect small boats")
+        );
     }
 
     #[test]

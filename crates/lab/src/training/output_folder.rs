@@ -41,8 +41,16 @@ pub fn check_output_folder(folder: &Path) -> Result<(), TrainingError> {
     if !folder.exists() || folder.join(ABOUT).is_file() && folder.join(EXAMPLES).is_file() {
         return Ok(());
     }
-    let is_empty = folder.is_dir() && fs::read_dir(folder).map_err(TrainingError::io(folder))?.next().is_none();
-    if is_empty { Ok(()) } else { Err(TrainingError::NotTrainingData(folder.to_owned())) }
+    let is_empty = folder.is_dir()
+        && fs::read_dir(folder)
+            .map_err(TrainingError::io(folder))?
+            .next()
+            .is_none();
+    if is_empty {
+        Ok(())
+    } else {
+        Err(TrainingError::NotTrainingData(folder.to_owned()))
+    }
 }
 
 /// Returns a sibling path: in the same file system, so that a rename is atomic.
@@ -55,7 +63,9 @@ fn beside(folder: &Path, suffix: &str) -> PathBuf {
 
 fn remove(folder: &Path) -> Result<(), TrainingError> {
     match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(TrainingError::io(folder)(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(TrainingError::io(folder)(error))
+        }
         _ => Ok(()),
     }
 }
@@ -71,7 +81,10 @@ fn replace(unfinished: &Path, folder: &Path) -> Result<(), TrainingError> {
     remove(&former)
 }
 
-fn write_lines<'l, T: Serialize + 'l>(path: &Path, lines: impl Iterator<Item = &'l T>) -> Result<(), TrainingError> {
+fn write_lines<'l, T: Serialize + 'l>(
+    path: &Path,
+    lines: impl Iterator<Item = &'l T>,
+) -> Result<(), TrainingError> {
     let write = || -> io::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
         for line in lines {
@@ -100,13 +113,21 @@ mod tests {
         fs::create_dir(&other).expect("a folder");
         fs::write(other.join("letter"), "dear").expect("written");
         let data = TrainingData::default();
-        assert!(matches!(data.write(&other, &json!({})), Err(TrainingError::NotTrainingData(_))));
+        assert!(matches!(
+            data.write(&other, &json!({})),
+            Err(TrainingError::NotTrainingData(_))
+        ));
         assert!(other.join("letter").exists());
         for kind in ["first", "second"] {
-            data.write(&mine, &json!({ "kind": kind })).expect("written");
+            data.write(&mine, &json!({ "kind": kind }))
+                .expect("written");
             let about = fs::read_to_string(mine.join(ABOUT)).expect("read");
             assert!(about.contains(kind), "{about}");
         }
-        assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 2, "nothing unfinished or former is left");
+        assert_eq!(
+            fs::read_dir(place.path()).expect("a folder").count(),
+            2,
+            "nothing unfinished or former is left"
+        );
     }
 }

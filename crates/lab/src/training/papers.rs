@@ -73,7 +73,11 @@ pub(super) fn papers(
     data.left_out.add_many(NEAR, 0);
     for (line, source) in read {
         let whole = format!("{} {} {}", source.title, source.summary, source.tldr_query);
-        if known.is_near(&whole) || [&source.title, &source.tldr_query].iter().any(|text| known.contains(text)) {
+        if known.is_near(&whole)
+            || [&source.title, &source.tldr_query]
+                .iter()
+                .any(|text| known.contains(text))
+        {
             data.left_out.add(NEAR);
             data.excluded.entry(NEAR).or_default().push(source.title);
         } else if titles.insert(normalized(&source.title)) {
@@ -88,8 +92,11 @@ pub(super) fn papers(
 fn read(path: &Path) -> Result<Vec<(usize, Line)>, TrainingError> {
     let read = |(line, text): (usize, String)| {
         let paper: Result<Line, _> = serde_json::from_str(&text);
-        let failed =
-            |cause: serde_json::Error| TrainingError::Line { path: path.to_owned(), line, reason: cause.to_string() };
+        let failed = |cause: serde_json::Error| TrainingError::Line {
+            path: path.to_owned(),
+            line,
+            reason: cause.to_string(),
+        };
         let mut paper = paper.map_err(failed)?;
         // Some abstracts are in quotation marks, left over from tables.
         paper.summary = paper.summary.trim().trim_matches('"').to_owned();
@@ -102,10 +109,16 @@ fn read(path: &Path) -> Result<Vec<(usize, Line)>, TrainingError> {
 
 /// Builds a tagger of the home's datasets with statistics of the same papers.
 fn tagger(papers: &[(usize, Line)], collection: &Collection) -> Result<Tagger, TrainingError> {
-    let metadata: Vec<Metadata> = collection.0.values().map(|member| member.metadata.clone()).collect();
+    let metadata: Vec<Metadata> = collection
+        .0
+        .values()
+        .map(|member| member.metadata.clone())
+        .collect();
     let lexicon = Lexicon::from_datasets(&metadata)?;
     let mut statistics = Statistics::new(&lexicon);
-    papers.iter().for_each(|(_, paper)| statistics.add(&lexicon, &[&paper.title, &paper.summary]));
+    papers
+        .iter()
+        .for_each(|(_, paper)| statistics.add(&lexicon, &[&paper.title, &paper.summary]));
     Ok(Tagger::new(lexicon, &statistics, &TaggerOptions::default()))
 }
 
@@ -113,39 +126,73 @@ fn tagger(papers: &[(usize, Line)], collection: &Collection) -> Result<Tagger, T
 /// compared with queries only.
 fn test_texts(topics: &[ResearchTopic]) -> ReferenceTexts {
     let mut known = ReferenceTexts::default();
-    topics.iter().flat_map(|topic| [&topic.sentence, &topic.summary]).for_each(|text| known.add(text));
+    topics
+        .iter()
+        .flat_map(|topic| [&topic.sentence, &topic.summary])
+        .for_each(|text| known.add(text));
     known
 }
 
 fn without_dataset_names(line: usize, source: Line, tagger: &Tagger) -> Paper {
-    let given = [source.title.as_str(), source.summary.as_str(), source.tldr_query.as_str()];
+    let given = [
+        source.title.as_str(),
+        source.summary.as_str(),
+        source.tldr_query.as_str(),
+    ];
     let mut places: [Vec<Range<usize>>; 3] = Default::default();
-    for mention in tagger.tag(&given).into_iter().filter(|mention| mention.accepted().is_some()) {
+    for mention in tagger
+        .tag(&given)
+        .into_iter()
+        .filter(|mention| mention.accepted().is_some())
+    {
         places[mention.text].push(mention.place);
     }
     for (places, text) in places.iter_mut().zip(given) {
-        places.extend(source.mentions.iter().flat_map(|name| occurrences(text, name)));
+        places.extend(
+            source
+                .mentions
+                .iter()
+                .flat_map(|name| occurrences(text, name)),
+        );
     }
     let sentence = task_sentences(&source.summary).unwrap_or_default();
-    let sentence: Vec<String> =
-        sentence.into_iter().map(|part| standing_alone(&within(&source.summary, part, &places[1]))).collect();
+    let sentence: Vec<String> = sentence
+        .into_iter()
+        .map(|part| standing_alone(&within(&source.summary, part, &places[1])))
+        .collect();
     let texts = [0, 1, 2].map(|text| without_names(given[text], &places[text]));
     let title = without_coined_title(&texts[0]).to_owned();
     let [_, summary, tldr] = texts;
-    Paper { line, texts: [title, summary, tldr], sentence: sentence.join(" "), source }
+    Paper {
+        line,
+        texts: [title, summary, tldr],
+        sentence: sentence.join(" "),
+        source,
+    }
 }
 
 /// Returns a part of a text without the names in it.
 fn within(text: &str, part: Range<usize>, places: &[Range<usize>]) -> String {
-    let inside = places.iter().filter(|place| part.start <= place.start && place.end <= part.end);
-    let moved: Vec<Range<usize>> = inside.map(|place| place.start - part.start..place.end - part.start).collect();
+    let inside = places
+        .iter()
+        .filter(|place| part.start <= place.start && place.end <= part.end);
+    let moved: Vec<Range<usize>> = inside
+        .map(|place| place.start - part.start..place.end - part.start)
+        .collect();
     without_names(&text[part], &moved)
 }
 
 /// Returns "Reconstruction of scenes" for "Flash3D: Reconstruction of scenes": the authors' own name is removed.
 fn without_coined_title(title: &str) -> &str {
-    let Some((name, rest)) = title.split_once(':') else { return title };
+    let Some((name, rest)) = title.split_once(':') else {
+        return title;
+    };
     let words = tokens(name);
-    let is_name = words.len() == 1 || words.len() <= 5 && words.iter().any(super::tokens::Token::is_strongly_marked);
-    if is_name && rest.split_whitespace().count() > 1 { rest.trim() } else { title }
+    let is_name = words.len() == 1
+        || words.len() <= 5 && words.iter().any(super::tokens::Token::is_strongly_marked);
+    if is_name && rest.split_whitespace().count() > 1 {
+        rest.trim()
+    } else {
+        title
+    }
 }

@@ -36,7 +36,13 @@ pub struct QueryOptions<'o> {
 
 impl Default for QueryOptions<'_> {
     fn default() -> Self {
-        Self { per_dataset: 3, negatives: 4, seed: 1, judged: None, written: None }
+        Self {
+            per_dataset: 3,
+            negatives: 4,
+            seed: 1,
+            judged: None,
+            written: None,
+        }
     }
 }
 
@@ -81,34 +87,67 @@ pub fn queries(
             continue;
         }
         let made = match options.written {
-            Some(written) => {
-                written_queries(written.get(id).map_or(&[], Vec::as_slice), options.per_dataset, &mut data)
-            }
+            Some(written) => written_queries(
+                written.get(id).map_or(&[], Vec::as_slice),
+                options.per_dataset,
+                &mut data,
+            ),
             None => generate(id, member, &idf, options, &mut data),
         };
         for (number, (face, query)) in made.into_iter().enumerate() {
-            match example(id, member, face, query, &searcher, &collection, options.negatives)? {
-                Some(example) => data.examples.push(Example { id: format!("generated-{id}-{number}"), ..example }),
+            match example(
+                id,
+                member,
+                face,
+                query,
+                &searcher,
+                &collection,
+                options.negatives,
+            )? {
+                Some(example) => data.examples.push(Example {
+                    id: format!("generated-{id}-{number}"),
+                    ..example
+                }),
                 None => data.left_out.add("queries that do not find their dataset"),
             }
         }
     }
-    for id in options.written.into_iter().flat_map(BTreeMap::keys).filter(|id| !collection.0.contains_key(id)) {
+    for id in options
+        .written
+        .into_iter()
+        .flat_map(BTreeMap::keys)
+        .filter(|id| !collection.0.contains_key(id))
+    {
         tracing::warn!(dataset = %id, "the home does not contain this dataset; its written queries are ignored");
         data.left_out.add("datasets that are not there");
     }
-    collection.passages(&[PassageKind::Metadata, PassageKind::Data]).for_each(|passage| data.insert(passage));
+    collection
+        .passages(&[PassageKind::Metadata, PassageKind::Data])
+        .for_each(|passage| data.insert(passage));
     Ok(data)
 }
 
 /// Returns distinct written queries, each on one line.
-fn written_queries(written: &[String], most: usize, data: &mut TrainingData) -> Vec<(QuerySource, String)> {
+fn written_queries(
+    written: &[String],
+    most: usize,
+    data: &mut TrainingData,
+) -> Vec<(QuerySource, String)> {
     let mut queries: Vec<(QuerySource, String)> = Vec::new();
-    for query in written.iter().map(|query| query.split_whitespace().collect::<Vec<_>>().join(" ")) {
+    for query in written
+        .iter()
+        .map(|query| query.split_whitespace().collect::<Vec<_>>().join(" "))
+    {
         match query {
             _ if queries.len() == most => break,
-            query if normalized(&query).is_empty() => data.left_out.add("queries for which there were too few words"),
-            query if queries.iter().any(|(_, other)| normalized(other) == normalized(&query)) => {
+            query if normalized(&query).is_empty() => data
+                .left_out
+                .add("queries for which there were too few words"),
+            query
+                if queries
+                    .iter()
+                    .any(|(_, other)| normalized(other) == normalized(&query)) =>
+            {
                 data.left_out.add("queries that were there before");
             }
             query => queries.push((QuerySource::Both, query)),
@@ -119,8 +158,12 @@ fn written_queries(written: &[String], most: usize, data: &mut TrainingData) -> 
 
 /// Returns the datasets with any judgement.
 fn judged(qrels: Option<&Qrels>) -> FxHashSet<&str> {
-    let topics = qrels.into_iter().flat_map(|qrels| qrels.topics().map(move |topic| (qrels, topic)));
-    topics.flat_map(|(qrels, topic)| qrels.judgements(topic).map(|(id, _)| id)).collect()
+    let topics = qrels
+        .into_iter()
+        .flat_map(|qrels| qrels.topics().map(move |topic| (qrels, topic)));
+    topics
+        .flat_map(|(qrels, topic)| qrels.judgements(topic).map(|(id, _)| id))
+        .collect()
 }
 
 /// Document frequencies of words.
@@ -133,13 +176,20 @@ impl IdfWeights {
     fn from_collection(collection: &Collection) -> Self {
         let mut counts: FxHashMap<String, u32> = FxHashMap::default();
         for member in collection.0.values() {
-            let parts = member.compact.metadata.iter().chain(&member.compact.triples);
+            let parts = member
+                .compact
+                .metadata
+                .iter()
+                .chain(&member.compact.triples);
             let text = normalized(&parts.map(String::as_str).collect::<Vec<_>>().join(" "));
             for word in text.split(' ').collect::<FxHashSet<_>>() {
                 *counts.entry(word.to_owned()).or_default() += 1;
             }
         }
-        Self { documents: collection.0.len() as f64, counts }
+        Self {
+            documents: collection.0.len() as f64,
+            counts,
+        }
     }
 
     /// Returns the mean inverse document frequency of a phrase's words. Words of a single dataset are mostly codes or
@@ -150,7 +200,9 @@ impl IdfWeights {
             1 => 0.5 * self.documents.ln(),
             count => (self.documents / f64::from(count)).ln(),
         };
-        let (sum, words) = normalized.split(' ').fold((0.0, 0), |(sum, words), word| (sum + weight(word), words + 1));
+        let (sum, words) = normalized.split(' ').fold((0.0, 0), |(sum, words), word| {
+            (sum + weight(word), words + 1)
+        });
         sum / f64::from(words)
     }
 
@@ -158,10 +210,16 @@ impl IdfWeights {
     fn best<'p>(&self, phrases: impl Iterator<Item = &'p String>) -> Vec<&'p str> {
         let mut times: FxHashMap<&str, u32> = FxHashMap::default();
         phrases.for_each(|phrase| *times.entry(phrase).or_default() += 1);
-        let weighed = times.into_iter().map(|(phrase, times)| (self.weigh(phrase) * f64::from(1 + times).ln(), phrase));
+        let weighed = times
+            .into_iter()
+            .map(|(phrase, times)| (self.weigh(phrase) * f64::from(1 + times).ln(), phrase));
         let mut weighed: Vec<(f64, &str)> = weighed.filter(|(weight, _)| *weight > 0.0).collect();
         weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-        weighed.into_iter().take(BEST).map(|(_, phrase)| phrase).collect()
+        weighed
+            .into_iter()
+            .take(BEST)
+            .map(|(_, phrase)| phrase)
+            .collect()
     }
 }
 
@@ -183,9 +241,13 @@ fn generate(
             QuerySource::Both => vec![idf.best(said.iter()), idf.best(held.iter())],
         };
         match draw_query(&pools, &format!("{} {id} {number}", options.seed)) {
-            Some(query) if queries.iter().all(|(_, other)| *other != query) => queries.push((face, query)),
+            Some(query) if queries.iter().all(|(_, other)| *other != query) => {
+                queries.push((face, query))
+            }
             Some(_) => data.left_out.add("queries that were there before"),
-            None => data.left_out.add("queries for which there were too few words"),
+            None => data
+                .left_out
+                .add("queries for which there were too few words"),
         }
     }
     queries
@@ -202,28 +264,49 @@ fn draw_query(pools: &[Vec<&str>], source: &str) -> Option<String> {
         if enough || pool.is_empty() {
             continue;
         }
-        let phrase = pool.remove((stable_hash(&format!("{source} {turn}")) % pool.len() as u64) as usize);
+        let phrase =
+            pool.remove((stable_hash(&format!("{source} {turn}")) % pool.len() as u64) as usize);
         let is_new = phrase.split(' ').all(|word| !words.contains(&word));
         if is_new && words.len() + phrase.split(' ').count() <= *WORDS.end() {
             words.extend(phrase.split(' '));
         }
     }
-    (pools.iter().all(|pool| !pool.is_empty()) && WORDS.contains(&words.len())).then(|| words.join(" "))
+    (pools.iter().all(|pool| !pool.is_empty()) && WORDS.contains(&words.len()))
+        .then(|| words.join(" "))
 }
 
 fn phrases_of_metadata(member: &Member) -> Vec<String> {
-    let keywords = member.metadata.keywords.iter().map(|keyword| keyword.value.as_str());
-    let titles = member.metadata.titles.iter().map(|title| title.value.as_str());
-    titles.chain(keywords).flat_map(runs).filter(|phrase| is_typeable(phrase)).collect()
+    let keywords = member
+        .metadata
+        .keywords
+        .iter()
+        .map(|keyword| keyword.value.as_str());
+    let titles = member
+        .metadata
+        .titles
+        .iter()
+        .map(|title| title.value.as_str());
+    titles
+        .chain(keywords)
+        .flat_map(runs)
+        .filter(|phrase| is_typeable(phrase))
+        .collect()
 }
 
 fn phrases_of_data(member: &Member) -> Vec<String> {
-    member.names.iter().flat_map(|name| runs(name)).filter(|phrase| is_typeable(phrase)).collect()
+    member
+        .names
+        .iter()
+        .flat_map(|name| runs(name))
+        .filter(|phrase| is_typeable(phrase))
+        .collect()
 }
 
 /// Returns true if a user could type the phrase: a few words of letters.
 fn is_typeable(phrase: &str) -> bool {
-    let is_word = |word: &str| word.chars().count() > 2 && word.chars().all(|c| c.is_alphabetic() || c == '-');
+    let is_word = |word: &str| {
+        word.chars().count() > 2 && word.chars().all(|c| c.is_alphabetic() || c == '-')
+    };
     phrase.split(' ').count() <= PHRASE && phrase.split(' ').all(is_word)
 }
 
@@ -243,7 +326,10 @@ fn example(
     }
     let title = normalized(member.metadata.title());
     let is_other = |other: &DatasetId| {
-        collection.0.get(other).is_some_and(|found| other != id && normalized(found.metadata.title()) != title)
+        collection
+            .0
+            .get(other)
+            .is_some_and(|found| other != id && normalized(found.metadata.title()) != title)
     };
     let hard = hardest(ranking.iter().map(|scored| &scored.id), negatives, is_other);
     let mut positives = member.passage_ids(id);
@@ -255,7 +341,10 @@ fn example(
         query,
         style: Style::Generated,
         positives,
-        negatives: hard.into_iter().flat_map(|other| collection.0[other].passage_ids(other)).collect(),
+        negatives: hard
+            .into_iter()
+            .flat_map(|other| collection.0[other].passage_ids(other))
+            .collect(),
         year: None,
         split: Some(Split::from_source(id.as_str())),
         fold: None,
@@ -268,14 +357,20 @@ mod tests {
 
     #[test]
     fn queries_are_two_to_eight_words_of_all_pools() {
-        let pools = [vec!["tree register", "parks", "girth of trunks measured"], vec!["ginkgo", "street names"]];
+        let pools = [
+            vec!["tree register", "parks", "girth of trunks measured"],
+            vec!["ginkgo", "street names"],
+        ];
         for number in 0..50 {
             let query = draw_query(&pools, &format!("source {number}")).expect("words enough");
             let words: Vec<&str> = query.split(' ').collect();
             assert!(WORDS.contains(&words.len()), "{query}");
             let has = |pool: &[&str]| pool.iter().any(|phrase| query.contains(phrase));
             assert!(pools.iter().all(|pool| has(pool)), "{query}");
-            assert_eq!(query, draw_query(&pools, &format!("source {number}")).expect("the same"));
+            assert_eq!(
+                query,
+                draw_query(&pools, &format!("source {number}")).expect("the same")
+            );
         }
         assert_eq!(draw_query(&[vec!["tree"]], "source"), None);
         assert_eq!(draw_query(&[vec!["tree register"], vec![]], "source"), None);
@@ -284,6 +379,10 @@ mod tests {
     #[test]
     fn codes_and_numbers_are_not_typed() {
         assert!(is_typeable("street tree") && is_typeable("re-use"));
-        assert!(!is_typeable("t0011") && !is_typeable("of it") && !is_typeable("one two three four five"));
+        assert!(
+            !is_typeable("t0011")
+                && !is_typeable("of it")
+                && !is_typeable("one two three four five")
+        );
     }
 }

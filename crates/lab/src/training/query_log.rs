@@ -64,10 +64,18 @@ impl QueryLog {
             }
             let place = *places.entry(words.clone()).or_insert(log.queries.len());
             if place == log.queries.len() {
-                words.iter().collect::<FxHashSet<_>>().into_iter().for_each(|word| {
-                    log.by_word.entry(word.clone()).or_default().push(place);
+                words
+                    .iter()
+                    .collect::<FxHashSet<_>>()
+                    .into_iter()
+                    .for_each(|word| {
+                        log.by_word.entry(word.clone()).or_default().push(place);
+                    });
+                log.queries.push(Query {
+                    text: text.trim().to_owned(),
+                    words,
+                    times: 0,
                 });
-                log.queries.push(Query { text: text.trim().to_owned(), words, times: 0 });
             }
             log.queries[place].times += 1;
         }
@@ -84,11 +92,20 @@ impl QueryLog {
     pub(super) fn matching(&self, title: &str, summary: &str) -> Vec<&str> {
         let words = Words::new(title, summary);
         let mut found: FxHashMap<usize, usize> = FxHashMap::default();
-        for place in words.counts_by_word.keys().filter_map(|word| self.by_word.get(word)).flatten() {
+        for place in words
+            .counts_by_word
+            .keys()
+            .filter_map(|word| self.by_word.get(word))
+            .flatten()
+        {
             *found.entry(*place).or_default() += 1;
         }
-        let whole = found.into_iter().filter(|(place, found)| *found == distinct(&self.queries[*place].words));
-        let mut fitting: Vec<(f64, usize)> = whole.map(|(place, _)| (self.fit(place, &words), place)).collect();
+        let whole = found
+            .into_iter()
+            .filter(|(place, found)| *found == distinct(&self.queries[*place].words));
+        let mut fitting: Vec<(f64, usize)> = whole
+            .map(|(place, _)| (self.fit(place, &words), place))
+            .collect();
         fitting.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         let best = fitting.first().map_or(0.0, |(fit, _)| *fit);
         let least = (SHARE * best).max(LEAST * (self.papers as f64).ln());
@@ -109,9 +126,15 @@ impl QueryLog {
         let words: f64 = each
             .iter()
             .map(|word| {
-                let again =
-                    paper.counts_by_word.get(*word).map_or(0, |counts_by_word| counts_by_word.saturating_sub(1).min(3));
-                let title = if paper.title.contains(*word) { IN_TITLE } else { 0.0 };
+                let again = paper
+                    .counts_by_word
+                    .get(*word)
+                    .map_or(0, |counts_by_word| counts_by_word.saturating_sub(1).min(3));
+                let title = if paper.title.contains(*word) {
+                    IN_TITLE
+                } else {
+                    0.0
+                };
                 self.rarity(word) * (1.0 + title + AGAIN * f64::from(again))
             })
             .sum();
@@ -133,8 +156,12 @@ impl QueryLog {
 impl Words {
     fn new(title: &str, summary: &str) -> Self {
         let (title, summary) = (stems(title), stems(summary));
-        let pairs =
-            |words: &[String]| words.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect::<Vec<_>>();
+        let pairs = |words: &[String]| {
+            words
+                .windows(2)
+                .map(|pair| (pair[0].clone(), pair[1].clone()))
+                .collect::<Vec<_>>()
+        };
         let beside = pairs(&title).into_iter().chain(pairs(&summary)).collect();
         let mut counts_by_word = FxHashMap::default();
         // A word of the title counts as one occurrence: its additional weight is applied separately.
@@ -142,9 +169,15 @@ impl Words {
             counts_by_word.entry(word.clone()).or_insert(1);
         });
         let mut counts: FxHashMap<String, u32> = FxHashMap::default();
-        summary.into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
+        summary
+            .into_iter()
+            .for_each(|word| *counts.entry(word).or_default() += 1);
         counts_by_word.extend(counts);
-        Self { title: title.into_iter().collect(), counts_by_word, beside }
+        Self {
+            title: title.into_iter().collect(),
+            counts_by_word,
+            beside,
+        }
     }
 }
 
@@ -154,7 +187,10 @@ fn distinct(words: &[String]) -> usize {
 
 /// Returns the words of a text in lower case, without the s of the plural.
 fn stems(text: &str) -> Vec<String> {
-    normalized(text).split_whitespace().map(|word| singular(word).to_owned()).collect()
+    normalized(text)
+        .split_whitespace()
+        .map(|word| singular(word).to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -170,14 +206,21 @@ mod tests {
 
     #[test]
     fn a_paper_contains_all_words_of_its_queries() {
-        let log =
-            log(&["fog depth estimation", "fog depth prediction", "Depth estimations, fog images", "boats images"]);
+        let log = log(&[
+            "fog depth estimation",
+            "fog depth prediction",
+            "Depth estimations, fog images",
+            "boats images",
+        ]);
         let of = |title, summary| log.matching(title, summary);
         assert_eq!(
             of("Depth of fog", "Depth estimation in fog, from images."),
             ["fog depth estimation", "Depth estimations, fog images"]
         );
-        assert_eq!(of("Depth of fog", "Depth estimation in fog."), ["fog depth estimation"]);
+        assert_eq!(
+            of("Depth of fog", "Depth estimation in fog."),
+            ["fog depth estimation"]
+        );
         assert!(of("Depth", "Nothing else.").is_empty());
         // Topics of all papers are assigned to none.
         assert!(of("Boats", "We learn of boats in images.").is_empty());
@@ -186,8 +229,14 @@ mod tests {
     #[test]
     fn titles_and_frequent_queries_come_first() {
         let log = log(&["fog depth", "depth estimation", "depth estimation"]);
-        assert_eq!(log.matching("Fog", "The depth of fog. Estimation.")[0], "fog depth");
-        assert_eq!(log.matching("Estimation", "Depth estimation. Fog.")[0], "depth estimation");
+        assert_eq!(
+            log.matching("Fog", "The depth of fog. Estimation.")[0],
+            "fog depth"
+        );
+        assert_eq!(
+            log.matching("Estimation", "Depth estimation. Fog.")[0],
+            "depth estimation"
+        );
         let log = super::tests::log(&["fog depth", "depth fog", "depth fog"]);
         assert_eq!(log.matching("", "Fog has depth.")[0], "depth fog");
     }

@@ -119,7 +119,11 @@ impl Split {
     /// Assigns the source of a query to a split by a hash of its name. One in ten is for validation.
     #[must_use]
     pub fn from_source(source: &str) -> Self {
-        if stable_hash(source).is_multiple_of(VALID) { Self::Valid } else { Self::Train }
+        if stable_hash(source).is_multiple_of(VALID) {
+            Self::Valid
+        } else {
+            Self::Train
+        }
     }
 
     /// Returns the name of the split.
@@ -135,7 +139,10 @@ impl Split {
 /// Returns a hash of a text that is the same on all machines and in all versions.
 pub(super) fn stable_hash(text: &str) -> u64 {
     let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    digest
+        .iter()
+        .take(8)
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// A line of `examples.jsonl`: a query, relevant passages and irrelevant passages.
@@ -224,7 +231,11 @@ impl TrainingData {
                 (None, Some(fold)) => format!("fold{fold}"),
                 (None, None) => "none".to_owned(),
             };
-            *examples.entry(example.style.name()).or_default().entry(part).or_default() += 1;
+            *examples
+                .entry(example.style.name())
+                .or_default()
+                .entry(part)
+                .or_default() += 1;
         }
         json!({ "passages": passages, "examples": examples, "left_out": self.left_out })
     }
@@ -236,9 +247,14 @@ mod tests {
 
     #[test]
     fn one_source_in_ten_is_for_validation_whatever_else_there_is() {
-        assert_eq!(stable_hash("abc"), 0xba78_16bf_8f01_cfea, "SHA-256 of FIPS 180-4's example");
-        let valid =
-            (0..10_000).filter(|number| Split::from_source(&format!("source {number}")) == Split::Valid).count();
+        assert_eq!(
+            stable_hash("abc"),
+            0xba78_16bf_8f01_cfea,
+            "SHA-256 of FIPS 180-4's example"
+        );
+        let valid = (0..10_000)
+            .filter(|number| Split::from_source(&format!("source {number}")) == Split::Valid)
+            .count();
         assert!((900..1_100).contains(&valid), "{valid}");
     }
 }

@@ -5,8 +5,22 @@ use std::ops::Range;
 
 /// Cues of sentences about the task, strongest first. The words of a cue are adjacent.
 const CUES: [&[&str]; 9] = [
-    &["we propose", "we present", "we introduce", "we develop", "we design", "we build", "we describe"],
-    &["this paper proposes", "this paper presents", "this paper introduces", "this paper describes", "is proposed"],
+    &[
+        "we propose",
+        "we present",
+        "we introduce",
+        "we develop",
+        "we design",
+        "we build",
+        "we describe",
+    ],
+    &[
+        "this paper proposes",
+        "this paper presents",
+        "this paper introduces",
+        "this paper describes",
+        "is proposed",
+    ],
     &["we want", "we aim", "our goal", "we seek", "the goal of"],
     &[
         "we study",
@@ -18,9 +32,24 @@ const CUES: [&[&str]; 9] = [
         "we focus on",
         "we examine",
     ],
-    &["this paper addresses", "this paper studies", "this paper investigates", "this paper explores", "this paper"],
+    &[
+        "this paper addresses",
+        "this paper studies",
+        "this paper investigates",
+        "this paper explores",
+        "this paper",
+    ],
     &["in this paper", "in this work", "this work"],
-    &["we show", "we demonstrate", "we find", "we argue", "we use", "we apply", "we extend", "we learn"],
+    &[
+        "we show",
+        "we demonstrate",
+        "we find",
+        "we argue",
+        "we use",
+        "we apply",
+        "we extend",
+        "we learn",
+    ],
     &["the problem of", "the task of"],
     &["we"],
 ];
@@ -33,9 +62,19 @@ const SHORT: usize = 14;
 /// Returns one or two sentences as byte ranges, and `None` if no sentence describes the task.
 pub(super) fn task_sentences(text: &str) -> Option<Vec<Range<usize>>> {
     let all = tokens(text);
-    let spoken: Vec<Range<usize>> = sentences(&all).into_iter().filter(|place| is_plain(&all[place.clone()])).collect();
-    let ranks: Vec<Option<usize>> = spoken.iter().map(|place| rank(&all[place.clone()])).collect();
-    let (rank, first) = ranks.iter().enumerate().filter_map(|(place, rank)| Some(((*rank)?, place))).min()?;
+    let spoken: Vec<Range<usize>> = sentences(&all)
+        .into_iter()
+        .filter(|place| is_plain(&all[place.clone()]))
+        .collect();
+    let ranks: Vec<Option<usize>> = spoken
+        .iter()
+        .map(|place| rank(&all[place.clone()]))
+        .collect();
+    let (rank, first) = ranks
+        .iter()
+        .enumerate()
+        .filter_map(|(place, rank)| Some(((*rank)?, place)))
+        .min()?;
     let mut chosen = vec![first];
     if words(&all[spoken[first].clone()]) < SHORT {
         let next = ranks
@@ -46,7 +85,12 @@ pub(super) fn task_sentences(text: &str) -> Option<Vec<Range<usize>>> {
             .find(|(_, other)| other.is_some_and(|other| other < CUES.len() && other <= rank + 4));
         chosen.extend(next.map(|(place, _)| place));
     }
-    Some(chosen.into_iter().map(|place| source(&all[spoken[place].clone()])).collect())
+    Some(
+        chosen
+            .into_iter()
+            .map(|place| source(&all[spoken[place].clone()]))
+            .collect(),
+    )
 }
 
 /// Words that begin a phrase, up to the first comma, that only connects a sentence with the one before.
@@ -111,13 +155,20 @@ fn rank(sentence: &[Token<'_>]) -> Option<usize> {
     let padded = format!(" {} ", text.replace([',', '.', ';', ':'], " "));
     let has = |cue: &str| padded.contains(&format!(" {cue} "));
     let is_further = FURTHER.iter().any(|further| text.starts_with(further));
-    let rank = CUES.iter().position(|cues| cues.iter().any(|cue| has(cue)))?;
+    let rank = CUES
+        .iter()
+        .position(|cues| cues.iter().any(|cue| has(cue)))?;
     Some(rank + if is_further { CUES.len() } else { 0 })
 }
 
 /// Returns true if the sentence has no formula, address or mark-up, and a usual length.
 fn is_plain(sentence: &[Token<'_>]) -> bool {
-    let is_odd = |token: &Token<'_>| matches!(token.text, "$" | "\\" | "{" | "}" | "http" | "https" | "@" | "<" | ">");
+    let is_odd = |token: &Token<'_>| {
+        matches!(
+            token.text,
+            "$" | "\\" | "{" | "}" | "http" | "https" | "@" | "<" | ">"
+        )
+    };
     (FEWEST..=MOST).contains(&words(sentence)) && !sentence.iter().any(is_odd)
 }
 
@@ -144,7 +195,10 @@ pub(super) fn beginning(text: &str, most: usize) -> String {
     if count >= most / 2 {
         return joined(all[..end].iter().copied());
     }
-    text.split_whitespace().take(most).collect::<Vec<_>>().join(" ")
+    text.split_whitespace()
+        .take(most)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -152,7 +206,12 @@ mod tests {
     use super::*;
 
     fn task(text: &str) -> String {
-        task_sentences(text).unwrap_or_default().into_iter().map(|place| &text[place]).collect::<Vec<_>>().join(" ")
+        task_sentences(text)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|place| &text[place])
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
@@ -165,25 +224,41 @@ mod tests {
         );
         assert_eq!(task("Boats are hard to see at night on many lakes."), "");
         assert_eq!(
-            task("We propose a detector of boats. We study boats at night on three lakes of Finland."),
+            task(
+                "We propose a detector of boats. We study boats at night on three lakes of Finland."
+            ),
             "We study boats at night on three lakes of Finland.",
             "six words are too few"
         );
-        assert_eq!(task("We propose a detector with loss $x$ for boats at night. "), "");
+        assert_eq!(
+            task("We propose a detector with loss $x$ for boats at night. "),
+            ""
+        );
     }
 
     #[test]
     fn what_joins_a_sentence_to_others_is_not_said() {
-        assert_eq!(standing_alone("To this end, we detect boats, fast."), "We detect boats, fast.");
-        assert_eq!(standing_alone("In this paper, we detect boats."), "In this paper, we detect boats.");
-        let text =
-            "We detect boats of all kinds by night. Moreover, we propose a loss function that helps to train it well.";
+        assert_eq!(
+            standing_alone("To this end, we detect boats, fast."),
+            "We detect boats, fast."
+        );
+        assert_eq!(
+            standing_alone("In this paper, we detect boats."),
+            "In this paper, we detect boats."
+        );
+        let text = "We detect boats of all kinds by night. Moreover, we propose a loss function that helps to train it well.";
         assert_eq!(task(text), "We detect boats of all kinds by night.");
     }
 
     #[test]
     fn beginnings_end_with_sentences_where_they_can() {
-        assert_eq!(beginning("One two three. Four five six. Seven eight.", 6), "One two three. Four five six.");
-        assert_eq!(beginning("One two three four five six seven eight", 3), "One two three");
+        assert_eq!(
+            beginning("One two three. Four five six. Seven eight.", 6),
+            "One two three. Four five six."
+        );
+        assert_eq!(
+            beginning("One two three four five six seven eight", 3),
+            "One two three"
+        );
     }
 }

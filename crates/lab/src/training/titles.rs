@@ -53,15 +53,24 @@ pub fn titles(
         }
     }
     for (name, catalog) in catalogs {
-        for metadata in catalog.datasets.iter().map(|dataset| dataset.metadata.clone()) {
+        for metadata in catalog
+            .datasets
+            .iter()
+            .map(|dataset| dataset.metadata.clone())
+        {
             add(&mut known, name, metadata, &mut data);
         }
     }
-    let titled =
-        known.into_iter().filter_map(|(id, (metadata, parts, year))| titled(id, &metadata, &parts, year, &mut data));
+    let titled = known
+        .into_iter()
+        .filter_map(|(id, (metadata, parts, year))| titled(id, &metadata, &parts, year, &mut data));
     let titled: Vec<Titled> = titled.collect();
     add_examples(&titled, negatives, &mut data, on_progress)?;
-    data.passages = titled.into_iter().map(passage).map(|passage| (passage.id.clone(), passage)).collect();
+    data.passages = titled
+        .into_iter()
+        .map(passage)
+        .map(|passage| (passage.id.clone(), passage))
+        .collect();
     Ok(data)
 }
 
@@ -77,7 +86,10 @@ fn add(known: &mut DatasetsById, catalog: &str, metadata: Metadata, data: &mut T
     match id.filter(|id| !known.contains_key(id)) {
         None => data.left_out.add("datasets whose id is taken"),
         Some(id) => {
-            let (parts, year) = (CompactDocument::metadata_lines(&metadata), metadata.first_year());
+            let (parts, year) = (
+                CompactDocument::metadata_lines(&metadata),
+                metadata.first_year(),
+            );
             known.insert(id, (metadata, parts, year));
         }
     }
@@ -101,14 +113,24 @@ fn titled(
         return None;
     }
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(Titled { id, title, text: parts.join("\n"), masked, year })
+    Some(Titled {
+        id,
+        title,
+        text: parts.join("\n"),
+        masked,
+        year,
+    })
 }
 
 /// Masks the title: the first part and its copies in other parts.
 fn mask_title(parts: &[String], title: &str) -> Vec<String> {
-    let Some((first, others)) = parts.split_first() else { return Vec::new() };
+    let Some((first, others)) = parts.split_first() else {
+        return Vec::new();
+    };
     let whole = vec![MASK; first.split_whitespace().count()].join(" ");
-    std::iter::once(whole).chain(others.iter().map(|part| without(part, title))).collect()
+    std::iter::once(whole)
+        .chain(others.iter().map(|part| without(part, title)))
+        .collect()
 }
 
 /// Returns the number of words that are not masks.
@@ -120,10 +142,16 @@ fn words_left(parts: &[String]) -> usize {
 /// Returns a text in which each copy of the whole title is replaced by a mask for every word.
 fn without(text: &str, title: &str) -> String {
     let (all, wanted) = (tokens(text), tokens(title));
-    let wanted: Vec<String> =
-        wanted.iter().filter(|token| token.is_word()).map(|token| token.text.to_lowercase()).collect();
+    let wanted: Vec<String> = wanted
+        .iter()
+        .filter(|token| token.is_word())
+        .map(|token| token.text.to_lowercase())
+        .collect();
     let words: Vec<_> = all.iter().filter(|token| token.is_word()).collect();
-    let lower: Vec<String> = words.iter().map(|token| token.text.to_lowercase()).collect();
+    let lower: Vec<String> = words
+        .iter()
+        .map(|token| token.text.to_lowercase())
+        .collect();
     let (mut out, mut copied, mut place) = (String::new(), 0, 0);
     while place < words.len() {
         if wanted.is_empty() || !lower[place..].starts_with(&wanted) {
@@ -145,14 +173,30 @@ fn add_examples(
     data: &mut TrainingData,
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<(), TrainingError> {
-    let texts = Texts::new(titled.iter().map(|one| (one.id.clone(), one.text.as_str())), AnalysisKind::Multilingual)?;
+    let texts = Texts::new(
+        titled.iter().map(|one| (one.id.clone(), one.text.as_str())),
+        AnalysisKind::Multilingual,
+    )?;
     let model = Texts::model(&Bm25::default());
     let mut by_title: BTreeMap<String, Vec<&Titled>> = BTreeMap::new();
-    titled.iter().for_each(|one| by_title.entry(normalized(&one.title)).or_default().push(one));
+    titled.iter().for_each(|one| {
+        by_title
+            .entry(normalized(&one.title))
+            .or_default()
+            .push(one)
+    });
     let places: BTreeMap<&DatasetId, &Titled> = titled.iter().map(|one| (&one.id, one)).collect();
     for (done, (title, same)) in by_title.iter().enumerate() {
-        let ranking = texts.rank(model.as_ref(), &same[0].title, negatives + same.len() + SPARE)?;
-        let is_other = |id: &DatasetId| places.get(id).is_some_and(|one| normalized(&one.title) != *title);
+        let ranking = texts.rank(
+            model.as_ref(),
+            &same[0].title,
+            negatives + same.len() + SPARE,
+        )?;
+        let is_other = |id: &DatasetId| {
+            places
+                .get(id)
+                .is_some_and(|one| normalized(&one.title) != *title)
+        };
         let hard = hardest(ranking.iter().map(|scored| &scored.id), negatives, is_other);
         data.examples.push(example(same, hard));
         on_progress(done + 1, by_title.len());
@@ -166,8 +210,14 @@ fn example(same: &[&Titled], negatives: Vec<&DatasetId>) -> Example {
         id: format!("title-{}", same[0].id),
         query: same[0].title.clone(),
         style: Style::Title,
-        positives: same.iter().map(|one| PassageKind::Masked.passage_id(&one.id)).collect(),
-        negatives: negatives.into_iter().map(|id| PassageKind::Masked.passage_id(id)).collect(),
+        positives: same
+            .iter()
+            .map(|one| PassageKind::Masked.passage_id(&one.id))
+            .collect(),
+        negatives: negatives
+            .into_iter()
+            .map(|id| PassageKind::Masked.passage_id(id))
+            .collect(),
         year: None,
         split: Some(Split::from_source(same[0].id.as_str())),
         fold: None,
@@ -191,14 +241,27 @@ mod tests {
 
     #[test]
     fn the_title_is_masked_wherever_it_stands_whole() {
-        let parts =
-            ["City tree register", "The CITY Tree-Register of the city: every tree.", "trees city tree register"];
+        let parts = [
+            "City tree register",
+            "The CITY Tree-Register of the city: every tree.",
+            "trees city tree register",
+        ];
         let masked = mask_title(&parts.map(str::to_owned), "City tree register");
         assert_eq!(
             masked,
-            ["[MASK] [MASK] [MASK]", "The [MASK] [MASK] [MASK] of the city: every tree.", "trees [MASK] [MASK] [MASK]"]
+            [
+                "[MASK] [MASK] [MASK]",
+                "The [MASK] [MASK] [MASK] of the city: every tree.",
+                "trees [MASK] [MASK] [MASK]"
+            ]
         );
-        assert_eq!((words_left(&masked), words_left(&["[MASK] [MASK])".to_owned()])), (7, 0));
+        assert_eq!(
+            (
+                words_left(&masked),
+                words_left(&["[MASK] [MASK])".to_owned()])
+            ),
+            (7, 0)
+        );
         assert_eq!(without("no such thing", "City"), "no such thing");
         assert_eq!(without("", "City trees"), "");
     }

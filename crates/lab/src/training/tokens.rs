@@ -31,7 +31,9 @@ impl<'t> Token<'t> {
 
     /// Returns true for a word with a capital or a digit, as in names.
     pub(super) fn is_marked(&self) -> bool {
-        self.text.chars().any(|c| c.is_uppercase() || c.is_ascii_digit())
+        self.text
+            .chars()
+            .any(|c| c.is_uppercase() || c.is_ascii_digit())
     }
 
     /// Returns true for a word that resembles no ordinary word: acronyms, capitals inside, or letters with digits.
@@ -47,7 +49,9 @@ impl<'t> Token<'t> {
 }
 
 /// Abbreviations with points that end no sentence.
-const SHORT_FORMS: [&str; 9] = ["e.g.", "i.e.", "et al.", "vs.", "cf.", "w.r.t.", "etc.", "e.g", "i.e"];
+const SHORT_FORMS: [&str; 9] = [
+    "e.g.", "i.e.", "et al.", "vs.", "cf.", "w.r.t.", "etc.", "e.g", "i.e",
+];
 
 /// Splits a text into tokens: runs of letters and digits, with apostrophes, and with points between digits. Every other
 /// character is a token of its own.
@@ -60,7 +64,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
             continue;
         }
         let length = length(&text[place..]);
-        tokens.push(Token { text: &text[place..place + length], start: place, is_spaced });
+        tokens.push(Token {
+            text: &text[place..place + length],
+            start: place,
+            is_spaced,
+        });
         (place, is_spaced) = (place + length, false);
     }
     tokens
@@ -69,7 +77,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
 /// Returns the byte length of the first token of a text.
 fn length(text: &str) -> usize {
     let is_short_form = |form: &&&str| {
-        text.get(..form.len()).is_some_and(|head| head.eq_ignore_ascii_case(form))
+        text.get(..form.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(form))
             && !text[form.len()..].starts_with(char::is_alphanumeric)
     };
     if let Some(form) = SHORT_FORMS.iter().find(is_short_form) {
@@ -82,7 +91,8 @@ fn length(text: &str) -> usize {
         let joins = match character {
             '\'' | '’' => next.is_some_and(char::is_alphabetic),
             '.' | ',' => {
-                text[..place].ends_with(|c: char| c.is_ascii_digit()) && next.is_some_and(|c| c.is_ascii_digit())
+                text[..place].ends_with(|c: char| c.is_ascii_digit())
+                    && next.is_some_and(|c| c.is_ascii_digit())
             }
             _ => character.is_alphanumeric(),
         };
@@ -91,7 +101,11 @@ fn length(text: &str) -> usize {
         }
         end = place + character.len_utf8();
     }
-    if end == 0 { text.chars().next().map_or(0, char::len_utf8) } else { end }
+    if end == 0 {
+        text.chars().next().map_or(0, char::len_utf8)
+    } else {
+        end
+    }
 }
 
 /// Returns the sentences of a text as ranges of its tokens.
@@ -100,7 +114,8 @@ pub(super) fn sentences(tokens: &[Token<'_>]) -> Vec<Range<usize>> {
     let mut start = 0;
     for (place, token) in tokens.iter().enumerate() {
         let next = tokens.get(place + 1);
-        let begins = next.is_none_or(|next| next.is_spaced && (next.is_marked() || !next.is_word()));
+        let begins =
+            next.is_none_or(|next| next.is_spaced && (next.is_marked() || !next.is_word()));
         if token.ends_sentence() && begins {
             sentences.push(start..place + 1);
             start = place + 1;
@@ -127,13 +142,17 @@ pub(super) fn joined<'t>(tokens: impl IntoIterator<Item = Token<'t>>) -> String 
 /// Returns the words of a text in lower case, joined by single spaces. It serves to compare texts regardless of
 /// punctuation.
 pub(super) fn normalized(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a lower-case word without the s of the plural.
 pub(super) fn singular(word: &str) -> &str {
-    word.strip_suffix('s').filter(|stem| stem.len() > 2 && !stem.ends_with('s')).unwrap_or(word)
+    word.strip_suffix('s')
+        .filter(|stem| stem.len() > 2 && !stem.ends_with('s'))
+        .unwrap_or(word)
 }
 
 #[cfg(test)]
@@ -147,7 +166,10 @@ mod tests {
         let texts: Vec<&str> = all.iter().map(|token| token.text).collect();
         assert_eq!(
             texts,
-            ["We", "don't", "use", "3.5", "%", "of", "MNIST", "-", "10", "(", "e.g.", ",", "digits", ")", "."]
+            [
+                "We", "don't", "use", "3.5", "%", "of", "MNIST", "-", "10", "(", "e.g.", ",",
+                "digits", ")", "."
+            ]
         );
         assert_eq!(joined(all.iter().copied()), text);
         assert!(all.iter().all(|token| &text[token.place()] == token.text));
@@ -157,7 +179,17 @@ mod tests {
     fn sentences_end_at_points_before_capitals() {
         let text = "One has 2.5 of it. Two, e.g. This et al. Are one? three. Four";
         let all = tokens(text);
-        let texts: Vec<String> = sentences(&all).into_iter().map(|place| joined(all[place].iter().copied())).collect();
-        assert_eq!(texts, ["One has 2.5 of it.", "Two, e.g. This et al. Are one? three.", "Four"]);
+        let texts: Vec<String> = sentences(&all)
+            .into_iter()
+            .map(|place| joined(all[place].iter().copied()))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "One has 2.5 of it.",
+                "Two, e.g. This et al. Are one? three.",
+                "Four"
+            ]
+        );
     }
 }

@@ -57,14 +57,19 @@ fn embedded_address(address: IpAddr) -> IpAddr {
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => !NOT_PUBLIC_V4.iter().any(|network| network.contains(&v4)),
-        IpAddr::V6(v6) => PUBLIC_V6.contains(&v6) && !NOT_PUBLIC_V6.iter().any(|network| network.contains(&v6)),
+        IpAddr::V6(v6) => {
+            PUBLIC_V6.contains(&v6) && !NOT_PUBLIC_V6.iter().any(|network| network.contains(&v6))
+        }
     }
 }
 
 /// Returns true if connections to an address are permitted: it is public or in a configured private network.
 pub(super) fn is_open(address: IpAddr, private_networks: &[IpNet]) -> bool {
     let meant = embedded_address(address);
-    is_public(meant) || private_networks.iter().any(|network| network.contains(&meant))
+    is_public(meant)
+        || private_networks
+            .iter()
+            .any(|network| network.contains(&meant))
 }
 
 #[cfg(test)]
@@ -72,8 +77,10 @@ mod tests {
     use super::*;
 
     fn open(address: &str, private_networks: &[&str]) -> bool {
-        let private_networks: Vec<IpNet> =
-            private_networks.iter().map(|network| network.parse().expect("a network")).collect();
+        let private_networks: Vec<IpNet> = private_networks
+            .iter()
+            .map(|network| network.parse().expect("a network"))
+            .collect();
         is_open(address.parse().expect("an address"), &private_networks)
     }
 

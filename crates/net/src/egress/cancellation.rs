@@ -60,7 +60,10 @@ impl From<Arc<AtomicBool>> for Cancellation {
 
 impl fmt::Debug for Cancellation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Cancellation").field(&self.is_cancelled()).finish()
+        formatter
+            .debug_tuple("Cancellation")
+            .field(&self.is_cancelled())
+            .finish()
     }
 }
 
@@ -82,7 +85,9 @@ pub(super) fn with_cancellation<T>(request: &Cancellation, work: impl FnOnce() -
 
 /// Returns true if the current request of this thread is cancelled.
 pub(super) fn is_cancelled() -> bool {
-    CURRENT.with(|current| current.borrow().clone()).is_cancelled()
+    CURRENT
+        .with(|current| current.borrow().clone())
+        .is_cancelled()
 }
 
 /// Connector whose connections check for cancellation while they wait.
@@ -92,7 +97,11 @@ pub(super) struct CancellableConnector;
 impl<In: Transport> Connector<In> for CancellableConnector {
     type Out = CancellableTransport<In>;
 
-    fn connect(&self, _: &ConnectionDetails<'_>, chained: Option<In>) -> Result<Option<Self::Out>, Error> {
+    fn connect(
+        &self,
+        _: &ConnectionDetails<'_>,
+        chained: Option<In>,
+    ) -> Result<Option<Self::Out>, Error> {
         Ok(chained.map(CancellableTransport))
     }
 }
@@ -116,7 +125,10 @@ impl<T: Transport> Transport for CancellableTransport<T> {
                 return Err(EgressFault::Cancelled.into_io().into());
             }
             let left = timeout.after.saturating_sub(start.elapsed());
-            let spell = NextTimeout { after: Left::Exact(left.min(POLL_INTERVAL)), ..timeout };
+            let spell = NextTimeout {
+                after: Left::Exact(left.min(POLL_INTERVAL)),
+                ..timeout
+            };
             match self.0.await_input(spell) {
                 Err(Error::Timeout(_)) if left > POLL_INTERVAL => {}
                 outcome => return outcome,

@@ -35,12 +35,16 @@ pub enum EgressFault {
     #[error("blocked by the egress policy: not in the allow list")]
     NotListed,
     /// Host with an address in a network that is not public.
-    #[error("the host has no address that the egress policy permits; private networks need --allow-private-network")]
+    #[error(
+        "the host has no address that the egress policy permits; private networks need --allow-private-network"
+    )]
     Address,
     /// Host without an address.
     ///
     /// The message equals that of [`EgressFault::Address`]. Otherwise clients could probe for names in private networks.
-    #[error("the host has no address that the egress policy permits; private networks need --allow-private-network")]
+    #[error(
+        "the host has no address that the egress policy permits; private networks need --allow-private-network"
+    )]
     Unresolved,
     /// Too many redirects, with the limit.
     #[error("more than {0} redirects")]
@@ -94,8 +98,20 @@ impl EgressFault {
     /// Returns true if the policy blocks the request.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
-        use EgressFault::{Address, Downgrade, IriTooLong, Malformed, NotListed, Redirected, Scheme, UserInfo};
-        matches!(self, Malformed | IriTooLong(_) | Scheme | UserInfo | NotListed | Address | Downgrade | Redirected(_))
+        use EgressFault::{
+            Address, Downgrade, IriTooLong, Malformed, NotListed, Redirected, Scheme, UserInfo,
+        };
+        matches!(
+            self,
+            Malformed
+                | IriTooLong(_)
+                | Scheme
+                | UserInfo
+                | NotListed
+                | Address
+                | Downgrade
+                | Redirected(_)
+        )
     }
 
     /// Wraps the fault in an [`io::Error`], so that it passes through the HTTP library.
@@ -130,11 +146,19 @@ impl EgressFault {
         }
         match (error.kind(), started) {
             (io::ErrorKind::TimedOut, _) => Self::TimedOut,
-            (io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput, ResponseStarted::No) => Self::Tls,
-            (io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other, ResponseStarted::Yes) => {
-                Self::Protocol
+            (io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput, ResponseStarted::No) => {
+                Self::Tls
             }
-            (kind @ (io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe), _)
+            (
+                io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other,
+                ResponseStarted::Yes,
+            ) => Self::Protocol,
+            (
+                kind @ (io::ErrorKind::UnexpectedEof
+                | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::BrokenPipe),
+                _,
+            )
             | (kind, ResponseStarted::Yes) => Self::Broken(kind),
             (kind, ResponseStarted::No) => Self::Connect(kind),
         }
@@ -153,7 +177,13 @@ impl EgressError {
     #[must_use]
     pub fn find_in(error: &io::Error) -> Option<&Self> {
         let inner = error.get_ref()?;
-        let wrapped = || inner.downcast_ref::<io::Error>().or_else(|| Some(&**inner.downcast_ref::<Arc<io::Error>>()?));
-        inner.downcast_ref::<Self>().or_else(|| Self::find_in(wrapped()?))
+        let wrapped = || {
+            inner
+                .downcast_ref::<io::Error>()
+                .or_else(|| Some(&**inner.downcast_ref::<Arc<io::Error>>()?))
+        };
+        inner
+            .downcast_ref::<Self>()
+            .or_else(|| Self::find_in(wrapped()?))
     }
 }

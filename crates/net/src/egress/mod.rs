@@ -71,7 +71,11 @@ pub struct RequestLimits {
 
 impl Default for RequestLimits {
     fn default() -> Self {
-        Self { connect: Duration::from_secs(5), total: Duration::from_secs(30), bytes: 100 << 20 }
+        Self {
+            connect: Duration::from_secs(5),
+            total: Duration::from_secs(30),
+            bytes: 100 << 20,
+        }
     }
 }
 
@@ -102,7 +106,11 @@ impl Egress {
     #[must_use]
     pub fn with_resolver(policy: EgressPolicy, names: Arc<dyn Resolve>) -> Self {
         let listed = agent(Arc::clone(&names), policy.private_networks.clone());
-        Self { listed, public: agent(names, Vec::new()), policy }
+        Self {
+            listed,
+            public: agent(names, Vec::new()),
+            policy,
+        }
     }
 
     /// Prepares a GET request.
@@ -117,14 +125,24 @@ impl Egress {
 
     /// Prepares a POST request.
     pub fn post(&self, iri: &str, content_type: &str, body: Vec<u8>) -> Request<'_> {
-        self.request(iri, Method::Post { content_type: content_type.to_owned(), body })
+        self.request(
+            iri,
+            Method::Post {
+                content_type: content_type.to_owned(),
+                body,
+            },
+        )
     }
 
     /// Prepares a POST request with a URL-encoded form.
     pub fn post_form(&self, iri: &str, fields: &[(&str, &str)]) -> Request<'_> {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.extend_pairs(fields);
-        self.post(iri, "application/x-www-form-urlencoded", form.finish().into_bytes())
+        self.post(
+            iri,
+            "application/x-www-form-urlencoded",
+            form.finish().into_bytes(),
+        )
     }
 
     /// Returns true if the policy blocks every request.
@@ -140,7 +158,10 @@ impl Egress {
     /// Returns the reason if the policy blocks the IRI. The IP addresses are checked later, when the request is sent.
     pub fn check(&self, iri: &str) -> Result<(), EgressError> {
         let admitted = parse(iri).and_then(|url| self.policy.admit(&url));
-        admitted.map(drop).map_err(|fault| EgressError { iri: shown(iri), fault })
+        admitted.map(drop).map_err(|fault| EgressError {
+            iri: shown(iri),
+            fault,
+        })
     }
 
     fn request(&self, iri: &str, method: Method) -> Request<'_> {
@@ -176,8 +197,17 @@ fn agent(names: Arc<dyn Resolve>, private_networks: Vec<IpNet>) -> Agent {
         .max_response_header_size(MAX_HEADER_BYTES)
         .max_idle_age(MAX_IDLE)
         .build();
-    let connector = TcpConnector::default().chain(CancellableConnector).chain(RustlsConnector::default());
-    Agent::with_parts(config, connector, CheckedResolver { names, private_networks })
+    let connector = TcpConnector::default()
+        .chain(CancellableConnector)
+        .chain(RustlsConnector::default());
+    Agent::with_parts(
+        config,
+        connector,
+        CheckedResolver {
+            names,
+            private_networks,
+        },
+    )
 }
 
 #[derive(Clone, Debug)]
@@ -288,13 +318,25 @@ impl Request<'_> {
             let (parts, body) = self.exchange(&url, scope, own, deadline)?.into_parts();
             let status = parts.status.as_u16();
             if !matches!(status, 301 | 302 | 303 | 307 | 308) {
-                let body = Body::new(body.into_reader(), shown.to_owned(), self.limits.bytes, self.cancellation);
+                let body = Body::new(
+                    body.into_reader(),
+                    shown.to_owned(),
+                    self.limits.bytes,
+                    self.cancellation,
+                );
                 return Ok(Response::new(parts, url.into(), body));
             }
-            let location = parts.headers.get(http::header::LOCATION).and_then(|value| value.to_str().ok());
+            let location = parts
+                .headers
+                .get(http::header::LOCATION)
+                .and_then(|value| value.to_str().ok());
             url = redirect_target(&url, location.ok_or(EgressFault::Location)?)?;
             tracing::debug!(iri = shown, target = %url, "redirected");
-            scope = self.egress.policy.admit(&url).map_err(|fault| EgressFault::Redirected(Box::new(fault)))?;
+            scope = self
+                .egress
+                .policy
+                .admit(&url)
+                .map_err(|fault| EgressFault::Redirected(Box::new(fault)))?;
             if self.stays && url.origin() != first.origin() {
                 return Err(EgressFault::OtherHost(url.into()));
             }
@@ -324,7 +366,10 @@ impl Request<'_> {
             Method::Get => self.run(agent, self.head(url, own), (), left),
             Method::Head => self.run(agent, self.head(url, own).method("HEAD"), (), left),
             Method::Post { content_type, body } => {
-                let head = self.head(url, own).method("POST").header("Content-Type", content_type);
+                let head = self
+                    .head(url, own)
+                    .method("POST")
+                    .header("Content-Type", content_type);
                 self.run(agent, head, body, left)
             }
         });
@@ -332,7 +377,9 @@ impl Request<'_> {
     }
 
     fn head(&self, url: &Url, own: bool) -> http::request::Builder {
-        let head = http::Request::builder().uri(url.as_str()).header("Accept", &self.accept);
+        let head = http::Request::builder()
+            .uri(url.as_str())
+            .header("Accept", &self.accept);
         let headers = self.headers.iter().filter(|_| own).chain(&self.conditions);
         headers.fold(head, |head, (name, value)| head.header(name, value))
     }
@@ -346,7 +393,12 @@ impl Request<'_> {
     ) -> Result<http::Response<ureq::Body>, ureq::Error> {
         let request = agent.configure_request(head.body(body)?);
         let connect = self.limits.connect.min(left);
-        agent.run(request.timeout_global(Some(left)).timeout_connect(Some(connect)).build())
+        agent.run(
+            request
+                .timeout_global(Some(left))
+                .timeout_connect(Some(connect))
+                .build(),
+        )
     }
 }
 
@@ -362,14 +414,22 @@ impl Request<'_> {
 /// ```
 #[must_use]
 pub fn origin_of(iri: &str) -> Option<String> {
-    parse(iri).ok().map(|url| url.origin().ascii_serialization())
+    parse(iri)
+        .ok()
+        .map(|url| url.origin().ascii_serialization())
 }
 
 /// Returns an IRI for messages: without query, fragment and user name, on one line of at most 200 characters.
 fn shown(iri: &str) -> String {
     let end = iri.find(['?', '#']).unwrap_or(iri.len());
-    let text: String = iri[..end].chars().filter(|character| !character.is_control()).take(200).collect();
-    let Some((scheme, rest)) = text.split_once("://") else { return text };
+    let text: String = iri[..end]
+        .chars()
+        .filter(|character| !character.is_control())
+        .take(200)
+        .collect();
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return text;
+    };
     let authority = &rest[..rest.find('/').unwrap_or(rest.len())];
     match authority.rfind('@') {
         Some(at) => format!("{scheme}://{}", &rest[at + 1..]),

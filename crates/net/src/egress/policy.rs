@@ -59,14 +59,18 @@ pub struct IriPrefix(Url);
 
 /// Text that is not a valid [`IriPrefix`].
 #[derive(Debug, thiserror::Error)]
-#[error("invalid IRI prefix {0:?}: expected http or https, a host and a path, without user name, query or fragment")]
+#[error(
+    "invalid IRI prefix {0:?}: expected http or https, a host and a path, without user name, query or fragment"
+)]
 pub struct PrefixError(String);
 
 impl std::str::FromStr for IriPrefix {
     type Err = PrefixError;
 
     fn from_str(text: &str) -> Result<Self, PrefixError> {
-        let url = parse(text).ok().filter(|url| url.query().is_none() && url.fragment().is_none());
+        let url = parse(text)
+            .ok()
+            .filter(|url| url.query().is_none() && url.fragment().is_none());
         url.map(Self).ok_or_else(|| PrefixError(text.to_owned()))
     }
 }
@@ -94,13 +98,16 @@ impl From<IriPrefix> for String {
 impl IriPrefix {
     fn covers(&self, url: &Url) -> bool {
         let Self(prefix) = self;
-        let origins = [prefix, url].map(|url| (url.scheme(), url.host(), url.port_or_known_default()));
+        let origins =
+            [prefix, url].map(|url| (url.scheme(), url.host(), url.port_or_known_default()));
         origins[0] == origins[1] && is_under(prefix.path(), url.path())
     }
 }
 
 fn is_under(prefix: &str, path: &str) -> bool {
-    let Some(rest) = path.strip_prefix(prefix) else { return false };
+    let Some(rest) = path.strip_prefix(prefix) else {
+        return false;
+    };
     let at_boundary = rest.is_empty() || rest.starts_with('/') || prefix.ends_with('/');
     at_boundary && (prefix == "/" || !has_parent_segment(rest))
 }
@@ -110,7 +117,9 @@ fn is_under(prefix: &str, path: &str) -> bool {
 /// URL parsing has already resolved plain `..`. Some servers also decode `%2e%2e`, `%2f` and `%252e`, or accept `..;`.
 fn has_parent_segment(rest: &str) -> bool {
     let rest = rest.to_ascii_lowercase();
-    ["%2e", "%2f", "%5c", "%25"].iter().any(|code| rest.contains(code))
+    ["%2e", "%2f", "%5c", "%25"]
+        .iter()
+        .any(|code| rest.contains(code))
         || rest.split('/').any(|segment| segment.starts_with(".."))
 }
 
@@ -148,7 +157,9 @@ impl EgressPolicy {
         if self.listed.iter().any(|prefix| prefix.covers(url)) {
             return Ok(AddressScope::Listed);
         }
-        let usual = url.port_or_known_default().is_some_and(|port| matches!(port, 80 | 443 | 1024..));
+        let usual = url
+            .port_or_known_default()
+            .is_some_and(|port| matches!(port, 80 | 443 | 1024..));
         if self.others == OtherHosts::AnyPublic && usual {
             Ok(AddressScope::Public)
         } else {
@@ -164,7 +175,11 @@ fn check(url: &Url) -> Result<(), EgressFault> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(EgressFault::UserInfo);
     }
-    if url.host().is_none() { Err(EgressFault::Malformed) } else { Ok(()) }
+    if url.host().is_none() {
+        Err(EgressFault::Malformed)
+    } else {
+        Ok(())
+    }
 }
 
 /// Parses an IRI. Characters that a browser would repair (blanks, backslashes) are rejected.
@@ -186,7 +201,9 @@ pub(super) fn parse(iri: &str) -> Result<Url, EgressFault> {
 
 /// Resolves a redirect. Redirects from https to http are rejected.
 pub(super) fn redirect_target(from: &Url, location: &str) -> Result<Url, EgressFault> {
-    let joined = is_clean(location).then(|| from.join(location).ok()).flatten();
+    let joined = is_clean(location)
+        .then(|| from.join(location).ok())
+        .flatten();
     let mut url = joined.ok_or(EgressFault::Location)?;
     if from.scheme() == "https" && url.scheme() == "http" {
         return Err(EgressFault::Downgrade);
@@ -196,7 +213,8 @@ pub(super) fn redirect_target(from: &Url, location: &str) -> Result<Url, EgressF
 }
 
 fn is_clean(iri: &str) -> bool {
-    !iri.bytes().any(|byte| byte <= b' ' || byte == 0x7f || byte == b'\\')
+    !iri.bytes()
+        .any(|byte| byte <= b' ' || byte == 0x7f || byte == b'\\')
 }
 
 #[cfg(test)]
@@ -204,8 +222,15 @@ mod tests {
     use super::*;
 
     fn policy(listed: &[&str], others: OtherHosts) -> EgressPolicy {
-        let listed = listed.iter().map(|prefix| prefix.parse().expect("a prefix")).collect();
-        EgressPolicy { listed, others, private_networks: Vec::new() }
+        let listed = listed
+            .iter()
+            .map(|prefix| prefix.parse().expect("a prefix"))
+            .collect();
+        EgressPolicy {
+            listed,
+            others,
+            private_networks: Vec::new(),
+        }
     }
 
     fn admits(policy: &EgressPolicy, iri: &str) -> bool {
@@ -217,15 +242,33 @@ mod tests {
         let blocked = |prefix: &str, networks: &[&str]| {
             let policy = EgressPolicy {
                 listed: vec![prefix.parse().expect("a prefix")],
-                private_networks: networks.iter().map(|network| network.parse().expect("a network")).collect(),
+                private_networks: networks
+                    .iter()
+                    .map(|network| network.parse().expect("a network"))
+                    .collect(),
                 ..EgressPolicy::default()
             };
-            policy.blocked_prefixes().first().map(|(_, network)| network.to_string())
+            policy
+                .blocked_prefixes()
+                .first()
+                .map(|(_, network)| network.to_string())
         };
-        assert_eq!(blocked("http://127.0.0.1:8000/", &[]).as_deref(), Some("127.0.0.1/32"));
-        assert_eq!(blocked("http://localhost:8000/sparql", &[]).as_deref(), Some("127.0.0.1/32"));
-        assert_eq!(blocked("http://[::1]/", &["127.0.0.0/8"]).as_deref(), Some("::1/128"));
-        assert_eq!(blocked("http://10.1.2.3/", &["10.2.0.0/16"]).as_deref(), Some("10.1.2.3/32"));
+        assert_eq!(
+            blocked("http://127.0.0.1:8000/", &[]).as_deref(),
+            Some("127.0.0.1/32")
+        );
+        assert_eq!(
+            blocked("http://localhost:8000/sparql", &[]).as_deref(),
+            Some("127.0.0.1/32")
+        );
+        assert_eq!(
+            blocked("http://[::1]/", &["127.0.0.0/8"]).as_deref(),
+            Some("::1/128")
+        );
+        assert_eq!(
+            blocked("http://10.1.2.3/", &["10.2.0.0/16"]).as_deref(),
+            Some("10.1.2.3/32")
+        );
         assert_eq!(blocked("http://127.0.0.1:8000/", &["127.0.0.0/8"]), None);
         assert_eq!(blocked("http://8.8.8.8/", &[]), None);
         assert_eq!(blocked("http://portal.example/", &[]), None);
@@ -240,11 +283,18 @@ mod tests {
 
     #[test]
     fn a_policy_is_read_or_refused_whole() {
-        let text =
-            r#"{"listed": ["http://localhost:7200/"], "others": "any-public", "private-networks": ["127.0.0.0/8"]}"#;
+        let text = r#"{"listed": ["http://localhost:7200/"], "others": "any-public", "private-networks": ["127.0.0.0/8"]}"#;
         let policy: EgressPolicy = serde_json::from_str(text).expect("a policy");
-        assert_eq!((policy.listed.len(), policy.others, policy.private_networks.len()), (1, OtherHosts::AnyPublic, 1));
-        let former_name: EgressPolicy = serde_json::from_str(r#"{"inner": ["127.0.0.0/8"]}"#).expect("a policy");
+        assert_eq!(
+            (
+                policy.listed.len(),
+                policy.others,
+                policy.private_networks.len()
+            ),
+            (1, OtherHosts::AnyPublic, 1)
+        );
+        let former_name: EgressPolicy =
+            serde_json::from_str(r#"{"inner": ["127.0.0.0/8"]}"#).expect("a policy");
         assert_eq!(former_name.private_networks.len(), 1);
         for text in [
             r#"{"listed": ["example.org"]}"#,
@@ -255,13 +305,19 @@ mod tests {
             r#"{"inner": ["127.0.0.0/33"]}"#,
             r#"{"allow": []}"#,
         ] {
-            assert!(serde_json::from_str::<EgressPolicy>(text).is_err(), "{text}");
+            assert!(
+                serde_json::from_str::<EgressPolicy>(text).is_err(),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn a_prefix_ends_where_a_part_ends() {
-        let policy = policy(&["http://good.example/sparql", "https://open.example:8443/"], OtherHosts::Refused);
+        let policy = policy(
+            &["http://good.example/sparql", "https://open.example:8443/"],
+            OtherHosts::Refused,
+        );
         for iri in [
             "http://good.example/sparql",
             "http://good.example:80/sparql?query=%2e%2e",
@@ -313,7 +369,10 @@ mod tests {
         let iri = |length: usize| format!("{:a<length$}", "https://good.example/");
         let policy = policy(&["https://good.example/"], OtherHosts::AnyPublic);
         assert!(admits(&policy, &iri(MAX_IRI_BYTES)));
-        assert_eq!(parse(&iri(MAX_IRI_BYTES + 1)), Err(EgressFault::IriTooLong(MAX_IRI_BYTES)));
+        assert_eq!(
+            parse(&iri(MAX_IRI_BYTES + 1)),
+            Err(EgressFault::IriTooLong(MAX_IRI_BYTES))
+        );
         assert!(iri(MAX_IRI_BYTES + 1).parse::<IriPrefix>().is_err());
     }
 
@@ -337,7 +396,10 @@ mod tests {
         let from = parse("https://good.example/a/b").expect("an IRI");
         let to = |location: &str| redirect_target(&from, location).map(String::from);
         assert_eq!(to("c?d#e"), Ok("https://good.example/a/c?d".to_owned()));
-        assert_eq!(to("//other.example/"), Ok("https://other.example/".to_owned()));
+        assert_eq!(
+            to("//other.example/"),
+            Ok("https://other.example/".to_owned())
+        );
         assert_eq!(to("http://good.example/"), Err(EgressFault::Downgrade));
         assert_eq!(to("http://[::1"), Err(EgressFault::Location));
         assert_eq!(to("/\\evil.example"), Err(EgressFault::Location));

@@ -52,10 +52,20 @@ impl fmt::Debug for CheckedResolver {
 }
 
 impl Resolver for CheckedResolver {
-    fn resolve(&self, uri: &Uri, _: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let found = self.look_up(uri, *timeout.after).map_err(EgressFault::into_io)?;
+    fn resolve(
+        &self,
+        uri: &Uri,
+        _: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let found = self
+            .look_up(uri, *timeout.after)
+            .map_err(EgressFault::into_io)?;
         let mut addresses = self.empty();
-        found.into_iter().take(MAX_ADDRESSES).for_each(|address| addresses.push(address));
+        found
+            .into_iter()
+            .take(MAX_ADDRESSES)
+            .for_each(|address| addresses.push(address));
         Ok(addresses)
     }
 }
@@ -63,7 +73,13 @@ impl Resolver for CheckedResolver {
 impl CheckedResolver {
     fn look_up(&self, uri: &Uri, timeout: Duration) -> Result<Vec<SocketAddr>, EgressFault> {
         let host = uri.host().ok_or(EgressFault::Malformed)?;
-        let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
+        let port = uri
+            .port_u16()
+            .unwrap_or(if uri.scheme_str() == Some("https") {
+                443
+            } else {
+                80
+            });
         let found = match host.trim_matches(['[', ']']).parse::<IpAddr>() {
             Ok(address) => vec![SocketAddr::new(address, port)],
             Err(_) => self.addresses(host, port, timeout)?,
@@ -76,7 +92,10 @@ impl CheckedResolver {
         if found.is_empty() {
             return Err(EgressFault::Unresolved);
         }
-        match found.iter().find(|address| !is_open(address.ip(), &self.private_networks)) {
+        match found
+            .iter()
+            .find(|address| !is_open(address.ip(), &self.private_networks))
+        {
             Some(closed) => {
                 tracing::warn!(host, address = %closed, "refused to connect: not a public address");
                 Err(EgressFault::Address)
@@ -86,7 +105,12 @@ impl CheckedResolver {
     }
 
     /// Resolves a name in a separate thread, because the system's resolver has no timeout.
-    fn addresses(&self, host: &str, port: u16, timeout: Duration) -> Result<Vec<SocketAddr>, EgressFault> {
+    fn addresses(
+        &self,
+        host: &str,
+        port: u16,
+        timeout: Duration,
+    ) -> Result<Vec<SocketAddr>, EgressFault> {
         let (names, name) = (Arc::clone(&self.names), host.to_owned());
         let (sender, receiver) = sync_channel(1);
         let thread = thread::Builder::new().name("resolve".to_owned());

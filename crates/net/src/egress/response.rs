@@ -19,7 +19,12 @@ pub struct Response {
 
 impl Response {
     pub(super) fn new(parts: Parts, address: String, body: Body) -> Self {
-        Self { status: parts.status.as_u16(), headers: parts.headers, address, body }
+        Self {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            address,
+            body,
+        }
     }
 
     /// Returns the IRI of the response, after all redirects.
@@ -42,7 +47,10 @@ impl Response {
 
     /// Iterates over the text values of all headers with a name.
     pub fn headers(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
+        self.headers
+            .get_all(name)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
     }
 
     /// Returns the delay before a retry from the `Retry-After` header.
@@ -78,8 +86,19 @@ pub struct Body {
 }
 
 impl Body {
-    pub(super) fn new(reader: impl Read + Send + 'static, iri: String, limit: u64, cancellation: Cancellation) -> Self {
-        Self { reader: Box::new(reader), iri, limit, read: 0, cancellation }
+    pub(super) fn new(
+        reader: impl Read + Send + 'static,
+        iri: String,
+        limit: u64,
+        cancellation: Cancellation,
+    ) -> Self {
+        Self {
+            reader: Box::new(reader),
+            iri,
+            limit,
+            read: 0,
+            cancellation,
+        }
     }
 
     /// Reads a part of the body and checks the limit. A body over the limit ends with an error, not with its end.
@@ -91,20 +110,34 @@ impl Body {
         let read = with_cancellation(&self.cancellation, || reader.read(buffer));
         let length = read.map_err(|error| EgressFault::from_io(&error, ResponseStarted::Yes))?;
         self.read += length as u64;
-        if self.read > self.limit { Err(EgressFault::TooLarge(self.limit)) } else { Ok(length) }
+        if self.read > self.limit {
+            Err(EgressFault::TooLarge(self.limit))
+        } else {
+            Ok(length)
+        }
     }
 }
 
 impl Read for Body {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.next(buffer).map_err(|fault| io::Error::other(EgressError { iri: self.iri.clone(), fault }))
+        self.next(buffer).map_err(|fault| {
+            io::Error::other(EgressError {
+                iri: self.iri.clone(),
+                fault,
+            })
+        })
     }
 }
 
 impl fmt::Debug for Body {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { iri, limit, read, .. } = self;
+        let Self {
+            iri, limit, read, ..
+        } = self;
         let mut body = formatter.debug_struct("Body");
-        body.field("iri", iri).field("limit", limit).field("read", read).finish_non_exhaustive()
+        body.field("iri", iri)
+            .field("limit", limit)
+            .field("read", read)
+            .finish_non_exhaustive()
     }
 }

@@ -86,7 +86,14 @@ pub(super) struct Host {
 
 impl Host {
     fn new(name: String) -> Self {
-        Self { name, state: Mutex::new(HostState { inside: 0, next: Instant::now() }), left: Condvar::new() }
+        Self {
+            name,
+            state: Mutex::new(HostState {
+                inside: 0,
+                next: Instant::now(),
+            }),
+            left: Condvar::new(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, HostState> {
@@ -94,11 +101,19 @@ impl Host {
     }
 
     /// Waits for one of `concurrent` permits.
-    fn acquire_permit(self: &Arc<Self>, concurrent: usize, timeout: &Timeout) -> Result<Permit, EgressFault> {
+    fn acquire_permit(
+        self: &Arc<Self>,
+        concurrent: usize,
+        timeout: &Timeout,
+    ) -> Result<Permit, EgressFault> {
         let mut state = self.state();
         while state.inside >= concurrent.max(1) {
             let left = timeout.left()?;
-            state = self.left.wait_timeout(state, left.min(POLL_INTERVAL)).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .left
+                .wait_timeout(state, left.min(POLL_INTERVAL))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         state.inside += 1;
         Ok(Permit(Arc::clone(self)))
@@ -116,7 +131,10 @@ impl Host {
 /// Returns the authority of an endpoint's IRI in lower case, or the IRI itself if it has none.
 fn host_of(endpoint: &NamedNode) -> String {
     let iri = oxiri::IriRef::parse(endpoint.as_str()).ok();
-    let authority = iri.as_ref().and_then(|iri| iri.authority()).unwrap_or(endpoint.as_str());
+    let authority = iri
+        .as_ref()
+        .and_then(|iri| iri.authority())
+        .unwrap_or(endpoint.as_str());
     authority.to_ascii_lowercase()
 }
 
@@ -132,9 +150,14 @@ pub(super) struct Endpoint {
 
 impl Endpoint {
     /// Creates an endpoint. It shares the host of a known endpoint with the same authority.
-    pub(super) fn new<'e>(endpoint: NamedNode, mut known: impl Iterator<Item = &'e Arc<Self>>) -> Self {
+    pub(super) fn new<'e>(
+        endpoint: NamedNode,
+        mut known: impl Iterator<Item = &'e Arc<Self>>,
+    ) -> Self {
         let name = host_of(&endpoint);
-        let host = known.find(|known| known.host.name == name).map(|known| Arc::clone(&known.host));
+        let host = known
+            .find(|known| known.host.name == name)
+            .map(|known| Arc::clone(&known.host));
         Self {
             host: host.unwrap_or_else(|| Arc::new(Host::new(name))),
             statistics: Mutex::new(EndpointStatistics::new(endpoint)),
@@ -156,7 +179,9 @@ impl Endpoint {
     }
 
     fn statistics(&self) -> MutexGuard<'_, EndpointStatistics> {
-        self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
+        self.statistics
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -186,11 +211,17 @@ pub(super) struct ActiveCall {
 
 impl ActiveCall {
     /// Waits for a permit.
-    pub(super) fn begin(endpoint: Arc<Endpoint>, concurrent: usize, timeout: &Timeout) -> Result<Self, RemoteError> {
+    pub(super) fn begin(
+        endpoint: Arc<Endpoint>,
+        concurrent: usize,
+        timeout: &Timeout,
+    ) -> Result<Self, RemoteError> {
         match endpoint.host.acquire_permit(concurrent, timeout) {
             Ok(place) => Ok(Self::new(endpoint, Some(place))),
             Err(EgressFault::TimedOut) => {
-                let crowded = RemoteError::Crowded { endpoint: timeout.iri.clone() };
+                let crowded = RemoteError::Crowded {
+                    endpoint: timeout.iri.clone(),
+                };
                 Err(Self::new(endpoint, None).failed(crowded))
             }
             Err(fault) => Err(Self::new(endpoint, None).failed(timeout.error(fault).into())),
@@ -199,13 +230,23 @@ impl ActiveCall {
 
     fn new(endpoint: Arc<Endpoint>, place: Option<Permit>) -> Self {
         let bytes = Arc::default();
-        Self { endpoint, _place: place, start: Instant::now(), requests: 0, rows: 0, bytes, failure: None }
+        Self {
+            endpoint,
+            _place: place,
+            start: Instant::now(),
+            requests: 0,
+            rows: 0,
+            bytes,
+            failure: None,
+        }
     }
 
     /// Waits until the rate limit permits a request.
     pub(super) fn pace(&mut self, pause: Duration, timeout: &Timeout) -> Result<(), RemoteError> {
         let turn = self.endpoint.host.reserve(pause);
-        timeout.wait_until(turn).map_err(|fault| timeout.error(fault))?;
+        timeout
+            .wait_until(turn)
+            .map_err(|fault| timeout.error(fault))?;
         self.requests += 1;
         Ok(())
     }

@@ -36,7 +36,11 @@ fn is_format(c: char) -> bool {
 
 impl fmt::Display for Excerpt {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() { Ok(()) } else { write!(formatter, ": {}", self.0) }
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            write!(formatter, ": {}", self.0)
+        }
     }
 }
 
@@ -189,17 +193,39 @@ impl RemoteError {
     }
 
     pub(super) fn retry_after(&self) -> Option<Duration> {
-        if let Self::Busy { retry_after, .. } = self { *retry_after } else { None }
+        if let Self::Busy { retry_after, .. } = self {
+            *retry_after
+        } else {
+            None
+        }
     }
 
     /// Converts an HTTP status other than success.
-    pub(super) fn from_status(endpoint: &str, status: u16, retry_after: Option<Duration>, text: Excerpt) -> Self {
+    pub(super) fn from_status(
+        endpoint: &str,
+        status: u16,
+        retry_after: Option<Duration>,
+        text: Excerpt,
+    ) -> Self {
         let endpoint = endpoint.to_owned();
         match status {
             400 => Self::Rejected { endpoint, text },
-            413 | 414 | 431 => Self::RequestTooLarge { endpoint, status, text },
-            429 | 502..=504 => Self::Busy { endpoint, status, retry_after, text },
-            _ => Self::Status { endpoint, status, text },
+            413 | 414 | 431 => Self::RequestTooLarge {
+                endpoint,
+                status,
+                text,
+            },
+            429 | 502..=504 => Self::Busy {
+                endpoint,
+                status,
+                retry_after,
+                text,
+            },
+            _ => Self::Status {
+                endpoint,
+                status,
+                text,
+            },
         }
     }
 }
@@ -222,7 +248,10 @@ mod tests {
     #[test]
     fn an_excerpt_is_a_line_of_harmless_text() {
         let excerpt = |text: &str| Excerpt::from_bytes(text.as_bytes()).0;
-        assert_eq!(excerpt("  one\r\n\ttwo \u{1b}[31mred\u{202e}der\u{0} "), "one two [31mred der");
+        assert_eq!(
+            excerpt("  one\r\n\ttwo \u{1b}[31mred\u{202e}der\u{0} "),
+            "one two [31mred der"
+        );
         assert_eq!(excerpt(&"é".repeat(1000)).chars().count(), 300);
         assert_eq!(Excerpt::from_bytes(b"\xff<p>").0, "\u{fffd}<p>");
         assert_eq!(format!("a{}", Excerpt::default()), "a");

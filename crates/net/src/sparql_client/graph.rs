@@ -36,7 +36,8 @@ impl TripleSink for Collector<'_> {
         if self.triples.len() as u64 >= self.limit {
             self.full.set(true);
         } else {
-            self.triples.push(renamed(triple.into_owned(), self.response));
+            self.triples
+                .push(renamed(triple.into_owned(), self.response));
         }
     }
 }
@@ -60,7 +61,8 @@ impl<R: Read> Read for LimitedReader<'_, R> {
         self.reader.read(buffer).inspect_err(|error| {
             let kind = error.kind();
             let kept = EgressError::find_in(error).cloned();
-            self.error.replace(Some(kept.map_or_else(|| kind.into(), io::Error::other)));
+            self.error
+                .replace(Some(kept.map_or_else(|| kind.into(), io::Error::other)));
         })
     }
 }
@@ -76,25 +78,49 @@ pub(super) fn read(
 ) -> Result<RemoteGraph, RemoteError> {
     let context = ResponseContext::new(endpoint);
     let (full, error) = (Cell::new(false), RefCell::new(None));
-    let mut collector = Collector { triples: Vec::new(), limit, full: &full, response };
-    let limited = LimitedReader { reader: Meter::new(body, bytes, &context), full: &full, error: &error };
-    let reports =
-        DumpReader::default().with_media_type(media_type).read(limited, "the answer", endpoint, &mut collector);
+    let mut collector = Collector {
+        triples: Vec::new(),
+        limit,
+        full: &full,
+        response,
+    };
+    let limited = LimitedReader {
+        reader: Meter::new(body, bytes, &context),
+        full: &full,
+        error: &error,
+    };
+    let reports = DumpReader::default().with_media_type(media_type).read(
+        limited,
+        "the answer",
+        endpoint,
+        &mut collector,
+    );
     if full.get() {
-        return Err(RemoteError::TooManyRows { endpoint: endpoint.to_owned(), limit });
+        return Err(RemoteError::TooManyRows {
+            endpoint: endpoint.to_owned(),
+            limit,
+        });
     }
     if let Some(error) = error.take() {
         return Err(context.io(&error));
     }
     let skipped = count_skipped(&reports).map_err(|message| context.unreadable(&message))?;
-    Ok(RemoteGraph { triples: collector.triples, skipped })
+    Ok(RemoteGraph {
+        triples: collector.triples,
+        skipped,
+    })
 }
 
 /// Returns the number of skipped statements of a completely read document.
 fn count_skipped(reports: &[FileReport]) -> Result<u64, String> {
-    let [report] = reports else { return Err("expected one document".to_owned()) };
+    let [report] = reports else {
+        return Err("expected one document".to_owned());
+    };
     if report.outcome.is_failure() {
-        return Err(report.problems.last().map_or_else(|| "not RDF".to_owned(), ToString::to_string));
+        return Err(report
+            .problems
+            .last()
+            .map_or_else(|| "not RDF".to_owned(), ToString::to_string));
     }
     Ok(report.skipped)
 }

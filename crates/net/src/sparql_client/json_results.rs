@@ -7,7 +7,9 @@
 //! *Blank nodes.* Labels are arbitrary strings (Virtuoso writes `nodeID://b1`), since each is replaced.
 
 use json_event_parser::{JsonEvent, JsonParseError, ReaderJsonParser};
-use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use oxrdf::{
+    BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable,
+};
 use rustc_hash::FxHashMap;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -72,7 +74,10 @@ impl<R: Read> JsonResults<R> {
                         }
                         events.expect(&Event::StartArray)?;
                         if let Some(variables) = variables {
-                            return Ok(Self::Solutions(JsonSolutions::new(variables, Rows::Streamed(events))));
+                            return Ok(Self::Solutions(JsonSolutions::new(
+                                variables,
+                                Rows::Streamed(events),
+                            )));
                         }
                         early = Some(events.rows(limit)?);
                     }
@@ -82,9 +87,10 @@ impl<R: Read> JsonResults<R> {
         }
         events.end()?;
         match (variables, early) {
-            (Some(variables), Some(rows)) => {
-                Ok(Self::Solutions(JsonSolutions::new(variables, Rows::Collected(rows.into_iter()))))
-            }
+            (Some(variables), Some(rows)) => Ok(Self::Solutions(JsonSolutions::new(
+                variables,
+                Rows::Collected(rows.into_iter()),
+            ))),
             (None, _) => invalid("no `head`"),
             (_, None) => invalid("neither `results` nor `boolean`"),
         }
@@ -109,8 +115,16 @@ pub(super) struct JsonSolutions<R: Read> {
 
 impl<R: Read> JsonSolutions<R> {
     fn new(variables: Arc<[Variable]>, rows: Rows<R>) -> Self {
-        let places = variables.iter().enumerate().map(|(place, name)| (name.as_str().to_owned(), place)).collect();
-        Self { variables, places, rows: Some(rows) }
+        let places = variables
+            .iter()
+            .enumerate()
+            .map(|(place, name)| (name.as_str().to_owned(), place))
+            .collect();
+        Self {
+            variables,
+            places,
+            rows: Some(rows),
+        }
     }
 
     /// Returns the variables in the order of the response.
@@ -182,7 +196,11 @@ impl<R: Read> Events<R> {
     }
 
     fn expect(&mut self, expected: &Event) -> Result<(), JsonError> {
-        if self.next()? == *expected { Ok(()) } else { invalid("another structure than that of SPARQL results") }
+        if self.next()? == *expected {
+            Ok(())
+        } else {
+            invalid("another structure than that of SPARQL results")
+        }
     }
 
     fn end(&mut self) -> Result<(), JsonError> {
@@ -305,9 +323,13 @@ impl<R: Read> Events<R> {
         match (kind.as_deref(), value, triple) {
             (Some("uri"), Some(value), _) => iri(value).map(Term::from),
             (Some("bnode"), Some(value), _) => Ok(BlankNode::new_unchecked(value).into()),
-            (Some("literal" | "typed-literal"), Some(value), _) => literal(value, language, direction, datatype),
+            (Some("literal" | "typed-literal"), Some(value), _) => {
+                literal(value, language, direction, datatype)
+            }
             (Some("triple"), _, Some(triple)) => Ok(triple.into()),
-            (Some(kind), ..) => invalid(format!("a term has the type `{kind}` without a value, or an unknown type")),
+            (Some(kind), ..) => invalid(format!(
+                "a term has the type `{kind}` without a value, or an unknown type"
+            )),
             (None, ..) => invalid("a term has no type"),
         }
     }
@@ -337,7 +359,9 @@ impl<R: Read> Events<R> {
             _ => return invalid("the subject of a triple is neither an IRI nor a blank node"),
         };
         match (predicate, object) {
-            (Some(Term::NamedNode(predicate)), Some(object)) => Ok(Triple::new(subject, predicate, object)),
+            (Some(Term::NamedNode(predicate)), Some(object)) => {
+                Ok(Triple::new(subject, predicate, object))
+            }
             _ => invalid("a triple has no IRI as predicate, or no object"),
         }
     }
@@ -355,7 +379,9 @@ fn literal(
 ) -> Result<Term, JsonError> {
     let literal = match (language, direction, datatype) {
         (None, None, None) => Ok(Literal::from(value)),
-        (None, None, Some(datatype)) => return Ok(Literal::new_typed_literal(value, iri(datatype)?).into()),
+        (None, None, Some(datatype)) => {
+            return Ok(Literal::new_typed_literal(value, iri(datatype)?).into());
+        }
         (Some(language), None, _) => Literal::new_language_tagged_literal(value, language),
         (Some(language), Some(direction), _) => {
             let direction = match direction.as_str() {
@@ -367,7 +393,9 @@ fn literal(
         }
         (None, Some(_), _) => return invalid("`its:dir` without `xml:lang`"),
     };
-    literal.map(Term::from).or_else(|error| invalid(format!("a language tag is invalid: {error}")))
+    literal
+        .map(Term::from)
+        .or_else(|error| invalid(format!("a language tag is invalid: {error}")))
 }
 
 #[cfg(test)]
@@ -381,7 +409,11 @@ mod tests {
         };
         let mut rows = Vec::new();
         while let Some(row) = solutions.next()? {
-            rows.push(row.into_iter().map(|term| term.map(|term| term.to_string())).collect());
+            rows.push(
+                row.into_iter()
+                    .map(|term| term.map(|term| term.to_string()))
+                    .collect(),
+            );
         }
         assert!(solutions.next().is_ok_and(|row| row.is_none()));
         Ok(rows)
@@ -393,8 +425,13 @@ mod tests {
 
     #[test]
     fn members_have_any_order_and_others_are_skipped() {
-        let results = format!(r#""results": {{"ordered": true, "bindings": [{ROWS}], "metadata": [{{}}, [1, "]"]]}}"#);
-        let expected = vec![vec![Some("<x:a>".to_owned()), None], vec![None, Some("\"one\"@en".to_owned())]];
+        let results = format!(
+            r#""results": {{"ordered": true, "bindings": [{ROWS}], "metadata": [{{}}, [1, "]"]]}}"#
+        );
+        let expected = vec![
+            vec![Some("<x:a>".to_owned()), None],
+            vec![None, Some("\"one\"@en".to_owned())],
+        ];
         for text in [
             format!("{{{HEAD}, {results}}}"),
             format!("{{{results}, {HEAD}}}"),
@@ -414,24 +451,40 @@ mod tests {
     #[test]
     fn terms_of_every_kind_are_read() {
         for (term, expected) in [
-            (r#"{"type": "literal", "value": "1", "datatype": "x:d"}"#, "\"1\"^^<x:d>"),
-            (r#"{"type": "typed-literal", "value": "1", "datatype": "x:d"}"#, "\"1\"^^<x:d>"),
-            (r#"{"type": "literal", "value": "a", "xml:lang": "en", "its:dir": "ltr"}"#, "\"a\"@en--ltr"),
-            (r#"{"type": "bnode", "value": "nodeID://b1"}"#, "_:nodeID://b1"),
+            (
+                r#"{"type": "literal", "value": "1", "datatype": "x:d"}"#,
+                "\"1\"^^<x:d>",
+            ),
+            (
+                r#"{"type": "typed-literal", "value": "1", "datatype": "x:d"}"#,
+                "\"1\"^^<x:d>",
+            ),
+            (
+                r#"{"type": "literal", "value": "a", "xml:lang": "en", "its:dir": "ltr"}"#,
+                "\"a\"@en--ltr",
+            ),
+            (
+                r#"{"type": "bnode", "value": "nodeID://b1"}"#,
+                "_:nodeID://b1",
+            ),
             (
                 r#"{"type": "triple", "value": {"subject": {"type": "uri", "value": "x:s"}, "z": 1,
                     "predicate": {"type": "uri", "value": "x:p"}, "object": {"type": "literal", "value": "o"}}}"#,
                 "<<( <x:s> <x:p> \"o\" )>>",
             ),
         ] {
-            let rows = read(&format!(r#"{{"head": {{"vars": ["a"]}}, "results": {{"bindings": [{{"a": {term}}}]}}}}"#));
+            let rows = read(&format!(
+                r#"{{"head": {{"vars": ["a"]}}, "results": {{"bindings": [{{"a": {term}}}]}}}}"#
+            ));
             assert_eq!(rows.expect("rows"), [[Some(expected.to_owned())]]);
         }
     }
 
     #[test]
     fn invalid_and_truncated_results_are_errors() {
-        let whole = format!(r#"{{{HEAD}, "results": {{"bindings": [{ROWS}], "x": 1}}, "meta": {{"a": [1]}}}}"#);
+        let whole = format!(
+            r#"{{{HEAD}, "results": {{"bindings": [{ROWS}], "x": 1}}, "meta": {{"a": [1]}}}}"#
+        );
         for end in 1..whole.len() {
             if whole.is_char_boundary(end) {
                 assert!(read(&whole[..end]).is_err(), "{end}");
@@ -457,7 +510,10 @@ mod tests {
         ] {
             assert!(read(&text).is_err(), "{text}");
         }
-        let many = format!(r#"{{"results": {{"bindings": [{}]}}, "head": {{"vars": []}}}}"#, ["{}"; 4].join(","));
+        let many = format!(
+            r#"{{"results": {{"bindings": [{}]}}, "head": {{"vars": []}}}}"#,
+            ["{}"; 4].join(",")
+        );
         assert!(matches!(read(&many), Err(JsonError::TooManyRows)));
     }
 }

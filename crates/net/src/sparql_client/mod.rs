@@ -61,8 +61,9 @@ const RESULTS_ACCEPT: &[&str] = &[
     "application/sparql-results+xml",
 ];
 /// `Accept` headers of CONSTRUCT and DESCRIBE. N-Triples is preferred: a broken line does not affect others.
-const GRAPHS_ACCEPT: &[&str] =
-    &["application/n-triples;version=1.2, application/n-triples;q=0.95, text/turtle;q=0.9, application/rdf+xml;q=0.5"];
+const GRAPHS_ACCEPT: &[&str] = &[
+    "application/n-triples;version=1.2, application/n-triples;q=0.95, text/turtle;q=0.9, application/rdf+xml;q=0.5",
+];
 /// Maximum length of a query that is sent by GET, in bytes.
 const MAX_GET_QUERY_BYTES: usize = 2000;
 /// Maximum number of bytes read of an error response.
@@ -84,7 +85,11 @@ pub struct ClientOptions {
 impl Default for ClientOptions {
     fn default() -> Self {
         let back_off = [250, 1000, 4000].map(Duration::from_millis).to_vec();
-        Self { concurrent: 4, pause: Duration::ZERO, back_off }
+        Self {
+            concurrent: 4,
+            pause: Duration::ZERO,
+            back_off,
+        }
     }
 }
 
@@ -144,7 +149,13 @@ impl SparqlClient {
     #[must_use]
     pub fn new(egress: Arc<Egress>, options: ClientOptions) -> Self {
         let endpoints = Mutex::default();
-        Self { egress, options, endpoints, calls: AtomicU64::new(0), responses: AtomicU64::new(0) }
+        Self {
+            egress,
+            options,
+            endpoints,
+            calls: AtomicU64::new(0),
+            responses: AtomicU64::new(0),
+        }
     }
 
     /// Returns true if the egress policy blocks every endpoint.
@@ -168,9 +179,15 @@ impl SparqlClient {
     }
 
     /// Runs an `ASK` query.
-    pub fn ask(&self, endpoint: NamedNodeRef<'_>, query: &str, options: &CallOptions) -> Result<bool, RemoteError> {
-        let read =
-            |endpoint: &str, response: Response, bytes| Answer::open(endpoint, response.into_body(), bytes)?.boolean();
+    pub fn ask(
+        &self,
+        endpoint: NamedNodeRef<'_>,
+        query: &str,
+        options: &CallOptions,
+    ) -> Result<bool, RemoteError> {
+        let read = |endpoint: &str, response: Response, bytes| {
+            Answer::open(endpoint, response.into_body(), bytes)?.boolean()
+        };
         let (answer, _) = self.call(endpoint, query, options, RESULTS_ACCEPT, read)?;
         Ok(answer)
     }
@@ -183,8 +200,18 @@ impl SparqlClient {
         options: &CallOptions,
     ) -> Result<RemoteGraph, RemoteError> {
         let read = |endpoint: &str, response: Response, bytes| {
-            let media_type = response.header("content-type").unwrap_or_default().to_owned();
-            graph::read(endpoint, &media_type, response.into_body(), bytes, options.rows, self.number())
+            let media_type = response
+                .header("content-type")
+                .unwrap_or_default()
+                .to_owned();
+            graph::read(
+                endpoint,
+                &media_type,
+                response.into_body(),
+                bytes,
+                options.rows,
+                self.number(),
+            )
         };
         let (graph, mut active) = self.call(endpoint, query, options, GRAPHS_ACCEPT, read)?;
         active.rows = graph.triples.len() as u64;
@@ -201,7 +228,9 @@ impl SparqlClient {
     }
 
     fn endpoints(&self) -> MutexGuard<'_, FxHashMap<NamedNode, Arc<Endpoint>>> {
-        self.endpoints.lock().unwrap_or_else(PoisonError::into_inner)
+        self.endpoints
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a unique response number.
@@ -223,8 +252,16 @@ impl SparqlClient {
             deadline: Instant::now() + options.time,
             cancellation: options.cancellation.clone(),
         };
-        let mut active = ActiveCall::begin(self.endpoint(endpoint), self.options.concurrent, &timeout)?;
-        let mut call = Call { client: self, query, options, timeout, method: Method::Post, accept_headers };
+        let mut active =
+            ActiveCall::begin(self.endpoint(endpoint), self.options.concurrent, &timeout)?;
+        let mut call = Call {
+            client: self,
+            query,
+            options,
+            timeout,
+            method: Method::Post,
+            accept_headers,
+        };
         match call.answer(&mut active, read) {
             Ok(answer) => Ok((answer, active)),
             Err(error) => Err(active.failed(error)),
@@ -243,13 +280,18 @@ impl SparqlClient {
             endpoints.insert(iri, Arc::clone(&new));
             new
         });
-        endpoint.last_use.store(self.calls.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        endpoint.last_use.store(
+            self.calls.fetch_add(1, Ordering::Relaxed),
+            Ordering::Relaxed,
+        );
         endpoint
     }
 }
 
 fn evict_one(endpoints: &mut FxHashMap<NamedNode, Arc<Endpoint>>) {
-    let idle = endpoints.iter().filter(|(_, endpoint)| Arc::strong_count(endpoint) == 1);
+    let idle = endpoints
+        .iter()
+        .filter(|(_, endpoint)| Arc::strong_count(endpoint) == 1);
     let oldest = idle.min_by_key(|(_, endpoint)| endpoint.last_use.load(Ordering::Relaxed));
     if let Some(iri) = oldest.map(|(iri, _)| iri.clone()) {
         endpoints.remove(&iri);
@@ -310,7 +352,15 @@ impl Call<'_> {
     }
 
     fn can_get_instead(&self, error: &RemoteError) -> bool {
-        self.method == Method::Post && self.fits_get() && matches!(error, RemoteError::Status { status: 405 | 501, .. })
+        self.method == Method::Post
+            && self.fits_get()
+            && matches!(
+                error,
+                RemoteError::Status {
+                    status: 405 | 501,
+                    ..
+                }
+            )
     }
 
     fn can_read_xml_instead(&self, error: &RemoteError) -> bool {
@@ -323,7 +373,9 @@ impl Call<'_> {
             return Err(error);
         }
         tracing::debug!(%error, ?wait, "retrying");
-        self.timeout.wait_until(Instant::now() + wait).map_err(|fault| self.timeout.error(fault).into())
+        self.timeout
+            .wait_until(Instant::now() + wait)
+            .map_err(|fault| self.timeout.error(fault).into())
     }
 
     fn attempt<T>(
@@ -341,15 +393,25 @@ impl Call<'_> {
     }
 
     fn request(&self) -> Result<Request<'_>, RemoteError> {
-        let total = self.timeout.left().map_err(|fault| self.timeout.error(fault))?;
-        let limits = RequestLimits { connect: self.options.connect, total, bytes: self.options.bytes };
+        let total = self
+            .timeout
+            .left()
+            .map_err(|fault| self.timeout.error(fault))?;
+        let limits = RequestLimits {
+            connect: self.options.connect,
+            total,
+            bytes: self.options.bytes,
+        };
         let (egress, endpoint) = (&self.client.egress, &*self.timeout.iri);
         let request = match self.method {
             Method::Post => egress.post_form(endpoint, &[("query", self.query)]),
             Method::Get => egress.get(endpoint).with_parameter("query", self.query),
         };
         let cancellation = self.timeout.cancellation.clone();
-        Ok(request.with_accept(self.accept_headers[0]).with_limits(limits).with_cancellation(cancellation))
+        Ok(request
+            .with_accept(self.accept_headers[0])
+            .with_limits(limits)
+            .with_cancellation(cancellation))
     }
 }
 
@@ -357,7 +419,10 @@ impl Call<'_> {
 fn failure(endpoint: &str, response: Response) -> RemoteError {
     let (status, retry_after) = (response.status(), response.retry_after());
     let mut text = Vec::new();
-    let read = response.into_body().take(FAILURE_TEXT_BYTES).read_to_end(&mut text);
+    let read = response
+        .into_body()
+        .take(FAILURE_TEXT_BYTES)
+        .read_to_end(&mut text);
     if let Err(error) = read {
         tracing::debug!(endpoint, status, %error, "cannot read the text of an error response");
     }

@@ -59,7 +59,12 @@ impl SparqlClient {
     ) -> Result<(), RemoteError> {
         let parse = RefCell::new(parse);
         let read = |_: &str, response: Response, bytes: Arc<AtomicU64>| {
-            let mut body = RelayedBody { number: self.number(), body: response.into_body(), bytes, failure: None };
+            let mut body = RelayedBody {
+                number: self.number(),
+                body: response.into_body(),
+                bytes,
+                failure: None,
+            };
             let mut outcome = (parse.borrow_mut())(&mut body);
             if let (Some(error), Some(failure)) = (&mut outcome.error, body.failure) {
                 *error = failure.into(); // the cause of what the other process found
@@ -92,7 +97,9 @@ impl ResponseRows {
         limit: u64,
         number: u64,
     ) -> Result<Self, RemoteError> {
-        Ok(Self(Answer::open(endpoint, body, Arc::default())?.rows(limit, number)?))
+        Ok(Self(
+            Answer::open(endpoint, body, Arc::default())?.rows(limit, number)?,
+        ))
     }
 }
 

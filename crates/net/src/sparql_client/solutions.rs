@@ -7,7 +7,8 @@ use super::source::{Meter, ResponseContext};
 use oxrdf::{BlankNode, Term, Variable};
 use sha2::{Digest, Sha256};
 use sparesults::{
-    QueryResultsFormat, QueryResultsParser, QuerySolution, ReaderQueryResultsParserOutput, ReaderSolutionsParser,
+    QueryResultsFormat, QueryResultsParser, QuerySolution, ReaderQueryResultsParserOutput,
+    ReaderSolutionsParser,
 };
 use std::fmt;
 use std::io::{self, Cursor, Read};
@@ -44,22 +45,28 @@ impl Answer {
             _ => return Err(context.unreadable("neither JSON nor XML")),
         };
         context.json = format == QueryResultsFormat::Json;
-        Ok(Self { context, format, source: Box::new(Cursor::new(first).chain(meter)) })
+        Ok(Self {
+            context,
+            format,
+            source: Box::new(Cursor::new(first).chain(meter)),
+        })
     }
 
     pub(super) fn boolean(self) -> Result<bool, RemoteError> {
         if self.context.json {
             return match JsonResults::open(self.source, 0) {
                 Ok(JsonResults::Boolean(value)) => Ok(value),
-                Ok(JsonResults::Solutions(_)) | Err(JsonError::TooManyRows) => {
-                    Err(self.context.unreadable("rows instead of the boolean result of ASK"))
-                }
+                Ok(JsonResults::Solutions(_)) | Err(JsonError::TooManyRows) => Err(self
+                    .context
+                    .unreadable("rows instead of the boolean result of ASK")),
                 Err(error) => Err(self.context.json_error(error, 0)),
             };
         }
         match QueryResultsParser::from_format(self.format).for_reader(self.source) {
             Ok(ReaderQueryResultsParserOutput::Boolean(value)) => Ok(value),
-            Ok(_) => Err(self.context.unreadable("rows instead of the boolean result of ASK")),
+            Ok(_) => Err(self
+                .context
+                .unreadable("rows instead of the boolean result of ASK")),
             Err(error) => Err(self.context.parser(&error)),
         }
     }
@@ -70,18 +77,30 @@ impl Answer {
         let no_rows = "a boolean instead of the rows of SELECT";
         let (variables, rows) = if context.json {
             match JsonResults::open(self.source, limit) {
-                Ok(JsonResults::Solutions(rows)) => (Arc::clone(rows.variables()), Parser::Json(rows)),
+                Ok(JsonResults::Solutions(rows)) => {
+                    (Arc::clone(rows.variables()), Parser::Json(rows))
+                }
                 Ok(JsonResults::Boolean(_)) => return Err(context.unreadable(no_rows)),
                 Err(error) => return Err(context.json_error(error, limit)),
             }
         } else {
             match QueryResultsParser::from_format(self.format).for_reader(self.source) {
-                Ok(ReaderQueryResultsParserOutput::Solutions(rows)) => (rows.variables().into(), Parser::Other(rows)),
+                Ok(ReaderQueryResultsParserOutput::Solutions(rows)) => {
+                    (rows.variables().into(), Parser::Other(rows))
+                }
                 Ok(_) => return Err(context.unreadable(no_rows)),
                 Err(error) => return Err(context.parser(&error)),
             }
         };
-        let mut rows = Rows { context, variables, rows, first: None, left: limit, limit, response };
+        let mut rows = Rows {
+            context,
+            variables,
+            rows,
+            first: None,
+            left: limit,
+            limit,
+            response,
+        };
         rows.first = rows.read().transpose()?;
         Ok(rows)
     }
@@ -97,7 +116,10 @@ fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
             read => read?,
         };
         first.extend_from_slice(&buffer[..length]);
-        let text = first.strip_prefix(b"\xef\xbb\xbf".as_slice()).unwrap_or(&first).trim_ascii_start();
+        let text = first
+            .strip_prefix(b"\xef\xbb\xbf".as_slice())
+            .unwrap_or(&first)
+            .trim_ascii_start();
         let incomplete = text.is_empty() || text.starts_with(b"\xef") && text.len() < 3;
         if length == 0 || !incomplete || first.len() > MAX_LEADING_BLANKS {
             return Ok(text.to_vec());
@@ -140,7 +162,10 @@ impl Rows {
     }
 
     fn admit(&mut self, row: QuerySolution) -> Result<QuerySolution, RemoteError> {
-        let too_many = || RemoteError::TooManyRows { endpoint: self.context.endpoint.clone(), limit: self.limit };
+        let too_many = || RemoteError::TooManyRows {
+            endpoint: self.context.endpoint.clone(),
+            limit: self.limit,
+        };
         self.left = self.left.checked_sub(1).ok_or_else(too_many)?;
         Ok(renamed(row, self.response, &self.variables))
     }
@@ -151,10 +176,16 @@ impl Rows {
 }
 
 fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> QuerySolution {
-    if !row.values().iter().any(|value| matches!(value, Some(Term::BlankNode(_) | Term::Triple(_)))) {
+    if !row
+        .values()
+        .iter()
+        .any(|value| matches!(value, Some(Term::BlankNode(_) | Term::Triple(_))))
+    {
         return row;
     }
-    let label = |term: &Term| lodeseek_rdf::relabelled_term(term.clone(), &mut |node| relabel(&node, response));
+    let label = |term: &Term| {
+        lodeseek_rdf::relabelled_term(term.clone(), &mut |node| relabel(&node, response))
+    };
     let values = row.values().iter().map(|value| value.as_ref().map(label));
     QuerySolution::from((Arc::clone(variables), values.collect::<Vec<_>>()))
 }
@@ -164,8 +195,14 @@ fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> Qu
 /// The label starts with `b`, which no blank node of the store starts with (`blank.rs` of the store). A letter is needed,
 /// because labels in RDF/XML are XML names.
 pub(super) fn relabel(node: &BlankNode, response: u64) -> BlankNode {
-    let digest = Sha256::new().chain_update(response.to_le_bytes()).chain_update(node.as_str()).finalize();
-    let hash = digest.iter().take(16).fold(0, |hash, &byte| hash << 8 | u128::from(byte));
+    let digest = Sha256::new()
+        .chain_update(response.to_le_bytes())
+        .chain_update(node.as_str())
+        .finalize();
+    let hash = digest
+        .iter()
+        .take(16)
+        .fold(0, |hash, &byte| hash << 8 | u128::from(byte));
     BlankNode::new_from_unique_id(hash & (u128::MAX >> 4) | 0xb << 124)
 }
 
@@ -179,7 +216,10 @@ pub struct Solutions {
 
 impl Solutions {
     pub(super) fn new(rows: Rows, call: ActiveCall) -> Self {
-        Self { variables: Arc::clone(&rows.variables), running: Some((rows, call)) }
+        Self {
+            variables: Arc::clone(&rows.variables),
+            running: Some((rows, call)),
+        }
     }
 
     /// Returns the variables in the order of the response.
@@ -207,6 +247,9 @@ impl Iterator for Solutions {
 
 impl fmt::Debug for Solutions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Solutions").field("variables", &self.variables).finish_non_exhaustive()
+        formatter
+            .debug_struct("Solutions")
+            .field("variables", &self.variables)
+            .finish_non_exhaustive()
     }
 }

@@ -24,7 +24,8 @@ impl ResponseEnds {
     fn add(&mut self, bytes: &[u8]) {
         let keep = bytes.len().min(HEAD_BYTES - self.beginning.len());
         self.beginning.extend_from_slice(&bytes[..keep]);
-        self.ending.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]);
+        self.ending
+            .extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]);
         let surplus = self.ending.len().saturating_sub(TAIL_BYTES);
         self.ending.drain(..surplus);
     }
@@ -39,7 +40,11 @@ pub(super) struct ResponseContext {
 
 impl ResponseContext {
     pub(super) fn new(endpoint: &str) -> Self {
-        Self { endpoint: endpoint.to_owned(), json: false, ends: Arc::default() }
+        Self {
+            endpoint: endpoint.to_owned(),
+            json: false,
+            ends: Arc::default(),
+        }
     }
 
     pub(super) fn unreadable(&self, message: &str) -> RemoteError {
@@ -72,7 +77,10 @@ impl ResponseContext {
         match error {
             JsonError::Io(error) => self.io(&error),
             JsonError::Invalid(message) => self.unreadable(&message),
-            JsonError::TooManyRows => RemoteError::TooManyRows { endpoint: self.endpoint.clone(), limit },
+            JsonError::TooManyRows => RemoteError::TooManyRows {
+                endpoint: self.endpoint.clone(),
+                limit,
+            },
         }
     }
 
@@ -93,7 +101,11 @@ pub(super) struct Meter<R> {
 
 impl<R> Meter<R> {
     pub(super) fn new(reader: R, bytes: Arc<AtomicU64>, context: &ResponseContext) -> Self {
-        Self { reader, bytes, ends: Arc::clone(&context.ends) }
+        Self {
+            reader,
+            bytes,
+            ends: Arc::clone(&context.ends),
+        }
     }
 }
 
@@ -101,7 +113,10 @@ impl<R: Read> Read for Meter<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.reader.read(buffer)?;
         self.bytes.fetch_add(length as u64, Ordering::Relaxed);
-        self.ends.lock().unwrap_or_else(PoisonError::into_inner).add(&buffer[..length]);
+        self.ends
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .add(&buffer[..length]);
         Ok(length)
     }
 }

@@ -32,20 +32,33 @@ fn client_with(options: ClientOptions) -> SparqlClient {
     client_of(policy, options, &[])
 }
 
-fn client_of(mut policy: EgressPolicy, options: ClientOptions, servers: &[&Server]) -> SparqlClient {
-    policy.listed.extend(servers.iter().map(|server| server.iri("/").parse().expect("a prefix")));
+fn client_of(
+    mut policy: EgressPolicy,
+    options: ClientOptions,
+    servers: &[&Server],
+) -> SparqlClient {
+    policy.listed.extend(
+        servers
+            .iter()
+            .map(|server| server.iri("/").parse().expect("a prefix")),
+    );
     SparqlClient::new(Arc::new(Egress::new(policy)), options)
 }
 
 /// Returns options with short delays.
 fn hasty() -> ClientOptions {
-    ClientOptions { back_off: [10, 20].map(Duration::from_millis).to_vec(), ..ClientOptions::default() }
+    ClientOptions {
+        back_off: [10, 20].map(Duration::from_millis).to_vec(),
+        ..ClientOptions::default()
+    }
 }
 
 /// Creates a client whose policy allows the server.
 fn client(server: &Server, options: ClientOptions) -> SparqlClient {
-    let policy =
-        EgressPolicy { private_networks: vec!["127.0.0.0/8".parse().expect("a network")], ..EgressPolicy::default() };
+    let policy = EgressPolicy {
+        private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
+        ..EgressPolicy::default()
+    };
     client_of(policy, options, &[server])
 }
 
@@ -55,9 +68,15 @@ fn endpoint(server: &Server) -> NamedNode {
 
 type Row = Vec<Option<Term>>;
 
-fn rows(client: &SparqlClient, server: &Server, options: &CallOptions) -> Result<Vec<Row>, RemoteError> {
+fn rows(
+    client: &SparqlClient,
+    server: &Server,
+    options: &CallOptions,
+) -> Result<Vec<Row>, RemoteError> {
     let solutions = client.select(endpoint(server).as_ref(), QUERY, options)?;
-    solutions.map(|row| row.map(|row| row.values().to_vec())).collect()
+    solutions
+        .map(|row| row.map(|row| row.values().to_vec()))
+        .collect()
 }
 
 fn asked(server: &Server) -> Result<Vec<Row>, RemoteError> {
@@ -72,12 +91,18 @@ fn json(body: impl AsRef<[u8]>) -> Vec<u8> {
 fn numbers(count: usize) -> String {
     let row = |n: usize| format!(r#"{{"n": {{"type": "literal", "value": "{n}"}}}}"#);
     let rows: Vec<String> = (0..count).map(row).collect();
-    format!(r#"{{"head": {{"vars": ["n"]}}, "results": {{"bindings": [{}]}}}}"#, rows.join(","))
+    format!(
+        r#"{{"head": {{"vars": ["n"]}}, "results": {{"bindings": [{}]}}}}"#,
+        rows.join(",")
+    )
 }
 
 fn is_expected(rows: &[Row]) -> bool {
     let literal = Literal::new_language_tagged_literal_unchecked("one", "en").into();
-    let first = vec![Some(NamedNode::new_unchecked("http://e.org/1").into()), Some(literal)];
+    let first = vec![
+        Some(NamedNode::new_unchecked("http://e.org/1").into()),
+        Some(literal),
+    ];
     rows.len() == 2 && rows[0] == first && matches!(rows[1][..], [Some(Term::BlankNode(_)), None])
 }
 
@@ -85,7 +110,9 @@ fn is_expected(rows: &[Row]) -> bool {
 fn the_query_is_sent_as_the_protocol_says() {
     let server = Server::constant(json(JSON));
     assert!(is_expected(&asked(&server).expect("rows")));
-    let Received { method, path, body, .. } = &server.received()[0];
+    let Received {
+        method, path, body, ..
+    } = &server.received()[0];
     assert_eq!((&**method, &**path), ("POST", "/sparql"));
     assert_eq!(body, "query=SELECT+*+%7B+%3Fs+%3Fp+%3Fo+%7D");
     let received = &server.received()[0];
@@ -115,10 +142,15 @@ fn the_first_character_tells_the_format() {
         answer("200 OK", "Content-Type: text/html; charset=utf-8\r\n", XML),
         json(format!("\u{feff}\r\n  {JSON}")),
         json(format!("{}{XML}", " ".repeat(2000))),
-        answer("200 OK", &format!("{JSON_TYPE}Content-Encoding: gzip\r\n"), gzipped),
+        answer(
+            "200 OK",
+            &format!("{JSON_TYPE}Content-Encoding: gzip\r\n"),
+            gzipped,
+        ),
     ] {
         let server = Server::constant(reply.clone());
-        let rows = asked(&server).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&reply)));
+        let rows = asked(&server)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&reply)));
         assert!(is_expected(&rows), "{rows:?}");
         assert_eq!(server.received().len(), 1);
     }
@@ -126,18 +158,33 @@ fn the_first_character_tells_the_format() {
 
 #[test]
 fn json_that_cannot_be_read_is_asked_for_in_xml() {
-    for broken in [r#"{"head": {"vars": ["a"]}, "results": {"bindings": [{"a": {"type": "uri", "value": "#, "{]"] {
+    for broken in [
+        r#"{"head": {"vars": ["a"]}, "results": {"bindings": [{"a": {"type": "uri", "value": "#,
+        "{]",
+    ] {
         let server = Server::in_turn(vec![json(broken), answer("200 OK", XML_TYPE, XML)]);
         assert!(is_expected(&asked(&server).expect("rows")));
-        let accepts: Vec<_> =
-            server.received().iter().map(|request| request.header("accept").map(str::to_owned)).collect();
-        assert_eq!(accepts, RESULTS_ACCEPT.iter().map(|accept| Some((*accept).to_owned())).collect::<Vec<_>>());
+        let accepts: Vec<_> = server
+            .received()
+            .iter()
+            .map(|request| request.header("accept").map(str::to_owned))
+            .collect();
+        assert_eq!(
+            accepts,
+            RESULTS_ACCEPT
+                .iter()
+                .map(|accept| Some((*accept).to_owned()))
+                .collect::<Vec<_>>()
+        );
     }
 }
 
 #[test]
 fn what_no_format_saves_is_reported_as_it_came_first() {
-    let server = Server::in_turn(vec![json("{\"head\":\u{7}\n oops"), answer("406 Not Acceptable", "", "no XML")]);
+    let server = Server::in_turn(vec![
+        json("{\"head\":\u{7}\n oops"),
+        answer("406 Not Acceptable", "", "no XML"),
+    ]);
     let error = asked(&server).expect_err("unreadable");
     assert_eq!(error.kind(), FailureKind::Unreadable);
     assert!(error.to_string().ends_with("{\"head\": oops"), "{error}");
@@ -159,20 +206,31 @@ fn half_an_answer_is_an_error_and_no_end() {
     ] {
         let server = Server::constant(reply);
         let client = client(&server, hasty());
-        let mut solutions =
-            client.select(endpoint(&server).as_ref(), QUERY, &CallOptions::default()).expect("a first row");
+        let mut solutions = client
+            .select(endpoint(&server).as_ref(), QUERY, &CallOptions::default())
+            .expect("a first row");
         assert!(solutions.next().expect("a row").is_ok());
-        let error = solutions.find_map(Result::err).expect("an error at the end");
+        let error = solutions
+            .find_map(Result::err)
+            .expect("an error at the end");
         assert_eq!(error.kind(), FailureKind::Unreadable, "{error}");
         assert!(solutions.next().is_none());
-        assert_eq!(server.received().len(), 1, "no second attempt once a row was handed out");
+        assert_eq!(
+            server.received().len(),
+            1,
+            "no second attempt once a row was handed out"
+        );
     }
 }
 
 #[test]
 fn a_connection_that_breaks_is_an_error() {
     let cut = JSON.find("bnode").expect("there");
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}", JSON.len(), &JSON[..cut]);
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}",
+        JSON.len(),
+        &JSON[..cut]
+    );
     let server = Server::constant(head);
     let error = asked(&server).expect_err("broken");
     assert_eq!(error.kind(), FailureKind::Connection, "{error}");
@@ -187,13 +245,23 @@ fn rows_are_handed_out_before_the_answer_ends() {
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").ok();
         stream.write_all(now.as_bytes()).ok();
         // The rest follows when the first row was received.
-        if received.lock().expect("no panic").recv_timeout(TEST_TIMEOUT).is_ok() {
+        if received
+            .lock()
+            .expect("no panic")
+            .recv_timeout(TEST_TIMEOUT)
+            .is_ok()
+        {
             stream.write_all(later.as_bytes()).ok();
         }
     });
     let client = client(&server, hasty());
-    let options = CallOptions { time: 2 * TEST_TIMEOUT, ..CallOptions::default() };
-    let mut solutions = client.select(endpoint(&server).as_ref(), QUERY, &options).expect("rows");
+    let options = CallOptions {
+        time: 2 * TEST_TIMEOUT,
+        ..CallOptions::default()
+    };
+    let mut solutions = client
+        .select(endpoint(&server).as_ref(), QUERY, &options)
+        .expect("rows");
     assert!(solutions.next().expect("a row").is_ok());
     receipt.send(()).expect("the server waits");
     assert_eq!(solutions.filter(Result::is_ok).count(), 1);
@@ -203,18 +271,36 @@ fn rows_are_handed_out_before_the_answer_ends() {
 fn get_takes_over_where_post_is_refused() {
     for status in ["405 Method Not Allowed", "501 Not Implemented"] {
         let server = Server::start(move |_, request, stream| {
-            let reply = if request.method == "GET" { json(JSON) } else { answer(status, "", "GET only") };
+            let reply = if request.method == "GET" {
+                json(JSON)
+            } else {
+                answer(status, "", "GET only")
+            };
             stream.write_all(&reply).ok();
         });
         let client = client(&server, hasty());
         for _ in 0..2 {
-            assert!(is_expected(&rows(&client, &server, &CallOptions::default()).expect("rows")));
+            assert!(is_expected(
+                &rows(&client, &server, &CallOptions::default()).expect("rows")
+            ));
         }
-        let received: Vec<_> = server.received().into_iter().map(|request| (request.method, request.path)).collect();
-        let get = ("GET".to_owned(), "/sparql?query=SELECT+*+%7B+%3Fs+%3Fp+%3Fo+%7D".to_owned());
-        assert_eq!(received, [("POST".to_owned(), "/sparql".to_owned()), get.clone(), get]);
+        let received: Vec<_> = server
+            .received()
+            .into_iter()
+            .map(|request| (request.method, request.path))
+            .collect();
+        let get = (
+            "GET".to_owned(),
+            "/sparql?query=SELECT+*+%7B+%3Fs+%3Fp+%3Fo+%7D".to_owned(),
+        );
+        assert_eq!(
+            received,
+            [("POST".to_owned(), "/sparql".to_owned()), get.clone(), get]
+        );
         let long = format!("{QUERY} # {}", "x".repeat(MAX_GET_QUERY_BYTES));
-        let error = client.select(endpoint(&server).as_ref(), &long, &CallOptions::default()).expect_err("too long");
+        let error = client
+            .select(endpoint(&server).as_ref(), &long, &CallOptions::default())
+            .expect_err("too long");
         assert_eq!(error.kind(), FailureKind::Status);
     }
 }
@@ -227,7 +313,11 @@ fn failures_are_told_apart() {
         ("404 Not Found", FailureKind::Status, 1),
         ("413 Content Too Large", FailureKind::RequestTooLarge, 1),
         ("414 URI Too Long", FailureKind::RequestTooLarge, 1),
-        ("431 Header Fields Too Large", FailureKind::RequestTooLarge, 1),
+        (
+            "431 Header Fields Too Large",
+            FailureKind::RequestTooLarge,
+            1,
+        ),
         ("500 Internal Server Error", FailureKind::Status, 1),
         ("429 Too Many Requests", FailureKind::Busy, 3),
         ("502 Bad Gateway", FailureKind::Busy, 3),
@@ -237,9 +327,21 @@ fn failures_are_told_apart() {
     ] {
         let server = Server::constant(answer(status, "", "Line 1:\n\u{1b}[2Jno such thing"));
         let error = asked(&server).expect_err("a failure");
-        assert_eq!((error.kind(), server.received().len()), (kind, requests), "{status}");
-        assert!(error.to_string().ends_with(": Line 1: [2Jno such thing"), "{error}");
-        assert!(error.to_string().starts_with(&format!("<{}>", server.iri("/sparql"))), "{error}");
+        assert_eq!(
+            (error.kind(), server.received().len()),
+            (kind, requests),
+            "{status}"
+        );
+        assert!(
+            error.to_string().ends_with(": Line 1: [2Jno such thing"),
+            "{error}"
+        );
+        assert!(
+            error
+                .to_string()
+                .starts_with(&format!("<{}>", server.iri("/sparql"))),
+            "{error}"
+        );
     }
 }
 
@@ -255,17 +357,24 @@ fn what_may_pass_is_tried_again() {
 fn an_endpoint_is_asked_again_when_it_says() {
     let busy = |headers: &str| answer("429 Too Many Requests", headers, "");
     let seconds = "Retry-After: 1\r\n";
-    let date = "Date: Sat, 21 Nov 2026 10:00:00 GMT\r\nRetry-After: Sat, 21 Nov 2026 10:00:01 GMT\r\n";
+    let date =
+        "Date: Sat, 21 Nov 2026 10:00:00 GMT\r\nRetry-After: Sat, 21 Nov 2026 10:00:01 GMT\r\n";
     for headers in [seconds, date] {
         let server = Server::in_turn(vec![busy(headers), json(JSON)]);
         let start = Instant::now();
         assert!(is_expected(&asked(&server).expect("rows")));
-        assert!(start.elapsed() >= Duration::from_secs(1), "{headers}: {:?}", start.elapsed());
+        assert!(
+            start.elapsed() >= Duration::from_secs(1),
+            "{headers}: {:?}",
+            start.elapsed()
+        );
     }
     let server = Server::constant(busy("Retry-After: 3600\r\n"));
     let start = Instant::now();
     let error = asked(&server).expect_err("too late");
-    assert!(matches!(error, RemoteError::Busy { retry_after: Some(wait), .. } if wait.as_secs() == 3600));
+    assert!(
+        matches!(error, RemoteError::Busy { retry_after: Some(wait), .. } if wait.as_secs() == 3600)
+    );
     assert!(start.elapsed() < TEST_TIMEOUT, "no wait that cannot help");
     assert_eq!(server.received().len(), 1);
 }
@@ -285,19 +394,46 @@ fn blank_nodes_of_two_answers_never_meet() {
         seen.extend(rows[0].iter().flatten().cloned());
     }
     assert_eq!(seen.len(), 6);
-    assert!(seen.iter().all(|term| matches!(term, Term::BlankNode(node) if node.as_str().starts_with('b'))));
+    assert!(
+        seen.iter()
+            .all(|term| matches!(term, Term::BlankNode(node) if node.as_str().starts_with('b')))
+    );
 }
 
 #[test]
 fn limits_end_a_call_and_never_cut_it() {
     let server = Server::constant(json(numbers(1000)));
     let client = client(&server, hasty());
-    let all = CallOptions { rows: 1000, ..CallOptions::default() };
-    assert_eq!(rows(&client, &server, &all).expect("just so many").len(), 1000);
+    let all = CallOptions {
+        rows: 1000,
+        ..CallOptions::default()
+    };
+    assert_eq!(
+        rows(&client, &server, &all).expect("just so many").len(),
+        1000
+    );
     for (options, seen) in [
-        (CallOptions { rows: 999, ..CallOptions::default() }, 999..=999),
-        (CallOptions { rows: 0, ..CallOptions::default() }, 0..=0),
-        (CallOptions { bytes: 1000, ..CallOptions::default() }, 0..=30),
+        (
+            CallOptions {
+                rows: 999,
+                ..CallOptions::default()
+            },
+            999..=999,
+        ),
+        (
+            CallOptions {
+                rows: 0,
+                ..CallOptions::default()
+            },
+            0..=0,
+        ),
+        (
+            CallOptions {
+                bytes: 1000,
+                ..CallOptions::default()
+            },
+            0..=30,
+        ),
     ] {
         let error = rows(&client, &server, &options).expect_err("too much");
         assert_eq!(error.kind(), FailureKind::TooLong, "{error}");
@@ -312,11 +448,20 @@ fn time_ends_a_call_wherever_it_is() {
     let begun = r#"{"head": {"vars": ["n"]}, "results": {"bindings": [{"n": {"type": "literal", "value": "1"}},"#;
     for (head, kind) in [
         (String::new(), FailureKind::TimedOut),
-        (format!("HTTP/1.1 200 OK\r\n\r\n{}", &begun[..20]), FailureKind::TimedOut),
-        (format!("HTTP/1.1 200 OK\r\n\r\n{begun}"), FailureKind::TimedOut),
+        (
+            format!("HTTP/1.1 200 OK\r\n\r\n{}", &begun[..20]),
+            FailureKind::TimedOut,
+        ),
+        (
+            format!("HTTP/1.1 200 OK\r\n\r\n{begun}"),
+            FailureKind::TimedOut,
+        ),
     ] {
         let server = Server::stalling(head);
-        let options = CallOptions { time: Duration::from_millis(300), ..CallOptions::default() };
+        let options = CallOptions {
+            time: Duration::from_millis(300),
+            ..CallOptions::default()
+        };
         let start = Instant::now();
         let error = rows(&client(&server, hasty()), &server, &options).expect_err("too slow");
         assert_eq!(error.kind(), kind, "{error}");
@@ -330,7 +475,11 @@ fn a_call_is_given_up_while_it_waits_to_try_again() {
     let server = Server::constant(answer("503 Busy", "Retry-After: 600\r\n", ""));
     let start = Instant::now();
     let cancellation = Cancellation::from_fn(move || start.elapsed() > Duration::from_millis(200));
-    let options = CallOptions { cancellation, time: 4 * TEST_TIMEOUT, ..CallOptions::default() };
+    let options = CallOptions {
+        cancellation,
+        time: 4 * TEST_TIMEOUT,
+        ..CallOptions::default()
+    };
     let error = rows(&client(&server, hasty()), &server, &options).expect_err("given up");
     assert_eq!(error.kind(), FailureKind::Cancelled);
     assert!(start.elapsed() < TEST_TIMEOUT);
@@ -342,7 +491,14 @@ fn the_policy_is_asked_first() {
     let client = client_with(ClientOptions::default());
     let error = rows(&client, &server, &CallOptions::default()).expect_err("not listed");
     assert!(matches!(&error, RemoteError::Egress(error) if error.fault == EgressFault::NotListed));
-    assert_eq!((error.kind(), server.received().len(), client.snapshot().len()), (FailureKind::Refused, 0, 0));
+    assert_eq!(
+        (
+            error.kind(),
+            server.received().len(),
+            client.snapshot().len()
+        ),
+        (FailureKind::Refused, 0, 0)
+    );
 }
 
 #[test]
@@ -350,9 +506,16 @@ fn a_long_iri_has_no_statistics() {
     let server = Server::constant(json(JSON));
     let client = client(&server, hasty());
     let long = NamedNode::new(server.iri(&format!("/{}", "a".repeat(1 << 20)))).expect("an IRI");
-    let error = client.ask(long.as_ref(), "ASK {}", &CallOptions::default()).expect_err("too long");
-    assert!(matches!(&error, RemoteError::Egress(error) if matches!(error.fault, EgressFault::IriTooLong(_))));
-    assert!(error.kind() == FailureKind::Refused && error.to_string().len() < 1000, "{error}");
+    let error = client
+        .ask(long.as_ref(), "ASK {}", &CallOptions::default())
+        .expect_err("too long");
+    assert!(
+        matches!(&error, RemoteError::Egress(error) if matches!(error.fault, EgressFault::IriTooLong(_)))
+    );
+    assert!(
+        error.kind() == FailureKind::Refused && error.to_string().len() < 1000,
+        "{error}"
+    );
     assert!(client.snapshot().is_empty());
 }
 
@@ -366,37 +529,77 @@ fn an_endpoint_is_not_overrun() {
         inside.fetch_sub(1, Ordering::SeqCst);
         stream.write_all(&json(JSON)).ok();
     });
-    let client = client(&server, ClientOptions { concurrent: 3, ..hasty() });
+    let client = client(
+        &server,
+        ClientOptions {
+            concurrent: 3,
+            ..hasty()
+        },
+    );
     thread::scope(|scope| {
         for _ in 0..12 {
             scope.spawn(|| assert!(rows(&client, &server, &CallOptions::default()).is_ok()));
         }
     });
     assert_eq!(most.load(Ordering::SeqCst), 3);
-    assert_eq!((client.snapshot()[0].calls, server.received().len()), (12, 12));
+    assert_eq!(
+        (client.snapshot()[0].calls, server.received().len()),
+        (12, 12)
+    );
 }
 
 #[test]
 fn endpoints_of_one_host_share_its_places() {
     let server = Server::constant(json(JSON));
-    let client = client(&server, ClientOptions { concurrent: 1, ..hasty() });
+    let client = client(
+        &server,
+        ClientOptions {
+            concurrent: 1,
+            ..hasty()
+        },
+    );
     let other = NamedNode::new(server.iri("/other/sparql")).expect("an IRI");
-    let held = client.select(endpoint(&server).as_ref(), QUERY, &CallOptions::default()).expect("rows");
-    let brief = CallOptions { time: Duration::from_millis(100), ..CallOptions::default() };
-    let crowded = client.ask(other.as_ref(), "ASK {}", &brief).expect_err("no place");
+    let held = client
+        .select(endpoint(&server).as_ref(), QUERY, &CallOptions::default())
+        .expect("rows");
+    let brief = CallOptions {
+        time: Duration::from_millis(100),
+        ..CallOptions::default()
+    };
+    let crowded = client
+        .ask(other.as_ref(), "ASK {}", &brief)
+        .expect_err("no place");
     assert_eq!(crowded.kind(), FailureKind::Crowded);
     drop(held);
-    assert!(client.select(other.as_ref(), QUERY, &CallOptions::default()).is_ok());
+    assert!(
+        client
+            .select(other.as_ref(), QUERY, &CallOptions::default())
+            .is_ok()
+    );
     assert_eq!(client.snapshot().len(), 2, "each has statistics of its own");
 }
 
 #[test]
 fn rows_held_back_keep_their_place() {
     let server = Server::constant(json(JSON));
-    let client = client(&server, ClientOptions { concurrent: 1, ..hasty() });
-    let held = client.select(endpoint(&server).as_ref(), QUERY, &CallOptions::default()).expect("rows");
-    let brief = CallOptions { time: Duration::from_millis(100), ..CallOptions::default() };
-    assert_eq!(rows(&client, &server, &brief).expect_err("no place").kind(), FailureKind::Crowded);
+    let client = client(
+        &server,
+        ClientOptions {
+            concurrent: 1,
+            ..hasty()
+        },
+    );
+    let held = client
+        .select(endpoint(&server).as_ref(), QUERY, &CallOptions::default())
+        .expect("rows");
+    let brief = CallOptions {
+        time: Duration::from_millis(100),
+        ..CallOptions::default()
+    };
+    assert_eq!(
+        rows(&client, &server, &brief).expect_err("no place").kind(),
+        FailureKind::Crowded
+    );
     drop(held);
     assert!(rows(&client, &server, &CallOptions::default()).is_ok());
 }
@@ -424,16 +627,35 @@ fn statistics_tell_how_it_went() {
     let options = CallOptions::default();
     assert!(rows(&client, &server, &options).is_ok());
     assert!(rows(&client, &server, &options).is_err());
-    drop(client.select(endpoint(&server).as_ref(), QUERY, &options).expect("rows nobody reads"));
-    let [statistics] = &client.snapshot()[..] else { panic!("one endpoint") };
+    drop(
+        client
+            .select(endpoint(&server).as_ref(), QUERY, &options)
+            .expect("rows nobody reads"),
+    );
+    let [statistics] = &client.snapshot()[..] else {
+        panic!("one endpoint")
+    };
     assert_eq!(statistics.endpoint, endpoint(&server));
-    assert_eq!((statistics.calls, statistics.requests, statistics.rows), (3, 4, 2));
+    assert_eq!(
+        (statistics.calls, statistics.requests, statistics.rows),
+        (3, 4, 2)
+    );
     assert_eq!(statistics.bytes, 2 * JSON.len() as u64);
     assert_eq!(statistics.failures, [(FailureKind::Rejected, 1)].into());
     let (failed, message) = statistics.last_error.as_ref().expect("a failure");
-    assert!(message.ends_with("rejected the query: parse error"), "{message}");
-    assert!(statistics.last_success.is_some_and(|succeeded| succeeded > *failed));
-    assert!(statistics.max_time <= statistics.total_time && statistics.max_time >= Duration::from_millis(10));
+    assert!(
+        message.ends_with("rejected the query: parse error"),
+        "{message}"
+    );
+    assert!(
+        statistics
+            .last_success
+            .is_some_and(|succeeded| succeeded > *failed)
+    );
+    assert!(
+        statistics.max_time <= statistics.total_time
+            && statistics.max_time >= Duration::from_millis(10)
+    );
 }
 
 #[test]
@@ -443,7 +665,13 @@ fn yes_or_no() {
     for (reply, expected) in [(json(yes), true), (answer("200 OK", XML_TYPE, no), false)] {
         let server = Server::constant(reply);
         let client = client(&server, hasty());
-        let ask = || client.ask(endpoint(&server).as_ref(), "ASK {}", &CallOptions::default());
+        let ask = || {
+            client.ask(
+                endpoint(&server).as_ref(),
+                "ASK {}",
+                &CallOptions::default(),
+            )
+        };
         assert_eq!(ask().expect("an answer"), expected);
         let error = rows(&client, &server, &CallOptions::default()).expect_err("no rows");
         assert_eq!(error.kind(), FailureKind::Unreadable);
@@ -452,7 +680,11 @@ fn yes_or_no() {
 
 fn constructed(reply: Vec<u8>, options: &CallOptions) -> Result<RemoteGraph, RemoteError> {
     let server = Server::constant(reply);
-    client(&server, hasty()).construct(endpoint(&server).as_ref(), "CONSTRUCT WHERE { ?s ?p ?o }", options)
+    client(&server, hasty()).construct(
+        endpoint(&server).as_ref(),
+        "CONSTRUCT WHERE { ?s ?p ?o }",
+        options,
+    )
 }
 
 #[test]
@@ -461,41 +693,95 @@ fn graphs_are_read_in_any_syntax() {
     let turtle = "@prefix e: <http://e.org/> . e:a e:p e:b , _:x . _:x e:p 1 .";
     let lines = "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n<http://e.org/a> <http://e.org/p> _:x .\n\
                  <http://e.org/a> <http://e.org/p> <b c> .\n_:x <http://e.org/p> \"1\" .\n";
-    for (media_type, body, skipped) in
-        [("text/turtle", turtle, 0), ("text/plain", turtle, 0), ("application/n-triples", lines, 1)]
-    {
+    for (media_type, body, skipped) in [
+        ("text/turtle", turtle, 0),
+        ("text/plain", turtle, 0),
+        ("application/n-triples", lines, 1),
+    ] {
         let reply = answer("200 OK", &format!("Content-Type: {media_type}\r\n"), body);
         let graph = constructed(reply, &options).expect("a graph");
-        assert_eq!((graph.triples.len(), graph.skipped), (3, skipped), "{media_type}");
-        let blank = graph.triples.iter().find_map(|triple| match &triple.object {
-            Term::BlankNode(node) => Some(node.clone()),
-            _ => None,
-        });
+        assert_eq!(
+            (graph.triples.len(), graph.skipped),
+            (3, skipped),
+            "{media_type}"
+        );
+        let blank = graph
+            .triples
+            .iter()
+            .find_map(|triple| match &triple.object {
+                Term::BlankNode(node) => Some(node.clone()),
+                _ => None,
+            });
         let blank = blank.expect("an object");
         assert!(
             blank.as_str().starts_with('b')
-                && graph.triples.iter().any(|triple| triple.subject == blank.clone().into())
+                && graph
+                    .triples
+                    .iter()
+                    .any(|triple| triple.subject == blank.clone().into())
         );
     }
-    let empty = constructed(answer("200 OK", "Content-Type: application/n-triples\r\n", ""), &options);
+    let empty = constructed(
+        answer("200 OK", "Content-Type: application/n-triples\r\n", ""),
+        &options,
+    );
     assert_eq!(empty.expect("nothing"), RemoteGraph::default());
 }
 
 #[test]
 fn a_graph_is_whole_or_an_error() {
     let line = "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n";
-    let reply = answer("200 OK", "Content-Type: application/n-triples\r\n", line.repeat(10_000));
+    let reply = answer(
+        "200 OK",
+        "Content-Type: application/n-triples\r\n",
+        line.repeat(10_000),
+    );
     for (options, kind) in [
-        (CallOptions { rows: 9_999, ..CallOptions::default() }, FailureKind::TooLong),
-        (CallOptions { bytes: 1000, ..CallOptions::default() }, FailureKind::TooLong),
+        (
+            CallOptions {
+                rows: 9_999,
+                ..CallOptions::default()
+            },
+            FailureKind::TooLong,
+        ),
+        (
+            CallOptions {
+                bytes: 1000,
+                ..CallOptions::default()
+            },
+            FailureKind::TooLong,
+        ),
     ] {
-        assert_eq!(constructed(reply.clone(), &options).expect_err("too long").kind(), kind);
+        assert_eq!(
+            constructed(reply.clone(), &options)
+                .expect_err("too long")
+                .kind(),
+            kind
+        );
     }
-    let all = CallOptions { rows: 10_000, ..CallOptions::default() };
-    assert_eq!(constructed(reply, &all).expect("just so many").triples.len(), 10_000);
-    let cut = format!("HTTP/1.1 200 OK\r\nContent-Type: application/n-triples\r\nContent-Length: 999\r\n\r\n{line}");
-    assert_eq!(constructed(cut.into(), &all).expect_err("broken").kind(), FailureKind::Connection);
-    let page = answer("200 OK", "Content-Type: text/html\r\n", "<!DOCTYPE html><html><p>Error 37000</html>");
+    let all = CallOptions {
+        rows: 10_000,
+        ..CallOptions::default()
+    };
+    assert_eq!(
+        constructed(reply, &all)
+            .expect("just so many")
+            .triples
+            .len(),
+        10_000
+    );
+    let cut = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/n-triples\r\nContent-Length: 999\r\n\r\n{line}"
+    );
+    assert_eq!(
+        constructed(cut.into(), &all).expect_err("broken").kind(),
+        FailureKind::Connection
+    );
+    let page = answer(
+        "200 OK",
+        "Content-Type: text/html\r\n",
+        "<!DOCTYPE html><html><p>Error 37000</html>",
+    );
     let error = constructed(page, &all).expect_err("a page");
     assert_eq!(error.kind(), FailureKind::Unreadable);
     assert!(error.to_string().contains("Error 37000"), "{error}");

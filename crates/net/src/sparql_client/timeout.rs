@@ -16,7 +16,10 @@ pub(super) struct Timeout {
 
 impl Timeout {
     pub(super) fn error(&self, fault: EgressFault) -> EgressError {
-        EgressError { iri: self.iri.clone(), fault }
+        EgressError {
+            iri: self.iri.clone(),
+            fault,
+        }
     }
 
     /// Returns the time left, or an error if it is zero or the call is cancelled.
@@ -25,7 +28,11 @@ impl Timeout {
             return Err(EgressFault::Cancelled);
         }
         let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(EgressFault::TimedOut) } else { Ok(left) }
+        if left.is_zero() {
+            Err(EgressFault::TimedOut)
+        } else {
+            Ok(left)
+        }
     }
 
     /// Returns true if a wait can end before the deadline.

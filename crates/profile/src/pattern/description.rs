@@ -18,15 +18,30 @@ impl PatternSummary {
     /// An estimated number of link patterns is `lodeseek:estimatedLinkPatterns`, an exact one `lodeseek:linkPatterns`.
     #[must_use]
     pub fn to_triples(&self, graph: &TripleGraph, dataset: &NamedNode) -> Vec<Triple> {
-        let mut out = Description { graph, dataset, triples: Vec::new() };
-        out.count(dataset, lodeseek::ENTITY_PATTERNS, self.entity_pattern_count);
+        let mut out = Description {
+            graph,
+            dataset,
+            triples: Vec::new(),
+        };
+        out.count(
+            dataset,
+            lodeseek::ENTITY_PATTERNS,
+            self.entity_pattern_count,
+        );
         match self.link_pattern_count {
             LinkPatternCount::Exact(count) => out.count(dataset, lodeseek::LINK_PATTERNS, count),
-            LinkPatternCount::Estimate(count) => out.count(dataset, lodeseek::ESTIMATED_LINK_PATTERNS, count),
+            LinkPatternCount::Estimate(count) => {
+                out.count(dataset, lodeseek::ESTIMATED_LINK_PATTERNS, count)
+            }
         }
-        let links = || self.link_patterns.iter().filter(|counted| counted.links >= MIN_OCCURRENCES);
-        let linked: HashSet<PatternId> =
-            links().flat_map(|counted| [counted.pattern.subject, counted.pattern.object]).collect();
+        let links = || {
+            self.link_patterns
+                .iter()
+                .filter(|counted| counted.links >= MIN_OCCURRENCES)
+        };
+        let linked: HashSet<PatternId> = links()
+            .flat_map(|counted| [counted.pattern.subject, counted.pattern.object])
+            .collect();
         for (rank, (elements, entities)) in self.entity_patterns.iter().enumerate() {
             let rank = rank as u32;
             if *entities >= MIN_OCCURRENCES || linked.contains(&PatternId(rank)) {
@@ -69,18 +84,31 @@ impl Description<'_> {
         let part = self.part("link-pattern", counted.rank);
         self.add(self.dataset, lodeseek::HAS_LINK_PATTERN, part.clone());
         self.add(&part, rdf::TYPE, node(lodeseek::LINK_PATTERN));
-        self.add(&part, lodeseek::SUBJECT_PATTERN, self.part("entity-pattern", pattern.subject.0));
+        self.add(
+            &part,
+            lodeseek::SUBJECT_PATTERN,
+            self.part("entity-pattern", pattern.subject.0),
+        );
         self.add(&part, void::PROPERTY, self.graph.to_term(pattern.property));
-        self.add(&part, lodeseek::OBJECT_PATTERN, self.part("entity-pattern", pattern.object.0));
+        self.add(
+            &part,
+            lodeseek::OBJECT_PATTERN,
+            self.part("entity-pattern", pattern.object.0),
+        );
         self.count(&part, void::TRIPLES, counted.links);
     }
 
     fn add(&mut self, subject: &NamedNode, predicate: &str, object: impl Into<Term>) {
-        self.triples.push(Triple::new(subject.clone(), node(predicate), object));
+        self.triples
+            .push(Triple::new(subject.clone(), node(predicate), object));
     }
 
     fn count(&mut self, subject: &NamedNode, predicate: &str, count: u64) {
-        self.add(subject, predicate, Literal::from(i64::try_from(count).unwrap_or(i64::MAX)));
+        self.add(
+            subject,
+            predicate,
+            Literal::from(i64::try_from(count).unwrap_or(i64::MAX)),
+        );
     }
 
     fn part(&self, name: &str, rank: u32) -> NamedNode {

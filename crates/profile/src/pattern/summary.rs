@@ -86,14 +86,28 @@ impl PatternSummary {
         let listed = groups.most_frequent(most);
         let entity_patterns = listed.iter().map(|&group| {
             let (elements, count) = groups.patterns[group as usize];
-            (elements.iter().map(|&code| numbering.elements[code as usize]).collect(), u64::from(count))
+            (
+                elements
+                    .iter()
+                    .map(|&code| numbering.elements[code as usize])
+                    .collect(),
+                u64::from(count),
+            )
         });
         let mut rank_of = vec![NONE; groups.patterns.len()];
         for (rank, &group) in listed.iter().enumerate() {
             rank_of[group as usize] = rank as u32;
         }
-        let links = Links { graph, kind, groups: &groups, rank_of: &rank_of, most };
-        let (link_pattern_count, link_patterns) = links.count_exactly(bound).unwrap_or_else(|| links.count_listed());
+        let links = Links {
+            graph,
+            kind,
+            groups: &groups,
+            rank_of: &rank_of,
+            most,
+        };
+        let (link_pattern_count, link_patterns) = links
+            .count_exactly(bound)
+            .unwrap_or_else(|| links.count_listed());
         Self {
             entity_pattern_count: groups.patterns.len() as u64,
             link_pattern_count,
@@ -114,10 +128,15 @@ struct Groups<'d> {
 impl<'d> Groups<'d> {
     fn new(graph: &TripleGraph, kind: Option<TermId>, described: &'d Rows<u32>) -> Self {
         let mut known: FxHashMap<&[u32], u32> = FxHashMap::default();
-        let mut groups = Self { group_of: vec![NONE; graph.term_count()], patterns: Vec::new() };
+        let mut groups = Self {
+            group_of: vec![NONE; graph.term_count()],
+            patterns: Vec::new(),
+        };
         for entity in entities(graph, kind) {
             let elements = described.row(entity.index());
-            let group = *known.entry(elements).or_insert(groups.patterns.len() as u32);
+            let group = *known
+                .entry(elements)
+                .or_insert(groups.patterns.len() as u32);
             if group as usize == groups.patterns.len() {
                 groups.patterns.push((elements, 0));
             }
@@ -167,7 +186,10 @@ impl Links<'_> {
                 return None;
             }
         }
-        Some((LinkPatternCount::Exact(counts.len() as u64), self.most_frequent(counts)))
+        Some((
+            LinkPatternCount::Exact(counts.len() as u64),
+            self.most_frequent(counts),
+        ))
     }
 
     /// Counts the links between listed patterns, and estimates the number of link patterns.
@@ -180,18 +202,29 @@ impl Links<'_> {
                 *counts.entry(link).or_default() += 1;
             }
         }
-        (LinkPatternCount::Estimate(sketch.estimate()), self.most_frequent(counts))
+        (
+            LinkPatternCount::Estimate(sketch.estimate()),
+            self.most_frequent(counts),
+        )
     }
 
     fn links(&self) -> impl Iterator<Item = GroupLink> {
-        let links = self.graph.triples().iter().filter(|triple| is_link(self.graph, self.kind, triple));
+        let links = self
+            .graph
+            .triples()
+            .iter()
+            .filter(|triple| is_link(self.graph, self.kind, triple));
         links.map(|triple| self.group_link(triple))
     }
 
     fn group_link(&self, triple: &Triple) -> GroupLink {
         let subject = self.groups.group_of[triple.subject.index()];
         let object = self.groups.group_of[triple.object.index()];
-        GroupLink { subject, property: triple.predicate, object }
+        GroupLink {
+            subject,
+            property: triple.predicate,
+            object,
+        }
     }
 
     fn is_listed(&self, group: u32) -> bool {
@@ -200,7 +233,9 @@ impl Links<'_> {
 
     /// Returns the most frequent ones, without those that have an end that is not listed.
     fn most_frequent(&self, counts: FxHashMap<GroupLink, u32>) -> Vec<CountedLinkPattern> {
-        let ranked = smallest(counts.into_iter().collect(), self.most, |a, b| self.compare(a, b));
+        let ranked = smallest(counts.into_iter().collect(), self.most, |a, b| {
+            self.compare(a, b)
+        });
         let mut kept = Vec::new();
         for (rank, (link, count)) in ranked.into_iter().enumerate() {
             if self.is_listed(link.subject) && self.is_listed(link.object) {
@@ -209,7 +244,11 @@ impl Links<'_> {
                     property: link.property,
                     object: PatternId(self.rank_of[link.object as usize]),
                 };
-                kept.push(CountedLinkPattern { rank: rank as u32, pattern, links: u64::from(count) });
+                kept.push(CountedLinkPattern {
+                    rank: rank as u32,
+                    pattern,
+                    links: u64::from(count),
+                });
             }
         }
         kept
@@ -244,7 +283,9 @@ impl DistinctSketch {
     const BITS: u32 = 14;
 
     pub(crate) fn new() -> Self {
-        Self { registers: vec![0; 1 << Self::BITS] }
+        Self {
+            registers: vec![0; 1 << Self::BITS],
+        }
     }
 
     pub(crate) fn insert(&mut self, value: &impl Hash) {
@@ -260,9 +301,17 @@ impl DistinctSketch {
     /// Returns the estimated number of different values.
     pub(crate) fn estimate(&self) -> u64 {
         let size = self.registers.len() as f64;
-        let sum: f64 = self.registers.iter().map(|&register| (-f64::from(register)).exp2()).sum();
+        let sum: f64 = self
+            .registers
+            .iter()
+            .map(|&register| (-f64::from(register)).exp2())
+            .sum();
         let raw = 0.7213 / (1.0 + 1.079 / size) * size * size / sum;
-        let empty = self.registers.iter().filter(|&&register| register == 0).count();
+        let empty = self
+            .registers
+            .iter()
+            .filter(|&&register| register == 0)
+            .count();
         if raw <= 2.5 * size && empty > 0 {
             return (size * (size / empty as f64).ln()).round() as u64; // linear counting
         }

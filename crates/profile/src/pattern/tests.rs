@@ -48,7 +48,10 @@ fn by_definition(graph: &TripleGraph) -> BTreeMap<TermId, BTreeSet<Element>> {
         }
         subject.insert(Element::Outgoing(triple.predicate));
         if !literal {
-            patterns.entry(triple.object).or_default().insert(Element::Incoming(triple.predicate));
+            patterns
+                .entry(triple.object)
+                .or_default()
+                .insert(Element::Incoming(triple.predicate));
         }
     }
     patterns
@@ -113,13 +116,21 @@ fn exact_summary(graph: &TripleGraph, most: usize) -> PatternSummary {
     for (rank, &pattern) in patterns.link_patterns().iter().enumerate().take(most) {
         if pattern.subject.index() < most && pattern.object.index() < most {
             let links = patterns.link_count(LinkPatternId(rank as u32));
-            link_patterns.push(CountedLinkPattern { rank: rank as u32, pattern, links });
+            link_patterns.push(CountedLinkPattern {
+                rank: rank as u32,
+                pattern,
+                links,
+            });
         }
     }
     PatternSummary {
         entity_pattern_count: patterns.len() as u64,
         link_pattern_count: LinkPatternCount::Exact(patterns.link_patterns().len() as u64),
-        entity_patterns: patterns.patterns().take(most).map(|p| (p.elements.to_vec(), p.count())).collect(),
+        entity_patterns: patterns
+            .patterns()
+            .take(most)
+            .map(|p| (p.elements.to_vec(), p.count()))
+            .collect(),
         link_patterns,
     }
 }
@@ -159,15 +170,24 @@ fn a_class_that_is_also_a_property_makes_different_elements() {
     ]);
     let patterns = Patterns::new(&graph);
     let x = graph.iri("ex:x").expect("there");
-    let subject = patterns.pattern_of(graph.iri("ex:s").expect("there")).expect("an entity");
-    assert_eq!(patterns.pattern(subject).elements, [Element::Class(x), Element::Outgoing(x)]);
+    let subject = patterns
+        .pattern_of(graph.iri("ex:s").expect("there"))
+        .expect("an entity");
+    assert_eq!(
+        patterns.pattern(subject).elements,
+        [Element::Class(x), Element::Outgoing(x)]
+    );
     assert_eq!(patterns.pattern_of(x), None);
 }
 
 #[test]
 fn nothing_has_no_patterns() {
     let patterns = Patterns::new(&graph_of(&[]));
-    assert!(patterns.is_empty() && patterns.entities().is_empty() && patterns.link_patterns().is_empty());
+    assert!(
+        patterns.is_empty()
+            && patterns.entities().is_empty()
+            && patterns.link_patterns().is_empty()
+    );
 }
 
 #[test]
@@ -181,7 +201,14 @@ fn patterns_as_triples() {
     ]);
     let lines = |most| -> Vec<String> {
         let triples = PatternSummary::new(&graph, most).to_triples(&graph, &iri("ex:d"));
-        triples.iter().map(|triple| triple.to_string().replace("https://w3id.org/lodeseek/ns#", "")).collect()
+        triples
+            .iter()
+            .map(|triple| {
+                triple
+                    .to_string()
+                    .replace("https://w3id.org/lodeseek/ns#", "")
+            })
+            .collect()
     };
     assert_eq!(lines(0).len(), 2);
     assert_eq!(lines(1).len(), 2 + 4); // the link pattern's other end is not described
@@ -197,7 +224,10 @@ fn patterns_as_triples() {
         assert!(has(line), "{line} is not in {all:#?}");
     }
     for once in ["<ex:r>", "link-pattern-2"] {
-        assert!(!all.iter().any(|line| line.contains(once)), "{once} is in {all:#?}");
+        assert!(
+            !all.iter().any(|line| line.contains(once)),
+            "{once} is in {all:#?}"
+        );
     }
 }
 
@@ -210,7 +240,10 @@ fn an_estimate_has_a_property_of_its_own() {
     ]);
     let properties = |bound| -> Vec<String> {
         let triples = PatternSummary::with_bound(&graph, 9, bound).to_triples(&graph, &iri("ex:d"));
-        triples.into_iter().map(|triple| triple.predicate.into_string()).collect()
+        triples
+            .into_iter()
+            .map(|triple| triple.predicate.into_string())
+            .collect()
     };
     let has = |bound, property: &str| properties(bound).iter().any(|found| found == property);
     assert!(has(2, lodeseek::LINK_PATTERNS) && !has(2, lodeseek::ESTIMATED_LINK_PATTERNS));
@@ -221,9 +254,15 @@ fn an_estimate_has_a_property_of_its_own() {
 fn the_number_of_link_patterns_is_estimated_within_three_percent() {
     let iri = |kind: &str, number: usize| NamedNode::new_unchecked(format!("ex:{kind}{number}"));
     let links = 60_000;
-    let triples: Vec<_> =
-        (0..links).map(|number| OxTriple::new(iri("s", number), iri("p", number), iri("o", number))).collect();
+    let triples: Vec<_> = (0..links)
+        .map(|number| OxTriple::new(iri("s", number), iri("p", number), iri("o", number)))
+        .collect();
     let summary = PatternSummary::with_bound(&graph_of(&triples), 5, 1000);
-    let LinkPatternCount::Estimate(estimate) = summary.link_pattern_count else { panic!("{summary:?}") };
-    assert!(estimate.abs_diff(links as u64) < links as u64 * 3 / 100, "{estimate}");
+    let LinkPatternCount::Estimate(estimate) = summary.link_pattern_count else {
+        panic!("{summary:?}")
+    };
+    assert!(
+        estimate.abs_diff(links as u64) < links as u64 * 3 / 100,
+        "{estimate}"
+    );
 }

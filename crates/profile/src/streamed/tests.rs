@@ -13,7 +13,8 @@ fn graph_of(turtle: &str) -> TripleGraph {
 
 fn streamed(graph: &TripleGraph) -> StreamedGraph {
     let compact = graph.to_compact();
-    StreamedGraph::open(move || Ok(Box::new(Cursor::new(compact.clone())))).expect("a compact graph")
+    StreamedGraph::open(move || Ok(Box::new(Cursor::new(compact.clone()))))
+        .expect("a compact graph")
 }
 
 fn term() -> impl Strategy<Value = String> {
@@ -30,7 +31,10 @@ fn object() -> impl Strategy<Value = String> {
 }
 
 fn property() -> impl Strategy<Value = String> {
-    prop_oneof![Just("a".to_owned()), "[p-r]".prop_map(|name| format!("<http://v.org/ns#{name}>"))]
+    prop_oneof![
+        Just("a".to_owned()),
+        "[p-r]".prop_map(|name| format!("<http://v.org/ns#{name}>"))
+    ]
 }
 
 proptest! {

@@ -29,28 +29,44 @@ const WORK_BUDGET: usize = 100_000_000;
 const BASE_WORK_PER_TRIPLE: usize = 16;
 
 /// Returns the canonical labels of a graph's blank nodes, in the order of their identifiers.
-pub(super) fn canonical(graph: &TripleGraph, triples: &[Triple]) -> Result<Vec<Box<str>>, CanonicalizationError> {
+pub(super) fn canonical(
+    graph: &TripleGraph,
+    triples: &[Triple],
+) -> Result<Vec<Box<str>>, CanonicalizationError> {
     let blanks = graph.blank_nodes();
     let count = blanks.end.index() - blanks.start.index();
     if count == 0 {
         return Ok(Vec::new());
     }
-    let budget = triples.len() * BASE_WORK_PER_TRIPLE + WORK_BUDGET / largest_component(&blanks, triples);
+    let budget =
+        triples.len() * BASE_WORK_PER_TRIPLE + WORK_BUDGET / largest_component(&blanks, triples);
     let meter = WorkMeter(Cell::new(budget));
-    let dataset = MeteredDataset { graph, triples, meter: &meter };
+    let dataset = MeteredDataset {
+        graph,
+        triples,
+        meter: &meter,
+    };
     let depth_factor = MAX_DEPTH as f32 / count as f32;
     let relabelled = catch_unwind(AssertUnwindSafe(|| {
         relabel_with::<Sha256, _>(&dataset, depth_factor, MAX_PERMUTED).map(|(_, labels)| labels)
     }));
     let labels = match relabelled {
-        Ok(labels) => labels.map_err(|error| CanonicalizationError::TooComplex(error.to_string()))?,
+        Ok(labels) => {
+            labels.map_err(|error| CanonicalizationError::TooComplex(error.to_string()))?
+        }
         Err(cause) if cause.is::<BudgetExhausted>() => {
-            return Err(CanonicalizationError::TooComplex(format!("more than {budget} reads of neighbours needed")));
+            return Err(CanonicalizationError::TooComplex(format!(
+                "more than {budget} reads of neighbours needed"
+            )));
         }
         Err(cause) => resume_unwind(cause),
     };
     let ids = blanks.start.0..blanks.end.0;
-    let label = |id| labels.get(graph.term(TermId(id)).text()).map(|label| label.as_str().into());
+    let label = |id| {
+        labels
+            .get(graph.term(TermId(id)).text())
+            .map(|label| label.as_str().into())
+    };
     ids.map(label)
         .collect::<Option<_>>()
         .ok_or_else(|| CanonicalizationError::TooComplex("a blank node has no label".to_owned()))
@@ -60,7 +76,10 @@ pub(super) fn canonical(graph: &TripleGraph, triples: &[Triple]) -> Result<Vec<B
 fn largest_component(blanks: &Range<TermId>, triples: &[Triple]) -> usize {
     let first = blanks.start.index();
     let mut parents: Vec<usize> = (0..blanks.end.index() - first).collect();
-    for triple in triples.iter().filter(|triple| blanks.contains(&triple.subject) && blanks.contains(&triple.object)) {
+    for triple in triples
+        .iter()
+        .filter(|triple| blanks.contains(&triple.subject) && blanks.contains(&triple.object))
+    {
         let one = find_root(&mut parents, triple.subject.index() - first);
         let other = find_root(&mut parents, triple.object.index() - first);
         parents[one.max(other)] = one.min(other);
@@ -112,8 +131,16 @@ impl Dataset for MeteredDataset<'_> {
     type Error = Infallible;
 
     fn quads(&self) -> impl Iterator<Item = Result<Self::Quad<'_>, Infallible>> + '_ {
-        let term = |id| Metered { term: self.graph.term(id), meter: self.meter };
-        self.triples.iter().map(move |triple| Ok(([triple.subject, triple.predicate, triple.object].map(term), None)))
+        let term = |id| Metered {
+            term: self.graph.term(id),
+            meter: self.meter,
+        };
+        self.triples.iter().map(move |triple| {
+            Ok((
+                [triple.subject, triple.predicate, triple.object].map(term),
+                None,
+            ))
+        })
     }
 }
 
@@ -152,12 +179,14 @@ impl Term for Metered<'_> {
     }
 
     fn iri(&self) -> Option<IriRef<MownStr<'_>>> {
-        self.is_iri().then(|| IriRef::new_unchecked(MownStr::from(self.term.text())))
+        self.is_iri()
+            .then(|| IriRef::new_unchecked(MownStr::from(self.term.text())))
     }
 
     fn bnode_id(&self) -> Option<BnodeId<MownStr<'_>>> {
         self.meter.tick();
-        self.is_blank_node().then(|| BnodeId::new_unchecked(MownStr::from(self.term.text())))
+        self.is_blank_node()
+            .then(|| BnodeId::new_unchecked(MownStr::from(self.term.text())))
     }
 
     fn lexical_form(&self) -> Option<MownStr<'_>> {
@@ -173,14 +202,18 @@ impl Term for Metered<'_> {
     }
 
     fn language_tag(&self) -> Option<LanguageTag<MownStr<'_>>> {
-        self.term.language().map(|tag| LanguageTag::new_unchecked(MownStr::from(tag)))
+        self.term
+            .language()
+            .map(|tag| LanguageTag::new_unchecked(MownStr::from(tag)))
     }
 
     fn base_direction(&self) -> Option<BaseDirection> {
-        self.kind_of_literal()?.direction().map(|direction| match direction {
-            oxrdf::BaseDirection::Ltr => BaseDirection::Ltr,
-            oxrdf::BaseDirection::Rtl => BaseDirection::Rtl,
-        })
+        self.kind_of_literal()?
+            .direction()
+            .map(|direction| match direction {
+                oxrdf::BaseDirection::Ltr => BaseDirection::Ltr,
+                oxrdf::BaseDirection::Rtl => BaseDirection::Rtl,
+            })
     }
 
     fn borrow_term(&self) -> Self {

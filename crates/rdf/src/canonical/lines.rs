@@ -99,19 +99,26 @@ fn escape(byte: u8) -> Option<&'static str> {
 }
 
 const CONTROLS: [&str; 32] = [
-    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\u0008", "\\u0009",
-    "\\u000A", "\\u000B", "\\u000C", "\\u000D", "\\u000E", "\\u000F", "\\u0010", "\\u0011", "\\u0012", "\\u0013",
-    "\\u0014", "\\u0015", "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001A", "\\u001B", "\\u001C", "\\u001D",
-    "\\u001E", "\\u001F",
+    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007",
+    "\\u0008", "\\u0009", "\\u000A", "\\u000B", "\\u000C", "\\u000D", "\\u000E", "\\u000F",
+    "\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015", "\\u0016", "\\u0017",
+    "\\u0018", "\\u0019", "\\u001A", "\\u001B", "\\u001C", "\\u001D", "\\u001E", "\\u001F",
 ];
 
 /// Compares two terms by their canonical form, without writing them.
 fn compare(a: TermRef<'_>, b: TermRef<'_>) -> Ordering {
     match (a, b) {
         (TermRef::Iri(a), TermRef::Iri(b)) => ended(a, b, b'>'),
-        (TermRef::Literal { lexical: a, kind: first }, TermRef::Literal { lexical: b, kind: second }) => {
-            lexical(a, b).then_with(|| kinds(first, second))
-        }
+        (
+            TermRef::Literal {
+                lexical: a,
+                kind: first,
+            },
+            TermRef::Literal {
+                lexical: b,
+                kind: second,
+            },
+        ) => lexical(a, b).then_with(|| kinds(first, second)),
         (TermRef::Blank(a), TermRef::Blank(b)) => a.cmp(b),
         _ => begins(a).cmp(&begins(b)),
     }
@@ -170,7 +177,11 @@ fn tag(kind: LiteralKind<'_>) -> Option<impl Iterator<Item = u8>> {
         LiteralKind::RightToLeft(_) => RTL,
         _ => "",
     };
-    kind.language().map(|tag| tag.bytes().map(|byte| byte.to_ascii_lowercase()).chain(direction.bytes()))
+    kind.language().map(|tag| {
+        tag.bytes()
+            .map(|byte| byte.to_ascii_lowercase())
+            .chain(direction.bytes())
+    })
 }
 
 fn order(kind: LiteralKind<'_>) -> u8 {

@@ -13,7 +13,10 @@ use std::time::{Duration, Instant};
 fn graph(text: &str, name: &str) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
     let reports = DumpReader::default().read(text.as_bytes(), name, "http://e.org/", &mut builder);
-    assert!(reports.iter().all(crate::dump::FileReport::is_clean), "{reports:?}");
+    assert!(
+        reports.iter().all(crate::dump::FileReport::is_clean),
+        "{reports:?}"
+    );
     builder.finish()
 }
 
@@ -23,16 +26,19 @@ fn fingerprint(text: &str, name: &str) -> Result<String, CanonicalizationError> 
 
 /// Returns the hash of Sophia's canonical form of a whole graph.
 fn by_sophia(lines: &str) -> String {
-    let quads: HashSet<Spog<SimpleTerm<'static>>> = nq::parse_str(lines).collect_quads().expect("N-Quads");
+    let quads: HashSet<Spog<SimpleTerm<'static>>> =
+        nq::parse_str(lines).collect_quads().expect("N-Quads");
     let mut canonical = Vec::new();
     rdfc10::normalize(&quads, &mut canonical).expect("canonical");
-    Sha256::digest(canonical).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(canonical)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[test]
 fn neither_syntax_nor_order_nor_labels_matter() {
-    let turtle =
-        "@prefix ex: <http://e.org/> . ex:a ex:p [ ex:q 1 , \"x\"@EN ] , [ ex:q [ ex:r ex:a ] ] , ( ex:b ex:c ) .";
+    let turtle = "@prefix ex: <http://e.org/> . ex:a ex:p [ ex:q 1 , \"x\"@EN ] , [ ex:q [ ex:r ex:a ] ] , ( ex:b ex:c ) .";
     let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
     let lines = format!(
         "_:z <http://e.org/q> \"1\"^^<http://www.w3.org/2001/XMLSchema#integer> .
@@ -50,16 +56,25 @@ fn neither_syntax_nor_order_nor_labels_matter() {
     let found = fingerprint(turtle, "a.ttl").expect("a fingerprint");
     assert_eq!(found, fingerprint(&lines, "a.nt").expect("a fingerprint"));
     assert_eq!(found, by_sophia(&lines));
-    let other = lines.replace("_:z <http://e.org/q> \"x\"@en", "_:x <http://e.org/q> \"x\"@en");
+    let other = lines.replace(
+        "_:z <http://e.org/q> \"x\"@en",
+        "_:x <http://e.org/q> \"x\"@en",
+    );
     assert_ne!(found, fingerprint(&other, "a.nt").expect("a fingerprint"));
     let empty = TripleGraphBuilder::new().finish();
-    assert_eq!(canonical_fingerprint(&empty).expect("of nothing"), by_sophia(""));
+    assert_eq!(
+        canonical_fingerprint(&empty).expect("of nothing"),
+        by_sophia("")
+    );
 }
 
 #[test]
 fn language_tags_are_one_in_any_case() {
     let tagged = |tags: &[&str]| {
-        let lines: Vec<String> = tags.iter().map(|tag| format!("<ex:a> <ex:p> \"x\"@{tag} .\n")).collect();
+        let lines: Vec<String> = tags
+            .iter()
+            .map(|tag| format!("<ex:a> <ex:p> \"x\"@{tag} .\n"))
+            .collect();
         fingerprint(&lines.concat(), "a.nt").expect("a fingerprint")
     };
     assert_eq!(tagged(&["EN", "en"]), tagged(&["En"]));
@@ -70,16 +85,29 @@ fn term() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ab]{1,2}".prop_map(|name| format!("<ex:{name}>")),
         "[ab]/?[!#$&-.]?".prop_map(|name| format!("<ex:{name}>")),
-        ("[\\x00-\\x7f]{0,3}", prop_oneof![Just(""), Just("@en"), Just("@de-at"), Just("^^<ex:d>"), Just("^^<ex:d/>")])
+        (
+            "[\\x00-\\x7f]{0,3}",
+            prop_oneof![
+                Just(""),
+                Just("@en"),
+                Just("@de-at"),
+                Just("^^<ex:d>"),
+                Just("^^<ex:d/>")
+            ]
+        )
             .prop_map(|(text, kind)| {
-                let escaped: String = text.chars().map(|c| format!("\\u{:04X}", u32::from(c))).collect();
+                let escaped: String = text
+                    .chars()
+                    .map(|c| format!("\\u{:04X}", u32::from(c)))
+                    .collect();
                 format!("\"{escaped}\"{kind}")
             }),
     ]
 }
 
 fn named() -> impl Strategy<Value = String> {
-    let line = ("[a-c]/?", "[pq]", term()).prop_map(|(s, p, o)| format!("<ex:{s}> <ex:{p}> {o} .\n"));
+    let line =
+        ("[a-c]/?", "[pq]", term()).prop_map(|(s, p, o)| format!("<ex:{s}> <ex:{p}> {o} .\n"));
     proptest::collection::vec(line, 0..20).prop_map(|lines| lines.concat())
 }
 
@@ -88,8 +116,17 @@ fn with_blanks() -> impl Strategy<Value = Vec<(u8, u8, u8)>> {
 }
 
 fn lines(triples: &[(u8, u8, u8)], label: impl Fn(u8) -> String) -> String {
-    let term = |place: u8| if place < 6 { label(place) } else { format!("<ex:{place}>") };
-    triples.iter().map(|(s, p, o)| format!("{} <ex:p{p}> {} .\n", term(*s), term(*o))).collect()
+    let term = |place: u8| {
+        if place < 6 {
+            label(place)
+        } else {
+            format!("<ex:{place}>")
+        }
+    };
+    triples
+        .iter()
+        .map(|(s, p, o)| format!("{} <ex:p{p}> {} .\n", term(*s), term(*o)))
+        .collect()
 }
 
 proptest! {
@@ -112,15 +149,20 @@ proptest! {
 
 /// Returns a circle of nodes. Each node is linked to the nodes at these distances.
 fn circle(size: usize, distances: &[usize]) -> String {
-    let link = |from: usize, step: usize| format!("_:n{from} <ex:p> _:n{} .\n", (from + step) % size);
-    (0..size).flat_map(|from| distances.iter().map(move |step| link(from, *step))).collect()
+    let link =
+        |from: usize, step: usize| format!("_:n{from} <ex:p> _:n{} .\n", (from + step) % size);
+    (0..size)
+        .flat_map(|from| distances.iter().map(move |step| link(from, *step)))
+        .collect()
 }
 
 #[test]
 fn graphs_made_to_take_forever_are_given_up_soon() {
     let started = Instant::now();
     let clique: Vec<usize> = (1..40).collect();
-    let chain: String = (0..20_000).map(|at| format!("_:n{at} <ex:p> _:n{} .\n", at + 1)).collect();
+    let chain: String = (0..20_000)
+        .map(|at| format!("_:n{at} <ex:p> _:n{} .\n", at + 1))
+        .collect();
     for (name, hostile) in [
         ("a clique", circle(40, &clique)),
         ("a net of threes", circle(60, &[1, 59, 30])),
@@ -130,27 +172,45 @@ fn graphs_made_to_take_forever_are_given_up_soon() {
         ("a long chain", chain),
     ] {
         let found = fingerprint(&hostile, "a.nt");
-        assert!(matches!(found, Err(CanonicalizationError::TooComplex(_))), "{name}: {found:?}");
+        assert!(
+            matches!(found, Err(CanonicalizationError::TooComplex(_))),
+            "{name}: {found:?}"
+        );
     }
-    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        started.elapsed()
+    );
 }
 
 /// The maximum depth is reached on the stack of a thread like the loader's.
 #[test]
 fn alike_nodes_within_the_limits_have_a_fingerprint() {
-    let cycles: String = (0..500).map(|cycle| circle(6, &[1]).replace("_:n", &format!("_:c{cycle}n"))).collect();
+    let cycles: String = (0..500)
+        .map(|cycle| circle(6, &[1]).replace("_:n", &format!("_:c{cycle}n")))
+        .collect();
     assert!(fingerprint(&cycles, "a.nt").is_ok());
     assert!(fingerprint(&circle(labels::MAX_DEPTH, &[1]), "a.nt").is_ok());
 }
 
 #[test]
 fn triple_terms_have_fingerprints() {
-    let lines = "_:x <ex:p> <<( _:x <ex:q> <<( _:y <ex:r> \"a\"@ar--rtl )>> )>> .\n_:y <ex:p> <ex:o> .";
+    let lines =
+        "_:x <ex:p> <<( _:x <ex:q> <<( _:y <ex:r> \"a\"@ar--rtl )>> )>> .\n_:y <ex:p> <ex:o> .";
     let found = fingerprint(lines, "a.nt").expect("a fingerprint");
     let renamed = lines.replace("_:x", "_:z").replace("_:y", "_:x");
     assert_eq!(found, fingerprint(&renamed, "a.nt").expect("a fingerprint"));
-    for (part, other) in [("_:y <ex:r>", "_:x <ex:r>"), ("--rtl", "--ltr"), ("--rtl", "")] {
-        assert_ne!(found, fingerprint(&lines.replace(part, other), "a.nt").expect("a fingerprint"), "{other}");
+    for (part, other) in [
+        ("_:y <ex:r>", "_:x <ex:r>"),
+        ("--rtl", "--ltr"),
+        ("--rtl", ""),
+    ] {
+        assert_ne!(
+            found,
+            fingerprint(&lines.replace(part, other), "a.nt").expect("a fingerprint"),
+            "{other}"
+        );
     }
     let text = "<ex:s> <ex:p> \"a\"@en-gb , \"a\"@en--rtl , \"a\"@en--ltr , \"a\"@en , \"a\" , 1 , \"a\"@fr .";
     let turtle = graph(&format!("PREFIX ex: <ex:> {text}"), "a.ttl");

@@ -77,7 +77,11 @@ impl From<HdtError> for io::Error {
 }
 
 fn malformed(part: &'static str, reason: impl Into<String>) -> io::Error {
-    HdtError::Malformed { part, reason: reason.into() }.into()
+    HdtError::Malformed {
+        part,
+        reason: reason.into(),
+    }
+    .into()
 }
 
 fn refused(reason: String) -> io::Error {
@@ -92,13 +96,25 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
         limit: sink.limits.hdt_memory,
         held: 0,
     };
-    source.control("the file's beginning", GLOBAL)?.require_format(&[CONTAINER], "container format")?;
+    source
+        .control("the file's beginning", GLOBAL)?
+        .require_format(&[CONTAINER], "container format")?;
     let header = source.control("the header", HEADER)?;
-    source.skip(header.number("length").ok_or_else(|| malformed("the header", "the length is missing"))?)?;
-    source.control("the dictionary", DICTIONARY)?.require_format(&[FOUR_SECTIONS], "dictionary format")?;
+    source.skip(
+        header
+            .number("length")
+            .ok_or_else(|| malformed("the header", "the length is missing"))?,
+    )?;
+    source
+        .control("the dictionary", DICTIONARY)?
+        .require_format(&[FOUR_SECTIONS], "dictionary format")?;
     let longest = sink.limits.token_bytes;
     let sections = Sections {
-        shared: Section::read("the terms that are subjects and objects", &mut source, longest)?,
+        shared: Section::read(
+            "the terms that are subjects and objects",
+            &mut source,
+            longest,
+        )?,
         subjects: Section::read("the subjects", &mut source, longest)?,
         predicates: Section::read("the predicates", &mut source, longest)?,
         objects: Section::read("the objects", &mut source, longest)?,
@@ -107,11 +123,20 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
     control.require_format(&[BITMAP_TRIPLES], "triples format")?;
     if control.property("order") != Some(BY_SUBJECT) {
         let order = shorten(control.property("order").unwrap_or("none"));
-        return Err(refused(format!("triple order {order} is not supported; supported: 1 (by subject)")));
+        return Err(refused(format!(
+            "triple order {order} is not supported; supported: 1 (by subject)"
+        )));
     }
     let triples = Triples::read(&mut source)?;
     let budget = DecodingBudget::new(sink.limits.decompressed_bytes, source.held);
-    triples.emit(Dictionary { sections, budget, repairs: Vec::new() }, sink)
+    triples.emit(
+        Dictionary {
+            sections,
+            budget,
+            repairs: Vec::new(),
+        },
+        sink,
+    )
 }
 
 /// Input with checksums, and a limit on the bytes held in memory.
@@ -133,10 +158,12 @@ impl<R: Read> HdtReader<R> {
 
     fn exactly<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
-        self.reader.read_exact(&mut bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => HdtError::CutOff(self.part).into(),
-            _ => error,
-        })?;
+        self.reader
+            .read_exact(&mut bytes)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => HdtError::CutOff(self.part).into(),
+                _ => error,
+            })?;
         Ok(bytes)
     }
 
@@ -152,7 +179,8 @@ impl<R: Read> HdtReader<R> {
         loop {
             bytes.push(self.byte()?);
             if bytes.last().is_some_and(|byte| byte & 0x80 != 0) {
-                let (number, _) = number_at(&bytes, 0).ok_or_else(|| malformed(self.part, "a number is too large"))?;
+                let (number, _) = number_at(&bytes, 0)
+                    .ok_or_else(|| malformed(self.part, "a number is too large"))?;
                 return Ok(number);
             }
             if bytes.len() == MAX_NUMBER_BYTES {
@@ -166,7 +194,10 @@ impl<R: Read> HdtReader<R> {
         let mut bytes = Vec::new();
         loop {
             match self.byte()? {
-                0 => return String::from_utf8(bytes).map_err(|_| malformed(self.part, "text is not valid UTF-8")),
+                0 => {
+                    return String::from_utf8(bytes)
+                        .map_err(|_| malformed(self.part, "text is not valid UTF-8"));
+                }
                 _ if bytes.len() == MAX_CONTROL_BYTES => {
                     return Err(malformed(self.part, "its description has no end"));
                 }
@@ -183,24 +214,42 @@ impl<R: Read> HdtReader<R> {
         }
         let found = self.byte()?;
         if magic != *MAGIC || found != kind {
-            return Err(malformed(part, "the control information does not begin here"));
+            return Err(malformed(
+                part,
+                "the control information does not begin here",
+            ));
         }
-        let control = ControlInformation { format: self.text()?, properties: self.text()? };
+        let control = ControlInformation {
+            format: self.text()?,
+            properties: self.text()?,
+        };
         let expected = CRC16.checksum(&self.recent);
         let is_wrong = u16::from_le_bytes(self.exactly()?) != expected && CHECKS;
-        if is_wrong { Err(HdtError::Checksum(part).into()) } else { Ok(control) }
+        if is_wrong {
+            Err(HdtError::Checksum(part).into())
+        } else {
+            Ok(control)
+        }
     }
 
     /// Checks the CRC-8 of the preamble.
     fn end_of_preamble(&mut self) -> io::Result<()> {
         let expected = CRC8.checksum(&self.recent);
         let [found] = self.exactly()?;
-        if found != expected && CHECKS { Err(HdtError::Checksum(self.part).into()) } else { Ok(()) }
+        if found != expected && CHECKS {
+            Err(HdtError::Checksum(self.part).into())
+        } else {
+            Ok(())
+        }
     }
 
     fn skip(&mut self, bytes: u64) -> io::Result<()> {
         let skipped = io::copy(&mut (&mut self.reader).take(bytes), &mut io::sink())?;
-        if skipped < bytes { Err(HdtError::CutOff(self.part).into()) } else { Ok(()) }
+        if skipped < bytes {
+            Err(HdtError::CutOff(self.part).into())
+        } else {
+            Ok(())
+        }
     }
 
     /// Reads a block of `length` bytes and checks its CRC-32.
@@ -210,7 +259,9 @@ impl<R: Read> HdtReader<R> {
         self.held = self.held.saturating_add(length);
         if self.held > self.limit {
             let (limit, part) = (self.limit, self.part);
-            return Err(refused(format!("more than {limit} bytes of memory needed up to {part}")));
+            return Err(refused(format!(
+                "more than {limit} bytes of memory needed up to {part}"
+            )));
         }
         let mut bytes = Vec::new();
         (&mut self.reader).take(length).read_to_end(&mut bytes)?;
@@ -235,7 +286,9 @@ struct ControlInformation {
 
 impl ControlInformation {
     fn property(&self, key: &str) -> Option<&str> {
-        self.properties.split(';').find_map(|property| property.strip_prefix(key)?.strip_prefix('='))
+        self.properties
+            .split(';')
+            .find_map(|property| property.strip_prefix(key)?.strip_prefix('='))
     }
 
     fn number(&self, key: &str) -> Option<u64> {
@@ -247,7 +300,11 @@ impl ControlInformation {
         if read.contains(&self.format.as_str()) {
             return Ok(());
         }
-        Err(refused(format!("{what} {} is not supported; supported: {}", shorten(&self.format), read.join(", "))))
+        Err(refused(format!(
+            "{what} {} is not supported; supported: {}",
+            shorten(&self.format),
+            read.join(", ")
+        )))
     }
 }
 
@@ -275,8 +332,13 @@ impl LogSequence {
             return Err(malformed(source.part, format!("numbers of {width} bits")));
         }
         let bits = u64::from(width).checked_mul(len);
-        let bits = bits.ok_or_else(|| malformed(source.part, format!("{len} numbers of {width} bits")))?;
-        Ok(Self { bytes: source.block(bits.div_ceil(8))?, width, len })
+        let bits =
+            bits.ok_or_else(|| malformed(source.part, format!("{len} numbers of {width} bits")))?;
+        Ok(Self {
+            bytes: source.block(bits.div_ceil(8))?,
+            width,
+            len,
+        })
     }
 
     fn get(&self, place: u64) -> Option<u64> {
@@ -286,7 +348,10 @@ impl LogSequence {
         let bit = place * u64::from(self.width);
         let start = usize::try_from(bit / 8).ok()?;
         let mut around = [0; 16];
-        for (to, from) in around.iter_mut().zip(self.bytes.get(start..)?.iter().take(9)) {
+        for (to, from) in around
+            .iter_mut()
+            .zip(self.bytes.get(start..)?.iter().take(9))
+        {
             *to = *from;
         }
         let shifted = u128::from_le_bytes(around) >> (bit % 8);
@@ -305,15 +370,23 @@ impl Bitmap {
         source.recent.clear();
         let kind = source.byte()?;
         if kind != PLAIN {
-            return Err(refused(format!("bitmap kind {kind} in {} is not supported; supported: {PLAIN}", source.part)));
+            return Err(refused(format!(
+                "bitmap kind {kind} in {} is not supported; supported: {PLAIN}",
+                source.part
+            )));
         }
         let len = source.number()?;
         source.end_of_preamble()?;
-        Ok(Self { bytes: source.block(len.div_ceil(8))?, len })
+        Ok(Self {
+            bytes: source.block(len.div_ceil(8))?,
+            len,
+        })
     }
 
     fn is_last(&self, place: u64) -> bool {
-        let byte = usize::try_from(place / 8).ok().and_then(|byte| self.bytes.get(byte));
+        let byte = usize::try_from(place / 8)
+            .ok()
+            .and_then(|byte| self.bytes.get(byte));
         place < self.len && byte.is_some_and(|byte| byte >> (place % 8) & 1 == 1)
     }
 
@@ -321,10 +394,20 @@ impl Bitmap {
     ///
     /// Returns `None` if there are fewer bits or the last run has no end. Some writers pad the last word with zeros.
     fn runs(&self, len: u64) -> Option<u64> {
-        let behind = self.len.checked_sub(len).filter(|behind| *behind < WORD_BITS)?;
+        let behind = self
+            .len
+            .checked_sub(len)
+            .filter(|behind| *behind < WORD_BITS)?;
         let whole = usize::try_from(len / 8).ok()?;
-        let ones: u64 = self.bytes.iter().take(whole).map(|byte| u64::from(byte.count_ones())).sum();
-        let rest = (whole as u64 * 8..len).filter(|place| self.is_last(*place)).count() as u64;
+        let ones: u64 = self
+            .bytes
+            .iter()
+            .take(whole)
+            .map(|byte| u64::from(byte.count_ones()))
+            .sum();
+        let rest = (whole as u64 * 8..len)
+            .filter(|place| self.is_last(*place))
+            .count() as u64;
         let is_ended = len == 0 || self.is_last(len - 1);
         let is_filled_up = (len..len + behind).all(|place| !self.is_last(place));
         (is_ended && is_filled_up).then_some(ones + rest)
@@ -357,23 +440,42 @@ struct Cursor {
 }
 
 impl Section {
-    fn read<R: Read>(name: &'static str, source: &mut HdtReader<R>, longest: usize) -> io::Result<Self> {
+    fn read<R: Read>(
+        name: &'static str,
+        source: &mut HdtReader<R>,
+        longest: usize,
+    ) -> io::Result<Self> {
         source.begin(name);
         let kind = source.byte()?;
         if kind != FRONT_CODING {
-            return Err(refused(format!("{name}: section kind {kind} is not supported; supported: {FRONT_CODING}")));
+            return Err(refused(format!(
+                "{name}: section kind {kind} is not supported; supported: {FRONT_CODING}"
+            )));
         }
         let (len, bytes, block) = (source.number()?, source.number()?, source.number()?);
         source.end_of_preamble()?;
         let starts = LogSequence::read(source)?;
         let text = source.block(bytes)?;
-        let section = Self { name, len, block, starts, text, cursor: Cursor::default(), recent: Vec::new() };
+        let section = Self {
+            name,
+            len,
+            block,
+            starts,
+            text,
+            cursor: Cursor::default(),
+            recent: Vec::new(),
+        };
         section.checked(longest)
     }
 
     /// Checks that all terms can be located and that none is longer than the limit.
     fn checked(self, longest: usize) -> io::Result<Self> {
-        let lost = |number: u64| malformed(self.name, format!("term {} of {} cannot be located", number + 1, self.len));
+        let lost = |number: u64| {
+            malformed(
+                self.name,
+                format!("term {} of {} cannot be located", number + 1, self.len),
+            )
+        };
         if self.block == 0 && self.len > 0 {
             return Err(lost(0));
         }
@@ -385,11 +487,16 @@ impl Section {
                 }
                 term.clear();
             } else {
-                place = self.shorten_to_common(&mut term, place).ok_or_else(|| lost(number))?;
+                place = self
+                    .shorten_to_common(&mut term, place)
+                    .ok_or_else(|| lost(number))?;
             }
             place = self.append(&mut term, place).ok_or_else(|| lost(number))?;
             if term.len() > longest {
-                return Err(refused(format!("term of more than {longest} bytes among {}", self.name)));
+                return Err(refused(format!(
+                    "term of more than {longest} bytes among {}",
+                    self.name
+                )));
             }
         }
         if place == self.text.len() {
@@ -402,7 +509,9 @@ impl Section {
     /// Truncates the preceding term to the prefix shared with the term at a position. Returns the position after the length.
     fn shorten_to_common(&self, term: &mut Vec<u8>, place: usize) -> Option<usize> {
         let (common, place) = number_at(&self.text, place)?;
-        let common = usize::try_from(common).ok().filter(|common| *common <= term.len())?;
+        let common = usize::try_from(common)
+            .ok()
+            .filter(|common| *common <= term.len())?;
         term.truncate(common);
         Some(place)
     }
@@ -465,7 +574,12 @@ impl Section {
 /// Returns a number in groups of seven bits, and the position after it.
 fn number_at(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
     let mut number: u64 = 0;
-    for (group, byte) in bytes.get(start..)?.iter().take(MAX_NUMBER_BYTES).enumerate() {
+    for (group, byte) in bytes
+        .get(start..)?
+        .iter()
+        .take(MAX_NUMBER_BYTES)
+        .enumerate()
+    {
         let bits = u64::from(byte & 0x7f);
         let shifted = bits << (7 * group);
         if shifted >> (7 * group) != bits {
@@ -498,18 +612,29 @@ impl DecodingBudget {
     fn new(decompressed_limit: u64, held: u64) -> Self {
         let decoded_limit = FREE_DECODED_BYTES + DECODED_PER_BYTE.saturating_mul(held);
         if decompressed_limit <= decoded_limit {
-            let refusal = Refusal::DecompressedSize { limit: decompressed_limit };
-            return Self { left: decompressed_limit, refusal };
+            let refusal = Refusal::DecompressedSize {
+                limit: decompressed_limit,
+            };
+            return Self {
+                left: decompressed_limit,
+                refusal,
+            };
         }
         let reason = format!(
             "more than {decoded_limit} bytes are decoded from {held}: the blocks of the dictionary are too long; write the file \
              with blocks of 16 terms"
         );
-        Self { left: decoded_limit, refusal: Refusal::Hdt { reason } }
+        Self {
+            left: decoded_limit,
+            refusal: Refusal::Hdt { reason },
+        }
     }
 
     fn spend(&mut self, bytes: usize) -> Result<(), Refusal> {
-        self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| self.refusal.clone())?;
+        self.left = self
+            .left
+            .checked_sub(bytes as u64)
+            .ok_or_else(|| self.refusal.clone())?;
         Ok(())
     }
 }
@@ -529,16 +654,34 @@ impl Dictionary {
         number: u64,
         is_shared: bool,
     ) -> io::Result<Result<String, String>> {
-        let shared = if is_shared { self.sections.shared.len } else { 0 };
-        let section = if number <= shared { &mut self.sections.shared } else { own(&mut self.sections) };
-        let in_section = if number <= shared { number } else { number - shared };
+        let shared = if is_shared {
+            self.sections.shared.len
+        } else {
+            0
+        };
+        let section = if number <= shared {
+            &mut self.sections.shared
+        } else {
+            own(&mut self.sections)
+        };
+        let in_section = if number <= shared {
+            number
+        } else {
+            number - shared
+        };
         let name = section.name;
-        let (term, looked_at) = section
-            .term(in_section)
-            .ok_or_else(|| malformed("the triples", format!("no term with number {number} among {name}")))?;
+        let (term, looked_at) = section.term(in_section).ok_or_else(|| {
+            malformed(
+                "the triples",
+                format!("no term with number {number} among {name}"),
+            )
+        })?;
         self.budget.spend(looked_at)?;
         Ok(String::from_utf8(term).map_err(|error| {
-            format!("the term is not valid UTF-8: {}", shorten(&String::from_utf8_lossy(error.as_bytes())))
+            format!(
+                "the term is not valid UTF-8: {}",
+                shorten(&String::from_utf8_lossy(error.as_bytes()))
+            )
         }))
     }
 
@@ -581,14 +724,20 @@ const ENCODED_LABEL_PREFIX: &str = "hdt-";
 /// A label that is not valid in RDF, or begins with [`ENCODED_LABEL_PREFIX`], is encoded in hexadecimal digits. Different
 /// labels stay different.
 fn blank(label: &str) -> BlankNode {
-    BlankNode::new(label).ok().filter(|_| !label.starts_with(ENCODED_LABEL_PREFIX)).unwrap_or_else(|| {
-        let digits = label.bytes().fold(String::from(ENCODED_LABEL_PREFIX), |mut digits, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(digits, "{byte:02x}");
-            digits
-        });
-        BlankNode::new_unchecked(digits)
-    })
+    BlankNode::new(label)
+        .ok()
+        .filter(|_| !label.starts_with(ENCODED_LABEL_PREFIX))
+        .unwrap_or_else(|| {
+            let digits =
+                label
+                    .bytes()
+                    .fold(String::from(ENCODED_LABEL_PREFIX), |mut digits, byte| {
+                        // Writing to a string cannot fail.
+                        let _ = write!(digits, "{byte:02x}");
+                        digits
+                    });
+            BlankNode::new_unchecked(digits)
+        })
 }
 
 /// Parses `"text"`, `"text"@language` or `"text"^^<datatype>`. HDT does not escape characters of the text.
@@ -608,7 +757,10 @@ fn literal(term: &str, repairs: &mut Vec<String>) -> Result<Term, String> {
             }
         };
     }
-    let datatype = rest.strip_prefix("^^<").and_then(|rest| rest.strip_suffix('>')).ok_or_else(malformed)?;
+    let datatype = rest
+        .strip_prefix("^^<")
+        .and_then(|rest| rest.strip_suffix('>'))
+        .ok_or_else(malformed)?;
     Ok(Literal::new_typed_literal(text, named(datatype, repairs)?).into())
 }
 
@@ -624,12 +776,20 @@ impl Triples {
     fn read<R: Read>(source: &mut HdtReader<R>) -> io::Result<Self> {
         let (predicate_ends, object_ends) = (Bitmap::read(source)?, Bitmap::read(source)?);
         let (predicates, objects) = (LogSequence::read(source)?, LogSequence::read(source)?);
-        let fits =
-            object_ends.runs(objects.len) == Some(predicates.len) && predicate_ends.runs(predicates.len).is_some();
+        let fits = object_ends.runs(objects.len) == Some(predicates.len)
+            && predicate_ends.runs(predicates.len).is_some();
         if !fits {
-            return Err(malformed(source.part, "inconsistent numbers of subjects, predicates and objects"));
+            return Err(malformed(
+                source.part,
+                "inconsistent numbers of subjects, predicates and objects",
+            ));
         }
-        Ok(Self { predicates, predicate_ends, objects, object_ends })
+        Ok(Self {
+            predicates,
+            predicate_ends,
+            objects,
+            object_ends,
+        })
     }
 
     fn emit(&self, mut dictionary: Dictionary, sink: &mut Sink<'_>) -> io::Result<()> {
@@ -644,7 +804,10 @@ impl Triples {
             }
             let predicate = dictionary.predicate(number_of(&self.predicates, run)?)?;
             begins_subject = self.predicate_ends.is_last(run);
-            let repeated = length(&subject) + predicate.as_ref().map_or(0, |predicate| predicate.as_str().len());
+            let repeated = length(&subject)
+                + predicate
+                    .as_ref()
+                    .map_or(0, |predicate| predicate.as_str().len());
             loop {
                 dictionary.budget.spend(repeated)?;
                 let object = dictionary.object(number_of(&self.objects, place)?)?;
@@ -653,7 +816,10 @@ impl Triples {
                 }
                 match (&subject, &predicate, object) {
                     (Ok(subject), Ok(predicate), Ok(object)) => {
-                        sink.triple(&Triple::new(subject.clone(), predicate.clone(), object), None);
+                        sink.triple(
+                            &Triple::new(subject.clone(), predicate.clone(), object),
+                            None,
+                        );
                     }
                     (Err(reason), _, _) | (_, Err(reason), _) => sink.skip(None, reason.as_str()),
                     (_, _, Err(reason)) => sink.skip(None, reason),
@@ -677,7 +843,9 @@ fn length(subject: &Result<NamedOrBlankNode, String>) -> usize {
 }
 
 fn number_of(numbers: &LogSequence, place: u64) -> io::Result<u64> {
-    numbers.get(place).ok_or_else(|| malformed("the triples", format!("no number at position {place}")))
+    numbers
+        .get(place)
+        .ok_or_else(|| malformed("the triples", format!("no number at position {place}")))
 }
 
 #[cfg(test)]

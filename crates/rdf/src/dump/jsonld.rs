@@ -33,14 +33,38 @@ const MAX_LISTED: usize = 10;
 const CONTEXTS: &[(&str, &str)] = &[
     ("http://schema.org", include_str!("contexts/schema.jsonld")),
     ("https://schema.org", include_str!("contexts/schema.jsonld")),
-    ("http://mlcommons.org/croissant/", include_str!("contexts/croissant.jsonld")),
-    ("https://mlcommons.org/croissant/", include_str!("contexts/croissant.jsonld")),
-    ("https://w3id.org/ro/crate/", include_str!("contexts/ro_crate.jsonld")),
-    ("http://www.w3.org/ns/dcat", include_str!("contexts/dcat.jsonld")),
-    ("https://www.w3.org/ns/dcat", include_str!("contexts/dcat.jsonld")),
-    ("https://semiceu.github.io/DCAT-AP/", include_str!("contexts/dcat.jsonld")),
-    ("https://semiceu.github.io/uri.semic.eu-generated/DCAT-AP/", include_str!("contexts/dcat.jsonld")),
-    ("http://data.europa.eu/r5r", include_str!("contexts/dcat.jsonld")),
+    (
+        "http://mlcommons.org/croissant/",
+        include_str!("contexts/croissant.jsonld"),
+    ),
+    (
+        "https://mlcommons.org/croissant/",
+        include_str!("contexts/croissant.jsonld"),
+    ),
+    (
+        "https://w3id.org/ro/crate/",
+        include_str!("contexts/ro_crate.jsonld"),
+    ),
+    (
+        "http://www.w3.org/ns/dcat",
+        include_str!("contexts/dcat.jsonld"),
+    ),
+    (
+        "https://www.w3.org/ns/dcat",
+        include_str!("contexts/dcat.jsonld"),
+    ),
+    (
+        "https://semiceu.github.io/DCAT-AP/",
+        include_str!("contexts/dcat.jsonld"),
+    ),
+    (
+        "https://semiceu.github.io/uri.semic.eu-generated/DCAT-AP/",
+        include_str!("contexts/dcat.jsonld"),
+    ),
+    (
+        "http://data.europa.eu/r5r",
+        include_str!("contexts/dcat.jsonld"),
+    ),
 ];
 
 pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
@@ -50,18 +74,26 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
     let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
     let guard = LimitGuard::new(reader, sink);
     let names_double = Rc::clone(&guard.names_double);
-    let quads = parser.for_reader(guard).with_load_document_callback(move |iri, _| {
-        let known = CONTEXTS.iter().find(|(prefix, _)| iri.starts_with(prefix)).map(|(_, context)| *context);
-        if known.is_none()
-            && let Ok(mut missing) = asked.lock()
-            && missing.len() < MAX_LISTED
-            && !missing.iter().any(|m| m == iri)
-        {
-            missing.push(iri.to_owned());
-        }
-        let document = known.unwrap_or("{\"@context\": {}}").as_bytes().to_vec();
-        Ok(JsonLdRemoteDocument { document, document_url: iri.to_owned() })
-    });
+    let quads = parser
+        .for_reader(guard)
+        .with_load_document_callback(move |iri, _| {
+            let known = CONTEXTS
+                .iter()
+                .find(|(prefix, _)| iri.starts_with(prefix))
+                .map(|(_, context)| *context);
+            if known.is_none()
+                && let Ok(mut missing) = asked.lock()
+                && missing.len() < MAX_LISTED
+                && !missing.iter().any(|m| m == iri)
+            {
+                missing.push(iri.to_owned());
+            }
+            let document = known.unwrap_or("{\"@context\": {}}").as_bytes().to_vec();
+            Ok(JsonLdRemoteDocument {
+                document,
+                document_url: iri.to_owned(),
+            })
+        });
     let mut undefined = UndefinedTerms::default();
     let mut consecutive_errors = 0;
     let mut result = Ok(());
@@ -92,7 +124,10 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
             }
         }
     }
-    let missing = missing.lock().map(|missing| missing.clone()).unwrap_or_default();
+    let missing = missing
+        .lock()
+        .map(|missing| missing.clone())
+        .unwrap_or_default();
     undefined.report(!missing.is_empty(), sink);
     for iri in missing {
         sink.first_problem(format!(
@@ -106,8 +141,13 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
 /// Converts a language tag to lower case, as the readers of all other syntaxes do. Tags are case-insensitive, and a dump
 /// must not become another graph because its syntax changed.
 fn with_lower_case_tag(object: Term) -> Term {
-    let Term::Literal(literal) = &object else { return object };
-    let Some(tag) = literal.language().filter(|tag| tag.bytes().any(|byte| byte.is_ascii_uppercase())) else {
+    let Term::Literal(literal) = &object else {
+        return object;
+    };
+    let Some(tag) = literal
+        .language()
+        .filter(|tag| tag.bytes().any(|byte| byte.is_ascii_uppercase()))
+    else {
         return object;
     };
     // A malformed tag is reported as it is written.
@@ -117,7 +157,9 @@ fn with_lower_case_tag(object: Term) -> Term {
     let (value, tag) = (literal.value(), tag.to_ascii_lowercase());
     match literal.direction() {
         None => Literal::new_language_tagged_literal_unchecked(value, tag).into(),
-        Some(direction) => Literal::new_directional_language_tagged_literal_unchecked(value, tag, direction).into(),
+        Some(direction) => {
+            Literal::new_directional_language_tagged_literal_unchecked(value, tag, direction).into()
+        }
     }
 }
 
@@ -125,13 +167,25 @@ fn with_lower_case_tag(object: Term) -> Term {
 ///
 /// A document that names the datatype double may have coerced the number, which the literal does not show. It stays a double.
 fn with_integer(object: Term, names_double: bool) -> Term {
-    let Term::Literal(literal) = &object else { return object };
+    let Term::Literal(literal) = &object else {
+        return object;
+    };
     let datatype = literal.datatype();
     let is_number = datatype == xsd::DOUBLE && !names_double;
     let is_coerced = datatype == xsd::DECIMAL || datatype == xsd::INTEGER;
-    let Some(mantissa) = literal.value().strip_suffix("E20").filter(|_| is_number || is_coerced) else { return object };
-    let (sign, number) = mantissa.strip_prefix('-').map_or(("", mantissa), |number| ("-", number));
-    let Some((whole, fraction)) = number.split_once('.') else { return object };
+    let Some(mantissa) = literal
+        .value()
+        .strip_suffix("E20")
+        .filter(|_| is_number || is_coerced)
+    else {
+        return object;
+    };
+    let (sign, number) = mantissa
+        .strip_prefix('-')
+        .map_or(("", mantissa), |number| ("-", number));
+    let Some((whole, fraction)) = number.split_once('.') else {
+        return object;
+    };
     let fraction = fraction.trim_end_matches('0');
     let is_decimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.len() != 1 || fraction.len() > 20 || !is_decimal(whole) || !is_decimal(fraction) {
@@ -169,12 +223,23 @@ impl UndefinedTerms {
         if is_loss {
             sink.report.skipped += self.statements;
         }
-        let named: Vec<String> = self.terms.iter().take(MAX_LISTED).map(|term| shorten(term)).collect();
-        let more = if self.terms.len() > MAX_LISTED { ", …" } else { "" };
+        let named: Vec<String> = self
+            .terms
+            .iter()
+            .take(MAX_LISTED)
+            .map(|term| shorten(term))
+            .collect();
+        let more = if self.terms.len() > MAX_LISTED {
+            ", …"
+        } else {
+            ""
+        };
         let named = named.join(", ");
         let message = match self.statements {
             1 => format!("1 statement uses a term without a definition ({named}) and was left out"),
-            count => format!("{count} statements use terms without a definition ({named}{more}) and were left out"),
+            count => format!(
+                "{count} statements use terms without a definition ({named}{more}) and were left out"
+            ),
         };
         sink.first_problem(message);
     }
@@ -240,16 +305,28 @@ impl<R> LimitGuard<R> {
         } else {
             self.mark(byte);
         }
-        self.memory =
-            self.memory.saturating_add(self.contexts.byte(byte, (was_in_string, self.in_string), self.line)?);
+        self.memory = self.memory.saturating_add(self.contexts.byte(
+            byte,
+            (was_in_string, self.in_string),
+            self.line,
+        )?);
         if self.token > self.token_limit {
-            return Err(Refusal::TokenSize { limit: self.token_limit, line: self.line });
+            return Err(Refusal::TokenSize {
+                limit: self.token_limit,
+                line: self.line,
+            });
         }
         if self.nesting > self.nesting_limit {
-            return Err(Refusal::Nesting { limit: self.nesting_limit, line: self.line });
+            return Err(Refusal::Nesting {
+                limit: self.nesting_limit,
+                line: self.line,
+            });
         }
         if self.memory > self.memory_limit {
-            return Err(Refusal::JsonMemory { limit: self.memory_limit, line: self.line });
+            return Err(Refusal::JsonMemory {
+                limit: self.memory_limit,
+                line: self.line,
+            });
         }
         Ok(())
     }
@@ -294,7 +371,10 @@ impl<R: Read> LimitGuard<R> {
             return;
         }
         let lengths = (1..DOUBLE.len()).rev();
-        self.matched = lengths.into_iter().find(|&length| text.ends_with(&DOUBLE[..length])).unwrap_or(0);
+        self.matched = lengths
+            .into_iter()
+            .find(|&length| text.ends_with(&DOUBLE[..length]))
+            .unwrap_or(0);
     }
 
     /// Reads and checks the next chunk.
@@ -308,7 +388,8 @@ impl<R: Read> LimitGuard<R> {
             let start = self.buffer.len();
             self.buffer.resize(start + CHUNK_BYTES, 0);
             let read = self.inner.read(&mut self.buffer[start..]);
-            self.buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
+            self.buffer
+                .truncate(start + read.as_ref().map_or(0, |&read| read));
             let ended = read? == 0;
             for place in start..self.buffer.len() {
                 self.byte(self.buffer[place])?;

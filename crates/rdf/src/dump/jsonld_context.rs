@@ -78,7 +78,12 @@ impl ContextGuard {
     /// Processes a byte. `in_string` is the state before and after it.
     ///
     /// Returns the number of bytes that the parser may additionally need in memory because of this byte.
-    pub(super) fn byte(&mut self, byte: u8, in_string: (bool, bool), line: u64) -> Result<u64, Refusal> {
+    pub(super) fn byte(
+        &mut self,
+        byte: u8,
+        in_string: (bool, bool),
+        line: u64,
+    ) -> Result<u64, Refusal> {
         self.bytes += 1;
         if self.depth > 0 {
             return self.context_byte(byte, in_string, line);
@@ -128,7 +133,9 @@ impl ContextGuard {
     }
 
     fn close(&mut self) {
-        let Some(closed) = self.open.pop() else { return };
+        let Some(closed) = self.open.pop() else {
+            return;
+        };
         self.terms -= closed.terms;
         self.namespace -= closed.namespace;
         for term in self.scoped.drain(closed.scoped..) {
@@ -147,8 +154,11 @@ impl ContextGuard {
 
     fn end_of_string(&mut self, line: u64) -> Result<u64, Refusal> {
         let uses_scoped = !self.scoped.is_empty()
-            && (self.string.len() >= MAX_TERM_BYTES || self.scoped_counts.contains_key(&unescape(&self.string)));
-        let Some(object) = self.open.last_mut() else { return Ok(0) };
+            && (self.string.len() >= MAX_TERM_BYTES
+                || self.scoped_counts.contains_key(&unescape(&self.string)));
+        let Some(object) = self.open.last_mut() else {
+            return Ok(0);
+        };
         object.strings += 1;
         if object.expects_key {
             object.expects_key = false;
@@ -172,16 +182,27 @@ impl ContextGuard {
     fn copy(&mut self, times: u64, line: u64) -> Result<u64, Refusal> {
         self.copies = self.copies.saturating_add(times.saturating_mul(self.terms));
         if self.copies > FREE_COPIES + COPIES_PER_BYTE * self.bytes {
-            let reason = format!("contexts inside contexts need more than {} copies of term definitions", self.copies);
+            let reason = format!(
+                "contexts inside contexts need more than {} copies of term definitions",
+                self.copies
+            );
             return Err(Refusal::Context { reason, line });
         }
         Ok(0)
     }
 
-    fn context_byte(&mut self, byte: u8, in_string: (bool, bool), line: u64) -> Result<u64, Refusal> {
+    fn context_byte(
+        &mut self,
+        byte: u8,
+        in_string: (bool, bool),
+        line: u64,
+    ) -> Result<u64, Refusal> {
         self.context.push(byte);
         if self.context.len() > MAX_CONTEXT_BYTES {
-            return Err(Refusal::Context { reason: format!("it is longer than {MAX_CONTEXT_BYTES} bytes"), line });
+            return Err(Refusal::Context {
+                reason: format!("it is longer than {MAX_CONTEXT_BYTES} bytes"),
+                line,
+            });
         }
         if in_string == (false, false) {
             match byte {
@@ -190,14 +211,25 @@ impl ContextGuard {
                 _ => {}
             }
         }
-        if self.depth > 0 { Ok(0) } else { self.end_of_context(line) }
+        if self.depth > 0 {
+            Ok(0)
+        } else {
+            self.end_of_context(line)
+        }
     }
 
     fn end_of_context(&mut self, line: u64) -> Result<u64, Refusal> {
         let bytes = std::mem::take(&mut self.context);
         let refused = |reason| Refusal::Context { reason, line };
         let mut scoped = Vec::new();
-        let size = context_size(&JsonReader { bytes: &bytes, place: 0 }.value(), &mut scoped);
+        let size = context_size(
+            &JsonReader {
+                bytes: &bytes,
+                place: 0,
+            }
+            .value(),
+            &mut scoped,
+        );
         self.context = bytes;
         if size.chain > MAX_CHAIN {
             return Err(refused(format!(
@@ -390,13 +422,24 @@ fn context_size(context: &Json, scoped: &mut Vec<Vec<u8>>) -> ContextSize {
             size
         }
         Json::Object(members) => object_size(members, scoped),
-        Json::String(_) => ContextSize { terms: BUILT_IN_TERMS, contexts: 1, ..ContextSize::default() },
-        Json::Other => ContextSize { contexts: 1, ..ContextSize::default() },
+        Json::String(_) => ContextSize {
+            terms: BUILT_IN_TERMS,
+            contexts: 1,
+            ..ContextSize::default()
+        },
+        Json::Other => ContextSize {
+            contexts: 1,
+            ..ContextSize::default()
+        },
     }
 }
 
 fn object_size(members: &[(Vec<u8>, Json)], scoped: &mut Vec<Vec<u8>>) -> ContextSize {
-    let mut size = ContextSize { contexts: 1, terms: members.len() as u64, ..ContextSize::default() };
+    let mut size = ContextSize {
+        contexts: 1,
+        terms: members.len() as u64,
+        ..ContextSize::default()
+    };
     let mut names: FxHashMap<&[u8], usize> = FxHashMap::default();
     for (name, _) in members {
         let next = names.len();
@@ -418,7 +461,8 @@ fn object_size(members: &[(Vec<u8>, Json)], scoped: &mut Vec<Vec<u8>>) -> Contex
                         _ if key == b"@context" => {
                             let inner = context_size(part, scoped);
                             scoped.push(name.clone());
-                            size.copies += inner.copies + inner.contexts * members.len() as u64 + inner.terms;
+                            size.copies +=
+                                inner.copies + inner.contexts * members.len() as u64 + inner.terms;
                             size.terms += inner.terms;
                             size.contexts += inner.contexts;
                             inner_chain = inner_chain.max(inner.chain + 1);
@@ -449,7 +493,9 @@ fn add_needs(iri: &[u8], names: &FxHashMap<&[u8], usize>, needs: &mut Vec<usize>
     let colon = memchr::memchr(b':', iri);
     needs.extend(colon.and_then(|colon| names.get(&iri[..colon])));
     // A term may begin with a colon; its prefix is then up to the next one.
-    let after = iri.strip_prefix(b":").and_then(|rest| Some(&rest[..memchr::memchr(b':', rest)?]));
+    let after = iri
+        .strip_prefix(b":")
+        .and_then(|rest| Some(&rest[..memchr::memchr(b':', rest)?]));
     needs.extend(after.and_then(|prefix| names.get(prefix)));
 }
 
@@ -470,22 +516,42 @@ fn longest_chain(needs: &[Vec<usize>], weights: &[usize]) -> usize {
         return from_below;
     }
     let from_above = peel(&needed_by, needs, weights, &mut remains);
-    let cycles: usize = weights.iter().zip(&remains).filter(|(_, remains)| **remains).map(|(weight, _)| weight).sum();
+    let cycles: usize = weights
+        .iter()
+        .zip(&remains)
+        .filter(|(_, remains)| **remains)
+        .map(|(weight, _)| weight)
+        .sum();
     from_below + from_above + cycles
 }
 
 /// Removes the nodes without remaining successors until there are none. Returns the weight of the longest path among them.
-fn peel(next: &[Vec<usize>], previous: &[Vec<usize>], weights: &[usize], remains: &mut [bool]) -> usize {
-    let open = |node: usize| next[node].iter().filter(|&&other| other != node && remains[other]).count();
+fn peel(
+    next: &[Vec<usize>],
+    previous: &[Vec<usize>],
+    weights: &[usize],
+    remains: &mut [bool],
+) -> usize {
+    let open = |node: usize| {
+        next[node]
+            .iter()
+            .filter(|&&other| other != node && remains[other])
+            .count()
+    };
     let mut open: Vec<usize> = (0..next.len()).map(open).collect();
-    let mut ready: Vec<usize> = (0..next.len()).filter(|&node| remains[node] && open[node] == 0).collect();
+    let mut ready: Vec<usize> = (0..next.len())
+        .filter(|&node| remains[node] && open[node] == 0)
+        .collect();
     let mut longest = vec![0; next.len()];
     let mut best = 0;
     while let Some(node) = ready.pop() {
         remains[node] = false;
         let total = longest[node] + weights[node];
         best = best.max(total);
-        for &other in previous[node].iter().filter(|&&other| other != node && remains[other]) {
+        for &other in previous[node]
+            .iter()
+            .filter(|&&other| other != node && remains[other])
+        {
             longest[other] = longest[other].max(total);
             open[other] -= 1;
             if open[other] == 0 {
@@ -501,16 +567,39 @@ mod tests {
     use super::*;
 
     fn chain(context: &str) -> usize {
-        context_size(&JsonReader { bytes: context.as_bytes(), place: 0 }.value(), &mut Vec::new()).chain
+        context_size(
+            &JsonReader {
+                bytes: context.as_bytes(),
+                place: 0,
+            }
+            .value(),
+            &mut Vec::new(),
+        )
+        .chain
     }
 
     #[test]
     fn chains_of_terms() {
-        assert_eq!(chain(r#"{"a": "http://e/", "b": "a:x", "c": {"@id": "b:x", "@type": "@id"}}"#), 3);
-        assert_eq!(chain(r#"{"a": "http://e/", "\u0062": "a:x", "c": {"@id": "b", "@type": "c:x"}}"#), 3);
-        assert_eq!(chain(r#"{"a": "b:x", "b": "c:x", "c": "a:x", "d": "a:x"}"#), 4);
-        assert_eq!(chain(r#"[{"a": "http://e/"}, null, {"b": "a:x"}, "http://e/c"]"#), 1);
-        assert_eq!(chain(r#"{"a": {"@id": "http://e/a", "@context": {"b": "http://e/", "c": "b:x"}}}"#), 4);
+        assert_eq!(
+            chain(r#"{"a": "http://e/", "b": "a:x", "c": {"@id": "b:x", "@type": "@id"}}"#),
+            3
+        );
+        assert_eq!(
+            chain(r#"{"a": "http://e/", "\u0062": "a:x", "c": {"@id": "b", "@type": "c:x"}}"#),
+            3
+        );
+        assert_eq!(
+            chain(r#"{"a": "b:x", "b": "c:x", "c": "a:x", "d": "a:x"}"#),
+            4
+        );
+        assert_eq!(
+            chain(r#"[{"a": "http://e/"}, null, {"b": "a:x"}, "http://e/c"]"#),
+            1
+        );
+        assert_eq!(
+            chain(r#"{"a": {"@id": "http://e/a", "@context": {"b": "http://e/", "c": "b:x"}}}"#),
+            4
+        );
         assert_eq!(chain(r#"{"a": [1, tru"#), 1);
     }
 }

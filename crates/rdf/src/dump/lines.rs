@@ -30,8 +30,11 @@ pub(super) fn read(mut reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()>
         let read = reader.read(&mut buffer[start..]);
         buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
         let ended = matches!(read, Ok(0));
-        let done =
-            if ended { buffer.len() } else { memchr::memrchr2(b'\n', b'\r', &buffer).map_or(0, |place| place + 1) };
+        let done = if ended {
+            buffer.len()
+        } else {
+            memchr::memrchr2(b'\n', b'\r', &buffer).map_or(0, |place| place + 1)
+        };
         line += block(&buffer[..done], line, sink)?;
         buffer.drain(..done);
         let limit = sink.limits.token_bytes;
@@ -41,7 +44,10 @@ pub(super) fn read(mut reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()>
         read?;
         if ended {
             if let Some(line) = sink.rdf_star {
-                sink.problem(Some(line), "quoted triples of RDF-star were read as reified triples of RDF 1.2");
+                sink.problem(
+                    Some(line),
+                    "quoted triples of RDF-star were read as reified triples of RDF 1.2",
+                );
             }
             return Ok(());
         }
@@ -53,23 +59,38 @@ fn block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Refusal
     let first = line;
     let limit = sink.limits.token_bytes;
     // An upper bound: triple terms in strings are counted, and those of all lines together.
-    let is_flat = memchr::memmem::find_iter(text, TRIPLE_TERM).nth(MAX_TRIPLE_TERM_DEPTH).is_none();
+    let is_flat = memchr::memmem::find_iter(text, TRIPLE_TERM)
+        .nth(MAX_TRIPLE_TERM_DEPTH)
+        .is_none();
     let sound = text.len() <= limit && is_flat && statements(text, None, sink).is_ok();
     let mut start = 0;
     while start < text.len() {
-        let end = memchr::memchr2(b'\n', b'\r', &text[start..]).map_or(text.len(), |place| start + place);
+        let end =
+            memchr::memchr2(b'\n', b'\r', &text[start..]).map_or(text.len(), |place| start + place);
         if end - start > limit {
             return Err(Refusal::TokenSize { limit, line });
         }
         if !is_flat && triple_term_depth(&text[start..end]) > MAX_TRIPLE_TERM_DEPTH {
-            return Err(Refusal::Nesting { limit: MAX_TRIPLE_TERM_DEPTH, line });
+            return Err(Refusal::Nesting {
+                limit: MAX_TRIPLE_TERM_DEPTH,
+                line,
+            });
         }
         if !sound && let Err(reason) = one_statement(&text[start..end], line, sink) {
-            let reason = if reason == "Unexpected end of file" { "a string or an IRI is not closed" } else { &reason };
+            let reason = if reason == "Unexpected end of file" {
+                "a string or an IRI is not closed"
+            } else {
+                &reason
+            };
             let excerpt = shorten(&String::from_utf8_lossy(&text[start..end]));
             sink.skip(Some(line), format!("{reason}, in {excerpt}"));
         }
-        start = end + if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
+        start = end
+            + if text[end..].starts_with(b"\r\n") {
+                2
+            } else {
+                1
+            };
         line += u64::from(end < text.len());
     }
     Ok(line - first)
@@ -78,7 +99,10 @@ fn block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Refusal
 /// Returns the number of triple terms in a line, an upper bound of their nesting. Strings and IRIs are not searched.
 fn triple_term_depth(line: &[u8]) -> usize {
     let (mut depth, mut place) = (0, 0);
-    if memchr::memmem::find_iter(line, TRIPLE_TERM).nth(MAX_TRIPLE_TERM_DEPTH).is_none() {
+    if memchr::memmem::find_iter(line, TRIPLE_TERM)
+        .nth(MAX_TRIPLE_TERM_DEPTH)
+        .is_none()
+    {
         return 0;
     }
     while place < line.len() {
@@ -97,7 +121,10 @@ fn triple_term_depth(line: &[u8]) -> usize {
 /// Returns the length of the rest of a string, with its closing quote.
 fn string_length(text: &[u8]) -> usize {
     let mut place = 0;
-    while let Some(found) = text.get(place..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+    while let Some(found) = text
+        .get(place..)
+        .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
+    {
         place += found + 1;
         if text[place - 1] == b'"' {
             return place;
@@ -110,7 +137,9 @@ fn string_length(text: &[u8]) -> usize {
 /// Adds the statement of a line. A version directive is accepted, and a statement of RDF-star is converted. Invalid IRIs and language
 /// tags are repaired.
 fn one_statement(line: &[u8], number: u64, sink: &mut Sink<'_>) -> Result<(), String> {
-    let Err(reason) = statements(line, Some(number), sink) else { return Ok(()) };
+    let Err(reason) = statements(line, Some(number), sink) else {
+        return Ok(());
+    };
     if let Some(repaired) = repair_terms(line)
         && valid_statement(&repaired.text, number, sink).is_ok()
     {
@@ -124,42 +153,67 @@ fn one_statement(line: &[u8], number: u64, sink: &mut Sink<'_>) -> Result<(), St
 
 /// Adds a statement of N-Quads or RDF-star.
 fn valid_statement(line: &[u8], number: u64, sink: &mut Sink<'_>) -> Result<(), String> {
-    let Err(reason) = statements(line, Some(number), sink) else { return Ok(()) };
+    let Err(reason) = statements(line, Some(number), sink) else {
+        return Ok(());
+    };
     other_statement(line, number, reason, sink)
 }
 
 /// Adds a line that is no statement of N-Quads for this reason.
-fn other_statement(line: &[u8], number: u64, reason: String, sink: &mut Sink<'_>) -> Result<(), String> {
+fn other_statement(
+    line: &[u8],
+    number: u64,
+    reason: String,
+    sink: &mut Sink<'_>,
+) -> Result<(), String> {
     let trimmed = line.trim_ascii_start();
     if let Some(version) = trimmed.strip_prefix(b"VERSION")
         && is_string(version)
     {
         return Ok(());
     }
-    let has_quoted = memchr::memmem::find_iter(line, b"<<").any(|place| line.get(place + 2) != Some(&b'('));
-    let Some(triples) = has_quoted.then(|| rdf_star(line)).flatten() else { return Err(reason) };
-    triples.iter().for_each(|triple| sink.triple(triple, Some(number)));
+    let has_quoted =
+        memchr::memmem::find_iter(line, b"<<").any(|place| line.get(place + 2) != Some(&b'('));
+    let Some(triples) = has_quoted.then(|| rdf_star(line)).flatten() else {
+        return Err(reason);
+    };
+    triples
+        .iter()
+        .for_each(|triple| sink.triple(triple, Some(number)));
     sink.rdf_star.get_or_insert(number);
     Ok(())
 }
 
 /// Returns true if a text is one string in quotes, possibly followed by a comment.
 fn is_string(text: &[u8]) -> bool {
-    let Some((&quote @ (b'"' | b'\''), rest)) = text.trim_ascii_start().split_first() else { return false };
-    let Some(end) = memchr::memchr(quote, rest) else { return false };
-    matches!(rest[end + 1..].trim_ascii_start().first(), None | Some(b'#')) && text[0].is_ascii_whitespace()
+    let Some((&quote @ (b'"' | b'\''), rest)) = text.trim_ascii_start().split_first() else {
+        return false;
+    };
+    let Some(end) = memchr::memchr(quote, rest) else {
+        return false;
+    };
+    matches!(
+        rest[end + 1..].trim_ascii_start().first(),
+        None | Some(b'#')
+    ) && text[0].is_ascii_whitespace()
 }
 
 /// Reads a line of N-Triples-star as Turtle of RDF 1.2. Returns `None` if it is not valid there either.
 fn rdf_star(line: &[u8]) -> Option<Vec<Triple>> {
-    let triples: Vec<Triple> = TurtleParser::new().for_slice(line).collect::<Result<_, _>>().ok()?;
+    let triples: Vec<Triple> = TurtleParser::new()
+        .for_slice(line)
+        .collect::<Result<_, _>>()
+        .ok()?;
     let mut reifiers: FxHashMap<BlankNode, BlankNode> = FxHashMap::default();
     let mut converted = Vec::with_capacity(triples.len());
     // The parser gives the reification of a nested triple first.
     for triple in triples {
-        let mut triple = crate::relabelled(triple, &mut |node| reifiers.get(&node).cloned().unwrap_or(node));
+        let mut triple = crate::relabelled(triple, &mut |node| {
+            reifiers.get(&node).cloned().unwrap_or(node)
+        });
         if triple.predicate.as_str() == rdf::REIFIES
-            && let (NamedOrBlankNode::BlankNode(reifier), Term::Triple(reified)) = (&triple.subject, &triple.object)
+            && let (NamedOrBlankNode::BlankNode(reifier), Term::Triple(reified)) =
+                (&triple.subject, &triple.object)
         {
             let node = hashed_blank_node(REIFIER, reified);
             reifiers.insert(reifier.clone(), node.clone());
@@ -176,7 +230,10 @@ fn rdf_star(line: &[u8]) -> Option<Vec<Triple>> {
 fn statements(text: &[u8], line: Option<u64>, sink: &mut Sink<'_>) -> Result<(), String> {
     let quads: Result<Vec<_>, _> = NQuadsParser::new().for_slice(text).collect();
     for quad in quads.map_err(|error| error.message().to_owned())? {
-        sink.triple(&Triple::new(quad.subject, quad.predicate, quad.object), line);
+        sink.triple(
+            &Triple::new(quad.subject, quad.predicate, quad.object),
+            line,
+        );
     }
     Ok(())
 }

@@ -174,7 +174,10 @@ pub struct FileReport {
     pub reader_failed: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde requires a reference"
+)]
 fn is_zero(value: &u64) -> bool {
     *value == 0
 }
@@ -205,14 +208,20 @@ impl FileReport {
     pub fn unreadable(file: &str, reason: impl fmt::Display) -> Self {
         let mut report = Self::new(file);
         report.outcome = Outcome::Unreadable;
-        report.problems.push(Problem { line: None, message: reason.to_string() });
+        report.problems.push(Problem {
+            line: None,
+            message: reason.to_string(),
+        });
         report
     }
 
     /// Creates the report of a file that is rejected before it is opened.
     #[must_use]
     pub fn refused(file: &str, reason: impl fmt::Display) -> Self {
-        Self { outcome: Outcome::Refused, ..Self::unreadable(file, reason) }
+        Self {
+            outcome: Outcome::Refused,
+            ..Self::unreadable(file, reason)
+        }
     }
 }
 
@@ -316,7 +325,9 @@ pub enum Refusal {
         line: u64,
     },
     /// JSON-LD object whose memory is above the limit.
-    #[error("a JSON-LD object that needs more than {limit} bytes of memory to read, up to line {line}")]
+    #[error(
+        "a JSON-LD object that needs more than {limit} bytes of memory to read, up to line {line}"
+    )]
     JsonMemory {
         /// Limit.
         limit: u64,
@@ -411,31 +422,55 @@ impl DumpReader {
     /// Creates a reader with custom limits.
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
+        Self {
+            limits,
+            ..Self::default()
+        }
     }
 
     /// Sets the media type declared by the catalogue. It takes precedence over the file name, but not over the content.
     #[must_use]
     pub fn with_media_type(self, media_type: &str) -> Self {
-        Self { announced: Syntax::from_hint(media_type), ..self }
+        Self {
+            announced: Syntax::from_hint(media_type),
+            ..self
+        }
     }
 
     /// Reads a file or archive. Returns one report per document.
     ///
     /// `name` is used in reports. Relative IRIs are resolved against `base`.
-    pub fn read_file(&self, path: &Path, name: &str, base: &str, graph: &mut dyn TripleSink) -> Vec<FileReport> {
+    pub fn read_file(
+        &self,
+        path: &Path,
+        name: &str,
+        base: &str,
+        graph: &mut dyn TripleSink,
+    ) -> Vec<FileReport> {
         unpack::read_file(path, name, &mut self.context(base, graph))
     }
 
     /// Reads from any reader, as [`read_file`](Self::read_file) does.
     ///
     /// Zip archives need [`read_file`](Self::read_file), because their directory is at the end of the file.
-    pub fn read(&self, reader: impl Read, name: &str, base: &str, graph: &mut dyn TripleSink) -> Vec<FileReport> {
+    pub fn read(
+        &self,
+        reader: impl Read,
+        name: &str,
+        base: &str,
+        graph: &mut dyn TripleSink,
+    ) -> Vec<FileReport> {
         unpack::read_stream(reader, name, &mut self.context(base, graph))
     }
 
     fn context<'a>(&'a self, base: &'a str, graph: &'a mut dyn TripleSink) -> ReadContext<'a> {
-        ReadContext { limits: &self.limits, announced: self.announced, base, graph, reports: Vec::new() }
+        ReadContext {
+            limits: &self.limits,
+            announced: self.announced,
+            base,
+            graph,
+            reports: Vec::new(),
+        }
     }
 }
 
@@ -451,7 +486,10 @@ struct ReadContext<'a> {
 impl ReadContext<'_> {
     /// Reads one decompressed document: a file or a member of an archive.
     fn document(&mut self, reader: Box<dyn Read + '_>, name: &str, layers: Vec<Cow<'static, str>>) {
-        let mut report = FileReport { layers, ..FileReport::new(name) };
+        let mut report = FileReport {
+            layers,
+            ..FileReport::new(name)
+        };
         self.graph.start_file();
         let mut sink = Sink {
             limits: self.limits,
@@ -463,7 +501,10 @@ impl ReadContext<'_> {
             repairs: FxHashSet::default(),
         };
         // The media type describes the whole distribution, not the members of an archive.
-        let announced = self.announced.filter(|_| !name.contains('!')).or_else(|| Syntax::from_file_name(name));
+        let announced = self
+            .announced
+            .filter(|_| !name.contains('!'))
+            .or_else(|| Syntax::from_file_name(name));
         let result = read_document(reader, name, announced, self.base, &mut sink);
         if let Err(error) = result {
             record_error(&mut report, &error);
@@ -476,7 +517,9 @@ impl ReadContext<'_> {
 
 /// Adds the error that ended a document to its report.
 fn record_error(report: &mut FileReport, error: &io::Error) {
-    let refusal = error.get_ref().and_then(|cause| cause.downcast_ref::<Refusal>());
+    let refusal = error
+        .get_ref()
+        .and_then(|cause| cause.downcast_ref::<Refusal>());
     report.outcome = match refusal {
         Some(_) => Outcome::Refused,
         None if report.triples == 0 => Outcome::Unreadable,
@@ -487,7 +530,10 @@ fn record_error(report: &mut FileReport, error: &io::Error) {
         Some(refusal) => refusal.to_string(),
         None => format!("{error}; the rest was not read"),
     };
-    report.problems.push(Problem { line: None, message });
+    report.problems.push(Problem {
+        line: None,
+        message,
+    });
 }
 
 fn read_document(
@@ -507,7 +553,11 @@ fn read_document(
     sink.report.syntax = Some(syntax);
     let budget = Rc::clone(&sink.budget);
     let limit = sink.limits.document_bytes;
-    let counted = CountedText { inner: &mut text, budget: Rc::clone(&budget), limit };
+    let counted = CountedText {
+        inner: &mut text,
+        budget: Rc::clone(&budget),
+        limit,
+    };
     let result = read_text(counted, syntax, name, base, sink);
     for problem in text.problems() {
         sink.problem(problem.line, problem.message);
@@ -515,7 +565,13 @@ fn read_document(
     result.and(budget.check().map_err(Into::into))
 }
 
-fn read_text(reader: impl Read, syntax: Syntax, name: &str, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
+fn read_text(
+    reader: impl Read,
+    syntax: Syntax,
+    name: &str,
+    base: &str,
+    sink: &mut Sink<'_>,
+) -> io::Result<()> {
     match syntax {
         Syntax::NTriples | Syntax::NQuads => lines::read(reader, sink),
         Syntax::Turtle | Syntax::TriG | Syntax::N3 => turtle::read(reader, syntax, base, sink),
@@ -556,7 +612,8 @@ impl ResolvedBudget {
 
     /// Adds bytes of terms. Returns false if there are too many.
     fn spend(&self, bytes: usize) -> bool {
-        self.resolved.set(self.resolved.get().saturating_add(bytes as u64));
+        self.resolved
+            .set(self.resolved.get().saturating_add(bytes as u64));
         !self.is_exceeded()
     }
 
@@ -567,7 +624,11 @@ impl ResolvedBudget {
 
     fn check(&self) -> Result<(), Refusal> {
         let (limit, read) = (self.limit(), self.read.get());
-        if self.is_exceeded() { Err(Refusal::ResolvedSize { limit, read }) } else { Ok(()) }
+        if self.is_exceeded() {
+            Err(Refusal::ResolvedSize { limit, read })
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -602,7 +663,10 @@ impl ResolvedCounter {
     fn bytes(&mut self, triple: &Triple) -> usize {
         let mut bytes = object_length(&triple.object);
         let (subject, predicate) = (subject_text(&triple.subject), triple.predicate.as_str());
-        for (last, term) in [(&mut self.last_subject, subject), (&mut self.last_predicate, predicate)] {
+        for (last, term) in [
+            (&mut self.last_subject, subject),
+            (&mut self.last_predicate, predicate),
+        ] {
             if last != term {
                 bytes += term.len();
                 last.clear();
@@ -618,11 +682,16 @@ fn object_length(object: &Term) -> usize {
         Term::NamedNode(node) => node.as_str().len(),
         Term::BlankNode(node) => node.as_str().len(),
         Term::Literal(literal) => {
-            let datatype = literal.language().unwrap_or_else(|| literal.datatype().as_str()).len();
+            let datatype = literal
+                .language()
+                .unwrap_or_else(|| literal.datatype().as_str())
+                .len();
             literal.value().len() + if datatype > 256 { datatype } else { 0 }
         }
         Term::Triple(triple) => {
-            subject_text(&triple.subject).len() + triple.predicate.as_str().len() + object_length(&triple.object)
+            subject_text(&triple.subject).len()
+                + triple.predicate.as_str().len()
+                + object_length(&triple.object)
         }
     }
 }
@@ -632,10 +701,18 @@ fn long_iri(triple: &Triple) -> Option<&str> {
     let object = match &triple.object {
         Term::NamedNode(node) => node.as_str(),
         Term::BlankNode(node) => node.as_str(),
-        Term::Literal(literal) => literal.language().unwrap_or_else(|| literal.datatype().as_str()),
+        Term::Literal(literal) => literal
+            .language()
+            .unwrap_or_else(|| literal.datatype().as_str()),
         Term::Triple(triple) => long_iri(triple).unwrap_or_default(),
     };
-    [subject_text(&triple.subject), triple.predicate.as_str(), object].into_iter().find(|text| text.len() > MAX_IRI)
+    [
+        subject_text(&triple.subject),
+        triple.predicate.as_str(),
+        object,
+    ]
+    .into_iter()
+    .find(|text| text.len() > MAX_IRI)
 }
 
 fn subject_text(subject: &NamedOrBlankNode) -> &str {
@@ -718,7 +795,10 @@ impl Sink<'_> {
     /// Reports a problem without a skipped statement, such as a repair.
     fn problem(&mut self, line: Option<u64>, message: impl Into<String>) {
         if self.report.problems.len() < self.limits.listed_problems {
-            self.report.problems.push(Problem { line, message: message.into() });
+            self.report.problems.push(Problem {
+                line,
+                message: message.into(),
+            });
         } else {
             self.report.unlisted_problems += 1;
         }
@@ -726,14 +806,27 @@ impl Sink<'_> {
 
     /// Reports a problem that explains the others. It is listed first, regardless of the limit.
     fn first_problem(&mut self, message: impl Into<String>) {
-        self.report.problems.insert(0, Problem { line: None, message: message.into() });
+        self.report.problems.insert(
+            0,
+            Problem {
+                line: None,
+                message: message.into(),
+            },
+        );
     }
 
     /// Reports that the rest of the document cannot be read.
     fn truncate(&mut self, line: Option<u64>, reason: &str) {
-        self.report.outcome = if self.report.triples == 0 { Outcome::Unreadable } else { Outcome::Truncated };
+        self.report.outcome = if self.report.triples == 0 {
+            Outcome::Unreadable
+        } else {
+            Outcome::Truncated
+        };
         // Listed regardless of the limit, because it explains why the file was not read completely.
-        self.report.problems.push(Problem { line, message: format!("{reason}; the rest of the file was not read") });
+        self.report.problems.push(Problem {
+            line,
+            message: format!("{reason}; the rest of the file was not read"),
+        });
     }
 }
 
@@ -753,7 +846,10 @@ fn check(triple: &Triple) -> Result<(), String> {
 fn check_iri(iri: &str) -> Result<(), String> {
     match oxiri::IriRef::parse(iri) {
         Ok(parsed) if parsed.is_absolute() => Ok(()),
-        Ok(_) => Err(format!("the IRI <{}> is relative and there is no base", shorten(iri))),
+        Ok(_) => Err(format!(
+            "the IRI <{}> is relative and there is no base",
+            shorten(iri)
+        )),
         Err(error) => Err(format!("invalid IRI <{}>: {error}", shorten(iri))),
     }
 }
@@ -770,7 +866,11 @@ fn check_literal(literal: &Literal) -> Result<(), String> {
 
 /// Returns an excerpt of the input for messages: one line of at most 80 characters.
 fn shorten(text: &str) -> String {
-    let mut short: String = text.chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut short: String = text
+        .chars()
+        .take(80)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     if text.chars().nth(80).is_some() {
         short.push('…');
     }

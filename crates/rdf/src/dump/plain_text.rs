@@ -31,7 +31,9 @@ pub struct DecodedText {
 /// The reader fails.
 pub fn decode_text(mut reader: impl Read, label: Option<&str>) -> io::Result<DecodedText> {
     let mut head = Vec::with_capacity(HEAD_BYTES);
-    (&mut reader).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    (&mut reader)
+        .take(HEAD_BYTES as u64)
+        .read_to_end(&mut head)?;
     let detected = Detected::from_head(&head);
     let chained = io::Cursor::new(head).chain(reader);
     let declared = label.and_then(|label| Encoding::for_label(label.as_bytes()));
@@ -43,18 +45,36 @@ pub fn decode_text(mut reader: impl Read, label: Option<&str>) -> io::Result<Dec
         Detected::Utf16 { .. } | Detected::Utf32 { .. } => true,
     };
     let utf8: Box<dyn Read + '_> = match (detected, declared) {
-        (Detected::Utf32 { little_endian }, _) => Box::new(Utf32Reader::new(chained, little_endian)),
-        (Detected::Utf16 { little_endian: true }, _) => Box::new(io::Cursor::new(b"\xff\xfe").chain(chained)),
-        (Detected::Utf16 { little_endian: false }, _) => Box::new(io::Cursor::new(b"\xfe\xff").chain(chained)),
-        (Detected::Mark { .. }, _) | (Detected::Other, None) => Box::new(chained),
-        (Detected::Other, Some(encoding)) => {
-            Box::new(DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(chained))
+        (Detected::Utf32 { little_endian }, _) => {
+            Box::new(Utf32Reader::new(chained, little_endian))
         }
+        (
+            Detected::Utf16 {
+                little_endian: true,
+            },
+            _,
+        ) => Box::new(io::Cursor::new(b"\xff\xfe").chain(chained)),
+        (
+            Detected::Utf16 {
+                little_endian: false,
+            },
+            _,
+        ) => Box::new(io::Cursor::new(b"\xfe\xff").chain(chained)),
+        (Detected::Mark { .. }, _) | (Detected::Other, None) => Box::new(chained),
+        (Detected::Other, Some(encoding)) => Box::new(
+            DecodeReaderBytesBuilder::new()
+                .encoding(Some(encoding))
+                .build(chained),
+        ),
     };
     let mut converted = to_utf8(utf8)?;
     let mut text = String::new();
     converted.read_to_string(&mut text)?;
-    Ok(DecodedText { text, problems: converted.problems(), is_converted })
+    Ok(DecodedText {
+        text,
+        problems: converted.problems(),
+        is_converted,
+    })
 }
 
 /// Encoding of the first bytes.
@@ -79,16 +99,30 @@ impl Detected {
     /// Detects the encoding by a byte order mark, or by the zeros of the first characters, which are of ASCII (RFC 4627,
     /// section 3).
     fn from_head(head: &[u8]) -> Self {
-        let is_ascii = |byte: u8| byte == b'\t' || byte == b'\n' || byte == b'\r' || (b' '..0x7f).contains(&byte);
+        let is_ascii = |byte: u8| {
+            byte == b'\t' || byte == b'\n' || byte == b'\r' || (b' '..0x7f).contains(&byte)
+        };
         match *head {
-            [0xff, 0xfe, 0, 0, ..] => Self::Utf32 { little_endian: true },
-            [0, 0, 0xfe, 0xff, ..] => Self::Utf32 { little_endian: false },
+            [0xff, 0xfe, 0, 0, ..] => Self::Utf32 {
+                little_endian: true,
+            },
+            [0, 0, 0xfe, 0xff, ..] => Self::Utf32 {
+                little_endian: false,
+            },
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Self::Mark { is_utf8: false },
             [0xef, 0xbb, 0xbf, ..] => Self::Mark { is_utf8: true },
-            [first, 0, 0, 0, ..] if is_ascii(first) => Self::Utf32 { little_endian: true },
-            [0, 0, 0, first, ..] if is_ascii(first) => Self::Utf32 { little_endian: false },
-            [first, 0, second, 0, ..] if is_ascii(first) && is_ascii(second) => Self::Utf16 { little_endian: true },
-            [0, first, 0, second, ..] if is_ascii(first) && is_ascii(second) => Self::Utf16 { little_endian: false },
+            [first, 0, 0, 0, ..] if is_ascii(first) => Self::Utf32 {
+                little_endian: true,
+            },
+            [0, 0, 0, first, ..] if is_ascii(first) => Self::Utf32 {
+                little_endian: false,
+            },
+            [first, 0, second, 0, ..] if is_ascii(first) && is_ascii(second) => Self::Utf16 {
+                little_endian: true,
+            },
+            [0, first, 0, second, ..] if is_ascii(first) && is_ascii(second) => Self::Utf16 {
+                little_endian: false,
+            },
             _ => Self::Other,
         }
     }
@@ -105,7 +139,13 @@ struct Utf32Reader<R> {
 
 impl<R: Read> Utf32Reader<R> {
     fn new(reader: R, little_endian: bool) -> Self {
-        Self { reader, little_endian, input: Vec::new(), ready: Vec::new(), position: 0 }
+        Self {
+            reader,
+            little_endian,
+            input: Vec::new(),
+            ready: Vec::new(),
+            position: 0,
+        }
     }
 
     /// Converts the next characters. Returns false at the end.
@@ -113,7 +153,9 @@ impl<R: Read> Utf32Reader<R> {
         self.ready.clear();
         self.position = 0;
         self.input.clear();
-        (&mut self.reader).take(CHUNK_BYTES as u64).read_to_end(&mut self.input)?;
+        (&mut self.reader)
+            .take(CHUNK_BYTES as u64)
+            .read_to_end(&mut self.input)?;
         for unit in self.input.chunks(4) {
             let code = match (<[u8; 4]>::try_from(unit), self.little_endian) {
                 (Ok(bytes), true) => u32::from_le_bytes(bytes),
@@ -121,7 +163,8 @@ impl<R: Read> Utf32Reader<R> {
                 (Err(_), _) => u32::MAX,
             };
             let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-            self.ready.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            self.ready
+                .extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         }
         Ok(!self.ready.is_empty())
     }
@@ -152,25 +195,65 @@ mod tests {
     fn encodings_with_and_without_marks() {
         let json = "{\"title\": \"Größe 𝄞\"}";
         let utf16 = |big: bool| -> Vec<u8> {
-            json.encode_utf16().flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect()
+            json.encode_utf16()
+                .flat_map(|unit| {
+                    if big {
+                        unit.to_be_bytes()
+                    } else {
+                        unit.to_le_bytes()
+                    }
+                })
+                .collect()
         };
         let utf32 = |big: bool| -> Vec<u8> {
-            json.chars().flat_map(|c| if big { (c as u32).to_be_bytes() } else { (c as u32).to_le_bytes() }).collect()
+            json.chars()
+                .flat_map(|c| {
+                    if big {
+                        (c as u32).to_be_bytes()
+                    } else {
+                        (c as u32).to_le_bytes()
+                    }
+                })
+                .collect()
         };
         let marked = |mark: &[u8], bytes: Vec<u8>| [mark, &bytes].concat();
         for (name, bytes, is_converted) in [
             ("UTF-8", json.as_bytes().to_vec(), false),
-            ("UTF-8 with a mark", marked(b"\xef\xbb\xbf", json.as_bytes().to_vec()), false),
+            (
+                "UTF-8 with a mark",
+                marked(b"\xef\xbb\xbf", json.as_bytes().to_vec()),
+                false,
+            ),
             ("UTF-16LE", utf16(false), true),
             ("UTF-16BE", utf16(true), true),
-            ("UTF-16LE with a mark", marked(b"\xff\xfe", utf16(false)), true),
-            ("UTF-16BE with a mark", marked(b"\xfe\xff", utf16(true)), true),
+            (
+                "UTF-16LE with a mark",
+                marked(b"\xff\xfe", utf16(false)),
+                true,
+            ),
+            (
+                "UTF-16BE with a mark",
+                marked(b"\xfe\xff", utf16(true)),
+                true,
+            ),
             ("UTF-32LE", utf32(false), true),
             ("UTF-32BE", utf32(true), true),
-            ("UTF-32LE with a mark", marked(b"\xff\xfe\0\0", utf32(false)), true),
-            ("UTF-32BE with a mark", marked(b"\0\0\xfe\xff", utf32(true)), true),
+            (
+                "UTF-32LE with a mark",
+                marked(b"\xff\xfe\0\0", utf32(false)),
+                true,
+            ),
+            (
+                "UTF-32BE with a mark",
+                marked(b"\0\0\xfe\xff", utf32(true)),
+                true,
+            ),
         ] {
-            assert_eq!(decode(&bytes, None), (json.to_owned(), 0, is_converted), "{name}");
+            assert_eq!(
+                decode(&bytes, None),
+                (json.to_owned(), 0, is_converted),
+                "{name}"
+            );
             // What the bytes show outranks what is declared.
             if is_converted {
                 assert_eq!(decode(&bytes, Some("iso-8859-1")).0, json, "{name}");
@@ -180,13 +263,28 @@ mod tests {
 
     #[test]
     fn declared_encodings_and_stray_bytes() {
-        assert_eq!(decode(b"caf\xe9", Some("ISO-8859-1")), ("café".to_owned(), 0, true));
+        assert_eq!(
+            decode(b"caf\xe9", Some("ISO-8859-1")),
+            ("café".to_owned(), 0, true)
+        );
         assert_eq!(decode(b"\xcf\xf0\xe8", Some("windows-1251")).0, "При");
-        assert_eq!(decode(b"caf\xe9", Some("utf-8")), ("café".to_owned(), 1, false));
-        assert_eq!(decode(b"caf\xe9", Some("no encoding")), ("café".to_owned(), 1, false));
-        assert_eq!(decode(b"\xef\xbb\xbf\xc3\xa9", Some("iso-8859-1")), ("é".to_owned(), 0, false));
+        assert_eq!(
+            decode(b"caf\xe9", Some("utf-8")),
+            ("café".to_owned(), 1, false)
+        );
+        assert_eq!(
+            decode(b"caf\xe9", Some("no encoding")),
+            ("café".to_owned(), 1, false)
+        );
+        assert_eq!(
+            decode(b"\xef\xbb\xbf\xc3\xa9", Some("iso-8859-1")),
+            ("é".to_owned(), 0, false)
+        );
         assert_eq!(decode(b"", None), (String::new(), 0, false));
         assert_eq!(decode(b"{", None).0, "{");
-        assert_eq!(decode(b"[\0\0\0\x00\xd8\0\0]\0", None).0, "[\u{fffd}\u{fffd}");
+        assert_eq!(
+            decode(b"[\0\0\0\x00\xd8\0\0]\0", None).0,
+            "[\u{fffd}\u{fffd}"
+        );
     }
 }

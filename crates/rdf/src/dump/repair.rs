@@ -34,7 +34,10 @@ enum Part {
 #[must_use]
 pub fn repair_iri(iri: &str) -> Option<String> {
     let mut text = trim(iri);
-    if let Some(inner) = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
+    if let Some(inner) = text
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'))
+    {
         text = trim(inner);
     }
     if text.is_empty() {
@@ -46,7 +49,9 @@ pub fn repair_iri(iri: &str) -> Option<String> {
 }
 
 fn trim(text: &str) -> &str {
-    text.trim_matches(|character: char| character.is_whitespace() || character.is_control() || character == '\u{FEFF}')
+    text.trim_matches(|character: char| {
+        character.is_whitespace() || character.is_control() || character == '\u{FEFF}'
+    })
 }
 
 /// Removes line breaks and tabs, with the white space around them.
@@ -124,10 +129,15 @@ fn scheme_length(iri: &str) -> usize {
 fn encode_authority(authority: &str, out: &mut String) {
     let host = authority.rfind('@').map_or(0, |place| place + 1);
     let port = authority[host..].rfind(':').map(|place| host + place);
-    let port = port.filter(|&place| authority[place + 1..].bytes().all(|byte| byte.is_ascii_digit()));
+    let port = port.filter(|&place| {
+        authority[place + 1..]
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+    });
     let address = &authority[host..port.unwrap_or(authority.len())];
-    let in_brackets =
-        address.starts_with('[') && address.ends_with(']') && IriRef::parse(format!("//{address}").as_str()).is_ok();
+    let in_brackets = address.starts_with('[')
+        && address.ends_with(']')
+        && IriRef::parse(format!("//{address}").as_str()).is_ok();
     for (place, character) in authority.char_indices() {
         let is_kept = match character {
             '@' => place + 1 == host,
@@ -146,17 +156,22 @@ fn encode_authority(authority: &str, out: &mut String) {
 }
 
 fn has_hex_digits(text: &str) -> bool {
-    text.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    text.as_bytes()
+        .get(..2)
+        .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// Returns true if a character other than a delimiter of parts is allowed in a part of an IRI (RFC 3987, 2.2).
 fn is_allowed(character: char, part: Part) -> bool {
     match character {
         'a'..='z' | 'A'..='Z' | '0'..='9' => true,
-        '-' | '.' | '_' | '~' | '!' | '$' | '&' | '\'' | '(' | ')' | '*' | '+' | ',' | ';' | '=' => true,
+        '-' | '.' | '_' | '~' | '!' | '$' | '&' | '\'' | '(' | ')' | '*' | '+' | ',' | ';'
+        | '=' => true,
         ':' | '@' => part != Part::Authority,
         '/' | '?' => matches!(part, Part::Query | Part::Fragment),
-        '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{10FFFF}' => part == Part::Query && !is_noncharacter(character),
+        '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{10FFFF}' => {
+            part == Part::Query && !is_noncharacter(character)
+        }
         '\u{FDD0}'..='\u{FDEF}' | '\u{FFF0}'..='\u{FFFF}' | '\u{E0000}'..='\u{E0FFF}' => false,
         '\u{A0}'.. => !is_noncharacter(character),
         _ => false,
@@ -177,15 +192,23 @@ fn encode_character(character: char, out: &mut String) {
 
 /// Returns the message of a repaired IRI.
 pub(super) fn iri_message(invalid: &str, repaired: &str) -> String {
-    format!("the IRI <{}> is not valid and was read as <{}>", shorten(invalid), shorten(repaired))
+    format!(
+        "the IRI <{}> is not valid and was read as <{}>",
+        shorten(invalid),
+        shorten(repaired)
+    )
 }
 
 /// Returns the message of a language tag that was corrected or left out.
 pub(super) fn tag_message(invalid: &str, corrected: Option<&str>) -> String {
     let invalid = shorten(invalid);
     match corrected {
-        Some(corrected) => format!("the language tag {invalid:?} is not well-formed and was read as {corrected:?}"),
-        None => format!("the language tag {invalid:?} is not well-formed; its text was read without a language"),
+        Some(corrected) => {
+            format!("the language tag {invalid:?} is not well-formed and was read as {corrected:?}")
+        }
+        None => format!(
+            "the language tag {invalid:?} is not well-formed; its text was read without a language"
+        ),
     }
 }
 
@@ -227,16 +250,27 @@ pub(super) fn repair_triple(triple: &Triple, messages: &mut Vec<String>) -> Resu
         Term::Literal(literal) => repair_literal(literal, messages)?.into(),
         Term::Triple(triple) => repair_triple(triple, messages)?.into(),
     };
-    Ok(Triple { subject, predicate: repair_node(&triple.predicate, messages)?, object })
+    Ok(Triple {
+        subject,
+        predicate: repair_node(&triple.predicate, messages)?,
+        object,
+    })
 }
 
 /// Returns a valid IRI, and adds a message if the IRI was repaired.
 ///
 /// # Errors
 /// The message of an IRI that cannot be repaired.
-pub(super) fn repair_node(node: &NamedNode, messages: &mut Vec<String>) -> Result<NamedNode, String> {
-    let Err(reason) = super::check_iri(node.as_str()) else { return Ok(node.clone()) };
-    let repaired = repair_iri(node.as_str()).filter(|repaired| super::check_iri(repaired).is_ok()).ok_or(reason)?;
+pub(super) fn repair_node(
+    node: &NamedNode,
+    messages: &mut Vec<String>,
+) -> Result<NamedNode, String> {
+    let Err(reason) = super::check_iri(node.as_str()) else {
+        return Ok(node.clone());
+    };
+    let repaired = repair_iri(node.as_str())
+        .filter(|repaired| super::check_iri(repaired).is_ok())
+        .ok_or(reason)?;
     messages.push(iri_message(node.as_str(), &repaired));
     Ok(NamedNode::new_unchecked(repaired))
 }
@@ -245,7 +279,10 @@ pub(super) fn repair_node(node: &NamedNode, messages: &mut Vec<String>) -> Resul
 ///
 /// # Errors
 /// The message of a datatype that cannot be repaired.
-pub(super) fn repair_literal(literal: &Literal, messages: &mut Vec<String>) -> Result<Literal, String> {
+pub(super) fn repair_literal(
+    literal: &Literal,
+    messages: &mut Vec<String>,
+) -> Result<Literal, String> {
     let Some(tag) = literal.language() else {
         if literal.datatype() == oxrdf::vocab::xsd::STRING {
             return Ok(literal.clone());
@@ -279,7 +316,10 @@ pub(super) struct RepairedText {
 ///
 /// The text has as many lines as before.
 pub(super) fn repair_terms(text: &[u8]) -> Option<RepairedText> {
-    let mut repaired = RepairedText { text: Vec::new(), repairs: Vec::new() };
+    let mut repaired = RepairedText {
+        text: Vec::new(),
+        repairs: Vec::new(),
+    };
     let (mut place, mut copied) = (0, 0);
     while let Some(found) = memchr_special(&text[place..]) {
         let start = place + found;
@@ -288,12 +328,16 @@ pub(super) fn repair_terms(text: &[u8]) -> Option<RepairedText> {
         place = end;
         let (range, replacement, message) = match text[start] {
             b'<' if element.len() > 2 && element.ends_with(b">") => {
-                let Some((replacement, message)) = repair_iri_token(element) else { continue };
+                let Some((replacement, message)) = repair_iri_token(element) else {
+                    continue;
+                };
                 (start..end, replacement, message)
             }
             b'"' | b'\'' if text.get(end) == Some(&b'@') => {
                 place = end + tag_length(&text[end..]);
-                let Some((replacement, message)) = repair_tag_token(&text[end..place]) else { continue };
+                let Some((replacement, message)) = repair_tag_token(&text[end..place]) else {
+                    continue;
+                };
                 (end..place, replacement, message)
             }
             _ => continue,
@@ -309,7 +353,8 @@ pub(super) fn repair_terms(text: &[u8]) -> Option<RepairedText> {
 
 /// Returns the position of the next byte that begins an IRI, a string, a comment or an escape.
 fn memchr_special(text: &[u8]) -> Option<usize> {
-    text.iter().position(|byte| matches!(byte, b'<' | b'"' | b'\'' | b'#' | b'\\'))
+    text.iter()
+        .position(|byte| matches!(byte, b'<' | b'"' | b'\'' | b'#' | b'\\'))
 }
 
 /// Repairs `<…>`. Returns the new token and a message.
@@ -340,8 +385,11 @@ fn decode_escapes(text: &str) -> Cow<'_, str> {
             Some(b'U') => 10,
             _ => 1,
         };
-        let digits = escape.get(2..length).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let character = digits.and_then(|digits| char::from_u32(u32::from_str_radix(digits, 16).ok()?));
+        let digits = escape
+            .get(2..length)
+            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let character =
+            digits.and_then(|digits| char::from_u32(u32::from_str_radix(digits, 16).ok()?));
         match character {
             Some(character) => {
                 decoded.push(character);
@@ -364,7 +412,9 @@ fn tag_length(text: &[u8]) -> usize {
         b'.' => text.get(place + 1).is_some_and(u8::is_ascii_alphanumeric),
         byte => byte.is_ascii_alphanumeric() || byte >= 0x80,
     };
-    (1..text.len()).find(|&place| !is_part(place)).unwrap_or(text.len())
+    (1..text.len())
+        .find(|&place| !is_part(place))
+        .unwrap_or(text.len())
 }
 
 /// Repairs `@tag` or `@tag--direction`. Returns the new token, possibly empty, and a message.
@@ -396,11 +446,20 @@ mod tests {
     fn forbidden_characters_are_encoded() {
         for (invalid, valid) in [
             ("http://e.org/a b", "http://e.org/a%20b"),
-            ("http://e.org/<a>\"{b}|\\^`", "http://e.org/%3Ca%3E%22%7Bb%7D%7C%5C%5E%60"),
+            (
+                "http://e.org/<a>\"{b}|\\^`",
+                "http://e.org/%3Ca%3E%22%7Bb%7D%7C%5C%5E%60",
+            ),
             (" \u{1}http://e.org/a\u{7f}b\n", "http://e.org/a%7Fb"),
             ("http://e.org/a\n    b?c", "http://e.org/ab?c"),
-            ("http://e.org/50%?p=%zz&q=%41", "http://e.org/50%25?p=%25zz&q=%41"),
-            ("http://e.org/a[1].csv?b[]=2#c[3]", "http://e.org/a%5B1%5D.csv?b%5B%5D=2#c%5B3%5D"),
+            (
+                "http://e.org/50%?p=%zz&q=%41",
+                "http://e.org/50%25?p=%25zz&q=%41",
+            ),
+            (
+                "http://e.org/a[1].csv?b[]=2#c[3]",
+                "http://e.org/a%5B1%5D.csv?b%5B%5D=2#c%5B3%5D",
+            ),
             ("http://e.org/a#b#c", "http://e.org/a#b%23c"),
             ("http://[::1]:80/a b", "http://[::1]:80/a%20b"),
             ("http://[host]/a", "http://%5Bhost%5D/a"),
@@ -412,7 +471,10 @@ mod tests {
             ("C:\\data\\a.csv", "C:%5Cdata%5Ca.csv"),
             ("a b: c/d:e", "a%20b%3A%20c/d:e"),
             ("urn:x:a b", "urn:x:a%20b"),
-            ("http://e.org/\u{E000}?\u{E000}\u{FFFE}", "http://e.org/%EE%80%80?\u{E000}%EF%BF%BE"),
+            (
+                "http://e.org/\u{E000}?\u{E000}\u{FFFE}",
+                "http://e.org/%EE%80%80?\u{E000}%EF%BF%BE",
+            ),
         ] {
             assert_eq!(repair_iri(invalid).as_deref(), Some(valid), "{invalid}");
         }
@@ -435,7 +497,11 @@ mod tests {
             ("en us", None),
             ("ar--up", Some("ar")),
         ] {
-            assert_eq!(correct_language_tag(malformed).as_deref(), corrected, "{malformed}");
+            assert_eq!(
+                correct_language_tag(malformed).as_deref(),
+                corrected,
+                "{malformed}"
+            );
         }
     }
 

@@ -28,10 +28,14 @@ pub(super) struct Utf8Text<'r> {
 /// Detects the encoding and converts the document to UTF-8.
 pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>> {
     let mut head = Vec::with_capacity(HEAD_BYTES);
-    (&mut reader).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    (&mut reader)
+        .take(HEAD_BYTES as u64)
+        .read_to_end(&mut head)?;
     let declared = xml_encoding(&head);
     let has_mark = Encoding::for_bom(&head).is_some();
-    let encoding = declared.filter(|_| !has_mark).filter(|encoding| *encoding != encoding_rs::UTF_8);
+    let encoding = declared
+        .filter(|_| !has_mark)
+        .filter(|encoding| *encoding != encoding_rs::UTF_8);
     let chained = io::Cursor::new(head).chain(reader);
     let decoded: Box<dyn Read> = if has_mark || encoding.is_some() {
         Box::new(
@@ -79,8 +83,15 @@ fn xml_encoding_range(head: &[u8]) -> Option<(usize, usize)> {
     }
     let end = memchr::memmem::find(declaration, b"?>")?;
     let name = memchr::memmem::find(&declaration[..end], b"encoding")?;
-    let open = declaration[name..end].iter().position(|&b| matches!(b, b'"' | b'\''))? + name + 1;
-    let close = declaration[open..end].iter().position(|&b| b == declaration[open - 1])? + open;
+    let open = declaration[name..end]
+        .iter()
+        .position(|&b| matches!(b, b'"' | b'\''))?
+        + name
+        + 1;
+    let close = declaration[open..end]
+        .iter()
+        .position(|&b| b == declaration[open - 1])?
+        + open;
     Some((mark + open, mark + close))
 }
 
@@ -113,7 +124,11 @@ impl Utf8Text<'_> {
         let mut problems = Vec::new();
         if self.stray > 0 {
             let lines: Vec<String> = self.stray_lines.iter().map(u64::to_string).collect();
-            let more = if self.stray as usize > lines.len() { ", …" } else { "" };
+            let more = if self.stray as usize > lines.len() {
+                ", …"
+            } else {
+                ""
+            };
             problems.push(Problem {
                 line: self.stray_lines.first().copied(),
                 message: format!(
@@ -130,7 +145,8 @@ impl Utf8Text<'_> {
         let start = self.pending.len();
         self.pending.resize(start + CHUNK_BYTES, 0);
         let read = self.reader.read(&mut self.pending[start..]);
-        self.pending.truncate(start + read.as_ref().map_or(0, |&read| read));
+        self.pending
+            .truncate(start + read.as_ref().map_or(0, |&read| read));
         self.ended = read? == 0;
         let mut pending = std::mem::take(&mut self.pending);
         let rest = self.check(&pending);
@@ -171,7 +187,8 @@ impl Utf8Text<'_> {
 
     fn repair(&mut self, stray: &[u8]) {
         self.stray += stray.len() as u64;
-        if self.stray_lines.len() < MAX_LISTED_LINES && self.stray_lines.last() != Some(&self.line) {
+        if self.stray_lines.len() < MAX_LISTED_LINES && self.stray_lines.last() != Some(&self.line)
+        {
             self.stray_lines.push(self.line);
         }
         let (text, _) = WINDOWS_1252.decode_without_bom_handling(stray);
@@ -212,10 +229,17 @@ mod tests {
         assert_eq!(text_of(b"\xef\xbb\xbfabc").0, "abc");
         assert_eq!(text_of(b"\xff\xfea\0b\0").0, "ab");
         let (text, problems) = text_of(b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe9</a>");
-        assert!(text.ends_with("<a>é</a>") && !text.contains("encoding"), "{text}");
+        assert!(
+            text.ends_with("<a>é</a>") && !text.contains("encoding"),
+            "{text}"
+        );
         assert!(problems.is_empty());
-        let (text, problems) = text_of("<?xml version='1.0' encoding='utf-16'?><a>é</a>".as_bytes());
-        assert!(text.ends_with("<a>é</a>") && problems.is_empty(), "{text}: {problems:?}");
+        let (text, problems) =
+            text_of("<?xml version='1.0' encoding='utf-16'?><a>é</a>".as_bytes());
+        assert!(
+            text.ends_with("<a>é</a>") && problems.is_empty(),
+            "{text}: {problems:?}"
+        );
         let (text, _) = text_of(b"<?xml version='1.0' encoding='UTF-8'?><a/>");
         assert!(text.contains("UTF-8"));
     }
@@ -225,7 +249,11 @@ mod tests {
         let (text, problems) = text_of(b"one\ncaf\xe9 \x80\nthree");
         assert_eq!(text, "one\ncafé €\nthree");
         assert_eq!(problems[0].line, Some(2));
-        assert!(problems[0].message.starts_with("2 bytes"), "{}", problems[0].message);
+        assert!(
+            problems[0].message.starts_with("2 bytes"),
+            "{}",
+            problems[0].message
+        );
     }
 
     #[test]

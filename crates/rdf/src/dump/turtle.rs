@@ -19,7 +19,9 @@
 //! graph. The content of N3 formulas is quoted, not asserted, and is skipped.
 
 use super::repair::repair_terms;
-use super::{Refusal, ResolvedBudget, ResolvedCounter, Sink, Syntax, object_length, shorten, subject_text};
+use super::{
+    Refusal, ResolvedBudget, ResolvedCounter, Sink, Syntax, object_length, shorten, subject_text,
+};
 use crate::triples::MAX_TRIPLE_TERM_DEPTH;
 use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Term, Triple};
 use oxttl::n3::{LowLevelN3Parser, N3Parser, N3Quad, N3Term};
@@ -57,9 +59,17 @@ const FREE_REPEATED_BYTES: u64 = 1 << 30;
 const REPEATED_PER_BYTE: u64 = 1024;
 const MISSING_DOT: &str = "a dot is missing before this line; read as if it were there";
 
-pub(super) fn read(reader: impl Read, syntax: Syntax, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
+pub(super) fn read(
+    reader: impl Read,
+    syntax: Syntax,
+    base: &str,
+    sink: &mut Sink<'_>,
+) -> io::Result<()> {
     let n3 = syntax == Syntax::N3;
-    let declared = Declarations { base: Some(base.to_owned()), prefixes: FxHashMap::default() };
+    let declared = Declarations {
+        base: Some(base.to_owned()),
+        prefixes: FxHashMap::default(),
+    };
     let mut document = Document {
         declared,
         template: None,
@@ -85,7 +95,10 @@ pub(super) fn read(reader: impl Read, syntax: Syntax, base: &str, sink: &mut Sin
 
 fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::Result<()> {
     let mut buffer: Vec<u8> = Vec::new();
-    let mut scanner = Scanner { n3: document.n3, ..Scanner::default() };
+    let mut scanner = Scanner {
+        n3: document.n3,
+        ..Scanner::default()
+    };
     loop {
         let start = buffer.len();
         buffer.resize(start + CHUNK_BYTES, 0);
@@ -133,36 +146,62 @@ struct Scanner {
 }
 
 impl Scanner {
-    fn scan(&mut self, text: &[u8], ended: bool, document: &Document<'_, '_>) -> Result<(), Refusal> {
+    fn scan(
+        &mut self,
+        text: &[u8],
+        ended: bool,
+        document: &Document<'_, '_>,
+    ) -> Result<(), Refusal> {
         let limits = document.sink.limits;
         let line = |place: usize| document.line + newlines(&text[..place]) + 1;
         while let Some(plain) = text[self.place..].iter().position(|&byte| is_special(byte)) {
             self.place += plain;
-            let Some(next) = element_end(text, self.place, ended) else { break };
+            let Some(next) = element_end(text, self.place, ended) else {
+                break;
+            };
             if next - self.place > limits.token_bytes {
-                return Err(Refusal::TokenSize { limit: limits.token_bytes, line: line(self.place) });
+                return Err(Refusal::TokenSize {
+                    limit: limits.token_bytes,
+                    line: line(self.place),
+                });
             }
             if !self.element(text, next, ended) {
                 break; // the byte after a dot is not in the buffer yet
             }
             if self.nested + self.depth as usize > limits.nesting {
-                return Err(Refusal::Nesting { limit: limits.nesting, line: line(self.place) });
+                return Err(Refusal::Nesting {
+                    limit: limits.nesting,
+                    line: line(self.place),
+                });
             }
             if self.triple_terms > MAX_TRIPLE_TERM_DEPTH {
-                return Err(Refusal::Nesting { limit: MAX_TRIPLE_TERM_DEPTH, line: line(self.place) });
+                return Err(Refusal::Nesting {
+                    limit: MAX_TRIPLE_TERM_DEPTH,
+                    line: line(self.place),
+                });
             }
             self.place = next;
         }
         if !text[self.place..].iter().any(|&byte| is_special(byte)) {
             self.place = text.len();
         } else if text.len() - self.place > limits.token_bytes {
-            return Err(Refusal::TokenSize { limit: limits.token_bytes, line: line(self.place) });
+            return Err(Refusal::TokenSize {
+                limit: limits.token_bytes,
+                line: line(self.place),
+            });
         }
-        let limit = if self.n3 { limits.statement_bytes.min(MAX_N3_STATEMENT_BYTES) } else { limits.statement_bytes };
+        let limit = if self.n3 {
+            limits.statement_bytes.min(MAX_N3_STATEMENT_BYTES)
+        } else {
+            limits.statement_bytes
+        };
         if text.len() - self.done() > limit {
             let statement = &text[self.done()..];
             let blank = statement.len() - statement.trim_ascii_start().len();
-            return Err(Refusal::StatementSize { limit, line: line(self.done() + blank) });
+            return Err(Refusal::StatementSize {
+                limit,
+                line: line(self.done() + blank),
+            });
         }
         Ok(())
     }
@@ -174,10 +213,14 @@ impl Scanner {
             b'.' if self.n3 && self.depth > 0 => {}
             b'.' if next == text.len() && !ended => return false,
             b'.' if is_final_dot(text.get(next)) => self.end_at(next, self.depth),
-            b'"' | b'\'' | b'<' if breaks_off_with_dot(&text[place..next]) => self.end_at(next, self.depth),
+            b'"' | b'\'' | b'<' if breaks_off_with_dot(&text[place..next]) => {
+                self.end_at(next, self.depth)
+            }
             b'{' if !self.n3 && next == text.len() && !ended => return false,
             b'{' if !self.n3 && text.get(next) == Some(&b'|') => self.nested += 1,
-            b'}' if !self.n3 && text[..place].ends_with(b"|") => self.nested = self.nested.saturating_sub(1),
+            b'}' if !self.n3 && text[..place].ends_with(b"|") => {
+                self.nested = self.nested.saturating_sub(1)
+            }
             b'{' => {
                 self.depth += 1;
                 if !self.n3 {
@@ -241,7 +284,9 @@ fn is_special(byte: u8) -> bool {
 
 /// Returns true if a dot before this byte ends a statement, and is not part of a name or number.
 fn is_final_dot(next: Option<&u8>) -> bool {
-    next.is_none_or(|&byte| !(byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-:%\\.".contains(&byte)))
+    next.is_none_or(|&byte| {
+        !(byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-:%\\.".contains(&byte))
+    })
 }
 
 /// Returns true if an unclosed string or IRI includes the end of its line and the dot of the statement.
@@ -254,7 +299,11 @@ fn breaks_off_with_dot(element: &[u8]) -> bool {
 /// Returns `None` if the element is incomplete and more text may follow.
 pub(super) fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> {
     let rest = &text[at + 1..];
-    let or_end = |found: Option<usize>| found.map(|place| at + 1 + place).or_else(|| ended.then_some(text.len()));
+    let or_end = |found: Option<usize>| {
+        found
+            .map(|place| at + 1 + place)
+            .or_else(|| ended.then_some(text.len()))
+    };
     match text[at] {
         b'<' => match rest.first() {
             Some(b' ') => match spaced_iri_length(rest) {
@@ -268,7 +317,12 @@ pub(super) fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> 
             Some(_) => match memchr::memchr2(b'>', b'\n', rest) {
                 Some(place) if rest[place] == b'\n' => match wrapped_iri_length(rest, place) {
                     Some(length) => Some(at + 1 + length),
-                    None if rest.len() - place < MAX_IRI_LOOKAHEAD && !ended && may_be_wrapped(&rest[place..]) => None,
+                    None if rest.len() - place < MAX_IRI_LOOKAHEAD
+                        && !ended
+                        && may_be_wrapped(&rest[place..]) =>
+                    {
+                        None
+                    }
                     // A line break ends an unclosed IRI, so that only one statement is lost.
                     None => Some(at + 1 + place + 1),
                 },
@@ -309,22 +363,31 @@ fn wrapped_iri_length(text: &[u8], place: usize) -> Option<usize> {
     let end = memchr::memchr(b'>', rest)?;
     let is_iri = text[..place].contains(&b':')
         && is_unbroken(text[..place].trim_ascii_end())
-        && rest[..end].split(|&byte| byte == b'\n').all(|line| is_continuation(line.trim_ascii()));
+        && rest[..end]
+            .split(|&byte| byte == b'\n')
+            .all(|line| is_continuation(line.trim_ascii()));
     is_iri.then_some(place + end + 1)
 }
 
 /// Returns true if a text without `>` may be the incomplete rest of an IRI after a line break.
 fn may_be_wrapped(text: &[u8]) -> bool {
-    !text.contains(&b'>') && text.split(|&byte| byte == b'\n').all(|line| is_continuation(line.trim_ascii()))
+    !text.contains(&b'>')
+        && text
+            .split(|&byte| byte == b'\n')
+            .all(|line| is_continuation(line.trim_ascii()))
 }
 
 /// Returns true if a line may be a part of an IRI, and no punctuation between terms.
 fn is_continuation(line: &[u8]) -> bool {
-    is_unbroken(line) && !line.iter().any(|byte| b"{}".contains(byte)) && !matches!(line, b"." | b";" | b",")
+    is_unbroken(line)
+        && !line.iter().any(|byte| b"{}".contains(byte))
+        && !matches!(line, b"." | b";" | b",")
 }
 
 fn is_unbroken(text: &[u8]) -> bool {
-    !text.iter().any(|byte| byte.is_ascii_whitespace() || b"<>\"'".contains(byte))
+    !text
+        .iter()
+        .any(|byte| byte.is_ascii_whitespace() || b"<>\"'".contains(byte))
 }
 
 fn short_string_end(text: &[u8], quote: u8, ended: bool) -> Option<usize> {
@@ -335,7 +398,8 @@ fn short_string_end(text: &[u8], quote: u8, ended: bool) -> Option<usize> {
             b'\\' => place += 2,
             b'\n' => {
                 return Some(
-                    broken_string_end(&text[place + 1..], quote, ended)?.map_or(place + 1, |end| place + 1 + end),
+                    broken_string_end(&text[place + 1..], quote, ended)?
+                        .map_or(place + 1, |end| place + 1 + end),
                 );
             }
             _ => return Some(place + 1),
@@ -352,7 +416,9 @@ fn broken_string_end(text: &[u8], quote: u8, ended: bool) -> Option<Option<usize
     let whole = ended || text.len() >= MAX_STRING_LOOKAHEAD;
     let text = &text[..text.len().min(MAX_STRING_LOOKAHEAD)];
     let unescaped = |&place: &usize| place == 0 || text[place - 1] != b'\\';
-    let Some(place) = memchr::memchr_iter(quote, text).find(unescaped) else { return whole.then_some(None) };
+    let Some(place) = memchr::memchr_iter(quote, text).find(unescaped) else {
+        return whole.then_some(None);
+    };
     let after = &text[place + 1..];
     match after.trim_ascii_start().first() {
         Some(b'.' | b';' | b',' | b')' | b']' | b'}') => Some(Some(place + 1)),
@@ -368,7 +434,11 @@ fn long_string_end(text: &[u8], quote: u8) -> Option<usize> {
         place += memchr::memchr2(quote, b'\\', text.get(place..)?)?;
         if text[place] == b'\\' {
             place += 2;
-        } else if text.get(place..place + 3)?.iter().all(|&byte| byte == quote) {
+        } else if text
+            .get(place..place + 3)?
+            .iter()
+            .all(|&byte| byte == quote)
+        {
             return Some(place + 3);
         } else {
             place += 1;
@@ -394,12 +464,21 @@ impl Declarations {
     fn prefixes_in(&self, text: &[u8]) -> FxHashMap<&str, &str> {
         let mut found = FxHashMap::default();
         for colon in memchr::memchr_iter(b':', text) {
-            let is_outside = |byte: &u8| byte.is_ascii_whitespace() || b"<>\"'{}[](),;:^@#\\".contains(byte);
-            let start = text[..colon].iter().rposition(is_outside).map_or(0, |place| place + 1);
+            let is_outside =
+                |byte: &u8| byte.is_ascii_whitespace() || b"<>\"'{}[](),;:^@#\\".contains(byte);
+            let start = text[..colon]
+                .iter()
+                .rposition(is_outside)
+                .map_or(0, |place| place + 1);
             // A name may follow a number or a dot directly.
-            let tails = (start..=colon).filter(|&place| place == start || colon - place <= MAX_NAME_TAIL);
+            let tails =
+                (start..=colon).filter(|&place| place == start || colon - place <= MAX_NAME_TAIL);
             for name in tails.filter_map(|place| std::str::from_utf8(&text[place..colon]).ok()) {
-                found.extend(self.prefixes.get_key_value(name).map(|(name, iri)| (name.as_str(), iri.as_str())));
+                found.extend(
+                    self.prefixes
+                        .get_key_value(name)
+                        .map(|(name, iri)| (name.as_str(), iri.as_str())),
+                );
             }
         }
         found
@@ -416,16 +495,26 @@ enum ParserTemplate {
 }
 
 impl ParserTemplate {
-    fn new<'a>(base: Option<&str>, mut prefixes: impl Iterator<Item = (&'a str, &'a str)>, n3: bool) -> Self {
+    fn new<'a>(
+        base: Option<&str>,
+        mut prefixes: impl Iterator<Item = (&'a str, &'a str)>,
+        n3: bool,
+    ) -> Self {
         // A parser of the same kind has accepted the prefixes and bases before; only the caller's base may be rejected.
         macro_rules! declare {
             ($parser:ty) => {{
                 let with_base = |base: &str| <$parser>::new().with_base_iri(base).ok();
                 let parser = base.and_then(with_base).unwrap_or_default();
-                prefixes.try_fold(parser, |parser, (name, iri)| parser.with_prefix(name, iri)).unwrap_or_default()
+                prefixes
+                    .try_fold(parser, |parser, (name, iri)| parser.with_prefix(name, iri))
+                    .unwrap_or_default()
             }};
         }
-        if n3 { Self::N3(declare!(N3Parser)) } else { Self::TriG(declare!(TriGParser)) }
+        if n3 {
+            Self::N3(declare!(N3Parser))
+        } else {
+            Self::TriG(declare!(TriGParser))
+        }
     }
 
     fn parser(&self) -> Parser {
@@ -502,7 +591,9 @@ fn n3_event(quad: N3Quad) -> Event {
         N3Term::BlankNode(node) => node.into(),
         _ => return Event::Quoted(graph),
     };
-    let N3Term::NamedNode(predicate) = quad.predicate else { return Event::Quoted(graph) };
+    let N3Term::NamedNode(predicate) = quad.predicate else {
+        return Event::Quoted(graph);
+    };
     let object: Term = match quad.object {
         N3Term::NamedNode(node) => node.into(),
         N3Term::BlankNode(node) => node.into(),
@@ -543,7 +634,11 @@ struct LineCounter<'t> {
 
 impl<'t> LineCounter<'t> {
     fn new(text: &'t [u8], line: u64) -> Self {
-        Self { text, place: 0, line }
+        Self {
+            text,
+            place: 0,
+            line,
+        }
     }
 
     fn at(&mut self, place: usize) -> u64 {
@@ -595,7 +690,9 @@ fn parse(
                     formulas.insert(formula);
                 }
             }
-            Event::Error(error) => return Err((error.location().start.line, error.message().to_owned())),
+            Event::Error(error) => {
+                return Err((error.location().start.line, error.message().to_owned()));
+            }
         }
     }
     for triple in waiting {
@@ -620,7 +717,8 @@ impl Document<'_, '_> {
         let formulas = parse(&mut parser, text, depths, &budget, |triple| {
             if is_collected {
                 let object = object_length(&triple.object);
-                collected += subject_text(&triple.subject).len() + triple.predicate.as_str().len() + object;
+                collected +=
+                    subject_text(&triple.subject).len() + triple.predicate.as_str().len() + object;
                 triples.push(triple);
                 if collected > MAX_COLLECTED_TERMS {
                     (triples, is_collected) = (Vec::new(), false);
@@ -628,11 +726,15 @@ impl Document<'_, '_> {
             }
         })?;
         if is_collected {
-            triples.iter().for_each(|triple| self.sink.triple(triple, None));
+            triples
+                .iter()
+                .for_each(|triple| self.sink.triple(triple, None));
         } else {
             // Triples need several times the memory of their text, so a long text is parsed twice.
             parser = self.parser(text);
-            parse(&mut parser, text, depths, &budget, |triple| self.sink.triple(&triple, None))?;
+            parse(&mut parser, text, depths, &budget, |triple| {
+                self.sink.triple(&triple, None)
+            })?;
         }
         self.formulas += formulas;
         if declares {
@@ -645,8 +747,12 @@ impl Document<'_, '_> {
     fn may_parse(&mut self, length: usize) -> Result<(), SyntaxError> {
         if self.is_recovering {
             self.recovered += length as u64;
-            if self.recovered > FREE_RECOVERED_BYTES + RECOVERED_PER_BYTE * self.sink.budget.read.get() {
-                self.refusal.get_or_insert(Refusal::Recovery { line: self.line + 1 });
+            if self.recovered
+                > FREE_RECOVERED_BYTES + RECOVERED_PER_BYTE * self.sink.budget.read.get()
+            {
+                self.refusal.get_or_insert(Refusal::Recovery {
+                    line: self.line + 1,
+                });
             }
         }
         match self.is_stopped() {
@@ -664,13 +770,21 @@ impl Document<'_, '_> {
         let Declarations { base, prefixes } = &self.declared;
         let base = base.as_deref();
         if !self.is_recovering && prefixes.len() <= MAX_COPIED_PREFIXES {
-            let prefixes = prefixes.iter().map(|(name, iri)| (name.as_str(), iri.as_str()));
-            return self.template.get_or_insert_with(|| ParserTemplate::new(base, prefixes, self.n3)).parser();
+            let prefixes = prefixes
+                .iter()
+                .map(|(name, iri)| (name.as_str(), iri.as_str()));
+            return self
+                .template
+                .get_or_insert_with(|| ParserTemplate::new(base, prefixes, self.n3))
+                .parser();
         }
         let prefixes = self.declared.prefixes_in(text);
         if self.is_recovering {
             // A short text may name many long prefixes.
-            let bytes: usize = prefixes.iter().map(|(name, iri)| name.len() + iri.len()).sum();
+            let bytes: usize = prefixes
+                .iter()
+                .map(|(name, iri)| name.len() + iri.len())
+                .sum();
             self.recovered += (base.map_or(0, str::len) + bytes) as u64;
         }
         ParserTemplate::new(base, prefixes.into_iter(), self.n3).parser()
@@ -684,14 +798,21 @@ impl Document<'_, '_> {
         }
         for (name, iri) in parser.prefixes() {
             if self.declared.prefixes.get(name).map(String::as_str) != Some(iri) {
-                self.declared.prefixes.insert(name.to_owned(), iri.to_owned());
+                self.declared
+                    .prefixes
+                    .insert(name.to_owned(), iri.to_owned());
                 is_changed = true;
             }
             if iri.len() > MAX_NAMESPACE_BYTES {
                 self.refuse_namespace();
             }
         }
-        if self.declared.base.as_ref().is_some_and(|base| base.len() > MAX_NAMESPACE_BYTES) {
+        if self
+            .declared
+            .base
+            .as_ref()
+            .is_some_and(|base| base.len() > MAX_NAMESPACE_BYTES)
+        {
             self.refuse_namespace();
         }
         if is_changed {
@@ -701,7 +822,8 @@ impl Document<'_, '_> {
 
     fn refuse_namespace(&mut self) {
         let (limit, line) = (MAX_NAMESPACE_BYTES, self.line + 1);
-        self.refusal.get_or_insert(Refusal::NamespaceSize { limit, line });
+        self.refusal
+            .get_or_insert(Refusal::NamespaceSize { limit, line });
     }
 
     /// Adds one statement, given without its final dot.
@@ -712,7 +834,14 @@ impl Document<'_, '_> {
     fn is_sound(&mut self, parts: &[&[u8]], depth: u32) -> bool {
         let text = join_with_dot(parts);
         self.may_parse(text.len()).is_ok()
-            && parse(&mut self.parser(&text), &text, (depth, depth), &self.sink.budget, drop).is_ok()
+            && parse(
+                &mut self.parser(&text),
+                &text,
+                (depth, depth),
+                &self.sink.budget,
+                drop,
+            )
+            .is_ok()
     }
 
     /// Reports the error of a broken text that begins after `line` lines.
@@ -720,10 +849,15 @@ impl Document<'_, '_> {
         if self.is_stopped() {
             return; // one reason is reported for the rest
         }
-        let message = if message == "Unexpected end of file" { "a string or an IRI is not closed" } else { message };
+        let message = if message == "Unexpected end of file" {
+            "a string or an IRI is not closed"
+        } else {
+            message
+        };
         // The added dot is on a separate line.
         let line = line + newlines(text.trim_ascii_end()).min(*offset) + 1;
-        self.sink.skip(Some(line), format!("{message}, in {}", excerpt(text)));
+        self.sink
+            .skip(Some(line), format!("{message}, in {}", excerpt(text)));
     }
 
     fn batch(&mut self, text: &[u8], ends: &[StatementEnd]) {
@@ -748,7 +882,9 @@ impl Document<'_, '_> {
     /// Reads the text between two ends: directives, then a statement or the beginning of a graph.
     fn piece(&mut self, text: &[u8], depths: (u32, u32), line: u64) {
         let declares = Directive::first_of(text).is_some();
-        let Err(mut error) = self.take(text, depths, declares) else { return };
+        let Err(mut error) = self.take(text, depths, declares) else {
+            return;
+        };
         if text.len() > MAX_RECOVERED_BYTES {
             return self.skip(line, &error, text);
         }
@@ -770,22 +906,42 @@ impl Document<'_, '_> {
                 Err(other) => error = other,
             }
         }
-        let start = if declares { self.directives(text, line) } else { 0 };
+        let start = if declares {
+            self.directives(text, line)
+        } else {
+            0
+        };
         let (text, line) = (&text[start..], line + newlines(&text[..start]));
         let elements = top_level(text);
-        let Some(first) = elements.first() else { return };
+        let Some(first) = elements.first() else {
+            return;
+        };
         if depths.1 > depths.0 {
             if start == 0 || self.take(text, depths, false).is_err() {
                 self.skip(line, &error, text);
             }
             return;
         }
-        if self.n3 && elements.iter().any(|element| text[element.clone()].starts_with(b"<<")) {
-            let error = (0, "N3 has no triple terms and no reified triples".to_owned());
-            return self.skip(line + newlines(&text[..first.start]), &error, &text[first.start..]);
+        if self.n3
+            && elements
+                .iter()
+                .any(|element| text[element.clone()].starts_with(b"<<"))
+        {
+            let error = (
+                0,
+                "N3 has no triple terms and no reified triples".to_owned(),
+            );
+            return self.skip(
+                line + newlines(&text[..first.start]),
+                &error,
+                &text[first.start..],
+            );
         }
         let mut lines = LineCounter::new(text, line);
-        for (index, statement) in split_at_missing_dots(text, &elements).into_iter().enumerate() {
+        for (index, statement) in split_at_missing_dots(text, &elements)
+            .into_iter()
+            .enumerate()
+        {
             let elements = &elements[statement];
             let line = lines.at(elements[0].start);
             if index > 0 {
@@ -805,9 +961,16 @@ impl Document<'_, '_> {
             let source = &text[start..end];
             if directive.lacks_dot {
                 let blank = text[end..].len() - text[end..].trim_ascii_start().len();
-                self.sink.problem(Some(line + newlines(&text[start..end + blank]) + 1), MISSING_DOT);
+                self.sink.problem(
+                    Some(line + newlines(&text[start..end + blank]) + 1),
+                    MISSING_DOT,
+                );
             }
-            let result = self.take(&[source, if directive.lacks_dot { b" ." } else { b"" }].concat(), (0, 0), true);
+            let result = self.take(
+                &[source, if directive.lacks_dot { b" ." } else { b"" }].concat(),
+                (0, 0),
+                true,
+            );
             if let Err(error) = result {
                 self.skip(line, &error, source);
                 // The former meaning of the prefix would be wrong from here on.
@@ -829,20 +992,32 @@ impl Document<'_, '_> {
         let complete = elements.len() > 1 && elements.last().is_some_and(is_dot);
         let elements = &elements[..elements.len() - usize::from(complete)];
         let whole = &text[elements[0].start..elements[elements.len() - 1].end];
-        let Err(error) = self.take_statement(&[whole], depth) else { return };
+        let Err(error) = self.take_statement(&[whole], depth) else {
+            return;
+        };
         let subject = &text[elements[0].clone()];
         // A reified triple that is repeated would have several reifiers.
-        let can_be_repeated =
-            !matches!(subject[0], b'[' | b'(' | b'{' | b'@' | b'"' | b'\'') && !subject.starts_with(b"<<");
-        if !can_be_repeated || elements.len() < 3 || !self.is_sound(&[subject, b"<a:p> <a:o>"], depth) {
+        let can_be_repeated = !matches!(subject[0], b'[' | b'(' | b'{' | b'@' | b'"' | b'\'')
+            && !subject.starts_with(b"<<");
+        if !can_be_repeated
+            || elements.len() < 3
+            || !self.is_sound(&[subject, b"<a:p> <a:o>"], depth)
+        {
             return self.skip(line, &error, whole);
         }
-        let mut lines = LineCounter { text, place: elements[0].start, line };
+        let mut lines = LineCounter {
+            text,
+            place: elements[0].start,
+            line,
+        };
         let is_mark = |element: &Range<usize>| matches!(&text[element.clone()], b";" | b"." | b"}");
         for list in elements[1..].split(is_mark).filter(|list| !list.is_empty()) {
             if !self.predicate_list(text, subject, list, depth, &mut lines) {
                 let end = list[list.len() - 1].end;
-                if elements.iter().any(|element| element.start >= end && !is_punctuation(&text[element.clone()])) {
+                if elements
+                    .iter()
+                    .any(|element| element.start >= end && !is_punctuation(&text[element.clone()]))
+                {
                     let message = "the rest of the statement was skipped: its subject is uncertain";
                     self.sink.problem(Some(lines.at(end) + 1), message);
                 }
@@ -863,7 +1038,9 @@ impl Document<'_, '_> {
         lines: &mut LineCounter<'_>,
     ) -> bool {
         let source = &text[list[0].start..list[list.len() - 1].end];
-        let Err(error) = self.take_statement(&[subject, source], depth) else { return true };
+        let Err(error) = self.take_statement(&[subject, source], depth) else {
+            return true;
+        };
         let line = lines.at(list[0].start);
         let verb = &text[list[0].clone()];
         let has_shape = list.len() == 1 || is_predicate_list(text, list);
@@ -915,27 +1092,40 @@ impl Directive {
         let elements = top_level_up_to(text, 4);
         let element = |index: usize| elements.get(index).map(|element| &text[element.clone()]);
         let word = element(0)?;
-        let (at, name) = word.strip_prefix(b"@").map_or((false, word), |name| (true, name));
+        let (at, name) = word
+            .strip_prefix(b"@")
+            .map_or((false, word), |name| (true, name));
         let is_prefix = name.eq_ignore_ascii_case(b"prefix");
         let is_version = name.eq_ignore_ascii_case(b"version");
         if !is_prefix && !is_version && !name.eq_ignore_ascii_case(b"base") {
             return None;
         }
         let iri = 1 + usize::from(is_prefix);
-        let prefix =
-            element(1).filter(|_| is_prefix).map(|name| String::from_utf8_lossy(name).into_owned()).unwrap_or_default();
+        let prefix = element(1)
+            .filter(|_| is_prefix)
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .unwrap_or_default();
         let has_value = element(iri).is_some_and(|value| match is_version {
             true => matches!(value, [b'"' | b'\'', ..]),
             false => value.starts_with(b"<") && value.ends_with(b">"),
         });
         if !has_value {
             // Broken: it ends with the dot or, for the form without a dot, with the line.
-            let line_end = memchr::memchr(b'\n', &text[elements[0].end..]).map(|place| elements[0].end + place);
-            return Some(Self { prefix, end: line_end.filter(|_| !at).unwrap_or(text.len()), lacks_dot: false });
+            let line_end = memchr::memchr(b'\n', &text[elements[0].end..])
+                .map(|place| elements[0].end + place);
+            return Some(Self {
+                prefix,
+                end: line_end.filter(|_| !at).unwrap_or(text.len()),
+                lacks_dot: false,
+            });
         }
         let has_dot = element(iri + 1) == Some(b".");
         let end = elements[iri + usize::from(at && has_dot)].end;
-        Some(Self { prefix, end, lacks_dot: at && !has_dot })
+        Some(Self {
+            prefix,
+            end,
+            lacks_dot: at && !has_dot,
+        })
     }
 }
 
@@ -948,7 +1138,11 @@ fn is_punctuation(element: &[u8]) -> bool {
 /// A dot is missing if a line begins with a term after a complete object, without a comma, semicolon or dot, and the term
 /// is followed by a predicate and an object.
 fn split_at_missing_dots(text: &[u8], elements: &[Range<usize>]) -> Vec<Range<usize>> {
-    let is_mark = |index: usize| elements.get(index).is_none_or(|element| is_punctuation(&text[element.clone()]));
+    let is_mark = |index: usize| {
+        elements
+            .get(index)
+            .is_none_or(|element| is_punctuation(&text[element.clone()]))
+    };
     let mut statements = Vec::new();
     // Number of terms since the start or the last mark: subject, predicate, object.
     let (mut start, mut terms) = (0, 0);
@@ -957,7 +1151,11 @@ fn split_at_missing_dots(text: &[u8], elements: &[Range<usize>]) -> Vec<Range<us
             b"," if terms == 3 => 2,
             b";" if terms < 4 => 1,
             _ if is_mark(index) => 4,
-            _ if terms == 3 && begins_line(text, element.start) && !is_mark(index + 1) && !is_mark(index + 2) => {
+            _ if terms == 3
+                && begins_line(text, element.start)
+                && !is_mark(index + 1)
+                && !is_mark(index + 2) =>
+            {
                 statements.push(start..index);
                 start = index;
                 1
@@ -1005,11 +1203,14 @@ fn top_level_up_to(text: &[u8], count: usize) -> Vec<Range<usize>> {
             b'[' | b'(' | b'{' => nested += 1,
             b']' | b')' | b'}' => nested = nested.saturating_sub(1),
             b'<' if text[place..].starts_with(b"<<") => nested += 1,
-            b'>' if text[place..].starts_with(b">>") => (nested, next) = (nested.saturating_sub(1), place + 2),
+            b'>' if text[place..].starts_with(b">>") => {
+                (nested, next) = (nested.saturating_sub(1), place + 2)
+            }
             _ => {}
         }
         let closes_term = byte.is_ascii_whitespace() || byte == b'#';
-        let punctuation = matches!(byte, b';' | b',' | b'}') || byte == b'.' && is_final_dot(text.get(next));
+        let punctuation =
+            matches!(byte, b';' | b',' | b'}') || byte == b'.' && is_final_dot(text.get(next));
         if at_top && (closes_term || punctuation) {
             elements.extend(start.take().map(|start| start..place));
             if punctuation {
@@ -1030,10 +1231,14 @@ fn with_annotations(text: &[u8], elements: Vec<Range<usize>>) -> Vec<Range<usize
     let mut awaits_name = false;
     for element in elements {
         let term = &text[element.clone()];
-        let annotates = term.starts_with(b"~") || term.starts_with(b"{|") || (awaits_name && !is_punctuation(term));
+        let annotates = term.starts_with(b"~")
+            || term.starts_with(b"{|")
+            || (awaits_name && !is_punctuation(term));
         awaits_name = term == b"~";
         match joined.last_mut() {
-            Some(last) if annotates && !is_punctuation(&text[last.clone()]) => last.end = element.end,
+            Some(last) if annotates && !is_punctuation(&text[last.clone()]) => {
+                last.end = element.end
+            }
             _ => joined.push(element),
         }
     }

@@ -67,10 +67,18 @@ impl DecompressionBudget {
         self.produced.set(produced);
         let (compressed, limit) = (self.consumed.get().max(1), self.limits.compression_ratio);
         if produced > Limits::RATIO_FREE_BYTES && produced / compressed > limit {
-            return Err(Refusal::CompressionRatio { produced, compressed, limit }.into());
+            return Err(Refusal::CompressionRatio {
+                produced,
+                compressed,
+                limit,
+            }
+            .into());
         }
         if produced > self.limits.decompressed_bytes {
-            return Err(Refusal::DecompressedSize { limit: self.limits.decompressed_bytes }.into());
+            return Err(Refusal::DecompressedSize {
+                limit: self.limits.decompressed_bytes,
+            }
+            .into());
         }
         Ok(())
     }
@@ -85,7 +93,9 @@ struct CompressedInput<R> {
 impl<R: Read> Read for CompressedInput<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.budget.consumed.set(self.budget.consumed.get() + read as u64);
+        self.budget
+            .consumed
+            .set(self.budget.consumed.get() + read as u64);
         Ok(read)
     }
 }
@@ -106,7 +116,8 @@ impl<R: Read> Read for DecompressedOutput<R> {
 
 /// Decoder of consecutive Zstandard frames. The decoder of the library stops after the first frame.
 struct ZstdFrames<R: Read> {
-    decoder: Option<ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decoding::FrameDecoder>>,
+    decoder:
+        Option<ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decoding::FrameDecoder>>,
     source: Option<BufReader<R>>,
 }
 
@@ -118,34 +129,61 @@ impl<R: Read> Read for ZstdFrames<R> {
                 if read > 0 || buffer.is_empty() {
                     return Ok(read);
                 }
-                self.source = self.decoder.take().map(ruzstd::decoding::StreamingDecoder::into_inner);
+                self.source = self
+                    .decoder
+                    .take()
+                    .map(ruzstd::decoding::StreamingDecoder::into_inner);
             }
-            let Some(mut source) = self.source.take() else { return Ok(0) };
+            let Some(mut source) = self.source.take() else {
+                return Ok(0);
+            };
             if source.fill_buf()?.is_empty() {
                 return Ok(0);
             }
-            let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(source, DECODER_MEMORY);
+            let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(
+                source,
+                DECODER_MEMORY,
+            );
             self.decoder = Some(decoder.map_err(io::Error::other)?);
         }
     }
 }
 
 /// Returns the first bytes of a reader, and a reader that starts with these bytes again.
-pub(super) fn peek<'r>(mut reader: impl Read + 'r, wanted: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
+pub(super) fn peek<'r>(
+    mut reader: impl Read + 'r,
+    wanted: usize,
+) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
     let mut head = Vec::new();
     (&mut reader).take(wanted as u64).read_to_end(&mut head)?;
     Ok((head.clone(), Box::new(Cursor::new(head).chain(reader))))
 }
 
-fn decoder<'r>(layer: Layer, reader: Box<dyn Read + 'r>, budget: &Rc<DecompressionBudget>) -> Box<dyn Read + 'r> {
+fn decoder<'r>(
+    layer: Layer,
+    reader: Box<dyn Read + 'r>,
+    budget: &Rc<DecompressionBudget>,
+) -> Box<dyn Read + 'r> {
     fn counted<'r>(inner: impl Read + 'r, budget: &Rc<DecompressionBudget>) -> Box<dyn Read + 'r> {
-        Box::new(DecompressedOutput { inner, budget: Rc::clone(budget) })
+        Box::new(DecompressedOutput {
+            inner,
+            budget: Rc::clone(budget),
+        })
     }
     match layer {
         Layer::Gzip => counted(flate2::read::MultiGzDecoder::new(reader), budget),
         Layer::Bzip2 => counted(bzip2::read::MultiBzDecoder::new(reader), budget),
-        Layer::Xz => counted(lzma_rust2::XzReader::new_mem_limit(reader, true, (DECODER_MEMORY / 1024) as u32), budget),
-        Layer::Zstd => counted(ZstdFrames { decoder: None, source: Some(BufReader::new(reader)) }, budget),
+        Layer::Xz => counted(
+            lzma_rust2::XzReader::new_mem_limit(reader, true, (DECODER_MEMORY / 1024) as u32),
+            budget,
+        ),
+        Layer::Zstd => counted(
+            ZstdFrames {
+                decoder: None,
+                source: Some(BufReader::new(reader)),
+            },
+            budget,
+        ),
         Layer::Zip | Layer::Tar => reader,
     }
 }
@@ -155,12 +193,17 @@ fn decoder<'r>(layer: Layer, reader: Box<dyn Read + 'r>, budget: &Rc<Decompressi
 /// Archives are returned unchanged.
 pub fn open(path: &Path, limits: &Limits) -> io::Result<Box<dyn Read>> {
     let budget = budget(limits);
-    let file = CompressedInput { inner: File::open(path)?, budget: Rc::clone(&budget) };
+    let file = CompressedInput {
+        inner: File::open(path)?,
+        budget: Rc::clone(&budget),
+    };
     let (head, reader) = peek(file, TAR_HEADER)?;
-    Ok(match Layer::detect(&head).filter(|layer| !layer.is_archive()) {
-        Some(compression) => decoder(compression, reader, &budget),
-        None => reader,
-    })
+    Ok(
+        match Layer::detect(&head).filter(|layer| !layer.is_archive()) {
+            Some(compression) => decoder(compression, reader, &budget),
+            None => reader,
+        },
+    )
 }
 
 /// Extracts the files of a zip or tar archive, which may be compressed, into a folder. Links and devices are left out.
@@ -170,21 +213,35 @@ pub fn open(path: &Path, limits: &Limits) -> io::Result<Box<dyn Read>> {
 /// # Errors
 /// If the file is no archive, cannot be read to its end, or the disk is full.
 pub fn extract(archive: &Path, folder: &Path, limits: &Limits) -> io::Result<Vec<String>> {
-    let limits = Limits { decompressed_bytes: u64::MAX, ..limits.clone() };
+    let limits = Limits {
+        decompressed_bytes: u64::MAX,
+        ..limits.clone()
+    };
     let mut problems = Vec::new();
     let mut extract_member = |content: io::Result<Box<dyn Read + '_>>, member: &str| {
         let extracted = content.and_then(|content| {
             if leads_outside(member) {
-                return Err(Refusal::MemberPath { name: member.to_owned() }.into());
+                return Err(Refusal::MemberPath {
+                    name: member.to_owned(),
+                }
+                .into());
             }
             write_member(content, &folder.join(member))
         });
         match extracted {
-            Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+                ) =>
+            {
                 Err(error)
             }
             Err(error) => {
-                problems.push(format!("{}!{member}: {error}; it was not extracted", archive.display()));
+                problems.push(format!(
+                    "{}!{member}: {error}; it was not extracted",
+                    archive.display()
+                ));
                 Ok(())
             }
             Ok(()) => Ok(()),
@@ -192,13 +249,23 @@ pub fn extract(archive: &Path, folder: &Path, limits: &Limits) -> io::Result<Vec
     };
     let (head, _) = peek(File::open(archive)?, TAR_HEADER)?;
     if Layer::detect(&head) == Some(Layer::Zip) {
-        each_zip_file(File::open(archive)?, usize::MAX, &budget(&limits), extract_member)?;
+        each_zip_file(
+            File::open(archive)?,
+            usize::MAX,
+            &budget(&limits),
+            extract_member,
+        )?;
     } else {
         let (head, reader) = peek(open(archive, &limits)?, TAR_HEADER)?;
         if Layer::detect(&head) != Some(Layer::Tar) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is no zip or tar archive"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the file is no zip or tar archive",
+            ));
         }
-        each_tar_file(reader, usize::MAX, |content, member| extract_member(Ok(content), member))?;
+        each_tar_file(reader, usize::MAX, |content, member| {
+            extract_member(Ok(content), member)
+        })?;
     }
     Ok(problems)
 }
@@ -237,22 +304,36 @@ fn finish(result: io::Result<()>, name: &str, context: &mut ReadContext<'_>) -> 
     } else if context.reports.is_empty() {
         push_error(
             name,
-            &Refusal::NotRdf { reason: "no member of the archive looks like RDF".to_owned() }.into(),
+            &Refusal::NotRdf {
+                reason: "no member of the archive looks like RDF".to_owned(),
+            }
+            .into(),
             context,
         );
     }
     std::mem::take(&mut context.reports)
 }
 
-pub(super) fn read_stream(reader: impl Read, name: &str, context: &mut ReadContext<'_>) -> Vec<FileReport> {
+pub(super) fn read_stream(
+    reader: impl Read,
+    name: &str,
+    context: &mut ReadContext<'_>,
+) -> Vec<FileReport> {
     let budget = budget(context.limits);
-    let reader = CompressedInput { inner: reader, budget: Rc::clone(&budget) };
+    let reader = CompressedInput {
+        inner: reader,
+        budget: Rc::clone(&budget),
+    };
     let result = unpack(Box::new(reader), name, Vec::new(), &budget, context);
     finish(result, name, context)
 }
 
 fn budget(limits: &Limits) -> Rc<DecompressionBudget> {
-    Rc::new(DecompressionBudget { produced: Cell::new(0), consumed: Cell::new(0), limits: limits.clone() })
+    Rc::new(DecompressionBudget {
+        produced: Cell::new(0),
+        consumed: Cell::new(0),
+        limits: limits.clone(),
+    })
 }
 
 fn push_error(name: &str, error: &io::Error, context: &mut ReadContext<'_>) {
@@ -272,7 +353,10 @@ fn unpack_file(
     if Layer::detect(&head) == Some(Layer::Zip) {
         return zip_members(file, name, budget, context);
     }
-    let file = CompressedInput { inner: file, budget: Rc::clone(budget) };
+    let file = CompressedInput {
+        inner: file,
+        budget: Rc::clone(budget),
+    };
     unpack(Box::new(file), name, Vec::new(), budget, context)
 }
 
@@ -290,18 +374,40 @@ fn unpack(
         context.document(reader, name, names);
         return Ok(());
     };
-    if let Some(&outer) = layers.iter().rev().find(|outer| is_forbidden_nesting(**outer, layer, &layers)) {
-        return Err(Refusal::Nested { outer: outer.name(), inner: layer.name() }.into());
+    if let Some(&outer) = layers
+        .iter()
+        .rev()
+        .find(|outer| is_forbidden_nesting(**outer, layer, &layers))
+    {
+        return Err(Refusal::Nested {
+            outer: outer.name(),
+            inner: layer.name(),
+        }
+        .into());
     }
     layers.push(layer);
     match layer {
         Layer::Tar => tar_members(reader, name, &layers, budget, context),
         // The directory of a zip archive is at its end, so it cannot be read from a stream.
         Layer::Zip => {
-            let outer = layers.iter().rev().nth(1).map_or("a stream", |outer| outer.name());
-            Err(Refusal::Nested { outer, inner: "zip" }.into())
+            let outer = layers
+                .iter()
+                .rev()
+                .nth(1)
+                .map_or("a stream", |outer| outer.name());
+            Err(Refusal::Nested {
+                outer,
+                inner: "zip",
+            }
+            .into())
         }
-        compression => unpack(decoder(compression, reader, budget), name, layers, budget, context),
+        compression => unpack(
+            decoder(compression, reader, budget),
+            name,
+            layers,
+            budget,
+            context,
+        ),
     }
 }
 
@@ -351,7 +457,9 @@ fn each_tar_file(
             };
             continue;
         }
-        let member = long_name.take().unwrap_or_else(|| decode_lossy(&entry.path_bytes()));
+        let member = long_name
+            .take()
+            .unwrap_or_else(|| decode_lossy(&entry.path_bytes()));
         if kind.is_file() {
             each(Box::new(entry), &member)?;
         }
@@ -377,13 +485,18 @@ fn zip_members(
     budget: &Rc<DecompressionBudget>,
     context: &mut ReadContext<'_>,
 ) -> io::Result<()> {
-    each_zip_file(file, context.limits.archive_members, budget, |entry, member| {
-        match entry {
-            Ok(entry) => member_document(entry, name, member, &[Layer::Zip], budget, context),
-            Err(error) => push_error(name, &error, context),
-        }
-        Ok(())
-    })
+    each_zip_file(
+        file,
+        context.limits.archive_members,
+        budget,
+        |entry, member| {
+            match entry {
+                Ok(entry) => member_document(entry, name, member, &[Layer::Zip], budget, context),
+                Err(error) => push_error(name, &error, context),
+            }
+            Ok(())
+        },
+    )
 }
 
 /// Calls `each` with the content and the name of every file of a zip archive, or with the error of a member that cannot be opened.
@@ -402,7 +515,9 @@ fn each_zip_file(
     for index in 0..archive.len() {
         let entry = match archive.by_index(index) {
             Ok(entry) => entry,
-            Err(zip::result::ZipError::UnsupportedArchive(reason)) if reason.contains("assword") => {
+            Err(zip::result::ZipError::UnsupportedArchive(reason))
+                if reason.contains("assword") =>
+            {
                 each(Err(Refusal::Encrypted.into()), "")?;
                 continue;
             }
@@ -411,13 +526,23 @@ fn each_zip_file(
                 continue;
             }
         };
-        bytes_left = bytes_left.checked_sub(entry.compressed_size()).ok_or(Refusal::OverlappingMembers)?;
+        bytes_left = bytes_left
+            .checked_sub(entry.compressed_size())
+            .ok_or(Refusal::OverlappingMembers)?;
         if entry.is_dir() || entry.is_symlink() {
             continue;
         }
         let member = String::from_utf8_lossy(entry.name_raw()).into_owned();
-        budget.consumed.set(budget.consumed.get() + entry.compressed_size());
-        each(Ok(Box::new(DecompressedOutput { inner: entry, budget: Rc::clone(budget) })), &member)?;
+        budget
+            .consumed
+            .set(budget.consumed.get() + entry.compressed_size());
+        each(
+            Ok(Box::new(DecompressedOutput {
+                inner: entry,
+                budget: Rc::clone(budget),
+            })),
+            &member,
+        )?;
     }
     Ok(())
 }
@@ -435,7 +560,14 @@ fn member_document(
 ) {
     let name = format!("{archive}!{member}");
     if leads_outside(member) {
-        push_error(&name, &Refusal::MemberPath { name: member.to_owned() }.into(), context);
+        push_error(
+            &name,
+            &Refusal::MemberPath {
+                name: member.to_owned(),
+            }
+            .into(),
+            context,
+        );
         return;
     }
     if is_side_file(member) {
@@ -447,18 +579,39 @@ fn member_document(
 }
 
 fn leads_outside(member: &str) -> bool {
-    member.starts_with(['/', '\\']) || member.contains(':') || member.split(['/', '\\']).any(|part| part == "..")
+    member.starts_with(['/', '\\'])
+        || member.contains(':')
+        || member.split(['/', '\\']).any(|part| part == "..")
 }
 
 /// Returns true for members that are not RDF by their name, such as a readme.
 fn is_side_file(member: &str) -> bool {
-    let file = member.rsplit('/').next().unwrap_or(member).to_ascii_lowercase();
+    let file = member
+        .rsplit('/')
+        .next()
+        .unwrap_or(member)
+        .to_ascii_lowercase();
     let suffix = file.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     file.starts_with('.')
         || member.starts_with("__MACOSX/")
-        || matches!(file.as_str(), "readme" | "license" | "licence" | "changelog" | "makefile")
+        || matches!(
+            file.as_str(),
+            "readme" | "license" | "licence" | "changelog" | "makefile"
+        )
         || matches!(
             suffix,
-            "txt" | "md" | "pdf" | "html" | "htm" | "css" | "js" | "png" | "jpg" | "svg" | "csv" | "xlsx" | "docx"
+            "txt"
+                | "md"
+                | "pdf"
+                | "html"
+                | "htm"
+                | "css"
+                | "js"
+                | "png"
+                | "jpg"
+                | "svg"
+                | "csv"
+                | "xlsx"
+                | "docx"
         )
 }

@@ -37,12 +37,18 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
         if let Some(prolog) = prolog(&start, whole)? {
             let entities = entity_lengths(&prolog.entities, sink.limits)?;
             let values = expand_entities(&prolog.entities);
-            break (prolog.rewritten(&start)?, start[prolog.end..].to_vec(), entities, values);
+            break (
+                prolog.rewritten(&start)?,
+                start[prolog.end..].to_vec(),
+                entities,
+                values,
+            );
         }
         if start.len() > MAX_PROLOG_BYTES {
-            return Err(
-                Refusal::DocumentType { reason: format!("it does not end within {MAX_PROLOG_BYTES} bytes") }.into()
-            );
+            return Err(Refusal::DocumentType {
+                reason: format!("it does not end within {MAX_PROLOG_BYTES} bytes"),
+            }
+            .into());
         }
     };
     let lines = Rc::new(RefCell::new(LineIndex::default()));
@@ -62,8 +68,17 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
         line,
     };
     let notes = Rc::new(RefCell::new(TagNotes::default()));
-    let rewriter = TagRewriter::new(guard, values, line, sink.limits.listed_problems, Rc::clone(&notes));
-    let counted = LineCounter { inner: io::Cursor::new(prolog).chain(rewriter), lines: Rc::clone(&lines) };
+    let rewriter = TagRewriter::new(
+        guard,
+        values,
+        line,
+        sink.limits.listed_problems,
+        Rc::clone(&notes),
+    );
+    let counted = LineCounter {
+        inner: io::Cursor::new(prolog).chain(rewriter),
+        lines: Rc::clone(&lines),
+    };
     let parser = RdfXmlParser::new().lenient();
     let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
     let mut triples = parser.for_reader(counted);
@@ -105,7 +120,9 @@ fn report_notes(notes: &RefCell<TagNotes>, sink: &mut Sink<'_>) {
 /// Converts a literal with an empty language tag: `xml:lang=""` ends the scope of a language.
 fn without_empty_tag(triple: Triple) -> Triple {
     let object = match triple.object {
-        Term::Literal(literal) if literal.language() == Some("") => Literal::new_simple_literal(literal.value()).into(),
+        Term::Literal(literal) if literal.language() == Some("") => {
+            Literal::new_simple_literal(literal.value()).into()
+        }
         Term::Triple(inner) => without_empty_tag(*inner).into(),
         object => object,
     };
@@ -141,7 +158,9 @@ impl<R: Read> Read for LineCounter<R> {
         let read = self.inner.read(buffer)?;
         let mut lines = self.lines.borrow_mut();
         let start = lines.read;
-        lines.ends.extend(memchr::memchr_iter(b'\n', &buffer[..read]).map(|place| start + place as u64));
+        lines
+            .ends
+            .extend(memchr::memchr_iter(b'\n', &buffer[..read]).map(|place| start + place as u64));
         lines.read += read as u64;
         Ok(read)
     }
@@ -204,7 +223,8 @@ impl<R> LimitGuard<R> {
                     continue;
                 }
             };
-            let found = memchr::memchr3(marks[0], marks[1], marks[2], &text[place..]).map(|found| place + found);
+            let found = memchr::memchr3(marks[0], marks[1], marks[2], &text[place..])
+                .map(|found| place + found);
             let end = found.map_or(text.len(), |found| found + 1);
             self.token += end - place;
             self.check_token()?;
@@ -215,7 +235,11 @@ impl<R> LimitGuard<R> {
                 _ => {}
             }
             if let Some(found) = found {
-                let previous = if found == 0 { self.last } else { text[found - 1] };
+                let previous = if found == 0 {
+                    self.last
+                } else {
+                    text[found - 1]
+                };
                 self.byte(text[found], previous)?;
             }
             place = end;
@@ -226,14 +250,20 @@ impl<R> LimitGuard<R> {
         self.since_triple.set(self.since_triple.get() + text.len());
         // The parser handles an XML literal, or text between comments, as one token. It may be one buffer behind.
         if self.since_triple.get() > self.token_limit + PARSER_BUFFER_BYTES {
-            return Err(Refusal::TokenSize { limit: self.token_limit, line: self.line });
+            return Err(Refusal::TokenSize {
+                limit: self.token_limit,
+                line: self.line,
+            });
         }
         Ok(())
     }
 
     fn check_token(&self) -> Result<(), Refusal> {
         if self.token > self.token_limit {
-            return Err(Refusal::TokenSize { limit: self.token_limit, line: self.line });
+            return Err(Refusal::TokenSize {
+                limit: self.token_limit,
+                line: self.line,
+            });
         }
         Ok(())
     }
@@ -252,7 +282,10 @@ impl<R> LimitGuard<R> {
             (MarkupState::Opened, _) => {
                 self.nesting += 1;
                 if self.nesting > self.nesting_limit {
-                    return Err(Refusal::Nesting { limit: self.nesting_limit, line: self.line });
+                    return Err(Refusal::Nesting {
+                        limit: self.nesting_limit,
+                        line: self.line,
+                    });
                 }
                 self.scope.begin_tag();
                 if is_quote(byte) {
@@ -264,11 +297,13 @@ impl<R> LimitGuard<R> {
             (MarkupState::HalfComment, b'-') => MarkupState::Comment(0),
             (MarkupState::Declaration, b'[') => MarkupState::Data(0),
             (MarkupState::Declaration | MarkupState::HalfComment, _) => {
-                return Err(Refusal::DocumentType { reason: format!("not at the beginning, near line {}", self.line) });
+                return Err(Refusal::DocumentType {
+                    reason: format!("not at the beginning, near line {}", self.line),
+                });
             }
-            (MarkupState::Comment(2), b'>') | (MarkupState::Data(2), b'>') | (MarkupState::Instruction(true), b'>') => {
-                MarkupState::Text
-            }
+            (MarkupState::Comment(2), b'>')
+            | (MarkupState::Data(2), b'>')
+            | (MarkupState::Instruction(true), b'>') => MarkupState::Text,
             (MarkupState::Comment(seen), b'-') => MarkupState::Comment(2.min(seen + 1)),
             (MarkupState::Comment(_), _) => MarkupState::Comment(0),
             (MarkupState::Data(seen), b']') => MarkupState::Data(2.min(seen + 1)),
@@ -276,7 +311,8 @@ impl<R> LimitGuard<R> {
             (MarkupState::Instruction(_), _) => MarkupState::Instruction(byte == b'?'),
             (MarkupState::Tag(None), b'>') => {
                 let is_empty = previous == b'/';
-                self.scope.end_tag(self.nesting, is_empty, (self.token_limit, self.line))?;
+                self.scope
+                    .end_tag(self.nesting, is_empty, (self.token_limit, self.line))?;
                 self.nesting -= usize::from(is_empty);
                 MarkupState::Text
             }
@@ -288,7 +324,10 @@ impl<R> LimitGuard<R> {
             (MarkupState::Tag(None), _) if is_quote(byte) => {
                 self.attributes += 1;
                 if self.attributes > MAX_ATTRIBUTES {
-                    return Err(Refusal::AttributeCount { limit: MAX_ATTRIBUTES, line: self.line });
+                    return Err(Refusal::AttributeCount {
+                        limit: MAX_ATTRIBUTES,
+                        line: self.line,
+                    });
                 }
                 self.scope.begin_value();
                 MarkupState::Tag(Some(byte))
@@ -335,11 +374,16 @@ impl Prolog<'_> {
     ///
     /// oxrdfxml supports double quotes only, uses the last definition of an entity, and also reads entities in comments.
     fn rewritten(&self, text: &[u8]) -> Result<Vec<u8>, Refusal> {
-        let Some(declaration) = &self.declaration else { return Ok(text[..self.end].to_vec()) };
+        let Some(declaration) = &self.declaration else {
+            return Ok(text[..self.end].to_vec());
+        };
         let mut out = text[..declaration.start].to_vec();
         out.extend_from_slice(b"<!DOCTYPE rdf [");
         for (index, (name, value)) in self.entities.iter().enumerate() {
-            if self.entities[..index].iter().any(|(earlier, _)| earlier == name) {
+            if self.entities[..index]
+                .iter()
+                .any(|(earlier, _)| earlier == name)
+            {
                 continue;
             }
             if value.contains('<') || name.contains(['<', '>', '"', '\'', '&', ';']) {
@@ -347,12 +391,19 @@ impl Prolog<'_> {
                     reason: format!("the entity &{}; contains markup", super::shorten(name)),
                 });
             }
-            let value = value.replace('>', "&gt;").replace('"', "&quot;").replace(['\n', '\r'], " ");
+            let value = value
+                .replace('>', "&gt;")
+                .replace('"', "&quot;")
+                .replace(['\n', '\r'], " ");
             out.extend_from_slice(format!("<!ENTITY {name} \"{value}\">").as_bytes());
         }
         out.extend_from_slice(b"]>");
         // Keep the line numbers.
-        out.extend(text[declaration.clone()].iter().filter(|&&byte| byte == b'\n'));
+        out.extend(
+            text[declaration.clone()]
+                .iter()
+                .filter(|&&byte| byte == b'\n'),
+        );
         Ok(out)
     }
 }
@@ -364,29 +415,52 @@ fn prolog(bytes: &[u8], whole: bool) -> Result<Option<Prolog<'_>>, Refusal> {
         // The last character may be incomplete; the text is UTF-8 by construction.
         Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
     };
-    let cut = |reason: &str| if whole { Err(Refusal::DocumentType { reason: reason.to_owned() }) } else { Ok(None) };
+    let cut = |reason: &str| {
+        if whole {
+            Err(Refusal::DocumentType {
+                reason: reason.to_owned(),
+            })
+        } else {
+            Ok(None)
+        }
+    };
     let mut rest = text;
     loop {
         rest = rest.trim_start();
         let start = text.len() - rest.len();
         if let Some(after) = rest.strip_prefix("<?") {
-            let Some(end) = after.find("?>") else { return cut("a processing instruction does not end") };
+            let Some(end) = after.find("?>") else {
+                return cut("a processing instruction does not end");
+            };
             rest = &after[end + 2..];
         } else if let Some(after) = rest.strip_prefix("<!--") {
-            let Some(end) = after.find("-->") else { return cut("a comment does not end") };
+            let Some(end) = after.find("-->") else {
+                return cut("a comment does not end");
+            };
             rest = &after[end + 3..];
         } else if let Some(after) = rest.strip_prefix("<!DOCTYPE") {
             return match declared_entities(after)? {
                 Some((entities, rest)) => {
                     let end = text.len() - rest.len();
-                    Ok(Some(Prolog { entities, declaration: Some(start..end), end }))
+                    Ok(Some(Prolog {
+                        entities,
+                        declaration: Some(start..end),
+                        end,
+                    }))
                 }
                 None => cut("it does not end"),
             };
-        } else if ["<!DOCTYPE", "<?", "<!--"].iter().any(|mark| mark.starts_with(rest)) && !whole {
+        } else if ["<!DOCTYPE", "<?", "<!--"]
+            .iter()
+            .any(|mark| mark.starts_with(rest))
+            && !whole
+        {
             return Ok(None);
         } else {
-            return Ok(Some(Prolog { end: start, ..Prolog::default() }));
+            return Ok(Some(Prolog {
+                end: start,
+                ..Prolog::default()
+            }));
         }
     }
 }
@@ -399,7 +473,9 @@ fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, 
     let mut rest = declaration;
     let mut inside = false;
     loop {
-        let Some(place) = rest.find(['[', ']', '>', '<', '%', '"', '\'']) else { return Ok(None) };
+        let Some(place) = rest.find(['[', ']', '>', '<', '%', '"', '\'']) else {
+            return Ok(None);
+        };
         let (character, after) = (rest.as_bytes()[place], &rest[place + 1..]);
         match character {
             b'[' => (inside, rest) = (true, after),
@@ -407,25 +483,35 @@ fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, 
             b'>' if inside => rest = after,
             b'>' => return Ok(Some((entities, after))),
             quote @ (b'"' | b'\'') => {
-                let Some(end) = after.find(char::from(quote)) else { return Ok(None) };
+                let Some(end) = after.find(char::from(quote)) else {
+                    return Ok(None);
+                };
                 rest = &after[end + 1..];
             }
             b'%' if inside => {
-                return Err(Refusal::DocumentType { reason: "parameter entities are not supported".to_owned() });
+                return Err(Refusal::DocumentType {
+                    reason: "parameter entities are not supported".to_owned(),
+                });
             }
             b'%' => rest = after,
             _ if after.starts_with("!--") => {
-                let Some(end) = after.find("-->") else { return Ok(None) };
+                let Some(end) = after.find("-->") else {
+                    return Ok(None);
+                };
                 rest = &after[end + 3..];
             }
             _ if after.starts_with("!ENTITY") => {
                 let definition = after["!ENTITY".len()..].trim_start();
-                let Some(name_end) = definition.find(char::is_whitespace) else { return Ok(None) };
+                let Some(name_end) = definition.find(char::is_whitespace) else {
+                    return Ok(None);
+                };
                 let (name, value) = (&definition[..name_end], definition[name_end..].trim_start());
                 match value.chars().next() {
                     None => return Ok(None),
                     Some(quote @ ('"' | '\'')) => {
-                        let Some(end) = value[1..].find(quote) else { return Ok(None) };
+                        let Some(end) = value[1..].find(quote) else {
+                            return Ok(None);
+                        };
                         entities.push((name, &value[1..=end]));
                         rest = &value[end + 2..];
                     }
@@ -436,7 +522,9 @@ fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, 
                     }
                     Some(_) => {
                         return Err(Refusal::DocumentType {
-                            reason: format!("the entity &{name}; is external; external entities are never fetched"),
+                            reason: format!(
+                                "the entity &{name}; is external; external entities are never fetched"
+                            ),
                         });
                     }
                 }
@@ -450,15 +538,24 @@ fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, 
 ///
 /// The length of an entity is the sum over its parts. An undeclared entity counts as one character, because the parser
 /// rejects it.
-fn entity_lengths(entities: &Entities<'_>, limits: &super::Limits) -> Result<FxHashMap<String, u64>, Refusal> {
+fn entity_lengths(
+    entities: &Entities<'_>,
+    limits: &super::Limits,
+) -> Result<FxHashMap<String, u64>, Refusal> {
     if entities.len() > limits.entities {
-        return Err(Refusal::DocumentType { reason: format!("more than {} entities", limits.entities) });
+        return Err(Refusal::DocumentType {
+            reason: format!("more than {} entities", limits.entities),
+        });
     }
     let mut lengths: FxHashMap<String, u64> = FxHashMap::default();
     for (name, value) in entities {
         let expanded = expanded_length(value, |name| lengths.get(name).copied());
         if expanded > limits.entity_bytes {
-            return Err(Refusal::EntityBomb { name: (*name).to_owned(), expanded, limit: limits.entity_bytes });
+            return Err(Refusal::EntityBomb {
+                name: (*name).to_owned(),
+                expanded,
+                limit: limits.entity_bytes,
+            });
         }
         lengths.entry((*name).to_owned()).or_insert(expanded);
     }
@@ -481,7 +578,9 @@ fn expand_entities(entities: &Entities<'_>) -> FxHashMap<String, String> {
 
 /// Returns the largest factor by which entities expand a token.
 fn amplification(entities: &FxHashMap<String, u64>) -> usize {
-    let factors = entities.iter().map(|(name, expanded)| expanded.div_ceil(name.len() as u64 + 2));
+    let factors = entities
+        .iter()
+        .map(|(name, expanded)| expanded.div_ceil(name.len() as u64 + 2));
     usize::try_from(factors.max().unwrap_or(1).max(1)).unwrap_or(usize::MAX)
 }
 

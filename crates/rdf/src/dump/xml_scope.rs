@@ -85,8 +85,15 @@ const MAX_HELD_NAME: usize = 4 << 10;
 const MAX_HELD_VALUE: usize = MAX_NAMESPACE_BYTES + 1;
 
 impl ScopeGuard {
-    pub(super) fn new(base: &str, entities: FxHashMap<String, u64>, budget: Rc<ResolvedBudget>) -> Self {
-        let document = Scope { base: base.len() as u64, ..Scope::default() };
+    pub(super) fn new(
+        base: &str,
+        entities: FxHashMap<String, u64>,
+        budget: Rc<ResolvedBudget>,
+    ) -> Self {
+        let document = Scope {
+            base: base.len() as u64,
+            ..Scope::default()
+        };
         Self {
             entities,
             budget,
@@ -157,14 +164,19 @@ impl ScopeGuard {
             Attribute::Other => return Ok(()),
             Attribute::ParseType => {
                 // The value may contain entities.
-                self.has_literal = !matches!(&self.value[..], b"Resource" | b"Collection" | b"Triple");
-                self.has_triple = !matches!(&self.value[..], b"Resource" | b"Collection" | b"Literal");
+                self.has_literal =
+                    !matches!(&self.value[..], b"Resource" | b"Collection" | b"Triple");
+                self.has_triple =
+                    !matches!(&self.value[..], b"Resource" | b"Collection" | b"Literal");
                 return Ok(());
             }
             _ => self.expanded_value(),
         };
         if length > MAX_NAMESPACE_BYTES as u64 {
-            return Err(Refusal::NamespaceSize { limit: MAX_NAMESPACE_BYTES, line });
+            return Err(Refusal::NamespaceSize {
+                limit: MAX_NAMESPACE_BYTES,
+                line,
+            });
         }
         match self.attribute {
             Attribute::Namespace { prefix_bytes } => {
@@ -192,15 +204,26 @@ impl ScopeGuard {
     }
 
     /// Processes the end of a start tag. `nesting` is the number of open elements, with this one.
-    pub(super) fn end_tag(&mut self, nesting: usize, is_empty: bool, limits: (usize, u64)) -> Result<(), Refusal> {
+    pub(super) fn end_tag(
+        &mut self,
+        nesting: usize,
+        is_empty: bool,
+        limits: (usize, u64),
+    ) -> Result<(), Refusal> {
         let (token_limit, line) = limits;
         let (scope, names) = (self.own, self.attributes + 2);
         let lookup = scope.namespaces
             + (scope.prefix_bytes + scope.longest + scope.base) / BYTES_PER_STEP
             + nesting as u64 / ELEMENTS_PER_STEP;
         let duplicates = self.attributes * (self.attributes + self.name_bytes / BYTES_PER_STEP) / 2;
-        self.spend(names.saturating_mul(lookup).saturating_add(duplicates), line)?;
-        if !self.budget.spend(usize::try_from(scope.base).unwrap_or(usize::MAX)) {
+        self.spend(
+            names.saturating_mul(lookup).saturating_add(duplicates),
+            line,
+        )?;
+        if !self
+            .budget
+            .spend(usize::try_from(scope.base).unwrap_or(usize::MAX))
+        {
             self.budget.check()?;
         }
         match self.literal {
@@ -208,20 +231,31 @@ impl ScopeGuard {
                 self.spend(scope.namespaces.saturating_mul(scope.namespaces), line)?;
                 self.literal_bytes += scope.attribute_bytes;
                 if self.literal_bytes > token_limit as u64 {
-                    return Err(Refusal::TokenSize { limit: token_limit, line });
+                    return Err(Refusal::TokenSize {
+                        limit: token_limit,
+                        line,
+                    });
                 }
             }
-            None if self.has_literal && !is_empty => (self.literal, self.literal_bytes) = (Some(nesting), 0),
+            None if self.has_literal && !is_empty => {
+                (self.literal, self.literal_bytes) = (Some(nesting), 0)
+            }
             _ => {}
         }
         if self.has_triple && !is_empty {
             self.triples.push(nesting);
             if self.triples.len() > MAX_TRIPLE_TERM_DEPTH {
-                return Err(Refusal::Nesting { limit: MAX_TRIPLE_TERM_DEPTH, line });
+                return Err(Refusal::Nesting {
+                    limit: MAX_TRIPLE_TERM_DEPTH,
+                    line,
+                });
             }
         }
         if self.has_own && !is_empty {
-            self.scopes.push(Scope { nesting, ..self.own });
+            self.scopes.push(Scope {
+                nesting,
+                ..self.own
+            });
         }
         Ok(())
     }
@@ -240,7 +274,11 @@ impl ScopeGuard {
     fn spend(&mut self, steps: u64, line: u64) -> Result<(), Refusal> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > FREE_STEPS + STEPS_PER_BYTE * self.bytes {
-            return Err(Refusal::NamespaceCount { namespaces: self.own.namespaces, attributes: self.attributes, line });
+            return Err(Refusal::NamespaceCount {
+                namespaces: self.own.namespaces,
+                attributes: self.attributes,
+                line,
+            });
         }
         Ok(())
     }
@@ -250,15 +288,22 @@ impl ScopeGuard {
 fn attribute(unquoted: &[u8]) -> Attribute {
     let name = unquoted.trim_ascii_end();
     let name = name.strip_suffix(b"=").unwrap_or(name).trim_ascii_end();
-    let start = name.iter().rposition(u8::is_ascii_whitespace).map_or(0, |place| place + 1);
+    let start = name
+        .iter()
+        .rposition(u8::is_ascii_whitespace)
+        .map_or(0, |place| place + 1);
     match &name[start..] {
         b"xmlns" => Attribute::Namespace { prefix_bytes: 0 },
         b"xml:base" => Attribute::Base,
         b"xml:lang" => Attribute::Language,
         // A name that is too long to be held may begin with "xmlns:".
-        _ if unquoted.len() >= MAX_HELD_NAME => Attribute::Namespace { prefix_bytes: unquoted.len() as u64 },
+        _ if unquoted.len() >= MAX_HELD_NAME => Attribute::Namespace {
+            prefix_bytes: unquoted.len() as u64,
+        },
         name => match name.strip_prefix(b"xmlns:") {
-            Some(prefix) => Attribute::Namespace { prefix_bytes: prefix.len() as u64 },
+            Some(prefix) => Attribute::Namespace {
+                prefix_bytes: prefix.len() as u64,
+            },
             None if may_be_parse_type(name) => Attribute::ParseType,
             None => Attribute::Other,
         },
@@ -283,8 +328,18 @@ mod tests {
         assert!(attribute(b" xml:lang=") == Attribute::Language);
         assert!(attribute(b" r:parseType=") == Attribute::ParseType);
         assert!(attribute(b" rdf-parse:Type=") == Attribute::ParseType);
-        for other in [&b" e:xmlns="[..], b" xmlnsa=", b" e:base=", b" r:parseTypes=", b" e:parse="] {
-            assert!(attribute(other) == Attribute::Other, "{}", String::from_utf8_lossy(other));
+        for other in [
+            &b" e:xmlns="[..],
+            b" xmlnsa=",
+            b" e:base=",
+            b" r:parseTypes=",
+            b" e:parse=",
+        ] {
+            assert!(
+                attribute(other) == Attribute::Other,
+                "{}",
+                String::from_utf8_lossy(other)
+            );
         }
     }
 }

@@ -183,7 +183,8 @@ impl<R: Read> TagRewriter<R> {
         let start = self.pending.len();
         self.pending.resize(start + CHUNK_BYTES, 0);
         let read = self.inner.read(&mut self.pending[start..]);
-        self.pending.truncate(start + read.as_ref().map_or(0, |&read| read));
+        self.pending
+            .truncate(start + read.as_ref().map_or(0, |&read| read));
         self.is_ended = read? == 0;
         self.ready.clear();
         self.position = 0;
@@ -237,7 +238,9 @@ impl<R: Read> TagRewriter<R> {
                     length
                 }
                 State::Tag(_) => {
-                    let Some(end) = self.tag_end(text) else { return place };
+                    let Some(end) = self.tag_end(text) else {
+                        return place;
+                    };
                     self.state = State::Text;
                     self.start_tag(&text[place..end]);
                     place = end;
@@ -267,7 +270,9 @@ impl<R: Read> TagRewriter<R> {
     /// Returns the end of the start tag that was scanned up to `scanned`. `None` if it is not complete.
     fn tag_end(&mut self, text: &[u8]) -> Option<usize> {
         loop {
-            let State::Tag(quote) = self.state else { return None };
+            let State::Tag(quote) = self.state else {
+                return None;
+            };
             let rest = &text[self.scanned..];
             let found = match quote {
                 Some(quote) => memchr::memchr(quote, rest),
@@ -296,10 +301,18 @@ impl<R: Read> TagRewriter<R> {
     fn leave(&mut self, depth: usize) {
         self.literal = self.literal.filter(|&literal| literal <= depth);
         self.kinds.truncate(depth);
-        while self.bindings.last().is_some_and(|binding| binding.depth > depth) {
+        while self
+            .bindings
+            .last()
+            .is_some_and(|binding| binding.depth > depth)
+        {
             self.bindings.pop();
         }
-        while self.directions.last().is_some_and(|direction| direction.depth > depth) {
+        while self
+            .directions
+            .last()
+            .is_some_and(|direction| direction.depth > depth)
+        {
             self.directions.pop();
         }
     }
@@ -383,16 +396,24 @@ impl<R: Read> TagRewriter<R> {
                     }
                     (Namespace::Rdf, b"ID") => {
                         if let Some(text) = self.repaired_id(&name[..colon], value) {
-                            edits.push(Edit { range: whole.clone(), text });
+                            edits.push(Edit {
+                                range: whole.clone(),
+                                text,
+                            });
                         }
                         None
                     }
                     (Namespace::Rdf, b"nodeID" | b"annotationNodeID") => self.repaired_label(value),
-                    (Namespace::Rdf, local) if IRI_ATTRIBUTES.contains(&local) => self.repaired_iri(value),
+                    (Namespace::Rdf, local) if IRI_ATTRIBUTES.contains(&local) => {
+                        self.repaired_iri(value)
+                    }
                     (Namespace::Its, b"dir") => {
                         own_direction = true;
                         if !self.set_direction(value) {
-                            edits.push(Edit { range: whole.clone(), text: Vec::new() });
+                            edits.push(Edit {
+                                range: whole.clone(),
+                                text: Vec::new(),
+                            });
                         }
                         None
                     }
@@ -408,18 +429,25 @@ impl<R: Read> TagRewriter<R> {
         if let Some(value) = inherited.filter(|_| !own_direction)
             && let Some(prefix) = self.prefix(Namespace::Its, &mut added)
         {
-            added.extend_from_slice(&[b" ", &prefix[..], b":dir=\"", value.as_bytes(), b"\""].concat());
+            added.extend_from_slice(
+                &[b" ", &prefix[..], b":dir=\"", value.as_bytes(), b"\""].concat(),
+            );
         }
         if !added.is_empty() {
             let end = tag.len() - if is_empty { 2 } else { 1 };
-            edits.push(Edit { range: end..end, text: added });
+            edits.push(Edit {
+                range: end..end,
+                text: added,
+            });
         }
         edits
     }
 
     /// Records the declaration of a prefix, if the attribute is one.
     fn declare(&mut self, name: &[u8], value: &[u8]) {
-        let Some(prefix) = name.strip_prefix(b"xmlns:") else { return };
+        let Some(prefix) = name.strip_prefix(b"xmlns:") else {
+            return;
+        };
         let value = self.text(value);
         let namespace = match value.as_deref() {
             Some(rdf::NAMESPACE) => Namespace::Rdf,
@@ -430,27 +458,53 @@ impl<R: Read> TagRewriter<R> {
         let is_own = prefix == RDF_PREFIX.as_bytes() || prefix == ITS_PREFIX.as_bytes();
         // Other prefixes matter only if they replace one of these.
         if namespace != Namespace::Other || is_known || is_own {
-            self.bindings.push(Binding { depth: self.depth, prefix: prefix.to_vec(), namespace });
+            self.bindings.push(Binding {
+                depth: self.depth,
+                prefix: prefix.to_vec(),
+                namespace,
+            });
         }
     }
 
     fn namespace(&self, prefix: &[u8]) -> Namespace {
-        let binding = self.bindings.iter().rev().find(|binding| binding.prefix == prefix);
+        let binding = self
+            .bindings
+            .iter()
+            .rev()
+            .find(|binding| binding.prefix == prefix);
         binding.map_or(Namespace::Other, |binding| binding.namespace)
     }
 
     /// Returns a prefix of a namespace. If there is none in scope, one is declared.
     fn prefix(&mut self, namespace: Namespace, declarations: &mut Vec<u8>) -> Option<Vec<u8>> {
-        let mut bindings = self.bindings.iter().rev().filter(|binding| binding.namespace == namespace);
-        if let Some(binding) = bindings.find(|binding| self.namespace(&binding.prefix) == namespace) {
+        let mut bindings = self
+            .bindings
+            .iter()
+            .rev()
+            .filter(|binding| binding.namespace == namespace);
+        if let Some(binding) = bindings.find(|binding| self.namespace(&binding.prefix) == namespace)
+        {
             return Some(binding.prefix.clone());
         }
         let prefix = namespace.own_prefix().as_bytes();
         if self.bindings.iter().any(|binding| binding.prefix == prefix) {
             return None;
         }
-        declarations.extend_from_slice(&[b" xmlns:", prefix, b"=\"", namespace.iri().as_bytes(), b"\""].concat());
-        self.bindings.push(Binding { depth: self.depth, prefix: prefix.to_vec(), namespace });
+        declarations.extend_from_slice(
+            &[
+                b" xmlns:",
+                prefix,
+                b"=\"",
+                namespace.iri().as_bytes(),
+                b"\"",
+            ]
+            .concat(),
+        );
+        self.bindings.push(Binding {
+            depth: self.depth,
+            prefix: prefix.to_vec(),
+            namespace,
+        });
         Some(prefix.to_vec())
     }
 
@@ -465,14 +519,24 @@ impl<R: Read> TagRewriter<R> {
         let (name, value) = (&tag[attribute.name.clone()], &tag[attribute.value.clone()]);
         let is_repeated = attributes.iter().any(|other| {
             let other = &tag[other.name.clone()];
-            let Some(colon) = other.iter().position(|&byte| byte == b':') else { return false };
+            let Some(colon) = other.iter().position(|&byte| byte == b':') else {
+                return false;
+            };
             &other[colon + 1..] == name && self.namespace(&other[..colon]) == Namespace::Rdf
         });
         let is_rdf = UNPREFIXED.contains(&name) && !is_repeated;
-        let prefix = if is_rdf { self.prefix(Namespace::Rdf, declarations) } else { None };
+        let prefix = if is_rdf {
+            self.prefix(Namespace::Rdf, declarations)
+        } else {
+            None
+        };
         let Some(prefix) = prefix else {
-            let what = shorten(&String::from_utf8_lossy(&tag[attribute.name.start..=attribute.value.end]));
-            let message = format!("the attribute {what} has no namespace, which RDF/XML forbids; it was ignored");
+            let what = shorten(&String::from_utf8_lossy(
+                &tag[attribute.name.start..=attribute.value.end],
+            ));
+            let message = format!(
+                "the attribute {what} has no namespace, which RDF/XML forbids; it was ignored"
+            );
             self.note(message, true);
             return Vec::new();
         };
@@ -517,14 +581,23 @@ impl<R: Read> TagRewriter<R> {
             return None;
         }
         let shown = shorten(&id);
-        let fragment = repair_iri(&format!("#{}", id.trim())).filter(|_| self.kinds.last() == Some(&Kind::Node));
+        let fragment = repair_iri(&format!("#{}", id.trim()))
+            .filter(|_| self.kinds.last() == Some(&Kind::Node));
         match fragment {
             Some(fragment) => {
-                self.note(format!("rdf:ID={shown:?} is no XML name and was read as rdf:about={fragment:?}"), false);
+                self.note(
+                    format!(
+                        "rdf:ID={shown:?} is no XML name and was read as rdf:about={fragment:?}"
+                    ),
+                    false,
+                );
                 Some([prefix, b":about=\"", escape(&fragment).as_bytes(), b"\""].concat())
             }
             None => {
-                self.note(format!("rdf:ID={shown:?} is no XML name; it was ignored"), true);
+                self.note(
+                    format!("rdf:ID={shown:?} is no XML name; it was ignored"),
+                    true,
+                );
                 Some(Vec::new())
             }
         }
@@ -536,7 +609,13 @@ impl<R: Read> TagRewriter<R> {
         if is_name(&label) {
             return None;
         }
-        self.note(format!("the blank node label {:?} is no XML name and was replaced", shorten(&label)), false);
+        self.note(
+            format!(
+                "the blank node label {:?} is no XML name and was replaced",
+                shorten(&label)
+            ),
+            false,
+        );
         Some(encode_label(&label))
     }
 
@@ -550,9 +629,15 @@ impl<R: Read> TagRewriter<R> {
         };
         if direction.is_none() && !value.is_empty() {
             let value = shorten(&String::from_utf8_lossy(value));
-            self.note(format!("its:dir={value:?} is no base direction (ltr, rtl); it was ignored"), true);
+            self.note(
+                format!("its:dir={value:?} is no base direction (ltr, rtl); it was ignored"),
+                true,
+            );
         }
-        self.directions.push(Direction { depth: self.depth, value: direction });
+        self.directions.push(Direction {
+            depth: self.depth,
+            value: direction,
+        });
         // The root element has no text. Without the attribute there, an inner element can end the direction.
         direction.is_some() && self.kinds.last() != Some(&Kind::Root)
     }
@@ -587,7 +672,11 @@ impl<R: Read> TagRewriter<R> {
     fn note(&mut self, message: String, is_loss: bool) {
         let mut notes = self.notes.borrow_mut();
         if notes.notes.len() < self.max_notes {
-            notes.notes.push(TagNote { line: self.line, message, is_loss });
+            notes.notes.push(TagNote {
+                line: self.line,
+                message,
+                is_loss,
+            });
         } else {
             notes.unlisted += 1;
         }
@@ -640,23 +729,41 @@ fn begin_markup(text: &[u8]) -> Option<State> {
 fn read_attributes(tag: &[u8], attributes: &mut Vec<Attribute>) -> bool {
     let end = tag.len() - if tag.ends_with(b"/>") { 2 } else { 1 };
     let is_space = |byte: &u8| byte.is_ascii_whitespace();
-    let Some(mut place) = tag[..end].iter().position(is_space) else { return true };
+    let Some(mut place) = tag[..end].iter().position(is_space) else {
+        return true;
+    };
     loop {
-        place += tag[place..end].iter().take_while(|byte| is_space(byte)).count();
+        place += tag[place..end]
+            .iter()
+            .take_while(|byte| is_space(byte))
+            .count();
         if place == end {
             return true;
         }
-        let Some(equals) = memchr::memchr(b'=', &tag[place..end]).map(|found| place + found) else { return false };
+        let Some(equals) = memchr::memchr(b'=', &tag[place..end]).map(|found| place + found) else {
+            return false;
+        };
         let name = place..place + tag[place..equals].trim_ascii_end().len();
-        let open = equals + 1 + tag[equals + 1..end].iter().take_while(|byte| is_space(byte)).count();
-        let Some(&quote @ (b'"' | b'\'')) = tag[..end].get(open) else { return false };
-        let Some(close) = memchr::memchr(quote, &tag[open + 1..end]).map(|found| open + 1 + found) else {
+        let open = equals
+            + 1
+            + tag[equals + 1..end]
+                .iter()
+                .take_while(|byte| is_space(byte))
+                .count();
+        let Some(&quote @ (b'"' | b'\'')) = tag[..end].get(open) else {
+            return false;
+        };
+        let Some(close) = memchr::memchr(quote, &tag[open + 1..end]).map(|found| open + 1 + found)
+        else {
             return false;
         };
         if name.is_empty() || tag[name.clone()].iter().any(is_space) {
             return false;
         }
-        attributes.push(Attribute { name, value: open + 1..close });
+        attributes.push(Attribute {
+            name,
+            value: open + 1..close,
+        });
         place = close + 1;
     }
 }
@@ -667,7 +774,10 @@ fn is_plain(byte: u8) -> bool {
 }
 
 /// Expands the entities and character references of a value. `None` if one is unknown.
-pub(super) fn expand<'v>(value: &'v str, entities: &FxHashMap<String, String>) -> Option<Cow<'v, str>> {
+pub(super) fn expand<'v>(
+    value: &'v str,
+    entities: &FxHashMap<String, String>,
+) -> Option<Cow<'v, str>> {
     if !value.contains('&') {
         return Some(Cow::Borrowed(value));
     }
@@ -700,7 +810,11 @@ pub(super) fn expand<'v>(value: &'v str, entities: &FxHashMap<String, String>) -
 }
 
 fn escape(value: &str) -> String {
-    value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    value
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -710,11 +824,21 @@ mod tests {
     /// Returns the rewritten text, read in pieces of this size, and the messages.
     fn rewrite_in(text: &str, piece: usize) -> (String, Vec<String>) {
         let notes = Rc::new(RefCell::new(TagNotes::default()));
-        let pieces = Pieces { text: text.as_bytes(), piece };
+        let pieces = Pieces {
+            text: text.as_bytes(),
+            piece,
+        };
         let entities = FxHashMap::from_iter([("r".to_owned(), rdf::NAMESPACE.to_owned())]);
         let mut out = String::new();
-        TagRewriter::new(pieces, entities, 1, 100, Rc::clone(&notes)).read_to_string(&mut out).expect("in memory");
-        let messages = notes.borrow().notes.iter().map(|note| format!("{}: {}", note.line, note.message)).collect();
+        TagRewriter::new(pieces, entities, 1, 100, Rc::clone(&notes))
+            .read_to_string(&mut out)
+            .expect("in memory");
+        let messages = notes
+            .borrow()
+            .notes
+            .iter()
+            .map(|note| format!("{}: {}", note.line, note.message))
+            .collect();
         (out, messages)
     }
 
@@ -765,8 +889,12 @@ mod tests {
             )
         );
         assert_eq!(messages.len(), 2, "{messages:?}");
-        let (text, _) = rewrite("<r:RDF xmlns:r='&r;'><r:D about='a' r:about='b'/><r:D ID='a'/></r:RDF>");
-        assert_eq!(text, "<r:RDF xmlns:r='&r;'><r:D  r:about='b'/><r:D r:ID='a'/></r:RDF>");
+        let (text, _) =
+            rewrite("<r:RDF xmlns:r='&r;'><r:D about='a' r:about='b'/><r:D ID='a'/></r:RDF>");
+        assert_eq!(
+            text,
+            "<r:RDF xmlns:r='&r;'><r:D  r:about='b'/><r:D r:ID='a'/></r:RDF>"
+        );
     }
 
     #[test]

@@ -35,12 +35,20 @@ struct Group {
 ///
 /// Each shared byte is read at most twice. The time is O(bytes + n log n) for `n` terms at each depth where they differ.
 pub(super) fn sorted(terms: &TermTable) -> Vec<u32> {
-    let by_kind =
-        |(term, entry): (usize, &super::Entry)| Key { bytes: entry.kind as u64, length: 0, term: term as u32 };
+    let by_kind = |(term, entry): (usize, &super::Entry)| Key {
+        bytes: entry.kind as u64,
+        length: 0,
+        term: term as u32,
+    };
     let mut keys: Vec<Key> = terms.entries.iter().enumerate().map(by_kind).collect();
     keys.sort_unstable_by_key(|key| key.bytes);
     let mut groups = Vec::new();
-    each_tie(&keys, |tie| groups.push(Group { keys: tie, depth: 0 }));
+    each_tie(&keys, |tie| {
+        groups.push(Group {
+            keys: tie,
+            depth: 0,
+        })
+    });
     while let Some(group) = groups.pop() {
         sort(terms, &mut keys, group, &mut groups);
     }
@@ -48,7 +56,12 @@ pub(super) fn sorted(terms: &TermTable) -> Vec<u32> {
 }
 
 /// Sorts a group by its next key. Terms with equal keys are added to `groups`.
-fn sort(terms: &TermTable, keys: &mut [Key], Group { keys: range, depth }: Group, groups: &mut Vec<Group>) {
+fn sort(
+    terms: &TermTable,
+    keys: &mut [Key],
+    Group { keys: range, depth }: Group,
+    groups: &mut Vec<Group>,
+) {
     let start = range.start;
     let keys = &mut keys[range];
     if keys.len() <= FEW {
@@ -64,7 +77,10 @@ fn sort(terms: &TermTable, keys: &mut [Key], Group { keys: range, depth }: Group
     let mut same_text = Vec::new();
     each_tie(keys, |tie| {
         if keys[tie.start].length as usize > WIDTH {
-            groups.push(Group { keys: start + tie.start..start + tie.end, depth: depth + WIDTH });
+            groups.push(Group {
+                keys: start + tie.start..start + tie.end,
+                depth: depth + WIDTH,
+            });
         } else {
             same_text.push(tie);
         }
@@ -87,7 +103,9 @@ fn each_tie(keys: &[Key], mut call: impl FnMut(Range<usize>)) {
 
 /// Returns the length of the common prefix of all terms after `depth`.
 fn shared(terms: &TermTable, keys: &[Key], depth: usize) -> usize {
-    let Some((first, others)) = keys.split_first() else { return 0 };
+    let Some((first, others)) = keys.split_first() else {
+        return 0;
+    };
     let mut common = &text(terms, first.term)[depth..];
     for other in others {
         let other = &text(terms, other.term)[depth..];
@@ -130,8 +148,17 @@ mod tests {
 
     /// Texts that share prefixes, end with zero bytes and are prefixes of others.
     fn text() -> impl Strategy<Value = String> {
-        proptest::collection::vec(prop_oneof![Just("http://e.org/"), Just("a"), Just("b"), Just("\0"), Just("ü")], 0..5)
-            .prop_map(|parts| parts.concat())
+        proptest::collection::vec(
+            prop_oneof![
+                Just("http://e.org/"),
+                Just("a"),
+                Just("b"),
+                Just("\0"),
+                Just("ü")
+            ],
+            0..5,
+        )
+        .prop_map(|parts| parts.concat())
     }
 
     proptest! {

@@ -112,7 +112,10 @@ impl ExternalGraphBuilder {
         }
         match self.failure {
             Some(failure) => Err(failure),
-            None => Ok(BuiltGraph::Runs(SortedRuns { folder: self.folder, runs: self.runs })),
+            None => Ok(BuiltGraph::Runs(SortedRuns {
+                folder: self.folder,
+                runs: self.runs,
+            })),
         }
     }
 
@@ -141,11 +144,14 @@ impl ExternalGraphBuilder {
         }
         let next = TripleGraphBuilder::with_blank_count(self.run.blank_count);
         let run = std::mem::replace(&mut self.run, next);
-        let written = self.folder.create(&format!("run-{}", self.runs.len())).and_then(|(path, mut out)| {
-            out.write_all(&run.finish().to_compact())?;
-            out.flush()?;
-            Ok(path)
-        });
+        let written = self
+            .folder
+            .create(&format!("run-{}", self.runs.len()))
+            .and_then(|(path, mut out)| {
+                out.write_all(&run.finish().to_compact())?;
+                out.flush()?;
+                Ok(path)
+            });
         match written {
             Ok(path) => self.runs.push(path),
             Err(error) => self.failure = Some(error),
@@ -270,7 +276,10 @@ impl SortedRuns {
         let mut heads = BinaryHeap::with_capacity(runs.len());
         for (number, run) in runs.iter().enumerate() {
             let mut cursor = TermCursor::new(open(run)?, open(run)?)?;
-            let mut head = Head { run: number, ..Head::default() };
+            let mut head = Head {
+                run: number,
+                ..Head::default()
+            };
             if head.read(&mut cursor)? {
                 heads.push(Reverse(head));
             }
@@ -285,7 +294,9 @@ impl SortedRuns {
             let head = &mut top.0;
             if next == 0 || !head.is_same_term(&last) {
                 if next == u32::MAX {
-                    return Err(io::Error::other("a graph has more than 4 billion different terms"));
+                    return Err(io::Error::other(
+                        "a graph has more than 4 billion different terms",
+                    ));
                 }
                 next += 1;
                 buffer.clear();
@@ -308,7 +319,13 @@ impl SortedRuns {
         }
         sizes_out.flush()?;
         texts_out.flush()?;
-        Ok(MergedTerms { term_count: next, text_bytes, sizes, texts, tables })
+        Ok(MergedTerms {
+            term_count: next,
+            text_bytes,
+            sizes,
+            texts,
+            tables,
+        })
     }
 
     /// Writes the triples of a run with the common term numbers.
@@ -316,7 +333,12 @@ impl SortedRuns {
         let bytes = fs::read(table)?;
         let new = |id: super::TermId| {
             let place = 4 * id.index();
-            super::TermId(u32::from_le_bytes([bytes[place], bytes[place + 1], bytes[place + 2], bytes[place + 3]]))
+            super::TermId(u32::from_le_bytes([
+                bytes[place],
+                bytes[place + 1],
+                bytes[place + 2],
+                bytes[place + 3],
+            ]))
         };
         let name = run.file_name().unwrap_or_default().to_string_lossy();
         let (path, out) = self.folder.create(&format!("mapped-{name}"))?;
@@ -325,8 +347,16 @@ impl SortedRuns {
         // The cursor of the mapped run reads the number of its triples first.
         writer.number(triples.remaining())?;
         for triple in triples {
-            let Triple { subject, predicate, object } = triple?;
-            writer.write(Triple { subject: new(subject), predicate: new(predicate), object: new(object) })?;
+            let Triple {
+                subject,
+                predicate,
+                object,
+            } = triple?;
+            writer.write(Triple {
+                subject: new(subject),
+                predicate: new(predicate),
+                object: new(object),
+            })?;
         }
         writer.out.flush()?;
         Ok(path)
@@ -397,14 +427,21 @@ struct Head {
 
 impl Default for Head {
     fn default() -> Self {
-        Self { kind: Kind::Iri, text: String::new(), suffix: String::new(), run: 0 }
+        Self {
+            kind: Kind::Iri,
+            text: String::new(),
+            suffix: String::new(),
+            run: 0,
+        }
     }
 }
 
 impl Head {
     /// Reads the next term of its run. Returns false at the end.
     fn read(&mut self, cursor: &mut TermCursor) -> io::Result<bool> {
-        let Some((_, (kind, text, suffix))) = cursor.next_key()? else { return Ok(false) };
+        let Some((_, (kind, text, suffix))) = cursor.next_key()? else {
+            return Ok(false);
+        };
         self.kind = kind;
         self.text.clear();
         self.text.push_str(text);
@@ -433,7 +470,11 @@ struct TripleWriter<W> {
 
 impl<W: Write> TripleWriter<W> {
     fn new(out: W) -> Self {
-        Self { out, last: (0, 0), buffer: Vec::with_capacity(16) }
+        Self {
+            out,
+            last: (0, 0),
+            buffer: Vec::with_capacity(16),
+        }
     }
 
     fn number(&mut self, value: u64) -> io::Result<()> {

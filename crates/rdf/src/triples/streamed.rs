@@ -46,7 +46,10 @@ pub struct StreamedGraph {
 
 impl std::fmt::Debug for StreamedGraph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StreamedGraph").field("terms", &self.term_count).field("triples", &self.triple_count).finish()
+        f.debug_struct("StreamedGraph")
+            .field("terms", &self.term_count)
+            .field("triples", &self.triple_count)
+            .finish()
     }
 }
 
@@ -55,20 +58,36 @@ impl StreamedGraph {
     ///
     /// # Errors
     /// If the compact form cannot be read, or if it is malformed; [`ErrorKind::Unsupported`] if it has triple terms.
-    pub fn open(open: impl Fn() -> io::Result<CompactSource> + Send + Sync + 'static) -> io::Result<Self> {
+    pub fn open(
+        open: impl Fn() -> io::Result<CompactSource> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         let mut input = reader(open()?);
         let header = Header::read(&mut input)?;
         skip(&mut input, header.arena)?;
         let triple_count = read_number(&mut input)?;
         // A triple is three numbers. Only triple terms follow the triples.
         let numbers = count_numbers(&mut input)?;
-        match triple_count.checked_mul(3).map(|expected| numbers.cmp(&expected)) {
+        match triple_count
+            .checked_mul(3)
+            .map(|expected| numbers.cmp(&expected))
+        {
             Some(Ordering::Equal) => {}
             Some(Ordering::Greater) => return Err(triple_terms_unsupported()),
             Some(Ordering::Less) | None => return Err(malformed("triples are missing")),
         }
-        let Header { term_count, first_blank, first_literal, .. } = header;
-        Ok(Self { open: Box::new(open), term_count, first_blank, first_literal, triple_count })
+        let Header {
+            term_count,
+            first_blank,
+            first_literal,
+            ..
+        } = header;
+        Ok(Self {
+            open: Box::new(open),
+            term_count,
+            first_blank,
+            first_literal,
+            triple_count,
+        })
     }
 
     /// Returns the number of distinct triples.
@@ -150,7 +169,11 @@ impl StreamedGraph {
     ///
     /// # Errors
     /// If the compact form cannot be read, or lacks a term.
-    pub fn select(&self, triples: &[Triple], bytes: u64) -> io::Result<Option<(TripleGraph, Vec<TermId>)>> {
+    pub fn select(
+        &self,
+        triples: &[Triple],
+        bytes: u64,
+    ) -> io::Result<Option<(TripleGraph, Vec<TermId>)>> {
         let mut ids: Vec<TermId> = Vec::with_capacity(2 * triples.len());
         for triple in triples {
             if ids.last() != Some(&triple.subject) {
@@ -164,7 +187,9 @@ impl StreamedGraph {
         ids.extend(predicates);
         ids.sort_unstable();
         ids.dedup();
-        let Some(terms) = self.term_table(&ids, bytes)? else { return Ok(None) };
+        let Some(terms) = self.term_table(&ids, bytes)? else {
+            return Ok(None);
+        };
         let local = |id: TermId| TermId(ids.partition_point(|other| *other < id) as u32);
         let mut last: Option<(TermId, TermId)> = None;
         let mut triples = triples.to_vec();
@@ -174,9 +199,16 @@ impl StreamedGraph {
                 _ => local(triple.subject),
             };
             last = Some((triple.subject, subject));
-            *triple = Triple { subject, predicate: local(triple.predicate), object: local(triple.object) };
+            *triple = Triple {
+                subject,
+                predicate: local(triple.predicate),
+                object: local(triple.object),
+            };
         }
-        Ok(Some((TripleGraph::from_parts(terms, Vec::new(), triples), ids)))
+        Ok(Some((
+            TripleGraph::from_parts(terms, Vec::new(), triples),
+            ids,
+        )))
     }
 
     /// Returns a graph of some terms without triples. The identifier of each term there is its index in `ids`, which must be
@@ -196,7 +228,9 @@ impl StreamedGraph {
         let mut left = bytes;
         for id in ids {
             terms.skip_to(*id)?;
-            let (_, (kind, text, suffix)) = terms.next_key()?.ok_or_else(|| malformed("a term is missing"))?;
+            let (_, (kind, text, suffix)) = terms
+                .next_key()?
+                .ok_or_else(|| malformed("a term is missing"))?;
             match left.checked_sub((text.len() + suffix.len()) as u64) {
                 Some(rest) => left = rest,
                 None => return Ok(None),
@@ -210,9 +244,14 @@ impl StreamedGraph {
     ///
     /// # Errors
     /// If the compact form cannot be read.
-    pub fn parts(&self, most: usize) -> io::Result<impl Iterator<Item = io::Result<TripleGraph>> + '_> {
+    pub fn parts(
+        &self,
+        most: usize,
+    ) -> io::Result<impl Iterator<Item = io::Result<TripleGraph>> + '_> {
         let mut parts = GraphParts::new(self, most)?;
-        Ok(std::iter::from_fn(move || parts.next_part(self).transpose()))
+        Ok(std::iter::from_fn(move || {
+            parts.next_part(self).transpose()
+        }))
     }
 }
 
@@ -235,7 +274,13 @@ impl GraphParts {
     /// # Errors
     /// If the compact form cannot be read.
     pub fn new(graph: &StreamedGraph, most: usize) -> io::Result<Self> {
-        Ok(Self { triples: graph.triples()?, most, tried: most, bytes: MAX_COMPACT_BYTES as u64, waiting: Vec::new() })
+        Ok(Self {
+            triples: graph.triples()?,
+            most,
+            tried: most,
+            bytes: MAX_COMPACT_BYTES as u64,
+            waiting: Vec::new(),
+        })
     }
 
     /// Returns the next part of the graph; `None` after the last one, and after an error.
@@ -252,7 +297,11 @@ impl GraphParts {
 
     fn read_part(&mut self, graph: &StreamedGraph) -> io::Result<Option<TripleGraph>> {
         if self.waiting.is_empty() {
-            self.waiting = self.triples.by_ref().take(self.most).collect::<io::Result<_>>()?;
+            self.waiting = self
+                .triples
+                .by_ref()
+                .take(self.most)
+                .collect::<io::Result<_>>()?;
         }
         let tried = self.waiting.len().min(self.tried);
         let mut length = tried;
@@ -260,7 +309,11 @@ impl GraphParts {
             let bytes = if length == 1 { u64::MAX } else { self.bytes };
             if let Some((part, _)) = graph.select(&self.waiting[..length], bytes)? {
                 self.waiting.drain(..length);
-                self.tried = if length < tried { length } else { self.tried.max(length.saturating_mul(2)) };
+                self.tried = if length < tried {
+                    length
+                } else {
+                    self.tried.max(length.saturating_mul(2))
+                };
                 return Ok(Some(part));
             }
             length = length.div_ceil(2);
@@ -280,7 +333,8 @@ struct Header {
 
 impl Header {
     fn read(input: &mut impl BufRead) -> io::Result<Self> {
-        let term_count = u32::try_from(read_number(input)?).map_err(|_| malformed("too many terms"))?;
+        let term_count =
+            u32::try_from(read_number(input)?).map_err(|_| malformed("too many terms"))?;
         let (mut iris, mut blanks, mut bytes) = (0, 0, 0_u64);
         for _ in 0..term_count {
             let size = TermSize::read(input)?;
@@ -295,7 +349,12 @@ impl Header {
         if arena != bytes {
             return Err(malformed("the texts have another length"));
         }
-        Ok(Self { term_count, first_blank: iris, first_literal: iris + blanks, arena })
+        Ok(Self {
+            term_count,
+            first_blank: iris,
+            first_literal: iris + blanks,
+            arena,
+        })
     }
 }
 
@@ -309,9 +368,15 @@ struct TermSize {
 
 impl TermSize {
     fn read(input: &mut impl BufRead) -> io::Result<Self> {
-        let kind = Kind::from_byte(read_byte(input)?).ok_or_else(|| malformed("an unknown kind of term"))?;
-        let mut length = || u32::try_from(read_number(input)?).map_err(|_| malformed("a term is too long"));
-        let size = Self { kind, text: length()?, suffix: length()? };
+        let kind = Kind::from_byte(read_byte(input)?)
+            .ok_or_else(|| malformed("an unknown kind of term"))?;
+        let mut length =
+            || u32::try_from(read_number(input)?).map_err(|_| malformed("a term is too long"));
+        let size = Self {
+            kind,
+            text: length()?,
+            suffix: length()?,
+        };
         if size.bytes() > MAX_TERM_BYTES {
             return Err(malformed("a term is too long"));
         }
@@ -337,8 +402,15 @@ impl TermCursor {
     pub(super) fn new(sizes: CompactSource, texts: CompactSource) -> io::Result<Self> {
         let (mut sizes, mut texts) = (reader(sizes), reader(texts));
         Header::read(&mut texts)?;
-        let end = u32::try_from(read_number(&mut sizes)?).map_err(|_| malformed("too many terms"))?;
-        Ok(Self { sizes, texts, next: 0, end, bytes: Vec::new() })
+        let end =
+            u32::try_from(read_number(&mut sizes)?).map_err(|_| malformed("too many terms"))?;
+        Ok(Self {
+            sizes,
+            texts,
+            next: 0,
+            end,
+            bytes: Vec::new(),
+        })
     }
 
     /// Returns the next term and its identifier; `None` after the last one.
@@ -359,7 +431,8 @@ impl TermCursor {
         self.texts.read_exact(&mut self.bytes)?;
         let id = TermId(self.next);
         self.next += 1;
-        let bytes = std::str::from_utf8(&self.bytes).map_err(|_| malformed("a text is not UTF-8"))?;
+        let bytes =
+            std::str::from_utf8(&self.bytes).map_err(|_| malformed("a text is not UTF-8"))?;
         let parts = bytes.split_at_checked(size.text as usize);
         let (text, suffix) = parts.ok_or_else(|| malformed("a text ends inside a character"))?;
         Ok(Some((id, (size.kind, text, suffix))))
@@ -397,7 +470,13 @@ impl TripleCursor {
     /// Creates a cursor from a reader of the number of triples and the triples.
     pub(super) fn new(mut input: BufReader<CompactSource>, term_count: u32) -> io::Result<Self> {
         let left = read_number(&mut input)?;
-        Ok(Self { input, left, term_count, subject: 0, predicate: 0 })
+        Ok(Self {
+            input,
+            left,
+            term_count,
+            subject: 0,
+            predicate: 0,
+        })
     }
 
     /// Returns the number of triples that follow.
@@ -406,7 +485,8 @@ impl TripleCursor {
     }
 
     fn read(&mut self) -> io::Result<Triple> {
-        let mut number = || u32::try_from(read_number(&mut self.input)?).map_err(|_| malformed("a term number"));
+        let mut number =
+            || u32::try_from(read_number(&mut self.input)?).map_err(|_| malformed("a term number"));
         let overflow = || malformed("a term number");
         let step = number()?;
         if step != 0 {
@@ -415,10 +495,17 @@ impl TripleCursor {
         }
         self.predicate = self.predicate.checked_add(number()?).ok_or_else(overflow)?;
         let object = number()?;
-        if [self.subject, self.predicate, object].iter().any(|id| *id >= self.term_count) {
+        if [self.subject, self.predicate, object]
+            .iter()
+            .any(|id| *id >= self.term_count)
+        {
             return Err(overflow());
         }
-        Ok(Triple { subject: TermId(self.subject), predicate: TermId(self.predicate), object: TermId(object) })
+        Ok(Triple {
+            subject: TermId(self.subject),
+            predicate: TermId(self.predicate),
+            object: TermId(object),
+        })
     }
 }
 
@@ -440,12 +527,18 @@ pub(super) fn reader(source: CompactSource) -> BufReader<CompactSource> {
 }
 
 fn malformed(problem: &str) -> Error {
-    Error::new(ErrorKind::InvalidData, format!("malformed compact graph: {problem}"))
+    Error::new(
+        ErrorKind::InvalidData,
+        format!("malformed compact graph: {problem}"),
+    )
 }
 
 /// Returns the error for triple terms in a graph that exceeds memory.
 pub(super) fn triple_terms_unsupported() -> Error {
-    Error::new(ErrorKind::Unsupported, "triple terms of RDF 1.2 are not supported in a graph that exceeds memory")
+    Error::new(
+        ErrorKind::Unsupported,
+        "triple terms of RDF 1.2 are not supported in a graph that exceeds memory",
+    )
 }
 
 /// Counts the numbers in LEB128 up to the end: their last bytes have no mark.
@@ -463,7 +556,11 @@ fn count_numbers(input: &mut impl BufRead) -> io::Result<u64> {
 }
 
 fn read_byte(input: &mut impl BufRead) -> io::Result<u8> {
-    let byte = input.fill_buf()?.first().copied().ok_or(ErrorKind::UnexpectedEof)?;
+    let byte = input
+        .fill_buf()?
+        .first()
+        .copied()
+        .ok_or(ErrorKind::UnexpectedEof)?;
     input.consume(1);
     Ok(byte)
 }
@@ -506,24 +603,44 @@ mod tests {
         let mut builder = TripleGraphBuilder::new();
         for length in 1..=20 {
             let text = "a".repeat(10 * length);
-            builder.insert(TripleRef::new(iri("e:s"), iri("e:p"), LiteralRef::new_simple_literal(&text)));
+            builder.insert(TripleRef::new(
+                iri("e:s"),
+                iri("e:p"),
+                LiteralRef::new_simple_literal(&text),
+            ));
         }
         let graph = builder.finish();
         let compact = graph.to_compact();
-        let streamed = StreamedGraph::open(move || Ok(Box::new(io::Cursor::new(compact.clone())))).expect("opened");
+        let streamed = StreamedGraph::open(move || Ok(Box::new(io::Cursor::new(compact.clone()))))
+            .expect("opened");
         for bytes in [0, 50, 250, 10_000] {
-            let mut parts = GraphParts { bytes, ..GraphParts::new(&streamed, 7).expect("opened") };
+            let mut parts = GraphParts {
+                bytes,
+                ..GraphParts::new(&streamed, 7).expect("opened")
+            };
             let mut all = Vec::new();
             while let Some(part) = parts.next_part(&streamed).expect("read") {
-                let triples: Vec<_> = part.triples().iter().map(|triple| part.to_triple(*triple)).collect();
-                let size: usize = triples.iter().map(|triple| triple.object.to_string().len()).sum();
+                let triples: Vec<_> = part
+                    .triples()
+                    .iter()
+                    .map(|triple| part.to_triple(*triple))
+                    .collect();
+                let size: usize = triples
+                    .iter()
+                    .map(|triple| triple.object.to_string().len())
+                    .sum();
                 assert!(
-                    (1..=7).contains(&triples.len()) && (triples.len() == 1 || size as u64 <= bytes + 14),
+                    (1..=7).contains(&triples.len())
+                        && (triples.len() == 1 || size as u64 <= bytes + 14),
                     "{bytes}"
                 );
                 all.extend(triples);
             }
-            let whole: Vec<_> = graph.triples().iter().map(|triple| graph.to_triple(*triple)).collect();
+            let whole: Vec<_> = graph
+                .triples()
+                .iter()
+                .map(|triple| graph.to_triple(*triple))
+                .collect();
             assert_eq!(all, whole, "{bytes}");
         }
     }

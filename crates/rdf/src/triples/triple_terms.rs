@@ -34,7 +34,13 @@ impl TripleTermTable {
     /// places of all other terms. In `triples`, the numbers of triple terms become positions in `rank`.
     pub(super) fn into_sorted(self, rank: &mut Vec<u32>, triples: &mut [[u32; 3]]) -> Vec<Triple> {
         let others = rank.len() as u32;
-        let position = |id: u32| if id & TRIPLE_TERM == 0 { id } else { others + (id & !TRIPLE_TERM) };
+        let position = |id: u32| {
+            if id & TRIPLE_TERM == 0 {
+                id
+            } else {
+                others + (id & !TRIPLE_TERM)
+            }
+        };
         if self.terms.is_empty() {
             return Vec::new();
         }
@@ -44,7 +50,11 @@ impl TripleTermTable {
         let mut levels: Vec<Vec<usize>> = Vec::new();
         let mut depths: Vec<usize> = Vec::with_capacity(self.terms.len());
         for (index, [.., object]) in self.terms.iter().enumerate() {
-            let depth = if object & TRIPLE_TERM == 0 { 0 } else { depths[(object & !TRIPLE_TERM) as usize] + 1 };
+            let depth = if object & TRIPLE_TERM == 0 {
+                0
+            } else {
+                depths[(object & !TRIPLE_TERM) as usize] + 1
+            };
             depths.push(depth);
             levels.resize(levels.len().max(depth + 1), Vec::new());
             levels[depth].push(index);
@@ -55,7 +65,14 @@ impl TripleTermTable {
             let place = |id: u32| TermId(rank[position(id) as usize]);
             let triple = |index: usize| {
                 let [subject, predicate, object] = self.terms[index].map(place);
-                (Triple { subject, predicate, object }, index)
+                (
+                    Triple {
+                        subject,
+                        predicate,
+                        object,
+                    },
+                    index,
+                )
             };
             let mut level: Vec<(Triple, usize)> = level.into_iter().map(triple).collect();
             level.sort_unstable();
@@ -92,13 +109,19 @@ pub(super) fn read(input: &mut &[u8], others: usize) -> Option<Vec<Triple>> {
         if subject.max(predicate) as usize >= others || object as usize >= others + index {
             return None;
         }
-        let depth = (object as usize).checked_sub(others).map_or(1, |inner| depths[inner] + 1);
+        let depth = (object as usize)
+            .checked_sub(others)
+            .map_or(1, |inner| depths[inner] + 1);
         if depth > MAX_TRIPLE_TERM_DEPTH {
             return None;
         }
         depths.push(depth);
         let [subject, predicate, object] = ids.map(TermId);
-        terms.push(Triple { subject, predicate, object });
+        terms.push(Triple {
+            subject,
+            predicate,
+            object,
+        });
     }
     Some(terms)
 }

@@ -25,25 +25,39 @@ impl CrossEncoder {
         let config = Settings::read(&folder.join("config.json"))?;
         reject_left_side(folder)?;
         let path = folder.join("tokenizer.json");
-        let mut tokenizer = Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
+        let mut tokenizer =
+            Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
         let truncation = TruncationParams {
             direction: TruncationDirection::Right,
             max_length: longest(folder)?,
             strategy: TruncationStrategy::LongestFirst,
             stride: 0,
         };
-        tokenizer.with_truncation(Some(truncation)).map_err(|cause| ModelError::file(&path, cause))?;
+        tokenizer
+            .with_truncation(Some(truncation))
+            .map_err(|cause| ModelError::file(&path, cause))?;
         tokenizer.with_padding(None);
         let network = Network::load(&graph(folder, options)?, options, PooledOutputs::Logits)?;
         if network.columns != 1 {
-            let reason = format!("the model has {} labels; a cross-encoder has one, the relevance", network.columns);
+            let reason = format!(
+                "the model has {} labels; a cross-encoder has one, the relevance",
+                network.columns
+            );
             return Err(ModelError::folder(folder, reason));
         }
-        Ok(Self { name: folder_name(folder), tokenizer, network, activation: activation(&config)? })
+        Ok(Self {
+            name: folder_name(folder),
+            tokenizer,
+            network,
+            activation: activation(&config)?,
+        })
     }
 
     fn error(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> EncodeError {
-        EncodeError { model: self.name.clone(), cause: cause.into() }
+        EncodeError {
+            model: self.name.clone(),
+            cause: cause.into(),
+        }
     }
 }
 
@@ -52,11 +66,18 @@ fn activation(config: &Settings) -> Result<Activation, ModelError> {
     const NEW_KEY: &str = "activation_fn";
     const OLD_KEY: &str = "sbert_ce_default_activation_function";
     let settings = config.within("sentence_transformers")?;
-    let new = settings.as_ref().filter(|settings| settings.get(NEW_KEY).is_some());
+    let new = settings
+        .as_ref()
+        .filter(|settings| settings.get(NEW_KEY).is_some());
     let (place, key) = new.map_or((config, OLD_KEY), |settings| (settings, NEW_KEY));
-    let Some(name) = place.text(key)? else { return Ok(Activation::Sigmoid) };
+    let Some(name) = place.text(key)? else {
+        return Ok(Activation::Sigmoid);
+    };
     let refusal = || place.refusal(key, &format!("the activation {name} is not known"));
-    name.rsplit('.').next().and_then(Activation::named).ok_or_else(refusal)
+    name.rsplit('.')
+        .next()
+        .and_then(Activation::named)
+        .ok_or_else(refusal)
 }
 
 impl PairScorer for CrossEncoder {
@@ -65,8 +86,16 @@ impl PairScorer for CrossEncoder {
     }
 
     fn score(&self, query: &str, text: &str) -> Result<f64, EncodeError> {
-        let encoding = self.tokenizer.encode_fast((query, text), true).map_err(|cause| self.error(cause))?;
-        let numbers = |values: &[u32]| values.iter().map(|&value| i64::from(value)).collect::<Vec<_>>();
+        let encoding = self
+            .tokenizer
+            .encode_fast((query, text), true)
+            .map_err(|cause| self.error(cause))?;
+        let numbers = |values: &[u32]| {
+            values
+                .iter()
+                .map(|&value| i64::from(value))
+                .collect::<Vec<_>>()
+        };
         let batch = Batch {
             texts: 1,
             width: encoding.len(),
@@ -74,7 +103,10 @@ impl PairScorer for CrossEncoder {
             attention: vec![1; encoding.len()],
             types: Some(numbers(encoding.get_type_ids())),
         };
-        let logits = self.network.run(&batch).map_err(|cause| self.error(cause.to_string()))?;
+        let logits = self
+            .network
+            .run(&batch)
+            .map_err(|cause| self.error(cause.to_string()))?;
         Ok(f64::from(self.activation.apply(logits[0])))
     }
 }

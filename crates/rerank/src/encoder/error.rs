@@ -84,17 +84,29 @@ pub enum ModelError {
 
 impl ModelError {
     #[cfg(feature = "onnx")]
-    pub(super) fn file(path: impl Into<PathBuf>, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::File { path: path.into(), cause: cause.into() }
+    pub(super) fn file(
+        path: impl Into<PathBuf>,
+        cause: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        Self::File {
+            path: path.into(),
+            cause: cause.into(),
+        }
     }
 
     #[cfg(feature = "onnx")]
     pub(super) fn folder(folder: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
-        Self::Folder { folder: folder.into(), reason: reason.into() }
+        Self::Folder {
+            folder: folder.into(),
+            reason: reason.into(),
+        }
     }
 
     #[cfg(feature = "onnx")]
     pub(super) fn graph(path: impl Into<PathBuf>, reason: impl ToString) -> Self {
-        Self::Graph { path: path.into(), reason: reason.to_string() }
+        Self::Graph {
+            path: path.into(),
+            reason: reason.to_string(),
+        }
     }
 }

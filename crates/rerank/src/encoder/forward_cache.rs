@@ -31,7 +31,9 @@ struct ForwardPass {
 impl ForwardPass {
     /// Returns true if the network input was identical.
     fn is_of(&self, pieces: &TokenizedText) -> bool {
-        self.ids == pieces.ids && self.expansion == pieces.expansion && self.attended == pieces.attended
+        self.ids == pieces.ids
+            && self.expansion == pieces.expansion
+            && self.attended == pieces.attended
     }
 }
 
@@ -39,15 +41,27 @@ impl ForwardCache {
     /// Removes and returns the rows that the other head stored for a text.
     pub(super) fn take(&self, by: Granularity, pieces: &TokenizedText) -> Option<Vec<f32>> {
         let mut passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = passes.iter().position(|pass| pass.by != by && pass.is_of(pieces))?;
+        let place = passes
+            .iter()
+            .position(|pass| pass.by != by && pass.is_of(pieces))?;
         passes.remove(place).map(|pass| pass.rows)
     }
 
     /// Stores the rows of a text, one per token, for the other head. An unused earlier entry of this head is replaced.
     pub(super) fn store(&self, by: Granularity, pieces: &TokenizedText, rows: &[f32]) {
-        let TokenizedText { ids, expansion, attended, .. } = pieces;
-        let pass =
-            ForwardPass { by, ids: ids.clone(), expansion: *expansion, attended: *attended, rows: rows.to_vec() };
+        let TokenizedText {
+            ids,
+            expansion,
+            attended,
+            ..
+        } = pieces;
+        let pass = ForwardPass {
+            by,
+            ids: ids.clone(),
+            expansion: *expansion,
+            attended: *attended,
+            rows: rows.to_vec(),
+        };
         let mut passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
         passes.retain(|earlier| earlier.by != by || !earlier.is_of(pieces));
         passes.push_back(pass);
@@ -61,7 +75,10 @@ impl ForwardCache {
 #[cfg(test)]
 impl ForwardCache {
     pub(super) fn len(&self) -> usize {
-        self.passes.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.passes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len()
     }
 }
 
@@ -70,7 +87,10 @@ mod tests {
     use super::*;
 
     fn pieces(id: u32) -> TokenizedText {
-        TokenizedText { ids: vec![id; 3], ..TokenizedText::default() }
+        TokenizedText {
+            ids: vec![id; 3],
+            ..TokenizedText::default()
+        }
     }
 
     #[test]
@@ -78,20 +98,45 @@ mod tests {
         let forward_cache = ForwardCache::default();
         forward_cache.store(Granularity::Text, &pieces(7), &[1.0, 2.0]);
         assert_eq!(forward_cache.take(Granularity::Text, &pieces(7)), None);
-        assert_eq!(forward_cache.take(Granularity::Piece, &TokenizedText { expansion: 1, ..pieces(7) }), None);
-        assert_eq!(forward_cache.take(Granularity::Piece, &pieces(7)), Some(vec![1.0, 2.0]));
+        assert_eq!(
+            forward_cache.take(
+                Granularity::Piece,
+                &TokenizedText {
+                    expansion: 1,
+                    ..pieces(7)
+                }
+            ),
+            None
+        );
+        assert_eq!(
+            forward_cache.take(Granularity::Piece, &pieces(7)),
+            Some(vec![1.0, 2.0])
+        );
         assert_eq!(forward_cache.take(Granularity::Piece, &pieces(7)), None);
     }
 
     #[test]
     fn what_nobody_takes_makes_room() {
         let forward_cache = ForwardCache::default();
-        (0..MAX_TEXTS as u32 + 2).for_each(|id| forward_cache.store(Granularity::Text, &pieces(id), &[0.0]));
+        (0..MAX_TEXTS as u32 + 2)
+            .for_each(|id| forward_cache.store(Granularity::Text, &pieces(id), &[0.0]));
         (0..9).for_each(|_| forward_cache.store(Granularity::Text, &pieces(1_000), &[0.0]));
-        let left = |id| forward_cache.take(Granularity::Piece, &pieces(id)).is_some();
-        assert_eq!([0, 1, 2, 3, 1_000].map(left), [false, false, false, true, true]);
+        let left = |id| {
+            forward_cache
+                .take(Granularity::Piece, &pieces(id))
+                .is_some()
+        };
+        assert_eq!(
+            [0, 1, 2, 3, 1_000].map(left),
+            [false, false, false, true, true]
+        );
         forward_cache.store(Granularity::Text, &pieces(1), &vec![0.0; MAX_VALUES]);
-        assert_eq!([4, 1].map(|id| forward_cache.take(Granularity::Piece, &pieces(id)).is_some()), [false, true]);
+        assert_eq!(
+            [4, 1].map(|id| forward_cache
+                .take(Granularity::Piece, &pieces(id))
+                .is_some()),
+            [false, true]
+        );
         forward_cache.store(Granularity::Text, &pieces(1), &vec![0.0; MAX_VALUES + 1]);
         assert_eq!(forward_cache.take(Granularity::Piece, &pieces(1)), None);
     }

@@ -36,7 +36,8 @@ mod vectors;
 
 pub use error::ModelError;
 pub use options::{
-    Device, EncoderOptions, POOLINGS, ParseDeviceError, configured_min_similarity, find_library, library_in,
+    Device, EncoderOptions, POOLINGS, ParseDeviceError, configured_min_similarity, find_library,
+    library_in,
 };
 
 use serde::{Deserialize, Serialize};
@@ -67,7 +68,9 @@ use std::path::Path;
 #[cfg(feature = "onnx")]
 pub fn open(folder: &Path, options: &EncoderOptions) -> Result<Box<dyn Encoder>, ModelError> {
     match static_embeddings::table_folder(folder)? {
-        Some(table) => Ok(Box::new(static_embeddings::StaticModel::open(folder, &table, options)?)),
+        Some(table) => Ok(Box::new(static_embeddings::StaticModel::open(
+            folder, &table, options,
+        )?)),
         None => Ok(Box::new(model::Model::open(folder, options)?)),
     }
 }
@@ -78,14 +81,24 @@ pub fn open(folder: &Path, options: &EncoderOptions) -> Result<Box<dyn Encoder>,
 ///
 /// As [`open`].
 #[cfg(feature = "onnx")]
-pub fn open_cross_encoder(folder: &Path, options: &EncoderOptions) -> Result<Box<dyn PairScorer>, ModelError> {
-    Ok(Box::new(cross_encoder::CrossEncoder::open(folder, options)?))
+pub fn open_cross_encoder(
+    folder: &Path,
+    options: &EncoderOptions,
+) -> Result<Box<dyn PairScorer>, ModelError> {
+    Ok(Box::new(cross_encoder::CrossEncoder::open(
+        folder, options,
+    )?))
 }
 
 /// Returns [`ModelError::FeatureDisabled`], because this build lacks the feature `onnx`.
 #[cfg(not(feature = "onnx"))]
-pub fn open_cross_encoder(folder: &Path, _options: &EncoderOptions) -> Result<Box<dyn PairScorer>, ModelError> {
-    Err(ModelError::FeatureDisabled { folder: folder.to_owned() })
+pub fn open_cross_encoder(
+    folder: &Path,
+    _options: &EncoderOptions,
+) -> Result<Box<dyn PairScorer>, ModelError> {
+    Err(ModelError::FeatureDisabled {
+        folder: folder.to_owned(),
+    })
 }
 
 /// Opens the model in a folder twice: with one vector per text, and with one per token. If both use one network, as
@@ -96,20 +109,30 @@ pub fn open_cross_encoder(folder: &Path, _options: &EncoderOptions) -> Result<Bo
 ///
 /// As [`open`].
 #[cfg(feature = "onnx")]
-pub fn open_both(folder: &Path, options: &EncoderOptions) -> Result<[Box<dyn Encoder>; 2], ModelError> {
+pub fn open_both(
+    folder: &Path,
+    options: &EncoderOptions,
+) -> Result<[Box<dyn Encoder>; 2], ModelError> {
     Ok(model::Model::open_both(folder, options)?.map(|model| Box::new(model) as Box<dyn Encoder>))
 }
 
 /// Returns [`ModelError::FeatureDisabled`], because this build lacks the feature `onnx`.
 #[cfg(not(feature = "onnx"))]
-pub fn open_both(folder: &Path, _options: &EncoderOptions) -> Result<[Box<dyn Encoder>; 2], ModelError> {
-    Err(ModelError::FeatureDisabled { folder: folder.to_owned() })
+pub fn open_both(
+    folder: &Path,
+    _options: &EncoderOptions,
+) -> Result<[Box<dyn Encoder>; 2], ModelError> {
+    Err(ModelError::FeatureDisabled {
+        folder: folder.to_owned(),
+    })
 }
 
 /// Returns [`ModelError::FeatureDisabled`], because this build lacks the feature `onnx`.
 #[cfg(not(feature = "onnx"))]
 pub fn open(folder: &Path, _options: &EncoderOptions) -> Result<Box<dyn Encoder>, ModelError> {
-    Err(ModelError::FeatureDisabled { folder: folder.to_owned() })
+    Err(ModelError::FeatureDisabled {
+        folder: folder.to_owned(),
+    })
 }
 
 /// Dense matrix of `f32` values in row-major order.
@@ -127,7 +150,14 @@ impl Matrix {
     /// If the number of values is not a multiple of `columns`.
     #[must_use]
     pub fn new(columns: usize, values: Vec<f32>) -> Self {
-        assert!(if columns == 0 { values.is_empty() } else { values.len().is_multiple_of(columns) }, "ragged matrix");
+        assert!(
+            if columns == 0 {
+                values.is_empty()
+            } else {
+                values.len().is_multiple_of(columns)
+            },
+            "ragged matrix"
+        );
         Self { columns, values }
     }
 
@@ -262,7 +292,10 @@ pub trait PairScorer: Send + Sync {
 #[cfg(feature = "onnx")]
 fn folder_name(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned())
+    folder.file_name().map_or_else(
+        || "model".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// Returns bytes in hexadecimal.
@@ -282,7 +315,11 @@ pub struct EncodeError {
 
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the model {} cannot encode the texts: {}", self.model, self.cause)
+        write!(
+            f,
+            "the model {} cannot encode the texts: {}",
+            self.model, self.cause
+        )
     }
 }
 

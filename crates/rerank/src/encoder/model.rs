@@ -7,8 +7,8 @@ use super::runtime::{Batch, Network, PooledOutputs};
 use super::tokenization::{Cause, TextTokenizer, TokenizedText};
 use super::vectors::{normalize, term_weights};
 use super::{
-    EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity, folder_name,
-    hexadecimal,
+    EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity,
+    folder_name, hexadecimal,
 };
 use crate::Query;
 use crate::term_weights::{COLUMNS as TERM_COLUMNS, query_terms};
@@ -60,8 +60,14 @@ impl Model {
     }
 
     /// Opens the head for texts and the head for tokens. They share one network if both configurations name the same file.
-    pub(super) fn open_both(folder: &Path, options: &EncoderOptions) -> Result<[Self; 2], ModelError> {
-        let of = |granularity| EncoderOptions { granularity: Some(granularity), ..options.clone() };
+    pub(super) fn open_both(
+        folder: &Path,
+        options: &EncoderOptions,
+    ) -> Result<[Self; 2], ModelError> {
+        let of = |granularity| EncoderOptions {
+            granularity: Some(granularity),
+            ..options.clone()
+        };
         let mut texts = Self::open(folder, &of(Granularity::Text))?;
         let mut pieces = Self::beside(Some(&texts), folder, &of(Granularity::Piece))?;
         if Arc::ptr_eq(&texts.networks[0], &pieces.networks[0]) {
@@ -73,12 +79,21 @@ impl Model {
     }
 
     /// Opens a model. It reuses the network of another model if both have one network of the same file and output.
-    fn beside(other: Option<&Self>, folder: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
+    fn beside(
+        other: Option<&Self>,
+        folder: &Path,
+        options: &EncoderOptions,
+    ) -> Result<Self, ModelError> {
         let config = ModelConfig::read(folder, options)?;
-        let tokenizer =
-            |side: &super::model_config::Side| TextTokenizer::new(&config.towers[side.tower], side, config.lower_case);
+        let tokenizer = |side: &super::model_config::Side| {
+            TextTokenizer::new(&config.towers[side.tower], side, config.lower_case)
+        };
         let (query, document) = (tokenizer(&config.query)?, tokenizer(&config.document)?);
-        let graphs = config.towers.iter().map(|tower| graph(tower, options)).collect::<Result<Vec<_>, _>>()?;
+        let graphs = config
+            .towers
+            .iter()
+            .map(|tower| graph(tower, options))
+            .collect::<Result<Vec<_>, _>>()?;
         let pooled = match config.pooled_output {
             PooledOutput::Never => PooledOutputs::Refused,
             PooledOutput::Serves => PooledOutputs::Allowed,
@@ -91,11 +106,25 @@ impl Model {
                 .map(|graph| Network::load(graph, options, pooled).map(Arc::new))
                 .collect::<Result<Vec<_>, _>>()?,
         };
-        let query_weights = config.query_weights.as_deref().map(QueryWeights::read).transpose()?;
+        let query_weights = config
+            .query_weights
+            .as_deref()
+            .map(QueryWeights::read)
+            .transpose()?;
         let width = width(&config, &networks)?;
         let dimension = dimension(&config, width, networks[0].path())?;
-        let fingerprint = fingerprint(&config, &graphs, [&query, &document], query_weights.as_ref())?;
-        let batches = batches(&graphs, options, networks[0].on_gpu, config.head.granularity())?;
+        let fingerprint = fingerprint(
+            &config,
+            &graphs,
+            [&query, &document],
+            query_weights.as_ref(),
+        )?;
+        let batches = batches(
+            &graphs,
+            options,
+            networks[0].on_gpu,
+            config.head.granularity(),
+        )?;
         Ok(Self {
             name: folder_name(folder),
             fingerprint,
@@ -115,7 +144,9 @@ impl Model {
 
     /// Returns the network, if it is the only one, has the file of `graphs`, and its outputs are used in the same way.
     fn network_of(&self, graphs: &[PathBuf], config: &ModelConfig) -> Option<Arc<Network>> {
-        let ([network], [graph]) = (&self.networks[..], graphs) else { return None };
+        let ([network], [graph]) = (&self.networks[..], graphs) else {
+            return None;
+        };
         let is_same = network.path().canonicalize().ok()? == graph.canonicalize().ok()?;
         (is_same && config.pooled_output == self.config.pooled_output).then(|| Arc::clone(network))
     }
@@ -127,7 +158,10 @@ impl Model {
     }
 
     fn error(&self, cause: impl Into<Cause>) -> EncodeError {
-        EncodeError { model: self.name.clone(), cause: cause.into() }
+        EncodeError {
+            model: self.name.clone(),
+            cause: cause.into(),
+        }
     }
 
     /// Returns a matrix for each text, in the given order, independent of the batches.
@@ -150,13 +184,21 @@ impl Model {
         let done = std::thread::scope(|scope| {
             let helpers: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
             let own = work();
-            let others = helpers
-                .into_iter()
-                .map(|helper| helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            std::iter::once(own).chain(others).collect::<ort::Result<Vec<_>>>()
+            let others = helpers.into_iter().map(|helper| {
+                helper
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            std::iter::once(own)
+                .chain(others)
+                .collect::<ort::Result<Vec<_>>>()
         });
         let mut matrices = vec![Matrix::new(self.dimension, Vec::new()); texts.len()];
-        for (place, matrix) in done.map_err(|cause| self.error(cause.to_string()))?.into_iter().flatten() {
+        for (place, matrix) in done
+            .map_err(|cause| self.error(cause.to_string()))?
+            .into_iter()
+            .flatten()
+        {
             matrices[place] = matrix;
         }
         Ok(matrices)
@@ -171,16 +213,23 @@ impl Model {
         done: &mut Vec<(usize, Matrix)>,
     ) -> ort::Result<()> {
         let network = &self.networks[tower];
-        let mut group: Vec<(usize, &TokenizedText)> =
-            group.iter().filter_map(|&place| Some((place, texts[place].as_ref()?))).collect();
+        let mut group: Vec<(usize, &TokenizedText)> = group
+            .iter()
+            .filter_map(|&place| Some((place, texts[place].as_ref()?)))
+            .collect();
         if let Some(cache) = &self.forward_cache {
-            group.retain(|(place, pieces)| match cache.take(self.granularity(), pieces) {
-                Some(rows) => {
-                    done.push((*place, self.finish(self.head(&rows, network.columns, pieces, keep))));
-                    false
-                }
-                None => true,
-            });
+            group.retain(
+                |(place, pieces)| match cache.take(self.granularity(), pieces) {
+                    Some(rows) => {
+                        done.push((
+                            *place,
+                            self.finish(self.head(&rows, network.columns, pieces, keep)),
+                        ));
+                        false
+                    }
+                    None => true,
+                },
+            );
         }
         if group.is_empty() {
             return Ok(());
@@ -195,8 +244,14 @@ impl Model {
                 self.head(rows, network.columns, pieces, keep)
             });
             done.push((*place, matrix));
-            if let Some(forward_cache) = self.forward_cache.as_ref().filter(|_| !network.is_pooled()) {
-                forward_cache.store(self.granularity(), pieces, &rows[..pieces.len() * network.columns]);
+            if let Some(forward_cache) =
+                self.forward_cache.as_ref().filter(|_| !network.is_pooled())
+            {
+                forward_cache.store(
+                    self.granularity(),
+                    pieces,
+                    &rows[..pieces.len() * network.columns],
+                );
             }
         }
         Ok(())
@@ -212,13 +267,24 @@ impl Model {
     ) -> Vec<f32> {
         let rows = &rows[..pieces.len() * columns];
         match &self.config.head {
-            Head::Text { pooling, prompt_counts, .. } => {
-                let counted: Vec<bool> =
-                    (0..pieces.len()).map(|place| *prompt_counts || place >= pieces.prompt).collect();
-                pooling.iter().flat_map(|pooling| pooling.apply(rows, columns, &counted)).collect()
+            Head::Text {
+                pooling,
+                prompt_counts,
+                ..
+            } => {
+                let counted: Vec<bool> = (0..pieces.len())
+                    .map(|place| *prompt_counts || place >= pieces.prompt)
+                    .collect();
+                pooling
+                    .iter()
+                    .flat_map(|pooling| pooling.apply(rows, columns, &counted))
+                    .collect()
             }
             Head::Tokens { .. } => {
-                let kept = rows.chunks_exact(columns).zip(&pieces.ids).filter(|(_, id)| keep(**id));
+                let kept = rows
+                    .chunks_exact(columns)
+                    .zip(&pieces.ids)
+                    .filter(|(_, id)| keep(**id));
                 kept.flat_map(|(row, _)| row.iter().copied()).collect()
             }
             Head::Terms(pooling) => term_weights(rows, columns, *pooling),
@@ -237,7 +303,9 @@ impl Model {
     }
 
     fn passage(&self, passage: Passage<'_>) -> Result<Option<TokenizedText>, EncodeError> {
-        self.document.passage(passage).map_err(|cause| self.error(cause))
+        self.document
+            .passage(passage)
+            .map_err(|cause| self.error(cause))
     }
 
     fn query(&self, query: &str) -> Result<TokenizedText, EncodeError> {
@@ -272,24 +340,47 @@ impl Encoder for Model {
 
     fn encode_queries(&self, queries: &[&str]) -> Result<Vec<Matrix>, EncodeError> {
         if let Some(weights) = &self.query_weights {
-            return queries.iter().map(|query| weights.encode(query).map_err(|cause| self.error(cause))).collect();
+            return queries
+                .iter()
+                .map(|query| weights.encode(query).map_err(|cause| self.error(cause)))
+                .collect();
         }
-        let pieces = queries.iter().map(|query| self.query(query).map(Some)).collect::<Result<Vec<_>, _>>()?;
+        let pieces = queries
+            .iter()
+            .map(|query| self.query(query).map(Some))
+            .collect::<Result<Vec<_>, _>>()?;
         self.encode(self.config.query.tower, &pieces, &|_| true)
     }
 
     fn encode_passages(&self, passages: &[Passage<'_>]) -> Result<Vec<Matrix>, EncodeError> {
-        let pieces = passages.iter().map(|passage| self.passage(*passage)).collect::<Result<Vec<_>, _>>()?;
-        self.encode(self.config.document.tower, &pieces, &|id| self.document.keeps(id))
+        let pieces = passages
+            .iter()
+            .map(|passage| self.passage(*passage))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.encode(self.config.document.tower, &pieces, &|id| {
+            self.document.keeps(id)
+        })
     }
 
     fn origins(&self, passage: Passage<'_>) -> Result<Vec<Option<usize>>, EncodeError> {
-        let Some(pieces) = self.passage(passage)? else { return Ok(Vec::new()) };
+        let Some(pieces) = self.passage(passage)? else {
+            return Ok(Vec::new());
+        };
         Ok(match self.granularity() {
             Granularity::Text => vec![None],
-            Granularity::Term => vec![None; self.encode_passages(&[passage])?.iter().map(Matrix::rows).sum()],
+            Granularity::Term => vec![
+                None;
+                self.encode_passages(&[passage])?
+                    .iter()
+                    .map(Matrix::rows)
+                    .sum()
+            ],
             Granularity::Piece => {
-                let kept = pieces.ids.iter().zip(&pieces.origins).filter(|(id, _)| self.document.keeps(**id));
+                let kept = pieces
+                    .ids
+                    .iter()
+                    .zip(&pieces.origins)
+                    .filter(|(id, _)| self.document.keeps(**id));
                 kept.map(|(_, origin)| *origin).collect()
             }
         })
@@ -298,10 +389,18 @@ impl Encoder for Model {
     fn query_pieces(&self, query: &str) -> Result<Vec<String>, EncodeError> {
         match self.granularity() {
             Granularity::Text => Ok(vec![query.to_owned()]),
-            Granularity::Piece => Ok(self.query(query)?.ids.iter().map(|&id| self.query.name(id)).collect()),
+            Granularity::Piece => Ok(self
+                .query(query)?
+                .ids
+                .iter()
+                .map(|&id| self.query.name(id))
+                .collect()),
             Granularity::Term => {
                 let matrix = self.encode_queries(&[query])?.pop().unwrap_or_default();
-                Ok(query_terms(&Query::new(&matrix)).into_iter().map(|(term, _)| self.document.name(term)).collect())
+                Ok(query_terms(&Query::new(&matrix))
+                    .into_iter()
+                    .map(|(term, _)| self.document.name(term))
+                    .collect())
             }
         }
     }
@@ -311,12 +410,16 @@ impl Batches {
     /// Groups the indexes of texts by similar length.
     fn group(self, texts: &[Option<TokenizedText>]) -> Vec<Vec<usize>> {
         let length = |place: usize| texts[place].as_ref().map_or(0, TokenizedText::len);
-        let mut places: Vec<usize> = (0..texts.len()).filter(|&place| length(place) > 0).collect();
+        let mut places: Vec<usize> = (0..texts.len())
+            .filter(|&place| length(place) > 0)
+            .collect();
         places.sort_by_key(|&place| (length(place), place));
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for place in places {
             match (groups.last_mut(), self) {
-                (Some(group), Self::UpTo(most)) if (group.len() + 1) * length(place) <= most => group.push(place),
+                (Some(group), Self::UpTo(most)) if (group.len() + 1) * length(place) <= most => {
+                    group.push(place)
+                }
                 _ => groups.push(vec![place]),
             }
         }
@@ -326,7 +429,11 @@ impl Batches {
 
 /// Builds a batch of texts padded to the longest. Padding has no attention and no vector.
 fn padded(group: &[(usize, &TokenizedText)]) -> Batch {
-    let width = group.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0);
+    let width = group
+        .iter()
+        .map(|(_, pieces)| pieces.len())
+        .max()
+        .unwrap_or(0);
     let mut batch = Batch {
         texts: group.len(),
         width,
@@ -348,13 +455,20 @@ const DEFAULT_FILES: [&str; 2] = ["model.onnx", "model_int8.onnx"];
 
 /// Finds the ONNX file of a tower, the requested one or a default one, in the folder or in its folder `onnx`.
 pub(super) fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
-    let files = options.variant.as_deref().map_or(DEFAULT_FILES.to_vec(), |file| vec![file]);
-    let mut places = files.iter().flat_map(|file| [tower.join(file), tower.join("onnx").join(file)]);
+    let files = options
+        .variant
+        .as_deref()
+        .map_or(DEFAULT_FILES.to_vec(), |file| vec![file]);
+    let mut places = files
+        .iter()
+        .flat_map(|file| [tower.join(file), tower.join("onnx").join(file)]);
     let missing = || {
         let files = files.join(" nor ");
         ModelError::folder(
             tower,
-            format!("neither {files} is there, nor in the folder onnx; export the model to ONNX first"),
+            format!(
+                "neither {files} is there, nor in the folder onnx; export the model to ONNX first"
+            ),
         )
     };
     places.find(|path| path.is_file()).ok_or_else(missing)
@@ -372,8 +486,16 @@ fn batches(
             return Ok(Batches::Alone);
         }
     }
-    let most = if on_gpu { TOKENS_A_BATCH_ON_GPU } else { TOKENS_A_BATCH };
-    let most = if granularity == Granularity::Term { most / TERMS_BATCH_DIVISOR } else { most };
+    let most = if on_gpu {
+        TOKENS_A_BATCH_ON_GPU
+    } else {
+        TOKENS_A_BATCH
+    };
+    let most = if granularity == Granularity::Term {
+        most / TERMS_BATCH_DIVISOR
+    } else {
+        most
+    };
     Ok(Batches::UpTo(options.tokens_a_batch.unwrap_or(most)))
 }
 
@@ -381,7 +503,10 @@ fn batches(
 fn width(config: &ModelConfig, networks: &[Arc<Network>]) -> Result<usize, ModelError> {
     let columns = networks[0].columns;
     if let Some(other) = networks.iter().find(|network| network.columns != columns) {
-        return Err(ModelError::graph(other.path(), "the output dimension differs from that of the other network"));
+        return Err(ModelError::graph(
+            other.path(),
+            "the output dimension differs from that of the other network",
+        ));
     }
     Ok(match &config.head {
         Head::Text { pooling, .. } => columns * pooling.len(),
@@ -392,14 +517,21 @@ fn width(config: &ModelConfig, networks: &[Arc<Network>]) -> Result<usize, Model
 
 /// Returns the number of columns after the last step; an error if the dimensions of the steps do not match.
 fn dimension(config: &ModelConfig, width: usize, graph: &Path) -> Result<usize, ModelError> {
-    config.head.steps().iter().try_fold(width, |columns, step| match step {
-        Step::Normalize => Ok(columns),
-        Step::Dense(dense) if dense.columns() == columns => Ok(dense.rows()),
-        Step::Dense(dense) => {
-            let reason = format!("the input of a projection has {columns} columns, not {}", dense.columns());
-            Err(ModelError::graph(graph, reason))
-        }
-    })
+    config
+        .head
+        .steps()
+        .iter()
+        .try_fold(width, |columns, step| match step {
+            Step::Normalize => Ok(columns),
+            Step::Dense(dense) if dense.columns() == columns => Ok(dense.rows()),
+            Step::Dense(dense) => {
+                let reason = format!(
+                    "the input of a projection has {columns} columns, not {}",
+                    dense.columns()
+                );
+                Err(ModelError::graph(graph, reason))
+            }
+        })
 }
 
 /// Computes a digest of everything that vectors depend on: graphs with external weights, tokenizers with the special tokens
@@ -415,16 +547,31 @@ fn fingerprint(
 ) -> Result<String, ModelError> {
     let mut digest = Sha256::new();
     for (graph, tower) in graphs.iter().zip(&config.towers) {
-        for path in std::iter::once(graph.clone()).chain(weights(graph)?).chain([tower.join("tokenizer.json")]) {
-            let mut file = std::fs::File::open(&path).map_err(|cause| ModelError::file(&path, cause))?;
+        for path in std::iter::once(graph.clone())
+            .chain(weights(graph)?)
+            .chain([tower.join("tokenizer.json")])
+        {
+            let mut file =
+                std::fs::File::open(&path).map_err(|cause| ModelError::file(&path, cause))?;
             let mut content = Sha256::new();
-            std::io::copy(&mut file, &mut Digesting(&mut content)).map_err(|cause| ModelError::file(&path, cause))?;
+            std::io::copy(&mut file, &mut Digesting(&mut content))
+                .map_err(|cause| ModelError::file(&path, cause))?;
             digest.update(content.finalize());
         }
     }
-    tokenizers.iter().for_each(|tokenizer| tokenizer.digest(&mut digest));
-    digest.update(format!("{:?} {:?} {:?} {}", config.query, config.document, config.similarity, config.lower_case));
-    if let Head::Text { pooling, prompt_counts, .. } = &config.head {
+    tokenizers
+        .iter()
+        .for_each(|tokenizer| tokenizer.digest(&mut digest));
+    digest.update(format!(
+        "{:?} {:?} {:?} {}",
+        config.query, config.document, config.similarity, config.lower_case
+    ));
+    if let Head::Text {
+        pooling,
+        prompt_counts,
+        ..
+    } = &config.head
+    {
         digest.update(format!("{pooling:?} {prompt_counts}"));
     }
     for step in config.head.steps() {
@@ -465,7 +612,10 @@ const EXTERNAL_DATA: u8 = 13 << 3 | 2;
 fn weights(graph: &Path) -> Result<BTreeSet<PathBuf>, ModelError> {
     let bytes = std::fs::read(graph).map_err(|cause| ModelError::file(graph, cause))?;
     let folder = graph.parent().unwrap_or(Path::new(""));
-    Ok(external(&bytes).into_iter().map(|name| folder.join(name)).collect())
+    Ok(external(&bytes)
+        .into_iter()
+        .map(|name| folder.join(name))
+        .collect())
 }
 
 /// Returns the file names in a graph's `external_data`.
@@ -476,18 +626,27 @@ fn weights(graph: &Path) -> Result<BTreeSet<PathBuf>, ModelError> {
 fn external(graph: &[u8]) -> BTreeSet<&str> {
     let entry = |place: usize| {
         let before = &graph[place.saturating_sub(3)..place];
-        let framed = before.iter().rev().skip(1).any(|&byte| byte == EXTERNAL_DATA);
+        let framed = before
+            .iter()
+            .rev()
+            .skip(1)
+            .any(|&byte| byte == EXTERNAL_DATA);
         let (length, rest) = varint(&graph[place + LOCATION.len()..])?;
         let name = std::str::from_utf8(rest.get(..length)?).ok()?;
         (framed && !name.is_empty() && !name.contains(char::is_control)).then_some(name)
     };
-    memchr::memmem::find_iter(graph, LOCATION).filter_map(entry).collect()
+    memchr::memmem::find_iter(graph, LOCATION)
+        .filter_map(entry)
+        .collect()
 }
 
 /// Parses a protobuf varint; returns the number and the remaining bytes.
 fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let end = bytes.iter().take(4).position(|byte| byte & 0x80 == 0)?;
-    let number = bytes[..=end].iter().rev().fold(0, |number, byte| number << 7 | usize::from(byte & 0x7f));
+    let number = bytes[..=end]
+        .iter()
+        .rev()
+        .fold(0, |number, byte| number << 7 | usize::from(byte & 0x7f));
     Some((number, &bytes[end + 1..]))
 }
 
@@ -498,7 +657,11 @@ mod tests {
     /// An entry of a message: key and value behind the field's tag.
     fn entry(tag: u8, key: &str, value: &[u8]) -> Vec<u8> {
         let length = |length: usize| {
-            if length < 128 { vec![length as u8] } else { vec![length as u8 | 0x80, (length >> 7) as u8] }
+            if length < 128 {
+                vec![length as u8]
+            } else {
+                vec![length as u8 | 0x80, (length >> 7) as u8]
+            }
         };
         let value = [&[0x12][..], &length(value.len()), value].concat();
         let body = [&[0x0a, key.len() as u8], key.as_bytes(), &value].concat();
@@ -513,23 +676,51 @@ mod tests {
         let side = Side {
             tower: 0,
             prompt: "p".to_owned(),
-            marker: Some(Marker { token: "t".to_owned(), shown: "s".to_owned() }),
+            marker: Some(Marker {
+                token: "t".to_owned(),
+                shown: "s".to_owned(),
+            }),
             length: 9,
-            expansion: Some(Expansion { token: None, length: 9, attended: true }),
+            expansion: Some(Expansion {
+                token: None,
+                length: 9,
+                attended: true,
+            }),
             skipped: Skipped::Nothing,
         };
         let expected = "Side { tower: 0, prompt: \"p\", marker: Some(Marker { token: \"t\", shown: \"s\" }), length: 9, \
                         expansion: Some(Expansion { token: None, length: 9, attended: true }), skipped: Nothing }";
         assert_eq!(format!("{side:?}"), expected);
         let words = || vec!["w".to_owned()];
-        let skipped = [Skipped::FirstPieces(words()), Skipped::Entries(words()), Skipped::KnownEntries(words())];
-        assert_eq!(format!("{skipped:?}"), "[FirstPieces([\"w\"]), Entries([\"w\"]), KnownEntries([\"w\"])]");
-        assert_eq!(format!("{:?}", [Similarity::Dot, Similarity::Cosine]), "[Dot, Cosine]");
+        let skipped = [
+            Skipped::FirstPieces(words()),
+            Skipped::Entries(words()),
+            Skipped::KnownEntries(words()),
+        ];
+        assert_eq!(
+            format!("{skipped:?}"),
+            "[FirstPieces([\"w\"]), Entries([\"w\"]), KnownEntries([\"w\"])]"
+        );
+        assert_eq!(
+            format!("{:?}", [Similarity::Dot, Similarity::Cosine]),
+            "[Dot, Cosine]"
+        );
         use Pooling::{First, Last, Max, Mean, MeanSqrt, WeightedMean};
         let pooling = [First, Max, Mean, MeanSqrt, WeightedMean, Last];
-        assert_eq!(format!("{pooling:?}"), "[First, Max, Mean, MeanSqrt, WeightedMean, Last]");
-        let activations = [Activation::Identity, Activation::Tanh, Activation::Relu, Activation::Sigmoid];
-        assert_eq!(format!("{activations:?}"), "[Identity, Tanh, Relu, Sigmoid]");
+        assert_eq!(
+            format!("{pooling:?}"),
+            "[First, Max, Mean, MeanSqrt, WeightedMean, Last]"
+        );
+        let activations = [
+            Activation::Identity,
+            Activation::Tanh,
+            Activation::Relu,
+            Activation::Sigmoid,
+        ];
+        assert_eq!(
+            format!("{activations:?}"),
+            "[Identity, Tanh, Relu, Sigmoid]"
+        );
     }
 
     #[test]
@@ -545,7 +736,10 @@ mod tests {
             entry(EXTERNAL_DATA, "location", b"\x0a\x02\x08\x01"),
             entry(EXTERNAL_DATA, "location", b"cut off")[..16].to_vec(),
         ];
-        assert_eq!(external(&graph.concat()).into_iter().collect::<Vec<_>>(), ["all weights.bin", &long]);
+        assert_eq!(
+            external(&graph.concat()).into_iter().collect::<Vec<_>>(),
+            ["all weights.bin", &long]
+        );
         assert!(external(LOCATION).is_empty() && external(b"").is_empty());
     }
 }

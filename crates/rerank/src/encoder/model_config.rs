@@ -106,7 +106,11 @@ pub(super) enum Skipped {
 #[derive(Clone, Debug)]
 pub(super) enum Head {
     /// One row per text. The results of several poolings are concatenated.
-    Text { pooling: Vec<Pooling>, prompt_counts: bool, steps: Vec<Step> },
+    Text {
+        pooling: Vec<Pooling>,
+        prompt_counts: bool,
+        steps: Vec<Step>,
+    },
     /// One row per token.
     Tokens { steps: Vec<Step> },
     /// One row per term of the vocabulary with a weight.
@@ -131,7 +135,14 @@ pub(super) enum Step {
 
 impl Side {
     fn plain(length: usize) -> Self {
-        Self { tower: 0, prompt: String::new(), marker: None, length, expansion: None, skipped: Skipped::Nothing }
+        Self {
+            tower: 0,
+            prompt: String::new(),
+            marker: None,
+            length,
+            expansion: None,
+            skipped: Skipped::Nothing,
+        }
     }
 }
 
@@ -159,17 +170,28 @@ impl ModelConfig {
             return Err(ModelError::folder(folder, "there is no such folder"));
         }
         let pieces = folder.join(PIECES);
-        let has_head = options.granularity == Some(Granularity::Piece) && pieces.join("modules.json").is_file();
-        let pooling =
-            options.pooling.as_deref().filter(|_| matches!(options.granularity, None | Some(Granularity::Text)));
-        let mut config = Self::from_folder(if has_head { &pieces } else { folder }, pooling, options.granularity)?;
+        let has_head = options.granularity == Some(Granularity::Piece)
+            && pieces.join("modules.json").is_file();
+        let pooling = options
+            .pooling
+            .as_deref()
+            .filter(|_| matches!(options.granularity, None | Some(Granularity::Text)));
+        let mut config = Self::from_folder(
+            if has_head { &pieces } else { folder },
+            pooling,
+            options.granularity,
+        )?;
         config.set_granularity(folder, options.granularity)?;
         config.set_lengths(folder, options)?;
         Ok(config)
     }
 
     /// Reads the settings of a folder. `pooling` is for a folder that does not state it.
-    fn from_folder(folder: &Path, pooling: Option<&str>, granularity: Option<Granularity>) -> Result<Self, ModelError> {
+    fn from_folder(
+        folder: &Path,
+        pooling: Option<&str>,
+        granularity: Option<Granularity>,
+    ) -> Result<Self, ModelError> {
         let has = |name: &str| folder.join(name).exists();
         let states_pooling = if has(dpr::QUESTIONS) && has(dpr::PASSAGES) {
             dpr::read(folder)
@@ -193,24 +215,34 @@ impl ModelConfig {
             ))
         };
         match pooling {
-            Some(_) if states_pooling.is_ok() => {
-                Err(ModelError::folder(folder, "the folder states how token vectors are pooled; remove --pooling"))
-            }
+            Some(_) if states_pooling.is_ok() => Err(ModelError::folder(
+                folder,
+                "the folder states how token vectors are pooled; remove --pooling",
+            )),
             _ => states_pooling,
         }
     }
 
     /// Applies a requested granularity. If token vectors of a model with one row per text are requested, pooling and later steps
     /// are omitted, and each vector is normalised. The reverse is an error, because no pooling is configured.
-    fn set_granularity(&mut self, folder: &Path, wanted: Option<Granularity>) -> Result<(), ModelError> {
+    fn set_granularity(
+        &mut self,
+        folder: &Path,
+        wanted: Option<Granularity>,
+    ) -> Result<(), ModelError> {
         match (wanted, self.head.granularity()) {
-            (Some(Granularity::Piece), Granularity::Text) if self.pooled_output == PooledOutput::Never => {
-                self.head = Head::Tokens { steps: vec![Step::Normalize] };
+            (Some(Granularity::Piece), Granularity::Text)
+                if self.pooled_output == PooledOutput::Never =>
+            {
+                self.head = Head::Tokens {
+                    steps: vec![Step::Normalize],
+                };
                 self.similarity = Similarity::Dot;
                 Ok(())
             }
             (Some(wanted), own) if wanted != own => {
-                let reason = format!("the model gives rows by {own:?}, rows by {wanted:?} were requested");
+                let reason =
+                    format!("the model gives rows by {own:?}, rows by {wanted:?} were requested");
                 Err(ModelError::folder(folder, reason))
             }
             _ => Ok(()),
@@ -226,8 +258,12 @@ impl ModelConfig {
         }
         self.document.length = options.document_length.unwrap_or(self.document.length);
         for side in [&self.query, &self.document] {
-            let most = positions(&self.towers[side.tower])?.map_or(MAX_LENGTH, |positions| positions.min(MAX_LENGTH));
-            let expanded = side.expansion.as_ref().map_or(0, |expansion| expansion.length);
+            let most = positions(&self.towers[side.tower])?
+                .map_or(MAX_LENGTH, |positions| positions.min(MAX_LENGTH));
+            let expanded = side
+                .expansion
+                .as_ref()
+                .map_or(0, |expansion| expansion.length);
             let longest = side.length.max(expanded);
             if side.length < 3 || longest > most {
                 let reason = format!("a length of {longest} pieces is not possible: 3 to {most}");
@@ -248,7 +284,10 @@ fn positions(tower: &Path) -> Result<Option<usize>, ModelError> {
 pub(super) fn longest(tower: &Path) -> Result<usize, ModelError> {
     let tokenizer = Settings::read_optional(&tower.join("tokenizer_config.json"))?;
     // Tokenizers without a limit write 1e30.
-    let limit = tokenizer.get("model_max_length").and_then(serde_json::Value::as_f64).filter(|&limit| limit < 1e9);
+    let limit = tokenizer
+        .get("model_max_length")
+        .and_then(serde_json::Value::as_f64)
+        .filter(|&limit| limit < 1e9);
     match (positions(tower)?, limit.map(|limit| limit as usize)) {
         (Some(positions), Some(limit)) => Ok(positions.min(limit).min(MAX_LENGTH)),
         (Some(length), None) | (None, Some(length)) => Ok(length.min(MAX_LENGTH)),

@@ -44,15 +44,26 @@ impl FromStr for Device {
             "cpu" => Ok(Self::Cpu),
             "cuda" => Ok(Self::Cuda(0)),
             _ => {
-                let ordinal = text.strip_prefix("cuda:").and_then(|ordinal| ordinal.parse().ok());
-                ordinal.map(Self::Cuda).ok_or_else(|| ParseDeviceError(text.to_owned()))
+                let ordinal = text
+                    .strip_prefix("cuda:")
+                    .and_then(|ordinal| ordinal.parse().ok());
+                ordinal
+                    .map(Self::Cuda)
+                    .ok_or_else(|| ParseDeviceError(text.to_owned()))
             }
         }
     }
 }
 
 /// Names of the poolings: ways in which token vectors become one vector, as in sentence-transformers.
-pub const POOLINGS: [&str; 6] = ["mean", "cls", "max", "lasttoken", "mean_sqrt_len_tokens", "weightedmean"];
+pub const POOLINGS: [&str; 6] = [
+    "mean",
+    "cls",
+    "max",
+    "lasttoken",
+    "mean_sqrt_len_tokens",
+    "weightedmean",
+];
 
 /// Options for opening a model.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -84,7 +95,8 @@ pub struct EncoderOptions {
 #[must_use]
 pub fn find_library(cache: &Path) -> Option<PathBuf> {
     let folders = cache.read_dir().ok()?.filter_map(Result::ok);
-    let versions = folders.filter_map(|folder| Some((version(folder.file_name().to_str()?)?, folder.path())));
+    let versions =
+        folders.filter_map(|folder| Some((version(folder.file_name().to_str()?)?, folder.path())));
     let (_, newest) = versions.max()?;
     library_in(&newest)
 }
@@ -92,17 +104,35 @@ pub fn find_library(cache: &Path) -> Option<PathBuf> {
 /// Finds ONNX Runtime's library in a folder, such as `onnxruntime/capi` of a Python environment.
 #[must_use]
 pub fn library_in(folder: &Path) -> Option<PathBuf> {
-    folder.read_dir().ok()?.filter_map(Result::ok).map(|file| file.path()).find(|path| is_library(path))
+    folder
+        .read_dir()
+        .ok()?
+        .filter_map(Result::ok)
+        .map(|file| file.path())
+        .find(|path| is_library(path))
 }
 
 /// Parses the version in a folder name such as `onnxruntime-1.31.1`.
 fn version(folder: &str) -> Option<Vec<u32>> {
-    folder.strip_prefix("onnxruntime-")?.split('.').map(|number| number.parse().ok()).collect()
+    folder
+        .strip_prefix("onnxruntime-")?
+        .split('.')
+        .map(|number| number.parse().ok())
+        .collect()
 }
 
 fn is_library(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    ["libonnxruntime.so", "libonnxruntime.dylib", "libonnxruntime.1"].iter().any(|start| name.starts_with(start))
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    [
+        "libonnxruntime.so",
+        "libonnxruntime.dylib",
+        "libonnxruntime.1",
+    ]
+    .iter()
+    .any(|start| name.starts_with(start))
         || name == "onnxruntime.dll"
 }
 
@@ -119,16 +149,27 @@ struct ModelSettingsFile {
 /// # Errors
 ///
 /// If the file cannot be read or parsed.
-pub fn configured_min_similarity(folder: &Path, granularity: Granularity) -> Result<Option<f64>, ModelError> {
+pub fn configured_min_similarity(
+    folder: &Path,
+    granularity: Granularity,
+) -> Result<Option<f64>, ModelError> {
     let path = folder.join("lodeseek.json");
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(ModelError::File { path, cause: error.into() }),
+        Err(error) => {
+            return Err(ModelError::File {
+                path,
+                cause: error.into(),
+            });
+        }
     };
     match serde_json::from_str::<ModelSettingsFile>(&text) {
         Ok(settings) => Ok(settings.min_similarity.get(&granularity).copied()),
-        Err(error) => Err(ModelError::File { path, cause: error.into() }),
+        Err(error) => Err(ModelError::File {
+            path,
+            cause: error.into(),
+        }),
     }
 }
 
@@ -155,24 +196,32 @@ mod tests {
             let folder = cache.path().join(format!("onnxruntime-{version}"));
             std::fs::create_dir(&folder).expect("it works");
             std::fs::write(folder.join("LICENSE"), "").expect("it works");
-            std::fs::write(folder.join(format!("libonnxruntime.so.{version}")), "").expect("it works");
+            std::fs::write(folder.join(format!("libonnxruntime.so.{version}")), "")
+                .expect("it works");
         }
-        let expected = cache.path().join("onnxruntime-1.31.1/libonnxruntime.so.1.31.1");
+        let expected = cache
+            .path()
+            .join("onnxruntime-1.31.1/libonnxruntime.so.1.31.1");
         assert_eq!(find_library(cache.path()), Some(expected));
     }
 
     #[test]
     fn floors_are_what_a_folder_states() {
         let folder = tempfile::tempdir().expect("a folder");
-        let floors =
-            || [Granularity::Text, Granularity::Piece].map(|rows| configured_min_similarity(folder.path(), rows));
-        let write = |text: &str| fs::write(folder.path().join("lodeseek.json"), text).expect("written");
+        let floors = || {
+            [Granularity::Text, Granularity::Piece]
+                .map(|rows| configured_min_similarity(folder.path(), rows))
+        };
+        let write =
+            |text: &str| fs::write(folder.path().join("lodeseek.json"), text).expect("written");
         assert!(matches!(floors(), [Ok(None), Ok(None)]));
         write(r#"{"floor": {"piece": 0.5}}"#);
         assert!(matches!(floors(), [Ok(None), Ok(Some(floor))] if floor == 0.5));
         write(r#"{"floor": {"piece": "high"}}"#);
         assert!(
-            floors().into_iter().all(|floor| floor.is_err_and(|error| error.to_string().contains("lodeseek.json")))
+            floors()
+                .into_iter()
+                .all(|floor| floor.is_err_and(|error| error.to_string().contains("lodeseek.json")))
         );
     }
 }

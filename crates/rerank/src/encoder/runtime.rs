@@ -26,15 +26,24 @@ fn environment(library: Option<&Path>) -> Result<Environment, ModelError> {
     let wanted = library.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
     if let Some((path, environment)) = loaded.as_ref() {
         return match wanted {
-            Some(wanted) if wanted != *path => Err(ModelError::RuntimeConflict { loaded: path.clone(), wanted }),
+            Some(wanted) if wanted != *path => Err(ModelError::RuntimeConflict {
+                loaded: path.clone(),
+                wanted,
+            }),
             _ => Ok(environment.clone()),
         };
     }
     let path = wanted.unwrap_or_else(|| PathBuf::from(LIBRARY));
-    let refusal = |reason: String| ModelError::Runtime { library: path.clone(), reason };
+    let refusal = |reason: String| ModelError::Runtime {
+        library: path.clone(),
+        reason,
+    };
     let builder = ort::init_from(&path).map_err(|cause| refusal(explained(&cause)))?;
-    let environment =
-        builder.with_name("lodeseek").with_telemetry(false).build().map_err(|cause| refusal(cause.to_string()))?;
+    let environment = builder
+        .with_name("lodeseek")
+        .with_telemetry(false)
+        .build()
+        .map_err(|cause| refusal(cause.to_string()))?;
     // Failures are returned as errors; the library's own log on stderr would duplicate them.
     environment.set_log_level(LogLevel::Fatal);
     *loaded = Some((path.clone(), environment.clone()));
@@ -47,7 +56,10 @@ fn explained(cause: &LoadDynamicError) -> String {
         LoadDynamicError::MissingApi { .. } => "it is not ONNX Runtime".to_owned(),
         LoadDynamicError::InvalidVersionString => "it does not report its version".to_owned(),
         LoadDynamicError::BadVersion { version_str, .. } => {
-            format!("it is version {version_str}, 1.{} or later is needed", ort::MINOR_VERSION)
+            format!(
+                "it is version {version_str}, 1.{} or later is needed",
+                ort::MINOR_VERSION
+            )
         }
     }
 }
@@ -97,17 +109,33 @@ pub(super) struct Network {
 
 impl Network {
     /// Loads a graph; `pooled` selects the use of its pooled output.
-    pub(super) fn load(path: &Path, options: &EncoderOptions, pooled: PooledOutputs) -> Result<Self, ModelError> {
+    pub(super) fn load(
+        path: &Path,
+        options: &EncoderOptions,
+        pooled: PooledOutputs,
+    ) -> Result<Self, ModelError> {
         let environment = environment(options.library.as_deref())?;
         let (first, gpu, device) = placed(&environment, path, options)?;
         let inputs = inputs(path, &first)?;
         let (output, columns) = output(path, &first, pooled)?;
         let mut sessions = vec![first];
         for _ in 1..options.sessions {
-            sessions.push(session(&environment, path, options, gpu).map_err(|cause| ModelError::graph(path, cause))?);
+            sessions.push(
+                session(&environment, path, options, gpu)
+                    .map_err(|cause| ModelError::graph(path, cause))?,
+            );
         }
         let (sessions, returned) = (Mutex::new(sessions), Condvar::new());
-        Ok(Self { path: path.to_owned(), sessions, returned, inputs, output, columns, device, on_gpu: gpu.is_some() })
+        Ok(Self {
+            path: path.to_owned(),
+            sessions,
+            returned,
+            inputs,
+            output,
+            columns,
+            device,
+            on_gpu: gpu.is_some(),
+        })
     }
 
     /// Returns true if the output has one row per text.
@@ -127,20 +155,32 @@ impl Network {
             let data = match input {
                 Input::Ids => batch.ids.clone(),
                 Input::Attention => batch.attention.clone(),
-                Input::Types => batch.types.clone().unwrap_or_else(|| vec![0; batch.ids.len()]),
+                Input::Types => batch
+                    .types
+                    .clone()
+                    .unwrap_or_else(|| vec![0; batch.ids.len()]),
             };
             values.push((name, Tensor::from_array((shape, data))?.into()));
         }
         let (Output::Tokens(name) | Output::Text(name)) = &self.output;
         let mut session = SessionPermit::acquire(self);
         let outputs = session.get().run(values)?;
-        let rows = outputs.get(name).ok_or_else(|| ort::Error::new(format!("the output {name} is missing")))?;
+        let rows = outputs
+            .get(name)
+            .ok_or_else(|| ort::Error::new(format!("the output {name} is missing")))?;
         let rows = floats(rows)?;
-        let expected = if self.is_pooled() { batch.texts } else { batch.texts * batch.width } * self.columns;
+        let expected = if self.is_pooled() {
+            batch.texts
+        } else {
+            batch.texts * batch.width
+        } * self.columns;
         if rows.len() == expected {
             Ok(rows)
         } else {
-            Err(ort::Error::new(format!("{} numbers came back, not {expected}", rows.len())))
+            Err(ort::Error::new(format!(
+                "{} numbers came back, not {expected}",
+                rows.len()
+            )))
         }
     }
 }
@@ -166,13 +206,26 @@ impl<'n> SessionPermit<'n> {
         let mut sessions = lock(&network.sessions);
         loop {
             match sessions.pop() {
-                Some(session) => return Self { network, session: Some(session) },
-                None => sessions = network.returned.wait(sessions).unwrap_or_else(PoisonError::into_inner),
+                Some(session) => {
+                    return Self {
+                        network,
+                        session: Some(session),
+                    };
+                }
+                None => {
+                    sessions = network
+                        .returned
+                        .wait(sessions)
+                        .unwrap_or_else(PoisonError::into_inner)
+                }
             }
         }
     }
 
-    #[expect(clippy::expect_used, reason = "the session leaves only when this is dropped")]
+    #[expect(
+        clippy::expect_used,
+        reason = "the session leaves only when this is dropped"
+    )]
     fn get(&mut self) -> &mut Session {
         self.session.as_mut().expect("a session until dropped")
     }
@@ -192,8 +245,13 @@ fn placed(
     options: &EncoderOptions,
 ) -> Result<(Session, Option<u32>, String), ModelError> {
     let on_cpu = |why: &str| {
-        let session = session(environment, path, options, None).map_err(|cause| ModelError::graph(path, cause))?;
-        Ok((session, None, format!("cpu, {}{why}", count(threads(options), "thread"))))
+        let session = session(environment, path, options, None)
+            .map_err(|cause| ModelError::graph(path, cause))?;
+        Ok((
+            session,
+            None,
+            format!("cpu, {}{why}", count(threads(options), "thread")),
+        ))
     };
     let on_gpu = |ordinal| session(environment, path, options, Some(ordinal));
     match options.device {
@@ -201,7 +259,10 @@ fn placed(
         Device::Cuda(ordinal) => match on_gpu(ordinal) {
             Ok(session) => Ok((session, Some(ordinal), format!("cuda:{ordinal}"))),
             // If the CPU fails too, the graph is the cause; otherwise the device.
-            Err(cause) => on_cpu("").and(Err(ModelError::Device { ordinal, reason: first_line(&cause) })),
+            Err(cause) => on_cpu("").and(Err(ModelError::Device {
+                ordinal,
+                reason: first_line(&cause),
+            })),
         },
         Device::Auto => match on_gpu(0) {
             Ok(session) => Ok((session, Some(0), "cuda:0, found by auto".to_owned())),
@@ -216,21 +277,39 @@ fn count(number: usize, noun: &str) -> String {
 
 /// Returns the first line of an error without its full stop, for use within a sentence.
 fn first_line(cause: &ort::Error) -> String {
-    cause.message().lines().next().unwrap_or_default().trim().trim_end_matches('.').to_owned()
+    cause
+        .message()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .trim_end_matches('.')
+        .to_owned()
 }
 
 /// Returns the number of threads. Default: one per physical core, because hyper-threading is slower.
 pub(super) fn threads(options: &EncoderOptions) -> usize {
-    options.threads.unwrap_or_else(|| num_cpus::get_physical().min(num_cpus::get())).max(1)
+    options
+        .threads
+        .unwrap_or_else(|| num_cpus::get_physical().min(num_cpus::get()))
+        .max(1)
 }
 
-fn session(environment: &Environment, path: &Path, options: &EncoderOptions, gpu: Option<u32>) -> ort::Result<Session> {
+fn session(
+    environment: &Environment,
+    path: &Path,
+    options: &EncoderOptions,
+    gpu: Option<u32>,
+) -> ort::Result<Session> {
     let mut builder = Session::builder(environment)?
         .with_intra_threads(threads(options))?
         .with_inter_threads(1)?
         .with_optimization_level(GraphOptimizationLevel::All)?;
     if let Some(ordinal) = gpu {
-        let cuda = ep::CUDA::default().with_device_id(ordinal as i32).build().error_on_failure();
+        let cuda = ep::CUDA::default()
+            .with_device_id(ordinal as i32)
+            .build()
+            .error_on_failure();
         builder = builder.with_execution_providers([cuda])?;
     }
     builder.commit_from_file(path)
@@ -242,60 +321,108 @@ fn inputs(path: &Path, session: &Session) -> Result<Vec<(String, Input)>, ModelE
             "input_ids" => Input::Ids,
             "attention_mask" => Input::Attention,
             "token_type_ids" => Input::Types,
-            other => return Err(ModelError::graph(path, format!("the input {other} is not known"))),
+            other => {
+                return Err(ModelError::graph(
+                    path,
+                    format!("the input {other} is not known"),
+                ));
+            }
         };
         match outlet.dtype().tensor_type() {
             Some(TensorElementType::Int64) => Ok((outlet.name().to_owned(), input)),
-            other => Err(ModelError::graph(path, format!("the input {} takes {other:?}, not Int64", outlet.name()))),
+            other => Err(ModelError::graph(
+                path,
+                format!("the input {} takes {other:?}, not Int64", outlet.name()),
+            )),
         }
     };
-    let inputs = session.inputs().iter().map(known).collect::<Result<Vec<_>, _>>()?;
-    match [Input::Ids, Input::Attention].iter().find(|&&needed| inputs.iter().all(|(_, input)| *input != needed)) {
-        Some(missing) => Err(ModelError::graph(path, format!("it has no input of the kind {missing:?}"))),
+    let inputs = session
+        .inputs()
+        .iter()
+        .map(known)
+        .collect::<Result<Vec<_>, _>>()?;
+    match [Input::Ids, Input::Attention]
+        .iter()
+        .find(|&&needed| inputs.iter().all(|(_, input)| *input != needed))
+    {
+        Some(missing) => Err(ModelError::graph(
+            path,
+            format!("it has no input of the kind {missing:?}"),
+        )),
         None => Ok(inputs),
     }
 }
 
 /// Selects the output by name: `last_hidden_state`, `token_embeddings` or (PyLate) `output`, else the only one with three axes.
 /// `pooler_output` is selected where the pooled output is allowed.
-fn output(path: &Path, session: &Session, pooled: PooledOutputs) -> Result<(Output, usize), ModelError> {
-    let outputs: Vec<(&str, &[i64])> =
-        session.outputs().iter().filter_map(|outlet| Some((outlet.name(), shape(outlet.dtype())?))).collect();
+fn output(
+    path: &Path,
+    session: &Session,
+    pooled: PooledOutputs,
+) -> Result<(Output, usize), ModelError> {
+    let outputs: Vec<(&str, &[i64])> = session
+        .outputs()
+        .iter()
+        .filter_map(|outlet| Some((outlet.name(), shape(outlet.dtype())?)))
+        .collect();
     let of_axes = |axes: usize| outputs.iter().filter(move |(_, shape)| shape.len() == axes);
-    let named =
-        |axes: usize, names: &[&str]| names.iter().find_map(|name| of_axes(axes).find(|(found, _)| found == name));
+    let named = |axes: usize, names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| of_axes(axes).find(|(found, _)| found == name))
+    };
     let only = || Some(of_axes(3).next()?).filter(|_| of_axes(3).count() == 1);
     let pieces = || named(3, &["last_hidden_state", "token_embeddings", "output"]).or_else(only);
     let text = || named(2, &["pooler_output"]);
     let chosen = match pooled {
-        PooledOutputs::Refused => pieces().map(|&(name, shape)| (Output::Tokens(name.to_owned()), shape)),
-        PooledOutputs::Logits => named(2, &["logits"]).map(|&(name, shape)| (Output::Text(name.to_owned()), shape)),
+        PooledOutputs::Refused => {
+            pieces().map(|&(name, shape)| (Output::Tokens(name.to_owned()), shape))
+        }
+        PooledOutputs::Logits => {
+            named(2, &["logits"]).map(|&(name, shape)| (Output::Text(name.to_owned()), shape))
+        }
         PooledOutputs::Only => text().map(|&(name, shape)| (Output::Text(name.to_owned()), shape)),
         PooledOutputs::Allowed => pieces()
             .map(|&(name, shape)| (Output::Tokens(name.to_owned()), shape))
             .or_else(|| text().map(|&(name, shape)| (Output::Text(name.to_owned()), shape))),
     };
-    let names: Vec<&str> = session.outputs().iter().map(ort::value::Outlet::name).collect();
+    let names: Vec<&str> = session
+        .outputs()
+        .iter()
+        .map(ort::value::Outlet::name)
+        .collect();
     let (output, shape) = chosen.ok_or_else(|| {
-        ModelError::graph(path, format!("none of its outputs {names:?} is known to hold what is needed"))
+        ModelError::graph(
+            path,
+            format!("none of its outputs {names:?} is known to hold what is needed"),
+        )
     })?;
     match shape.last().map(|&columns| usize::try_from(columns)) {
         Some(Ok(columns)) if columns > 0 => Ok((output, columns)),
-        _ => Err(ModelError::graph(path, format!("the length of the rows of {output:?} is not fixed in the graph"))),
+        _ => Err(ModelError::graph(
+            path,
+            format!("the length of the rows of {output:?} is not fixed in the graph"),
+        )),
     }
 }
 
 fn shape(kind: &ValueType) -> Option<&[i64]> {
-    matches!(kind.tensor_type(), Some(TensorElementType::Float32 | TensorElementType::Float16))
-        .then(|| kind.tensor_shape().map(|shape| &shape[..]))
-        .flatten()
+    matches!(
+        kind.tensor_type(),
+        Some(TensorElementType::Float32 | TensorElementType::Float16)
+    )
+    .then(|| kind.tensor_shape().map(|shape| &shape[..]))
+    .flatten()
 }
 
 fn floats(value: &DynValue) -> ort::Result<Vec<f32>> {
     match value.dtype().tensor_type() {
-        Some(TensorElementType::Float16) => {
-            Ok(value.try_extract_tensor::<half::f16>()?.1.iter().map(|value| value.to_f32()).collect())
-        }
+        Some(TensorElementType::Float16) => Ok(value
+            .try_extract_tensor::<half::f16>()?
+            .1
+            .iter()
+            .map(|value| value.to_f32())
+            .collect()),
         _ => Ok(value.try_extract_tensor::<f32>()?.1.to_vec()),
     }
 }

@@ -9,7 +9,10 @@
 use super::model_config::sentence_transformers::{self, PASSAGE_PROMPTS, QUERY_PROMPTS};
 use super::model_config::{MAX_LENGTH, Settings};
 use super::vectors::{normalize, read_rows, read_tensor};
-use super::{EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity, folder_name};
+use super::{
+    EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity,
+    folder_name,
+};
 use safetensors::SafeTensors;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -52,7 +55,9 @@ struct Limits {
 pub(super) fn table_folder(folder: &Path) -> Result<Option<PathBuf>, ModelError> {
     if folder.join("modules.json").is_file() {
         let (_, modules) = sentence_transformers::module_list(folder)?;
-        let first = modules.first().filter(|module| sentence_transformers::kind(module) == "StaticEmbedding");
+        let first = modules
+            .first()
+            .filter(|module| sentence_transformers::kind(module) == "StaticEmbedding");
         return Ok(first.map(|module| folder.join(&module.path)));
     }
     let config = Settings::read_optional(&folder.join("config.json"))?;
@@ -62,36 +67,66 @@ pub(super) fn table_folder(folder: &Path) -> Result<Option<PathBuf>, ModelError>
 
 impl StaticModel {
     /// Opens the model in `folder` with its token vectors in `table`.
-    pub(super) fn open(folder: &Path, table: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
-        if options.granularity.is_some_and(|granularity| granularity != Granularity::Text) {
-            return Err(ModelError::folder(folder, "static embeddings give one vector for each text; use --dpr"));
+    pub(super) fn open(
+        folder: &Path,
+        table: &Path,
+        options: &EncoderOptions,
+    ) -> Result<Self, ModelError> {
+        if options
+            .granularity
+            .is_some_and(|granularity| granularity != Granularity::Text)
+        {
+            return Err(ModelError::folder(
+                folder,
+                "static embeddings give one vector for each text; use --dpr",
+            ));
         }
         if options.pooling.is_some() {
-            return Err(ModelError::folder(folder, "static embeddings are always averaged; remove --pooling"));
+            return Err(ModelError::folder(
+                folder,
+                "static embeddings are always averaged; remove --pooling",
+            ));
         }
         let path = table.join("tokenizer.json");
         let file = fs::read(&path).map_err(|cause| ModelError::file(&path, cause))?;
-        let mut tokenizer = Tokenizer::from_bytes(&file).map_err(|cause| ModelError::file(&path, cause))?;
-        tokenizer.with_truncation(None).map_err(|cause| ModelError::file(&path, cause))?;
+        let mut tokenizer =
+            Tokenizer::from_bytes(&file).map_err(|cause| ModelError::file(&path, cause))?;
+        tokenizer
+            .with_truncation(None)
+            .map_err(|cause| ModelError::file(&path, cause))?;
         tokenizer.with_padding(None);
         let weights = table.join("model.safetensors");
         let bytes = fs::read(&weights).map_err(|cause| ModelError::file(&weights, cause))?;
-        let (vectors, is_model2vec) = Table::read(&bytes).map_err(|cause| ModelError::file(&weights, cause))?;
-        vectors.check(&tokenizer).map_err(|reason| ModelError::file(&weights, reason))?;
+        let (vectors, is_model2vec) =
+            Table::read(&bytes).map_err(|cause| ModelError::file(&weights, cause))?;
+        vectors
+            .check(&tokenizer)
+            .map_err(|reason| ModelError::file(&weights, reason))?;
         let config = Settings::read_optional(&folder.join("config.json"))?;
-        let is_normalized =
-            if is_model2vec { config.flag("normalize")?.unwrap_or(false) } else { has_normalize(folder)? };
+        let is_normalized = if is_model2vec {
+            config.flag("normalize")?.unwrap_or(false)
+        } else {
+            has_normalize(folder)?
+        };
         let limits = if is_model2vec {
-            let unknown = unknown_token(&file, &tokenizer).map_err(|cause| ModelError::file(&path, cause))?;
+            let unknown =
+                unknown_token(&file, &tokenizer).map_err(|cause| ModelError::file(&path, cause))?;
             Limits::of_model2vec(config.length("max_length")?, &tokenizer, unknown)
         } else {
-            Limits { tokens: MAX_LENGTH, characters: usize::MAX, unknown: None }
+            Limits {
+                tokens: MAX_LENGTH,
+                characters: usize::MAX,
+                unknown: None,
+            }
         };
         let settings = Settings::read_optional(&folder.join("config_sentence_transformers.json"))?;
         let similarity = sentence_transformers::similarity(&settings, false)?;
         for names in [QUERY_PROMPTS, PASSAGE_PROMPTS] {
             if !sentence_transformers::prompt(&settings, names)?.is_empty() {
-                return Err(settings.refusal("prompts", "static embeddings are computed without prompts here"));
+                return Err(settings.refusal(
+                    "prompts",
+                    "static embeddings are computed without prompts here",
+                ));
             }
         }
         let mut digest = Sha256::new();
@@ -113,11 +148,20 @@ impl StaticModel {
 
     /// Returns the tokens of a text that have vectors, at most `max` of all its tokens, and the number of all these.
     fn tokens(&self, text: &str, max: usize) -> Result<(Vec<u32>, usize), EncodeError> {
-        let end = text.char_indices().nth(self.limits.characters).map_or(text.len(), |(end, _)| end);
+        let end = text
+            .char_indices()
+            .nth(self.limits.characters)
+            .map_or(text.len(), |(end, _)| end);
         let encoding = self.tokenizer.encode_fast(&text[..end], false);
-        let encoding = encoding.map_err(|cause| EncodeError { model: self.name.clone(), cause })?;
+        let encoding = encoding.map_err(|cause| EncodeError {
+            model: self.name.clone(),
+            cause,
+        })?;
         let all = &encoding.get_ids()[..encoding.len().min(max)];
-        let known = all.iter().copied().filter(|id| Some(*id) != self.limits.unknown);
+        let known = all
+            .iter()
+            .copied()
+            .filter(|id| Some(*id) != self.limits.unknown);
         Ok((known.collect(), all.len()))
     }
 
@@ -126,9 +170,12 @@ impl StaticModel {
         let mut mean = vec![0.0; self.table.columns];
         for &token in tokens {
             let (row, weight) = self.table.row(token);
-            mean.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * value);
+            mean.iter_mut()
+                .zip(row)
+                .for_each(|(sum, value)| *sum += weight * value);
         }
-        mean.iter_mut().for_each(|sum| *sum /= tokens.len().max(1) as f32);
+        mean.iter_mut()
+            .for_each(|sum| *sum /= tokens.len().max(1) as f32);
         if self.is_normalized {
             normalize(&mut mean, self.table.columns);
         }
@@ -139,11 +186,16 @@ impl StaticModel {
         let mut tokens = Vec::new();
         let mut left = self.limits.tokens;
         for part in passage.parts {
-            let (known, count) = self.tokens(part, left.min(passage.pieces_a_part.unwrap_or(left)))?;
+            let (known, count) =
+                self.tokens(part, left.min(passage.pieces_a_part.unwrap_or(left)))?;
             tokens.extend(known);
             left -= count;
         }
-        Ok(if tokens.is_empty() { Matrix::new(self.table.columns, Vec::new()) } else { self.mean(&tokens) })
+        Ok(if tokens.is_empty() {
+            Matrix::new(self.table.columns, Vec::new())
+        } else {
+            self.mean(&tokens)
+        })
     }
 }
 
@@ -153,43 +205,92 @@ impl Table {
         let tensors = SafeTensors::deserialize(bytes)?;
         let has = |name: &str| tensors.names().contains(&name);
         let is_model2vec = has("embeddings");
-        let (shape, rows) = read_tensor(&tensors, if is_model2vec { "embeddings" } else { "embedding.weight" })?;
+        let (shape, rows) = read_tensor(
+            &tensors,
+            if is_model2vec {
+                "embeddings"
+            } else {
+                "embedding.weight"
+            },
+        )?;
         let [_, columns] = shape[..] else {
-            return Err(format!("the token vectors have the shape {shape:?}, not rows and columns").into());
+            return Err(format!(
+                "the token vectors have the shape {shape:?}, not rows and columns"
+            )
+            .into());
         };
-        let mapping = if has("mapping") { Some(read_rows(&tensors, "mapping")?) } else { None };
-        let weights = if has("weights") { Some(read_tensor(&tensors, "weights")?.1) } else { None };
-        Ok((Self { columns, rows, mapping, weights }, is_model2vec))
+        let mapping = if has("mapping") {
+            Some(read_rows(&tensors, "mapping")?)
+        } else {
+            None
+        };
+        let weights = if has("weights") {
+            Some(read_tensor(&tensors, "weights")?.1)
+        } else {
+            None
+        };
+        Ok((
+            Self {
+                columns,
+                rows,
+                mapping,
+                weights,
+            },
+            is_model2vec,
+        ))
     }
 
     /// Checks that every token has a vector.
     fn check(&self, tokenizer: &Tokenizer) -> Result<(), String> {
         let rows = self.rows.len().checked_div(self.columns).unwrap_or(0);
-        let tokens = tokenizer.get_vocab(true).into_values().max().map_or(0, |last| last as usize + 1);
+        let tokens = tokenizer
+            .get_vocab(true)
+            .into_values()
+            .max()
+            .map_or(0, |last| last as usize + 1);
         let is_mapped = self
             .mapping
             .as_ref()
             .is_none_or(|mapping| mapping.len() >= tokens && mapping.iter().all(|&row| row < rows));
-        let is_weighted = self.weights.as_ref().is_none_or(|weights| weights.len() >= tokens);
+        let is_weighted = self
+            .weights
+            .as_ref()
+            .is_none_or(|weights| weights.len() >= tokens);
         if is_mapped && is_weighted && rows > 0 && (self.mapping.is_some() || rows >= tokens) {
             return Ok(());
         }
-        Err(format!("{rows} vectors do not fit the {tokens} tokens of the tokenizer, its weights or its mapping"))
+        Err(format!(
+            "{rows} vectors do not fit the {tokens} tokens of the tokenizer, its weights or its mapping"
+        ))
     }
 
     /// Returns the vector and the weight of a token.
     fn row(&self, token: u32) -> (&[f32], f32) {
         let token = token as usize;
-        let row = self.mapping.as_ref().map_or(token, |mapping| mapping[token]);
+        let row = self
+            .mapping
+            .as_ref()
+            .map_or(token, |mapping| mapping[token]);
         let weight = self.weights.as_ref().map_or(1.0, |weights| weights[token]);
-        (&self.rows[row * self.columns..(row + 1) * self.columns], weight)
+        (
+            &self.rows[row * self.columns..(row + 1) * self.columns],
+            weight,
+        )
     }
 }
 
 impl Limits {
-    fn of_model2vec(max_length: Option<usize>, tokenizer: &Tokenizer, unknown: Option<u32>) -> Self {
+    fn of_model2vec(
+        max_length: Option<usize>,
+        tokenizer: &Tokenizer,
+        unknown: Option<u32>,
+    ) -> Self {
         let tokens = max_length.unwrap_or(DEFAULT_MAX_LENGTH);
-        let mut lengths: Vec<usize> = tokenizer.get_vocab(true).keys().map(|token| token.chars().count()).collect();
+        let mut lengths: Vec<usize> = tokenizer
+            .get_vocab(true)
+            .keys()
+            .map(|token| token.chars().count())
+            .collect();
         lengths.sort_unstable();
         let middle = lengths.len() / 2;
         let median = match lengths[..] {
@@ -197,7 +298,11 @@ impl Limits {
             _ if lengths.len() % 2 == 1 => lengths[middle],
             _ => usize::midpoint(lengths[middle - 1], lengths[middle]),
         };
-        Self { tokens, characters: tokens.saturating_mul(median), unknown }
+        Self {
+            tokens,
+            characters: tokens.saturating_mul(median),
+            unknown,
+        }
     }
 }
 
@@ -205,7 +310,9 @@ impl Limits {
 fn unknown_token(file: &[u8], tokenizer: &Tokenizer) -> Result<Option<u32>, serde_json::Error> {
     let file: Value = serde_json::from_slice(file)?;
     let model = &file["model"];
-    let by_name = model["unk_token"].as_str().and_then(|token| tokenizer.token_to_id(token));
+    let by_name = model["unk_token"]
+        .as_str()
+        .and_then(|token| tokenizer.token_to_id(token));
     Ok(by_name.or_else(|| model["unk_id"].as_u64().and_then(|id| id.try_into().ok())))
 }
 
@@ -215,7 +322,10 @@ fn has_normalize(folder: &Path) -> Result<bool, ModelError> {
     let mut is_normalized = false;
     for module in modules.iter().skip(1) {
         if sentence_transformers::kind(module) != "Normalize" {
-            let reason = format!("the module {} cannot follow static embeddings", module.r#type);
+            let reason = format!(
+                "the module {} cannot follow static embeddings",
+                module.r#type
+            );
             return Err(ModelError::folder(folder, reason));
         }
         is_normalized = true;
@@ -249,11 +359,17 @@ impl Encoder for StaticModel {
     }
 
     fn encode_queries(&self, queries: &[&str]) -> Result<Vec<Matrix>, EncodeError> {
-        queries.iter().map(|query| Ok(self.mean(&self.tokens(query, self.limits.tokens)?.0))).collect()
+        queries
+            .iter()
+            .map(|query| Ok(self.mean(&self.tokens(query, self.limits.tokens)?.0)))
+            .collect()
     }
 
     fn encode_passages(&self, passages: &[Passage<'_>]) -> Result<Vec<Matrix>, EncodeError> {
-        passages.iter().map(|passage| self.encode_passage(*passage)).collect()
+        passages
+            .iter()
+            .map(|passage| self.encode_passage(*passage))
+            .collect()
     }
 
     fn origins(&self, passage: Passage<'_>) -> Result<Vec<Option<usize>>, EncodeError> {

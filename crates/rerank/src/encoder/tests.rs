@@ -3,7 +3,9 @@
 
 #![expect(clippy::print_stderr, reason = "a test that skips says so")]
 
-use super::{Device, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity, open};
+use super::{
+    Device, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity, open,
+};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -41,7 +43,11 @@ fn copy(folder: &Path) -> tempfile::TempDir {
 }
 
 fn copy_into(folder: &Path, target: &Path) {
-    for entry in folder.read_dir().expect("a folder of testdata").map(|entry| entry.expect("an entry")) {
+    for entry in folder
+        .read_dir()
+        .expect("a folder of testdata")
+        .map(|entry| entry.expect("an entry"))
+    {
         let place = target.join(entry.file_name());
         if entry.path().is_dir() {
             std::fs::create_dir(&place).expect("a folder");
@@ -54,9 +60,13 @@ fn copy_into(folder: &Path, target: &Path) {
 
 /// Changes settings in a file, or replaces the file where it is no object.
 fn change(file: &Path, changes: &Value) {
-    let old = std::fs::read(file).ok().and_then(|old| serde_json::from_slice::<Map<String, Value>>(&old).ok());
+    let old = std::fs::read(file)
+        .ok()
+        .and_then(|old| serde_json::from_slice::<Map<String, Value>>(&old).ok());
     let new = match (old, changes) {
-        (Some(mut old), Value::Object(changes)) if file.file_name().is_some_and(|name| name != "config.json") => {
+        (Some(mut old), Value::Object(changes))
+            if file.file_name().is_some_and(|name| name != "config.json") =>
+        {
             old.extend(changes.clone());
             Value::Object(old)
         }
@@ -76,11 +86,18 @@ fn encode_texts(encoder: &dyn Encoder, texts: &[String]) -> Vec<Matrix> {
 }
 
 fn passage(text: &String) -> Passage<'_> {
-    Passage { parts: std::slice::from_ref(text), pieces_a_part: None }
+    Passage {
+        parts: std::slice::from_ref(text),
+        pieces_a_part: None,
+    }
 }
 
 fn cosine(left: &[f32], right: &[f32]) -> f64 {
-    let product =
-        |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    let product = |left: &[f32], right: &[f32]| {
+        left.iter()
+            .zip(right)
+            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+            .sum::<f64>()
+    };
     product(left, right) / (product(left, left) * product(right, right)).sqrt()
 }

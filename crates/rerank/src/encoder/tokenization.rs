@@ -53,34 +53,72 @@ impl TextTokenizer {
     /// Loads the tokenizer of a tower and looks up the special tokens.
     pub(super) fn new(tower: &Path, side: &Side, lower_case: bool) -> Result<Self, ModelError> {
         let path = tower.join("tokenizer.json");
-        let mut tokenizer = Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
-        if tokenizer.get_truncation().is_some_and(|truncation| truncation.direction == TruncationDirection::Left) {
-            return Err(ModelError::file(&path, "the tokenizer truncates texts on the left, which is not supported"));
+        let mut tokenizer =
+            Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
+        if tokenizer
+            .get_truncation()
+            .is_some_and(|truncation| truncation.direction == TruncationDirection::Left)
+        {
+            return Err(ModelError::file(
+                &path,
+                "the tokenizer truncates texts on the left, which is not supported",
+            ));
         }
         // Truncation and padding of the file may differ from the model's length: all-MiniLM-L6-v2 truncates at 128.
-        tokenizer.with_truncation(None).map_err(|cause| ModelError::file(&path, cause))?;
+        tokenizer
+            .with_truncation(None)
+            .map_err(|cause| ModelError::file(&path, cause))?;
         tokenizer.with_padding(None);
-        let (before, behind) = special_tokens_around(&tokenizer).map_err(|cause| ModelError::file(&path, cause))?;
+        let (before, behind) =
+            special_tokens_around(&tokenizer).map_err(|cause| ModelError::file(&path, cause))?;
         let special = Special::read(tower)?;
         let known = |name: &str| {
-            let refusal = || ModelError::file(&path, format!("the token {name:?} is not in the vocabulary"));
+            let refusal = || {
+                ModelError::file(
+                    &path,
+                    format!("the token {name:?} is not in the vocabulary"),
+                )
+            };
             tokenizer.token_to_id(name).ok_or_else(refusal)
         };
-        let marker = side.marker.as_ref().map(|marker| known(&marker.token)).transpose()?;
+        let marker = side
+            .marker
+            .as_ref()
+            .map(|marker| known(&marker.token))
+            .transpose()?;
         let mask = match &side.expansion {
-            Some(expansion) => Some(known(expansion.token.as_deref().unwrap_or(special.filler(tower)?))?),
+            Some(expansion) => Some(known(
+                expansion.token.as_deref().unwrap_or(special.filler(tower)?),
+            )?),
             None => None,
         };
         let separator = special.separator.as_deref().map(known).transpose()?;
-        let skipped = skipped(&tokenizer, &side.skipped, &special).map_err(|cause| ModelError::file(&path, cause))?;
-        Ok(Self { tokenizer, side: side.clone(), lower_case, before, behind, separator, marker, mask, skipped })
+        let skipped = skipped(&tokenizer, &side.skipped, &special)
+            .map_err(|cause| ModelError::file(&path, cause))?;
+        Ok(Self {
+            tokenizer,
+            side: side.clone(),
+            lower_case,
+            before,
+            behind,
+            separator,
+            marker,
+            mask,
+            skipped,
+        })
     }
 
     /// Adds the ids of the special tokens to a digest.
     pub(super) fn digest(&self, digest: &mut Sha256) {
         let mut skipped: Vec<u32> = self.skipped.iter().copied().collect();
         skipped.sort_unstable();
-        let around = (&self.before, &self.behind, self.separator, self.marker, self.mask);
+        let around = (
+            &self.before,
+            &self.behind,
+            self.separator,
+            self.marker,
+            self.mask,
+        );
         digest.update(format!("{around:?} {skipped:?}"));
     }
 
@@ -100,24 +138,45 @@ impl TextTokenizer {
     /// Tokenizes a passage; `None` if it has no text.
     pub(super) fn passage(&self, passage: Passage<'_>) -> Result<Option<TokenizedText>, Cause> {
         let mut body: Vec<(u32, Option<usize>)> = Vec::new();
-        for (number, part) in passage.parts.iter().enumerate().filter(|(_, part)| !part.trim().is_empty()) {
+        for (number, part) in passage
+            .parts
+            .iter()
+            .enumerate()
+            .filter(|(_, part)| !part.trim().is_empty())
+        {
             let mut cut = self.tokenize_part(number, part, body.is_empty())?;
             if let Some(most) = passage.pieces_a_part {
-                let prompt = cut.iter().take_while(|(_, origin)| origin.is_none()).count();
+                let prompt = cut
+                    .iter()
+                    .take_while(|(_, origin)| origin.is_none())
+                    .count();
                 cut.truncate(prompt + most);
             }
             if cut.iter().all(|(_, origin)| origin.is_none()) {
                 continue;
             }
-            body.extend(self.separator.filter(|_| !body.is_empty()).map(|separator| (separator, None)));
+            body.extend(
+                self.separator
+                    .filter(|_| !body.is_empty())
+                    .map(|separator| (separator, None)),
+            );
             body.append(&mut cut);
         }
         Ok((!body.is_empty()).then(|| self.with_special_tokens(body)))
     }
 
     /// Tokenizes one part. The prompt and the first part are tokenized as one text.
-    fn tokenize_part(&self, number: usize, text: &str, first: bool) -> Result<Vec<(u32, Option<usize>)>, Cause> {
-        let prompt = if first { self.side.prompt.trim_start() } else { "" };
+    fn tokenize_part(
+        &self,
+        number: usize,
+        text: &str,
+        first: bool,
+    ) -> Result<Vec<(u32, Option<usize>)>, Cause> {
+        let prompt = if first {
+            self.side.prompt.trim_start()
+        } else {
+            ""
+        };
         let (prompt, text) = if self.lower_case {
             (prompt.to_lowercase(), text.to_lowercase())
         } else {
@@ -126,7 +185,12 @@ impl TextTokenizer {
         let whole = format!("{prompt}{text}");
         let encoding = self.tokenizer.encode(whole.trim(), false)?;
         let origin = |&(_, end): &(usize, usize)| (end > prompt.len()).then_some(number);
-        Ok(encoding.get_ids().iter().copied().zip(encoding.get_offsets().iter().map(origin)).collect())
+        Ok(encoding
+            .get_ids()
+            .iter()
+            .copied()
+            .zip(encoding.get_offsets().iter().map(origin))
+            .collect())
     }
 
     /// Truncates to the maximum length, and adds special tokens and the marker.
@@ -138,9 +202,17 @@ impl TextTokenizer {
         if let Some(marker) = self.marker {
             all.insert(all.len().min(1), (marker, None));
         }
-        let prompt = all.iter().take_while(|(_, origin)| origin.is_none()).count();
+        let prompt = all
+            .iter()
+            .take_while(|(_, origin)| origin.is_none())
+            .count();
         let (ids, origins) = all.into_iter().unzip();
-        TokenizedText { ids, origins, prompt, ..TokenizedText::default() }
+        TokenizedText {
+            ids,
+            origins,
+            prompt,
+            ..TokenizedText::default()
+        }
     }
 
     /// Returns true if the vector of a token is kept.
@@ -152,7 +224,10 @@ impl TextTokenizer {
     pub(super) fn name(&self, id: u32) -> String {
         match &self.side.marker {
             Some(marker) if self.marker == Some(id) => marker.shown.clone(),
-            _ => self.tokenizer.id_to_token(id).unwrap_or_else(|| id.to_string()),
+            _ => self
+                .tokenizer
+                .id_to_token(id)
+                .unwrap_or_else(|| id.to_string()),
         }
     }
 }
@@ -162,7 +237,11 @@ fn special_tokens_around(tokenizer: &Tokenizer) -> Result<(Vec<u32>, Vec<u32>), 
     let encoding = tokenizer.encode("a", true)?;
     let (ids, special) = (encoding.get_ids(), encoding.get_special_tokens_mask());
     let before = special.iter().take_while(|&&special| special == 1).count();
-    let behind = special[before..].iter().rev().take_while(|&&special| special == 1).count();
+    let behind = special[before..]
+        .iter()
+        .rev()
+        .take_while(|&&special| special == 1)
+        .count();
     Ok((ids[..before].to_vec(), ids[ids.len() - behind..].to_vec()))
 }
 
@@ -189,7 +268,12 @@ impl Special {
         }
         let named = |key: &str| {
             let text = |file: &serde_json::Value| {
-                Some(file[key].as_str().or_else(|| file[key]["content"].as_str())?.to_owned())
+                Some(
+                    file[key]
+                        .as_str()
+                        .or_else(|| file[key]["content"].as_str())?
+                        .to_owned(),
+                )
             };
             files.iter().find_map(text)
         };
@@ -205,12 +289,19 @@ impl Special {
     fn filler(&self, tower: &Path) -> Result<&str, ModelError> {
         let filler = self.mask.as_deref().or(self.end.as_deref());
         filler.ok_or_else(|| {
-            ModelError::folder(tower, "query expansion needs a mask_token, which the tokenizer does not define")
+            ModelError::folder(
+                tower,
+                "query expansion needs a mask_token, which the tokenizer does not define",
+            )
         })
     }
 }
 
-fn skipped(tokenizer: &Tokenizer, skipped: &Skipped, special: &Special) -> Result<FxHashSet<u32>, Cause> {
+fn skipped(
+    tokenizer: &Tokenizer,
+    skipped: &Skipped,
+    special: &Special,
+) -> Result<FxHashSet<u32>, Cause> {
     let entry = |word: &String| tokenizer.token_to_id(word);
     Ok(match skipped {
         Skipped::Nothing => FxHashSet::default(),
@@ -219,11 +310,17 @@ fn skipped(tokenizer: &Tokenizer, skipped: &Skipped, special: &Special) -> Resul
                 .iter()
                 .map(|text| tokenizer.encode(text.as_str(), false))
                 .collect::<Result<Vec<Encoding>, _>>()?;
-            encodings.iter().filter_map(|encoding| encoding.get_ids().first().copied()).collect()
+            encodings
+                .iter()
+                .filter_map(|encoding| encoding.get_ids().first().copied())
+                .collect()
         }
         Skipped::Entries(words) => {
             let unknown = special.unknown.as_ref().and_then(entry);
-            words.iter().filter_map(|word| entry(word).or(unknown)).collect()
+            words
+                .iter()
+                .filter_map(|word| entry(word).or(unknown))
+                .collect()
         }
         Skipped::KnownEntries(words) => words.iter().filter_map(entry).collect(),
     })

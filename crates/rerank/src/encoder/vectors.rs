@@ -42,19 +42,32 @@ impl Pooling {
 
     /// Pools the counted rows. `First` uses the first row even if it is not counted.
     pub(super) fn apply(self, rows: &[f32], columns: usize, counted: &[bool]) -> Vec<f32> {
-        let chosen = || rows.chunks_exact(columns).enumerate().filter(|(place, _)| counted[*place]);
+        let chosen = || {
+            rows.chunks_exact(columns)
+                .enumerate()
+                .filter(|(place, _)| counted[*place])
+        };
         match self {
             Self::First => rows[..columns].to_vec(),
-            Self::Last => chosen().next_back().map_or_else(|| vec![0.0; columns], |(_, row)| row.to_vec()),
+            Self::Last => chosen()
+                .next_back()
+                .map_or_else(|| vec![0.0; columns], |(_, row)| row.to_vec()),
             Self::Max => chosen().fold(vec![-1e9; columns], |mut greatest, (_, row)| {
-                greatest.iter_mut().zip(row).for_each(|(greatest, value)| *greatest = value.max(*greatest));
+                greatest
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(greatest, value)| *greatest = value.max(*greatest));
                 greatest
             }),
-            Self::Mean => weighted(chosen().map(|(_, row)| (1.0, row)), columns, |weights| weights),
+            Self::Mean => weighted(chosen().map(|(_, row)| (1.0, row)), columns, |weights| {
+                weights
+            }),
             Self::MeanSqrt => weighted(chosen().map(|(_, row)| (1.0, row)), columns, f32::sqrt),
-            Self::WeightedMean => {
-                weighted(chosen().map(|(place, row)| ((place + 1) as f32, row)), columns, |weights| weights)
-            }
+            Self::WeightedMean => weighted(
+                chosen().map(|(place, row)| ((place + 1) as f32, row)),
+                columns,
+                |weights| weights,
+            ),
         }
     }
 }
@@ -68,7 +81,9 @@ fn weighted<'r>(
     let (mut sum, mut weights) = (vec![0.0; columns], 0.0);
     for (weight, row) in rows {
         weights += weight;
-        sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * value);
+        sum.iter_mut()
+            .zip(row)
+            .for_each(|(sum, value)| *sum += weight * value);
     }
     let divisor = divisor(f32::max(weights, 1e-9));
     sum.iter_mut().for_each(|value| *value /= divisor);
@@ -130,7 +145,11 @@ pub(super) enum Residual {
 
 impl Dense {
     /// Reads `linear.weight`, and `linear.bias` if `biased` is true.
-    pub(super) fn read(path: &Path, biased: bool, activation: Activation) -> Result<Self, ModelError> {
+    pub(super) fn read(
+        path: &Path,
+        biased: bool,
+        activation: Activation,
+    ) -> Result<Self, ModelError> {
         Self::read_with_residual(path, biased, activation, false)
     }
 
@@ -143,31 +162,51 @@ impl Dense {
         has_residual: bool,
     ) -> Result<Self, ModelError> {
         let bytes = std::fs::read(path).map_err(|cause| ModelError::file(path, cause))?;
-        let tensors = SafeTensors::deserialize(&bytes).map_err(|cause| ModelError::file(path, cause))?;
-        let (shape, weight) = read_tensor(&tensors, "linear.weight").map_err(|cause| ModelError::file(path, cause))?;
+        let tensors =
+            SafeTensors::deserialize(&bytes).map_err(|cause| ModelError::file(path, cause))?;
+        let (shape, weight) = read_tensor(&tensors, "linear.weight")
+            .map_err(|cause| ModelError::file(path, cause))?;
         let [rows, columns] = shape[..] else {
-            return Err(ModelError::file(path, format!("linear.weight has the shape {shape:?}, not rows and columns")));
+            return Err(ModelError::file(
+                path,
+                format!("linear.weight has the shape {shape:?}, not rows and columns"),
+            ));
         };
         let bias = if biased {
-            read_tensor(&tensors, "linear.bias").map_err(|cause| ModelError::file(path, cause))?.1
+            read_tensor(&tensors, "linear.bias")
+                .map_err(|cause| ModelError::file(path, cause))?
+                .1
         } else {
             vec![0.0; rows]
         };
         if bias.len() != rows || columns == 0 {
-            return Err(ModelError::file(path, "linear.weight and linear.bias do not fit together"));
+            return Err(ModelError::file(
+                path,
+                "linear.weight and linear.bias do not fit together",
+            ));
         }
         let residual = match has_residual {
             false => Residual::Nothing,
             true if rows == columns => Residual::Input,
             true => {
-                let read = read_tensor(&tensors, "residual.weight").map_err(|cause| ModelError::file(path, cause))?;
+                let read = read_tensor(&tensors, "residual.weight")
+                    .map_err(|cause| ModelError::file(path, cause))?;
                 if read.0 != shape {
-                    return Err(ModelError::file(path, "linear.weight and residual.weight do not fit together"));
+                    return Err(ModelError::file(
+                        path,
+                        "linear.weight and residual.weight do not fit together",
+                    ));
                 }
                 Residual::Projected(read.1)
             }
         };
-        Ok(Self { columns, weight, bias, activation, residual })
+        Ok(Self {
+            columns,
+            weight,
+            bias,
+            activation,
+            residual,
+        })
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -182,11 +221,18 @@ impl Dense {
     pub(super) fn apply(&self, rows: &[f32]) -> Vec<f32> {
         let mut projected = Vec::with_capacity(rows.len() / self.columns * self.rows());
         for row in rows.chunks_exact(self.columns) {
-            for (place, (weights, bias)) in self.weight.chunks_exact(self.columns).zip(&self.bias).enumerate() {
+            for (place, (weights, bias)) in self
+                .weight
+                .chunks_exact(self.columns)
+                .zip(&self.bias)
+                .enumerate()
+            {
                 let residual = match &self.residual {
                     Residual::Nothing => 0.0,
                     Residual::Input => row[place],
-                    Residual::Projected(weight) => dot(&weight[place * self.columns..][..self.columns], row),
+                    Residual::Projected(weight) => {
+                        dot(&weight[place * self.columns..][..self.columns], row)
+                    }
                 };
                 projected.push(self.activation.apply(dot(weights, row) + bias) + residual);
             }
@@ -195,12 +241,22 @@ impl Dense {
     }
 
     pub(super) fn digest(&self, digest: &mut Sha256) {
-        digest.update(format!("dense {} {} {:?}", self.rows(), self.columns, self.activation));
-        self.weight.iter().chain(&self.bias).for_each(|value| digest.update(value.to_le_bytes()));
+        digest.update(format!(
+            "dense {} {} {:?}",
+            self.rows(),
+            self.columns,
+            self.activation
+        ));
+        self.weight
+            .iter()
+            .chain(&self.bias)
+            .for_each(|value| digest.update(value.to_le_bytes()));
         match &self.residual {
             Residual::Nothing => {}
             Residual::Input => digest.update("residual"),
-            Residual::Projected(weight) => weight.iter().for_each(|value| digest.update(value.to_le_bytes())),
+            Residual::Projected(weight) => weight
+                .iter()
+                .for_each(|value| digest.update(value.to_le_bytes())),
         }
     }
 }
@@ -208,7 +264,10 @@ impl Dense {
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Reads a tensor as numbers: its shape, and its values in row-major order.
-pub(super) fn read_tensor(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f32>), Cause> {
+pub(super) fn read_tensor(
+    tensors: &SafeTensors<'_>,
+    name: &str,
+) -> Result<(Vec<usize>, Vec<f32>), Cause> {
     let view = tensors.tensor(name)?;
     let two = |bytes: &[u8]| [bytes[0], bytes[1]];
     let values = match view.dtype() {
@@ -217,11 +276,33 @@ pub(super) fn read_tensor(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<
             .chunks_exact(4)
             .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
             .collect(),
-        Dtype::F16 => view.data().chunks_exact(2).map(|bytes| f16::from_le_bytes(two(bytes)).to_f32()).collect(),
-        Dtype::BF16 => view.data().chunks_exact(2).map(|bytes| bf16::from_le_bytes(two(bytes)).to_f32()).collect(),
-        Dtype::F64 => view.data().as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect(),
-        Dtype::I8 => view.data().iter().map(|byte| f32::from(byte.cast_signed())).collect(),
-        other => return Err(format!("{name} holds {other:?}; F64, F32, F16, BF16 and I8 can be read").into()),
+        Dtype::F16 => view
+            .data()
+            .chunks_exact(2)
+            .map(|bytes| f16::from_le_bytes(two(bytes)).to_f32())
+            .collect(),
+        Dtype::BF16 => view
+            .data()
+            .chunks_exact(2)
+            .map(|bytes| bf16::from_le_bytes(two(bytes)).to_f32())
+            .collect(),
+        Dtype::F64 => view
+            .data()
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f64::from_le_bytes(*bytes) as f32)
+            .collect(),
+        Dtype::I8 => view
+            .data()
+            .iter()
+            .map(|byte| f32::from(byte.cast_signed()))
+            .collect(),
+        other => {
+            return Err(
+                format!("{name} holds {other:?}; F64, F32, F16, BF16 and I8 can be read").into(),
+            );
+        }
     };
     Ok((view.shape().to_vec(), values))
 }
@@ -230,11 +311,26 @@ pub(super) fn read_tensor(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<
 pub(super) fn read_rows(tensors: &SafeTensors<'_>, name: &str) -> Result<Vec<usize>, Cause> {
     let view = tensors.tensor(name)?;
     let numbers: Vec<i64> = match view.dtype() {
-        Dtype::I64 => view.data().as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect(),
-        Dtype::I32 => view.data().as_chunks().0.iter().map(|bytes| i64::from(i32::from_le_bytes(*bytes))).collect(),
+        Dtype::I64 => view
+            .data()
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| i64::from_le_bytes(*bytes))
+            .collect(),
+        Dtype::I32 => view
+            .data()
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| i64::from(i32::from_le_bytes(*bytes)))
+            .collect(),
         other => return Err(format!("{name} holds {other:?}; I64 and I32 can be read").into()),
     };
-    numbers.into_iter().map(|number| usize::try_from(number).map_err(Cause::from)).collect()
+    numbers
+        .into_iter()
+        .map(|number| usize::try_from(number).map_err(Cause::from))
+        .collect()
 }
 
 /// Maximum number of terms of a text; those with the largest weights are kept.
@@ -245,26 +341,49 @@ const MAX_TERMS: usize = 1024;
 pub(super) fn term_weights(logits: &[f32], terms: usize, pooling: TermPooling) -> Vec<f32> {
     let mut weights = vec![0.0_f32; terms];
     for row in logits.chunks_exact(terms) {
-        for (weight, logit) in weights.iter_mut().zip(row).filter(|(_, logit)| **logit > 0.0) {
+        for (weight, logit) in weights
+            .iter_mut()
+            .zip(row)
+            .filter(|(_, logit)| **logit > 0.0)
+        {
             let once = logit.ln_1p();
-            let activated = if pooling.is_log_twice { once.ln_1p() } else { once };
-            *weight = if pooling.is_sum { *weight + activated } else { weight.max(activated) };
+            let activated = if pooling.is_log_twice {
+                once.ln_1p()
+            } else {
+                once
+            };
+            *weight = if pooling.is_sum {
+                *weight + activated
+            } else {
+                weight.max(activated)
+            };
         }
     }
-    let mut weighted: Vec<(u32, f32)> = (0..).zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
+    let mut weighted: Vec<(u32, f32)> = (0..)
+        .zip(weights)
+        .filter(|(_, weight)| *weight > 0.0)
+        .collect();
     if weighted.len() > MAX_TERMS {
         weighted.select_nth_unstable_by(MAX_TERMS, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         weighted.truncate(MAX_TERMS);
         weighted.sort_unstable_by_key(|(term, _)| *term);
     }
-    weighted.into_iter().flat_map(|(term, weight)| weights_of_terms::row(term, weight)).collect()
+    weighted
+        .into_iter()
+        .flat_map(|(term, weight)| weights_of_terms::row(term, weight))
+        .collect()
 }
 
 /// Computes an inner product with eight parallel sums, so that the compiler can use vector registers.
 fn dot(left: &[f32], right: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
     let (lefts, rights) = (left.chunks_exact(8), right.chunks_exact(8));
-    let rest: f32 = lefts.remainder().iter().zip(rights.remainder()).map(|(left, right)| left * right).sum();
+    let rest: f32 = lefts
+        .remainder()
+        .iter()
+        .zip(rights.remainder())
+        .map(|(left, right)| left * right)
+        .sum();
     for (left, right) in lefts.zip(rights) {
         for lane in 0..8 {
             sums[lane] += left[lane] * right[lane];
@@ -295,7 +414,10 @@ mod tests {
         assert_eq!(pooled(Pooling::Last), [5.0, 0.0]);
         assert_eq!(pooled(Pooling::Max), [5.0, 4.0]);
         assert_eq!(pooled(Pooling::Mean), [3.0, 2.0 / 3.0]);
-        assert_eq!(pooled(Pooling::MeanSqrt), [9.0 / 3f32.sqrt(), 2.0 / 3f32.sqrt()]);
+        assert_eq!(
+            pooled(Pooling::MeanSqrt),
+            [9.0 / 3f32.sqrt(), 2.0 / 3f32.sqrt()]
+        );
         assert_eq!(pooled(Pooling::WeightedMean), [22.0 / 6.0, 1.0]);
     }
 
@@ -308,8 +430,14 @@ mod tests {
             activation: Activation::Relu,
             residual: Residual::Nothing,
         };
-        assert_eq!(dense.apply(&[1.0, 2.0, 3.0, 4.0]), [1.0, 0.5, 0.0, 3.0, 2.5, 0.0]);
-        let projected = Dense { residual: Residual::Projected(vec![0.0, 1.0, 0.0, 0.0, 1.0, 1.0]), ..dense };
+        assert_eq!(
+            dense.apply(&[1.0, 2.0, 3.0, 4.0]),
+            [1.0, 0.5, 0.0, 3.0, 2.5, 0.0]
+        );
+        let projected = Dense {
+            residual: Residual::Projected(vec![0.0, 1.0, 0.0, 0.0, 1.0, 1.0]),
+            ..dense
+        };
         assert_eq!(projected.apply(&[1.0, 2.0]), [3.0, 0.5, 3.0]);
     }
 

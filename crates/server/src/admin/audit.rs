@@ -23,7 +23,9 @@ const READ_BYTES: u64 = 1 << 20;
 const CHECKSUM: &str = r#","sha256":""#;
 
 /// Members of an entry without checksum, as earlier versions wrote it.
-const MEMBERS: [&str; 8] = ["time", "job", "by", "action", "datasets", "works", "outcome", "detail"];
+const MEMBERS: [&str; 8] = [
+    "time", "job", "by", "action", "datasets", "works", "outcome", "detail",
+];
 
 /// Returns the line of an entry: its JSON with the checksum as last member.
 fn line_of(entry: &AuditEntry<'_>) -> io::Result<String> {
@@ -34,11 +36,18 @@ fn line_of(entry: &AuditEntry<'_>) -> io::Result<String> {
 }
 
 fn is_sound(line: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(line) else { return false };
+    let Ok(text) = std::str::from_utf8(line) else {
+        return false;
+    };
     match text.rsplit_once(CHECKSUM) {
-        Some((open, rest)) => rest.strip_suffix("\"}") == Some(digest(&format!("{open}}}")).as_str()),
-        None => serde_json::from_str::<serde_json::Map<_, _>>(text)
-            .is_ok_and(|entry| entry.keys().all(|member| MEMBERS.contains(&member.as_str()))),
+        Some((open, rest)) => {
+            rest.strip_suffix("\"}") == Some(digest(&format!("{open}}}")).as_str())
+        }
+        None => serde_json::from_str::<serde_json::Map<_, _>>(text).is_ok_and(|entry| {
+            entry
+                .keys()
+                .all(|member| MEMBERS.contains(&member.as_str()))
+        }),
     }
 }
 
@@ -85,7 +94,10 @@ fn last_bytes(file: &mut File, count: u64) -> io::Result<Vec<u8>> {
             return Ok(bytes);
         }
         // The first line is the end of an entry.
-        let first_end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |place| place + 1);
+        let first_end = bytes
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map_or(bytes.len(), |place| place + 1);
         if first_end < bytes.len() {
             return Ok(bytes.split_off(first_end));
         }
@@ -125,7 +137,10 @@ pub(crate) struct AuditLog {
 
 impl AuditLog {
     pub(crate) fn new(home: &Path) -> Self {
-        Self { path: audit_path(home), writing: Mutex::default() }
+        Self {
+            path: audit_path(home),
+            writing: Mutex::default(),
+        }
     }
 
     /// Appends an entry and waits until it is on the disk.
@@ -175,7 +190,16 @@ mod tests {
     use super::*;
 
     fn entry(job: u64, datasets: &[String]) -> AuditEntry<'_> {
-        AuditEntry { time: job, job, by: "ci", action: "put", datasets, works: &[], outcome: "done", detail: None }
+        AuditEntry {
+            time: job,
+            job,
+            by: "ci",
+            action: "put",
+            datasets,
+            works: &[],
+            outcome: "done",
+            detail: None,
+        }
     }
 
     #[test]
@@ -189,9 +213,14 @@ mod tests {
             log.append(&entry).expect("written");
         }
         let last = log.last(2).expect("read");
-        let lines: Vec<serde_json::Value> =
-            last.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        assert_eq!((lines.len(), &lines[0]["job"], &lines[1]["datasets"][0]), (2, &6.into(), &"d7".into()));
+        let lines: Vec<serde_json::Value> = last
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        assert_eq!(
+            (lines.len(), &lines[0]["job"], &lines[1]["datasets"][0]),
+            (2, &6.into(), &"d7".into())
+        );
     }
 
     #[test]
@@ -204,7 +233,11 @@ mod tests {
         let last = log.last(9).expect("read");
         assert_eq!((last.lines().count(), last.ends_with("}\n")), (2, true));
         log.append(&entry(3, &[])).expect("written");
-        assert_eq!(log.last(9).expect("read").lines().count(), 1, "what the first read has");
+        assert_eq!(
+            log.last(9).expect("read").lines().count(),
+            1,
+            "what the first read has"
+        );
     }
 
     #[test]
@@ -218,7 +251,10 @@ mod tests {
             let entry = entry(job, &datasets);
             log.append(&entry).expect("written");
         }
-        assert_eq!(damaged_audit_lines(home.path()).expect("read"), [0_usize; 0]);
+        assert_eq!(
+            damaged_audit_lines(home.path()).expect("read"),
+            [0_usize; 0]
+        );
         let sound = std::fs::read(home.path().join(FILE)).expect("read");
         for place in old.len()..sound.len() {
             for bit in 0..8 {
@@ -227,7 +263,10 @@ mod tests {
                 std::fs::write(home.path().join(FILE), &bytes).expect("written");
                 let damaged = damaged_audit_lines(home.path()).expect("read");
                 assert!(!damaged.is_empty(), "byte {place}, bit {bit}");
-                assert!(log.last(9).expect("read").contains("{\"damaged\":"), "byte {place}, bit {bit}");
+                assert!(
+                    log.last(9).expect("read").contains("{\"damaged\":"),
+                    "byte {place}, bit {bit}"
+                );
             }
         }
     }

@@ -60,7 +60,11 @@ pub struct Live {
 
 impl Live {
     pub(crate) fn new(state: &AppState, stop: StopSignal) -> Self {
-        let tasks = state.admin.as_ref().map(|operator| Arc::clone(&operator.tasks)).unwrap_or_default();
+        let tasks = state
+            .admin
+            .as_ref()
+            .map(|operator| Arc::clone(&operator.tasks))
+            .unwrap_or_default();
         Self {
             store: Arc::clone(&state.store),
             queries: Arc::clone(&state.sparql.engine),
@@ -89,13 +93,22 @@ impl Live {
     pub(super) fn updater(&self, load: LoadOptions) -> Updater<'_> {
         let now = Some(DateTime::now());
         let stamp = Stamp { now, ..load.stamp };
-        Updater::new(&self.store, LoadOptions { stamp, ..load }, IndexOptions { now, ..IndexOptions::default() })
+        Updater::new(
+            &self.store,
+            LoadOptions { stamp, ..load },
+            IndexOptions {
+                now,
+                ..IndexOptions::default()
+            },
+        )
     }
 
     /// Deletes replaced content. Returns false if a change was made within [`RETENTION`]: requests that began earlier may still
     /// read what it replaced.
     pub(super) fn clear_replaced(&self) -> Result<bool, EngineError> {
-        let Some(_change) = self.changes.lock_if_quiet(RETENTION) else { return Ok(false) };
+        let Some(_change) = self.changes.lock_if_quiet(RETENTION) else {
+            return Ok(false);
+        };
         self.updater(LoadOptions::default()).clear_replaced()?;
         Ok(true)
     }
@@ -152,7 +165,10 @@ impl StopSignal {
             if left.is_zero() {
                 return true;
             }
-            stopped = condition.wait_timeout(stopped, left).unwrap_or_else(PoisonError::into_inner).0;
+            stopped = condition
+                .wait_timeout(stopped, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         false
     }
@@ -171,7 +187,10 @@ mod tests {
             scope.spawn(|| stop.request());
             assert!(!stop.sleep(Duration::from_secs(600)));
         });
-        assert!(!stop.sleep(Duration::from_secs(600)), "nor does one begin after that");
+        assert!(
+            !stop.sleep(Duration::from_secs(600)),
+            "nor does one begin after that"
+        );
         assert!(stop.is_requested());
     }
 }

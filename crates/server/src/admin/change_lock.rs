@@ -33,7 +33,10 @@ impl ChangeLock {
         let own = tickets.last;
         tickets.last += 1;
         while tickets.current != own {
-            tickets = self.next.wait(tickets).unwrap_or_else(PoisonError::into_inner);
+            tickets = self
+                .next
+                .wait(tickets)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         ChangeGuard(self)
     }
@@ -84,7 +87,10 @@ mod tests {
         };
         let started = Instant::now();
         while lock.tickets().last < 2 {
-            assert!(started.elapsed() < Duration::from_secs(60), "the other thread requests the lock");
+            assert!(
+                started.elapsed() < Duration::from_secs(60),
+                "the other thread requests the lock"
+            );
             thread::yield_now();
         }
         drop(first);
@@ -92,16 +98,31 @@ mod tests {
             let _change = lock.lock();
             batches.fetch_add(1, Ordering::SeqCst);
         }
-        assert_eq!(waiting.join().expect("no panic"), 0, "it was before all later batches");
+        assert_eq!(
+            waiting.join().expect("no panic"),
+            0,
+            "it was before all later batches"
+        );
     }
 
     #[test]
     fn it_is_quiet_some_time_after_the_last_change() {
         let lock = ChangeLock::default();
-        drop(lock.lock_if_quiet(Duration::from_secs(60)).expect("nothing was changed"));
-        assert!(lock.lock_if_quiet(Duration::from_secs(60)).is_none(), "it was held just now");
-        let change = lock.lock_if_quiet(Duration::ZERO).expect("no other task holds it");
-        assert!(lock.lock_if_quiet(Duration::ZERO).is_none(), "a change is made");
+        drop(
+            lock.lock_if_quiet(Duration::from_secs(60))
+                .expect("nothing was changed"),
+        );
+        assert!(
+            lock.lock_if_quiet(Duration::from_secs(60)).is_none(),
+            "it was held just now"
+        );
+        let change = lock
+            .lock_if_quiet(Duration::ZERO)
+            .expect("no other task holds it");
+        assert!(
+            lock.lock_if_quiet(Duration::ZERO).is_none(),
+            "a change is made"
+        );
         drop(change);
         drop(lock.lock());
     }

@@ -9,14 +9,16 @@ use super::harvest_schedule::index_pending;
 use super::harvests::harvest;
 use super::jobs::{Jobs, Next, Progress};
 use super::works::{ADD, add_list, remove_listed};
-use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
+use lodeseek_catalog::{
+    Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata,
+};
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, backup};
 use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_net::egress::{Cancellation, IpNet};
 use lodeseek_snapshot::{RemoteSnapshots, Retention, SnapshotError, SnapshotLocation, publish};
 use lodeseek_store::{
-    DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, LoadSource, OtherSources, Store,
-    StoreError,
+    DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, LoadSource,
+    OtherSources, Store, StoreError,
 };
 use oxsdatatypes::DateTime;
 use serde_json::{Value, json};
@@ -60,7 +62,10 @@ pub(crate) enum Change {
     /// Writes a backup of the home to a folder. It changes nothing, but no change may run meanwhile.
     Backup(PathBuf),
     /// Publishes a snapshot of the home. It changes nothing, but no change may run meanwhile.
-    Publish { location: SnapshotLocation, keep: Option<NonZeroUsize> },
+    Publish {
+        location: SnapshotLocation,
+        keep: Option<NonZeroUsize>,
+    },
 }
 
 impl Change {
@@ -151,11 +156,22 @@ impl SourcesUpload {
     /// Returns the source that becomes the origin of the datasets of a catalogue.
     fn load_source(&self, number: usize) -> LoadSource {
         let path = &self.sources[number];
-        let Some(spool) = &self.spool else { return LoadSource::from_path(path, &self.id_prefix) };
+        let Some(spool) = &self.spool else {
+            return LoadSource::from_path(path, &self.id_prefix);
+        };
         let origin = self.origins.get(number).filter(|origin| !origin.is_empty());
-        let relative = || path.strip_prefix(spool.path()).unwrap_or(path).to_string_lossy().into_owned();
+        let relative = || {
+            path.strip_prefix(spool.path())
+                .unwrap_or(path)
+                .to_string_lossy()
+                .into_owned()
+        };
         let source = format!("upload:{}", origin.cloned().unwrap_or_else(relative));
-        LoadSource { source, id_prefix: self.id_prefix.clone(), is_harvest: false }
+        LoadSource {
+            source,
+            id_prefix: self.id_prefix.clone(),
+            is_harvest: false,
+        }
     }
 }
 
@@ -226,17 +242,31 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(crate) fn new(is_cancelled: Arc<AtomicBool>, report: impl Fn(Progress) + Send + Sync + 'static) -> Self {
-        Self { is_cancelled, report: Box::new(report) }
+    pub(crate) fn new(
+        is_cancelled: Arc<AtomicBool>,
+        report: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            is_cancelled,
+            report: Box::new(report),
+        }
     }
 
     /// Ends the job here if its cancellation was requested.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        if self.is_cancelled.load(Ordering::SeqCst) { Err(Failure::Cancelled) } else { Ok(()) }
+        if self.is_cancelled.load(Ordering::SeqCst) {
+            Err(Failure::Cancelled)
+        } else {
+            Ok(())
+        }
     }
 
     fn report(&self, done: usize, total: usize) {
-        self.report_progress(Progress { done, total, ..Progress::default() });
+        self.report_progress(Progress {
+            done,
+            total,
+            ..Progress::default()
+        });
     }
 
     pub(super) fn report_progress(&self, progress: Progress) {
@@ -297,8 +327,11 @@ pub(crate) fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
                 let control = jobs.control(id, is_cancelled);
                 // A panic ends one job, not the queue.
                 let made = catch_unwind(AssertUnwindSafe(|| make(change, live, &control)));
-                let made =
-                    made.unwrap_or_else(|_| Err(Failure::Error("internal error; see the server's log".to_owned())));
+                let made = made.unwrap_or_else(|_| {
+                    Err(Failure::Error(
+                        "internal error; see the server's log".to_owned(),
+                    ))
+                });
                 tasks.note_change();
                 jobs.end(
                     id,
@@ -336,7 +369,9 @@ fn perform(change: Change, live: &Live, control: &Control) -> Result<Value, Fail
         Change::RemoveWorks(ids) => locked(live, || remove_listed(&ids, live)),
         Change::Index { rebuild } => locked(live, || index(rebuild, live, control)),
         Change::Backup(folder) => locked(live, || save(&folder, live, control)),
-        Change::Publish { location, keep } => locked(live, || publish_snapshot(&location, keep, live, control)),
+        Change::Publish { location, keep } => {
+            locked(live, || publish_snapshot(&location, keep, live, control))
+        }
     }
 }
 
@@ -360,20 +395,45 @@ fn downloaded(mut upload: DatasetUpload, control: &Control) -> Result<DatasetUpl
 }
 
 fn put(upload: DatasetUpload, live: &Live, control: &Control) -> Result<Value, Failure> {
-    let DatasetUpload { id, metadata, dumps, spool, .. } = upload;
+    let DatasetUpload {
+        id,
+        metadata,
+        dumps,
+        spool,
+        ..
+    } = upload;
     let present = entry(&live.store, &id)?;
     let is_new = present.is_none();
     // A change of a present dataset leaves it to its source.
-    let source = is_new.then(|| LoadSource { source: API.to_owned(), ..LoadSource::default() });
+    let source = is_new.then(|| LoadSource {
+        source: API.to_owned(),
+        ..LoadSource::default()
+    });
     // The dataset may be of a catalogue.
-    let replaced = present.as_ref().map(|entry| replaced_json(&live.store, entry)).transpose()?.flatten();
+    let replaced = present
+        .as_ref()
+        .map(|entry| replaced_json(&live.store, entry))
+        .transpose()?
+        .flatten();
     let has_dumps = !dumps.is_empty();
     let dataset = described(id.clone(), metadata, dumps, present.as_ref());
-    let reader = live.parser.with_cancellation(control.cancellation()).contents();
+    let reader = live
+        .parser
+        .with_cancellation(control.cancellation())
+        .contents();
     let incomplete = Incomplete::Rejected;
-    let updater = live.updater(LoadOptions { reader, incomplete, source, ..LoadOptions::default() });
+    let updater = live.updater(LoadOptions {
+        reader,
+        incomplete,
+        source,
+        ..LoadOptions::default()
+    });
     let report = if is_new || has_dumps {
-        let catalog = Catalog { folder: spool.path().to_owned(), datasets: vec![dataset], ..Catalog::default() };
+        let catalog = Catalog {
+            folder: spool.path().to_owned(),
+            datasets: vec![dataset],
+            ..Catalog::default()
+        };
         updater.all_or_nothing(&[id], |updater| updater.run(catalog, &[]))?
     } else {
         updater.all_or_nothing(&[id], |updater| updater.replace_description(&dataset))?
@@ -390,19 +450,30 @@ fn put(upload: DatasetUpload, live: &Live, control: &Control) -> Result<Value, F
 fn replaced_json(store: &Store, entry: &Entry) -> Result<Option<Value>, Failure> {
     let metadata = &entry.dataset.metadata;
     let origin = store.dataset_origin(&metadata.id)?;
-    let source = origin.map(|origin| origin.source.source).or_else(|| entry.origin.clone());
+    let source = origin
+        .map(|origin| origin.source.source)
+        .or_else(|| entry.origin.clone());
     let source = source.filter(|source| source != API);
     Ok(source.map(|source| json!({ "title": metadata.title(), "source": public_source(&source) })))
 }
 
 /// Returns an address, or the name of a file without its folders, which are no concern of clients.
 fn public_source(source: &str) -> &str {
-    if is_address(source) { source } else { source.rsplit(['/', '\\']).next().unwrap_or(source) }
+    if is_address(source) {
+        source
+    } else {
+        source.rsplit(['/', '\\']).next().unwrap_or(source)
+    }
 }
 
 /// Writes a backup. The progress counts files.
 fn save(folder: &Path, live: &Live, control: &Control) -> Result<Value, Failure> {
-    let report = backup(&live.store, folder, Some(DateTime::now()), &|done, total| control.report(done, total))?;
+    let report = backup(
+        &live.store,
+        folder,
+        Some(DateTime::now()),
+        &|done, total| control.report(done, total),
+    )?;
     Ok(json!(report))
 }
 
@@ -414,9 +485,18 @@ fn publish_snapshot(
     control: &Control,
 ) -> Result<Value, Failure> {
     let remote = RemoteSnapshots::open(location, &live.storage)?;
-    let retention = keep.map(|keep| Retention { keep, now: SystemTime::now() });
+    let retention = keep.map(|keep| Retention {
+        keep,
+        now: SystemTime::now(),
+    });
     let on_progress = |done, total| control.report(done, total);
-    Ok(json!(publish(&live.store, &remote, Some(DateTime::now()), retention, &on_progress)?))
+    Ok(json!(publish(
+        &live.store,
+        &remote,
+        Some(DateTime::now()),
+        retention,
+        &on_progress
+    )?))
 }
 
 /// Returns the entry of a dataset, or `None` if there is no such dataset.
@@ -429,7 +509,12 @@ fn entry(store: &Store, id: &DatasetId) -> Result<Option<Entry>, Failure> {
 }
 
 /// Combines an uploaded description and files with the present description.
-fn described(id: DatasetId, metadata: Option<Dataset>, dumps: Vec<UploadedFile>, present: Option<&Entry>) -> Dataset {
+fn described(
+    id: DatasetId,
+    metadata: Option<Dataset>,
+    dumps: Vec<UploadedFile>,
+    present: Option<&Entry>,
+) -> Dataset {
     let has_metadata = metadata.is_some();
     let mut dataset = metadata
         .or_else(|| present.map(|entry| entry.dataset.clone()))
@@ -438,14 +523,24 @@ fn described(id: DatasetId, metadata: Option<Dataset>, dumps: Vec<UploadedFile>,
     if dumps.is_empty() {
         // The content is kept, and so is the list of its files, unless a new one is given.
         if let Some(entry) = present.filter(|_| dataset.distributions.is_empty()) {
-            dataset.distributions.clone_from(&entry.dataset.distributions);
+            dataset
+                .distributions
+                .clone_from(&entry.dataset.distributions);
         }
         return dataset;
     }
     if !has_metadata {
-        dataset.distributions.retain(|distribution| matches!(distribution.location, Location::Remote(_)));
+        dataset
+            .distributions
+            .retain(|distribution| matches!(distribution.location, Location::Remote(_)));
     }
-    for UploadedFile { name, path, media_type, address } in dumps {
+    for UploadedFile {
+        name,
+        path,
+        media_type,
+        address,
+    } in dumps
+    {
         let is_named = |distribution: &&mut Distribution| match &address {
             Some(address) => distribution.location.as_str() == address,
             None => file_name(distribution.location.as_str()) == name,
@@ -473,7 +568,9 @@ fn put_result(report: UpdateReport, is_new: bool) -> Result<Value, Failure> {
     };
     let problems = problems(&dataset);
     if dataset.outcome == DatasetOutcome::Kept {
-        let reason = problems.first().map_or("a file cannot be read", String::as_str);
+        let reason = problems
+            .first()
+            .map_or("a file cannot be read", String::as_str);
         return Err(Failure::Error(format!("nothing was changed: {reason}")));
     }
     let outcome = dataset.outcome;
@@ -485,54 +582,93 @@ fn put_result(report: UpdateReport, is_new: bool) -> Result<Value, Failure> {
 
 /// Returns the first problems with the files of a dataset.
 fn problems(dataset: &DatasetReport) -> Vec<String> {
-    let lines =
-        dataset.files.iter().flat_map(|file| file.problems.iter().map(|problem| format!("{}: {problem}", file.file)));
+    let lines = dataset.files.iter().flat_map(|file| {
+        file.problems
+            .iter()
+            .map(|problem| format!("{}: {problem}", file.file))
+    });
     lines.take(MAX_PROBLEMS).collect()
 }
 
 /// Loads sources step by step. A cancellation keeps the steps that are done.
 fn load(upload: &SourcesUpload, live: &Live, control: &Control) -> Result<Value, Failure> {
-    let SourcesUpload { sources, id_prefix, spool, .. } = upload;
-    let others = if upload.replace { OtherSources::Replaced } else { OtherSources::Kept };
+    let SourcesUpload {
+        sources,
+        id_prefix,
+        spool,
+        ..
+    } = upload;
+    let others = if upload.replace {
+        OtherSources::Replaced
+    } else {
+        OtherSources::Kept
+    };
     let parser = live.parser.with_cancellation(control.cancellation());
-    let catalogs =
-        Catalog::read_all_with(parser.catalogs().as_ref(), sources, id_prefix).map_err(|error| match spool {
+    let catalogs = Catalog::read_all_with(parser.catalogs().as_ref(), sources, id_prefix).map_err(
+        |error| match spool {
             Some(spool) => Failure::Error(spool.without_path(&error.to_string())),
             None => error.into(),
-        })?;
+        },
+    )?;
     let total = catalogs.iter().map(|catalog| catalog.datasets.len()).sum();
     let mut whole = LoadReport::default();
-    let incomplete_sources: Vec<usize> = (0..catalogs.len()).filter(|&number| catalogs[number].is_incomplete).collect();
+    let incomplete_sources: Vec<usize> = (0..catalogs.len())
+        .filter(|&number| catalogs[number].is_incomplete)
+        .collect();
     for (number, mut catalog) in catalogs.into_iter().enumerate() {
         let incomplete = Incomplete::of_catalog(&catalog);
         let source = upload.load_source(number);
-        let mut id_conflicts = live.store.assign_ids(&mut catalog.datasets, &source, others)?;
+        let mut id_conflicts = live
+            .store
+            .assign_ids(&mut catalog.datasets, &source, others)?;
         if spool.is_some() {
-            for other in id_conflicts.iter_mut().filter_map(|conflict| conflict.other_source.as_mut()) {
+            for other in id_conflicts
+                .iter_mut()
+                .filter_map(|conflict| conflict.other_source.as_mut())
+            {
                 *other = public_source(other).to_owned();
             }
         }
-        let former: Vec<DatasetId> = id_conflicts.iter().filter_map(|conflict| conflict.former_id.clone()).collect();
-        let options =
-            LoadOptions { reader: parser.contents(), incomplete, source: Some(source), ..LoadOptions::default() };
+        let former: Vec<DatasetId> = id_conflicts
+            .iter()
+            .filter_map(|conflict| conflict.former_id.clone())
+            .collect();
+        let options = LoadOptions {
+            reader: parser.contents(),
+            incomplete,
+            source: Some(source),
+            ..LoadOptions::default()
+        };
         let updater = live.updater(options);
-        whole.merge(LoadReport { id_conflicts, ..LoadReport::of_catalog(catalog.problems, catalog.duplicates) });
+        whole.merge(LoadReport {
+            id_conflicts,
+            ..LoadReport::of_catalog(catalog.problems, catalog.duplicates)
+        });
         let mut datasets = catalog.datasets.into_iter().peekable();
         while datasets.peek().is_some() {
             control.check()?;
             control.report(whole.datasets.len(), total);
             let step: Vec<Dataset> = datasets.by_ref().take(STEP).collect();
-            let ids: Vec<DatasetId> = step.iter().map(|dataset| dataset.metadata.id.clone()).collect();
-            let part = Catalog { folder: catalog.folder.clone(), datasets: step, ..Catalog::default() };
+            let ids: Vec<DatasetId> = step
+                .iter()
+                .map(|dataset| dataset.metadata.id.clone())
+                .collect();
+            let part = Catalog {
+                folder: catalog.folder.clone(),
+                datasets: step,
+                ..Catalog::default()
+            };
             let report = updater.all_or_nothing(&ids, |updater| updater.run(part, &[]))?;
             live.searcher.refresh()?;
             whole.datasets.extend(report.load.datasets);
         }
-        live.updater(LoadOptions::default()).all_or_nothing(&former, |updater| updater.remove(&former))?;
+        live.updater(LoadOptions::default())
+            .all_or_nothing(&former, |updater| updater.remove(&former))?;
     }
     control.report(total, total);
     whole.limit(MAX_LISTED);
-    let mut result = serde_json::to_value(&whole).map_err(|error| Failure::Error(error.to_string()))?;
+    let mut result =
+        serde_json::to_value(&whole).map_err(|error| Failure::Error(error.to_string()))?;
     result["incomplete_sources"] = json!(incomplete_sources);
     Ok(result)
 }
@@ -540,19 +676,30 @@ fn load(upload: &SourcesUpload, live: &Live, control: &Control) -> Result<Value,
 fn remove(ids: &[DatasetId], live: &Live) -> Result<Value, Failure> {
     let present = live.store.ids()?;
     if let Some(missing) = ids.iter().find(|id| present.binary_search(id).is_err()) {
-        return Err(Failure::Error(format!("nothing was removed: there is no dataset {missing}")));
+        return Err(Failure::Error(format!(
+            "nothing was removed: there is no dataset {missing}"
+        )));
     }
-    live.updater(LoadOptions::default()).all_or_nothing(ids, |updater| updater.remove(ids))?;
+    live.updater(LoadOptions::default())
+        .all_or_nothing(ids, |updater| updater.remove(ids))?;
     Ok(json!({ "removed": ids.len() }))
 }
 
 fn index(rebuild: bool, live: &Live, control: &Control) -> Result<Value, Failure> {
     if !rebuild {
-        let indexed = live.updater(LoadOptions::default()).catch_up(&live.searcher)?;
+        let indexed = live
+            .updater(LoadOptions::default())
+            .catch_up(&live.searcher)?;
         return Ok(json!({ "indexed": indexed }));
     }
-    let options = IndexOptions { rebuild, now: Some(DateTime::now()), ..IndexOptions::default() };
-    let show = |progress: lodeseek_engine::IndexProgress| control.report(progress.datasets, progress.total);
+    let options = IndexOptions {
+        rebuild,
+        now: Some(DateTime::now()),
+        ..IndexOptions::default()
+    };
+    let show = |progress: lodeseek_engine::IndexProgress| {
+        control.report(progress.datasets, progress.total)
+    };
     let report = Indexer::new(&live.store, options).run(&show)?;
     Ok(json!({ "indexed": report.indexed, "removed": report.removed }))
 }
@@ -573,7 +720,8 @@ impl Upkeep {
     }
 
     fn are_overdue(&self) -> bool {
-        self.changed.is_some_and(|since| since.elapsed() >= MAX_DELAY)
+        self.changed
+            .is_some_and(|since| since.elapsed() >= MAX_DELAY)
     }
 
     fn run(&mut self, live: &Live) {

@@ -22,15 +22,26 @@ pub(super) fn download(
     spool: &Spool,
     control: &Control,
 ) -> Result<Vec<UploadedFile>, Failure> {
-    let mut policy =
-        EgressPolicy { others: OtherHosts::AnyPublic, private_networks: networks.to_vec(), ..EgressPolicy::default() };
-    allow_source_hosts(&mut policy, addresses).map_err(|error| Failure::Error(error.to_string()))?;
+    let mut policy = EgressPolicy {
+        others: OtherHosts::AnyPublic,
+        private_networks: networks.to_vec(),
+        ..EgressPolicy::default()
+    };
+    allow_source_hosts(&mut policy, addresses)
+        .map_err(|error| Failure::Error(error.to_string()))?;
     let egress = Egress::new(policy);
     let (mut files, mut received) = (Vec::new(), 0);
     for (number, address) in addresses.iter().enumerate() {
         control.check()?;
-        let limits = RequestLimits { total: MAX_TIME, bytes: MAX_BYTES - received, ..RequestLimits::default() };
-        let request = egress.get(address).with_limits(limits).with_cancellation(control.cancellation());
+        let limits = RequestLimits {
+            total: MAX_TIME,
+            bytes: MAX_BYTES - received,
+            ..RequestLimits::default()
+        };
+        let request = egress
+            .get(address)
+            .with_limits(limits)
+            .with_cancellation(control.cancellation());
         let sent = request.send();
         control.check()?;
         let response = sent.map_err(|error| failed(address, &error))?;
@@ -42,22 +53,39 @@ pub(super) fn download(
         let name = file_name(response.address());
         let media_type = media_type(&response);
         let path = folder.join(&name);
-        let copied = File::create(&path).and_then(|file| copy(response, file, &mut received, control));
+        let copied =
+            File::create(&path).and_then(|file| copy(response, file, &mut received, control));
         control.check()?;
         copied.map_err(|error| failed(address, &error))?;
-        files.push(UploadedFile { name, path, media_type, address: Some(address.clone()) });
+        files.push(UploadedFile {
+            name,
+            path,
+            media_type,
+            address: Some(address.clone()),
+        });
     }
     Ok(files)
 }
 
 fn failed(address: &str, reason: &dyn std::fmt::Display) -> Failure {
     let reason = reason.to_string();
-    let place = if reason.contains(address) { String::new() } else { format!("<{address}>: ") };
-    Failure::Error(format!("nothing was changed: cannot download {place}{reason}"))
+    let place = if reason.contains(address) {
+        String::new()
+    } else {
+        format!("<{address}>: ")
+    };
+    Failure::Error(format!(
+        "nothing was changed: cannot download {place}{reason}"
+    ))
 }
 
 /// Writes a body to a file, and reports the number of received bytes.
-fn copy(response: Response, mut file: File, received: &mut u64, control: &Control) -> io::Result<()> {
+fn copy(
+    response: Response,
+    mut file: File,
+    received: &mut u64,
+    control: &Control,
+) -> io::Result<()> {
     let (mut body, mut buffer, mut reported) = (response.into_body(), vec![0; 64 << 10], 0);
     loop {
         let length = body.read(&mut buffer)?;
@@ -68,7 +96,10 @@ fn copy(response: Response, mut file: File, received: &mut u64, control: &Contro
         *received += length as u64;
         if *received - reported >= PROGRESS_BYTES {
             reported = *received;
-            control.report_progress(Progress { bytes: Some(*received), ..Progress::default() });
+            control.report_progress(Progress {
+                bytes: Some(*received),
+                ..Progress::default()
+            });
         }
     }
 }
@@ -76,8 +107,16 @@ fn copy(response: Response, mut file: File, received: &mut u64, control: &Contro
 /// Returns the media type of a response, unless servers send it for any file.
 fn media_type(response: &Response) -> Option<String> {
     let value = response.header("content-type")?;
-    let media_type = value.split(';').next().unwrap_or(value).trim().to_ascii_lowercase();
-    let is_generic = matches!(media_type.as_str(), "application/octet-stream" | "text/plain" | "text/html");
+    let media_type = value
+        .split(';')
+        .next()
+        .unwrap_or(value)
+        .trim()
+        .to_ascii_lowercase();
+    let is_generic = matches!(
+        media_type.as_str(),
+        "application/octet-stream" | "text/plain" | "text/html"
+    );
     (!is_generic).then_some(media_type)
 }
 
@@ -85,12 +124,22 @@ fn media_type(response: &Response) -> Option<String> {
 fn file_name(address: &str) -> String {
     let path = address.split(['?', '#']).next().unwrap_or(address);
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);
-    let last = path.split_once('/').and_then(|(_, path)| path.rsplit('/').next()).unwrap_or_default();
+    let last = path
+        .split_once('/')
+        .and_then(|(_, path)| path.rsplit('/').next())
+        .unwrap_or_default();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let name: String = last.chars().map(|c| if plain(c) { c } else { '-' }).collect();
+    let name: String = last
+        .chars()
+        .map(|c| if plain(c) { c } else { '-' })
+        .collect();
     let name = name.trim_start_matches('.');
     let start = name.len().saturating_sub(100);
-    if name.is_empty() { "data".to_owned() } else { name[start..].trim_start_matches('.').to_owned() }
+    if name.is_empty() {
+        "data".to_owned()
+    } else {
+        name[start..].trim_start_matches('.').to_owned()
+    }
 }
 
 #[cfg(test)]

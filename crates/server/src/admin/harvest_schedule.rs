@@ -5,7 +5,9 @@ use super::changes::MAX_LISTED;
 use super::harvests::{BoxError, Harvested, acquire_for_schedule, error_chain, run};
 use super::{Background, Live};
 use crate::parsing::unreadable_file;
-use lodeseek_harvest::{Downloads, HarvestOptions, HarvestReport, allow_source_hosts, default_name};
+use lodeseek_harvest::{
+    Downloads, HarvestOptions, HarvestReport, allow_source_hosts, default_name,
+};
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use lodeseek_store::{DatasetReport, LoadOptions};
 use std::time::{Duration, Instant};
@@ -50,7 +52,11 @@ impl HarvestSchedule {
         loop {
             let Some(next) = due.iter().min() else { return };
             let next = next.saturating_duration_since(Instant::now());
-            if !live.sleep(if has_replaced { next.min(RETENTION) } else { next }) {
+            if !live.sleep(if has_replaced {
+                next.min(RETENTION)
+            } else {
+                next
+            }) {
                 return;
             }
             for (source, due) in self.sources.iter().zip(&mut due) {
@@ -76,12 +82,19 @@ impl HarvestSchedule {
     /// Harvests one source, logs the outcome and adds it to the operator's list of tasks.
     fn harvest_and_report(&self, scheduled: &ScheduledSource, live: &Live) {
         let source = &scheduled.source;
-        let outcome = self.harvest(scheduled, live).map_err(|error| error_chain(error.as_ref()));
+        let outcome = self
+            .harvest(scheduled, live)
+            .map_err(|error| error_chain(error.as_ref()));
         match &outcome {
             Ok(summary) => tracing::info!("harvested {summary}"),
-            Err(message) => tracing::error!("harvest: {message}; retrying at the next scheduled time"),
+            Err(message) => {
+                tracing::error!("harvest: {message}; retrying at the next scheduled time")
+            }
         }
-        live.record("harvest", outcome.map_err(|message| format!("{source}: {message}")));
+        live.record(
+            "harvest",
+            outcome.map_err(|message| format!("{source}: {message}")),
+        );
     }
 
     /// Harvests one source and returns a summary of one line.
@@ -93,10 +106,16 @@ impl HarvestSchedule {
         let egress = Egress::new(policy);
         // A server that stops ends the harvest, so that no content seems to have ended the process.
         let cancellation = live.cancellation();
-        let options = HarvestOptions { downloads: scheduled.downloads, cancellation, ..HarvestOptions::default() };
+        let options = HarvestOptions {
+            downloads: scheduled.downloads,
+            cancellation,
+            ..HarvestOptions::default()
+        };
         let name = default_name(&sources);
         let harvested = run(live, &egress, &name, &sources, options, MAX_LISTED, &|_| ())?;
-        let Harvested { report, problems, .. } = harvested;
+        let Harvested {
+            report, problems, ..
+        } = harvested;
         let change = live.lock_changes();
         if has_changes(&report) {
             live.updater(LoadOptions::default()).find_duplicates()?;
@@ -111,9 +130,14 @@ impl HarvestSchedule {
 /// Indexes datasets that were stored, but not indexed, before the server started.
 pub(super) fn index_pending(live: &Live) {
     let _change = live.lock_changes();
-    match live.updater(LoadOptions::default()).catch_up(&live.searcher) {
+    match live
+        .updater(LoadOptions::default())
+        .catch_up(&live.searcher)
+    {
         Ok(0) => {}
-        Ok(count) => tracing::info!("indexed {count} datasets whose index entry was missing or outdated"),
+        Ok(count) => {
+            tracing::info!("indexed {count} datasets whose index entry was missing or outdated")
+        }
         Err(error) => tracing::error!(%error, "cannot index the datasets that are not indexed yet"),
     }
 }
@@ -124,11 +148,17 @@ fn has_changes(report: &HarvestReport) -> bool {
 }
 
 fn log_failures(report: &HarvestReport, problems: &[DatasetReport]) {
-    let failures = report.sources.iter().flat_map(|source| &source.failed).chain(&report.failed_files);
+    let failures = report
+        .sources
+        .iter()
+        .flat_map(|source| &source.failed)
+        .chain(&report.failed_files);
     for failure in failures.take(LOGGED_FAILURES) {
         tracing::warn!("harvest: {}: {}", failure.what, failure.reason);
     }
-    let unreadable = problems.iter().filter_map(|dataset| Some((&dataset.id, unreadable_file(&dataset.files)?)));
+    let unreadable = problems
+        .iter()
+        .filter_map(|dataset| Some((&dataset.id, unreadable_file(&dataset.files)?)));
     for (id, problem) in unreadable.take(LOGGED_FAILURES) {
         tracing::warn!("harvest: dataset {id}: {problem}");
     }

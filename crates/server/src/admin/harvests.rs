@@ -8,8 +8,8 @@ use super::jobs::{Progress, is_zero};
 use crate::parsing::{Parser, loaded_keys, remove_conflicts, store_outcome};
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
-    Batch, DatasetSink, HarvestOptions, HarvestProgress, HarvestReport, HarvestRequest, Harvester, StoreOutcome,
-    is_address,
+    Batch, DatasetSink, HarvestOptions, HarvestProgress, HarvestReport, HarvestRequest, Harvester,
+    StoreOutcome, is_address,
 };
 use lodeseek_net::egress::Egress;
 use lodeseek_rdf::dump::Outcome;
@@ -50,26 +50,48 @@ impl HarvestOutcome {
     ///
     /// # Errors
     /// If a report cannot be written as JSON.
-    pub fn new(harvest: HarvestReport, problems: &[DatasetReport], started: Instant) -> serde_json::Result<Self> {
-        let problems = problems.iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
-        Ok(Self { harvest, problems, unlisted_problems: 0, seconds: started.elapsed().as_secs_f64() })
+    pub fn new(
+        harvest: HarvestReport,
+        problems: &[DatasetReport],
+        started: Instant,
+    ) -> serde_json::Result<Self> {
+        let problems = problems
+            .iter()
+            .map(serde_json::to_value)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            harvest,
+            problems,
+            unlisted_problems: 0,
+            seconds: started.elapsed().as_secs_f64(),
+        })
     }
 
     /// Returns true if at least one source is a catalogue.
     #[must_use]
     pub fn has_catalog(&self) -> bool {
-        self.harvest.sources.iter().any(|source| source.form.is_some())
+        self.harvest
+            .sources
+            .iter()
+            .any(|source| source.form.is_some())
     }
 }
 
 /// Returns true if a file could not be read completely. Files that were not to be downloaded do not count.
 #[must_use]
 pub fn has_unread_file(dataset: &DatasetReport) -> bool {
-    dataset.files.iter().any(|file| !file.is_clean() && file.outcome != Outcome::Refused)
+    dataset
+        .files
+        .iter()
+        .any(|file| !file.is_clean() && file.outcome != Outcome::Refused)
 }
 
 /// Harvests as a job. The result has one outcome for each harvest. A cancellation keeps the batches that are stored.
-pub(super) fn harvest(request: &HarvestRequest, live: &Live, control: &Control) -> Result<Value, Failure> {
+pub(super) fn harvest(
+    request: &HarvestRequest,
+    live: &Live,
+    control: &Control,
+) -> Result<Value, Failure> {
     let _harvest = acquire(live, control)?;
     let mut outcomes: Vec<HarvestOutcome> = Vec::new();
     let groups = request.groups();
@@ -77,7 +99,11 @@ pub(super) fn harvest(request: &HarvestRequest, live: &Live, control: &Control) 
     let max_listed = MAX_LISTED / groups.len().max(1);
     for sources in groups {
         control.check()?;
-        let earlier = outcomes.iter().flat_map(|outcome| &outcome.harvest.sources).map(|source| source.datasets).sum();
+        let earlier = outcomes
+            .iter()
+            .flat_map(|outcome| &outcome.harvest.sources)
+            .map(|source| source.datasets)
+            .sum();
         let outcome = harvest_group(request, sources, live, control, earlier, max_listed);
         outcomes.push(outcome.map_err(|error| failed(error.as_ref()))?);
     }
@@ -113,16 +139,39 @@ fn harvest_group(
 ) -> Result<HarvestOutcome, BoxError> {
     let started = Instant::now();
     let egress = Egress::new(request.policy(sources)?);
-    let options = HarvestOptions { cancellation: control.cancellation(), ..request.options() };
+    let options = HarvestOptions {
+        cancellation: control.cancellation(),
+        ..request.options()
+    };
     let show = |progress: HarvestProgress| {
         let datasets = usize::try_from(earlier + progress.datasets).unwrap_or(usize::MAX);
         let HarvestProgress { pages, spent, .. } = progress;
         let (requests, bytes) = (Some(spent.requests), Some(spent.bytes));
-        control.report_progress(Progress { done: datasets, total: 0, pages: Some(pages), requests, bytes });
+        control.report_progress(Progress {
+            done: datasets,
+            total: 0,
+            pages: Some(pages),
+            requests,
+            bytes,
+        });
     };
-    let Harvested { report, problems, unlisted_problems } =
-        run(live, &egress, &request.name_of(sources), sources, options, max_listed, &show)?;
-    Ok(HarvestOutcome { unlisted_problems, ..HarvestOutcome::new(report, &problems, started)? })
+    let Harvested {
+        report,
+        problems,
+        unlisted_problems,
+    } = run(
+        live,
+        &egress,
+        &request.name_of(sources),
+        sources,
+        options,
+        max_listed,
+        &show,
+    )?;
+    Ok(HarvestOutcome {
+        unlisted_problems,
+        ..HarvestOutcome::new(report, &problems, started)?
+    })
 }
 
 /// A harvest that has ended. Its lists are limited.
@@ -148,13 +197,35 @@ pub(super) fn run(
     let existing_ids = existing.clone();
     let parser = live.parser.with_cancellation(options.cancellation.clone());
     let loaded_keys = loaded_keys(&live.store)?;
-    let options = HarvestOptions { existing_ids, loaded_keys, reader: parser.catalogs(), batch_size: BATCH, ..options };
-    let mut sink = LiveSink { live, parser, existing, max_listed, problems: Vec::new(), unlisted_problems: 0 };
-    let harvester = Harvester::new(egress, &live.store.home().join("harvest"), name).with_options(options);
+    let options = HarvestOptions {
+        existing_ids,
+        loaded_keys,
+        reader: parser.catalogs(),
+        batch_size: BATCH,
+        ..options
+    };
+    let mut sink = LiveSink {
+        live,
+        parser,
+        existing,
+        max_listed,
+        problems: Vec::new(),
+        unlisted_problems: 0,
+    };
+    let harvester =
+        Harvester::new(egress, &live.store.home().join("harvest"), name).with_options(options);
     let mut report = harvester.run(sources, &mut sink, show)?;
     report.limit(max_listed);
-    let LiveSink { problems, unlisted_problems, .. } = sink;
-    Ok(Harvested { report, problems, unlisted_problems })
+    let LiveSink {
+        problems,
+        unlisted_problems,
+        ..
+    } = sink;
+    Ok(Harvested {
+        report,
+        problems,
+        unlisted_problems,
+    })
 }
 
 /// Returns the messages of an error and of its causes, separated by colons.
@@ -185,7 +256,8 @@ struct LiveSink<'l> {
 impl LiveSink<'_> {
     /// Adds the datasets of a batch. The list is limited at once: a portal may have many thousands, each with many problems.
     fn add_problems(&mut self, datasets: Vec<DatasetReport>) {
-        self.problems.extend(datasets.into_iter().filter(has_unread_file));
+        self.problems
+            .extend(datasets.into_iter().filter(has_unread_file));
         self.unlisted_problems += self.problems.len().saturating_sub(self.max_listed);
         self.problems.truncate(self.max_listed);
         DatasetReport::limit_files(&mut self.problems, self.max_listed);
@@ -197,13 +269,35 @@ impl DatasetSink for LiveSink<'_> {
         let _change = self.live.lock_changes();
         let mut datasets = batch.datasets;
         let mut outcomes = remove_conflicts(&mut datasets, &self.existing, &self.live.store)?;
-        let stamp = Stamp { now: None, origin: origin(&batch.source) };
-        let source = Some(LoadSource { source: batch.source, is_harvest: true, ..LoadSource::default() });
-        let load = LoadOptions { stamp, reader: self.parser.contents(), source, ..LoadOptions::default() };
-        let catalog = Catalog { folder: batch.folder, datasets, ..Catalog::default() };
+        let stamp = Stamp {
+            now: None,
+            origin: origin(&batch.source),
+        };
+        let source = Some(LoadSource {
+            source: batch.source,
+            is_harvest: true,
+            ..LoadSource::default()
+        });
+        let load = LoadOptions {
+            stamp,
+            reader: self.parser.contents(),
+            source,
+            ..LoadOptions::default()
+        };
+        let catalog = Catalog {
+            folder: batch.folder,
+            datasets,
+            ..Catalog::default()
+        };
         let report = self.live.updater(load).run(catalog, &[])?;
         self.live.searcher.refresh()?;
-        outcomes.extend(report.load.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset))));
+        outcomes.extend(
+            report
+                .load
+                .datasets
+                .iter()
+                .map(|dataset| (dataset.id.clone(), store_outcome(dataset))),
+        );
         self.add_problems(report.load.datasets);
         Ok(outcomes)
     }
@@ -212,7 +306,11 @@ impl DatasetSink for LiveSink<'_> {
         let _change = self.live.lock_changes();
         // Another change may have removed some of them since the harvest began.
         let present = self.live.store.ids()?;
-        let ids: Vec<DatasetId> = ids.iter().filter(|id| present.binary_search(id).is_ok()).cloned().collect();
+        let ids: Vec<DatasetId> = ids
+            .iter()
+            .filter(|id| present.binary_search(id).is_ok())
+            .cloned()
+            .collect();
         self.live.updater(LoadOptions::default()).remove(&ids)?;
         self.live.searcher.refresh()?;
         Ok(())
@@ -221,7 +319,11 @@ impl DatasetSink for LiveSink<'_> {
 
 /// Returns the IRI of a source, or `None` if the source is a local path.
 fn origin(source: &str) -> Option<NamedNode> {
-    if is_address(source) { NamedNode::new(source).ok() } else { None }
+    if is_address(source) {
+        NamedNode::new(source).ok()
+    } else {
+        None
+    }
 }
 
 /// Waits until no other harvest runs, without a job.

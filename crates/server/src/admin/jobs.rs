@@ -95,7 +95,10 @@ pub(crate) struct Job {
     pub(crate) error: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde requires a reference"
+)]
 pub(super) fn is_zero(value: &usize) -> bool {
     *value == 0
 }
@@ -157,7 +160,12 @@ pub(crate) enum Next {
 
 impl Jobs {
     pub(crate) fn new(home: &Path) -> Self {
-        Self { inner: Mutex::default(), wake: Condvar::new(), ended: watch::Sender::new(0), audit: AuditLog::new(home) }
+        Self {
+            inner: Mutex::default(),
+            wake: Condvar::new(),
+            ended: watch::Sender::new(0),
+            audit: AuditLog::new(home),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -199,7 +207,12 @@ impl Jobs {
     /// Returns the next job of a lane when there is one, or [`Next::Idle`] after a time without.
     pub(crate) fn next(&self, lane: Lane, patience: Duration) -> Next {
         let inner = self.lock();
-        let first = |inner: &Inner| inner.waiting.iter().position(|(_, change)| change.lane() == lane);
+        let first = |inner: &Inner| {
+            inner
+                .waiting
+                .iter()
+                .position(|(_, change)| change.lane() == lane)
+        };
         let is_quiet = |inner: &mut Inner| first(inner).is_none() && !inner.is_stopping;
         let waited = self.wake.wait_timeout_while(inner, patience, is_quiet);
         let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -207,7 +220,9 @@ impl Jobs {
             return Next::Stop;
         }
         let next = first(&inner).and_then(|place| inner.waiting.remove(place));
-        let Some((id, change)) = next else { return Next::Idle };
+        let Some((id, change)) = next else {
+            return Next::Idle;
+        };
         let is_cancelled = Arc::new(AtomicBool::new(false));
         inner.running.push((id, Arc::clone(&is_cancelled)));
         if let Some(job) = inner.jobs.get_mut(&id) {
@@ -240,7 +255,13 @@ impl Jobs {
     /// Logs the end of a job, then makes it visible. Nothing is written while the queue is locked.
     fn finish(&self, id: u64, state: JobState, result: Option<Value>, error: Option<String>) {
         let Some(job) = self.get(id) else { return };
-        let Job { by, datasets, works, action, .. } = &job;
+        let Job {
+            by,
+            datasets,
+            works,
+            action,
+            ..
+        } = &job;
         let (time, outcome, detail) = (now(), state.name(), error.as_deref());
         let (datasets_named, works_named) = (datasets.len(), works.len());
         tracing::info!(
@@ -253,7 +274,16 @@ impl Jobs {
             works = works_named,
             "a change ended"
         );
-        let entry = AuditEntry { time, job: id, by, action, datasets, works, outcome, detail };
+        let entry = AuditEntry {
+            time,
+            job: id,
+            by,
+            action,
+            datasets,
+            works,
+            outcome,
+            detail,
+        };
         if let Err(error) = self.audit.append(&entry) {
             tracing::error!(%error, job = id, "cannot write the audit log");
         }
@@ -274,7 +304,9 @@ impl Jobs {
     /// audit log is written: not for async threads.
     pub(crate) fn cancel(&self, id: u64) -> Cancelled {
         let mut inner = self.lock();
-        let Some(state) = inner.jobs.get(&id).map(|job| job.state) else { return Cancelled::Unknown };
+        let Some(state) = inner.jobs.get(&id).map(|job| job.state) else {
+            return Cancelled::Unknown;
+        };
         if state.has_ended() {
             return Cancelled::TooLate;
         }
@@ -320,7 +352,10 @@ impl Jobs {
 
     /// Returns true if a condition holds for a job that has not ended.
     pub(crate) fn has_pending(&self, is_wanted: impl Fn(&Job) -> bool) -> bool {
-        self.lock().jobs.values().any(|job| !job.state.has_ended() && is_wanted(job))
+        self.lock()
+            .jobs
+            .values()
+            .any(|job| !job.state.has_ended() && is_wanted(job))
     }
 
     /// Returns all jobs in memory, the latest first.
@@ -347,7 +382,10 @@ impl Jobs {
 
 /// Removes the ended jobs beyond the limit, those that ended first.
 fn forget_old(jobs: &mut BTreeMap<u64, Job>) {
-    let ended = jobs.values().filter(|job| job.state.has_ended()).map(|job| (job.ended, job.id));
+    let ended = jobs
+        .values()
+        .filter(|job| job.state.has_ended())
+        .map(|job| (job.ended, job.id));
     let mut ended: Vec<(Option<u64>, u64)> = ended.collect();
     ended.sort_unstable();
     for (_, id) in &ended[..ended.len().saturating_sub(MAX_ENDED)] {
@@ -357,7 +395,10 @@ fn forget_old(jobs: &mut BTreeMap<u64, Job>) {
 
 /// Returns the current time in seconds since 1970.
 fn now() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs()
 }
 
 #[cfg(test)]
@@ -385,27 +426,44 @@ mod tests {
     fn jobs_run_in_order_and_end_in_the_audit_log() {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Arc::new(Jobs::new(home.path()));
-        let ids: Vec<u64> = ["a", "b", "c"].map(|id| jobs.add(removal(id), "ci").expect("added").id).to_vec();
+        let ids: Vec<u64> = ["a", "b", "c"]
+            .map(|id| jobs.add(removal(id), "ci").expect("added").id)
+            .to_vec();
         assert_eq!(ids, [1, 2, 3]);
         assert_eq!(jobs.cancel(2), Cancelled::Removed);
         let (first, _) = next(&jobs).expect("a job");
-        assert_eq!((first, jobs.get(1).expect("a job").state), (1, JobState::Running));
+        assert_eq!(
+            (first, jobs.get(1).expect("a job").state),
+            (1, JobState::Running)
+        );
         jobs.end(1, Outcome::Done(json!({"removed": 1})));
         let (third, is_cancelled) = next(&jobs).expect("a job");
         assert_eq!((third, jobs.cancel(3)), (3, Cancelled::Requested));
         assert!(is_cancelled.load(Ordering::SeqCst));
         jobs.end(3, Outcome::Cancelled);
         assert!(next(&jobs).is_none());
-        assert_eq!((jobs.cancel(1), jobs.cancel(9)), (Cancelled::TooLate, Cancelled::Unknown));
+        assert_eq!(
+            (jobs.cancel(1), jobs.cancel(9)),
+            (Cancelled::TooLate, Cancelled::Unknown)
+        );
         let states: Vec<&str> = jobs.list().iter().map(|job| job.state.name()).collect();
         assert_eq!(states, ["cancelled", "cancelled", "done"]);
         let audit = jobs.audit.last(10).expect("read");
         let outcomes: Vec<String> = audit
             .lines()
             .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
-            .map(|entry| format!("{} {}", entry["datasets"][0].as_str().unwrap_or_default(), entry["outcome"]))
+            .map(|entry| {
+                format!(
+                    "{} {}",
+                    entry["datasets"][0].as_str().unwrap_or_default(),
+                    entry["outcome"]
+                )
+            })
             .collect();
-        assert_eq!(outcomes, ["b \"cancelled\"", "a \"done\"", "c \"cancelled\""]);
+        assert_eq!(
+            outcomes,
+            ["b \"cancelled\"", "a \"done\"", "c \"cancelled\""]
+        );
     }
 
     #[test]
@@ -421,9 +479,15 @@ mod tests {
         };
         let (first, of_first) = started(Lane::Harvests).expect("a job");
         let (removal, of_removal) = started(Lane::Changes).expect("a job");
-        assert_eq!((first, removal, started(Lane::Changes).is_none()), (1, 3, true));
+        assert_eq!(
+            (first, removal, started(Lane::Changes).is_none()),
+            (1, 3, true)
+        );
         jobs.end(removal, Outcome::Done(json!({})));
-        assert_eq!((jobs.cancel(1), jobs.cancel(2)), (Cancelled::Requested, Cancelled::Removed));
+        assert_eq!(
+            (jobs.cancel(1), jobs.cancel(2)),
+            (Cancelled::Requested, Cancelled::Removed)
+        );
         assert!(of_first.load(Ordering::SeqCst) && !of_removal.load(Ordering::SeqCst));
         jobs.stop();
         jobs.end(first, Outcome::Cancelled);
@@ -438,8 +502,14 @@ mod tests {
         jobs.add(removal("a"), "ci").expect("added");
         jobs.stop();
         assert_eq!(jobs.get(1).expect("a job").state, JobState::Cancelled);
-        assert!(matches!(jobs.next(Lane::Changes, Duration::from_secs(60)), Next::Stop));
-        assert_eq!(jobs.add(removal("b"), "ci").map(|job| job.id), Err(Refusal::Stopping));
+        assert!(matches!(
+            jobs.next(Lane::Changes, Duration::from_secs(60)),
+            Next::Stop
+        ));
+        assert_eq!(
+            jobs.add(removal("b"), "ci").map(|job| job.id),
+            Err(Refusal::Stopping)
+        );
     }
 
     #[test]
@@ -451,7 +521,15 @@ mod tests {
         // The first of them ended last.
         let ended = |id: u64| {
             let time = if id == 2 { 9000 } else { id };
-            (id, Job { id, state: JobState::Done, ended: Some(time), ..waiting.clone() })
+            (
+                id,
+                Job {
+                    id,
+                    state: JobState::Done,
+                    ended: Some(time),
+                    ..waiting.clone()
+                },
+            )
         };
         let mut all: BTreeMap<u64, Job> = (2..MAX_ENDED as u64 + 12).map(ended).collect();
         all.insert(1, waiting.clone());
@@ -464,19 +542,33 @@ mod tests {
     fn an_ended_job_lists_a_part_of_its_datasets_and_works() {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Jobs::new(home.path());
-        let ids = (0..MAX_LISTED + 7).map(|number| DatasetId::new(format!("d{number}")).expect("an id"));
-        let job = jobs.add(Change::Remove(ids.collect()), "ci").expect("added");
+        let ids =
+            (0..MAX_LISTED + 7).map(|number| DatasetId::new(format!("d{number}")).expect("an id"));
+        let job = jobs
+            .add(Change::Remove(ids.collect()), "ci")
+            .expect("added");
         assert!(job.datasets.len() == MAX_LISTED + 7 && jobs.is_pending("d1006"));
         assert!(json!(job).get("unlistedDatasets").is_none());
         assert_eq!(jobs.cancel(job.id), Cancelled::Removed);
         let ended = json!(jobs.get(job.id).expect("a job"));
         assert_eq!(
-            (ended["datasets"].as_array().map(Vec::len), &ended["unlistedDatasets"]),
+            (
+                ended["datasets"].as_array().map(Vec::len),
+                &ended["unlistedDatasets"]
+            ),
             (Some(MAX_LISTED), &json!(7))
         );
         let audit: Value = serde_json::from_str(&jobs.audit.last(1).expect("read")).expect("JSON");
-        assert_eq!(audit["datasets"].as_array().map(Vec::len), Some(MAX_LISTED + 7));
-        let job = jobs.add(Change::RemoveWorks(vec!["0f".repeat(16); MAX_LISTED + 3]), "ci").expect("added");
+        assert_eq!(
+            audit["datasets"].as_array().map(Vec::len),
+            Some(MAX_LISTED + 7)
+        );
+        let job = jobs
+            .add(
+                Change::RemoveWorks(vec!["0f".repeat(16); MAX_LISTED + 3]),
+                "ci",
+            )
+            .expect("added");
         assert_eq!(jobs.cancel(job.id), Cancelled::Removed);
         let ended = jobs.get(job.id).expect("a job");
         assert_eq!((ended.works.len(), ended.unlisted_works), (MAX_LISTED, 3));
@@ -489,6 +581,9 @@ mod tests {
         for _ in 0..MAX_WAITING {
             jobs.add(removal("a"), "ci").expect("added");
         }
-        assert_eq!(jobs.add(removal("a"), "ci").map(|job| job.id), Err(Refusal::Full));
+        assert_eq!(
+            jobs.add(removal("a"), "ci").map(|job| job.id),
+            Err(Refusal::Full)
+        );
     }
 }

@@ -27,7 +27,10 @@ impl LocalSocket {
     pub(crate) fn bind(home: &Path) -> io::Result<Self> {
         let path = socket_path(home);
         if let Some(folder) = path.parent() {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)?;
             // A folder that was there may have other permissions.
             fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
         }
@@ -41,8 +44,12 @@ impl LocalSocket {
 
     /// Serves the routes of the administration until the future is dropped.
     pub(crate) async fn serve(mut self, state: AppState) -> io::Result<()> {
-        let Some(listener) = self.listener.take() else { return Ok(()) };
-        let routes = management::router().with_state(state).layer(Extension(LocalPeer));
+        let Some(listener) = self.listener.take() else {
+            return Ok(());
+        };
+        let routes = management::router()
+            .with_state(state)
+            .layer(Extension(LocalPeer));
         axum::serve(listener, routes).await
     }
 }

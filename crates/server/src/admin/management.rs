@@ -67,7 +67,12 @@ impl Management {
         if let Err(error) = tokens.list() {
             tracing::error!(%error, "requests with a token are rejected");
         }
-        Ok(Self { tokens, jobs: Arc::new(Jobs::new(home)), spool, uploads })
+        Ok(Self {
+            tokens,
+            jobs: Arc::new(Jobs::new(home)),
+            spool,
+            uploads,
+        })
     }
 
     /// Returns true if a token with this secret exists.
@@ -77,7 +82,10 @@ impl Management {
 
     /// Creates the folder of an upload.
     pub(super) fn new_spool(&self) -> io::Result<Spool> {
-        Spool::create(self.spool.join(self.uploads.fetch_add(1, Ordering::SeqCst).to_string()))
+        Spool::create(
+            self.spool
+                .join(self.uploads.fetch_add(1, Ordering::SeqCst).to_string()),
+        )
     }
 }
 
@@ -92,14 +100,22 @@ pub struct ChangeWorker {
 impl ChangeWorker {
     /// Starts the threads; `None` if the administration is disabled.
     pub(crate) fn start(state: &AppState) -> io::Result<Option<Self>> {
-        let Some(management) = &state.management else { return Ok(None) };
+        let Some(management) = &state.management else {
+            return Ok(None);
+        };
         let (jobs, stop_signal) = (Arc::clone(&management.jobs), StopSignal::default());
         let live = Live::new(state, stop_signal.clone());
-        let mut worker = Self { jobs, stop_signal, threads: Vec::new() };
+        let mut worker = Self {
+            jobs,
+            stop_signal,
+            threads: Vec::new(),
+        };
         for lane in Lane::ALL {
             let (queue, live) = (Arc::clone(&worker.jobs), live.clone());
             let thread = std::thread::Builder::new().name(lane.name().to_owned());
-            worker.threads.push(thread.spawn(move || make_changes(&queue, lane, &live))?);
+            worker
+                .threads
+                .push(thread.spawn(move || make_changes(&queue, lane, &live))?);
         }
         Ok(Some(worker))
     }
@@ -168,7 +184,10 @@ impl Caller {
         if self.scope >= scope {
             return Ok(());
         }
-        let message = format!("the token {} has the scope {}; this request needs {scope}", self.name, self.scope);
+        let message = format!(
+            "the token {} has the scope {}; this request needs {scope}",
+            self.name, self.scope
+        );
         Err(ApiError::with_status(StatusCode::FORBIDDEN, message))
     }
 }
@@ -179,7 +198,11 @@ impl FromRequestParts<AppState> for Caller {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
         let management = management(state).map_err(|error| error.to_json_response())?;
         if parts.extensions.get::<LocalPeer>().is_some() {
-            return Ok(Self { name: "local".to_owned(), scope: Scope::Admin, is_local: true });
+            return Ok(Self {
+                name: "local".to_owned(),
+                scope: Scope::Admin,
+                is_local: true,
+            });
         }
         let found = match bearer(&parts.headers) {
             Some(secret) => management.tokens.find(secret),
@@ -191,7 +214,11 @@ impl FromRequestParts<AppState> for Caller {
                 if token.scope >= Scope::Write {
                     TrustedBody::grant(&parts.extensions);
                 }
-                Ok(Self { name: token.name, scope: token.scope, is_local: false })
+                Ok(Self {
+                    name: token.name,
+                    scope: token.scope,
+                    is_local: false,
+                })
             }
             Ok(None) => Err(unauthorized()),
             Err(error) => Err(ApiError::internal(&error).to_json_response()),
@@ -200,7 +227,11 @@ impl FromRequestParts<AppState> for Caller {
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, secret) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let (scheme, secret) = headers
+        .get(header::AUTHORIZATION)?
+        .to_str()
+        .ok()?
+        .split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
@@ -208,7 +239,9 @@ fn unauthorized() -> Response {
     let message = "this request needs a token: `Authorization: Bearer TOKEN`; `lodeseek token add` creates one";
     let mut response = ApiError::with_status(StatusCode::UNAUTHORIZED, message).to_json_response();
     let challenge = HeaderValue::from_static("Bearer realm=\"lodeseek administration\"");
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    response
+        .headers_mut()
+        .insert(header::WWW_AUTHENTICATE, challenge);
     response
 }
 
@@ -256,11 +289,22 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/api/admin/token", get(show_token))
         .route("/api/admin/status", get(show_status))
         .route("/api/admin/datasets", get(list_collection))
-        .route("/api/admin/datasets/{id}", put(put_dataset).layer(upload_limit).delete(removal::delete_dataset))
-        .route("/api/admin/remove", post(removal::remove_listed).layer(list_limit))
+        .route(
+            "/api/admin/datasets/{id}",
+            put(put_dataset)
+                .layer(upload_limit)
+                .delete(removal::delete_dataset),
+        )
+        .route(
+            "/api/admin/remove",
+            post(removal::remove_listed).layer(list_limit),
+        )
         .route("/api/admin/index", post(index_collection))
         .route("/api/admin/load", post(load_sources).layer(upload_limit))
-        .route("/api/admin/works", get(works::get_works).post(works::post_works))
+        .route(
+            "/api/admin/works",
+            get(works::get_works).post(works::post_works),
+        )
         .route("/api/admin/works/{id}", delete(removal::delete_work))
         .route("/api/admin/harvest", post(harvest_sources))
         .route("/api/admin/backup", post(back_up))
@@ -270,7 +314,9 @@ pub(crate) fn router() -> Router<AppState> {
 }
 
 async fn without_caching(mut response: Response) -> Response {
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
@@ -294,17 +340,27 @@ async fn list_jobs(State(state): State<AppState>, caller: Caller) -> Response {
             or works that its change names; unlistedDatasets and unlistedWorks are the numbers of the others."),
         NotFound<JsonError>),
     security(("bearer" = ["read"])))]
-async fn get_job(State(state): State<AppState>, caller: Caller, Path(job): Path<u64>, headers: HeaderMap) -> Response {
+async fn get_job(
+    State(state): State<AppState>,
+    caller: Caller,
+    Path(job): Path<u64>,
+    headers: HeaderMap,
+) -> Response {
     respond(async {
         caller.require(Scope::Read)?;
-        let job = management(&state)?.jobs.wait(job, wait_time(&headers)).await;
+        let job = management(&state)?
+            .jobs
+            .wait(job, wait_time(&headers))
+            .await;
         Ok(Json(job.ok_or_else(no_job)?).into_response())
     })
     .await
 }
 
 fn no_job() -> ApiError {
-    ApiError::not_found("there is no such job since the start of the server; the audit log contains ended ones")
+    ApiError::not_found(
+        "there is no such job since the start of the server; the audit log contains ended ones",
+    )
 }
 
 /// `DELETE /api/admin/jobs/{job}`.
@@ -316,7 +372,11 @@ fn no_job() -> ApiError {
         NotFound<JsonError>,
         (status = 409, description = "The job has ended.", body = Object)),
     security(("bearer" = ["write"])))]
-async fn cancel_job(State(state): State<AppState>, caller: Caller, Path(job): Path<u64>) -> Response {
+async fn cancel_job(
+    State(state): State<AppState>,
+    caller: Caller,
+    Path(job): Path<u64>,
+) -> Response {
     respond(async {
         caller.require(Scope::Write)?;
         let jobs = Arc::clone(&management(&state)?.jobs);
@@ -343,8 +403,13 @@ async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
     respond(async {
         caller.require(Scope::Read)?;
         let management = Arc::clone(management(&state)?);
-        let read =
-            move |_: &AppState| management.jobs.audit.last(MAX_AUDIT).map_err(|error| ApiError::internal(&error));
+        let read = move |_: &AppState| {
+            management
+                .jobs
+                .audit
+                .last(MAX_AUDIT)
+                .map_err(|error| ApiError::internal(&error))
+        };
         let lines = state.work(read).await?;
         Ok(([(header::CONTENT_TYPE, "application/jsonl")], lines).into_response())
     })
@@ -380,7 +445,9 @@ async fn put_dataset(
         caller.require(Scope::Write)?;
         let id = dataset_id(&id)?;
         let wait = wait_time(request.headers());
-        let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
+        let spool = management(&state)?
+            .new_spool()
+            .map_err(|error| ApiError::internal(&error))?;
         let mut upload = receive(request, id, spool, &state.parser()).await?;
         // What is in a private network becomes public with the dataset.
         if caller.scope == Scope::Admin {
@@ -416,7 +483,9 @@ async fn index_collection(
 ) -> Response {
     respond(async {
         caller.require(Scope::Admin)?;
-        let change = Change::Index { rebuild: parameters.rebuild.unwrap_or(false) };
+        let change = Change::Index {
+            rebuild: parameters.rebuild.unwrap_or(false),
+        };
         submit(&state, change, &caller, wait_time(&headers)).await
     })
     .await
@@ -505,13 +574,23 @@ async fn harvest_sources(
         caller.require(Scope::Admin)?;
         let Json(mut request) = body.map_err(rejected_body)?;
         if request.sources.is_empty() || request.sources.len() > MAX_SOURCES {
-            return Err(ApiError::bad_request(format!("name 1 to {MAX_SOURCES} sources")));
+            return Err(ApiError::bad_request(format!(
+                "name 1 to {MAX_SOURCES} sources"
+            )));
         }
         if !caller.is_local {
             restrict(&mut request, &state)?;
         }
-        request.policy(&request.sources).map_err(|error| ApiError::bad_request(error.to_string()))?;
-        submit(&state, Change::Harvest(Box::new(request)), &caller, wait_time(&headers)).await
+        request
+            .policy(&request.sources)
+            .map_err(|error| ApiError::bad_request(error.to_string()))?;
+        submit(
+            &state,
+            Change::Harvest(Box::new(request)),
+            &caller,
+            wait_time(&headers),
+        )
+        .await
     })
     .await
 }
@@ -552,7 +631,9 @@ async fn list_collection(State(state): State<AppState>, caller: Caller) -> Respo
 async fn show_status(State(state): State<AppState>, caller: Caller) -> Response {
     respond(async {
         caller.require(Scope::Read)?;
-        let status = state.work(|state| Ok(collection_status(&state.store)?)).await?;
+        let status = state
+            .work(|state| Ok(collection_status(&state.store)?))
+            .await?;
         Ok(Json(json!({ "version": env!("CARGO_PKG_VERSION"), "status": status })).into_response())
     })
     .await
@@ -567,12 +648,19 @@ async fn show_token(caller: Caller) -> Response {
 }
 
 /// Rejects paths of this machine from other clients than those of the local socket, and relative paths.
-fn require_local_paths(caller: &Caller, paths: &[PathBuf], message: &'static str) -> Result<(), ApiError> {
+fn require_local_paths(
+    caller: &Caller,
+    paths: &[PathBuf],
+    message: &'static str,
+) -> Result<(), ApiError> {
     if !caller.is_local {
         return Err(ApiError::with_status(StatusCode::FORBIDDEN, message));
     }
     match paths.iter().find(|path| !path.is_absolute()) {
-        Some(path) => Err(ApiError::bad_request(format!("the path {} is not absolute", path.display()))),
+        Some(path) => Err(ApiError::bad_request(format!(
+            "the path {} is not absolute",
+            path.display()
+        ))),
         None => Ok(()),
     }
 }
@@ -632,14 +720,18 @@ async fn publish(
 /// Returns the error of a body that is no JSON of the expected structure, or too large.
 pub(super) fn rejected_body(rejection: JsonRejection) -> ApiError {
     match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, rejection.body_text()),
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, rejection.body_text())
+        }
         _ => ApiError::bad_request(rejection.body_text()),
     }
 }
 
 /// Converts errors to JSON.
 pub(super) async fn respond(handler: impl Future<Output = Result<Response, ApiError>>) -> Response {
-    handler.await.unwrap_or_else(|error| error.to_json_response())
+    handler
+        .await
+        .unwrap_or_else(|error| error.to_json_response())
 }
 
 pub(super) fn dataset_id(text: &str) -> Result<DatasetId, ApiError> {
@@ -648,11 +740,20 @@ pub(super) fn dataset_id(text: &str) -> Result<DatasetId, ApiError> {
 
 /// Returns the time of `Prefer: wait=SECONDS` (RFC 7240), at most ten minutes.
 pub(super) fn wait_time(headers: &HeaderMap) -> Duration {
-    let preferences = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
-    let wait = preferences.flat_map(|value| value.split([',', ';'])).find_map(|preference| {
-        let (name, value) = preference.split_once('=')?;
-        if name.trim().eq_ignore_ascii_case("wait") { value.trim().parse::<u64>().ok() } else { None }
-    });
+    let preferences = headers
+        .get_all("prefer")
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    let wait = preferences
+        .flat_map(|value| value.split([',', ';']))
+        .find_map(|preference| {
+            let (name, value) = preference.split_once('=')?;
+            if name.trim().eq_ignore_ascii_case("wait") {
+                value.trim().parse::<u64>().ok()
+            } else {
+                None
+            }
+        });
     Duration::from_secs(wait.unwrap_or(0).min(MAX_WAIT))
 }
 
@@ -676,7 +777,10 @@ pub(super) async fn submit(
 }
 
 fn job_response(job: &Job) -> Response {
-    let is_new = job.result.as_ref().is_some_and(|result| result["created"] == Value::Bool(true));
+    let is_new = job
+        .result
+        .as_ref()
+        .is_some_and(|result| result["created"] == Value::Bool(true));
     let status = match job.state {
         JobState::Queued | JobState::Running => StatusCode::ACCEPTED,
         JobState::Done if is_new => StatusCode::CREATED,
@@ -702,7 +806,15 @@ mod tests {
             headers.insert("prefer", text.parse().expect("a header"));
             wait_time(&headers).as_secs()
         };
-        assert_eq!([wait("wait=7"), wait("respond-async, wait=9"), wait("wait=99999"), wait("wait=x")], [7, 9, 600, 0]);
+        assert_eq!(
+            [
+                wait("wait=7"),
+                wait("respond-async, wait=9"),
+                wait("wait=99999"),
+                wait("wait=x")
+            ],
+            [7, 9, 600, 0]
+        );
         assert_eq!(wait_time(&HeaderMap::new()), Duration::ZERO);
     }
 }

@@ -6,13 +6,17 @@ use axum::middleware::Next;
 use axum::response::Response;
 use prometheus::core::Collector;
 use prometheus::proto::{Metric, MetricFamily};
-use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{
+    HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
+};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Upper bounds of the histogram in seconds: searches take milliseconds, queries up to their deadline.
-const BOUNDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
+const BOUNDS: [f64; 13] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0,
+];
 /// Number of last seconds whose requests are counted individually, for rates.
 const REMEMBERED: u64 = 900;
 /// Route label of requests without a route. Arbitrary paths are no labels.
@@ -54,22 +58,48 @@ impl Metrics {
     pub(crate) fn new() -> prometheus::Result<Self> {
         let registry = Registry::new_custom(Some("lodeseek".to_owned()), None)?;
         let gauge = |name: &str, help: &str| registered(&registry, IntGauge::new(name, help));
-        let build = IntGaugeVec::new(Opts::new("build_info", "The program, always 1."), &["version"]);
-        registered(&registry, build)?.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
+        let build = IntGaugeVec::new(
+            Opts::new("build_info", "The program, always 1."),
+            &["version"],
+        );
+        registered(&registry, build)?
+            .with_label_values(&[env!("CARGO_PKG_VERSION")])
+            .set(1);
         let since = SystemTime::now();
-        let started = since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let started = since
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs();
         gauge("start_time_seconds", "When the server began, since 1970.")?
             .set(i64::try_from(started).unwrap_or(i64::MAX));
         let requests = Opts::new("http_requests_total", "Requests answered.");
-        let seconds = HistogramOpts::new("http_request_duration_seconds", "Time until an answer begins.");
+        let seconds = HistogramOpts::new(
+            "http_request_duration_seconds",
+            "Time until an answer begins.",
+        );
         Ok(Self {
-            requests: registered(&registry, IntCounterVec::new(requests, &["route", "method", "status"]))?,
-            seconds: registered(&registry, HistogramVec::new(seconds.buckets(BOUNDS.into()), &["route"]))?,
-            in_flight: gauge("http_requests_in_flight", "Requests whose answer has not begun.")?,
+            requests: registered(
+                &registry,
+                IntCounterVec::new(requests, &["route", "method", "status"]),
+            )?,
+            seconds: registered(
+                &registry,
+                HistogramVec::new(seconds.buckets(BOUNDS.into()), &["route"]),
+            )?,
+            in_flight: gauge(
+                "http_requests_in_flight",
+                "Requests whose answer has not begun.",
+            )?,
             datasets: gauge("datasets", "Datasets that are found.")?,
-            indexed: gauge("index_timestamp_seconds", "When the index last changed, since 1970.")?,
+            indexed: gauge(
+                "index_timestamp_seconds",
+                "When the index last changed, since 1970.",
+            )?,
             memory: gauge("resident_memory_bytes", "Memory of the process.")?,
-            snapshot: gauge("snapshot", "Number of the served snapshot; 0 if a home is served.")?,
+            snapshot: gauge(
+                "snapshot",
+                "Number of the served snapshot; 0 if a home is served.",
+            )?,
             registry,
             began: Instant::now(),
             since,
@@ -83,15 +113,22 @@ impl Metrics {
             Method::GET | Method::HEAD | Method::POST | Method::OPTIONS => method.as_str(),
             _ => "other",
         };
-        self.requests.with_label_values(&[route, method, status.as_str()]).inc();
-        self.seconds.with_label_values(&[route]).observe(took.as_secs_f64());
+        self.requests
+            .with_label_values(&[route, method, status.as_str()])
+            .inc();
+        self.seconds
+            .with_label_values(&[route])
+            .observe(took.as_secs_f64());
         let second = self.began.elapsed().as_secs();
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         match pace.back_mut() {
             Some((last, count)) if *last == second => *count += 1,
             _ => pace.push_back((second, 1)),
         }
-        while pace.front().is_some_and(|(first, _)| first + REMEMBERED < second) {
+        while pace
+            .front()
+            .is_some_and(|(first, _)| first + REMEMBERED < second)
+        {
             pace.pop_front();
         }
     }
@@ -101,7 +138,11 @@ impl Metrics {
         let now = self.began.elapsed().as_secs_f64();
         let since = now - seconds.min(REMEMBERED) as f64;
         let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        let count: u64 = pace.iter().filter(|(second, _)| *second as f64 >= since).map(|(_, count)| count).sum();
+        let count: u64 = pace
+            .iter()
+            .filter(|(second, _)| *second as f64 >= since)
+            .map(|(_, count)| count)
+            .sum();
         count as f64 / now.min(seconds as f64).max(1.0)
     }
 
@@ -110,7 +151,8 @@ impl Metrics {
         let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         self.datasets.set(whole(datasets));
         let indexed = indexed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-        self.indexed.set(indexed.map_or(0, |time| whole(time.as_secs())));
+        self.indexed
+            .set(indexed.map_or(0, |time| whole(time.as_secs())));
         self.memory.set(memory.map_or(0, whole));
     }
 
@@ -133,7 +175,11 @@ impl Metrics {
         let counts = self.requests.collect();
         let timed = self.seconds.collect();
         let mut rows: Vec<RouteRow> = metrics(&timed).map(|metric| row(metric, &counts)).collect();
-        rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then_with(|| a.route.cmp(&b.route)));
+        rows.sort_by(|a, b| {
+            b.seconds
+                .total_cmp(&a.seconds)
+                .then_with(|| a.route.cmp(&b.route))
+        });
         rows
     }
 }
@@ -152,19 +198,29 @@ fn metrics(families: &[MetricFamily]) -> impl Iterator<Item = &Metric> {
 }
 
 fn label<'m>(metric: &'m Metric, name: &str) -> &'m str {
-    metric.get_label().iter().find(|label| label.name() == name).map_or("", |label| label.value())
+    metric
+        .get_label()
+        .iter()
+        .find(|label| label.name() == name)
+        .map_or("", |label| label.value())
 }
 
 fn row(timed: &Metric, counts: &[MetricFamily]) -> RouteRow {
     let route = label(timed, "route");
     let with_status = |class: char| {
-        let of_class = metrics(counts)
-            .filter(|metric| label(metric, "route") == route && label(metric, "status").starts_with(class));
-        of_class.map(|metric| metric.get_counter().get_value() as u64).sum()
+        let of_class = metrics(counts).filter(|metric| {
+            label(metric, "route") == route && label(metric, "status").starts_with(class)
+        });
+        of_class
+            .map(|metric| metric.get_counter().get_value() as u64)
+            .sum()
     };
     let histogram = timed.get_histogram();
     let buckets = histogram.get_bucket();
-    let upto: Vec<(f64, u64)> = buckets.iter().map(|one| (one.upper_bound(), one.cumulative_count())).collect();
+    let upto: Vec<(f64, u64)> = buckets
+        .iter()
+        .map(|one| (one.upper_bound(), one.cumulative_count()))
+        .collect();
     let requests = histogram.get_sample_count();
     RouteRow {
         route: route.to_owned(),
@@ -183,7 +239,8 @@ fn quantile(upto: &[(f64, u64)], requests: u64, share: f64) -> f64 {
     let mut below = (0.0, 0);
     for &(bound, count) in upto {
         if count as f64 >= rank && count > below.1 {
-            return below.0 + (bound - below.0) * (rank - below.1 as f64) / (count - below.1) as f64;
+            return below.0
+                + (bound - below.0) * (rank - below.1 as f64) / (count - below.1) as f64;
         }
         below = (bound, count);
     }
@@ -192,13 +249,21 @@ fn quantile(upto: &[(f64, u64)], requests: u64, share: f64) -> f64 {
 
 fn bars(upto: &[(f64, u64)], requests: u64) -> Vec<(Option<f64>, u64)> {
     let mut below = 0;
-    let bounded = upto.iter().map(|&(bound, count)| (Some(bound), count)).chain([(None, requests)]);
-    bounded.map(|(bound, count)| (bound, count - std::mem::replace(&mut below, count))).collect()
+    let bounded = upto
+        .iter()
+        .map(|&(bound, count)| (Some(bound), count))
+        .chain([(None, requests)]);
+    bounded
+        .map(|(bound, count)| (bound, count - std::mem::replace(&mut below, count)))
+        .collect()
 }
 
 /// Counts a request and the time to the start of its response.
 pub(crate) async fn observe(metrics: Arc<Metrics>, request: Request, next: Next) -> Response {
-    let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let matched = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(|path| path.as_str().to_owned());
     let route = matched.unwrap_or_else(|| NOWHERE.to_owned());
     let method = request.method().clone();
     let started = Instant::now();
@@ -231,7 +296,12 @@ mod tests {
     fn took(milliseconds: &[u64]) -> Metrics {
         let metrics = Metrics::new().expect("names that Prometheus takes");
         for time in milliseconds {
-            metrics.count("/", &Method::GET, StatusCode::OK, Duration::from_millis(*time));
+            metrics.count(
+                "/",
+                &Method::GET,
+                StatusCode::OK,
+                Duration::from_millis(*time),
+            );
         }
         metrics
     }
@@ -242,26 +312,50 @@ mod tests {
         let routes = metrics.routes();
         let [half, most, nearly_all] = routes[0].quantiles;
         assert!(0.0025 < half && half <= 0.005, "{half}");
-        assert!(0.05 < most && most <= nearly_all && nearly_all <= 0.1, "{most} {nearly_all}");
-        assert_eq!(routes[0].bars.iter().map(|(_, count)| count).sum::<u64>(), 100);
+        assert!(
+            0.05 < most && most <= nearly_all && nearly_all <= 0.1,
+            "{most} {nearly_all}"
+        );
+        assert_eq!(
+            routes[0].bars.iter().map(|(_, count)| count).sum::<u64>(),
+            100
+        );
         let slow = took(&[40_000]).routes();
-        assert_eq!((slow[0].quantiles[0], slow[0].bars.last().copied()), (f64::INFINITY, Some((None, 1))));
+        assert_eq!(
+            (slow[0].quantiles[0], slow[0].bars.last().copied()),
+            (f64::INFINITY, Some((None, 1)))
+        );
         assert!(took(&[]).routes().is_empty());
     }
 
     #[test]
     fn errors_are_told_by_route_and_made_up_methods_are_one() {
         let metrics = took(&[1, 1]);
-        for (route, method, status) in [("/", "GET", 404), ("/sparql", "POST", 503), ("/sparql", "BREW", 405)] {
-            let (method, status) = (method.parse().expect("a method"), StatusCode::from_u16(status).expect("a status"));
+        for (route, method, status) in [
+            ("/", "GET", 404),
+            ("/sparql", "POST", 503),
+            ("/sparql", "BREW", 405),
+        ] {
+            let (method, status) = (
+                method.parse().expect("a method"),
+                StatusCode::from_u16(status).expect("a status"),
+            );
             metrics.count(route, &method, status, Duration::ZERO);
         }
-        let counted: Vec<_> =
-            metrics.routes().iter().map(|row| (row.route.clone(), row.requests, row.refused, row.failed)).collect();
-        assert_eq!(counted, [("/".to_owned(), 3, 1, 0), ("/sparql".to_owned(), 2, 1, 1)]);
+        let counted: Vec<_> = metrics
+            .routes()
+            .iter()
+            .map(|row| (row.route.clone(), row.requests, row.refused, row.failed))
+            .collect();
+        assert_eq!(
+            counted,
+            [("/".to_owned(), 3, 1, 0), ("/sparql".to_owned(), 2, 1, 1)]
+        );
         let text = metrics.text().expect("a text");
         assert!(
-            text.contains("lodeseek_http_requests_total{method=\"other\",route=\"/sparql\",status=\"405\"} 1"),
+            text.contains(
+                "lodeseek_http_requests_total{method=\"other\",route=\"/sparql\",status=\"405\"} 1"
+            ),
             "{text}"
         );
         assert!(metrics.pace(60) >= 5.0 / 60.0);

@@ -82,7 +82,12 @@ impl Operators {
     /// Compares digests, so that the time does not depend on the token.
     fn admits(&self, state: &AppState, request: &Request) -> bool {
         let secret = token(request.headers());
-        if state.management.as_ref().zip(secret).is_some_and(|(management, secret)| management.admits(&secret)) {
+        if state
+            .management
+            .as_ref()
+            .zip(secret)
+            .is_some_and(|(management, secret)| management.admits(&secret))
+        {
             return true;
         }
         match self.0 {
@@ -103,7 +108,10 @@ fn token(headers: &HeaderMap) -> Option<String> {
     if scheme.eq_ignore_ascii_case("bearer") {
         return Some(rest.trim().to_owned());
     }
-    let pair = scheme.eq_ignore_ascii_case("basic").then(|| STANDARD.decode(rest.trim()).ok()).flatten()?;
+    let pair = scheme
+        .eq_ignore_ascii_case("basic")
+        .then(|| STANDARD.decode(rest.trim()).ok())
+        .flatten()?;
     Some(String::from_utf8(pair).ok()?.split_once(':')?.1.to_owned())
 }
 
@@ -111,7 +119,8 @@ fn is_of_this_machine(state: &AppState, request: &Request) -> bool {
     let headers = request.headers();
     let client = state.proxies.client(headers, request.extensions());
     let is_forwarded = headers.keys().map(header::HeaderName::as_str).any(|name| {
-        name.starts_with("x-forwarded-") || matches!(name, "forwarded" | "via" | "x-real-ip" | "x-original-host")
+        name.starts_with("x-forwarded-")
+            || matches!(name, "forwarded" | "via" | "x-real-ip" | "x-original-host")
     });
     client.is_some_and(|client| client.is_loopback()) && is_loopback_host(headers) && !is_forwarded
 }
@@ -144,17 +153,24 @@ async fn authorize(State(state): State<AppState>, request: Request, next: Next) 
     let access = operator.access();
     if access.admits(&state, &request) {
         let mut response = next.run(request).await;
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         return response;
     }
     if access.0.is_none() {
         let message = "this route is for local requests only; allow others with `serve --operator-token-file FILE`";
         return ApiError::with_status(StatusCode::FORBIDDEN, message).into_response();
     }
-    let mut response =
-        ApiError::with_status(StatusCode::UNAUTHORIZED, "this route requires the operator's token").into_response();
+    let mut response = ApiError::with_status(
+        StatusCode::UNAUTHORIZED,
+        "this route requires the operator's token",
+    )
+    .into_response();
     let challenge = HeaderValue::from_static("Basic realm=\"operator\", charset=\"UTF-8\"");
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    response
+        .headers_mut()
+        .insert(header::WWW_AUTHENTICATE, challenge);
     response
 }
 
@@ -191,7 +207,10 @@ impl AdminState {
 impl AdminState {
     /// Returns the current access rule.
     fn access(&self) -> Operators {
-        self.access.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.access
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Replaces the access rule.
@@ -202,7 +221,10 @@ impl AdminState {
 
 /// Returns the operator's state. Status 404 if requests are not counted.
 fn counting(state: &AppState) -> Result<&AdminState, ApiError> {
-    state.admin.as_deref().ok_or_else(|| ApiError::not_found("metrics are disabled on this server"))
+    state
+        .admin
+        .as_deref()
+        .ok_or_else(|| ApiError::not_found("metrics are disabled on this server"))
 }
 
 /// Outcomes of background tasks, the last first.
@@ -219,12 +241,22 @@ struct Task {
 impl Tasks {
     pub(crate) fn add(&self, what: &str, outcome: Result<String, String>) {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.insert(0, Task { when: SystemTime::now(), what: what.to_owned(), outcome });
+        tasks.insert(
+            0,
+            Task {
+                when: SystemTime::now(),
+                what: what.to_owned(),
+                outcome,
+            },
+        );
         tasks.truncate(MAX_OUTCOMES);
     }
 
     fn outcomes(&self) -> Vec<Task> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -267,7 +299,12 @@ pub(crate) struct TaskView {
 
 /// Collects the current state.
 pub(crate) fn overview(state: &AppState) -> Result<Overview, ApiError> {
-    let AdminState { metrics, tasks, with_skipped, .. } = counting(state)?;
+    let AdminState {
+        metrics,
+        tasks,
+        with_skipped,
+        ..
+    } = counting(state)?;
     let (datasets, indexed, memory) = measured(state)?;
     Ok(Overview {
         version: env!("CARGO_PKG_VERSION"),
@@ -284,21 +321,42 @@ pub(crate) fn overview(state: &AppState) -> Result<Overview, ApiError> {
             tracing::warn!(%error, "the list of past loads cannot be read");
             Vec::new()
         }),
-        with_skipped: *with_skipped
-            .get_or_compute(state.store.catalog_generation(), || Ok(state.store.with_skipped_statements()?))?,
+        with_skipped: *with_skipped.get_or_compute(state.store.catalog_generation(), || {
+            Ok(state.store.with_skipped_statements()?)
+        })?,
         endpoints: endpoint_statistics(&state.sparql),
     })
 }
 
 fn route(row: RouteRow) -> RouteView {
-    let RouteRow { route, requests, refused, failed, quantiles, bars, .. } = row;
+    let RouteRow {
+        route,
+        requests,
+        refused,
+        failed,
+        quantiles,
+        bars,
+        ..
+    } = row;
     let milliseconds = quantiles.map(|seconds| seconds.is_finite().then_some(seconds * 1000.0));
-    RouteView { route, requests, refused, failed, milliseconds, bars }
+    RouteView {
+        route,
+        requests,
+        refused,
+        failed,
+        milliseconds,
+        bars,
+    }
 }
 
 fn task(task: Task) -> TaskView {
     let is_done = task.outcome.is_ok();
-    TaskView { when: task.when, what: task.what, is_done, outcome: task.outcome.unwrap_or_else(|failure| failure) }
+    TaskView {
+        when: task.when,
+        what: task.what,
+        is_done,
+        outcome: task.outcome.unwrap_or_else(|failure| failure),
+    }
 }
 
 /// Measures values that are not counted, and sets their gauges.
@@ -321,10 +379,14 @@ pub(crate) async fn prometheus(State(state): State<AppState>) -> Response {
     let text = state
         .work(|state| {
             measured(state)?;
-            counting(state)?.metrics.text().map_err(|error| ApiError::internal(&error))
+            counting(state)?
+                .metrics
+                .text()
+                .map_err(|error| ApiError::internal(&error))
         })
         .await;
-    text.map(|text| ([(header::CONTENT_TYPE, ::prometheus::TEXT_FORMAT)], text)).into_response()
+    text.map(|text| ([(header::CONTENT_TYPE, ::prometheus::TEXT_FORMAT)], text))
+        .into_response()
 }
 
 /// `GET /api/operator`.
@@ -335,15 +397,25 @@ pub(crate) async fn prometheus(State(state): State<AppState>) -> Response {
         OperatorOnly),
     security((), ("bearer" = []), ("basic" = [])))]
 pub(crate) async fn json(State(state): State<AppState>) -> Response {
-    state.work(|state| overview(state).map(|overview| axum::Json(overview_json(&overview)))).await.into_response()
+    state
+        .work(|state| overview(state).map(|overview| axum::Json(overview_json(&overview))))
+        .await
+        .into_response()
 }
 
 fn overview_json(overview: &Overview) -> Value {
-    let seconds = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let seconds = |time: SystemTime| {
+        time.duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs()
+    };
     let route = |row: &RouteView| {
         let [p50, p95, p99] = row.milliseconds;
-        let bars: Vec<Value> =
-            row.bars.iter().map(|(bound, count)| json!({ "upToSeconds": bound, "requests": count })).collect();
+        let bars: Vec<Value> = row
+            .bars
+            .iter()
+            .map(|(bound, count)| json!({ "upToSeconds": bound, "requests": count }))
+            .collect();
         json!({ "route": row.route, "requests": row.requests, "refused": row.refused, "failed": row.failed,
                 "milliseconds": { "p50": p50, "p95": p95, "p99": p99 }, "histogram": bars })
     };

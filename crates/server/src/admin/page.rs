@@ -107,10 +107,25 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
         ("Up for", since(overview.since)),
         ("Datasets", overview.datasets.to_string()),
     ];
-    facts.extend(overview.indexed.map(|time| ("Index changed", format!("{} ago", since(time)))));
-    facts.extend(overview.memory.map(|bytes| ("Memory", format!("{} MB", bytes >> 20))));
-    let names = ["a second, in the last minute", "in the last five", "in the last fifteen"];
-    let pace = names.into_iter().zip(overview.pace).map(|(name, pace)| (name, format!("{pace:.1}")));
+    facts.extend(
+        overview
+            .indexed
+            .map(|time| ("Index changed", format!("{} ago", since(time)))),
+    );
+    facts.extend(
+        overview
+            .memory
+            .map(|bytes| ("Memory", format!("{} MB", bytes >> 20))),
+    );
+    let names = [
+        "a second, in the last minute",
+        "in the last five",
+        "in the last fifteen",
+    ];
+    let pace = names
+        .into_iter()
+        .zip(overview.pace)
+        .map(|(name, pace)| (name, format!("{pace:.1}")));
     let task = |task: TaskView| TaskRow {
         is_done: task.is_done,
         ago: since(task.when),
@@ -118,18 +133,31 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
         outcome: task.outcome,
     };
     let ago = |load: &PastLoad| since(SystemTime::UNIX_EPOCH + Duration::from_secs(load.time));
-    let mut loaded: Vec<_> =
-        overview.loads.iter().flat_map(|load| load.listed.iter().map(move |dataset| (load, dataset))).collect();
+    let mut loaded: Vec<_> = overview
+        .loads
+        .iter()
+        .flat_map(|load| load.listed.iter().map(move |dataset| (load, dataset)))
+        .collect();
     // Datasets with failures first, then those with problems, each the latest first.
     loaded.sort_by_key(|(_, dataset)| (dataset.failures == 0, dataset.problems == 0));
     Page {
-        loads: overview.loads.iter().map(|load| load_row(load, ago(load))).collect(),
-        loaded: loaded.into_iter().take(DATASETS).map(|(load, dataset)| dataset_row(dataset, ago(load))).collect(),
+        loads: overview
+            .loads
+            .iter()
+            .map(|load| load_row(load, ago(load)))
+            .collect(),
+        loaded: loaded
+            .into_iter()
+            .take(DATASETS)
+            .map(|(load, dataset)| dataset_row(dataset, ago(load)))
+            .collect(),
         with_skipped: overview.with_skipped,
         page: context,
         facts,
         // The count includes the request for this page.
-        pace: pace.chain([("in progress", overview.in_flight.to_string())]).collect(),
+        pace: pace
+            .chain([("in progress", overview.in_flight.to_string())])
+            .collect(),
         routes: overview.routes.into_iter().take(SHOWN).map(route).collect(),
         tasks: overview.tasks.into_iter().map(task).collect(),
         endpoints: overview.endpoints.iter().map(endpoint).collect(),
@@ -150,7 +178,11 @@ fn load_row(load: &PastLoad, ago: String) -> LoadRow {
 }
 
 fn dataset_row(dataset: &PastDataset, ago: String) -> DatasetRow {
-    let title = if dataset.title.is_empty() { dataset.dataset.to_string() } else { dataset.title.clone() };
+    let title = if dataset.title.is_empty() {
+        dataset.dataset.to_string()
+    } else {
+        dataset.title.clone()
+    };
     DatasetRow {
         ago,
         title,
@@ -175,7 +207,13 @@ fn outcome_label(outcome: DatasetOutcome) -> &'static str {
 }
 
 fn route(row: RouteView) -> RouteRow {
-    let tallest = row.bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let tallest = row
+        .bars
+        .iter()
+        .map(|(_, count)| *count)
+        .max()
+        .unwrap_or(0)
+        .max(1);
     let bucket_label = |bound: Option<f64>, count: u64| match bound {
         Some(seconds) => format!("up to {} ms: {count}", seconds * 1000.0),
         None => format!("longer: {count}"),
@@ -183,14 +221,24 @@ fn route(row: RouteView) -> RouteRow {
     let bar = |(place, (bound, count)): (usize, &(Option<f64>, u64))| {
         // Any count above zero is visible.
         let height = (count * HEIGHT / tallest).max(u64::from(*count > 0));
-        Bar { x: place * STEP, y: HEIGHT - height, height, description: bucket_label(*bound, *count) }
+        Bar {
+            x: place * STEP,
+            y: HEIGHT - height,
+            height,
+            description: bucket_label(*bound, *count),
+        }
     };
     let there = row.bars.iter().filter(|(_, count)| *count > 0);
     RouteRow {
         width: row.bars.len() * STEP,
-        description: there.map(|(bound, count)| bucket_label(*bound, *count)).collect::<Vec<_>>().join(", "),
+        description: there
+            .map(|(bound, count)| bucket_label(*bound, *count))
+            .collect::<Vec<_>>()
+            .join(", "),
         bars: row.bars.iter().enumerate().map(bar).collect(),
-        times: row.milliseconds.map(|time| time.map_or_else(|| "> 30 s".to_owned(), milliseconds)),
+        times: row
+            .milliseconds
+            .map(|time| time.map_or_else(|| "> 30 s".to_owned(), milliseconds)),
         route: row.route,
         requests: row.requests,
         refused: row.refused,
@@ -199,7 +247,11 @@ fn route(row: RouteView) -> RouteRow {
 }
 
 fn milliseconds(time: f64) -> String {
-    if time < 10.0 { format!("{time:.1}") } else { format!("{time:.0}") }
+    if time < 10.0 {
+        format!("{time:.1}")
+    } else {
+        format!("{time:.0}")
+    }
 }
 
 fn endpoint(one: &Value) -> EndpointRow {
@@ -208,7 +260,10 @@ fn endpoint(one: &Value) -> EndpointRow {
         address: one["endpoint"].as_str().unwrap_or_default().to_owned(),
         calls: one["calls"].as_u64().unwrap_or(0),
         failures: failures.map_or(0, |kinds| kinds.values().filter_map(Value::as_u64).sum()),
-        mean: format!("{:.0} ms", one["meanSeconds"].as_f64().unwrap_or(0.0) * 1000.0),
+        mean: format!(
+            "{:.0} ms",
+            one["meanSeconds"].as_f64().unwrap_or(0.0) * 1000.0
+        ),
     }
 }
 
@@ -230,9 +285,13 @@ mod tests {
 
     #[test]
     fn durations_are_in_their_largest_unit() {
-        for (seconds, expected) in
-            [(0, "0 seconds"), (1, "1 second"), (119, "1 minute"), (7200, "2 hours"), (200_000, "2 days")]
-        {
+        for (seconds, expected) in [
+            (0, "0 seconds"),
+            (1, "1 second"),
+            (119, "1 minute"),
+            (7200, "2 hours"),
+            (200_000, "2 days"),
+        ] {
             assert_eq!(duration(Duration::from_secs(seconds)), expected);
         }
     }
@@ -248,7 +307,10 @@ mod tests {
             bars: vec![(Some(0.005), 1000), (Some(0.01), 0), (None, 1)],
         };
         let row = route(row);
-        assert_eq!(row.bars.iter().map(|bar| bar.height).collect::<Vec<_>>(), [24, 0, 1]);
+        assert_eq!(
+            row.bars.iter().map(|bar| bar.height).collect::<Vec<_>>(),
+            [24, 0, 1]
+        );
         assert_eq!(row.times, ["3.2", "41", "> 30 s"]);
         assert_eq!(row.description, "up to 5 ms: 1000, longer: 1");
     }

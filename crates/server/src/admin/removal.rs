@@ -1,7 +1,9 @@
 //! `/api/admin/remove`, and `DELETE` of datasets and works: removals, all or none.
 
 use super::changes::Change;
-use super::management::{Caller, dataset_id, management, rejected_body, respond, submit, wait_time};
+use super::management::{
+    Caller, dataset_id, management, rejected_body, respond, submit, wait_time,
+};
 use super::tokens::Scope;
 use super::works::{ADD, work_ids};
 use crate::AppState;
@@ -41,9 +43,17 @@ pub(super) async fn delete_dataset(
         let wanted = id.clone();
         // A dataset whose addition is still queued is present when its removal runs.
         if !management(&state)?.jobs.is_pending(id.as_str()) {
-            state.work(move |state| Ok(state.store.entry(&wanted).map(drop)?)).await?;
+            state
+                .work(move |state| Ok(state.store.entry(&wanted).map(drop)?))
+                .await?;
         }
-        submit(&state, Change::Remove(vec![id]), &caller, wait_time(&headers)).await
+        submit(
+            &state,
+            Change::Remove(vec![id]),
+            &caller,
+            wait_time(&headers),
+        )
+        .await
     })
     .await
 }
@@ -68,13 +78,26 @@ pub(super) async fn delete_work(
         caller.require(Scope::Write)?;
         let ids = work_ids(vec![id.clone()])?;
         // A work whose addition is still queued is present when its removal runs.
-        if !management(&state)?.jobs.has_pending(|job| job.action == ADD) {
-            let works = state.work(|state| Ok(read_works(state.store.home())?)).await?;
+        if !management(&state)?
+            .jobs
+            .has_pending(|job| job.action == ADD)
+        {
+            let works = state
+                .work(|state| Ok(read_works(state.store.home())?))
+                .await?;
             if !works.contains_key(&id) {
-                return Err(ApiError::not_found(format!("there is no work {id}; GET /api/admin/works lists all")));
+                return Err(ApiError::not_found(format!(
+                    "there is no work {id}; GET /api/admin/works lists all"
+                )));
             }
         }
-        submit(&state, Change::RemoveWorks(ids), &caller, wait_time(&headers)).await
+        submit(
+            &state,
+            Change::RemoveWorks(ids),
+            &caller,
+            wait_time(&headers),
+        )
+        .await
     })
     .await
 }
@@ -114,12 +137,17 @@ pub(super) async fn remove_listed(
         let Json(removal) = removal.map_err(rejected_body)?;
         let Removal { datasets, works } = removal;
         let change = match (datasets.len(), works.len()) {
-            (1..=MAX_REMOVED, 0) => {
-                Change::Remove(datasets.iter().map(|id| dataset_id(id)).collect::<Result<Vec<_>, _>>()?)
-            }
+            (1..=MAX_REMOVED, 0) => Change::Remove(
+                datasets
+                    .iter()
+                    .map(|id| dataset_id(id))
+                    .collect::<Result<Vec<_>, _>>()?,
+            ),
             (0, 1..=MAX_REMOVED) => Change::RemoveWorks(work_ids(works)?),
             _ => {
-                let message = format!("name 1 to {MAX_REMOVED} datasets, or as many works; both need two requests");
+                let message = format!(
+                    "name 1 to {MAX_REMOVED} datasets, or as many works; both need two requests"
+                );
                 return Err(ApiError::bad_request(message));
             }
         };

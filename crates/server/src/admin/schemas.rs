@@ -11,8 +11,13 @@ pub(super) struct OperatorOnly;
 
 impl IntoResponses for OperatorOnly {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        let responses = [("401", "The operator's token is required."), ("403", "The request is not local.")];
-        responses.map(|(status, description)| (status.to_owned(), Response::new(description).into())).into()
+        let responses = [
+            ("401", "The operator's token is required."),
+            ("403", "The request is not local."),
+        ];
+        responses
+            .map(|(status, description)| (status.to_owned(), Response::new(description).into()))
+            .into()
     }
 }
 
@@ -21,7 +26,9 @@ pub(super) struct OperatorState;
 
 impl PartialSchema for OperatorState {
     fn schema() -> RefOr<Schema> {
-        let loads = array(load()).description(Some("The last loads with changes or problems, the latest first."));
+        let loads = array(load()).description(Some(
+            "The last loads with changes or problems, the latest first.",
+        ));
         object(Type::Object)
             .property("loads", loads)
             .property("datasetsWithSkippedStatements", object(Type::Integer))
@@ -33,7 +40,8 @@ impl ToSchema for OperatorState {}
 
 /// Returns the schema of [`lodeseek_store::PastLoad`].
 fn load() -> ObjectBuilder {
-    let datasets = array(dataset()).description(Some("At most twenty of the datasets, the worst first."));
+    let datasets =
+        array(dataset()).description(Some("At most twenty of the datasets, the worst first."));
     object(Type::Object)
         .property("time", object(Type::Integer))
         .property("origin", object(Type::String))

@@ -59,7 +59,10 @@ impl FromStr for Scope {
     type Err = TokenError;
 
     fn from_str(name: &str) -> Result<Self, TokenError> {
-        Self::ALL.into_iter().find(|scope| scope.name() == name).ok_or_else(|| TokenError::Scope(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|scope| scope.name() == name)
+            .ok_or_else(|| TokenError::Scope(name.to_owned()))
     }
 }
 
@@ -86,7 +89,9 @@ pub enum TokenError {
         reason: String,
     },
     /// The name is not valid.
-    #[error("{0:?} is not a name of a token; use 1 to 64 letters, digits, dots, hyphens and underscores")]
+    #[error(
+        "{0:?} is not a name of a token; use 1 to 64 letters, digits, dots, hyphens and underscores"
+    )]
     Name(String),
     /// The name is in use.
     #[error("there is a token {0} already; remove it first: `lodeseek token remove {0}`")]
@@ -124,7 +129,10 @@ impl Tokens {
     /// Creates the access to the token file of a home. The file need not exist.
     #[must_use]
     pub fn new(home: &Path) -> Self {
-        Self { path: home.join(FILE), cached: Mutex::default() }
+        Self {
+            path: home.join(FILE),
+            cached: Mutex::default(),
+        }
     }
 
     /// Returns all tokens, in the order of their creation.
@@ -163,7 +171,13 @@ impl Tokens {
     ///
     /// # Errors
     /// If the name is invalid or in use, or the file cannot be read or written.
-    pub fn add(&self, name: &str, scope: Scope, secret: &str, created: u64) -> Result<(), TokenError> {
+    pub fn add(
+        &self,
+        name: &str,
+        scope: Scope,
+        secret: &str,
+        created: u64,
+    ) -> Result<(), TokenError> {
         let is_valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_valid) {
             return Err(TokenError::Name(name.to_owned()));
@@ -173,7 +187,12 @@ impl Tokens {
         if tokens.iter().any(|token| token.name == name) {
             return Err(TokenError::Exists(name.to_owned()));
         }
-        tokens.push(Token { name: name.to_owned(), scope, created, sha256: digest(secret) });
+        tokens.push(Token {
+            name: name.to_owned(),
+            scope,
+            created,
+            sha256: digest(secret),
+        });
         self.write(&tokens)
     }
 
@@ -196,16 +215,25 @@ impl Tokens {
     /// Returns the token with this secret. Digests are compared, so that the time does not depend on the secrets.
     pub(crate) fn find(&self, secret: &str) -> Result<Option<Token>, TokenError> {
         let digest = digest(secret);
-        Ok(self.list()?.iter().find(|token| token.sha256 == digest).cloned())
+        Ok(self
+            .list()?
+            .iter()
+            .find(|token| token.sha256 == digest)
+            .cloned())
     }
 
     /// Waits until no other process changes the tokens, and keeps others from changing them until the result is dropped.
     fn lock(&self) -> Result<File, TokenError> {
         let path = self.path.with_file_name(LOCK);
-        let locked = File::options().create(true).truncate(false).write(true).open(&path).and_then(|file| {
-            file.lock()?;
-            Ok(file)
-        });
+        let locked = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .and_then(|file| {
+                file.lock()?;
+                Ok(file)
+            });
         locked.map_err(|cause| TokenError::Io { path, cause })
     }
 
@@ -223,11 +251,17 @@ impl Tokens {
     }
 
     fn io(&self, cause: io::Error) -> TokenError {
-        TokenError::Io { path: self.path.clone(), cause }
+        TokenError::Io {
+            path: self.path.clone(),
+            cause,
+        }
     }
 
     fn damaged(&self, reason: impl fmt::Display) -> TokenError {
-        TokenError::Damaged { path: self.path.clone(), reason: reason.to_string() }
+        TokenError::Damaged {
+            path: self.path.clone(),
+            reason: reason.to_string(),
+        }
     }
 }
 
@@ -243,12 +277,19 @@ fn private_file(path: &Path) -> io::Result<File> {
 
 /// Returns the SHA-256 of a text in hexadecimal digits.
 pub(super) fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(unix)]
 fn stamp(metadata: &Metadata) -> Stamp {
-    (metadata.modified().ok(), metadata.len(), std::os::unix::fs::MetadataExt::ino(metadata))
+    (
+        metadata.modified().ok(),
+        metadata.len(),
+        std::os::unix::fs::MetadataExt::ino(metadata),
+    )
 }
 
 #[cfg(not(unix))]
@@ -265,26 +306,48 @@ mod tests {
     fn tokens_are_added_found_and_removed() {
         let home = tempfile::tempdir().expect("a folder");
         let (tokens, other) = (Tokens::new(home.path()), Tokens::new(home.path()));
-        assert!(tokens.find("secret").expect("read").is_none(), "no file, no token");
+        assert!(
+            tokens.find("secret").expect("read").is_none(),
+            "no file, no token"
+        );
         tokens.add("ci", Scope::Write, "secret", 7).expect("added");
         let found = other.find("secret").expect("read").expect("a token");
-        assert_eq!((found.name.as_str(), found.scope, found.created), ("ci", Scope::Write, 7));
+        assert_eq!(
+            (found.name.as_str(), found.scope, found.created),
+            ("ci", Scope::Write, 7)
+        );
         assert!(other.find("Secret").expect("read").is_none());
         let text = fs::read_to_string(home.path().join(FILE)).expect("a file");
         assert!(!text.contains("\"secret\""), "{text}");
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = fs::metadata(home.path().join(FILE)).expect("a file").permissions().mode();
+            let mode = fs::metadata(home.path().join(FILE))
+                .expect("a file")
+                .permissions()
+                .mode();
             assert_eq!(mode & 0o777, 0o600);
         }
-        assert!(matches!(tokens.add("ci", Scope::Read, "x", 8), Err(TokenError::Exists(_))));
-        assert!(matches!(tokens.add("a b", Scope::Read, "x", 8), Err(TokenError::Name(_))));
+        assert!(matches!(
+            tokens.add("ci", Scope::Read, "x", 8),
+            Err(TokenError::Exists(_))
+        ));
+        assert!(matches!(
+            tokens.add("a b", Scope::Read, "x", 8),
+            Err(TokenError::Name(_))
+        ));
         // The other instance, as a running server has one, sees the rotation.
-        assert!(tokens.remove("ci").expect("removed") && !tokens.remove("ci").expect("nothing left"));
+        assert!(
+            tokens.remove("ci").expect("removed") && !tokens.remove("ci").expect("nothing left")
+        );
         assert!(other.find("secret").expect("read").is_none());
-        tokens.add("ci", Scope::Read, "new secret", 9).expect("added");
-        assert!(other.find("secret").expect("read").is_none() && other.find("new secret").expect("read").is_some());
+        tokens
+            .add("ci", Scope::Read, "new secret", 9)
+            .expect("added");
+        assert!(
+            other.find("secret").expect("read").is_none()
+                && other.find("new secret").expect("read").is_some()
+        );
     }
 
     #[test]
@@ -304,11 +367,16 @@ mod tests {
                 });
             }
         });
-        let mut names: Vec<String> =
-            Tokens::new(path).list().expect("read").iter().map(|token| token.name.clone()).collect();
+        let mut names: Vec<String> = Tokens::new(path)
+            .list()
+            .expect("read")
+            .iter()
+            .map(|token| token.name.clone())
+            .collect();
         names.sort_unstable();
-        let expected: Vec<String> =
-            (0..4).flat_map(|thread| (0..10).map(move |number| format!("{thread}-{number}"))).collect();
+        let expected: Vec<String> = (0..4)
+            .flat_map(|thread| (0..10).map(move |number| format!("{thread}-{number}")))
+            .collect();
         assert_eq!(names, expected);
     }
 
@@ -326,14 +394,25 @@ mod tests {
         tokens.add("other", Scope::Read, "x", 8).expect("added");
         assert!(tokens.remove("other").expect("removed"));
         assert_eq!(fs::read_to_string(&path).expect("a file"), text);
-        for damaged in
-            [text.replace("write", "admin"), text.replace("\"ci\"", "\"cj\""), "[{".to_owned(), String::new()]
-        {
+        for damaged in [
+            text.replace("write", "admin"),
+            text.replace("\"ci\"", "\"cj\""),
+            "[{".to_owned(),
+            String::new(),
+        ] {
             fs::write(&path, damaged).expect("written");
-            let error = Tokens::new(home.path()).find("secret").expect_err("damaged");
+            let error = Tokens::new(home.path())
+                .find("secret")
+                .expect_err("damaged");
             assert!(matches!(error, TokenError::Damaged { .. }), "{error}");
-            assert!(tokens.add("new", Scope::Read, "y", 9).is_err(), "no token is dropped");
-            assert!(error.to_string().contains("tokens.json is damaged") && error.to_string().contains("token add"));
+            assert!(
+                tokens.add("new", Scope::Read, "y", 9).is_err(),
+                "no token is dropped"
+            );
+            assert!(
+                error.to_string().contains("tokens.json is damaged")
+                    && error.to_string().contains("token add")
+            );
         }
     }
 

@@ -47,8 +47,14 @@ pub(super) async fn receive(
     parser: &Parser,
 ) -> Result<DatasetUpload, ApiError> {
     let media_type = content_type(request.headers().get(header::CONTENT_TYPE));
-    let mut upload =
-        DatasetUpload { id, metadata: None, dumps: Vec::new(), addresses: Vec::new(), networks: Arc::default(), spool };
+    let mut upload = DatasetUpload {
+        id,
+        metadata: None,
+        dumps: Vec::new(),
+        addresses: Vec::new(),
+        networks: Arc::default(),
+        spool,
+    };
     if media_type.as_deref() != Some("multipart/form-data") {
         let path = description_path(&upload.spool, media_type.as_deref(), None)?;
         receive_body(request.into_body(), &path).await?;
@@ -56,7 +62,9 @@ pub(super) async fn receive(
         let address = tokio::task::spawn_blocking(move || only_address(&body)).await;
         match address.map_err(|error| ApiError::internal(&error))?? {
             Some(address) => upload.addresses.push(address),
-            None => upload.metadata = Some(read_description(path, upload.id.clone(), parser).await?),
+            None => {
+                upload.metadata = Some(read_description(path, upload.id.clone(), parser).await?)
+            }
         }
         return Ok(upload);
     }
@@ -66,10 +74,14 @@ pub(super) async fn receive(
         let name = field.field.file_name().map(str::to_owned);
         match field.field.name() {
             Some("dump" | "url") if upload.dumps.len() + upload.addresses.len() >= MAX_FILES => {
-                return Err(ApiError::bad_request(format!("an upload may have at most {MAX_FILES} files")));
+                return Err(ApiError::bad_request(format!(
+                    "an upload may have at most {MAX_FILES} files"
+                )));
             }
             Some("metadata") if upload.metadata.is_some() => {
-                return Err(ApiError::bad_request("there are several fields `metadata`; send one"));
+                return Err(ApiError::bad_request(
+                    "there are several fields `metadata`; send one",
+                ));
             }
             Some("metadata") => {
                 let path = description_path(&upload.spool, media_type.as_deref(), name.as_deref())?;
@@ -81,15 +93,21 @@ pub(super) async fn receive(
                 let path = upload.spool.path().join(&name);
                 receive_field(&mut field, &path, u64::MAX).await?;
                 let media_type = media_type.filter(|text| !is_generic(text));
-                upload.dumps.push(UploadedFile { name, path, media_type, address: None });
+                upload.dumps.push(UploadedFile {
+                    name,
+                    path,
+                    media_type,
+                    address: None,
+                });
             }
-            Some("url") => upload.addresses.push(file_address(&receive_text(&mut field).await?)?),
+            Some("url") => upload
+                .addresses
+                .push(file_address(&receive_text(&mut field).await?)?),
             other => return Err(unknown_field(other, "metadata, dump, url")),
         }
     }
     if upload.metadata.is_none() && upload.dumps.is_empty() && upload.addresses.is_empty() {
-        let message =
-            "the upload is empty; send the field `metadata`, files in fields `dump`, or addresses in fields `url`";
+        let message = "the upload is empty; send the field `metadata`, files in fields `dump`, or addresses in fields `url`";
         return Err(ApiError::bad_request(message));
     }
     Ok(upload)
@@ -109,36 +127,65 @@ pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Ch
             Some("file") => {
                 files += 1;
                 if files > MAX_CATALOG_FILES {
-                    return Err(ApiError::bad_request(format!("an upload may have at most {MAX_CATALOG_FILES} files")));
+                    return Err(ApiError::bad_request(format!(
+                        "an upload may have at most {MAX_CATALOG_FILES} files"
+                    )));
                 }
-                let path = spool.path().join(relative_path(field.field.file_name().unwrap_or_default())?);
+                let path = spool
+                    .path()
+                    .join(relative_path(field.field.file_name().unwrap_or_default())?);
                 if let Some(folder) = path.parent() {
                     fs::create_dir_all(folder).map_err(|error| ApiError::internal(&error))?;
                 }
                 receive_field(&mut field, &path, u64::MAX).await?;
             }
             Some("source") if sources.len() < MAX_SOURCES => {
-                sources.push(spool.path().join(relative_path(&receive_text(&mut field).await?)?));
+                sources.push(
+                    spool
+                        .path()
+                        .join(relative_path(&receive_text(&mut field).await?)?),
+                );
             }
-            Some("source") => return Err(ApiError::bad_request(format!("name 1 to {MAX_SOURCES} sources"))),
+            Some("source") => {
+                return Err(ApiError::bad_request(format!(
+                    "name 1 to {MAX_SOURCES} sources"
+                )));
+            }
             Some("idPrefix") => id_prefix = receive_text(&mut field).await?,
-            Some("origin") if origins.len() < MAX_SOURCES => origins.push(receive_text(&mut field).await?),
+            Some("origin") if origins.len() < MAX_SOURCES => {
+                origins.push(receive_text(&mut field).await?)
+            }
             Some("replace") => {
                 replace = match receive_text(&mut field).await?.trim() {
                     "true" => true,
                     "false" | "" => false,
                     other => {
-                        return Err(ApiError::bad_request(format!("replace: {other:?} is neither true nor false")));
+                        return Err(ApiError::bad_request(format!(
+                            "replace: {other:?} is neither true nor false"
+                        )));
                     }
                 }
             }
-            other => return Err(unknown_field(other, "file, source, origin, idPrefix, replace")),
+            other => {
+                return Err(unknown_field(
+                    other,
+                    "file, source, origin, idPrefix, replace",
+                ));
+            }
         }
     }
     if sources.is_empty() || files == 0 {
-        return Err(ApiError::bad_request("send files in fields `file`, and name those to load in fields `source`"));
+        return Err(ApiError::bad_request(
+            "send files in fields `file`, and name those to load in fields `source`",
+        ));
     }
-    Ok(Change::Load(Box::new(SourcesUpload { sources, origins, id_prefix, replace, spool: Some(spool) })))
+    Ok(Change::Load(Box::new(SourcesUpload {
+        sources,
+        origins,
+        id_prefix,
+        replace,
+        spool: Some(spool),
+    })))
 }
 
 /// Returns true if a name can be the path of a file in an uploaded catalogue. Such a path cannot leave its folder: its parts are
@@ -147,7 +194,10 @@ pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Ch
 #[must_use]
 pub fn is_upload_path(name: &str) -> bool {
     let is_plain = |part: &str| {
-        !part.is_empty() && !matches!(part, "." | "..") && part.len() <= 200 && !part.contains(['\\', ':'])
+        !part.is_empty()
+            && !matches!(part, "." | "..")
+            && part.len() <= 200
+            && !part.contains(['\\', ':'])
     };
     name.len() <= 2000 && !name.contains(char::is_control) && name.split('/').all(is_plain)
 }
@@ -155,7 +205,8 @@ pub fn is_upload_path(name: &str) -> bool {
 /// Returns the path of an uploaded file, which cannot leave its folder.
 fn relative_path(name: &str) -> Result<PathBuf, ApiError> {
     if !is_upload_path(name) {
-        let message = format!("{name:?} is no relative path of a file; use a name such as dumps/trees.nt");
+        let message =
+            format!("{name:?} is no relative path of a file; use a name such as dumps/trees.nt");
         return Err(ApiError::bad_request(message));
     }
     Ok(name.split('/').collect())
@@ -166,7 +217,9 @@ async fn receive_text(field: &mut FormField<'_>) -> Result<String, ApiError> {
     while let Some(chunk) = field.chunk().await? {
         text.extend_from_slice(&chunk);
         if text.len() > MAX_TEXT_BYTES {
-            return Err(ApiError::bad_request(format!("a text field has more than {MAX_TEXT_BYTES} bytes")));
+            return Err(ApiError::bad_request(format!(
+                "a text field has more than {MAX_TEXT_BYTES} bytes"
+            )));
         }
     }
     String::from_utf8(text).map_err(|_| ApiError::bad_request("a text field is not in UTF-8"))
@@ -189,17 +242,31 @@ impl Form {
         let bounded = move |frame: &Frame<Bytes>| {
             let received = frame.data_ref().map_or(0, Bytes::len);
             let unread = count.fetch_add(received, Ordering::Relaxed) + received;
-            if unread <= MAX_UNREAD_BYTES { Ok(()) } else { Err(axum::Error::new("too many unread bytes")) }
+            if unread <= MAX_UNREAD_BYTES {
+                Ok(())
+            } else {
+                Err(axum::Error::new("too many unread bytes"))
+            }
         };
         let request = request.map(|body| ObservedBody::wrap(body, bounded));
         let fields = Multipart::from_request(request, &()).await;
-        Ok(Self { fields: fields.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?, unread })
+        Ok(Self {
+            fields: fields.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?,
+            unread,
+        })
     }
 
     async fn next_field(&mut self) -> Result<Option<FormField<'_>>, ApiError> {
-        let field = self.fields.next_field().await.map_err(|error| form_error(&error, &self.unread))?;
+        let field = self
+            .fields
+            .next_field()
+            .await
+            .map_err(|error| form_error(&error, &self.unread))?;
         self.unread.store(0, Ordering::Relaxed);
-        Ok(field.map(|field| FormField { field, unread: &self.unread }))
+        Ok(field.map(|field| FormField {
+            field,
+            unread: &self.unread,
+        }))
     }
 }
 
@@ -211,7 +278,11 @@ struct FormField<'f> {
 
 impl FormField<'_> {
     async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
-        let chunk = self.field.chunk().await.map_err(|error| form_error(&error, self.unread))?;
+        let chunk = self
+            .field
+            .chunk()
+            .await
+            .map_err(|error| form_error(&error, self.unread))?;
         self.unread.store(0, Ordering::Relaxed);
         Ok(chunk)
     }
@@ -225,7 +296,10 @@ fn form_error(error: &MultipartError, unread: &Unread) -> ApiError {
 }
 
 fn unknown_field(name: Option<&str>, supported: &str) -> ApiError {
-    ApiError::bad_request(format!("unknown field {:?}; supported fields: {supported}", name.unwrap_or_default()))
+    ApiError::bad_request(format!(
+        "unknown field {:?}; supported fields: {supported}",
+        name.unwrap_or_default()
+    ))
 }
 
 /// Returns an address of a file to download.
@@ -234,17 +308,23 @@ fn file_address(text: &str) -> Result<String, ApiError> {
     if is_address(text) && !text.contains(char::is_control) {
         return Ok(text.to_owned());
     }
-    Err(ApiError::bad_request(format!("url: {text:?} is no http or https address")))
+    Err(ApiError::bad_request(format!(
+        "url: {text:?} is no http or https address"
+    )))
 }
 
 /// Returns the address of a body `{"url": ADDRESS}`, which has no other key.
 fn only_address(path: &Path) -> Result<Option<String>, ApiError> {
-    let bytes = fs::metadata(path).map_err(|error| ApiError::internal(&error))?.len();
+    let bytes = fs::metadata(path)
+        .map_err(|error| ApiError::internal(&error))?
+        .len();
     if bytes > MAX_ADDRESS_BYTES {
         return Ok(None);
     }
     let text = fs::read(path).map_err(|error| ApiError::internal(&error))?;
-    let Ok(Value::Object(object)) = serde_json::from_slice(&text) else { return Ok(None) };
+    let Ok(Value::Object(object)) = serde_json::from_slice(&text) else {
+        return Ok(None);
+    };
     match object.get("url") {
         Some(Value::String(address)) if object.len() == 1 => file_address(address).map(Some),
         _ => Ok(None),
@@ -253,7 +333,13 @@ fn only_address(path: &Path) -> Result<Option<String>, ApiError> {
 
 fn content_type(value: Option<&HeaderValue>) -> Option<String> {
     let text = value?.to_str().ok()?;
-    Some(text.split(';').next().unwrap_or(text).trim().to_ascii_lowercase())
+    Some(
+        text.split(';')
+            .next()
+            .unwrap_or(text)
+            .trim()
+            .to_ascii_lowercase(),
+    )
 }
 
 /// Returns true for media types that tools send for any file.
@@ -262,16 +348,26 @@ fn is_generic(media_type: &str) -> bool {
 }
 
 /// Returns the path of the description. Its suffix states the syntax; the reader looks at the content as well.
-fn description_path(spool: &Spool, media_type: Option<&str>, name: Option<&str>) -> Result<PathBuf, ApiError> {
+fn description_path(
+    spool: &Spool,
+    media_type: Option<&str>,
+    name: Option<&str>,
+) -> Result<PathBuf, ApiError> {
     let suffix = match media_type {
         Some("text/turtle") => "ttl",
         Some("application/ld+json") => "jsonld",
         Some("application/json") => "json",
         Some("application/n-triples") => "nt",
         Some("application/rdf+xml") => "rdf",
-        _ => name.and_then(|name| name.rsplit_once('.')).map_or("json", |(_, suffix)| suffix),
+        _ => name
+            .and_then(|name| name.rsplit_once('.'))
+            .map_or("json", |(_, suffix)| suffix),
     };
-    let suffix: String = suffix.chars().filter(char::is_ascii_alphanumeric).take(10).collect();
+    let suffix: String = suffix
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(10)
+        .collect();
     // A folder of its own: an uploaded file may have any name.
     let folder = spool.path().join(".description");
     fs::create_dir_all(&folder).map_err(|error| ApiError::internal(&error))?;
@@ -280,15 +376,25 @@ fn description_path(spool: &Spool, media_type: Option<&str>, name: Option<&str>)
 
 /// Returns the name of an uploaded file, which becomes the name of a distribution.
 fn dump_name(name: Option<&str>, others: &[UploadedFile]) -> Result<String, ApiError> {
-    let name = name.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default().trim();
-    let is_plain = !name.is_empty() && !name.starts_with('.') && name.len() <= 200 && !name.contains(char::is_control);
+    let name = name
+        .unwrap_or_default()
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default()
+        .trim();
+    let is_plain = !name.is_empty()
+        && !name.starts_with('.')
+        && name.len() <= 200
+        && !name.contains(char::is_control);
     if !is_plain {
         return Err(ApiError::bad_request(
             "a dump has no usable file name; add one, for example filename=\"trees.ttl\"",
         ));
     }
     if others.iter().any(|other| other.name == name) {
-        return Err(ApiError::bad_request(format!("there are two dumps with the name {name}")));
+        return Err(ApiError::bad_request(format!(
+            "there are two dumps with the name {name}"
+        )));
     }
     Ok(name.to_owned())
 }
@@ -305,8 +411,10 @@ async fn receive_field(field: &mut FormField<'_>, path: &Path, most: u64) -> Res
 pub(super) async fn receive_body(body: Body, path: &Path) -> Result<(), ApiError> {
     let mut body = Box::pin(body);
     let mut file = Receiver::create(path, MAX_METADATA_BYTES)?;
-    while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
-        let frame = frame.map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
+    while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await
+    {
+        let frame = frame
+            .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
         if let Some(chunk) = frame.data_ref() {
             file.write(chunk)?;
         }
@@ -324,35 +432,59 @@ struct Receiver {
 impl Receiver {
     fn create(path: &Path, most: u64) -> Result<Self, ApiError> {
         let file = File::create(path).map_err(|error| ApiError::internal(&error))?;
-        Ok(Self { file, left: most, most })
+        Ok(Self {
+            file,
+            left: most,
+            most,
+        })
     }
 
     /// Writes a chunk. It goes to the page cache, so the async thread is not blocked for long.
     fn write(&mut self, chunk: &[u8]) -> Result<(), ApiError> {
         let Some(left) = self.left.checked_sub(chunk.len() as u64) else {
-            let message = format!("a description or a list of works may have at most {} bytes", self.most);
-            return Err(ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, message));
+            let message = format!(
+                "a description or a list of works may have at most {} bytes",
+                self.most
+            );
+            return Err(ApiError::with_status(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                message,
+            ));
         };
         self.left = left;
-        self.file.write_all(chunk).map_err(|error| match error.kind() {
-            io::ErrorKind::StorageFull => {
-                ApiError::with_status(StatusCode::INSUFFICIENT_STORAGE, "the server's disk is full")
-            }
-            _ => ApiError::internal(&error),
-        })
+        self.file
+            .write_all(chunk)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::StorageFull => ApiError::with_status(
+                    StatusCode::INSUFFICIENT_STORAGE,
+                    "the server's disk is full",
+                ),
+                _ => ApiError::internal(&error),
+            })
     }
 }
 
 /// Reads the description of one dataset, off the async threads.
-async fn read_description(path: PathBuf, id: DatasetId, parser: &Parser) -> Result<Dataset, ApiError> {
+async fn read_description(
+    path: PathBuf,
+    id: DatasetId,
+    parser: &Parser,
+) -> Result<Dataset, ApiError> {
     let reader = parser.catalogs();
-    let _permit = READS.acquire().await.map_err(|error| ApiError::internal(&error))?;
+    let _permit = READS
+        .acquire()
+        .await
+        .map_err(|error| ApiError::internal(&error))?;
     let read = tokio::task::spawn_blocking(move || description(path, id, reader.as_ref())).await;
     read.map_err(|error| ApiError::internal(&error))?
         .map_err(|reason| ApiError::bad_request(format!("metadata: {reason}")))
 }
 
-fn description(path: PathBuf, id: DatasetId, reader: &dyn CatalogReader) -> Result<Dataset, String> {
+fn description(
+    path: PathBuf,
+    id: DatasetId,
+    reader: &dyn CatalogReader,
+) -> Result<Dataset, String> {
     let text = fs::read(&path).map_err(|error| error.to_string())?;
     if text.len() <= MAX_OBJECT_BYTES
         && let Some(listed) = plain_object(&text, &id)
@@ -362,9 +494,14 @@ fn description(path: PathBuf, id: DatasetId, reader: &dyn CatalogReader) -> Resu
     // The path of the upload is no concern of its sender.
     let name = path.display().to_string();
     let shown = |error: &dyn std::fmt::Display| error.to_string().replace(&name, "the description");
-    let catalog = reader.read(&CatalogSource::Local { path }).map_err(|error| shown(&error))?;
+    let catalog = reader
+        .read(&CatalogSource::Local { path })
+        .map_err(|error| shown(&error))?;
     if catalog.dialect == Dialect::Dump {
-        return Err("it describes no dataset; use DCAT, schema.org, or a JSON object with a title".to_owned());
+        return Err(
+            "it describes no dataset; use DCAT, schema.org, or a JSON object with a title"
+                .to_owned(),
+        );
     }
     let count = catalog.datasets.len();
     match (catalog.datasets.into_iter().next(), count) {
@@ -372,15 +509,22 @@ fn description(path: PathBuf, id: DatasetId, reader: &dyn CatalogReader) -> Resu
             dataset.set_id(id);
             Ok(dataset)
         }
-        (None, _) => Err(catalog.problems.first().map_or("it describes no dataset".to_owned(), |first| shown(first))),
+        (None, _) => Err(catalog
+            .problems
+            .first()
+            .map_or("it describes no dataset".to_owned(), |first| shown(first))),
         (Some(_), count) => Err(format!("it describes {count} datasets; send one")),
     }
 }
 
 /// Converts a plain JSON object with a title to a list of one dataset, in the form of ACORDAR's `datasets.json`.
 fn plain_object(text: &[u8], id: &DatasetId) -> Option<Vec<u8>> {
-    let Value::Object(mut object) = serde_json::from_slice(text).ok()? else { return None };
-    let has_dialect = object.keys().any(|key| key.starts_with('@') || DIALECT_KEYS.contains(&key.as_str()));
+    let Value::Object(mut object) = serde_json::from_slice(text).ok()? else {
+        return None;
+    };
+    let has_dialect = object
+        .keys()
+        .any(|key| key.starts_with('@') || DIALECT_KEYS.contains(&key.as_str()));
     if has_dialect || !object.contains_key("title") {
         return None;
     }
@@ -389,7 +533,14 @@ fn plain_object(text: &[u8], id: &DatasetId) -> Option<Vec<u8>> {
 }
 
 /// Keys of descriptions in the dialects of portals.
-const DIALECT_KEYS: [&str; 6] = ["dataset", "datasets", "distribution", "resources", "result", "ontologies"];
+const DIALECT_KEYS: [&str; 6] = [
+    "dataset",
+    "datasets",
+    "distribution",
+    "resources",
+    "result",
+    "ontologies",
+];
 
 #[cfg(test)]
 mod tests {
@@ -397,8 +548,14 @@ mod tests {
 
     #[test]
     fn names_of_files_stay_in_their_folder() {
-        assert_eq!(dump_name(Some("../../etc/trees.ttl"), &[]).expect("a name"), "trees.ttl");
-        assert_eq!(dump_name(Some("C:\\data\\trees.ttl"), &[]).expect("a name"), "trees.ttl");
+        assert_eq!(
+            dump_name(Some("../../etc/trees.ttl"), &[]).expect("a name"),
+            "trees.ttl"
+        );
+        assert_eq!(
+            dump_name(Some("C:\\data\\trees.ttl"), &[]).expect("a name"),
+            "trees.ttl"
+        );
         for wrong in ["", "..", ".hidden", "a/", "a\nb"] {
             assert!(dump_name(Some(wrong), &[]).is_err(), "{wrong:?}");
         }
@@ -409,10 +566,28 @@ mod tests {
     fn paths_of_uploads_stay_in_their_folder() {
         let (longest, long, deep) = ("a".repeat(200), "a".repeat(201), "a/b".repeat(700));
         for right in ["a.nt", "0/dumps/trees.nt", longest.as_str()] {
-            assert!(is_upload_path(right) && relative_path(right).is_ok(), "{right}");
+            assert!(
+                is_upload_path(right) && relative_path(right).is_ok(),
+                "{right}"
+            );
         }
-        for wrong in ["", "/a", "a//b", "a/", "./a", "a/../b", "a\\b", "c:a", "a\nb", long.as_str(), deep.as_str()] {
-            assert!(!is_upload_path(wrong) && relative_path(wrong).is_err(), "{wrong}");
+        for wrong in [
+            "",
+            "/a",
+            "a//b",
+            "a/",
+            "./a",
+            "a/../b",
+            "a\\b",
+            "c:a",
+            "a\nb",
+            long.as_str(),
+            deep.as_str(),
+        ] {
+            assert!(
+                !is_upload_path(wrong) && relative_path(wrong).is_err(),
+                "{wrong}"
+            );
         }
     }
 }

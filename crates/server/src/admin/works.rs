@@ -59,11 +59,17 @@ pub(super) async fn get_works(State(state): State<AppState>, caller: Caller) -> 
         (status = 422, description = "A line cannot be read; nothing was changed.", body = Object),
         QueueFull<JsonError>),
     security(("bearer" = ["write"])))]
-pub(super) async fn post_works(State(state): State<AppState>, caller: Caller, request: Request) -> Response {
+pub(super) async fn post_works(
+    State(state): State<AppState>,
+    caller: Caller,
+    request: Request,
+) -> Response {
     respond(async {
         caller.require(Scope::Write)?;
         let wait = wait_time(request.headers());
-        let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
+        let spool = management(&state)?
+            .new_spool()
+            .map_err(|error| ApiError::internal(&error))?;
         receive_body(request.into_body(), &spool.path().join(LIST)).await?;
         submit(&state, Change::Works(spool), &caller, wait).await
     })
@@ -98,17 +104,30 @@ pub(super) fn remove_listed(ids: &[String], live: &Live) -> Result<Value, Failur
 
 /// Adds the works of an uploaded list.
 pub(super) fn add_list(spool: &Spool, live: &Live) -> Result<Value, Failure> {
-    let list = read(spool).map_err(|error| Failure::Error(format!("cannot read the uploaded list: {error}")))?;
+    let list = read(spool)
+        .map_err(|error| Failure::Error(format!("cannot read the uploaded list: {error}")))?;
     if !list.problems.is_empty() {
-        let lines: Vec<String> = list.problems.iter().map(|problem| format!("line {problem}")).collect();
-        return Err(Failure::Error(format!("nothing was changed: {}", lines.join("; "))));
+        let lines: Vec<String> = list
+            .problems
+            .iter()
+            .map(|problem| format!("line {problem}"))
+            .collect();
+        return Err(Failure::Error(format!(
+            "nothing was changed: {}",
+            lines.join("; ")
+        )));
     }
     if list.works.is_empty() {
-        return Err(Failure::Error("nothing was changed: the body contains no work".to_owned()));
+        return Err(Failure::Error(
+            "nothing was changed: the body contains no work".to_owned(),
+        ));
     }
     Ok(json!(add_works(&live.store, list.works)?))
 }
 
 fn read(spool: &Spool) -> io::Result<CitingWorks> {
-    CitingWorks::from_lines(BufReader::new(File::open(spool.path().join(LIST))?), MAX_PROBLEMS)
+    CitingWorks::from_lines(
+        BufReader::new(File::open(spool.path().join(LIST))?),
+        MAX_PROBLEMS,
+    )
 }

@@ -2,7 +2,8 @@
 
 use crate::AppState;
 use crate::documentation::{
-    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, Negotiated, NotAcceptable, NotFound, Rdf, Text,
+    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, Negotiated, NotAcceptable, NotFound,
+    Rdf, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
@@ -47,15 +48,23 @@ pub(super) async fn dataset(
             Ok(_) => pages::dataset(&state, client, links, page, id).await,
             Err(error) => pages::error(&page, &error),
         },
-        (Ok(Some(form)), Ok(id)) => {
-            linked_data(&state, client, id, form).await.unwrap_or_else(IntoResponse::into_response)
-        }
+        (Ok(Some(form)), Ok(id)) => linked_data(&state, client, id, form)
+            .await
+            .unwrap_or_else(IntoResponse::into_response),
     };
-    response.headers_mut().append(header::VARY, header::HeaderValue::from_static("accept, accept-language"));
+    response.headers_mut().append(
+        header::VARY,
+        header::HeaderValue::from_static("accept, accept-language"),
+    );
     response
 }
 
-async fn linked_data(state: &AppState, client: Client, id: DatasetId, form: RdfForm) -> Result<Response, ApiError> {
+async fn linked_data(
+    state: &AppState,
+    client: Client,
+    id: DatasetId,
+    form: RdfForm,
+) -> Result<Response, ApiError> {
     state.check_dataset(&id).await?;
     let written = state.work_with_permit(client, move |state| {
         let triples = dataset_triples(&state.store, &id)?;

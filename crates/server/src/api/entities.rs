@@ -2,7 +2,9 @@
 
 use crate::AppState;
 use crate::documentation::{BadRequest, Busy, ClientLimit, Html, JsonError, NotFound};
-use crate::entity_search::{DEFAULT_HITS, Found, MAX_SKIPPED, Occurrence, ResourceOccurrences, find};
+use crate::entity_search::{
+    DEFAULT_HITS, Found, MAX_SKIPPED, Occurrence, ResourceOccurrences, find,
+};
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::pages::{self, PageContext};
@@ -24,8 +26,12 @@ use utoipa::IntoParams;
 const MAX_HITS: usize = 100;
 
 /// Names of all parameters, as documented.
-static NAMES: LazyLock<Vec<String>> =
-    LazyLock::new(|| Parameters::into_params(|| None).into_iter().map(|parameter| parameter.name).collect());
+static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    Parameters::into_params(|| None)
+        .into_iter()
+        .map(|parameter| parameter.name)
+        .collect()
+});
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -47,20 +53,33 @@ pub(super) struct Parameters {
 
 impl Parameters {
     fn request(self, headers: &HeaderMap) -> Result<EntityRequest, ApiError> {
-        let text = self.q.ok_or_else(|| ApiError::bad_request("the parameter q is missing: /api/entities?q=words"))?;
+        let text = self.q.ok_or_else(|| {
+            ApiError::bad_request("the parameter q is missing: /api/entities?q=words")
+        })?;
         check_query(&text)?;
         let (depth, skip) = (self.k.unwrap_or(DEFAULT_HITS), self.skip.unwrap_or(0));
         if !(1..=MAX_HITS).contains(&depth) {
-            return Err(ApiError::bad_request(format!("k must be from 1 to {MAX_HITS}")));
+            return Err(ApiError::bad_request(format!(
+                "k must be from 1 to {MAX_HITS}"
+            )));
         }
         if skip > MAX_SKIPPED {
-            return Err(ApiError::bad_request(format!("skip must be at most {MAX_SKIPPED}")));
+            return Err(ApiError::bad_request(format!(
+                "skip must be at most {MAX_SKIPPED}"
+            )));
         }
         let mut datasets = Vec::new();
         if let Some(id) = self.dataset.filter(|id| !id.is_empty()) {
-            datasets.push(DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?);
+            datasets
+                .push(DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?);
         }
-        Ok(EntityRequest { text, datasets, depth, skip, languages: languages(headers, self.lang.as_deref())? })
+        Ok(EntityRequest {
+            text,
+            datasets,
+            depth,
+            skip,
+            languages: languages(headers, self.lang.as_deref())?,
+        })
     }
 }
 
@@ -83,7 +102,8 @@ pub(super) async fn entities(
         if let Some((name, _)) = pairs.iter().find(|(name, _)| !NAMES.contains(name)) {
             return Err(unknown_parameter(name, &NAMES));
         }
-        let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let Query(parameters) =
+            parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
         let request = parameters.request(&HeaderMap::new())?;
         let found = search(&state, client, request.clone()).await?;
         Ok(match &found {
@@ -113,16 +133,23 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let answer = async {
-        let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let Query(parameters) =
+            parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
         let request = parameters.request(&headers)?;
         let found = search(&state, client, request.clone()).await?;
         let index_only = state.work(|state| Ok(state.store.index_only()?)).await?;
         Ok::<_, ApiError>(pages::entities(&page, &request, &found, &index_only))
     };
-    answer.await.unwrap_or_else(|error| pages::error(&page, &error))
+    answer
+        .await
+        .unwrap_or_else(|error| pages::error(&page, &error))
 }
 
-async fn search(state: &AppState, client: Client, request: EntityRequest) -> Result<Found, ApiError> {
+async fn search(
+    state: &AppState,
+    client: Client,
+    request: EntityRequest,
+) -> Result<Found, ApiError> {
     state
         .work_with_permit(client, move |state| {
             for id in &request.datasets {

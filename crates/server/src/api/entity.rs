@@ -4,7 +4,9 @@
 //! description. Blank nodes are named `_:b0`; these names are valid until the content of the dataset changes.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, NotAcceptable, NotFound, Text};
+use crate::documentation::{
+    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, NotAcceptable, NotFound, Text,
+};
 use crate::entities::find;
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
@@ -68,16 +70,22 @@ pub(super) async fn entity(
     headers: HeaderMap,
 ) -> Response {
     let answer = async {
-        let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let Query(parameters) =
+            parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
         let form = page_or_syntax(parameters.format.as_deref(), &headers)?;
         answer(&state, client, &page, id, parameters, form, &headers).await
     };
     // Errors are pages unless `Accept` prefers RDF, whatever `format` is.
-    let mut response = answer.await.unwrap_or_else(|error| match page_or_syntax(None, &headers) {
-        Ok(Some(_)) => error.into_response(),
-        _ => pages::error(&page, &error),
-    });
-    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept, accept-language"));
+    let mut response = answer
+        .await
+        .unwrap_or_else(|error| match page_or_syntax(None, &headers) {
+            Ok(Some(_)) => error.into_response(),
+            _ => pages::error(&page, &error),
+        });
+    response.headers_mut().append(
+        header::VARY,
+        HeaderValue::from_static("accept, accept-language"),
+    );
     response
 }
 
@@ -92,8 +100,9 @@ async fn answer(
 ) -> Result<Response, ApiError> {
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let named = parameters.iri.unwrap_or_default();
-    let node = resource(&named)
-        .ok_or_else(|| ApiError::bad_request(format!("iri={named:?} is neither an IRI nor a blank node")))?;
+    let node = resource(&named).ok_or_else(|| {
+        ApiError::bad_request(format!("iri={named:?} is neither an IRI nor a blank node"))
+    })?;
     if parameters.skip.max(parameters.to) > MAX_SKIPPED {
         return Err(ApiError::bad_request(format!(
             "skip and to must be at most {MAX_SKIPPED}; use the SPARQL endpoint for more"
@@ -108,8 +117,14 @@ async fn answer(
             match form {
                 Some(form) => description(&resources, &node, form),
                 None => {
-                    let found = find(&resources, &node, [parameters.skip, parameters.to], &languages)?;
-                    let missing = || ApiError::not_found(format!("the dataset has no triple of {named}"));
+                    let found = find(
+                        &resources,
+                        &node,
+                        [parameters.skip, parameters.to],
+                        &languages,
+                    )?;
+                    let missing =
+                        || ApiError::not_found(format!("the dataset has no triple of {named}"));
                     Ok(pages::entity(&page, &card, &found.ok_or_else(missing)?))
                 }
             }
@@ -117,10 +132,16 @@ async fn answer(
         .await
 }
 
-fn description(resources: &Resources<'_>, node: &NamedOrBlankNode, form: RdfForm) -> Result<Response, ApiError> {
+fn description(
+    resources: &Resources<'_>,
+    node: &NamedOrBlankNode,
+    form: RdfForm,
+) -> Result<Response, ApiError> {
     let Excerpt { triples, more } = resources.description(node, MAX_DESCRIPTION)?;
     if triples.is_empty() {
-        return Err(ApiError::not_found(format!("the dataset has no triple of {node}")));
+        return Err(ApiError::not_found(format!(
+            "the dataset has no triple of {node}"
+        )));
     }
     let mut response = graph_in(&triples, form)?;
     if more {

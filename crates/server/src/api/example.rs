@@ -67,10 +67,21 @@ impl ExampleSource {
         outcome.map_err(ApiError::bad_request)
     }
 
-    fn parse_in_worker(&self, bytes: &[u8], pool: &Pool, is_gone: &AtomicBool) -> Result<Outcomes, ApiError> {
+    fn parse_in_worker(
+        &self,
+        bytes: &[u8],
+        pool: &Pool,
+        is_gone: &AtomicBool,
+    ) -> Result<Outcomes, ApiError> {
         let task = serde_json::to_vec(self).map_err(|error| ApiError::internal(&error))?;
         let is_cancelled = || is_gone.load(Ordering::Relaxed);
-        let task = Task { task: &task, input: bytes, time: WORKER_TIMEOUT, is_cancelled: &is_cancelled, answer: None };
+        let task = Task {
+            task: &task,
+            input: bytes,
+            time: WORKER_TIMEOUT,
+            is_cancelled: &is_cancelled,
+            answer: None,
+        };
         let mut result = Vec::new();
         let run = pool.run(&task, &mut |piece| {
             result = piece;
@@ -85,41 +96,68 @@ impl ExampleSource {
         match error {
             WorkerError::Memory(megabytes) => ApiError::with_status(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                format!("{name} needs more than {megabytes} MB of memory to parse; send a part of it"),
+                format!(
+                    "{name} needs more than {megabytes} MB of memory to parse; send a part of it"
+                ),
             ),
             WorkerError::Time(time) => ApiError::with_status(
                 StatusCode::UNPROCESSABLE_ENTITY,
-                format!("{name} needs more than {} s to parse; send a part of it", time.as_secs()),
+                format!(
+                    "{name} needs more than {} s to parse; send a part of it",
+                    time.as_secs()
+                ),
             ),
             error => {
                 tracing::warn!(%error, "an example could not be parsed");
-                let message = format!("the process that parsed {name} ended; send a part of it, or N-Triples");
+                let message = format!(
+                    "the process that parsed {name} ended; send a part of it, or N-Triples"
+                );
                 ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, message)
             }
         }
     }
 
     fn parse_here(&self, bytes: impl Read) -> Outcomes {
-        let limits = Limits { decompressed_bytes: MAX_UNPACKED_BYTES, json_memory: 512 << 20, ..Limits::default() };
+        let limits = Limits {
+            decompressed_bytes: MAX_UNPACKED_BYTES,
+            json_memory: 512 << 20,
+            ..Limits::default()
+        };
         let dump_reader = DumpReader::with_limits(limits);
         let dump_reader = match &self.media_type {
             Some(media_type) => dump_reader.with_media_type(media_type),
             None => dump_reader,
         };
-        let mut graph = BoundedGraph { builder: TripleGraphBuilder::new(), over: false };
-        let reader = TimeLimitedReader { reader: bytes, until: Instant::now() + READ_TIMEOUT };
+        let mut graph = BoundedGraph {
+            builder: TripleGraphBuilder::new(),
+            over: false,
+        };
+        let reader = TimeLimitedReader {
+            reader: bytes,
+            until: Instant::now() + READ_TIMEOUT,
+        };
         let reports = dump_reader.read(reader, &self.name, &self.base, &mut graph);
         let mut problems = problems(&reports);
         if graph.over {
-            problems.push(format!("only the first {MAX_EXAMPLE_TRIPLES} triples were compared"));
+            problems.push(format!(
+                "only the first {MAX_EXAMPLE_TRIPLES} triples were compared"
+            ));
         }
         if graph.builder.is_empty() {
-            let why = if problems.is_empty() { "it contains no triple".to_owned() } else { problems.join("\n") };
+            let why = if problems.is_empty() {
+                "it contains no triple".to_owned()
+            } else {
+                problems.join("\n")
+            };
             return Err(format!("{} cannot be compared:\n{why}", self.name));
         }
         let graph = graph.builder.finish();
         let example = ExampleGraph::new(&graph);
-        let example = if self.has_texts { example.with_texts(&graph) } else { example };
+        let example = if self.has_texts {
+            example.with_texts(&graph)
+        } else {
+            example
+        };
         Ok(ParsedExample { example, problems })
     }
 }
@@ -136,13 +174,21 @@ impl Handler for ExampleParser {
 
 fn problems(reports: &[FileReport]) -> Vec<String> {
     let listed = reports.iter().flat_map(|report| &report.problems);
-    let mut problems: Vec<String> = listed.clone().take(MAX_PROBLEMS).map(ToString::to_string).collect();
+    let mut problems: Vec<String> = listed
+        .clone()
+        .take(MAX_PROBLEMS)
+        .map(ToString::to_string)
+        .collect();
     let unlisted: u64 = reports.iter().map(|report| report.unlisted_problems).sum();
     let more = listed.count().saturating_sub(MAX_PROBLEMS) as u64 + unlisted;
     if more > 0 {
         problems.push(format!("and {more} more problems"));
     }
-    if problems.is_empty() && reports.iter().any(|report| report.outcome != Outcome::Complete) {
+    if problems.is_empty()
+        && reports
+            .iter()
+            .any(|report| report.outcome != Outcome::Complete)
+    {
         problems.push("not all of it could be read".to_owned());
     }
     problems
@@ -176,7 +222,10 @@ struct TimeLimitedReader<R> {
 impl<R: Read> Read for TimeLimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if Instant::now() > self.until {
-            return Err(io::Error::other(format!("parsing took more than {} s", READ_TIMEOUT.as_secs())));
+            return Err(io::Error::other(format!(
+                "parsing took more than {} s",
+                READ_TIMEOUT.as_secs()
+            )));
         }
         // In small chunks, so that the time for each is bounded, too.
         let most = buffer.len().min(1 << 16);

@@ -1,7 +1,9 @@
 //! `GET /dataset/{id}/examples`: example queries of a dataset, as JSON, text or RDF.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, FormatParameter, Id, JsonObject, Negotiated, NotFound, Text, Turtle};
+use crate::documentation::{
+    BadRequest, FormatParameter, Id, JsonObject, Negotiated, NotFound, Text, Turtle,
+};
 use crate::error::ApiError;
 use crate::example_queries::{Example, example_queries, executable};
 use crate::negotiation::best;
@@ -30,8 +32,14 @@ fn negotiate(format: Option<&str>, headers: &HeaderMap) -> Result<&'static str, 
         Some("json" | JSON) => Ok(JSON),
         Some("text" | "txt" | TEXT) => Ok(TEXT),
         Some(name) => match RdfSyntax::from_name(name) {
-            Some(syntax) => Ok(response_formats::with_requested_version(syntax.media_type(), headers)),
-            None => Err(ApiError::unknown_format(name, "json, text, ttl, jsonld, nt, rdf")),
+            Some(syntax) => Ok(response_formats::with_requested_version(
+                syntax.media_type(),
+                headers,
+            )),
+            None => Err(ApiError::unknown_format(
+                name,
+                "json, text, ttl, jsonld, nt, rdf",
+            )),
         },
         None => {
             let offers: Vec<&'static str> = [JSON, TEXT].into_iter().chain(rdf).collect();
@@ -62,10 +70,20 @@ pub(super) async fn of_dataset(
             let dataset = state.store.iris().dataset(&id);
             let examples = example_queries(&card, &dataset);
             match media_type {
-                JSON => Ok(response_formats::sent(media_type, axum::Json(&examples).into_response().into_body())),
-                TEXT => Ok(response_formats::sent("text/plain; charset=utf-8", text(&examples))),
+                JSON => Ok(response_formats::sent(
+                    media_type,
+                    axum::Json(&examples).into_response().into_body(),
+                )),
+                TEXT => Ok(response_formats::sent(
+                    "text/plain; charset=utf-8",
+                    text(&examples),
+                )),
                 _ => response_formats::graph(
-                    &executable(&examples, &format!("{}/examples#", dataset.as_str()), &endpoint),
+                    &executable(
+                        &examples,
+                        &format!("{}/examples#", dataset.as_str()),
+                        &endpoint,
+                    ),
                     media_type,
                 ),
             }
@@ -74,6 +92,8 @@ pub(super) async fn of_dataset(
 }
 
 fn text(examples: &[Example]) -> String {
-    let texts = examples.iter().map(|example| format!("# {}\n{}", example.title, example.query));
+    let texts = examples
+        .iter()
+        .map(|example| format!("# {}\n{}", example.title, example.query));
     texts.collect::<Vec<_>>().join("\n")
 }

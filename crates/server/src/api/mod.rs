@@ -74,7 +74,12 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/dataset/{id}/related", get(related::related))
         .route("/dataset/{id}/entity", get(entity::entity))
         .route("/dataset/{id}/similar", get(similar::of_dataset))
-        .route("/like", get(similar::form).post(similar::example).layer(example_limit))
+        .route(
+            "/like",
+            get(similar::form)
+                .post(similar::example)
+                .layer(example_limit),
+        )
         .route("/entities", get(entities::page))
         .route("/api/entities", get(entities::entities))
         .route("/quality", get(quality::page_of_all))

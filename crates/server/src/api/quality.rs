@@ -4,8 +4,8 @@
 use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::documentation::{
-    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, JsonError, JsonObject, Negotiated, NotAcceptable,
-    NotFound, Rdf, Text,
+    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, JsonError, JsonObject, Negotiated,
+    NotAcceptable, NotFound, Rdf, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::best;
@@ -19,7 +19,8 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
-    assess_catalog, assess_dataset, assessment_json, overview_json, read_url_checks, url_checks_modified,
+    assess_catalog, assess_dataset, assessment_json, overview_json, read_url_checks,
+    url_checks_modified,
 };
 use lodeseek_quality::{Assessment, DatasetLabel, Overview, to_dqv};
 use lodeseek_rdf::RdfSyntax;
@@ -32,12 +33,18 @@ pub(super) type CachedOverview = GenerationCache<(u64, u64, Option<SystemTime>),
 /// Returns the overview of the current collection.
 fn overview(state: &AppState) -> Result<Arc<Overview>, ApiError> {
     let home = state.store.home();
-    let generation =
-        (state.searcher.catalog().generation()?, state.store.catalog_generation(), url_checks_modified(home));
-    state
-        .api
-        .quality
-        .get_or_compute(generation, || Ok(assess_catalog(&state.store, &state.searcher, &read_url_checks(home)?)?))
+    let generation = (
+        state.searcher.catalog().generation()?,
+        state.store.catalog_generation(),
+        url_checks_modified(home),
+    );
+    state.api.quality.get_or_compute(generation, || {
+        Ok(assess_catalog(
+            &state.store,
+            &state.searcher,
+            &read_url_checks(home)?,
+        )?)
+    })
 }
 
 /// Returns the assessment of a dataset.
@@ -55,7 +62,9 @@ async fn with_dataset<T: Send + 'static>(
     work: impl FnOnce(&AppState, &DatasetId) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     state.check_dataset(&id).await?;
-    state.work_with_permit(client, move |state| work(state, &id)).await
+    state
+        .work_with_permit(client, move |state| work(state, &id))
+        .await
 }
 
 #[utoipa::path(get, path = "/api/quality", tag = "Quality", operation_id = "qualityOfAll",
@@ -66,10 +75,16 @@ async fn with_dataset<T: Send + 'static>(
         Busy<JsonError>))]
 pub(super) async fn all(State(state): State<AppState>, client: Client) -> Response {
     let overview = state.work_with_permit(client, overview).await;
-    overview.map(|overview| Json(overview_json(&overview))).into_response()
+    overview
+        .map(|overview| Json(overview_json(&overview)))
+        .into_response()
 }
 
-pub(super) async fn page_of_all(State(state): State<AppState>, client: Client, page: PageContext) -> Response {
+pub(super) async fn page_of_all(
+    State(state): State<AppState>,
+    client: Client,
+    page: PageContext,
+) -> Response {
     match state.work_with_permit(client, overview).await {
         Ok(overview) => pages::quality(&page, &overview),
         Err(failed) => pages::error(&page, &failed),
@@ -92,7 +107,16 @@ pub(super) async fn one(
     page: PageContext,
     headers: HeaderMap,
 ) -> Response {
-    answer(&state, client, &page, id, query.as_deref(), &headers, "application/json").await
+    answer(
+        &state,
+        client,
+        &page,
+        id,
+        query.as_deref(),
+        &headers,
+        "application/json",
+    )
+    .await
 }
 
 #[utoipa::path(get, path = "/dataset/{id}/quality", tag = "Quality", operation_id = "qualityPage",
@@ -113,7 +137,16 @@ pub(super) async fn page_of_one(
     page: PageContext,
     headers: HeaderMap,
 ) -> Response {
-    answer(&state, client, &page, id, query.as_deref(), &headers, response_formats::HTML).await
+    answer(
+        &state,
+        client,
+        &page,
+        id,
+        query.as_deref(),
+        &headers,
+        response_formats::HTML,
+    )
+    .await
 }
 
 /// Responds in the negotiated format; in `default` if the client has no preference.
@@ -137,21 +170,33 @@ async fn answer(
         }
         (Ok(response_formats::HTML), Err(error)) => return pages::error(page, &error),
         (Ok(media_type), Ok(id)) => {
-            with_dataset(state, client, id, move |state, id| serialize(state, id, media_type)).await
+            with_dataset(state, client, id, move |state, id| {
+                serialize(state, id, media_type)
+            })
+            .await
         }
         (Err(error), _) | (_, Err(error)) => Err(error),
     };
     let mut response = found.into_response();
-    response.headers_mut().insert(header::VARY, header::HeaderValue::from_static("accept"));
+    response
+        .headers_mut()
+        .insert(header::VARY, header::HeaderValue::from_static("accept"));
     response
 }
 
-fn serialize(state: &AppState, id: &DatasetId, media_type: &'static str) -> Result<Response, ApiError> {
+fn serialize(
+    state: &AppState,
+    id: &DatasetId,
+    media_type: &'static str,
+) -> Result<Response, ApiError> {
     let (named, assessment) = assess(state, id)?;
     if media_type == "application/json" {
         return Ok(Json(assessment_json(&named, &assessment)).into_response());
     }
-    response_formats::graph(&to_dqv(&assessment, &state.store.iris().dataset(id)), media_type)
+    response_formats::graph(
+        &to_dqv(&assessment, &state.store.iris().dataset(id)),
+        media_type,
+    )
 }
 
 fn negotiate(
@@ -160,15 +205,20 @@ fn negotiate(
     default: &'static str,
 ) -> Result<&'static str, ApiError> {
     let plain = ["application/json", response_formats::HTML];
-    let named = parameters.iter().find(|(name, value)| name == "format" && !value.is_empty());
+    let named = parameters
+        .iter()
+        .find(|(name, value)| name == "format" && !value.is_empty());
     match named.map(|(_, value)| value.as_str()) {
         Some("json") => return Ok("application/json"),
         Some("html") => return Ok(response_formats::HTML),
         Some(_) => return Kind::Data.negotiate(parameters, headers),
         None => {}
     }
-    let offers: Vec<&'static str> =
-        [default].into_iter().chain(plain).chain(RdfSyntax::ALL.map(RdfSyntax::media_type)).collect();
+    let offers: Vec<&'static str> = [default]
+        .into_iter()
+        .chain(plain)
+        .chain(RdfSyntax::ALL.map(RdfSyntax::media_type))
+        .collect();
     let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
     Ok(response_formats::with_requested_version(chosen, headers))
 }

@@ -6,7 +6,9 @@
 //! stronger claim than the finding.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, FormatParameter, Id, JsonObject, Negotiated, NotFound, Text, Turtle};
+use crate::documentation::{
+    BadRequest, FormatParameter, Id, JsonObject, Negotiated, NotFound, Text, Turtle,
+};
 use crate::error::ApiError;
 use crate::negotiation::json_or_syntax;
 use crate::response_formats;
@@ -40,21 +42,37 @@ pub(super) async fn related(
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let mut response = state
         .work(move |state| {
-            let related = state.searcher.catalog().related(&id)?.ok_or_else(|| ApiError::no_dataset(&id))?;
-            let Some(form) = form else { return Ok(Json(related).into_response()) };
+            let related = state
+                .searcher
+                .catalog()
+                .related(&id)?
+                .ok_or_else(|| ApiError::no_dataset(&id))?;
+            let Some(form) = form else {
+                return Ok(Json(related).into_response());
+            };
             let triples = triples(&related, &id, |id| state.store.iris().dataset(id));
             response_formats::graph_in(&triples, form)
         })
         .await?;
-    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+    response
+        .headers_mut()
+        .insert(header::VARY, HeaderValue::from_static("accept"));
     Ok(response)
 }
 
 /// Returns a triple for each edition whose relation is known.
-fn triples(related: &RelatedDatasets, id: &DatasetId, iri: impl Fn(&DatasetId) -> NamedNode) -> Vec<Triple> {
+fn triples(
+    related: &RelatedDatasets,
+    id: &DatasetId,
+    iri: impl Fn(&DatasetId) -> NamedNode,
+) -> Vec<Triple> {
     let own = iri(id);
     let triple = |subject: &NamedNode, property: &str, object: &NamedNode| {
-        Some(Triple::new(subject.clone(), NamedNode::new_unchecked(property), object.clone()))
+        Some(Triple::new(
+            subject.clone(),
+            NamedNode::new_unchecked(property),
+            object.clone(),
+        ))
     };
     let editions = related.editions.iter().filter_map(|one| {
         let other = iri(&one.dataset.id);

@@ -16,7 +16,9 @@ pub(super) struct Model;
 
 impl PartialSchema for Model {
     fn schema() -> RefOr<Schema> {
-        object(Type::String).enum_values(Some(ModelKind::ALL.map(ModelKind::name))).into()
+        object(Type::String)
+            .enum_values(Some(ModelKind::ALL.map(ModelKind::name)))
+            .into()
     }
 }
 
@@ -27,7 +29,10 @@ pub(super) struct Duplicates;
 
 impl PartialSchema for Duplicates {
     fn schema() -> RefOr<Schema> {
-        object(Type::String).enum_values(Some(["once", "all"])).default(Some("once".into())).into()
+        object(Type::String)
+            .enum_values(Some(["once", "all"]))
+            .default(Some("once".into()))
+            .into()
     }
 }
 
@@ -49,18 +54,33 @@ pub(super) struct SearchResult;
 
 impl PartialSchema for SearchResult {
     fn schema() -> RefOr<Schema> {
-        let terms = array(object(Type::String)).description(Some("The analysed terms of the query."));
+        let terms =
+            array(object(Type::String)).description(Some("The analysed terms of the query."));
         let total = object(Type::Integer).description(Some("Number of ranked datasets."));
-        let suggestion = any_of([Type::String, Type::Object, Type::Null])
-            .description(Some("The query with corrected spelling, if words seem misspelt."));
-        let with_words = object(Type::Integer).description(Some("Number of datasets with a word of the query."));
+        let suggestion = any_of([Type::String, Type::Object, Type::Null]).description(Some(
+            "The query with corrected spelling, if words seem misspelt.",
+        ));
+        let with_words =
+            object(Type::Integer).description(Some("Number of datasets with a word of the query."));
         let interpretations = array(object(Type::Object))
             .description(Some("Phrases, exclusions, names and translated words of the query: kind, text, excluded, iri, language, translations."));
         let suggested = object(Type::Object)
-            .property("parameter", object(Type::String).enum_values(Some(["covers", "within"])))
-            .property("value", object(Type::String).description(Some("Value of the parameter.")))
-            .property("text", object(Type::String).description(Some("The words of the query.")))
-            .property("name", object(Type::String).description(Some("Name of the country or state in English.")))
+            .property(
+                "parameter",
+                object(Type::String).enum_values(Some(["covers", "within"])),
+            )
+            .property(
+                "value",
+                object(Type::String).description(Some("Value of the parameter.")),
+            )
+            .property(
+                "text",
+                object(Type::String).description(Some("The words of the query.")),
+            )
+            .property(
+                "name",
+                object(Type::String).description(Some("Name of the country or state in English.")),
+            )
             .property("withWords", object(Type::Integer).minimum(Some(1)));
         let suggested = array(suggested).description(Some(
             "Filters by period and area that words of the query suggest. They are not applied. Number of datasets that pass and have a \
@@ -70,9 +90,10 @@ impl PartialSchema for SearchResult {
             "The re-ranking: pool, fusion, number of candidates, encoders, and crossEncoder with its model, the number of datasets it \
              scored, and deadlinePassed: if true, the order is that without it.",
         ));
-        let only_closest = object(Type::Boolean).description(Some("If true, no dataset is a close match."));
-        let examples =
-            array(object(Type::Object)).description(Some("The datasets of the parameter like, in its order."));
+        let only_closest =
+            object(Type::Boolean).description(Some("If true, no dataset is a close match."));
+        let examples = array(object(Type::Object))
+            .description(Some("The datasets of the parameter like, in its order."));
         let schema = object(Type::Object)
             .property("query", object(Type::String))
             .property("examples", examples)
@@ -111,10 +132,12 @@ fn hit() -> RefOr<Schema> {
     let creator = object(Type::Object).property("name", object(Type::String));
     let fields = array(object(Type::Object)).description(Some("Fields and terms that matched."));
     let snippet = any_of([Type::Object, Type::Array, Type::Null]).description(Some("The snippet."));
-    let dense = any_of([Type::Object, Type::Array])
-        .description(Some("Score by each encoder: model, granularity (text, piece or term), score, parts."));
-    let cross_encoder = object(Type::Number)
-        .description(Some("Score by the cross-encoder, of the datasets that it ordered. It is their score, too."));
+    let dense = any_of([Type::Object, Type::Array]).description(Some(
+        "Score by each encoder: model, granularity (text, piece or term), score, parts.",
+    ));
+    let cross_encoder = object(Type::Number).description(Some(
+        "Score by the cross-encoder, of the datasets that it ordered. It is their score, too.",
+    ));
     let works = object(Type::Object)
         .property("score", object(Type::Number))
         .property("near", object(Type::Integer).minimum(Some(1)))
@@ -123,7 +146,10 @@ fn hit() -> RefOr<Schema> {
         .description(Some("Works near to the query that use the dataset."));
     let origin = || object(Type::String).enum_values(Some(["metadata", "content"]));
     let similar_to = object(Type::Object)
-        .property("example", object(Type::Integer).description(Some("Place of the example in the request, from 0.")))
+        .property(
+            "example",
+            object(Type::Integer).description(Some("Place of the example in the request, from 0.")),
+        )
         .property("score", object(Type::Number))
         .property("parts", array(object(Type::Object)));
     let similar_to = array(similar_to).description(Some("Similarity to examples, with reasons."));
@@ -132,13 +158,17 @@ fn hit() -> RefOr<Schema> {
         .property("name", object(Type::String))
         .property("source", origin())
         .property("reason", object(Type::String))
-        .description(Some("The area that the dataset covers: west, south, east and north in degrees."));
+        .description(Some(
+            "The area that the dataset covers: west, south, east and north in degrees.",
+        ));
     let period = object(Type::Object)
         .property("first", object(Type::String))
         .property("last", object(Type::String))
         .property("source", origin())
         .property("reason", object(Type::String))
-        .description(Some("The period that the dataset covers. An open end is missing."));
+        .description(Some(
+            "The period that the dataset covers. An open end is missing.",
+        ));
     let schema = object(Type::Object)
         .property("rank", object(Type::Integer).minimum(Some(1)))
         .property("id", object(Type::String))
@@ -160,5 +190,8 @@ fn hit() -> RefOr<Schema> {
         .property("closest", object(Type::Boolean))
         .property("explanation", any_of([Type::Object, Type::Array]))
         .property("evidence", any_of([Type::Object, Type::Array]));
-    ["rank", "id", "title", "score", "triples"].into_iter().fold(schema, ObjectBuilder::required).into()
+    ["rank", "id", "title", "score", "triples"]
+        .into_iter()
+        .fold(schema, ObjectBuilder::required)
+        .into()
 }

@@ -6,8 +6,8 @@ use crate::documentation::{BadRequest, Busy, ClientLimit, Error, Examples, Filte
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
-    Pairs, check_query, check_snippet, examples, filter, parse_duplicates, parse_model, parse_order, query_syntax,
-    unknown_parameter,
+    Pairs, check_query, check_snippet, examples, filter, parse_duplicates, parse_model,
+    parse_order, query_syntax, unknown_parameter,
 };
 use crate::state::Client;
 use axum::Json;
@@ -32,8 +32,14 @@ const MAX_FACET_VALUES: usize = 100;
 
 /// Names of all parameters, as documented.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let (examples, filters) = (Examples::into_params(|| None), Filters::into_params(|| None));
-    let documented = Parameters::into_params(|| None).into_iter().chain(examples).chain(filters);
+    let (examples, filters) = (
+        Examples::into_params(|| None),
+        Filters::into_params(|| None),
+    );
+    let documented = Parameters::into_params(|| None)
+        .into_iter()
+        .chain(examples)
+        .chain(filters);
     documented.map(|parameter| parameter.name).collect()
 });
 
@@ -102,8 +108,13 @@ async fn search_json(
     pairs: &Pairs,
 ) -> Result<Value, ApiError> {
     check_names(pairs)?;
-    let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(reason(&rejection)))?;
-    let request = SearchRequest { filter: filter(pairs)?, examples: examples(pairs)?, ..search_request(parameters)? };
+    let Query(parameters) =
+        parameters.map_err(|rejection| ApiError::bad_request(reason(&rejection)))?;
+    let request = SearchRequest {
+        filter: filter(pairs)?,
+        examples: examples(pairs)?,
+        ..search_request(parameters)?
+    };
     let permit = state.acquire_search_permit(client, &request).await?;
     state
         .work(move |state| {
@@ -125,24 +136,32 @@ fn check_names(pairs: &Pairs) -> Result<(), ApiError> {
 /// Returns the reason of a rejection without the words of the deserializer around it.
 fn reason(rejection: &QueryRejection) -> String {
     let text = rejection.body_text();
-    text.rsplit_once("query string: ").map_or(text.clone(), |(_, reason)| reason.to_owned())
+    text.rsplit_once("query string: ")
+        .map_or(text.clone(), |(_, reason)| reason.to_owned())
 }
 
 fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
-    let query = parameters.q.ok_or_else(|| ApiError::bad_request("the parameter q is missing: /api/search?q=words"))?;
+    let query = parameters
+        .q
+        .ok_or_else(|| ApiError::bad_request("the parameter q is missing: /api/search?q=words"))?;
     check_query(&query)?;
     let depth = parameters.k.unwrap_or(DEFAULT_HITS);
     if !(1..=MAX_HITS).contains(&depth) {
-        return Err(ApiError::bad_request(format!("k must be from 1 to {MAX_HITS}")));
+        return Err(ApiError::bad_request(format!(
+            "k must be from 1 to {MAX_HITS}"
+        )));
     }
     let explain = parameters.explain.unwrap_or(false);
     if explain && depth > MAX_EXPLAINED_HITS {
-        return Err(ApiError::bad_request(format!("with explain, k must be at most {MAX_EXPLAINED_HITS}")));
+        return Err(ApiError::bad_request(format!(
+            "with explain, k must be at most {MAX_EXPLAINED_HITS}"
+        )));
     }
     let snippet = parameters.snippet.unwrap_or_default();
     check_snippet(snippet)?;
     if snippet != SnippetKind::Stored && depth > MAX_EXPLAINED_HITS {
-        let message = format!("with snippets made on demand, k must be at most {MAX_EXPLAINED_HITS}");
+        let message =
+            format!("with snippets made on demand, k must be at most {MAX_EXPLAINED_HITS}");
         return Err(ApiError::bad_request(message));
     }
     Ok(SearchRequest {
@@ -152,7 +171,10 @@ fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
         model: parse_model(parameters.model.as_deref())?,
         snippet,
         languages: languages(&HeaderMap::new(), parameters.lang.as_deref())?,
-        facets: parameters.facets.unwrap_or(false).then_some(MAX_FACET_VALUES),
+        facets: parameters
+            .facets
+            .unwrap_or(false)
+            .then_some(MAX_FACET_VALUES),
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
         order: parse_order(parameters.sort.as_deref())?,
         syntax: query_syntax(parameters.literal),
@@ -164,6 +186,8 @@ fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
 #[utoipa::path(get, path = "/api/duplicates", tag = "Search", summary = "Groups of duplicates with reasons, and of editions",
     responses((status = 200, description = "All groups.", body = Object)))]
 pub(super) async fn duplicates(State(state): State<AppState>) -> Response {
-    let groups = state.work(|state| Ok(state.searcher.catalog().duplicates()?)).await;
+    let groups = state
+        .work(|state| Ok(state.searcher.catalog().duplicates()?))
+        .await;
     groups.map(Json).into_response()
 }

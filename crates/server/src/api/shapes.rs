@@ -3,7 +3,8 @@
 use super::snippet::{cacheable, matches_tag};
 use crate::AppState;
 use crate::documentation::{
-    BadRequest, Busy, ClientLimit, FormatParameter, Id, Negotiated, NotAcceptable, NotFound, Rdf, Text,
+    BadRequest, Busy, ClientLimit, FormatParameter, Id, Negotiated, NotAcceptable, NotFound, Rdf,
+    Text,
 };
 use crate::error::ApiError;
 use crate::parameters::pairs;
@@ -18,7 +19,11 @@ use lodeseek_store::StoreError;
 use sha2::{Digest, Sha256};
 
 /// Returns the dataset and the media type of a request.
-fn request(id: String, query: Option<&str>, headers: &HeaderMap) -> Result<(DatasetId, &'static str), ApiError> {
+fn request(
+    id: String,
+    query: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<(DatasetId, &'static str), ApiError> {
     let media_type = Kind::Data.negotiate(&pairs(query.unwrap_or_default().as_bytes()), headers)?;
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     Ok((id, media_type))
@@ -66,8 +71,15 @@ fn shapes_error(error: StoreError) -> ApiError {
 
 /// Computes the entity tag. It is weak because a syntax may write the same triples in another order.
 fn entity_tag(version: &str, media_type: &str) -> String {
-    let digest = Sha256::digest(format!("{:?}", (version, media_type, env!("CARGO_PKG_VERSION"))));
-    let name: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    let digest = Sha256::digest(format!(
+        "{:?}",
+        (version, media_type, env!("CARGO_PKG_VERSION"))
+    ));
+    let name: String = digest
+        .iter()
+        .take(12)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("W/\"{name}\"")
 }
 
@@ -90,7 +102,8 @@ pub(super) async fn void(
 ) -> Result<Response, ApiError> {
     let (id, media_type) = request(id, query.as_deref(), &headers)?;
     state.check_dataset(&id).await?;
-    let written = state
-        .work_with_permit(client, move |state| response_formats::graph(&dataset_void(&state.store, &id)?, media_type));
+    let written = state.work_with_permit(client, move |state| {
+        response_formats::graph(&dataset_void(&state.store, &id)?, media_type)
+    });
     written.await
 }

@@ -6,8 +6,8 @@
 use super::example::ExampleSource;
 use crate::AppState;
 use crate::documentation::{
-    self, BadRequest, BodyTimeout, Busy, ClientLimit, Error, FormatParameter, Html, Id, JsonError, JsonObject,
-    Negotiated, NotAcceptable, NotFound,
+    self, BadRequest, BodyTimeout, Busy, ClientLimit, Error, FormatParameter, Html, Id, JsonError,
+    JsonObject, Negotiated, NotAcceptable, NotFound,
 };
 use crate::error::ApiError;
 use crate::negotiation::best;
@@ -47,8 +47,14 @@ struct Depth;
 
 impl IntoParams for Depth {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let number = documentation::object(Type::Integer).minimum(Some(1)).maximum(Some(MAX_DATASETS));
-        vec![documentation::query("k", "Number of datasets.", number.default(Some(10.into())))]
+        let number = documentation::object(Type::Integer)
+            .minimum(Some(1))
+            .maximum(Some(MAX_DATASETS));
+        vec![documentation::query(
+            "k",
+            "Number of datasets.",
+            number.default(Some(10.into())),
+        )]
     }
 }
 
@@ -91,7 +97,9 @@ impl Parameters {
     fn depth(&self) -> Result<usize, ApiError> {
         let depth = self.k.unwrap_or(10);
         if !(1..=MAX_DATASETS).contains(&depth) {
-            return Err(ApiError::bad_request(format!("k must be from 1 to {MAX_DATASETS}")));
+            return Err(ApiError::bad_request(format!(
+                "k must be from 1 to {MAX_DATASETS}"
+            )));
         }
         Ok(depth)
     }
@@ -116,7 +124,10 @@ pub(super) async fn of_dataset(
     headers: HeaderMap,
 ) -> Response {
     let (form, answer) = match parse_parameters(parameters, &headers) {
-        Ok((form, parameters)) => (form, similar_to_dataset(&state, client, &page, id, &parameters, form).await),
+        Ok((form, parameters)) => (
+            form,
+            similar_to_dataset(&state, client, &page, id, &parameters, form).await,
+        ),
         Err(error) => (Format::for_error(&headers, Format::Json), Err(error)),
     };
     respond(&page, form, answer)
@@ -144,10 +155,18 @@ pub(super) async fn form(
         Ok(parsed) => parsed,
         Err(error) => return respond(&page, Format::for_error(&headers, Format::Html), Err(error)),
     };
-    let named = parameters.dataset.as_deref().map(str::trim).filter(|named| !named.is_empty());
+    let named = parameters
+        .dataset
+        .as_deref()
+        .map(str::trim)
+        .filter(|named| !named.is_empty());
     let Some(named) = named else {
         return match form {
-            Format::Html => respond(&page, form, Ok(pages::like(&page, None, None, MAX_EXAMPLE_BYTES))),
+            Format::Html => respond(
+                &page,
+                form,
+                Ok(pages::like(&page, None, None, MAX_EXAMPLE_BYTES)),
+            ),
             Format::Json => {
                 let message = "name a dataset (?dataset=ID), or POST an example in RDF";
                 respond(&page, form, Err(ApiError::bad_request(message)))
@@ -155,17 +174,26 @@ pub(super) async fn form(
         };
     };
     let id = resolve_dataset(&state, named);
-    respond(&page, form, similar_to_dataset(&state, client, &page, id, &parameters, form).await)
+    respond(
+        &page,
+        form,
+        similar_to_dataset(&state, client, &page, id, &parameters, form).await,
+    )
 }
 
 /// Returns the id of a dataset given by id, by IRI, or by the address of its page under any host name of the server.
 fn resolve_dataset(state: &AppState, named: &str) -> String {
     let iris = state.store.iris();
     let by_address = || {
-        let path = state.addresses.iter().find_map(|address| named.strip_prefix(address.as_str()))?;
+        let path = state
+            .addresses
+            .iter()
+            .find_map(|address| named.strip_prefix(address.as_str()))?;
         iris.dataset_id(&format!("{}{path}", iris.base()))
     };
-    iris.dataset_id(named).or_else(by_address).map_or_else(|| named.to_owned(), |id| id.to_string())
+    iris.dataset_id(named)
+        .or_else(by_address)
+        .map_or_else(|| named.to_owned(), |id| id.to_string())
 }
 
 /// `POST /like`: the datasets similar to the example of the request.
@@ -225,12 +253,20 @@ pub(super) async fn example(
         state
             .work_with_permit(client, move |state| {
                 let found = state.searcher.similar_to(&parsed.example, depth)?;
-                let report = ExampleReport { name, triples: parsed.example.len(), problems: parsed.problems };
+                let report = ExampleReport {
+                    name,
+                    triples: parsed.example.len(),
+                    problems: parsed.problems,
+                };
                 Ok(match form {
-                    Format::Html => pages::like(&context, Some(&report), Some(&found), MAX_EXAMPLE_BYTES),
+                    Format::Html => {
+                        pages::like(&context, Some(&report), Some(&found), MAX_EXAMPLE_BYTES)
+                    }
                     Format::Json => {
-                        let read = json!({ "triples": report.triples, "problems": report.problems });
-                        Json(json!({ "example": read, "of": found.of, "similar": found.similar })).into_response()
+                        let read =
+                            json!({ "triples": report.triples, "problems": report.problems });
+                        Json(json!({ "example": read, "of": found.of, "similar": found.similar }))
+                            .into_response()
                     }
                 })
             })
@@ -243,13 +279,19 @@ fn parse_parameters(
     parameters: Result<Query<Parameters>, QueryRejection>,
     headers: &HeaderMap,
 ) -> Result<(Format, Parameters), ApiError> {
-    let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-    Ok((Format::negotiate(parameters.format.as_deref(), headers)?, parameters))
+    let Query(parameters) =
+        parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+    Ok((
+        Format::negotiate(parameters.format.as_deref(), headers)?,
+        parameters,
+    ))
 }
 
 fn respond(page: &PageContext, form: Format, answer: Result<Response, ApiError>) -> Response {
     let mut response = answer.unwrap_or_else(|error| form.error(page, &error));
-    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
+    response
+        .headers_mut()
+        .append(header::VARY, HeaderValue::from_static("accept"));
     response
 }
 
@@ -270,9 +312,10 @@ async fn similar_to_dataset(
             let missing = || ApiError::no_dataset(&id);
             let found: SimilarDatasets = state.searcher.similar(&id, depth)?.ok_or_else(missing)?;
             match form {
-                Format::Json => {
-                    Ok(Json(json!({ "dataset": id, "of": found.of, "similar": found.similar })).into_response())
-                }
+                Format::Json => Ok(Json(
+                    json!({ "dataset": id, "of": found.of, "similar": found.similar }),
+                )
+                .into_response()),
                 Format::Html => {
                     let card = state.searcher.catalog().card(&id)?.ok_or_else(missing)?;
                     Ok(pages::similar(&page, &card, &found))
@@ -301,32 +344,59 @@ struct Pasted {
 
 impl SentExample {
     async fn from_request(request: Request, headers: &HeaderMap) -> Result<Self, ApiError> {
-        let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let media_type = headers
+            .get(header::CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        let essence = media_type
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
         let sent = match essence.as_str() {
             "multipart/form-data" => Self::from_multipart(request).await?,
             "application/x-www-form-urlencoded" => {
                 let form = axum::Form::<Pasted>::from_request(request, &()).await;
-                let axum::Form(pasted) = form.map_err(|error| body_error(error.status(), error.body_text()))?;
+                let axum::Form(pasted) =
+                    form.map_err(|error| body_error(error.status(), error.body_text()))?;
                 Self::from_text(pasted.text, pasted.dataset)
             }
             _ => {
                 let bytes = Bytes::from_request(request, &()).await;
                 let bytes = bytes.map_err(|error| body_error(error.status(), error.body_text()))?;
-                let announced = (!essence.is_empty() && essence != "application/octet-stream").then_some(essence);
-                Self { name: "example".to_owned(), media_type: announced, bytes, dataset: None }
+                let announced = (!essence.is_empty() && essence != "application/octet-stream")
+                    .then_some(essence);
+                Self {
+                    name: "example".to_owned(),
+                    media_type: announced,
+                    bytes,
+                    dataset: None,
+                }
             }
         };
         if sent.bytes.is_empty() && sent.dataset.is_none() {
-            return Err(ApiError::bad_request("there is no example: send a file, paste RDF, or name a dataset"));
+            return Err(ApiError::bad_request(
+                "there is no example: send a file, paste RDF, or name a dataset",
+            ));
         }
         Ok(sent)
     }
 
     fn from_text(text: String, dataset: String) -> Self {
-        let dataset = Some(dataset.trim().to_owned()).filter(|dataset| !dataset.is_empty() && text.trim().is_empty());
-        let bytes = if text.trim().is_empty() { Bytes::new() } else { Bytes::from(text) };
-        Self { name: "pasted text".to_owned(), media_type: None, bytes, dataset }
+        let dataset = Some(dataset.trim().to_owned())
+            .filter(|dataset| !dataset.is_empty() && text.trim().is_empty());
+        let bytes = if text.trim().is_empty() {
+            Bytes::new()
+        } else {
+            Bytes::from(text)
+        };
+        Self {
+            name: "pasted text".to_owned(),
+            media_type: None,
+            bytes,
+            dataset,
+        }
     }
 
     /// Reads a form. A file takes precedence over text, and text over the name of a dataset.
@@ -334,11 +404,16 @@ impl SentExample {
         let form = Multipart::from_request(request, &()).await;
         let mut form = form.map_err(|error| body_error(error.status(), error.body_text()))?;
         let (mut file, mut text, mut dataset) = (None, String::new(), String::new());
-        let broken = |error: axum::extract::multipart::MultipartError| body_error(error.status(), error.body_text());
+        let broken = |error: axum::extract::multipart::MultipartError| {
+            body_error(error.status(), error.body_text())
+        };
         while let Some(field) = form.next_field().await.map_err(broken)? {
             match field.name().unwrap_or_default() {
                 "file" => {
-                    let name = field.file_name().and_then(|name| name.rsplit(['/', '\\']).next()).unwrap_or_default();
+                    let name = field
+                        .file_name()
+                        .and_then(|name| name.rsplit(['/', '\\']).next())
+                        .unwrap_or_default();
                     let name = shorten(name, 100);
                     let bytes = field.bytes().await.map_err(broken)?;
                     file = (!bytes.is_empty()).then_some((name, bytes));
@@ -350,7 +425,12 @@ impl SentExample {
         }
         Ok(match file {
             // Browsers derive media types from file names, so only the name is used.
-            Some((name, bytes)) => Self { name, media_type: None, bytes, dataset: None },
+            Some((name, bytes)) => Self {
+                name,
+                media_type: None,
+                bytes,
+                dataset: None,
+            },
             None => Self::from_text(text, dataset),
         })
     }
@@ -359,7 +439,15 @@ impl SentExample {
     fn into_source(self, state: &AppState) -> (Bytes, ExampleSource) {
         let base = format!("{}like", state.store.iris().base());
         let has_texts = state.searcher.encodes_examples();
-        (self.bytes, ExampleSource { name: self.name, media_type: self.media_type, base, has_texts })
+        (
+            self.bytes,
+            ExampleSource {
+                name: self.name,
+                media_type: self.media_type,
+                base,
+                has_texts,
+            },
+        )
     }
 }
 
@@ -375,9 +463,10 @@ impl Drop for GoneOnDrop {
 
 fn body_error(status: StatusCode, message: String) -> ApiError {
     match status {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            ApiError::with_status(status, format!("an example may have at most {} MB", MAX_EXAMPLE_BYTES >> 20))
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::with_status(
+            status,
+            format!("an example may have at most {} MB", MAX_EXAMPLE_BYTES >> 20),
+        ),
         status => ApiError::with_status(status, message),
     }
 }

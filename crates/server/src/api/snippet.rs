@@ -2,7 +2,8 @@
 
 use crate::AppState;
 use crate::documentation::{
-    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, JsonObject, Negotiated, NotFound, Rdf, Svg, Text,
+    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, JsonObject, Negotiated, NotFound,
+    Rdf, Svg, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::{accepted_form, best, languages, named_form};
@@ -56,7 +57,10 @@ pub(super) enum Format {
 
 impl Format {
     const fn rdf(syntax: RdfSyntax) -> Self {
-        Self::Rdf(RdfForm { syntax, version: RdfVersion::V11 })
+        Self::Rdf(RdfForm {
+            syntax,
+            version: RdfVersion::V11,
+        })
     }
 
     /// Every format with its media type, the default first.
@@ -78,7 +82,10 @@ impl Format {
             Some("svg") => Ok(Self::Svg),
             Some(name) => match RdfSyntax::from_name(name) {
                 Some(syntax) => Ok(Self::Rdf(named_form(syntax, name, headers))),
-                None => Err(ApiError::unknown_format(name, "html, json, svg, ttl, jsonld, nt, rdf")),
+                None => Err(ApiError::unknown_format(
+                    name,
+                    "html, json, svg, ttl, jsonld, nt, rdf",
+                )),
             },
             None => Self::accepted(headers),
         }
@@ -86,7 +93,8 @@ impl Format {
 
     fn accepted(headers: &HeaderMap) -> Result<Self, ApiError> {
         let offers = Self::ALL.map(|(media_type, _)| media_type);
-        let chosen = best(headers, &offers).and_then(|best| Self::ALL.into_iter().find(|(offer, _)| *offer == best));
+        let chosen = best(headers, &offers)
+            .and_then(|best| Self::ALL.into_iter().find(|(offer, _)| *offer == best));
         let (_, format) = chosen.ok_or_else(|| ApiError::not_acceptable(&offers))?;
         Ok(match format {
             Self::Rdf(form) => Self::Rdf(accepted_form(form.syntax, headers)),
@@ -96,12 +104,24 @@ impl Format {
 }
 
 impl Parameters {
-    fn request(&self, headers: &HeaderMap, limits: &SnippetLimits) -> Result<SnippetRequest, ApiError> {
-        let query = self.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
+    fn request(
+        &self,
+        headers: &HeaderMap,
+        limits: &SnippetLimits,
+    ) -> Result<SnippetRequest, ApiError> {
+        let query = self
+            .query
+            .as_deref()
+            .map(str::trim)
+            .filter(|query| !query.is_empty());
         if let Some(query) = query {
             check_query(query)?;
         }
-        let default = if query.is_some() { Method::Optimal } else { Method::default() };
+        let default = if query.is_some() {
+            Method::Optimal
+        } else {
+            Method::default()
+        };
         let method = self.method.unwrap_or(default);
         if !method.is_bounded() {
             return Err(ApiError::bad_request(format!(
@@ -111,7 +131,10 @@ impl Parameters {
         }
         let budget = self.budget.unwrap_or(TripleBudget::default().0);
         if !(1..=limits.budget).contains(&budget) {
-            return Err(ApiError::bad_request(format!("budget must be from 1 to {}", limits.budget)));
+            return Err(ApiError::bad_request(format!(
+                "budget must be from 1 to {}",
+                limits.budget
+            )));
         }
         Ok(SnippetRequest {
             method,
@@ -162,7 +185,10 @@ pub(super) async fn snippet(
         Format::Json => error.to_json_response(),
         Format::Svg | Format::Rdf(_) => error.into_response(),
     });
-    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept, accept-language"));
+    response.headers_mut().append(
+        header::VARY,
+        HeaderValue::from_static("accept, accept-language"),
+    );
     response
 }
 
@@ -184,7 +210,11 @@ async fn answer(
         Format::Json | Format::Svg | Format::Rdf(_) => {
             let (id, request) = (id.clone(), request.clone());
             let tag = move |state: &AppState| {
-                let card = state.searcher.catalog().card(&id)?.ok_or_else(|| ApiError::no_dataset(&id))?;
+                let card = state
+                    .searcher
+                    .catalog()
+                    .card(&id)?
+                    .ok_or_else(|| ApiError::no_dataset(&id))?;
                 Ok(entity_tag(&card, &request, form))
             };
             Some(state.work(tag).await?)
@@ -210,7 +240,11 @@ async fn answer(
 }
 
 /// Computes the snippet. The boolean is true if the deadline cut the computation.
-fn make(state: &AppState, id: &DatasetId, request: &SnippetRequest) -> Result<(DatasetSnippet, bool), ApiError> {
+fn make(
+    state: &AppState,
+    id: &DatasetId,
+    request: &SnippetRequest,
+) -> Result<(DatasetSnippet, bool), ApiError> {
     let started = Instant::now();
     let is_cut = AtomicBool::new(false);
     let is_over = || {
@@ -218,30 +252,50 @@ fn make(state: &AppState, id: &DatasetId, request: &SnippetRequest) -> Result<(D
         is_cut.fetch_or(over, Ordering::Relaxed);
         over
     };
-    let made = state.searcher.snippet(id, request, Deadline::new(&is_over))?;
+    let made = state
+        .searcher
+        .snippet(id, request, Deadline::new(&is_over))?;
     let made = made.ok_or_else(|| ApiError::no_dataset(id))?;
     Ok((made, is_cut.load(Ordering::Relaxed)))
 }
 
 /// Computes the entity tag. It is weak because RDF responses contain the time.
 fn entity_tag(card: &Card, request: &SnippetRequest, form: Format) -> String {
-    let inputs = (&card.version, card.metadata.title(), request, form, env!("CARGO_PKG_VERSION"));
+    let inputs = (
+        &card.version,
+        card.metadata.title(),
+        request,
+        form,
+        env!("CARGO_PKG_VERSION"),
+    );
     let digest = Sha256::digest(format!("{inputs:?}"));
-    let name: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    let name: String = digest
+        .iter()
+        .take(12)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("W/\"{name}\"")
 }
 
 /// `If-None-Match` (RFC 9110, 13.1.2), compared weakly.
 pub(super) fn matches_tag(headers: &HeaderMap, tag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    known.flat_map(|value| value.split(',')).any(|known| known.trim() == "*" || opaque(known) == opaque(tag))
+    let known = headers
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    known
+        .flat_map(|value| value.split(','))
+        .any(|known| known.trim() == "*" || opaque(known) == opaque(tag))
 }
 
 /// Headers of a complete snippet or of shapes. Caches store it and revalidate it before each use: content may be reloaded at any time,
 /// and validation is cheap.
 pub(super) fn cacheable(tag: &str) -> [(HeaderName, String); 2] {
-    [(header::ETAG, tag.to_owned()), (header::CACHE_CONTROL, "public, no-cache".to_owned())]
+    [
+        (header::ETAG, tag.to_owned()),
+        (header::CACHE_CONTROL, "public, no-cache".to_owned()),
+    ]
 }
 
 /// Header of a snippet that the deadline cut: the next computation may find more.
@@ -251,8 +305,7 @@ const NOT_CACHEABLE: [(HeaderName, &str); 1] = [(header::CACHE_CONTROL, "no-stor
 const NOT_TAGGED: [(HeaderName, &str); 1] = [(header::CACHE_CONTROL, "no-cache")];
 
 /// Content security policy of a drawing: its own inline style, allowed by hash, and nothing else.
-const PICTURE_POLICY: &str =
-    "default-src 'none'; style-src 'sha256-Jpke1JFRMEcobGSAeg7XaNOUUOm7q/MSuXh/3+Nn1ZM='; frame-ancestors 'none'";
+const PICTURE_POLICY: &str = "default-src 'none'; style-src 'sha256-Jpke1JFRMEcobGSAeg7XaNOUUOm7q/MSuXh/3+Nn1ZM='; frame-ancestors 'none'";
 
 fn respond(
     state: &AppState,
@@ -265,10 +318,20 @@ fn respond(
         Format::Html => pages::snippet(page, made, request, state.snippets.budget),
         Format::Json => Json(snippet_json(made, request)).into_response(),
         Format::Svg => {
-            let triples: Vec<LabelledTriple> =
-                made.extracted.triples.iter().map(|shown| shown.triple.clone()).collect();
-            let mut response = xml("image/svg+xml", &draw_document(&triples, made.card.metadata.title()))?;
-            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PICTURE_POLICY));
+            let triples: Vec<LabelledTriple> = made
+                .extracted
+                .triples
+                .iter()
+                .map(|shown| shown.triple.clone())
+                .collect();
+            let mut response = xml(
+                "image/svg+xml",
+                &draw_document(&triples, made.card.metadata.title()),
+            )?;
+            response.headers_mut().insert(
+                header::CONTENT_SECURITY_POLICY,
+                HeaderValue::from_static(PICTURE_POLICY),
+            );
             response
         }
         Format::Rdf(form) => {

@@ -51,26 +51,54 @@ pub(crate) struct Titles {
 /// Normalizes the first [`MAX_CHARACTERS`] of a text: lower case, no accents, single spaces between words.
 fn folded(text: &str) -> String {
     let beginning: String = text.chars().take(MAX_CHARACTERS).collect();
-    let plain: String = beginning.to_lowercase().nfkd().filter(|letter| !is_combining_mark(*letter)).collect();
-    let words = plain.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let plain: String = beginning
+        .to_lowercase()
+        .nfkd()
+        .filter(|letter| !is_combining_mark(*letter))
+        .collect();
+    let words = plain
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
 impl Titles {
     pub(crate) fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
-        let generation = (state.searcher.catalog().generation()?, state.store.catalog_generation());
+        let generation = (
+            state.searcher.catalog().generation()?,
+            state.store.catalog_generation(),
+        );
         state.api.titles.get_or_compute(generation, || {
             let table = Table::current(state)?;
-            Ok(Self::new(table.rows.iter().map(|row| (row.id.clone(), row.title.clone()))))
+            Ok(Self::new(
+                table
+                    .rows
+                    .iter()
+                    .map(|row| (row.id.clone(), row.title.clone())),
+            ))
         })
     }
 
     fn new(titles: impl Iterator<Item = (DatasetId, String)>) -> Self {
-        let mut titles: Vec<Title> = titles.map(|(id, text)| Title { id, folded: folded(&text), text }).collect();
-        titles.sort_by(|a, b| (a.folded.len(), &a.folded, &a.id).cmp(&(b.folded.len(), &b.folded, &b.id)));
+        let mut titles: Vec<Title> = titles
+            .map(|(id, text)| Title {
+                id,
+                folded: folded(&text),
+                text,
+            })
+            .collect();
+        titles.sort_by(|a, b| {
+            (a.folded.len(), &a.folded, &a.id).cmp(&(b.folded.len(), &b.folded, &b.id))
+        });
         let starts = |(place, title): (u32, &Title)| {
-            let after_space = title.folded.match_indices(' ').map(|(space, _)| space as u32 + 1);
-            std::iter::once(0).chain(after_space).map(move |start| (place, start)).collect::<Vec<_>>()
+            let after_space = title
+                .folded
+                .match_indices(' ')
+                .map(|(space, _)| space as u32 + 1);
+            std::iter::once(0)
+                .chain(after_space)
+                .map(move |start| (place, start))
+                .collect::<Vec<_>>()
         };
         let mut words: Vec<(u32, u32)> = (0..).zip(&titles).flat_map(starts).collect();
         words.sort_by(|a, b| rest(&titles, *a).cmp(rest(&titles, *b)));
@@ -85,14 +113,22 @@ impl Titles {
             return Vec::new();
         }
         let together = self.beginning(&typed);
-        let mut places: Vec<(u8, u32)> = together.iter().map(|(title, start)| (u8::from(*start > 0), *title)).collect();
+        let mut places: Vec<(u8, u32)> = together
+            .iter()
+            .map(|(title, start)| (u8::from(*start > 0), *title))
+            .collect();
         if places.len() < MAX_TITLES && typed.contains(' ') {
             places.extend(self.with_all(&typed).map(|title| (2, title)));
         }
         let mut seen = FxHashSet::default();
         places.sort_unstable();
-        let titles = places.into_iter().map(|(_, title)| &self.titles[title as usize]);
-        titles.filter(|title| seen.insert(title.folded.as_str())).take(MAX_TITLES).collect()
+        let titles = places
+            .into_iter()
+            .map(|(_, title)| &self.titles[title as usize]);
+        titles
+            .filter(|title| seen.insert(title.folded.as_str()))
+            .take(MAX_TITLES)
+            .collect()
     }
 
     /// Returns the words of titles from which on the title begins with `text`.
@@ -101,7 +137,9 @@ impl Titles {
             let rest = rest(&self.titles, *word).as_bytes();
             rest[..rest.len().min(text.len())].cmp(text.as_bytes())
         };
-        let first = self.words.partition_point(|word| head(word) == Ordering::Less);
+        let first = self
+            .words
+            .partition_point(|word| head(word) == Ordering::Less);
         let count = self.words[first..].partition_point(|word| head(word) == Ordering::Equal);
         &self.words[first..first + count]
     }
@@ -111,9 +149,15 @@ impl Titles {
         let ranges = text.split(' ').map(|word| self.beginning(word));
         let rarest = ranges.min_by_key(|range| range.len()).unwrap_or_default();
         let has = |title: &u32, word: &str| {
-            self.titles[*title as usize].folded.split(' ').any(|other| other.starts_with(word))
+            self.titles[*title as usize]
+                .folded
+                .split(' ')
+                .any(|other| other.starts_with(word))
         };
-        rarest.iter().map(|(title, _)| *title).filter(move |title| text.split(' ').all(|word| has(title, word)))
+        rarest
+            .iter()
+            .map(|(title, _)| *title)
+            .filter(move |title| text.split(' ').all(|word| has(title, word)))
     }
 }
 
@@ -132,20 +176,38 @@ pub(crate) async fn suggest(
     links: LinkBase,
     Query(pairs): Query<Pairs>,
 ) -> Result<Response, ApiError> {
-    let typed = pairs.into_iter().find(|(name, _)| name == "q").map(|(_, typed)| typed).unwrap_or_default();
+    let typed = pairs
+        .into_iter()
+        .find(|(name, _)| name == "q")
+        .map(|(_, typed)| typed)
+        .unwrap_or_default();
     let answer = state.work(move |state| {
         let all = Titles::current(state)?;
         let (mut titles, mut descriptions, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
         for title in all.find(&typed) {
             let card = state.searcher.catalog().card(&title.id)?;
-            let description = card.as_ref().and_then(|card| card.metadata.description()).unwrap_or_default();
+            let description = card
+                .as_ref()
+                .and_then(|card| card.metadata.description())
+                .unwrap_or_default();
             titles.push(title.text.clone());
             descriptions.push(shorten(description, DESCRIPTION));
-            addresses.push(format!("{}{}", links.as_str().trim_end_matches('/'), href(&title.id)));
+            addresses.push(format!(
+                "{}{}",
+                links.as_str().trim_end_matches('/'),
+                href(&title.id)
+            ));
         }
         Ok(json!([typed, titles, descriptions, addresses]).to_string())
     });
-    Ok(([(header::CONTENT_TYPE, MEDIA_TYPE), (header::CACHE_CONTROL, "max-age=60")], answer.await?).into_response())
+    Ok((
+        [
+            (header::CONTENT_TYPE, MEDIA_TYPE),
+            (header::CACHE_CONTROL, "max-age=60"),
+        ],
+        answer.await?,
+    )
+        .into_response())
 }
 
 #[cfg(test)]
@@ -154,33 +216,74 @@ mod tests {
 
     fn titles(titles: &[&str]) -> Titles {
         let id = |place: usize| DatasetId::new(place.to_string()).expect("an id");
-        Titles::new(titles.iter().enumerate().map(|(place, title)| (id(place), (*title).to_owned())))
+        Titles::new(
+            titles
+                .iter()
+                .enumerate()
+                .map(|(place, title)| (id(place), (*title).to_owned())),
+        )
     }
 
     fn found<'t>(titles: &'t Titles, typed: &str) -> Vec<&'t str> {
-        titles.find(typed).iter().map(|title| title.text.as_str()).collect()
+        titles
+            .find(typed)
+            .iter()
+            .map(|title| title.text.as_str())
+            .collect()
     }
 
     #[test]
     fn what_begins_with_what_is_typed_comes_first() {
-        let titles = titles(&["City trees of Málaga", "Trees", "Tree register", "Málaga", "Air: quality", "Trees"]);
-        assert_eq!(found(&titles, "tree"), ["Trees", "Tree register", "City trees of Málaga"]);
-        assert_eq!(found(&titles, "malag"), ["Málaga", "City trees of Málaga"], "accents do not count");
+        let titles = titles(&[
+            "City trees of Málaga",
+            "Trees",
+            "Tree register",
+            "Málaga",
+            "Air: quality",
+            "Trees",
+        ]);
+        assert_eq!(
+            found(&titles, "tree"),
+            ["Trees", "Tree register", "City trees of Málaga"]
+        );
+        assert_eq!(
+            found(&titles, "malag"),
+            ["Málaga", "City trees of Málaga"],
+            "accents do not count"
+        );
         assert_eq!(found(&titles, "MÁLAGA"), ["Málaga", "City trees of Málaga"]);
         assert_eq!(found(&titles, "trees  of-mal"), ["City trees of Málaga"]);
-        assert_eq!(found(&titles, "mal cit"), ["City trees of Málaga"], "in any order");
+        assert_eq!(
+            found(&titles, "mal cit"),
+            ["City trees of Málaga"],
+            "in any order"
+        );
         assert_eq!(found(&titles, "air qual"), ["Air: quality"]);
-        assert!(found(&titles, "rees").is_empty() && found(&titles, " ? ").is_empty() && found(&titles, "").is_empty());
+        assert!(
+            found(&titles, "rees").is_empty()
+                && found(&titles, " ? ").is_empty()
+                && found(&titles, "").is_empty()
+        );
     }
 
     #[test]
     fn every_prefix_of_every_word_finds_its_title() {
-        let all = ["Ökologie der Flüsse", "東京の木", "a", "x y z", "water-quality 2020 (Ireland)"];
+        let all = [
+            "Ökologie der Flüsse",
+            "東京の木",
+            "a",
+            "x y z",
+            "water-quality 2020 (Ireland)",
+        ];
         let titles = titles(&all);
         for title in all {
             for word in folded(title).split(' ') {
                 for (end, _) in word.char_indices().skip(1).chain([(word.len(), ' ')]) {
-                    assert!(found(&titles, &word[..end]).contains(&title), "{title}: {}", &word[..end]);
+                    assert!(
+                        found(&titles, &word[..end]).contains(&title),
+                        "{title}: {}",
+                        &word[..end]
+                    );
                 }
             }
         }

@@ -51,7 +51,11 @@ impl DatasetCounts {
 
     /// Returns the most frequent terms, those of equal frequency by IRI.
     fn most_frequent(self) -> Vec<Term> {
-        let mut terms: Vec<Term> = self.0.into_iter().map(|(iri, datasets)| Term { iri, datasets }).collect();
+        let mut terms: Vec<Term> = self
+            .0
+            .into_iter()
+            .map(|(iri, datasets)| Term { iri, datasets })
+            .collect();
         terms.sort_by(|a, b| b.datasets.cmp(&a.datasets).then_with(|| a.iri.cmp(&b.iri)));
         terms.truncate(MAX_TERMS);
         terms
@@ -68,7 +72,11 @@ fn read(state: &AppState) -> Result<Terms, ApiError> {
         }
     }
     let (classes, properties) = (classes.most_frequent(), properties.most_frequent());
-    Ok(Terms { prefixes: PREFIXES.iter().copied().collect(), classes, properties })
+    Ok(Terms {
+        prefixes: PREFIXES.iter().copied().collect(),
+        classes,
+        properties,
+    })
 }
 
 #[utoipa::path(get, path = "/api/terms", tag = "SPARQL", summary = "Prefixes, classes and properties for queries",
@@ -81,7 +89,10 @@ pub(super) async fn terms(State(state): State<AppState>) -> Result<Response, Api
             serde_json::to_string(&read(state)?).map_err(|error| ApiError::internal(&error))
         })
     });
-    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "max-age=300")];
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CACHE_CONTROL, "max-age=300"),
+    ];
     Ok((headers, terms.await?.as_str().to_owned()).into_response())
 }
 
@@ -94,7 +105,18 @@ mod tests {
         let mut counts = DatasetCounts::default();
         counts.add(vec![("b".to_owned(), 9), ("a".to_owned(), 1)]);
         counts.add(vec![("c".to_owned(), 1), ("a".to_owned(), 1)]);
-        let terms: Vec<(String, u64)> = counts.most_frequent().into_iter().map(|one| (one.iri, one.datasets)).collect();
-        assert_eq!(terms, [("a".to_owned(), 2), ("b".to_owned(), 1), ("c".to_owned(), 1)]);
+        let terms: Vec<(String, u64)> = counts
+            .most_frequent()
+            .into_iter()
+            .map(|one| (one.iri, one.datasets))
+            .collect();
+        assert_eq!(
+            terms,
+            [
+                ("a".to_owned(), 2),
+                ("b".to_owned(), 1),
+                ("c".to_owned(), 1)
+            ]
+        );
     }
 }

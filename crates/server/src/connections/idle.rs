@@ -33,7 +33,10 @@ impl Queue {
     fn turn_to_close(&self) -> Option<u64> {
         let mut clients: HashMap<Result<IpAddr, u64>, (usize, Reverse<u64>)> = HashMap::new();
         for (turn, waiting) in &self.waiting {
-            clients.entry(waiting.client.ok_or(*turn)).or_insert((0, Reverse(*turn))).0 += 1;
+            clients
+                .entry(waiting.client.ok_or(*turn))
+                .or_insert((0, Reverse(*turn)))
+                .0 += 1;
         }
         clients.into_values().max().map(|(_, Reverse(turn))| turn)
     }
@@ -48,20 +51,34 @@ impl IdleConnections {
         let mut queue = self.queue();
         queue.next += 1;
         let turn = queue.next;
-        queue.waiting.insert(turn, Waiting { client, permit, closed: Arc::clone(closed) });
+        queue.waiting.insert(
+            turn,
+            Waiting {
+                client,
+                permit,
+                closed: Arc::clone(closed),
+            },
+        );
         turn
     }
 
     fn take(&self, turn: u64) -> Option<Permit> {
-        self.queue().waiting.remove(&turn).map(|waiting| waiting.permit)
+        self.queue()
+            .waiting
+            .remove(&turn)
+            .map(|waiting| waiting.permit)
     }
 
     /// Closes a waiting connection. Returns false if all have a request in progress.
     pub(super) fn close_one(&self) -> bool {
         let mut queue = self.queue();
-        let waiting = queue.turn_to_close().and_then(|turn| queue.waiting.remove(&turn));
+        let waiting = queue
+            .turn_to_close()
+            .and_then(|turn| queue.waiting.remove(&turn));
         drop(queue);
-        let Some(Waiting { permit, closed, .. }) = waiting else { return false };
+        let Some(Waiting { permit, closed, .. }) = waiting else {
+            return false;
+        };
         closed.notify_one();
         drop(permit);
         true
@@ -91,7 +108,12 @@ impl Place {
     pub(super) fn new(idle: &Arc<IdleConnections>, client: Option<IpAddr>, permit: Permit) -> Self {
         let closed = Arc::default();
         let state = Mutex::new(State::Idle(idle.push(client, permit, &closed)));
-        Self { idle: Arc::clone(idle), client, closed, state }
+        Self {
+            idle: Arc::clone(idle),
+            client,
+            closed,
+            state,
+        }
     }
 
     fn change(&self, change: impl FnOnce(State) -> State) {
@@ -117,7 +139,9 @@ impl Place {
     /// Accepts that everything was written to the socket. After the end of a response the connection waits for a request.
     pub(super) fn flushed(&self) {
         self.change(|state| match state {
-            State::Sending(permit) => State::Idle(self.idle.push(self.client, permit, &self.closed)),
+            State::Sending(permit) => {
+                State::Idle(self.idle.push(self.client, permit, &self.closed))
+            }
             State::Idle(_) | State::Busy(_) | State::Closed => state,
         });
     }
@@ -139,7 +163,13 @@ pub(super) struct Busy(Arc<Place>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.change(|state| if let State::Busy(permit) = state { State::Sending(permit) } else { state });
+        self.0.change(|state| {
+            if let State::Busy(permit) = state {
+                State::Sending(permit)
+            } else {
+                state
+            }
+        });
     }
 }
 
@@ -151,7 +181,13 @@ mod tests {
     #[test]
     fn only_connections_without_a_request_give_up_their_permits() {
         let (permits, idle) = (Permits::new(2, 2), Arc::default());
-        let connect = || Some(Arc::new(Place::new(&idle, None, permits.try_acquire(None).ok()?)));
+        let connect = || {
+            Some(Arc::new(Place::new(
+                &idle,
+                None,
+                permits.try_acquire(None).ok()?,
+            )))
+        };
         let (first, second) = (connect().expect("free"), connect().expect("free"));
         let request = first.begin();
         assert!(connect().is_none() && idle.close_one());
@@ -165,15 +201,28 @@ mod tests {
         first.flushed();
         assert!(idle.close_one() && connect().is_some());
         drop((other, third));
-        assert!(connect().is_some() && !idle.close_one(), "closed connections do not wait");
+        assert!(
+            connect().is_some() && !idle.close_one(),
+            "closed connections do not wait"
+        );
     }
 
     #[test]
     fn the_client_with_most_waiting_connections_gives_up_the_oldest() {
         let (permits, idle) = (Permits::new(9, 9), Arc::default());
         let address = |last: u8| Some(IpAddr::from([127, 0, 0, last]));
-        let connect = |client| Place::new(&idle, client, permits.try_acquire(client).expect("free"));
-        let places = [None, None, address(1), address(2), address(3), address(2), address(3)].map(connect);
+        let connect =
+            |client| Place::new(&idle, client, permits.try_acquire(client).expect("free"));
+        let places = [
+            None,
+            None,
+            address(1),
+            address(2),
+            address(3),
+            address(2),
+            address(3),
+        ]
+        .map(connect);
         let is_open = |place: &Place| matches!(*place.state.lock().expect("unharmed"), State::Idle(turn) if idle.queue().waiting.contains_key(&turn));
         for expected in [3, 4, 0, 1, 2, 5, 6] {
             assert!(is_open(&places[expected]) && idle.close_one());

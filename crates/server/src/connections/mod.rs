@@ -137,7 +137,10 @@ pub(crate) async fn serve_connections(
 /// If true, the client closed the connection before it was accepted.
 fn is_of_client(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
-    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    )
 }
 
 /// State that all connections share.
@@ -191,12 +194,23 @@ impl Server {
             permit = self.connections.try_acquire(client);
         }
         match permit {
-            Ok(permit) => self.serve(stream, peer, Place::new(&self.idle, client, permit), graceful),
+            Ok(permit) => self.serve(
+                stream,
+                peer,
+                Place::new(&self.idle, client, permit),
+                graceful,
+            ),
             Err(exhausted) => self.refuse(stream, peer, exhausted),
         }
     }
 
-    fn serve(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, place: Place, graceful: &GracefulShutdown) {
+    fn serve(
+        self: &Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        place: Place,
+        graceful: &GracefulShutdown,
+    ) {
         let (server, watcher, place) = (Arc::clone(self), graceful.watcher(), Arc::new(place));
         tokio::spawn(async move {
             tokio::select! {
@@ -214,9 +228,21 @@ impl Server {
         watcher: Watcher,
     ) {
         let has_unread = Arc::new(AtomicBool::new(false));
-        let connection = Connection { peer, place: Arc::clone(place), has_unread: Arc::clone(&has_unread) };
-        let io = PacedStream { stream, pace: self.limits.pace(), place: Arc::clone(place), has_unread, linger: None };
-        let Some(tls) = &self.tls else { return self.serve_stream(io, connection, watcher).await };
+        let connection = Connection {
+            peer,
+            place: Arc::clone(place),
+            has_unread: Arc::clone(&has_unread),
+        };
+        let io = PacedStream {
+            stream,
+            pace: self.limits.pace(),
+            place: Arc::clone(place),
+            has_unread,
+            linger: None,
+        };
+        let Some(tls) = &self.tls else {
+            return self.serve_stream(io, connection, watcher).await;
+        };
         // Below TLS, minimum rates hold for handshakes, too.
         match timeout(self.limits.header_timeout, tls.accept(io)).await {
             Ok(Ok(stream)) => self.serve_stream(stream, connection, watcher).await,
@@ -252,7 +278,9 @@ impl Server {
     }
 
     async fn respond(&self, request: Request<Incoming>, of: &Connection) -> Response {
-        let Connection { peer, has_unread, .. } = of;
+        let Connection {
+            peer, has_unread, ..
+        } = of;
         let is_modern = request.version() >= Version::HTTP_11;
         if is_modern && !request.headers().contains_key(header::HOST) {
             return closing(ApiError::bad_request("the header Host is missing").into_response());
@@ -278,7 +306,9 @@ impl Server {
         request.extensions_mut().insert(trusted);
         let permit = match self.request_permit(&request, peer.ip()) {
             Ok(permit) => permit,
-            Err(exhausted) => return closing(exhausted.error("requests in progress").into_response()),
+            Err(exhausted) => {
+                return closing(exhausted.error("requests in progress").into_response());
+            }
         };
         let response = match self.router.clone().oneshot(request).await {
             Ok(response) => response,
@@ -301,7 +331,9 @@ impl Server {
         let client = self.proxies.client(request.headers(), request.extensions());
         // The proxy itself, for example its health check, has no limit.
         let client = client.filter(|client| *client != client_of_peer(peer));
-        client.map(|client| self.requests.try_acquire(Some(client))).transpose()
+        client
+            .map(|client| self.requests.try_acquire(Some(client)))
+            .transpose()
     }
 
     /// Sends a short response on a connection over the limit, and closes it. With TLS it is closed only: a handshake costs too
@@ -311,7 +343,9 @@ impl Server {
         if self.tls.is_some() {
             return;
         }
-        let Ok(permit) = self.refusals.try_acquire(None) else { return };
+        let Ok(permit) = self.refusals.try_acquire(None) else {
+            return;
+        };
         let status = exhausted.status();
         let reason = status.canonical_reason().unwrap_or_default();
         let text = format!("{}\n", exhausted.error("connections").message);
@@ -347,7 +381,9 @@ fn held_until_end(response: Response, held: impl Send + Unpin + 'static) -> Resp
 
 /// Sets the header after which both sides close the connection.
 fn closing(mut response: Response) -> Response {
-    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+        .headers_mut()
+        .insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 

@@ -62,18 +62,30 @@ impl Site {
     async fn start_with(limits: ConnectionLimits, proxies: Proxies, tls: Option<Tls>) -> Self {
         let router = Router::new()
             .route("/", get(|| async { "home" }))
-            .route("/slow", get(|| async { sleep(Duration::from_secs(1)).await }))
+            .route(
+                "/slow",
+                get(|| async { sleep(Duration::from_secs(1)).await }),
+            )
             .route("/large", get(|| async { vec![b'x'; LARGE] }))
             .route("/streamed", get(|| async { Body::new(StreamedBody(None)) }))
-            .route("/length", post(|body: Bytes| async move { body.len().to_string() }))
+            .route(
+                "/length",
+                post(|body: Bytes| async move { body.len().to_string() }),
+            )
             .route(
                 "/trusted",
                 post(|request: Request| async move {
                     TrustedBody::grant(request.extensions());
-                    axum::body::to_bytes(request.into_body(), LARGE).await.map_or(0, |body| body.len()).to_string()
+                    axum::body::to_bytes(request.into_body(), LARGE)
+                        .await
+                        .map_or(0, |body| body.len())
+                        .to_string()
                 }),
             )
-            .route("/unread", post(|| async { StatusCode::SERVICE_UNAVAILABLE }))
+            .route(
+                "/unread",
+                post(|| async { StatusCode::SERVICE_UNAVAILABLE }),
+            )
             .layer(DefaultBodyLimit::max(LARGE));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
@@ -82,7 +94,11 @@ impl Site {
             let stopped = async { stopped.await.unwrap_or_default() };
             serve_connections(listener, router, &proxies, &limits, tls.as_ref(), stopped).await;
         });
-        Self { address, stop: Some(stop), ended }
+        Self {
+            address,
+            stop: Some(stop),
+            ended,
+        }
     }
 
     async fn connect(&self) -> TcpStream {
@@ -110,11 +126,23 @@ fn request(path: &str) -> String {
 #[tokio::test]
 async fn an_incomplete_header_and_an_idle_connection_time_out() {
     let site = Site::start(short(), Proxies::default()).await;
-    for sent in ["", "GET / HTTP/1.1\r\nhost: loc", "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"] {
+    for sent in [
+        "",
+        "GET / HTTP/1.1\r\nhost: loc",
+        "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n",
+    ] {
         let began = Instant::now();
         let received = site.exchange(sent).await;
-        assert_eq!(received.contains("home"), sent.ends_with("\r\n\r\n"), "{received}");
-        assert!(began.elapsed() >= Duration::from_millis(350), "{sent:?}: {:?}", began.elapsed());
+        assert_eq!(
+            received.contains("home"),
+            sent.ends_with("\r\n\r\n"),
+            "{received}"
+        );
+        assert!(
+            began.elapsed() >= Duration::from_millis(350),
+            "{sent:?}: {:?}",
+            began.elapsed()
+        );
     }
     // Bytes now and then do not extend the time.
     let mut stream = site.connect().await;
@@ -132,7 +160,10 @@ async fn a_stalled_or_slow_request_body_times_out() {
     let site = Site::start(short(), Proxies::default()).await;
     let head = "POST /length HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000\r\n\r\n";
     let received = site.exchange(head).await;
-    assert!(received.starts_with("HTTP/1.1 408 ") && received.contains("connection: close"), "{received}");
+    assert!(
+        received.starts_with("HTTP/1.1 408 ") && received.contains("connection: close"),
+        "{received}"
+    );
     // Slower than the minimum rate.
     let mut stream = site.connect().await;
     stream.write_all(head.as_bytes()).await.expect("sent");
@@ -158,7 +189,14 @@ async fn a_stalled_or_slow_request_body_times_out() {
 
 #[tokio::test]
 async fn a_request_body_has_a_time_limit_in_total() {
-    let site = Site::start(ConnectionLimits { min_rate: 1, ..short() }, Proxies::default()).await;
+    let site = Site::start(
+        ConnectionLimits {
+            min_rate: 1,
+            ..short()
+        },
+        Proxies::default(),
+    )
+    .await;
     let mut stream = site.connect().await;
     let head = "POST /length HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000\r\n\r\n";
     stream.write_all(head.as_bytes()).await.expect("sent");
@@ -175,18 +213,26 @@ async fn a_request_body_has_a_time_limit_in_total() {
         read = reader.read_exact(&mut received) => { read.expect("a response"); }
     }
     assert_eq!(&received, b"HTTP/1.1 408");
-    assert!(began.elapsed() >= Duration::from_millis(1900), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() >= Duration::from_millis(1900),
+        "{:?}",
+        began.elapsed()
+    );
 }
 
 #[tokio::test]
 async fn a_body_of_an_administrator_may_take_longer() {
-    let limits =
-        ConnectionLimits { body_timeout: Duration::from_millis(300), max_lag: Duration::from_secs(5), ..short() };
+    let limits = ConnectionLimits {
+        body_timeout: Duration::from_millis(300),
+        max_lag: Duration::from_secs(5),
+        ..short()
+    };
     let site = Site::start(limits, Proxies::default()).await;
     for (path, expected) in [("/length", "HTTP/1.1 408 "), ("/trusted", "HTTP/1.1 200 ")] {
         let mut stream = site.connect().await;
-        let head =
-            format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 2\r\n\r\nx");
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 2\r\n\r\nx"
+        );
         stream.write_all(head.as_bytes()).await.expect("sent");
         sleep(Duration::from_millis(800)).await;
         let _ = stream.write_all(b"x").await; // the server may be gone
@@ -201,36 +247,88 @@ async fn a_client_that_does_not_read_is_disconnected() {
     let whole = site.exchange(&request("/large")).await;
     assert!(whole.len() > LARGE);
     let mut stream = site.connect().await;
-    stream.write_all(request("/large").as_bytes()).await.expect("sent");
+    stream
+        .write_all(request("/large").as_bytes())
+        .await
+        .expect("sent");
     sleep(Duration::from_secs(2)).await;
-    assert!(rest(&mut stream).await.len() < LARGE, "the transfer ended early");
+    assert!(
+        rest(&mut stream).await.len() < LARGE,
+        "the transfer ended early"
+    );
 }
 
 #[tokio::test]
 async fn connections_are_limited_in_total_and_for_each_client() {
-    let site = Site::start(ConnectionLimits { total: 3, of_client: 2, ..short() }, Proxies::default()).await;
+    let site = Site::start(
+        ConnectionLimits {
+            total: 3,
+            of_client: 2,
+            ..short()
+        },
+        Proxies::default(),
+    )
+    .await;
     let held = [site.connect().await, site.connect().await];
     let received = site.exchange(&request("/")).await;
-    assert!(received.starts_with("HTTP/1.1 429 ") && received.contains("retry-after: 5"), "{received}");
+    assert!(
+        received.starts_with("HTTP/1.1 429 ") && received.contains("retry-after: 5"),
+        "{received}"
+    );
     drop(held);
     sleep(Duration::from_millis(50)).await;
-    assert!(site.exchange(&request("/")).await.contains("home"), "closed connections do not count");
+    assert!(
+        site.exchange(&request("/")).await.contains("home"),
+        "closed connections do not count"
+    );
 
     let proxy = Proxies::new(&["127.0.0.1".parse().expect("an address")]);
-    let site = Site::start(ConnectionLimits { total: 3, of_client: 1, ..short() }, proxy).await;
+    let site = Site::start(
+        ConnectionLimits {
+            total: 3,
+            of_client: 1,
+            ..short()
+        },
+        proxy,
+    )
+    .await;
     let slow = request("/slow");
-    let received = tokio::join!(site.exchange(&slow), site.exchange(&slow), site.exchange(&slow), async {
-        sleep(Duration::from_millis(300)).await;
-        site.exchange(&request("/")).await
-    });
-    assert!(received.3.starts_with("HTTP/1.1 503 ") && received.3.contains("retry-after: 5"), "{}", received.3);
-    assert!([received.0, received.1, received.2].iter().all(|received| received.starts_with("HTTP/1.1 200 ")));
+    let received = tokio::join!(
+        site.exchange(&slow),
+        site.exchange(&slow),
+        site.exchange(&slow),
+        async {
+            sleep(Duration::from_millis(300)).await;
+            site.exchange(&request("/")).await
+        }
+    );
+    assert!(
+        received.3.starts_with("HTTP/1.1 503 ") && received.3.contains("retry-after: 5"),
+        "{}",
+        received.3
+    );
+    assert!(
+        [received.0, received.1, received.2]
+            .iter()
+            .all(|received| received.starts_with("HTTP/1.1 200 "))
+    );
 }
 
 #[tokio::test]
 async fn a_request_takes_the_place_of_the_connection_that_waited_longest() {
-    let patient = ConnectionLimits { header_timeout: Duration::from_secs(60), ..short() };
-    let site = Site::start(ConnectionLimits { total: 3, of_client: 3, ..patient }, Proxies::default()).await;
+    let patient = ConnectionLimits {
+        header_timeout: Duration::from_secs(60),
+        ..short()
+    };
+    let site = Site::start(
+        ConnectionLimits {
+            total: 3,
+            of_client: 3,
+            ..patient
+        },
+        Proxies::default(),
+    )
+    .await;
     let kept = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
     let mut used = site.connect().await;
     let [mut silent, _other] = [site.connect().await, site.connect().await];
@@ -250,7 +348,11 @@ async fn a_request_takes_the_place_of_the_connection_that_waited_longest() {
         rest(&mut stream).await
     };
     assert!(exchange_as_other(&request("/")).await.contains("home"));
-    assert_eq!(rest(&mut silent).await, "", "it waited longer than the one with a response");
+    assert_eq!(
+        rest(&mut silent).await,
+        "",
+        "it waited longer than the one with a response"
+    );
     used.write_all(request("/").as_bytes()).await.expect("sent");
     assert!(rest(&mut used).await.ends_with("home"));
 }
@@ -258,27 +360,64 @@ async fn a_request_takes_the_place_of_the_connection_that_waited_longest() {
 #[tokio::test]
 async fn requests_of_one_client_behind_a_proxy_are_limited() {
     let proxy = Proxies::new(&["127.0.0.1".parse().expect("an address")]);
-    let site = Site::start(ConnectionLimits { of_client: 2, ..short() }, proxy).await;
-    let of =
-        |client: &str| request("/slow").replace("connection:", &format!("x-forwarded-for: {client}\r\nconnection:"));
+    let site = Site::start(
+        ConnectionLimits {
+            of_client: 2,
+            ..short()
+        },
+        proxy,
+    )
+    .await;
+    let of = |client: &str| {
+        request("/slow").replace(
+            "connection:",
+            &format!("x-forwarded-for: {client}\r\nconnection:"),
+        )
+    };
     let (one, other) = (of("192.0.2.1"), of("192.0.2.2"));
-    let replies = tokio::join!(site.exchange(&one), site.exchange(&one), site.exchange(&one), site.exchange(&other),);
+    let replies = tokio::join!(
+        site.exchange(&one),
+        site.exchange(&one),
+        site.exchange(&one),
+        site.exchange(&other),
+    );
     let statuses = [&replies.0, &replies.1, &replies.2].map(|reply| reply[9..12].to_owned());
-    assert_eq!(statuses.iter().filter(|status| *status == "429").count(), 1, "{statuses:?}");
+    assert_eq!(
+        statuses.iter().filter(|status| *status == "429").count(),
+        1,
+        "{statuses:?}"
+    );
     assert_eq!(&replies.3[9..12], "200");
 }
 
 #[tokio::test]
 async fn a_streamed_response_holds_its_permit_until_its_end() {
     let proxy = Proxies::new(&["127.0.0.1".parse().expect("an address")]);
-    let site = Site::start(ConnectionLimits { of_client: 1, ..short() }, proxy).await;
-    let of_client = |path: &str| request(path).replace("connection:", "x-forwarded-for: 192.0.2.1\r\nconnection:");
+    let site = Site::start(
+        ConnectionLimits {
+            of_client: 1,
+            ..short()
+        },
+        proxy,
+    )
+    .await;
+    let of_client = |path: &str| {
+        request(path).replace("connection:", "x-forwarded-for: 192.0.2.1\r\nconnection:")
+    };
     let mut stream = site.connect().await;
-    stream.write_all(of_client("/streamed").as_bytes()).await.expect("sent");
+    stream
+        .write_all(of_client("/streamed").as_bytes())
+        .await
+        .expect("sent");
     let mut status = [0; 12];
     stream.read_exact(&mut status).await.expect("a response");
     assert_eq!(&status, b"HTTP/1.1 200");
-    assert!(site.exchange(&of_client("/")).await.starts_with("HTTP/1.1 429 "), "the response is in progress");
+    assert!(
+        site.exchange(&of_client("/"))
+            .await
+            .starts_with("HTTP/1.1 429 "),
+        "the response is in progress"
+    );
     rest(&mut stream).await;
     assert!(site.exchange(&of_client("/")).await.contains("home"));
 }
@@ -295,14 +434,26 @@ async fn a_response_before_the_end_of_the_body_reaches_the_client() {
     let (sent, read) = tokio::join!(writer.write_all(&body), reader.read_to_end(&mut received));
     sent.expect("the server reads on");
     read.expect("no reset");
-    assert!(received.starts_with(b"HTTP/1.1 503 "), "{}", String::from_utf8_lossy(&received));
+    assert!(
+        received.starts_with(b"HTTP/1.1 503 "),
+        "{}",
+        String::from_utf8_lossy(&received)
+    );
 }
 
 #[tokio::test]
 async fn a_request_of_http_1_1_has_a_host() {
     let site = Site::start(short(), Proxies::default()).await;
-    assert!(site.exchange("GET / HTTP/1.1\r\n\r\n").await.starts_with("HTTP/1.1 400 "));
-    assert!(site.exchange("GET / HTTP/1.0\r\n\r\n").await.contains("home"));
+    assert!(
+        site.exchange("GET / HTTP/1.1\r\n\r\n")
+            .await
+            .starts_with("HTTP/1.1 400 ")
+    );
+    assert!(
+        site.exchange("GET / HTTP/1.0\r\n\r\n")
+            .await
+            .contains("home")
+    );
 }
 
 /// A client that trusts one certificate.
@@ -311,8 +462,12 @@ fn tls_client(certificate: &CertificateDer<'static>) -> TlsConnector {
     roots.add(certificate.clone()).expect("a certificate");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ClientConfig::builder_with_provider(provider);
-    let builder = builder.with_safe_default_protocol_versions().expect("supported versions");
-    TlsConnector::from(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
+    let builder = builder
+        .with_safe_default_protocol_versions()
+        .expect("supported versions");
+    TlsConnector::from(Arc::new(
+        builder.with_root_certificates(roots).with_no_client_auth(),
+    ))
 }
 
 async fn exchange_by_tls(site: &Site, client: &TlsConnector, text: &str) -> io::Result<String> {
@@ -328,27 +483,50 @@ async fn exchange_by_tls(site: &Site, client: &TlsConnector, text: &str) -> io::
 async fn tls_has_the_same_limits_and_a_new_certificate_after_a_reload() {
     let files = TestFiles::new();
     let tls = files.tls().expect("valid files");
-    let limits = ConnectionLimits { total: 3, of_client: 3, ..short() };
+    let limits = ConnectionLimits {
+        total: 3,
+        of_client: 3,
+        ..short()
+    };
     let site = Site::start_with(limits, Proxies::default(), Some(tls.clone())).await;
     let client = tls_client(&files.certificate);
     let get = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     let home = exchange_by_tls(&site, &client, get).await.expect("trusted");
-    assert!(home.starts_with("HTTP/1.1 200 ") && home.ends_with("home"), "{home}");
+    assert!(
+        home.starts_with("HTTP/1.1 200 ") && home.ends_with("home"),
+        "{home}"
+    );
     // The response is sent although the body is not read.
-    let post = format!("POST /unread HTTP/1.1\r\nHost: localhost\r\nContent-Length: {LARGE}\r\n\r\n");
-    let refused = exchange_by_tls(&site, &client, &(post + &"x".repeat(1 << 20))).await.expect("trusted");
+    let post =
+        format!("POST /unread HTTP/1.1\r\nHost: localhost\r\nContent-Length: {LARGE}\r\n\r\n");
+    let refused = exchange_by_tls(&site, &client, &(post + &"x".repeat(1 << 20)))
+        .await
+        .expect("trusted");
     assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
     let large = "GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    assert!(exchange_by_tls(&site, &client, large).await.expect("trusted").len() > LARGE);
+    assert!(
+        exchange_by_tls(&site, &client, large)
+            .await
+            .expect("trusted")
+            .len()
+            > LARGE
+    );
 
     // No HTTP without TLS, and no connection without a handshake.
     assert!(!site.exchange(get).await.contains("HTTP/1.1"));
     let mut silent = site.connect().await;
     let ended = timeout(TEST_TIMEOUT, rest(&mut silent)).await;
     assert_eq!(ended.expect("closed after the time of a header"), "");
-    let held = [site.connect().await, site.connect().await, site.connect().await];
+    let held = [
+        site.connect().await,
+        site.connect().await,
+        site.connect().await,
+    ];
     sleep(Duration::from_millis(100)).await;
-    assert!(exchange_by_tls(&site, &client, get).await.is_err(), "connections in a handshake count for the address");
+    assert!(
+        exchange_by_tls(&site, &client, get).await.is_err(),
+        "connections in a handshake count for the address"
+    );
     drop(held);
     sleep(Duration::from_millis(100)).await;
 
@@ -356,29 +534,57 @@ async fn tls_has_the_same_limits_and_a_new_certificate_after_a_reload() {
     tls.reload().expect("valid files");
     // A new client: one with a session resumes it, and receives no certificate.
     let client = tls_client(&files.certificate);
-    assert!(exchange_by_tls(&site, &client, get).await.is_err(), "the old certificate is not sent any more");
-    assert!(exchange_by_tls(&site, &tls_client(&renewed), get).await.expect("trusted").ends_with("home"));
+    assert!(
+        exchange_by_tls(&site, &client, get).await.is_err(),
+        "the old certificate is not sent any more"
+    );
+    assert!(
+        exchange_by_tls(&site, &tls_client(&renewed), get)
+            .await
+            .expect("trusted")
+            .ends_with("home")
+    );
 }
 
 #[tokio::test]
 async fn a_stopped_server_completes_requests_in_progress() {
-    let mut site =
-        Site::start(ConnectionLimits { header_timeout: 2 * TEST_TIMEOUT, ..short() }, Proxies::default()).await;
+    let mut site = Site::start(
+        ConnectionLimits {
+            header_timeout: 2 * TEST_TIMEOUT,
+            ..short()
+        },
+        Proxies::default(),
+    )
+    .await;
     let mut idle = site.connect().await;
     let mut busy = site.connect().await;
-    busy.write_all(request("/slow").as_bytes()).await.expect("sent");
+    busy.write_all(request("/slow").as_bytes())
+        .await
+        .expect("sent");
     sleep(Duration::from_millis(200)).await;
-    site.stop.take().expect("running").send(()).expect("it runs");
+    site.stop
+        .take()
+        .expect("running")
+        .send(())
+        .expect("it runs");
     assert!(rest(&mut busy).await.starts_with("HTTP/1.1 200 "));
     assert_eq!(rest(&mut idle).await, "", "idle connections are closed");
     let ended = timeout(TEST_TIMEOUT, &mut site.ended).await;
     ended.expect("it ends").expect("no panic");
-    assert!(TcpStream::connect(site.address).await.is_err(), "nobody listens");
+    assert!(
+        TcpStream::connect(site.address).await.is_err(),
+        "nobody listens"
+    );
 }
 
 #[tokio::test]
 async fn only_time_in_which_the_client_is_awaited_counts() {
-    let mut pace = ConnectionLimits { max_lag: Duration::from_secs(1), min_rate: 1000, ..short() }.pace();
+    let mut pace = ConnectionLimits {
+        max_lag: Duration::from_secs(1),
+        min_rate: 1000,
+        ..short()
+    }
+    .pace();
     let mut step = async |wait: u64, bytes: usize| {
         let mut arrival = Box::pin(sleep(Duration::from_millis(wait)));
         std::future::poll_fn(|context| {
@@ -390,7 +596,10 @@ async fn only_time_in_which_the_client_is_awaited_counts() {
     };
     assert!(step(600, 10).await, "about 0.4 s are left");
     sleep(Duration::from_millis(1100)).await;
-    assert!(step(100, 100_000).await, "time between transfers does not count");
+    assert!(
+        step(100, 100_000).await,
+        "time between transfers does not count"
+    );
     assert!(step(600, 1).await, "the credit was full again");
     assert!(!step(5000, 1).await, "and not more");
 }

@@ -27,10 +27,16 @@ pub(super) enum BodyFailure {
 impl BodyFailure {
     pub(super) fn error(self) -> ApiError {
         match self {
-            Self::TooSlow => ApiError::with_status(StatusCode::REQUEST_TIMEOUT, "the request body arrived too slowly"),
+            Self::TooSlow => ApiError::with_status(
+                StatusCode::REQUEST_TIMEOUT,
+                "the request body arrived too slowly",
+            ),
             Self::NoMemory => ApiError::with_status(
                 StatusCode::SERVICE_UNAVAILABLE,
-                format!("unfinished request bodies fill {} MB; try again later", MAX_UNFINISHED_BYTES >> 20),
+                format!(
+                    "unfinished request bodies fill {} MB; try again later",
+                    MAX_UNFINISHED_BYTES >> 20
+                ),
             ),
         }
     }
@@ -53,7 +59,12 @@ struct Stall {
 
 impl ConnectionLimits {
     pub(super) fn pace(&self) -> Pace {
-        Pace { min_rate: self.min_rate.max(1), max_lag: self.max_lag, credit: self.max_lag, stall: None }
+        Pace {
+            min_rate: self.min_rate.max(1),
+            max_lag: self.max_lag,
+            credit: self.max_lag,
+            stall: None,
+        }
     }
 }
 
@@ -70,12 +81,16 @@ impl Pace {
             if let Some(stall) = self.stall.take() {
                 self.credit = self.credit.saturating_sub(stall.since.elapsed());
             }
-            let earned = Duration::from_secs_f64(bytes(&transferred) as f64 / f64::from(self.min_rate));
+            let earned =
+                Duration::from_secs_f64(bytes(&transferred) as f64 / f64::from(self.min_rate));
             self.credit = self.credit.saturating_add(earned).min(self.max_lag);
             return Poll::Ready(Ok(transferred));
         }
         let credit = self.credit;
-        let stall = self.stall.get_or_insert_with(|| Stall { since: Instant::now(), timer: Box::pin(sleep(credit)) });
+        let stall = self.stall.get_or_insert_with(|| Stall {
+            since: Instant::now(),
+            timer: Box::pin(sleep(credit)),
+        });
         ready!(stall.timer.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -105,7 +120,11 @@ impl PacedBody {
         self.unfinished_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes <= MAX_UNFINISHED_BYTES
     }
 
-    fn fail(&self, failure: BodyFailure, error: io::ErrorKind) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
+    fn fail(
+        &self,
+        failure: BodyFailure,
+        error: io::ErrorKind,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
         let _ = self.failure.set(failure); // the first one counts
         Poll::Ready(Some(Err(io::Error::from(error).into())))
     }
@@ -113,7 +132,8 @@ impl PacedBody {
 
 impl Drop for PacedBody {
     fn drop(&mut self) {
-        self.unfinished_bytes.fetch_sub(self.received, Ordering::Relaxed);
+        self.unfinished_bytes
+            .fetch_sub(self.received, Ordering::Relaxed);
     }
 }
 
@@ -127,8 +147,9 @@ impl http_body::Body for PacedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
         let this = &mut *self;
         let received = Pin::new(&mut this.body).poll_frame(context);
-        let is_late =
-            received.is_pending() && !this.trusted.is_granted() && this.deadline.as_mut().poll(context).is_ready();
+        let is_late = received.is_pending()
+            && !this.trusted.is_granted()
+            && this.deadline.as_mut().poll(context).is_ready();
         let size = |frame: &Option<Result<Frame<Bytes>, hyper::Error>>| match frame {
             Some(Ok(frame)) => frame.data_ref().map_or(0, Bytes::len),
             Some(Err(_)) | None => 0,
@@ -171,7 +192,9 @@ pub(super) struct PacedStream {
 impl PacedStream {
     /// Discards what the client still sends, for a bounded time.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let timer = self.linger.get_or_insert_with(|| Box::pin(sleep(LINGER_TIME)));
+        let timer = self
+            .linger
+            .get_or_insert_with(|| Box::pin(sleep(LINGER_TIME)));
         if timer.as_mut().poll(context).is_ready() {
             return Poll::Ready(());
         }
@@ -197,9 +220,15 @@ impl AsyncRead for PacedStream {
 }
 
 impl AsyncWrite for PacedStream {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.pace.check(context, written, written_bytes).map(io::Result::flatten)
+        self.pace
+            .check(context, written, written_bytes)
+            .map(io::Result::flatten)
     }
 
     fn poll_write_vectored(
@@ -208,7 +237,9 @@ impl AsyncWrite for PacedStream {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.pace.check(context, written, written_bytes).map(io::Result::flatten)
+        self.pace
+            .check(context, written, written_bytes)
+            .map(io::Result::flatten)
     }
 
     fn is_write_vectored(&self) -> bool {

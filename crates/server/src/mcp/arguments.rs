@@ -6,18 +6,27 @@ use serde_json::{Map, Number, Value};
 ///
 /// # Errors
 /// The message for the model, with the name of the first argument that has another type.
-pub(super) fn convert(schema: &Map<String, Value>, arguments: Map<String, Value>) -> Result<Value, String> {
+pub(super) fn convert(
+    schema: &Map<String, Value>,
+    arguments: Map<String, Value>,
+) -> Result<Value, String> {
     let mut converted = Map::new();
     for (name, value) in arguments {
-        let kind = schema.get("properties").and_then(|properties| properties[&name]["type"].as_str());
+        let kind = schema
+            .get("properties")
+            .and_then(|properties| properties[&name]["type"].as_str());
         if value.is_null() && kind.is_some() {
             continue;
         }
         let expected = |kind: &str| format!("{name}: expected {kind}, found {}", shown(&value));
         let value = match kind {
-            Some("integer") => integer(&value).ok_or_else(|| expected("an integer"))?.into(),
+            Some("integer") => integer(&value)
+                .ok_or_else(|| expected("an integer"))?
+                .into(),
             Some("string") => text(&value).ok_or_else(|| expected("a text"))?.into(),
-            Some("array") => list(&value).ok_or_else(|| expected("a list of texts"))?.into(),
+            Some("array") => list(&value)
+                .ok_or_else(|| expected("a list of texts"))?
+                .into(),
             // The reader of the arguments rejects unknown and missing names.
             _ => value,
         };
@@ -84,13 +93,34 @@ mod tests {
     #[test]
     fn arguments_have_the_types_of_the_schema() {
         for (given, expected) in [
-            (json!({ "text": "a", "count": 3.0 }), json!({ "text": "a", "count": 3 })),
-            (json!({ "text": 2020, "count": " 7 " }), json!({ "text": "2020", "count": 7 })),
-            (json!({ "text": "a", "count": null, "list": "one" }), json!({ "text": "a", "list": ["one"] })),
-            (json!({ "text": "a", "list": "[\"b\", \"c\"]" }), json!({ "text": "a", "list": ["b", "c"] })),
-            (json!({ "text": "a", "list": [1, "x"] }), json!({ "text": "a", "list": ["1", "x"] })),
-            (json!({ "text": "a", "list": "" }), json!({ "text": "a", "list": [] })),
-            (json!({ "text": "a", "other": [1] }), json!({ "text": "a", "other": [1] })),
+            (
+                json!({ "text": "a", "count": 3.0 }),
+                json!({ "text": "a", "count": 3 }),
+            ),
+            (
+                json!({ "text": 2020, "count": " 7 " }),
+                json!({ "text": "2020", "count": 7 }),
+            ),
+            (
+                json!({ "text": "a", "count": null, "list": "one" }),
+                json!({ "text": "a", "list": ["one"] }),
+            ),
+            (
+                json!({ "text": "a", "list": "[\"b\", \"c\"]" }),
+                json!({ "text": "a", "list": ["b", "c"] }),
+            ),
+            (
+                json!({ "text": "a", "list": [1, "x"] }),
+                json!({ "text": "a", "list": ["1", "x"] }),
+            ),
+            (
+                json!({ "text": "a", "list": "" }),
+                json!({ "text": "a", "list": [] }),
+            ),
+            (
+                json!({ "text": "a", "other": [1] }),
+                json!({ "text": "a", "other": [1] }),
+            ),
         ] {
             assert_eq!(converted(given.clone()), Ok(expected), "{given}");
         }
@@ -99,11 +129,26 @@ mod tests {
     #[test]
     fn errors_name_the_argument() {
         for (given, message) in [
-            (json!({ "text": "a", "count": 1.5 }), "count: expected an integer, found 1.5"),
-            (json!({ "text": "a", "count": "many" }), "count: expected an integer, found \"many\""),
-            (json!({ "text": ["a"] }), "text: expected a text, found [\"a\"]"),
-            (json!({ "text": "a", "list": { "x": 1 } }), "list: expected a list of texts, found {\"x\":1}"),
-            (json!({ "text": "a", "list": [["x"]] }), "list: expected a list of texts, found [[\"x\"]]"),
+            (
+                json!({ "text": "a", "count": 1.5 }),
+                "count: expected an integer, found 1.5",
+            ),
+            (
+                json!({ "text": "a", "count": "many" }),
+                "count: expected an integer, found \"many\"",
+            ),
+            (
+                json!({ "text": ["a"] }),
+                "text: expected a text, found [\"a\"]",
+            ),
+            (
+                json!({ "text": "a", "list": { "x": 1 } }),
+                "list: expected a list of texts, found {\"x\":1}",
+            ),
+            (
+                json!({ "text": "a", "list": [["x"]] }),
+                "list: expected a list of texts, found [[\"x\"]]",
+            ),
         ] {
             assert_eq!(converted(given.clone()), Err(message.to_owned()), "{given}");
         }

@@ -30,19 +30,62 @@ struct Detail {
 
 /// Amounts of detail, tried in this order until the hits are short enough.
 const DETAILS: [Detail; 8] = [
-    Detail { description: 600, name: MAX_NAME, fields: 4, facts: true },
-    Detail { description: 300, name: MAX_NAME, fields: 3, facts: true },
-    Detail { description: 200, name: MAX_NAME, fields: 2, facts: true },
-    Detail { description: 120, name: MAX_NAME, fields: 2, facts: true },
-    Detail { description: 80, name: 60, fields: 1, facts: true },
-    Detail { description: 80, name: 60, fields: 1, facts: false },
-    Detail { description: 40, name: 60, fields: 0, facts: false },
-    Detail { description: 0, name: 40, fields: 0, facts: false },
+    Detail {
+        description: 600,
+        name: MAX_NAME,
+        fields: 4,
+        facts: true,
+    },
+    Detail {
+        description: 300,
+        name: MAX_NAME,
+        fields: 3,
+        facts: true,
+    },
+    Detail {
+        description: 200,
+        name: MAX_NAME,
+        fields: 2,
+        facts: true,
+    },
+    Detail {
+        description: 120,
+        name: MAX_NAME,
+        fields: 2,
+        facts: true,
+    },
+    Detail {
+        description: 80,
+        name: 60,
+        fields: 1,
+        facts: true,
+    },
+    Detail {
+        description: 80,
+        name: 60,
+        fields: 1,
+        facts: false,
+    },
+    Detail {
+        description: 40,
+        name: 60,
+        fields: 0,
+        facts: false,
+    },
+    Detail {
+        description: 0,
+        name: 40,
+        fields: 0,
+        facts: false,
+    },
 ];
 
 /// Shortens the response of a search.
 pub(super) fn shorten_response(found: &Value, iris: &Iris) -> Answer {
-    let hits = found["hits"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let hits = found["hits"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let most = MAX_BYTES * hits.len().max(FULL_HITS) / FULL_HITS;
     let mut answer = Answer::from(Value::Null);
     for detail in DETAILS {
@@ -56,7 +99,10 @@ pub(super) fn shorten_response(found: &Value, iris: &Iris) -> Answer {
 
 fn with_detail(found: &Value, hits: &[Value], iris: &Iris, detail: Detail) -> Answer {
     let mut truncated = false;
-    let hits: Vec<Value> = hits.iter().map(|hit| one_hit(hit, iris, detail, &mut truncated)).collect();
+    let hits: Vec<Value> = hits
+        .iter()
+        .map(|hit| one_hit(hit, iris, detail, &mut truncated))
+        .collect();
     let mut value = Map::new();
     value.insert("total".to_owned(), found["total"].clone());
     if found["onlyClosest"] == true {
@@ -65,11 +111,20 @@ fn with_detail(found: &Value, hits: &[Value], iris: &Iris, detail: Detail) -> An
     if let Some(suggestion) = found["suggestion"].as_str() {
         value.insert("suggestion".to_owned(), suggestion.into());
     }
-    if let Some(filters) = found["suggestedFilters"].as_array().filter(|_| detail.facts) {
-        value.insert("suggestedFilters".to_owned(), filters.iter().take(MAX_SUGGESTIONS).cloned().collect());
+    if let Some(filters) = found["suggestedFilters"]
+        .as_array()
+        .filter(|_| detail.facts)
+    {
+        value.insert(
+            "suggestedFilters".to_owned(),
+            filters.iter().take(MAX_SUGGESTIONS).cloned().collect(),
+        );
     }
     value.insert("hits".to_owned(), hits.into());
-    Answer { value: value.into(), truncated }
+    Answer {
+        value: value.into(),
+        truncated,
+    }
 }
 
 fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Value {
@@ -87,10 +142,19 @@ fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Va
     add("id", hit["id"].clone());
     let id = hit["id"].as_str().and_then(|id| DatasetId::new(id).ok());
     add("iri", id.map(|id| iris.dataset(&id).into_string()).into());
-    add("title", hit["title"].as_str().map(|title| shorten_text(title, detail.name)).into());
+    add(
+        "title",
+        hit["title"]
+            .as_str()
+            .map(|title| shorten_text(title, detail.name))
+            .into(),
+    );
     if let Some(description) = hit["description"].as_str() {
         if detail.description > 0 {
-            add("description", shorten_text(description, detail.description).into());
+            add(
+                "description",
+                shorten_text(description, detail.description).into(),
+            );
         } else {
             *truncated = true;
         }
@@ -98,12 +162,31 @@ fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Va
     add("year", hit["year"].clone());
     if detail.facts {
         let agent = hit["creators"].as_array().into_iter().flatten().last();
-        add("by", agent.and_then(|agent| agent["name"].as_str()).map(|name| shorten(name, detail.name / 2)).into());
-        add("license", hit["license"].as_str().map(|license| shorten(&license_label(license), detail.name / 2)).into());
+        add(
+            "by",
+            agent
+                .and_then(|agent| agent["name"].as_str())
+                .map(|name| shorten(name, detail.name / 2))
+                .into(),
+        );
+        add(
+            "license",
+            hit["license"]
+                .as_str()
+                .map(|license| shorten(&license_label(license), detail.name / 2))
+                .into(),
+        );
         add("triples", hit["triples"].clone());
     }
-    let fields = hit["fields"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let reasons: Vec<Value> = fields.iter().take(detail.fields).filter_map(reason).collect();
+    let fields = hit["fields"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let reasons: Vec<Value> = fields
+        .iter()
+        .take(detail.fields)
+        .filter_map(reason)
+        .collect();
     if !reasons.is_empty() {
         add("fields", reasons.into());
     }
@@ -112,14 +195,25 @@ fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Va
     }
     if hit["similarTo"].is_array() {
         let similarity = &hit["similarTo"][0]["score"];
-        add("similarity", json!(similarity.as_f64().map(|score| (score * 100.0).round() / 100.0)));
+        add(
+            "similarity",
+            json!(
+                similarity
+                    .as_f64()
+                    .map(|score| (score * 100.0).round() / 100.0)
+            ),
+        );
     }
     value.into()
 }
 
 /// Returns a field with the words of the query in it: `title: city, trees`.
 fn reason(field: &Value) -> Option<Value> {
-    let terms: Vec<&str> = field["terms"].as_array()?.iter().filter_map(Value::as_str).collect();
+    let terms: Vec<&str> = field["terms"]
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
     Some(format!("{}: {}", field["field"].as_str()?, terms.join(", ")).into())
 }
 
@@ -145,20 +239,37 @@ mod tests {
         for (hits, length) in [(5, 1), (5, 5), (5, 500), (1, 500), (20, 500)] {
             let answer = shorten_response(&response(hits, length), &Iris::default());
             let most = MAX_BYTES * hits.max(FULL_HITS) / FULL_HITS;
-            assert!(sent_bytes(&answer.value) <= most, "{hits} hits: {} bytes", sent_bytes(&answer.value));
+            assert!(
+                sent_bytes(&answer.value) <= most,
+                "{hits} hits: {} bytes",
+                sent_bytes(&answer.value)
+            );
             let listed = answer.value["hits"].as_array().expect("hits");
-            assert_eq!((listed.len(), answer.truncated), (hits, length > 1), "{length}");
-            assert!(listed.iter().all(|hit| hit["title"].is_string() && hit["iri"].is_string()));
+            assert_eq!(
+                (listed.len(), answer.truncated),
+                (hits, length > 1),
+                "{length}"
+            );
+            assert!(
+                listed
+                    .iter()
+                    .all(|hit| hit["title"].is_string() && hit["iri"].is_string())
+            );
         }
         let few = shorten_response(&response(1, 4), &Iris::default()).value;
-        assert_eq!((&few["hits"][0]["by"], &few["hits"][0]["license"]), (&json!("Office"), &json!("CC BY 4.0")));
+        assert_eq!(
+            (&few["hits"][0]["by"], &few["hits"][0]["license"]),
+            (&json!("Office"), &json!("CC BY 4.0"))
+        );
         assert_eq!(few["hits"][0]["fields"], json!(["title: bäume"]));
     }
 
     #[test]
     fn hits_that_are_only_near_are_marked() {
         let found = shorten_response(&response(3, 1), &Iris::default()).value;
-        let marks: Vec<bool> = (0..3).map(|place| found["hits"][place]["closest"] == true).collect();
+        let marks: Vec<bool> = (0..3)
+            .map(|place| found["hits"][place]["closest"] == true)
+            .collect();
         assert_eq!(marks, [false, true, false]);
         assert!(found["hits"][0].get("closest").is_none());
     }

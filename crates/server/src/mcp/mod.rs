@@ -24,9 +24,10 @@ use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation,
-    ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
+    Implementation, ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    ResourceTemplate, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -67,18 +68,27 @@ pub(crate) fn router(state: &AppState) -> Router<AppState> {
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_REQUEST_BYTES)
         .disable_allowed_hosts();
-    let service =
-        StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config);
+    let service = StreamableHttpService::new(
+        move || Ok(server.clone()),
+        Arc::new(NeverSessionManager::default()),
+        config,
+    );
     let router = Router::new().route_service(PATH, service);
-    if state.is_local_only() { router.layer(from_fn(check_origin)) } else { router }
+    if state.is_local_only() {
+        router.layer(from_fn(check_origin))
+    } else {
+        router
+    }
 }
 
 /// Rejects requests of web pages that are not of this machine: such a page could use the browser of a user here.
 async fn check_origin(request: Request, next: Next) -> Response {
     match request.headers().get(header::ORIGIN) {
-        Some(origin) if !hosts::is_loopback_origin(origin.as_bytes()) => {
-            (StatusCode::FORBIDDEN, "requests of pages of other origins are rejected\n").into_response()
-        }
+        Some(origin) if !hosts::is_loopback_origin(origin.as_bytes()) => (
+            StatusCode::FORBIDDEN,
+            "requests of pages of other origins are rejected\n",
+        )
+            .into_response(),
         _ => next.run(request).await,
     }
 }
@@ -88,7 +98,10 @@ async fn check_origin(request: Request, next: Next) -> Response {
 /// # Errors
 /// If the client does not begin with a valid handshake, or a stream fails.
 pub(crate) async fn serve_stdio(state: AppState) -> io::Result<()> {
-    let running = McpServer::new(state).serve(stdio()).await.map_err(io::Error::other)?;
+    let running = McpServer::new(state)
+        .serve(stdio())
+        .await
+        .map_err(io::Error::other)?;
     running.waiting().await.map(drop).map_err(io::Error::other)
 }
 
@@ -108,14 +121,19 @@ struct Caller {
 
 impl Caller {
     fn new(context: &RequestContext<RoleServer>) -> Self {
-        let Some(parts) = context.extensions.get::<Parts>() else { return Self::default() };
+        let Some(parts) = context.extensions.get::<Parts>() else {
+            return Self::default();
+        };
         let mut headers = HeaderMap::new();
         for name in FORWARDED {
             for value in parts.headers.get_all(&name) {
                 headers.append(name.clone(), value.clone());
             }
         }
-        Self { headers, peer: parts.extensions.get().copied() }
+        Self {
+            headers,
+            peer: parts.extensions.get().copied(),
+        }
     }
 
     fn address(&self, proxies: &Proxies) -> Option<IpAddr> {
@@ -142,7 +160,10 @@ struct Routed {
 
 impl McpServer {
     fn new(state: AppState) -> Self {
-        let routes = Router::new().merge(api::router()).merge(sparql::query_router()).with_state(state.clone());
+        let routes = Router::new()
+            .merge(api::router())
+            .merge(sparql::query_router())
+            .with_state(state.clone());
         Self { state, routes }
     }
 
@@ -158,29 +179,63 @@ impl McpServer {
             Err(never) => match never {},
         };
         let status = response.status();
-        let media_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let media_type = response
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
         let media_type = media_type.unwrap_or_default().to_owned();
         let body = to_bytes(response.into_body(), MAX_ROUTE_BYTES).await;
-        let body = body.map_err(|_| format!("the result is larger than {} MB; request less", MAX_ROUTE_BYTES >> 20))?;
+        let body = body.map_err(|_| {
+            format!(
+                "the result is larger than {} MB; request less",
+                MAX_ROUTE_BYTES >> 20
+            )
+        })?;
         let text = String::from_utf8_lossy(&body).into_owned();
-        if status.is_success() { Ok(Routed { media_type, text }) } else { Err(answer::error(status, &text)) }
+        if status.is_success() {
+            Ok(Routed { media_type, text })
+        } else {
+            Err(answer::error(status, &text))
+        }
     }
 
-    async fn get(&self, caller: &Caller, address: String, accept: &'static str) -> Result<Value, String> {
-        let request = Request::get(address).header(header::ACCEPT, accept).body(Body::empty());
-        let routed = self.request(caller, request.map_err(|error| error.to_string())?).await?;
+    async fn get(
+        &self,
+        caller: &Caller,
+        address: String,
+        accept: &'static str,
+    ) -> Result<Value, String> {
+        let request = Request::get(address)
+            .header(header::ACCEPT, accept)
+            .body(Body::empty());
+        let routed = self
+            .request(caller, request.map_err(|error| error.to_string())?)
+            .await?;
         Ok(answer::value(&routed.media_type, routed.text))
     }
 
     /// Runs a tool.
-    async fn call(&self, caller: &Caller, request: CallToolRequestParams) -> Result<Answer, String> {
-        tools::call(self, caller, &request.name, request.arguments.unwrap_or_default()).await
+    async fn call(
+        &self,
+        caller: &Caller,
+        request: CallToolRequestParams,
+    ) -> Result<Answer, String> {
+        tools::call(
+            self,
+            caller,
+            &request.name,
+            request.arguments.unwrap_or_default(),
+        )
+        .await
     }
 }
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .build();
         let mut info = ServerConfig::new(capabilities).with_instructions(INSTRUCTIONS);
         info.server_info = Implementation::new("lodeseek", env!("CARGO_PKG_VERSION"))
             .with_title(self.state.portal.portal.title.as_str());
@@ -225,14 +280,21 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let id = request.uri.strip_prefix(SCHEME).and_then(|id| DatasetId::new(id).ok());
+        let id = request
+            .uri
+            .strip_prefix(SCHEME)
+            .and_then(|id| DatasetId::new(id).ok());
         let Some(id) = id else {
-            let message = format!("{}: the URI of a resource is {SCHEME} and the id of a dataset", request.uri);
+            let message = format!(
+                "{}: the URI of a resource is {SCHEME} and the id of a dataset",
+                request.uri
+            );
             return Err(ErrorData::invalid_params(message, None));
         };
         let address = format!("{}?format=turtle", crate::text::href(&id));
         let request_parts = Request::get(address).body(Body::empty());
-        let request_parts = request_parts.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let request_parts =
+            request_parts.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         let routed = self.request(&Caller::new(&context), request_parts).await;
         let routed = routed.map_err(|message| ErrorData::resource_not_found(message, None))?;
         let text = answer::cut_text(&routed.text);

@@ -7,9 +7,16 @@ fn every_tool_is_read_only_and_describes_its_parameters_and_results() {
     assert_eq!(tools.len(), 8);
     for tool in tools {
         let annotations = tool.annotations.expect("annotations");
-        assert_eq!((annotations.read_only_hint, annotations.open_world_hint), (Some(true), Some(false)));
+        assert_eq!(
+            (annotations.read_only_hint, annotations.open_world_hint),
+            (Some(true), Some(false))
+        );
         let input = Value::Object((*tool.input_schema).clone());
-        assert_eq!((&input["type"], &input["additionalProperties"]), (&json!("object"), &json!(false)), "{input}");
+        assert_eq!(
+            (&input["type"], &input["additionalProperties"]),
+            (&json!("object"), &json!(false)),
+            "{input}"
+        );
         for (name, property) in input["properties"].as_object().expect("properties") {
             assert!(property["description"].is_string(), "{}: {name}", tool.name);
         }

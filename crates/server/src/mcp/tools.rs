@@ -109,7 +109,10 @@ struct Sparql {
 pub(super) fn list() -> Vec<Tool> {
     let output = Arc::new(answer::schema());
     let tool = |name: &'static str, title: &str, description: &'static str| {
-        let annotations = ToolAnnotations::with_title(title).read_only(true).idempotent(true).open_world(false);
+        let annotations = ToolAnnotations::with_title(title)
+            .read_only(true)
+            .idempotent(true)
+            .open_world(false);
         Tool::new(name, description, Arc::default())
             .with_title(title)
             .with_annotations(annotations)
@@ -191,7 +194,10 @@ pub(super) async fn call(
     let tools = list();
     let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
-        return Err(format!("there is no tool {name:?}; the tools are {}", names.join(", ")));
+        return Err(format!(
+            "there is no tool {name:?}; the tools are {}",
+            names.join(", ")
+        ));
     };
     let arguments = arguments::convert(&tool.input_schema, arguments)?;
     if name == "search_datasets" {
@@ -200,32 +206,53 @@ pub(super) async fn call(
     run(server, caller, name, arguments).await.map(Answer::from)
 }
 
-async fn run(server: &McpServer, caller: &Caller, name: &str, arguments: Value) -> Result<Value, String> {
+async fn run(
+    server: &McpServer,
+    caller: &Caller,
+    name: &str,
+    arguments: Value,
+) -> Result<Value, String> {
     match name {
         "list_values" => list_values(server, caller, parse(arguments)?).await,
         "get_dataset" => {
             let Dataset { id } = parse(arguments)?;
             let (id, base) = (dataset_id(&id)?, caller.link_base(&server.state));
-            let read = server.state.work(move |state| description(state, &id, &base));
+            let read = server
+                .state
+                .work(move |state| description(state, &id, &base));
             read.await.map_err(|error| error.message)
         }
         "get_schema" => {
             let Dataset { id } = parse(arguments)?;
             let id = dataset_id(&id)?;
             let mut schema = read(server, id.clone(), schema).await?;
-            schema["example_queries"] = server.get(caller, format!("{}/examples", href(&id)), JSON).await?;
+            schema["example_queries"] = server
+                .get(caller, format!("{}/examples", href(&id)), JSON)
+                .await?;
             Ok(schema)
         }
         "sample_triples" => {
             let Sample { id, query, limit } = parse(arguments)?;
             let mut parameters = vec![("budget", number(limit, 20, 100)?)];
             parameters.extend(query.map(|query| ("query", query)));
-            server.get(caller, address(&format!("{}/snippet", href(&dataset_id(&id)?)), &parameters), JSON).await
+            server
+                .get(
+                    caller,
+                    address(&format!("{}/snippet", href(&dataset_id(&id)?)), &parameters),
+                    JSON,
+                )
+                .await
         }
         "similar_datasets" => {
             let Similar { id, limit } = parse(arguments)?;
             let path = format!("{}/similar", href(&dataset_id(&id)?));
-            server.get(caller, address(&path, &[("k", number(limit, 5, 20)?)]), JSON).await
+            server
+                .get(
+                    caller,
+                    address(&path, &[("k", number(limit, 5, 20)?)]),
+                    JSON,
+                )
+                .await
         }
         "find_sources" => {
             let Sparql { query } = parse(arguments)?;
@@ -237,7 +264,9 @@ async fn run(server: &McpServer, caller: &Caller, name: &str, arguments: Value) 
                 .header(header::ACCEPT, SPARQL_RESULTS)
                 .header(header::CONTENT_TYPE, "application/sparql-query")
                 .body(Body::from(query));
-            let routed = server.request(caller, request.map_err(|error| error.to_string())?).await?;
+            let routed = server
+                .request(caller, request.map_err(|error| error.to_string())?)
+                .await?;
             Ok(answer::value(&routed.media_type, routed.text))
         }
         other => Err(format!("there is no tool {other:?}")),
@@ -245,7 +274,8 @@ async fn run(server: &McpServer, caller: &Caller, name: &str, arguments: Value) 
 }
 
 fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
-    serde_json::from_value(arguments).map_err(|error| format!("the arguments are not valid: {error}"))
+    serde_json::from_value(arguments)
+        .map_err(|error| format!("the arguments are not valid: {error}"))
 }
 
 fn dataset_id(id: &str) -> Result<DatasetId, String> {
@@ -255,12 +285,21 @@ fn dataset_id(id: &str) -> Result<DatasetId, String> {
 /// Returns a limit, or the default, as text.
 fn number(given: Option<usize>, default: usize, most: usize) -> Result<String, String> {
     let number = given.unwrap_or(default);
-    if (1..=most).contains(&number) { Ok(number.to_string()) } else { Err(format!("limit must be from 1 to {most}")) }
+    if (1..=most).contains(&number) {
+        Ok(number.to_string())
+    } else {
+        Err(format!("limit must be from 1 to {most}"))
+    }
 }
 
 /// Returns a path with parameters.
 fn address(path: &str, parameters: &[(&str, String)]) -> String {
-    format!("{path}?{}", Serializer::new(String::new()).extend_pairs(parameters).finish())
+    format!(
+        "{path}?{}",
+        Serializer::new(String::new())
+            .extend_pairs(parameters)
+            .finish()
+    )
 }
 
 async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<Answer, String> {
@@ -279,33 +318,53 @@ async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<A
     for (name, values) in lists {
         parameters.extend(values.into_iter().map(|value| (name, value)));
     }
-    let found = server.get(caller, address("/api/search", &parameters), JSON).await?;
+    let found = server
+        .get(caller, address("/api/search", &parameters), JSON)
+        .await?;
     Ok(hits::shorten_response(&found, server.state.store.iris()))
 }
 
 /// Lists the values of a filter with their numbers of datasets, the most frequent first.
 async fn list_values(server: &McpServer, caller: &Caller, values: Values) -> Result<Value, String> {
-    let Values { filter, query, limit } = values;
-    let facet: Facet = filter.trim().parse().map_err(|error| format!("filter: {error}"))?;
-    let limit: usize = number(limit, 20, 100)?.parse().map_err(|_| "limit: not a number".to_owned())?;
+    let Values {
+        filter,
+        query,
+        limit,
+    } = values;
+    let facet: Facet = filter
+        .trim()
+        .parse()
+        .map_err(|error| format!("filter: {error}"))?;
+    let limit: usize = number(limit, 20, 100)?
+        .parse()
+        .map_err(|_| "limit: not a number".to_owned())?;
     let query = query.filter(|query| !query.trim().is_empty());
     let client = Client(caller.address(&server.state.proxies));
     let found = server.state.work_with_permit(client, move |state| {
         let counts = match query {
             None => {
-                let request = BrowseRequest { facets: limit, ..BrowseRequest::default() };
+                let request = BrowseRequest {
+                    facets: limit,
+                    ..BrowseRequest::default()
+                };
                 state.searcher.catalog().browse(&request)?.facets
             }
             Some(query) => {
                 check_query(&query)?;
-                let request = SearchRequest { depth: 1, facets: Some(limit), ..SearchRequest::new(query) };
+                let request = SearchRequest {
+                    depth: 1,
+                    facets: Some(limit),
+                    ..SearchRequest::new(query)
+                };
                 state.searcher.search(&request)?.facets.unwrap_or_default()
             }
         };
         let counted = counts.facets.into_iter().find(|one| one.facet == facet);
         let distinct = counted.as_ref().map_or(0, |one| one.distinct);
         let values = counted.into_iter().flat_map(|one| one.values);
-        let values: Vec<Value> = values.map(|one| json!({ "value": one.value, "datasets": one.count })).collect();
+        let values: Vec<Value> = values
+            .map(|one| json!({ "value": one.value, "datasets": one.count }))
+            .collect();
         Ok(json!({ "filter": facet.name(), "distinct": distinct, "values": values }))
     });
     found.await.map_err(|error| error.message)
@@ -317,7 +376,11 @@ async fn read(
     id: DatasetId,
     read: fn(&AppState, &DatasetId) -> Result<Value, ApiError>,
 ) -> Result<Value, String> {
-    server.state.work(move |state| read(state, &id)).await.map_err(|error| error.message)
+    server
+        .state
+        .work(move |state| read(state, &id))
+        .await
+        .map_err(|error| error.message)
 }
 
 fn description(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Value, ApiError> {
@@ -327,7 +390,12 @@ fn description(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Valu
     let described = PortalMetadata::read(&state.store, id)?;
     let downloads: Vec<Value> = described
         .iter()
-        .flat_map(|described| described.files.iter().map(|file| download(described, file, base)))
+        .flat_map(|described| {
+            described
+                .files
+                .iter()
+                .map(|file| download(described, file, base))
+        })
         .collect();
     Ok(json!({
         "iri": state.store.iris().dataset(id).as_str(),
@@ -346,7 +414,8 @@ fn description(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Valu
 
 /// Returns a file with its address: that of the publisher, or that of the content that this server has.
 fn download(described: &PortalMetadata, file: &File, base: &LinkBase) -> Value {
-    let mut download = json!({ "url": described.address(file, base.as_str()), "title": file.name() });
+    let mut download =
+        json!({ "url": described.address(file, base.as_str()), "title": file.name() });
     let format = Some(file.label()).filter(|label| !label.is_empty());
     for (name, value) in [
         ("media_type", json!(file.media())),
@@ -363,7 +432,11 @@ fn download(described: &PortalMetadata, file: &File, base: &LinkBase) -> Value {
 }
 
 fn schema(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {
-    let card = state.searcher.catalog().card(id)?.ok_or_else(|| ApiError::no_dataset(id))?;
+    let card = state
+        .searcher
+        .catalog()
+        .card(id)?
+        .ok_or_else(|| ApiError::no_dataset(id))?;
     Ok(json!({
         "iri": state.store.iris().dataset(id).as_str(),
         "profile": card.profile,

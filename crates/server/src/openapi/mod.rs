@@ -68,14 +68,22 @@ impl Modify for Additions {
         // `summary` is a field of OpenAPI 3.1 that utoipa lacks; extensions are written beside the other fields.
         document.info.extensions = Some(Extensions::from_iter([("summary", SUMMARY)]));
         let components = document.components.get_or_insert_default();
-        components.add_security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
-        components.add_security_scheme("basic", SecurityScheme::Http(Http::new(HttpAuthScheme::Basic)));
+        components.add_security_scheme(
+            "bearer",
+            SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)),
+        );
+        components.add_security_scheme(
+            "basic",
+            SecurityScheme::Http(Http::new(HttpAuthScheme::Basic)),
+        );
     }
 }
 
 /// Returns the routes of the document.
 pub(crate) fn router() -> Router<AppState> {
-    Router::new().route("/api", get(page::page)).route("/openapi.json", get(document))
+    Router::new()
+        .route("/api", get(page::page))
+        .route("/openapi.json", get(document))
 }
 
 async fn document() -> Response {
@@ -128,9 +136,15 @@ mod tests {
             include_str!("../portal/mod.rs"),
             include_str!("../sparql/mod.rs"),
         );
-        let named = source.split(".route(\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let named = source
+            .split(".route(\"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next());
         // The catalogue has a path for each syntax; one is documented.
-        named.filter(|path| !path.starts_with("/catalog.")).map(str::to_owned).collect()
+        named
+            .filter(|path| !path.starts_with("/catalog."))
+            .map(str::to_owned)
+            .collect()
     }
 
     #[test]
@@ -138,10 +152,18 @@ mod tests {
         let documented: BTreeSet<String> = DOCUMENT.paths.paths.keys().cloned().collect();
         let there = routes();
         assert!(there.len() > 20, "{there:?}");
-        let undocumented: Vec<_> =
-            there.iter().filter(|path| !documented.contains(*path) && !UNDOCUMENTED.contains(&path.as_str())).collect();
-        assert!(undocumented.is_empty(), "routes without an operation: {undocumented:?}");
-        let absent: Vec<_> = documented.iter().filter(|path| !there.contains(*path)).collect();
+        let undocumented: Vec<_> = there
+            .iter()
+            .filter(|path| !documented.contains(*path) && !UNDOCUMENTED.contains(&path.as_str()))
+            .collect();
+        assert!(
+            undocumented.is_empty(),
+            "routes without an operation: {undocumented:?}"
+        );
+        let absent: Vec<_> = documented
+            .iter()
+            .filter(|path| !there.contains(*path))
+            .collect();
         assert!(absent.is_empty(), "paths that are no routes: {absent:?}");
     }
 
@@ -149,7 +171,9 @@ mod tests {
     async fn the_response_is_the_document_with_its_media_type() {
         let response = document().await;
         assert_eq!(response.headers()[header::CONTENT_TYPE], MEDIA_TYPE);
-        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.expect("a body");
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX)
+            .await
+            .expect("a body");
         let document: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
         assert_eq!(document["openapi"], "3.1.0");
         assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
@@ -160,7 +184,9 @@ mod tests {
     fn the_search_has_every_facet_as_parameter() {
         let item = &DOCUMENT.paths.paths["/api/search"];
         let search = item.get.as_ref().expect("an operation");
-        let named: BTreeSet<&str> = page::parameters(search).map(|one| one.name.as_str()).collect();
+        let named: BTreeSet<&str> = page::parameters(search)
+            .map(|one| one.name.as_str())
+            .collect();
         for facet in Facet::ALL {
             assert!(named.contains(facet.name()), "{facet}");
         }
@@ -171,7 +197,10 @@ mod tests {
         let document = serde_json::to_value(&*DOCUMENT).expect("JSON");
         let paths = document["paths"].as_object().expect("paths");
         let operations = paths.iter().flat_map(|(path, item)| {
-            item.as_object().into_iter().flatten().map(move |(method, operation)| (path, method, operation))
+            item.as_object()
+                .into_iter()
+                .flatten()
+                .map(move |(method, operation)| (path, method, operation))
         });
         let mut limited = BTreeSet::new();
         for (path, method, operation) in operations {
@@ -182,7 +211,10 @@ mod tests {
                 has("408"),
                 "{method} {path}: a body can arrive too slowly"
             );
-            assert!(!has("429") || has("503"), "{method} {path}: a limit of a client is a part of one of all clients");
+            assert!(
+                !has("429") || has("503"),
+                "{method} {path}: a limit of a client is a part of one of all clients"
+            );
             if has("429") {
                 limited.insert(format!("{method} {path}"));
             }
@@ -221,20 +253,41 @@ mod tests {
 
     #[test]
     fn every_operation_is_complete_and_every_reference_resolves() {
-        let tags: BTreeSet<&str> = DOCUMENT.tags.iter().flatten().map(|tag| tag.name.as_str()).collect();
+        let tags: BTreeSet<&str> = DOCUMENT
+            .tags
+            .iter()
+            .flatten()
+            .map(|tag| tag.name.as_str())
+            .collect();
         let mut ids = BTreeSet::new();
         for (path, item) in &DOCUMENT.paths.paths {
             for (method, operation) in page::operations(item) {
                 let mut tagged = operation.tags.iter().flatten();
-                assert!(tagged.clone().count() > 0 && tagged.all(|tag| tags.contains(tag.as_str())), "{method} {path}");
-                assert!(operation.summary.is_some() && !operation.responses.responses.is_empty(), "{method} {path}");
-                assert_eq!(page::parameters(operation).count(), operation.parameters.iter().flatten().count());
-                assert!(ids.insert(&operation.operation_id), "{method} {path}: {:?}", operation.operation_id);
+                assert!(
+                    tagged.clone().count() > 0 && tagged.all(|tag| tags.contains(tag.as_str())),
+                    "{method} {path}"
+                );
+                assert!(
+                    operation.summary.is_some() && !operation.responses.responses.is_empty(),
+                    "{method} {path}"
+                );
+                assert_eq!(
+                    page::parameters(operation).count(),
+                    operation.parameters.iter().flatten().count()
+                );
+                assert!(
+                    ids.insert(&operation.operation_id),
+                    "{method} {path}: {:?}",
+                    operation.operation_id
+                );
             }
         }
         let document = serde_json::to_value(&*DOCUMENT).expect("JSON");
         let text = document.to_string();
-        let references = text.split("\"$ref\":\"#").skip(1).filter_map(|rest| rest.split('"').next());
+        let references = text
+            .split("\"$ref\":\"#")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next());
         for reference in references {
             assert!(document.pointer(reference).is_some(), "{reference}");
         }

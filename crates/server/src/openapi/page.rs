@@ -33,15 +33,26 @@ struct OperationView {
 
 pub(super) async fn page(page: PageContext) -> Response {
     let tags = DOCUMENT.tags.iter().flatten();
-    render(&Page { page, parts: tags.map(part).collect() })
+    render(&Page {
+        page,
+        parts: tags.map(part).collect(),
+    })
 }
 
 fn part(tag: &Tag) -> Part {
-    let mut part =
-        Part { name: tag.name.clone(), description: tag.description.clone().unwrap_or_default(), operations: vec![] };
+    let mut part = Part {
+        name: tag.name.clone(),
+        description: tag.description.clone().unwrap_or_default(),
+        operations: vec![],
+    };
     for (path, item) in &DOCUMENT.paths.paths {
         for (method, operation) in operations(item) {
-            if operation.tags.iter().flatten().any(|name| *name == tag.name) {
+            if operation
+                .tags
+                .iter()
+                .flatten()
+                .any(|name| *name == tag.name)
+            {
                 part.operations.push(view(path, method, operation));
             }
         }
@@ -52,32 +63,55 @@ fn part(tag: &Tag) -> Part {
 /// Returns the operations of a path with their methods.
 pub(super) fn operations(item: &PathItem) -> impl Iterator<Item = (&'static str, &Operation)> {
     let methods = [("GET", &item.get), ("POST", &item.post)];
-    methods.into_iter().filter_map(|(method, operation)| Some((method, operation.as_ref()?)))
+    methods
+        .into_iter()
+        .filter_map(|(method, operation)| Some((method, operation.as_ref()?)))
 }
 
 /// Returns the parameters of an operation. None is a reference.
 pub(super) fn parameters(operation: &Operation) -> impl Iterator<Item = &Parameter> {
-    operation.parameters.iter().flatten().filter_map(|parameter| match parameter {
-        RefOr::T(parameter) => Some(parameter),
-        RefOr::Ref(_) => None,
-    })
+    operation
+        .parameters
+        .iter()
+        .flatten()
+        .filter_map(|parameter| match parameter {
+            RefOr::T(parameter) => Some(parameter),
+            RefOr::Ref(_) => None,
+        })
 }
 
 fn view(path: &str, method: &'static str, operation: &Operation) -> OperationView {
     let parameter = |one: &Parameter| {
-        (one.name.clone(), matches!(one.required, Required::True), one.description.clone().unwrap_or_default())
+        (
+            one.name.clone(),
+            matches!(one.required, Required::True),
+            one.description.clone().unwrap_or_default(),
+        )
     };
     OperationView {
         method,
         path: path.to_owned(),
         summary: operation.summary.clone().unwrap_or_default(),
         parameters: parameters(operation).map(parameter).collect(),
-        answers: operation.responses.responses.iter().filter_map(answer).collect(),
+        answers: operation
+            .responses
+            .responses
+            .iter()
+            .filter_map(answer)
+            .collect(),
     }
 }
 
-fn answer((status, response): (&String, &RefOr<openapi::Response>)) -> Option<(String, String, String)> {
-    let RefOr::T(response) = response else { return None };
+fn answer(
+    (status, response): (&String, &RefOr<openapi::Response>),
+) -> Option<(String, String, String)> {
+    let RefOr::T(response) = response else {
+        return None;
+    };
     let media_types: Vec<&str> = response.content.keys().map(String::as_str).collect();
-    Some((status.clone(), response.description.clone(), media_types.join(", ")))
+    Some((
+        status.clone(),
+        response.description.clone(),
+        media_types.join(", "),
+    ))
 }

@@ -33,20 +33,33 @@ pub(super) struct Place {
 impl Columns {
     /// Computes the layout of classes, numbered by descending size.
     pub(super) fn new(classes: usize, links: &[Link]) -> Self {
-        let links: Vec<Link> = links.iter().copied().filter(|(from, to)| from != to).collect();
+        let links: Vec<Link> = links
+            .iter()
+            .copied()
+            .filter(|(from, to)| from != to)
+            .collect();
         let is_linked = |class: &usize| links.iter().any(|(from, to)| from == class || to == class);
         let (linked, unlinked): (Vec<usize>, Vec<usize>) = (0..classes).partition(is_linked);
         let is_right = sides(&linked, classes, &links);
         let (right, left) = linked.into_iter().partition(|&class| is_right[class]);
-        let mut columns = Self { left, right, unlinked };
+        let mut columns = Self {
+            left,
+            right,
+            unlinked,
+        };
         columns.order(&links);
         columns
     }
 
     /// Returns the place of each class.
     pub(super) fn places(&self) -> Vec<Place> {
-        let mut places =
-            vec![Place { is_right: false, down: 0.0 }; self.left.len() + self.right.len() + self.unlinked.len()];
+        let mut places = vec![
+            Place {
+                is_right: false,
+                down: 0.0
+            };
+            self.left.len() + self.right.len() + self.unlinked.len()
+        ];
         let above = self.linked_rows();
         for (column, is_right) in [(&self.left, false), (&self.right, true)] {
             for (row, &class) in column.iter().enumerate() {
@@ -56,7 +69,10 @@ impl Columns {
         }
         for (number, &class) in self.unlinked.iter().enumerate() {
             let down = (above + number / 2) as f64 + 0.5;
-            places[class] = Place { is_right: number % 2 == 1, down };
+            places[class] = Place {
+                is_right: number % 2 == 1,
+                down,
+            };
         }
         places
     }
@@ -70,7 +86,11 @@ impl Columns {
     }
 
     fn column(&mut self, is_right: bool) -> &mut Vec<usize> {
-        if is_right { &mut self.right } else { &mut self.left }
+        if is_right {
+            &mut self.right
+        } else {
+            &mut self.left
+        }
     }
 
     fn order(&mut self, links: &[Link]) {
@@ -78,7 +98,8 @@ impl Columns {
         for sweep in 0..SWEEPS {
             let places = self.places();
             let middle = |class| middle(class, links, &places);
-            self.column(sweep % 2 == 0).sort_by(|&one, &other| middle(one).total_cmp(&middle(other)));
+            self.column(sweep % 2 == 0)
+                .sort_by(|&one, &other| middle(one).total_cmp(&middle(other)));
             let cost = self.cost(links);
             if cost < best.0 {
                 best = (cost, self.clone());
@@ -119,15 +140,31 @@ impl Columns {
             .iter()
             .map(ends)
             .filter(|[from, to]| from.is_right != to.is_right)
-            .map(|[from, to]| if to.is_right { (from.down, to.down) } else { (to.down, from.down) })
+            .map(|[from, to]| {
+                if to.is_right {
+                    (from.down, to.down)
+                } else {
+                    (to.down, from.down)
+                }
+            })
             .collect();
-        let crosses = |one: &(f64, f64), other: &(f64, f64)| (one.0 - other.0) * (one.1 - other.1) < 0.0;
+        let crosses =
+            |one: &(f64, f64), other: &(f64, f64)| (one.0 - other.0) * (one.1 - other.1) < 0.0;
         let crossings: usize = across
             .iter()
             .enumerate()
-            .map(|(place, one)| across[..place].iter().filter(|other| crosses(one, other)).count())
+            .map(|(place, one)| {
+                across[..place]
+                    .iter()
+                    .filter(|other| crosses(one, other))
+                    .count()
+            })
             .sum();
-        let lengths: f64 = links.iter().map(ends).map(|[from, to]| (from.down - to.down).abs()).sum();
+        let lengths: f64 = links
+            .iter()
+            .map(ends)
+            .map(|[from, to]| (from.down - to.down).abs())
+            .sum();
         crossings as f64 + lengths / self.linked_rows().max(1) as f64
     }
 }
@@ -147,14 +184,20 @@ fn middle(class: usize, links: &[Link], places: &[Place]) -> f64 {
 /// classes that lower the cost.
 fn sides(linked: &[usize], classes: usize, links: &[Link]) -> Vec<bool> {
     let count = |is: &dyn Fn(&Link) -> bool| links.iter().filter(|link| is(link)).count();
-    let mut sides: Vec<bool> =
-        (0..classes).map(|class| count(&|link| link.1 == class) > count(&|link| link.0 == class)).collect();
-    let pairs = |(place, &one): (usize, &usize)| linked[..=place].iter().map(move |&other| (one, other));
+    let mut sides: Vec<bool> = (0..classes)
+        .map(|class| count(&|link| link.1 == class) > count(&|link| link.0 == class))
+        .collect();
+    let pairs =
+        |(place, &one): (usize, &usize)| linked[..=place].iter().map(move |&other| (one, other));
     let moves: Vec<(usize, usize)> = linked.iter().enumerate().flat_map(pairs).collect();
     let cost = |sides: &[bool]| misplaced(linked, sides, links);
     let mut least = cost(&sides);
     // Every move lowers an integer, so the loop terminates.
-    while let Some(better) = moves.iter().map(|&pair| move_classes(&sides, pair)).find(|moved| cost(moved) < least) {
+    while let Some(better) = moves
+        .iter()
+        .map(|&pair| move_classes(&sides, pair))
+        .find(|moved| cost(moved) < least)
+    {
         least = cost(&better);
         sides = better;
     }
@@ -189,38 +232,63 @@ mod tests {
         let words = Columns::new(5, &[(0, 3), (1, 3), (1, 4), (2, 4)]);
         assert_eq!((words.left, words.right), (vec![0, 1, 2], vec![3, 4]));
         let chain = Columns::new(4, &[(0, 1), (1, 2), (2, 3)]).places();
-        assert_eq!([0, 1, 2, 3].map(|class| chain[class].is_right), [false, true, false, true], "one leads back");
+        assert_eq!(
+            [0, 1, 2, 3].map(|class| chain[class].is_right),
+            [false, true, false, true],
+            "one leads back"
+        );
     }
 
     #[test]
     fn what_can_be_drawn_without_crossings_is() {
         let links = [(0, 7), (1, 6), (2, 5), (3, 4)];
         let places = Columns::new(8, &links).places();
-        assert!(links.iter().all(|&(from, to)| places[from].down == places[to].down), "{places:?}");
+        assert!(
+            links
+                .iter()
+                .all(|&(from, to)| places[from].down == places[to].down),
+            "{places:?}"
+        );
     }
 
     #[test]
     fn every_class_stands_somewhere_alone() {
         for classes in 0..=30_usize {
-            let links: Vec<Link> =
-                (0..classes * 2).map(|n| ((n * 7 + 3) % classes, (n * 5 + 1) % classes / 2)).collect();
+            let links: Vec<Link> = (0..classes * 2)
+                .map(|n| ((n * 7 + 3) % classes, (n * 5 + 1) % classes / 2))
+                .collect();
             let columns = Columns::new(classes, &links);
             let (places, rows) = (columns.places(), columns.rows());
             assert_eq!(places.len(), classes);
             for (class, one) in places.iter().enumerate() {
-                assert!(one.down >= 0.5 && one.down <= rows as f64 - 0.5, "{columns:?}");
-                let is_near = |other: &&Place| one.is_right == other.is_right && (one.down - other.down).abs() < 0.99;
+                assert!(
+                    one.down >= 0.5 && one.down <= rows as f64 - 0.5,
+                    "{columns:?}"
+                );
+                let is_near = |other: &&Place| {
+                    one.is_right == other.is_right && (one.down - other.down).abs() < 0.99
+                };
                 assert_eq!(places[..class].iter().find(is_near), None, "{columns:?}");
             }
-            assert_eq!(columns, Columns::new(classes, &links), "the same every time");
+            assert_eq!(
+                columns,
+                Columns::new(classes, &links),
+                "the same every time"
+            );
         }
     }
 
     #[test]
     fn classes_of_no_link_stand_below_the_others() {
         let columns = Columns::new(5, &[(0, 0), (1, 2)]);
-        assert_eq!((columns.unlinked.as_slice(), columns.rows()), (&[0, 3, 4][..], 3));
+        assert_eq!(
+            (columns.unlinked.as_slice(), columns.rows()),
+            (&[0, 3, 4][..], 3)
+        );
         let places = columns.places();
-        assert_eq!([1, 2, 0, 3, 4].map(|class| places[class].down), [0.5, 0.5, 1.5, 1.5, 2.5]);
+        assert_eq!(
+            [1, 2, 0, 3, 4].map(|class| places[class].down),
+            [0.5, 0.5, 1.5, 1.5, 2.5]
+        );
     }
 }

@@ -41,20 +41,31 @@ impl FromRequestParts<AppState> for PageContext {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
-        Ok(Self::new(state, parts.uri.path(), parts.uri.query().unwrap_or_default(), &parts.headers))
+        Ok(Self::new(
+            state,
+            parts.uri.path(),
+            parts.uri.query().unwrap_or_default(),
+            &parts.headers,
+        ))
     }
 }
 
 impl PageContext {
     fn new(state: &AppState, path: &str, query: &str, headers: &HeaderMap) -> Self {
         let parameters = pairs(query.as_bytes());
-        let lang = parameters.iter().find(|(name, value)| name == "lang" && !value.is_empty());
+        let lang = parameters
+            .iter()
+            .find(|(name, value)| name == "lang" && !value.is_empty());
         let lang = lang.map(|(_, value)| value.clone());
         // An invalid parameter is reported by the handler, on a page in the languages of the header.
         let chosen = lang.filter(|lang| languages(headers, Some(lang)).is_ok());
-        let languages = languages(headers, chosen.as_deref()).unwrap_or_else(|_| vec!["en".to_owned()]);
+        let languages =
+            languages(headers, chosen.as_deref()).unwrap_or_else(|_| vec!["en".to_owned()]);
         Self {
-            locale: Texts::new(Locale::best(&languages), Arc::clone(&state.branding.theme.texts)),
+            locale: Texts::new(
+                Locale::best(&languages),
+                Arc::clone(&state.branding.theme.texts),
+            ),
             languages,
             chosen,
             path: path.to_owned(),
@@ -85,7 +96,9 @@ impl PageContext {
     /// Returns a language tag for the attribute `lang`, if a text's language differs from that of the page.
     pub(crate) fn foreign(&self, language: Option<&str>) -> Option<String> {
         let primary = |tag: &str| tag.split('-').next().unwrap_or(tag).to_ascii_lowercase();
-        language.filter(|tag| primary(tag) != self.lang()).map(str::to_owned)
+        language
+            .filter(|tag| primary(tag) != self.lang())
+            .map(str::to_owned)
     }
 
     /// Returns the name of the portal.
@@ -137,7 +150,8 @@ impl PageContext {
         other: &str,
         other_value: impl Display,
     ) -> String {
-        self.locale.text_with(id, &[(one, &value), (other, &other_value)])
+        self.locale
+            .text_with(id, &[(one, &value), (other, &other_value)])
     }
 
     /// Returns a message about a number; see [`Texts::count`].
@@ -153,9 +167,16 @@ impl PageContext {
     /// Returns an address of this server, with the chosen language.
     pub(crate) fn link(&self, href: impl AsRef<str>) -> String {
         let href = href.as_ref();
-        let Some(chosen) = &self.chosen else { return href.to_owned() };
-        let (address, fragment) = href.split_once('#').map_or((href, None), |(address, part)| (address, Some(part)));
-        let has_lang = address.split(['?', '&']).skip(1).any(|pair| pair.starts_with("lang="));
+        let Some(chosen) = &self.chosen else {
+            return href.to_owned();
+        };
+        let (address, fragment) = href
+            .split_once('#')
+            .map_or((href, None), |(address, part)| (address, Some(part)));
+        let has_lang = address
+            .split(['?', '&'])
+            .skip(1)
+            .any(|pair| pair.starts_with("lang="));
         if !address.starts_with('/') || has_lang {
             return href.to_owned();
         }
@@ -174,8 +195,13 @@ impl PageContext {
     pub(crate) fn language_links(&self) -> Vec<LanguageLink> {
         let link = |locale: Locale| {
             let mut parameters = form_urlencoded::Serializer::new(String::new());
-            let others = self.parameters.iter().filter(|(name, value)| name != "lang" && !value.is_empty());
-            parameters.extend_pairs(others).append_pair("lang", locale.tag());
+            let others = self
+                .parameters
+                .iter()
+                .filter(|(name, value)| name != "lang" && !value.is_empty());
+            parameters
+                .extend_pairs(others)
+                .append_pair("lang", locale.tag());
             LanguageLink {
                 tag: locale.tag(),
                 name: locale.name(),

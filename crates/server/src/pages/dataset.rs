@@ -6,8 +6,8 @@ use super::facets;
 use super::place_map;
 use super::similar::SimilarView;
 use super::{
-    PageContext, TripleView, WorkView, best_text, error, readable, render, source_name, title_of, triple_view,
-    work_view,
+    PageContext, TripleView, WorkView, best_text, error, readable, render, source_name, title_of,
+    triple_view, work_view,
 };
 use crate::AppState;
 use crate::entities;
@@ -24,8 +24,8 @@ use axum::http::header;
 use axum::response::Response;
 use lodeseek_catalog::{Agent, DatasetId, Location, Scheme, Text, plain_text};
 use lodeseek_engine::{
-    Card, CoverageSource, Facet, Filter, PeriodCoverage, PlaceCoverage, RelatedDatasets, RelatedEdition, Schema,
-    SchemaEdge,
+    Card, CoverageSource, Facet, Filter, PeriodCoverage, PlaceCoverage, RelatedDatasets,
+    RelatedEdition, Schema, SchemaEdge,
 };
 use lodeseek_rdf::vocab::dcat;
 use lodeseek_rdf::{local_name, prefixed, words};
@@ -49,7 +49,12 @@ const SERIES_FACTS: [(&str, &str); 5] = [
 /// Number of download buttons at the top.
 const BUTTONS: usize = 4;
 /// Formats of the stored content and of the description: name and `format`.
-const SYNTAXES: [(&str, &str); 4] = [("Turtle", "ttl"), ("N-Triples", "nt"), ("JSON-LD", "jsonld"), ("RDF/XML", "rdf")];
+const SYNTAXES: [(&str, &str); 4] = [
+    ("Turtle", "ttl"),
+    ("N-Triples", "nt"),
+    ("JSON-LD", "jsonld"),
+    ("RDF/XML", "rdf"),
+];
 
 struct Bar {
     label: String,
@@ -76,18 +81,30 @@ struct ValueView {
 
 impl ValueView {
     fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), href: None, is_external: false }
+        Self {
+            text: text.into(),
+            href: None,
+            is_external: false,
+        }
     }
 
     /// A link to an address on the web; other texts are plain.
     fn web(text: &str) -> Self {
-        Self { text: text.to_owned(), href: is_web(text).then(|| text.to_owned()), is_external: true }
+        Self {
+            text: text.to_owned(),
+            href: is_web(text).then(|| text.to_owned()),
+            is_external: true,
+        }
     }
 
     /// A link to the datasets with the same value of a facet.
     fn filter(page: &PageContext, facet: Facet, value: &str) -> Self {
         let text = facets::label(page, facet, value);
-        Self { text, href: Some(page.link(filter_address(facet, value))), is_external: false }
+        Self {
+            text,
+            href: Some(page.link(filter_address(facet, value))),
+            is_external: false,
+        }
     }
 }
 
@@ -214,10 +231,18 @@ pub(crate) async fn dataset(
             let iri = state.store.iris().dataset(&id);
             let (described, base) = (PortalMetadata::read(&state.store, &id)?, public.as_str());
             let own = public.link(iri.as_str(), state.store.iris());
-            let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, &own, base));
-            let links = described.as_ref().map(|described| signposting::links(described, &own, base, &card));
+            let json_ld = described
+                .as_ref()
+                .map(|described| schema_org::script(described, &card, &own, base));
+            let links = described
+                .as_ref()
+                .map(|described| signposting::links(described, &own, base, &card));
             let links = links.unwrap_or_default();
-            let mut view = DatasetPage { json_ld, canonical: own, ..dataset_page(context, &card, iri.as_str()) };
+            let mut view = DatasetPage {
+                json_ld,
+                canonical: own,
+                ..dataset_page(context, &card, iri.as_str())
+            };
             if let Some(described) = &described {
                 view.add_series(state, described)?;
                 view.describe(described, &card);
@@ -225,12 +250,21 @@ pub(crate) async fn dataset(
             view.relate(state.searcher.catalog().related(&id)?.unwrap_or_default());
             if view.has_content && !view.is_index_only {
                 let resources = state.store.resources(&id)?;
-                let found = entities::examples(&resources, &card, EXAMPLES, EXAMPLE_TRIPLES, &view.page.languages)?;
+                let found = entities::examples(
+                    &resources,
+                    &card,
+                    EXAMPLES,
+                    EXAMPLE_TRIPLES,
+                    &view.page.languages,
+                )?;
                 view.examples_of_classes = super::entity::examples(&view.page, &card, &found);
             }
             let similar = state.searcher.similar(&id, SIMILAR)?;
-            view.similar =
-                similar.iter().flat_map(|found| &found.similar).map(|one| SimilarView::new(&view.page, one)).collect();
+            view.similar = similar
+                .iter()
+                .flat_map(|found| &found.similar)
+                .map(|one| SimilarView::new(&view.page, one))
+                .collect();
             view.sections = view.sections();
             Ok((view, links))
         });
@@ -239,7 +273,9 @@ pub(crate) async fn dataset(
     match complete.await {
         Ok((view, links)) => {
             let mut response = render(&view);
-            response.headers_mut().extend(links.into_iter().map(|link| (header::LINK, link)));
+            response
+                .headers_mut()
+                .extend(links.into_iter().map(|link| (header::LINK, link)));
             response
         }
         Err(failed) => error(&page, &failed),
@@ -258,7 +294,11 @@ impl DatasetPage {
                 });
             }
             if !values.is_empty() {
-                self.facts.push(FactView { name: self.page.text(id), is_raw: false, values });
+                self.facts.push(FactView {
+                    name: self.page.text(id),
+                    is_raw: false,
+                    values,
+                });
             }
         }
         if self.is_series {
@@ -274,17 +314,30 @@ impl DatasetPage {
     /// Adds what only the catalogue graph has: files, further properties, the citation.
     fn describe(&mut self, described: &PortalMetadata, card: &Card) {
         let extra = described.dataset.extra_properties().into_iter();
-        self.facts.extend(extra.filter(|one| one.property != dcat::IN_SERIES).map(|one| FactView {
-            name: one.label.to_owned(),
-            is_raw: true,
-            values: vec![ValueView { text: readable(&one.value), ..ValueView::web(&one.value) }],
-        }));
+        self.facts.extend(
+            extra
+                .filter(|one| one.property != dcat::IN_SERIES)
+                .map(|one| FactView {
+                    name: one.label.to_owned(),
+                    is_raw: true,
+                    values: vec![ValueView {
+                        text: readable(&one.value),
+                        ..ValueView::web(&one.value)
+                    }],
+                }),
+        );
         self.skipped = described.skipped;
         self.is_index_only = described.is_index_only;
         self.bibtex = Citation::new(described).bibtex();
-        self.files =
-            described.files.iter().map(|file| download(&self.page, described, file, self.has_content)).collect();
-        let files = described.files.iter().map(|file| download(&self.page, described, file, self.has_content));
+        self.files = described
+            .files
+            .iter()
+            .map(|file| download(&self.page, described, file, self.has_content))
+            .collect();
+        let files = described
+            .files
+            .iter()
+            .map(|file| download(&self.page, described, file, self.has_content));
         for file in files.filter(|file| file.href.is_some()) {
             // Files without an address of their own lead to the content stored here.
             let is_new = self.buttons.iter().all(|button| button.href != file.href);
@@ -293,25 +346,51 @@ impl DatasetPage {
             }
         }
         if self.buttons.is_empty() && self.has_content {
-            self.buttons = contents(&self.page, &described.iri, card).into_iter().take(2).collect();
+            self.buttons = contents(&self.page, &described.iri, card)
+                .into_iter()
+                .take(2)
+                .collect();
         }
         if self.buttons.is_empty() {
             let metadata = &card.metadata;
-            let source = metadata.landing_page.as_deref().or(metadata.source.as_deref());
-            self.buttons.extend(source.filter(|address| is_web(address)).map(|address| DownloadView {
-                label: self.page.text("go-to-source"),
-                size: String::new(),
-                name: host(address),
-                href: Some(address.to_owned()),
-                is_external: true,
-            }));
+            let source = metadata
+                .landing_page
+                .as_deref()
+                .or(metadata.source.as_deref());
+            self.buttons
+                .extend(
+                    source
+                        .filter(|address| is_web(address))
+                        .map(|address| DownloadView {
+                            label: self.page.text("go-to-source"),
+                            size: String::new(),
+                            name: host(address),
+                            href: Some(address.to_owned()),
+                            is_external: true,
+                        }),
+                );
         }
     }
 
     fn relate(&mut self, related: RelatedDatasets) {
-        self.others = related.duplicates.iter().map(|other| (href(&other.id), source_name(other))).collect();
-        self.why = related.reasons.iter().map(|reason| reason.label()).collect::<Vec<_>>().join("; ");
-        let edition = |one: RelatedEdition| (href(&one.dataset.id), one.dataset.title, one.edition.label());
+        self.others = related
+            .duplicates
+            .iter()
+            .map(|other| (href(&other.id), source_name(other)))
+            .collect();
+        self.why = related
+            .reasons
+            .iter()
+            .map(|reason| reason.label())
+            .collect::<Vec<_>>()
+            .join("; ");
+        let edition = |one: RelatedEdition| {
+            (
+                href(&one.dataset.id),
+                one.dataset.title,
+                one.edition.label(),
+            )
+        };
         self.editions = related.editions.into_iter().map(edition).collect();
         self.more_editions = related.more_editions;
     }
@@ -319,16 +398,33 @@ impl DatasetPage {
     fn sections(&self) -> Vec<SectionView> {
         let sections = [
             ("members", "series-members", !self.members.is_empty()),
-            ("preview", "preview", self.has_content && !self.triples.is_empty()),
+            (
+                "preview",
+                "preview",
+                self.has_content && !self.triples.is_empty(),
+            ),
             ("data", "content", self.has_content),
             ("connections", "connections", self.diagram.is_some()),
-            ("entities", "example-entities", !self.examples_of_classes.is_empty()),
-            ("query", "query-with-sparql", self.has_content && !self.is_index_only),
+            (
+                "entities",
+                "example-entities",
+                !self.examples_of_classes.is_empty(),
+            ),
+            (
+                "query",
+                "query-with-sparql",
+                self.has_content && !self.is_index_only,
+            ),
             ("similar", "similar-datasets", !self.similar.is_empty()),
             ("download", "download-and-cite", true),
         ];
         let shown = sections.into_iter().filter(|(.., is_shown)| *is_shown);
-        shown.map(|(anchor, id, _)| SectionView { anchor, title: self.page.text(id) }).collect()
+        shown
+            .map(|(anchor, id, _)| SectionView {
+                anchor,
+                title: self.page.text(id),
+            })
+            .collect()
     }
 }
 
@@ -357,9 +453,21 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         sections: Vec::new(),
         is_series: metadata.is_series,
         has_content: profile.triples > 0,
-        relation: card.remote.as_ref().map(|remote| remote.coverage(profile.triples)).unwrap_or_default(),
-        names: metadata.alternatives.iter().map(|text| readable(&text.value)).collect(),
-        works: metadata.introduced_by.iter().map(|work| work_view(work, iri)).collect(),
+        relation: card
+            .remote
+            .as_ref()
+            .map(|remote| remote.coverage(profile.triples))
+            .unwrap_or_default(),
+        names: metadata
+            .alternatives
+            .iter()
+            .map(|text| readable(&text.value))
+            .collect(),
+        works: metadata
+            .introduced_by
+            .iter()
+            .map(|work| work_view(work, iri))
+            .collect(),
         facts: facts(&page, card, iri),
         place_map: place_map(&page, card),
         keywords: metadata.keywords.iter().map(keyword).collect(),
@@ -373,7 +481,12 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
             &page.text_with("connections-of", "title", &title),
             &page.text("no-class"),
         ),
-        shape: card.schema.edges.iter().map(|edge| link_view(&page, &card.schema, edge)).collect(),
+        shape: card
+            .schema
+            .edges
+            .iter()
+            .map(|edge| link_view(&page, &card.schema, edge))
+            .collect(),
         left_out: left_out(&page, &card.schema),
         examples_of_classes: Vec::new(),
         skipped: 0,
@@ -382,11 +495,19 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         bibtex: String::new(),
         links: bars(&profile.links, false),
         method: card.snippet_method.clone(),
-        triples: snippet.iter().map(|triple| triple_view(triple, None)).collect(),
-        drawing: draw(&snippet, &page.text_with("preview-graph-of", "title", &title)),
+        triples: snippet
+            .iter()
+            .map(|triple| triple_view(triple, None))
+            .collect(),
+        drawing: draw(
+            &snippet,
+            &page.text_with("preview-graph-of", "title", &title),
+        ),
         files: Vec::new(),
         contents: contents(&page, iri, card),
-        descriptions_as: SYNTAXES.map(|(name, format)| description_as(metadata.id.clone(), name, format)).into(),
+        descriptions_as: SYNTAXES
+            .map(|(name, format)| description_as(metadata.id.clone(), name, format))
+            .into(),
         others: Vec::new(),
         why: String::new(),
         members: Vec::new(),
@@ -394,8 +515,14 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         editions: Vec::new(),
         more_editions: 0,
         similar: Vec::new(),
-        example: examples.first().map(|example| example.query.clone()).unwrap_or_default(),
-        examples: examples.into_iter().map(|example| (example.title, query_address(&example.query))).collect(),
+        example: examples
+            .first()
+            .map(|example| example.query.clone())
+            .unwrap_or_default(),
+        examples: examples
+            .into_iter()
+            .map(|example| (example.title, query_address(&example.query)))
+            .collect(),
         canonical: String::new(),
         json_ld: None,
         title,
@@ -406,23 +533,47 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
 /// Returns the descriptions in the best language for the visitor, and those in other languages.
 fn descriptions(page: &PageContext, texts: &[Text]) -> (Vec<LocalizedText>, Vec<LocalizedText>) {
     let best = best_text(page, texts).map(|text| text.language.clone());
-    let view =
-        |text: &Text| LocalizedText { text: readable(&text.value), lang: page.foreign(text.language.as_deref()) };
-    let (shown, others): (Vec<&Text>, Vec<&Text>) =
-        texts.iter().partition(|text| Some(&text.language) == best.as_ref());
-    (shown.into_iter().map(view).collect(), others.into_iter().map(view).collect())
+    let view = |text: &Text| LocalizedText {
+        text: readable(&text.value),
+        lang: page.foreign(text.language.as_deref()),
+    };
+    let (shown, others): (Vec<&Text>, Vec<&Text>) = texts
+        .iter()
+        .partition(|text| Some(&text.language) == best.as_ref());
+    (
+        shown.into_iter().map(view).collect(),
+        others.into_iter().map(view).collect(),
+    )
 }
 
 /// Returns publishers, year and licence.
 fn byline(page: &PageContext, card: &Card) -> Vec<ValueView> {
     let metadata = &card.metadata;
-    let agents = if metadata.publishers.is_empty() { &metadata.creators } else { &metadata.publishers };
-    let facet = if metadata.publishers.is_empty() { Facet::Creator } else { Facet::Publisher };
-    let mut values: Vec<ValueView> =
-        agents.iter().take(3).map(|agent| ValueView::filter(page, facet, &agent.name)).collect();
-    values.extend(metadata.first_year().map(|year| ValueView::plain(year.to_string())));
+    let agents = if metadata.publishers.is_empty() {
+        &metadata.creators
+    } else {
+        &metadata.publishers
+    };
+    let facet = if metadata.publishers.is_empty() {
+        Facet::Creator
+    } else {
+        Facet::Publisher
+    };
+    let mut values: Vec<ValueView> = agents
+        .iter()
+        .take(3)
+        .map(|agent| ValueView::filter(page, facet, &agent.name))
+        .collect();
+    values.extend(
+        metadata
+            .first_year()
+            .map(|year| ValueView::plain(year.to_string())),
+    );
     if let Some(license) = card.licenses().next() {
-        values.push(ValueView { text: license_label(license), ..ValueView::web(license) });
+        values.push(ValueView {
+            text: license_label(license),
+            ..ValueView::web(license)
+        });
     }
     values
 }
@@ -430,57 +581,136 @@ fn byline(page: &PageContext, card: &Card) -> Vec<ValueView> {
 fn facts(page: &PageContext, card: &Card, iri: &str) -> Vec<FactView> {
     let metadata = &card.metadata;
     let agents = |agents: &[Agent], facet: Facet| -> Vec<ValueView> {
-        agents.iter().map(|agent| ValueView::filter(page, facet, &agent.name)).collect()
+        agents
+            .iter()
+            .map(|agent| ValueView::filter(page, facet, &agent.name))
+            .collect()
     };
     let themes = |scheme: Scheme, facet: Facet| -> Vec<ValueView> {
-        metadata.themes_of(scheme).map(|label| ValueView::filter(page, facet, label)).collect()
+        metadata
+            .themes_of(scheme)
+            .map(|label| ValueView::filter(page, facet, label))
+            .collect()
     };
-    let text = |text: &Option<String>| text.iter().map(|text| ValueView::web(text)).collect::<Vec<_>>();
-    let date =
-        |text: &Option<String>| text.iter().map(|text| ValueView::plain(page.locale.date(text))).collect::<Vec<_>>();
-    let license = card.licenses().map(|text| ValueView { text: license_label(text), ..ValueView::web(text) });
+    let text = |text: &Option<String>| {
+        text.iter()
+            .map(|text| ValueView::web(text))
+            .collect::<Vec<_>>()
+    };
+    let date = |text: &Option<String>| {
+        text.iter()
+            .map(|text| ValueView::plain(page.locale.date(text)))
+            .collect::<Vec<_>>()
+    };
+    let license = card.licenses().map(|text| ValueView {
+        text: license_label(text),
+        ..ValueView::web(text)
+    });
     let all = [
-        ("filter-publisher", agents(&metadata.publishers, Facet::Publisher)),
+        (
+            "filter-publisher",
+            agents(&metadata.publishers, Facet::Publisher),
+        ),
         ("fact-creator", agents(&metadata.creators, Facet::Creator)),
         ("facet-task", themes(Scheme::Task, Facet::Task)),
         ("facet-modality", themes(Scheme::Modality, Facet::Modality)),
         ("facet-language", themes(Scheme::Language, Facet::Language)),
-        ("fact-uses", metadata.uses.iter().map(|uses| ValueView::plain(page.count("fact-uses-count", uses))).collect()),
+        (
+            "fact-uses",
+            metadata
+                .uses
+                .iter()
+                .map(|uses| ValueView::plain(page.count("fact-uses-count", uses)))
+                .collect(),
+        ),
         ("filter-license", license.collect()),
         ("fact-issued", date(&metadata.issued)),
         ("fact-modified", date(&metadata.modified)),
-        ("fact-place", card.coverage.place.iter().map(|place| place_view(page, place)).collect()),
-        ("fact-period", card.coverage.period.iter().map(|period| period_view(page, period)).collect()),
+        (
+            "fact-place",
+            card.coverage
+                .place
+                .iter()
+                .map(|place| place_view(page, place))
+                .collect(),
+        ),
+        (
+            "fact-period",
+            card.coverage
+                .period
+                .iter()
+                .map(|period| period_view(page, period))
+                .collect(),
+        ),
         ("fact-homepage", text(&metadata.landing_page)),
         ("fact-source", text(&metadata.source)),
-        ("fact-iri", vec![ValueView { href: Some(href(&metadata.id)), is_external: false, ..ValueView::plain(iri) }]),
-        ("fact-endpoint", card.remote.iter().map(|remote| ValueView::web(&remote.endpoint)).collect()),
+        (
+            "fact-iri",
+            vec![ValueView {
+                href: Some(href(&metadata.id)),
+                is_external: false,
+                ..ValueView::plain(iri)
+            }],
+        ),
+        (
+            "fact-endpoint",
+            card.remote
+                .iter()
+                .map(|remote| ValueView::web(&remote.endpoint))
+                .collect(),
+        ),
     ];
-    let given = all.into_iter().filter(|(_, values)| values.iter().any(|value| !value.text.is_empty()));
-    given.map(|(id, values)| FactView { name: page.text(id), is_raw: false, values }).collect()
+    let given = all
+        .into_iter()
+        .filter(|(_, values)| values.iter().any(|value| !value.text.is_empty()));
+    given
+        .map(|(id, values)| FactView {
+            name: page.text(id),
+            is_raw: false,
+            values,
+        })
+        .collect()
 }
 
 /// Draws the area of the dataset.
 fn place_map(page: &PageContext, card: &Card) -> Option<String> {
     let place = card.coverage.place.as_ref()?;
-    Some(place_map::draw(place.bounds, &page.text_with("place-map", "box", place.bounds)))
+    Some(place_map::draw(
+        place.bounds,
+        &page.text_with("place-map", "box", place.bounds),
+    ))
 }
 
 /// Returns the area of the dataset with its origin, as a link to the datasets of this area.
 fn place_view(page: &PageContext, place: &PlaceCoverage) -> ValueView {
-    let name = place.name.as_deref().map(|name| format!("{}: ", readable(name))).unwrap_or_default();
+    let name = place
+        .name
+        .as_deref()
+        .map(|name| format!("{}: ", readable(name)))
+        .unwrap_or_default();
     let text = format!("{name}{}", place.bounds);
-    let filter = Filter { within: Some(place.bounds), ..Filter::default() };
+    let filter = Filter {
+        within: Some(place.bounds),
+        ..Filter::default()
+    };
     covered_view(page, place.source, &text, &filter)
 }
 
 /// Returns the period of the dataset with its origin, as a link to the datasets of this period.
 fn period_view(page: &PageContext, period: &PeriodCoverage) -> ValueView {
-    let filter = Filter { covers: Some(period.period), ..Filter::default() };
+    let filter = Filter {
+        covers: Some(period.period),
+        ..Filter::default()
+    };
     covered_view(page, period.source, &period.period.to_string(), &filter)
 }
 
-fn covered_view(page: &PageContext, source: CoverageSource, text: &str, filter: &Filter) -> ValueView {
+fn covered_view(
+    page: &PageContext,
+    source: CoverageSource,
+    text: &str,
+    filter: &Filter,
+) -> ValueView {
     let origin = match source {
         CoverageSource::Metadata => "fact-from-metadata",
         CoverageSource::Content => "fact-from-content",
@@ -493,15 +723,35 @@ fn covered_view(page: &PageContext, source: CoverageSource, text: &str, filter: 
 }
 
 /// Returns a file as a download. Local files lead to the stored content, if there is any.
-fn download(page: &PageContext, described: &PortalMetadata, file: &File, has_content: bool) -> DownloadView {
+fn download(
+    page: &PageContext,
+    described: &PortalMetadata,
+    file: &File,
+    has_content: bool,
+) -> DownloadView {
     let label = file.label();
     let is_external = matches!(file.location, Location::Remote(_));
-    let address = if is_external || has_content { Some(described.address(file, "/")) } else { None };
+    let address = if is_external || has_content {
+        Some(described.address(file, "/"))
+    } else {
+        None
+    };
     let name = readable(&plain_text(&file.name()));
     DownloadView {
-        label: if label.is_empty() { page.text("download-file") } else { label },
-        size: file.bytes.map(|bytes| page.locale.bytes(bytes)).unwrap_or_default(),
-        name: if name.is_empty() { file.location.as_str().to_owned() } else { name },
+        label: if label.is_empty() {
+            page.text("download-file")
+        } else {
+            label
+        },
+        size: file
+            .bytes
+            .map(|bytes| page.locale.bytes(bytes))
+            .unwrap_or_default(),
+        name: if name.is_empty() {
+            file.location.as_str().to_owned()
+        } else {
+            name
+        },
         href: address.filter(|address| address.starts_with('/') || is_web(address)),
         is_external,
     }
@@ -514,7 +764,10 @@ fn contents(page: &PageContext, iri: &str, card: &Card) -> Vec<DownloadView> {
     }
     let view = |(name, format): (&str, &str)| {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
-        let parameters = parameters.append_pair("graph", iri).append_pair("format", format).finish();
+        let parameters = parameters
+            .append_pair("graph", iri)
+            .append_pair("format", format)
+            .finish();
         DownloadView {
             label: name.to_owned(),
             size: page.count("triples", card.profile.triples),
@@ -537,16 +790,27 @@ fn description_as(id: DatasetId, name: &str, format: &str) -> DownloadView {
 }
 
 /// Returns a link to a dataset of this home, with its title.
-fn dataset_link(state: &AppState, page: &PageContext, id: &DatasetId) -> Result<ValueView, ApiError> {
+fn dataset_link(
+    state: &AppState,
+    page: &PageContext,
+    id: &DatasetId,
+) -> Result<ValueView, ApiError> {
     let card = state.searcher.catalog().card(id)?;
     let title = card.map_or_else(|| id.to_string(), |card| title_of(page, &card.metadata).0);
-    Ok(ValueView { text: title, href: Some(page.link(href(id))), is_external: false })
+    Ok(ValueView {
+        text: title,
+        href: Some(page.link(href(id))),
+        is_external: false,
+    })
 }
 
 /// Returns the host of an address.
 fn host(address: &str) -> String {
     let rest = address.split("://").nth(1).unwrap_or(address);
-    rest.split(['/', '?', '#']).next().unwrap_or(rest).to_owned()
+    rest.split(['/', '?', '#'])
+        .next()
+        .unwrap_or(rest)
+        .to_owned()
 }
 
 /// Returns the address of the list of datasets with a value of a facet.
@@ -565,7 +829,13 @@ fn filtered_address(filter: &Filter) -> String {
 /// Returns the address of the results of a query.
 fn query_address(query: &str) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
-    format!("/sparql?{}", parameters.append_pair("query", query).append_pair("format", "html").finish())
+    format!(
+        "/sparql?{}",
+        parameters
+            .append_pair("query", query)
+            .append_pair("format", "html")
+            .finish()
+    )
 }
 
 /// A link between two classes.
@@ -579,24 +849,53 @@ struct LinkView {
 
 fn link_view(page: &PageContext, schema: &Schema, edge: &SchemaEdge) -> LinkView {
     let no_class = page.text("no-class");
-    let [from, to] = [edge.from, edge.to].map(|node| diagram::class_name(&schema.nodes[node], &no_class));
+    let [from, to] =
+        [edge.from, edge.to].map(|node| diagram::class_name(&schema.nodes[node], &no_class));
     let (property, iri) = (prefixed(&edge.property), edge.property.clone());
-    LinkView { from, property, iri, to, triples: page.number(edge.triples) }
+    LinkView {
+        from,
+        property,
+        iri,
+        to,
+        triples: page.number(edge.triples),
+    }
 }
 
 /// Describes what a diagram omits.
 fn left_out(page: &PageContext, schema: &Schema) -> Vec<String> {
-    let parts = [("smaller-classes", schema.more_nodes), ("rarer-links", schema.more_edges)];
-    parts.into_iter().filter(|(_, count)| *count > 0).map(|(id, count)| page.count(id, count)).collect()
+    let parts = [
+        ("smaller-classes", schema.more_nodes),
+        ("rarer-links", schema.more_edges),
+    ];
+    parts
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(id, count)| page.count(id, count))
+        .collect()
 }
 
 fn bars(counts: &[(String, u64)], names: bool) -> Vec<Bar> {
     let longest = counts.first().map_or(1, |(_, count)| *count);
-    let bare = |text: &str| text.trim_start_matches("https://").trim_start_matches("http://").to_owned();
-    let label = |text: &str| if names { words(local_name(text)) } else { bare(text) };
+    let bare = |text: &str| {
+        text.trim_start_matches("https://")
+            .trim_start_matches("http://")
+            .to_owned()
+    };
+    let label = |text: &str| {
+        if names {
+            words(local_name(text))
+        } else {
+            bare(text)
+        }
+    };
     counts
         .iter()
         .take(15)
-        .map(|(iri, count)| Bar { label: label(iri), iri: iri.clone(), count: *count, longest })
+        .map(|(iri, count)| Bar {
+            label: label(iri),
+            iri: iri.clone(),
+            count: *count,
+            longest,
+        })
         .collect()
 }

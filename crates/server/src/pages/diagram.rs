@@ -59,7 +59,13 @@ impl Arrow {
 
     /// If true, both lead to one class by the same properties.
     fn is_named_like(&self, other: &Self) -> bool {
-        let names = |arrow: &Self| arrow.properties.iter().map(|(name, _)| name.clone()).collect::<BTreeSet<_>>();
+        let names = |arrow: &Self| {
+            arrow
+                .properties
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect::<BTreeSet<_>>()
+        };
         self.to == other.to && names(self) == names(other)
     }
 
@@ -78,7 +84,9 @@ impl Arrow {
 
 /// Returns the name of a class, or `no_class`.
 pub(super) fn class_name(node: &SchemaNode, no_class: &str) -> String {
-    node.class.as_deref().map_or_else(|| no_class.to_owned(), prefixed)
+    node.class
+        .as_deref()
+        .map_or_else(|| no_class.to_owned(), prefixed)
 }
 
 /// Draws a schema; `None` if it has neither classes nor links. `no_class` names entities without a class.
@@ -104,11 +112,23 @@ impl<'s> Diagram<'s> {
         let links: Vec<_> = arrows.iter().map(|arrow| (arrow.from, arrow.to)).collect();
         let columns = Columns::new(schema.nodes.len(), &links);
         let places = columns.places();
-        let point =
-            |place: &Place| Point { x: NAMES + if place.is_right { BETWEEN } else { 0.0 }, y: place.down * ROW };
-        let (points, is_right) = places.iter().map(|place| (point(place), place.is_right)).unzip();
+        let point = |place: &Place| Point {
+            x: NAMES + if place.is_right { BETWEEN } else { 0.0 },
+            y: place.down * ROW,
+        };
+        let (points, is_right) = places
+            .iter()
+            .map(|place| (point(place), place.is_right))
+            .unzip();
         let height = columns.rows() as f64 * ROW;
-        Self { schema, no_class, arrows, points, is_right, height }
+        Self {
+            schema,
+            no_class,
+            arrows,
+            points,
+            is_right,
+            height,
+        }
     }
 
     fn svg(&self, title: &str) -> String {
@@ -125,7 +145,9 @@ impl<'s> Diagram<'s> {
             escape_xml(&self.described()),
         );
         let most = self.arrows.iter().map(Arrow::triples).max().unwrap_or(1);
-        let mut taken: Vec<Area> = (0..self.points.len()).flat_map(|node| self.areas(node)).collect();
+        let mut taken: Vec<Area> = (0..self.points.len())
+            .flat_map(|node| self.areas(node))
+            .collect();
         let mut names = String::new();
         let mut named = Vec::new();
         for arrow in &self.arrows {
@@ -137,10 +159,19 @@ impl<'s> Diagram<'s> {
                 THINNEST + (THICKEST - THINNEST) * share(arrow.triples(), most),
                 escape_xml(&self.tooltip(arrow)),
             );
-            let is_named = named.iter().any(|other: &&Arrow| arrow.is_named_like(other));
+            let is_named = named
+                .iter()
+                .any(|other: &&Arrow| arrow.is_named_like(other));
             if named.len() < NAMED && !is_named {
-                let is_shared = self.arrows.iter().filter(|other| arrow.is_named_like(other)).count() > 1;
-                named.extend(write_name(&mut names, arrow, is_shared, &curve, &mut taken).then_some(arrow));
+                let is_shared = self
+                    .arrows
+                    .iter()
+                    .filter(|other| arrow.is_named_like(other))
+                    .count()
+                    > 1;
+                named.extend(
+                    write_name(&mut names, arrow, is_shared, &curve, &mut taken).then_some(arrow),
+                );
             }
         }
         svg.push_str(&names);
@@ -152,11 +183,15 @@ impl<'s> Diagram<'s> {
     /// Returns the names of the largest classes, as a text alternative.
     fn described(&self) -> String {
         let largest = self.schema.nodes.iter().take(5);
-        largest.map(|node| class_name(node, self.no_class)).collect::<Vec<_>>().join(", ")
+        largest
+            .map(|node| class_name(node, self.no_class))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     fn tooltip(&self, arrow: &Arrow) -> String {
-        let [from, to] = [arrow.from, arrow.to].map(|node| class_name(&self.schema.nodes[node], self.no_class));
+        let [from, to] =
+            [arrow.from, arrow.to].map(|node| class_name(&self.schema.nodes[node], self.no_class));
         let properties: Vec<String> = arrow
             .properties
             .iter()
@@ -166,7 +201,13 @@ impl<'s> Diagram<'s> {
     }
 
     fn radius(&self, node: usize) -> f64 {
-        let most = self.schema.nodes.iter().map(|node| node.entities).max().unwrap_or(1);
+        let most = self
+            .schema
+            .nodes
+            .iter()
+            .map(|node| node.entities)
+            .max()
+            .unwrap_or(1);
         SMALLEST + (LARGEST - SMALLEST) * share(self.schema.nodes[node].entities, most)
     }
 
@@ -186,10 +227,21 @@ impl<'s> Diagram<'s> {
     }
 
     fn node(&self, svg: &mut String, place: usize) {
-        let (node, Point { x, y }, radius) = (&self.schema.nodes[place], self.points[place], self.radius(place));
-        let (beside, anchor) =
-            if self.is_right(place) { (x + radius + 6.0, "start") } else { (x - radius - 6.0, "end") };
-        let class = if node.class.is_some() { "class-node" } else { "class-node none" };
+        let (node, Point { x, y }, radius) = (
+            &self.schema.nodes[place],
+            self.points[place],
+            self.radius(place),
+        );
+        let (beside, anchor) = if self.is_right(place) {
+            (x + radius + 6.0, "start")
+        } else {
+            (x - radius - 6.0, "end")
+        };
+        let class = if node.class.is_some() {
+            "class-node"
+        } else {
+            "class-node none"
+        };
         let _ = write!(
             svg,
             "<g class=\"{class}\"><title>{}</title><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>\
@@ -210,21 +262,35 @@ impl<'s> Diagram<'s> {
         let inwards = |node: usize| if self.is_right(node) { -1.0 } else { 1.0 };
         let beside = |node: usize, pixels: f64, down: f64| {
             let Point { x, y } = self.points[node];
-            Point { x: x + inwards(node) * pixels, y: y + down }
+            Point {
+                x: x + inwards(node) * pixels,
+                y: y + down,
+            }
         };
         if arrow.from == arrow.to {
             let radius = self.radius(arrow.from);
-            return [(0.7, -0.7), (64.0 / radius, -26.0 / radius), (64.0 / radius, 26.0 / radius), (0.8, 0.8)]
-                .map(|(across, down)| beside(arrow.from, radius * across, radius * down));
+            return [
+                (0.7, -0.7),
+                (64.0 / radius, -26.0 / radius),
+                (64.0 / radius, 26.0 / radius),
+                (0.8, 0.8),
+            ]
+            .map(|(across, down)| beside(arrow.from, radius * across, radius * down));
         }
         let is_within = self.is_right(arrow.from) == self.is_right(arrow.to);
         // Both directions side by side.
         let further = if to.y < from.y { 14.0 } else { 0.0 };
-        let reach =
-            if is_within { (30.0 + 0.4 * (from.y - to.y).abs()).min(0.4 * BETWEEN) + further } else { 0.45 * BETWEEN };
+        let reach = if is_within {
+            (30.0 + 0.4 * (from.y - to.y).abs()).min(0.4 * BETWEEN) + further
+        } else {
+            0.45 * BETWEEN
+        };
         let apart = if self.is_right(arrow.from) { 3.0 } else { -3.0 };
-        let [leaves, arrives] =
-            if is_within { [3.0, -3.0].map(|part| part * (to.y - from.y).signum()) } else { [apart; 2] };
+        let [leaves, arrives] = if is_within {
+            [3.0, -3.0].map(|part| part * (to.y - from.y).signum())
+        } else {
+            [apart; 2]
+        };
         [
             beside(arrow.from, self.radius(arrow.from), leaves),
             beside(arrow.from, reach, leaves),
@@ -238,9 +304,15 @@ impl<'s> Diagram<'s> {
 fn arrows(schema: &Schema) -> Vec<Arrow> {
     let mut ends: BTreeMap<(usize, usize), Vec<(String, u64)>> = BTreeMap::new();
     for edge in &schema.edges {
-        ends.entry((edge.from, edge.to)).or_default().push((edge.property.clone(), edge.triples));
+        ends.entry((edge.from, edge.to))
+            .or_default()
+            .push((edge.property.clone(), edge.triples));
     }
-    let arrow = |((from, to), properties)| Arrow { from, to, properties };
+    let arrow = |((from, to), properties)| Arrow {
+        from,
+        to,
+        properties,
+    };
     let mut arrows: Vec<Arrow> = ends.into_iter().map(arrow).collect();
     arrows.sort_by_key(|arrow| std::cmp::Reverse(arrow.triples()));
     arrows
@@ -254,13 +326,33 @@ fn path([start, first, second, end]: &[Point; 4]) -> String {
 }
 
 fn point_at(curve: &[Point; 4], t: f64) -> Point {
-    let weights = [(1.0 - t).powi(3), 3.0 * t * (1.0 - t).powi(2), 3.0 * t * t * (1.0 - t), t.powi(3)];
-    let sum = |part: fn(&Point) -> f64| curve.iter().zip(weights).map(|(point, weight)| part(point) * weight).sum();
-    Point { x: sum(|point| point.x), y: sum(|point| point.y) }
+    let weights = [
+        (1.0 - t).powi(3),
+        3.0 * t * (1.0 - t).powi(2),
+        3.0 * t * t * (1.0 - t),
+        t.powi(3),
+    ];
+    let sum = |part: fn(&Point) -> f64| {
+        curve
+            .iter()
+            .zip(weights)
+            .map(|(point, weight)| part(point) * weight)
+            .sum()
+    };
+    Point {
+        x: sum(|point| point.x),
+        y: sum(|point| point.y),
+    }
 }
 
 /// Writes the name of an arrow's property in a free area, for a shared name near the end. Returns false if there is none.
-fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 4], taken: &mut Vec<Area>) -> bool {
+fn write_name(
+    out: &mut String,
+    arrow: &Arrow,
+    is_shared: bool,
+    curve: &[Point; 4],
+    taken: &mut Vec<Area>,
+) -> bool {
     let name = arrow.name();
     let half = name.chars().count() as f64 * CHARACTER / 2.0 + 2.0;
     let area = |t: f64| {
@@ -270,7 +362,12 @@ fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 
     let alone = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
     let near_end = [0.8, 0.76, 0.72, 0.68, 0.64, 0.6, 0.84];
     let places = if is_shared { near_end } else { alone }.map(area);
-    let Some(area) = places.into_iter().find(|area| !taken.iter().any(|other| meet(area, other))) else { return false };
+    let Some(area) = places
+        .into_iter()
+        .find(|area| !taken.iter().any(|other| meet(area, other)))
+    else {
+        return false;
+    };
     // Margin between names.
     taken.push([area[0] - 8.0, area[1] - 5.0, area[2] + 8.0, area[3] + 5.0]);
     let (x, y) = ((area[0] + area[2]) / 2.0, area[3] - 3.0);
@@ -285,7 +382,11 @@ fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 
 
 /// Maps a count to the interval from 0 to 1 on a logarithmic scale.
 fn share(count: u64, most: u64) -> f64 {
-    if most == 0 { 0.0 } else { (count as f64).ln_1p() / (most as f64).ln_1p() }
+    if most == 0 {
+        0.0
+    } else {
+        (count as f64).ln_1p() / (most as f64).ln_1p()
+    }
 }
 
 #[cfg(test)]
@@ -316,18 +417,30 @@ mod tests {
     #[test]
     fn no_name_of_a_class_lies_on_another() {
         for nodes in 1..=30 {
-            let edges: Vec<_> = (0..nodes).flat_map(|n| [(n, (n + 1) % nodes, 5), (n, n, 1), (0, n, 9)]).collect();
+            let edges: Vec<_> = (0..nodes)
+                .flat_map(|n| [(n, (n + 1) % nodes, 5), (n, n, 1), (0, n, 9)])
+                .collect();
             let schema = schema(nodes, &edges);
             let diagram = Diagram::new(&schema, "no class");
             let names: Vec<Area> = (0..nodes).map(|node| diagram.areas(node)[1]).collect();
             for (place, one) in names.iter().enumerate() {
-                assert!(one[1] >= 0.0 && one[3] <= diagram.height, "{nodes}: within the picture");
-                assert!(names[..place].iter().all(|other| !meet(one, other)), "{nodes}: {place}");
+                assert!(
+                    one[1] >= 0.0 && one[3] <= diagram.height,
+                    "{nodes}: within the picture"
+                );
+                assert!(
+                    names[..place].iter().all(|other| !meet(one, other)),
+                    "{nodes}: {place}"
+                );
             }
             for (place, node) in schema.nodes.iter().enumerate() {
                 // Bold letters are up to 7.8 pixels wide on average.
-                let name =
-                    LARGEST + 6.0 + truncate_label(&class_name(node, "no class"), NAME).chars().count() as f64 * 7.8;
+                let name = LARGEST
+                    + 6.0
+                    + truncate_label(&class_name(node, "no class"), NAME)
+                        .chars()
+                        .count() as f64
+                        * 7.8;
                 let room = if diagram.is_right(place) {
                     BETWEEN + 2.0 * NAMES - diagram.points[place].x
                 } else {
@@ -340,8 +453,16 @@ mod tests {
 
     #[test]
     fn everything_from_data_is_escaped() {
-        let svg = draw(&schema(3, &[(0, 1, 5), (1, 0, 2), (2, 2, 1)]), "A <b> & \"c\"", "no class").expect("a drawing");
-        assert!(svg.contains("<title>A &lt;b&gt; &amp; &quot;c&quot;</title>") && svg.contains("a&amp;b-0-1"));
+        let svg = draw(
+            &schema(3, &[(0, 1, 5), (1, 0, 2), (2, 2, 1)]),
+            "A <b> & \"c\"",
+            "no class",
+        )
+        .expect("a drawing");
+        assert!(
+            svg.contains("<title>A &lt;b&gt; &amp; &quot;c&quot;</title>")
+                && svg.contains("a&amp;b-0-1")
+        );
         assert!(!svg.contains("<0>") && !svg.contains("a&b"));
         assert_eq!(svg.matches("class=\"link\"").count(), 3);
         assert_eq!(draw(&Schema::default(), "", "no class"), None);
@@ -350,13 +471,21 @@ mod tests {
     #[test]
     fn there_and_back_are_two_curves() {
         // Three classes, each linked to each: two stand in one column.
-        let ends: Vec<_> = (0..3).flat_map(|n| [(n, (n + 1) % 3, 1), ((n + 1) % 3, n, 1)]).collect();
+        let ends: Vec<_> = (0..3)
+            .flat_map(|n| [(n, (n + 1) % 3, 1), ((n + 1) % 3, n, 1)])
+            .collect();
         let drawn = schema(3, &ends);
         let diagram = Diagram::new(&drawn, "no class");
-        let curves: Vec<[Point; 4]> = diagram.arrows.iter().map(|arrow| diagram.curve(arrow)).collect();
+        let curves: Vec<[Point; 4]> = diagram
+            .arrows
+            .iter()
+            .map(|arrow| diagram.curve(arrow))
+            .collect();
         for (place, one) in curves.iter().enumerate() {
             let back = |other: &[Point; 4]| {
-                one.iter().zip(other.iter().rev()).all(|(a, b)| (a.x - b.x).hypot(a.y - b.y) < 4.0)
+                one.iter()
+                    .zip(other.iter().rev())
+                    .all(|(a, b)| (a.x - b.x).hypot(a.y - b.y) < 4.0)
             };
             assert!(!curves[..place].iter().any(back), "{place}");
         }
@@ -365,8 +494,17 @@ mod tests {
     #[test]
     fn what_several_arrows_are_called_is_written_once() {
         let mut drawn = schema(4, &[(0, 3, 5), (1, 3, 5), (2, 3, 5)]);
-        drawn.edges.iter_mut().for_each(|edge| edge.property = "http://e.org/same".to_owned());
+        drawn
+            .edges
+            .iter_mut()
+            .for_each(|edge| edge.property = "http://e.org/same".to_owned());
         let svg = draw(&drawn, "t", "no class").expect("a drawing");
-        assert_eq!((svg.matches("class=\"property\"").count(), svg.matches("class=\"link\"").count()), (1, 3));
+        assert_eq!(
+            (
+                svg.matches("class=\"property\"").count(),
+                svg.matches("class=\"link\"").count()
+            ),
+            (1, 3)
+        );
     }
 }

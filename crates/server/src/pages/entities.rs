@@ -80,7 +80,9 @@ fn dataset_search(text: &str) -> String {
 }
 
 fn parameters(pairs: &[(&str, &str)]) -> String {
-    form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(pairs)
+        .finish()
 }
 
 fn of_words(
@@ -110,7 +112,11 @@ fn of_words(
         heading: page.text_with("entities-for", "query", &request.text),
         dataset: request.datasets.first().cloned(),
         notes,
-        entities: response.hits.iter().map(|hit| entity(&page, hit, response, index_only)).collect(),
+        entities: response
+            .hits
+            .iter()
+            .map(|hit| entity(&page, hit, response, index_only))
+            .collect(),
         occurrences: Vec::new(),
         is_resource: false,
         first: request.skip + 1,
@@ -135,14 +141,21 @@ fn entity(
 ) -> EntityView {
     let dataset = href(&hit.dataset);
     let subject = &hit.triple.subject;
-    let label = if subject.label.is_empty() { name(subject) } else { readable(&subject.label) };
+    let label = if subject.label.is_empty() {
+        name(subject)
+    } else {
+        readable(&subject.label)
+    };
     let in_literal = response.words.in_text(&hit.triple.object.label);
     let literal = excerpt(&readable(&hit.triple.object.label), LITERAL, &in_literal);
     EntityView {
         href: if index_only.contains(&hit.dataset) {
             dataset.clone()
         } else {
-            format!("{dataset}/entity?{}", parameters(&[("iri", &name(subject))]))
+            format!(
+                "{dataset}/entity?{}",
+                parameters(&[("iri", &name(subject))])
+            )
         },
         label: pieces(&shorten(&label, NAME), response.words.in_text(&label)),
         title: readable(&hit.title),
@@ -155,7 +168,11 @@ fn entity(
     }
 }
 
-fn of_resource(page: PageContext, found: &ResourceOccurrences, request: &EntityRequest) -> EntitiesPage {
+fn of_resource(
+    page: PageContext,
+    found: &ResourceOccurrences,
+    request: &EntityRequest,
+) -> EntitiesPage {
     let mut notes = vec![page.count("datasets-count", found.datasets.len())];
     if !found.is_exact {
         notes.push(page.text("occurrences-minimums"));
@@ -169,7 +186,11 @@ fn of_resource(page: PageContext, found: &ResourceOccurrences, request: &EntityR
         dataset: None,
         notes,
         entities: Vec::new(),
-        occurrences: found.datasets.iter().map(|one| occurrence(&page, one, resource)).collect(),
+        occurrences: found
+            .datasets
+            .iter()
+            .map(|one| occurrence(&page, one, resource))
+            .collect(),
         is_resource: true,
         first: 1,
         previous: None,
@@ -191,9 +212,17 @@ fn occurrence(page: &PageContext, one: &Occurrence, resource: &str) -> Occurrenc
     // A property that is no subject or object has no page.
     let has_page = one.uses.subject + one.uses.object + one.uses.class > 0;
     OccurrenceView {
-        href: if has_page { format!("{dataset}/entity?{}", parameters(&[("iri", resource)])) } else { dataset },
+        href: if has_page {
+            format!("{dataset}/entity?{}", parameters(&[("iri", resource)]))
+        } else {
+            dataset
+        },
         title: title_of(page, &one.metadata).0,
-        uses: uses.into_iter().filter(|(_, count)| *count > 0).map(|(id, count)| page.count(id, count)).collect(),
+        uses: uses
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(id, count)| page.count(id, count))
+            .collect(),
     }
 }
 
@@ -203,9 +232,12 @@ mod tests {
 
     #[test]
     fn pages_end_with_the_entities_or_where_no_more_can_be_skipped() {
-        for (end, total, expected) in
-            [(10, 11, true), (11, 11, false), (MAX_SKIPPED, 20_000, true), (MAX_SKIPPED + 1, 20_000, false)]
-        {
+        for (end, total, expected) in [
+            (10, 11, true),
+            (11, 11, false),
+            (MAX_SKIPPED, 20_000, true),
+            (MAX_SKIPPED + 1, 20_000, false),
+        ] {
             assert_eq!(has_next(end, total), expected, "{end} of {total}");
         }
     }

@@ -100,9 +100,14 @@ pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Respons
         name: found.name.clone(),
         own: address(&dataset, &found.name, [0, 0]),
         outside: Some(found.name.clone()).filter(|name| is_web(name)),
-        elsewhere: (!found.name.starts_with("_:")).then(|| entities::address(&format!("<{}>", found.name))),
-        out: properties(&dataset, found, &found.out.triples, LONG, |triple| &triple.object),
-        to: properties(&dataset, found, &found.to.triples, LONG, |triple| &triple.subject),
+        elsewhere: (!found.name.starts_with("_:"))
+            .then(|| entities::address(&format!("<{}>", found.name))),
+        out: properties(&dataset, found, &found.out.triples, LONG, |triple| {
+            &triple.object
+        }),
+        to: properties(&dataset, found, &found.to.triples, LONG, |triple| {
+            &triple.subject
+        }),
         pages: [pages(0, &found.out), pages(1, &found.to)],
         dataset,
         page: page.clone(),
@@ -120,7 +125,10 @@ fn properties(
     let mut properties: Vec<PropertyView> = Vec::new();
     for triple in triples {
         let value = value(dataset, entity, other(triple), most);
-        match properties.iter_mut().find(|property| property.iri == triple.predicate.value) {
+        match properties
+            .iter_mut()
+            .find(|property| property.iri == triple.predicate.value)
+        {
             Some(property) => property.values.push(value),
             None => properties.push(PropertyView {
                 name: triple.predicate.label.clone(),
@@ -140,32 +148,53 @@ fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> Va
     let name = name(term);
     let is_here = term.is_resource() && (entity.described.contains(&name) || name == entity.name);
     let outside = term.kind == TermKind::Iri && !is_here && is_web(&name) && !term.is_cut();
-    let text = if term.kind == TermKind::Blank && term.label.is_empty() { &name } else { &term.label };
+    let text = if term.kind == TermKind::Blank && term.label.is_empty() {
+        &name
+    } else {
+        &term.label
+    };
     ValueView {
         text: shorten(&readable(text), most),
-        title: if term.kind == TermKind::Literal { term.datatype.clone().unwrap_or_default() } else { name.clone() },
+        title: if term.kind == TermKind::Literal {
+            term.datatype.clone().unwrap_or_default()
+        } else {
+            name.clone()
+        },
         literal: term.kind == TermKind::Literal,
         language: term.language.clone().unwrap_or_default(),
         direction: term.direction.clone().unwrap_or_default(),
-        href: if is_here { Some(address(dataset, &name, [0, 0])) } else { outside.then(|| name.clone()) },
+        href: if is_here {
+            Some(address(dataset, &name, [0, 0]))
+        } else {
+            outside.then(|| name.clone())
+        },
         outside,
     }
 }
 
 /// Converts examples of classes, for the page of the dataset.
-pub(super) fn examples(page: &PageContext, card: &Card, found: &[(usize, Entity)]) -> Vec<ExampleView> {
+pub(super) fn examples(
+    page: &PageContext,
+    card: &Card,
+    found: &[(usize, Entity)],
+) -> Vec<ExampleView> {
     let dataset = href(&card.metadata.id);
     let view = |(place, entity): &(usize, Entity)| {
         let class = &card.schema.nodes[*place];
         ExampleView {
             class: page.locale.text_with(
                 "one-of",
-                &[("class", &class_name(class, &page.text("no-class"))), ("number", &page.number(class.entities))],
+                &[
+                    ("class", &class_name(class, &page.text("no-class"))),
+                    ("number", &page.number(class.entities)),
+                ],
             ),
             iri: class.class.clone().unwrap_or_default(),
             label: shorten(&readable(&entity.label), 120),
             href: address(&dataset, &entity.name, [0, 0]),
-            properties: properties(&dataset, entity, &entity.out.triples, SHORT, |triple| &triple.object),
+            properties: properties(&dataset, entity, &entity.out.triples, SHORT, |triple| {
+                &triple.object
+            }),
             more: entity.out.more,
         }
     };

@@ -88,7 +88,10 @@ struct ErrorPage {
 
 /// Converts a work of a dataset. IRIs that were generated for works without one are no links.
 fn work_view(work: &Work, dataset: &str) -> WorkView {
-    let is_own = |iri: &str| iri.strip_prefix(dataset).is_some_and(|part| part.starts_with('#'));
+    let is_own = |iri: &str| {
+        iri.strip_prefix(dataset)
+            .is_some_and(|part| part.starts_with('#'))
+    };
     WorkView {
         title: work.title.clone(),
         issued: work.issued.clone().unwrap_or_default(),
@@ -98,7 +101,10 @@ fn work_view(work: &Work, dataset: &str) -> WorkView {
 
 /// Returns the publisher of a duplicate, or its id if the publisher is unknown.
 fn source_name(other: &DatasetReference) -> String {
-    other.publisher.clone().unwrap_or_else(|| other.id.to_string())
+    other
+        .publisher
+        .clone()
+        .unwrap_or_else(|| other.id.to_string())
 }
 
 /// Splits a text into parts with and without matches, without punctuation around matches. In a sequence joined by
@@ -108,14 +114,22 @@ fn pieces(text: &str, is_match: impl Fn(&str) -> bool) -> Vec<Piece> {
     let mut add = |text: &str, matched: bool| match pieces.last_mut() {
         Some(last) if !matched && !last.matched => last.text.push_str(text),
         _ if text.is_empty() => {}
-        _ => pieces.push(Piece { text: text.to_owned(), matched }),
+        _ => pieces.push(Piece {
+            text: text.to_owned(),
+            matched,
+        }),
     };
     for word in text.split_inclusive(char::is_whitespace) {
         let start = word.find(char::is_alphanumeric).unwrap_or(0);
-        let end = word.trim_end_matches(|character: char| !character.is_alphanumeric()).len().max(start);
+        let end = word
+            .trim_end_matches(|character: char| !character.is_alphanumeric())
+            .len()
+            .max(start);
         if is_match(word) {
             add(&word[..start], false);
-            marked(&word[start..end], &is_match).into_iter().for_each(|(part, matched)| add(part, matched));
+            marked(&word[start..end], &is_match)
+                .into_iter()
+                .for_each(|(part, matched)| add(part, matched));
             add(&word[end..], false);
         } else {
             add(word, false);
@@ -128,7 +142,10 @@ fn pieces(text: &str, is_match: impl Fn(&str) -> bool) -> Vec<Piece> {
 fn excerpt(text: &str, length: usize, is_match: impl Fn(&str) -> bool) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let first = words.iter().position(|word| is_match(word)).unwrap_or(0);
-    let before: usize = words[..first].iter().map(|word| word.chars().count() + 1).sum();
+    let before: usize = words[..first]
+        .iter()
+        .map(|word| word.chars().count() + 1)
+        .sum();
     let mut start = 0;
     if before > length * 2 / 3 {
         let mut context = 0;
@@ -139,19 +156,31 @@ fn excerpt(text: &str, length: usize, is_match: impl Fn(&str) -> bool) -> String
         }
     }
     let rest = shorten(&words[start..].join(" "), length);
-    if start > 0 { format!("… {rest}") } else { rest }
+    if start > 0 {
+        format!("… {rest}")
+    } else {
+        rest
+    }
 }
 
 /// Splits a matching word into parts. The boolean is true for parts to be marked.
 fn marked(word: &str, is_match: impl Fn(&str) -> bool) -> Vec<(&str, bool)> {
     // Punctuation outside ASCII may be part of a letter: vowel signs, joiners.
-    let is_between = |part: &str| part.chars().all(|character| character.is_ascii_punctuation());
+    let is_between = |part: &str| {
+        part.chars()
+            .all(|character| character.is_ascii_punctuation())
+    };
     let parts = word.split_inclusive(|character: char| character.is_ascii_punctuation());
     let parts = parts.flat_map(|part| {
-        let (name, behind) = part.split_at(part.trim_end_matches(|c: char| c.is_ascii_punctuation()).len());
+        let (name, behind) = part.split_at(
+            part.trim_end_matches(|c: char| c.is_ascii_punctuation())
+                .len(),
+        );
         [name, behind].into_iter().filter(|part| !part.is_empty())
     });
-    let parts: Vec<(&str, bool)> = parts.map(|part| (part, !is_between(part) && is_match(part))).collect();
+    let parts: Vec<(&str, bool)> = parts
+        .map(|part| (part, !is_between(part) && is_match(part)))
+        .collect();
     let names = || parts.iter().filter(|(part, _)| !is_between(part));
     if names().all(|(_, matched)| *matched) || names().all(|(_, matched)| !matched) {
         return vec![(word, true)];
@@ -167,7 +196,10 @@ fn matches_in<'q>(words: Option<&'q QueryWords>, text: &str) -> impl Fn(&str) ->
 
 fn triple_view(triple: &LabelledTriple, words: Option<&QueryWords>) -> TripleView {
     let term = |term: &LabelledTerm| TermView {
-        pieces: pieces(&shorten(&readable(&term.label), 160), matches_in(words, &term.label)),
+        pieces: pieces(
+            &shorten(&readable(&term.label), 160),
+            matches_in(words, &term.label),
+        ),
         literal: term.kind == TermKind::Literal,
         title: match term.kind {
             TermKind::Iri | TermKind::Triple => term.value.clone(),
@@ -176,16 +208,25 @@ fn triple_view(triple: &LabelledTriple, words: Option<&QueryWords>) -> TripleVie
         language: term.language.clone().unwrap_or_default(),
         direction: term.direction.clone().unwrap_or_default(),
     };
-    TripleView { subject: term(&triple.subject), predicate: term(&triple.predicate), object: term(&triple.object) }
+    TripleView {
+        subject: term(&triple.subject),
+        predicate: term(&triple.predicate),
+        object: term(&triple.object),
+    }
 }
 
 /// Describes the size of a dataset: of a sample, also that of the whole dataset.
 fn size(page: &PageContext, card: &Card) -> String {
     let held = card.profile.triples;
-    match card.remote.as_ref().map(|remote| (remote.extent, remote.triples)) {
-        Some((Extent::Sample, Some(all))) => {
-            page.locale.text_with("triples-sample-of", &[("held", &page.number(held)), ("all", &page.number(all))])
-        }
+    match card
+        .remote
+        .as_ref()
+        .map(|remote| (remote.extent, remote.triples))
+    {
+        Some((Extent::Sample, Some(all))) => page.locale.text_with(
+            "triples-sample-of",
+            &[("held", &page.number(held)), ("all", &page.number(all))],
+        ),
         Some((Extent::Sample, None)) => page.count("triples-sample", held),
         _ => page.count("triples", held),
     }
@@ -200,7 +241,10 @@ fn best_text<'t>(page: &PageContext, texts: &'t [Text]) -> Option<&'t Text> {
 /// Returns the title of a dataset for the visitor, with its language, or its id.
 fn title_of(page: &PageContext, metadata: &Metadata) -> (String, Option<String>) {
     match best_text(page, &metadata.titles) {
-        Some(title) => (readable(&title.value), page.foreign(title.language.as_deref())),
+        Some(title) => (
+            readable(&title.value),
+            page.foreign(title.language.as_deref()),
+        ),
         None => (metadata.id.to_string(), None),
     }
 }
@@ -252,26 +296,38 @@ pub(crate) fn error(page: &PageContext, error: &ApiError) -> Response {
 }
 
 async fn style(State(state): State<AppState>) -> impl IntoResponse {
-    let headers = [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")];
+    let headers = [
+        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::CACHE_CONTROL, "max-age=3600"),
+    ];
     (headers, state.branding.style())
 }
 
 async fn script() -> impl IntoResponse {
     (
-        [(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")],
+        [
+            (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
+            (header::CACHE_CONTROL, "max-age=3600"),
+        ],
         include_str!("../../assets/page.js"),
     )
 }
 
 async fn query_script() -> impl IntoResponse {
     (
-        [(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")],
+        [
+            (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
+            (header::CACHE_CONTROL, "max-age=3600"),
+        ],
         include_str!("../../assets/query.js"),
     )
 }
 
 async fn icon(State(state): State<AppState>) -> impl IntoResponse {
-    let headers = [(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "max-age=86400")];
+    let headers = [
+        (header::CONTENT_TYPE, "image/svg+xml"),
+        (header::CACHE_CONTROL, "max-age=86400"),
+    ];
     (headers, state.branding.icon())
 }
 
@@ -281,14 +337,21 @@ async fn logo(State(state): State<AppState>, page: PageContext) -> Response {
 }
 
 /// `GET /theme/{name}`: a file of the theme.
-async fn theme_file(State(state): State<AppState>, Path(name): Path<String>, page: PageContext) -> Response {
+async fn theme_file(
+    State(state): State<AppState>,
+    Path(name): Path<String>,
+    page: PageContext,
+) -> Response {
     served(state.branding.theme.file(&name), page).await
 }
 
 async fn served(file: Option<&ServedFile>, page: PageContext) -> Response {
     match file {
         Some(file) => {
-            let headers = [(header::CONTENT_TYPE, file.media_type), (header::CACHE_CONTROL, "max-age=3600")];
+            let headers = [
+                (header::CONTENT_TYPE, file.media_type),
+                (header::CACHE_CONTROL, "max-age=3600"),
+            ];
             (headers, file.bytes.clone()).into_response()
         }
         None => error(&page, &ApiError::not_found("no page has this address")),
@@ -300,7 +363,9 @@ pub(crate) fn render(page: &impl Template) -> Response {
     match page.render() {
         Ok(html) => {
             let mut response = Html(html).into_response();
-            response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-language"));
+            response
+                .headers_mut()
+                .append(header::VARY, HeaderValue::from_static("accept-language"));
             response
         }
         Err(failed) => ApiError::internal(&failed).into_response(),
@@ -313,20 +378,38 @@ mod tests {
 
     /// The text with brackets around what is marked, for a query of these words.
     fn bracketed(text: &str, query: &[&str]) -> String {
-        let is_match =
-            |word: &str| word.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|token| query.contains(&token));
-        let shown = |piece: Piece| if piece.matched { format!("[{}]", piece.text) } else { piece.text };
+        let is_match = |word: &str| {
+            word.split(|c: char| !c.is_alphanumeric() && c != '\'')
+                .any(|token| query.contains(&token))
+        };
+        let shown = |piece: Piece| {
+            if piece.matched {
+                format!("[{}]", piece.text)
+            } else {
+                piece.text
+            }
+        };
         pieces(text, is_match).into_iter().map(shown).collect()
     }
 
     #[test]
     fn an_excerpt_contains_the_first_match() {
-        let text = format!("{} water {}", "stone ".repeat(40).trim(), "sand ".repeat(40).trim());
+        let text = format!(
+            "{} water {}",
+            "stone ".repeat(40).trim(),
+            "sand ".repeat(40).trim()
+        );
         let found = excerpt(&text, 60, |word| word == "water");
-        assert!(found.starts_with("… stone") && found.contains(" water sand") && found.ends_with('…'), "{found}");
+        assert!(
+            found.starts_with("… stone") && found.contains(" water sand") && found.ends_with('…'),
+            "{found}"
+        );
         assert!(found.chars().count() <= 63, "{found}");
         let begin = excerpt(&text, 60, |word| word == "stone");
-        assert!(begin.starts_with("stone") && begin.ends_with('…'), "{begin}");
+        assert!(
+            begin.starts_with("stone") && begin.ends_with('…'),
+            "{begin}"
+        );
         assert_eq!(excerpt(" a  short\ntext ", 60, |_| false), "a short text");
         assert_eq!(excerpt("", 60, |_| true), "");
     }
@@ -336,9 +419,21 @@ mod tests {
         let address = "see <http://water.example.org/data/water_quality#2020>, please";
         let found = "see <http://[water].example.org/data/[water]_quality#2020>, please";
         assert_eq!(bracketed(address, &["water"]), found);
-        assert_eq!(bracketed("(water-quality).", &["water"]), "([water]-quality).");
-        assert_eq!(bracketed("(water-quality).", &["water", "quality"]), "([water-quality]).");
-        assert_eq!(bracketed("it isn't water\n", &["isn't", "water"]), "it [isn't] [water]\n");
-        assert_eq!(bracketed("no match, http://example.org/", &["water"]), "no match, http://example.org/");
+        assert_eq!(
+            bracketed("(water-quality).", &["water"]),
+            "([water]-quality)."
+        );
+        assert_eq!(
+            bracketed("(water-quality).", &["water", "quality"]),
+            "([water-quality])."
+        );
+        assert_eq!(
+            bracketed("it isn't water\n", &["isn't", "water"]),
+            "it [isn't] [water]\n"
+        );
+        assert_eq!(
+            bracketed("no match, http://example.org/", &["water"]),
+            "no match, http://example.org/"
+        );
     }
 }

@@ -33,7 +33,11 @@ pub(super) fn draw(bounds: BoundingBox, title: &str) -> String {
     svg.push_str("\"/><path class=\"axes\" d=\"M180 0V180M0 90H360\"/>");
     let [west, south, east, north] = bounds.degrees();
     let (left, right, top, bottom) = (west + 180.0, east + 180.0, 90.0 - north, 90.0 - south);
-    let parts = if bounds.crosses_antimeridian() { vec![(left, 360.0), (0.0, right)] } else { vec![(left, right)] };
+    let parts = if bounds.crosses_antimeridian() {
+        vec![(left, 360.0), (0.0, right)]
+    } else {
+        vec![(left, right)]
+    };
     let height = bottom - top;
     for (left, right) in &parts {
         let width = right - left;
@@ -45,7 +49,10 @@ pub(super) fn draw(bounds: BoundingBox, title: &str) -> String {
     let width: f64 = parts.iter().map(|(left, right)| right - left).sum();
     if width < SMALL && height < SMALL {
         let (x, y) = ((left + width / 2.0) % 360.0, top + height / 2.0);
-        let _ = write!(svg, "<circle class=\"ring\" cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{RING}\"/>");
+        let _ = write!(
+            svg,
+            "<circle class=\"ring\" cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{RING}\"/>"
+        );
     }
     svg.push_str("</svg>");
     svg
@@ -57,18 +64,32 @@ mod tests {
 
     #[test]
     fn the_outline_of_land_is_a_path_on_the_map() {
-        assert!(LAND.len() < 12_000, "{} bytes on every page with a map", LAND.len());
+        assert!(
+            LAND.len() < 12_000,
+            "{} bytes on every page with a map",
+            LAND.len()
+        );
         let numbers = |c: char| !c.is_ascii_digit() && c != '.' && c != '-';
         let (mut x, mut y, mut points) = (0.0, 0.0, 0);
         for part in LAND.trim_end().trim_end_matches('z').split('z') {
             let spaced = part.replace('-', " -");
-            let mut steps = spaced.split(numbers).filter(|number| !number.is_empty()).map(|n| n.parse::<f64>());
+            let mut steps = spaced
+                .split(numbers)
+                .filter(|number| !number.is_empty())
+                .map(|n| n.parse::<f64>());
             let mut is_first = true;
             while let (Some(Ok(first)), Some(Ok(second))) = (steps.next(), steps.next()) {
-                (x, y) = if is_first { (first, second) } else { (x + first, y + second) };
+                (x, y) = if is_first {
+                    (first, second)
+                } else {
+                    (x + first, y + second)
+                };
                 is_first = false;
                 points += 1;
-                assert!((0.0..=360.0).contains(&x) && (0.0..=180.0).contains(&y), "{x} {y} in {part}");
+                assert!(
+                    (0.0..=360.0).contains(&x) && (0.0..=180.0).contains(&y),
+                    "{x} {y} in {part}"
+                );
             }
         }
         assert!(points > 1000, "{points} points");
@@ -79,13 +100,20 @@ mod tests {
         let draw = |text: &str| draw(text.parse().expect("a box"), "A & B");
         let large = draw("-20,-10,30,40");
         assert!(
-            large.contains("x=\"160.00\" y=\"50.00\" width=\"50.00\" height=\"50.00\"") && !large.contains("circle")
+            large.contains("x=\"160.00\" y=\"50.00\" width=\"50.00\" height=\"50.00\"")
+                && !large.contains("circle")
         );
         assert!(large.contains("<title>A &amp; B</title>"));
         let small = draw("10,50,11,51");
         assert!(small.contains("cx=\"190.50\" cy=\"39.50\""), "{small}");
         let crossing = draw("177,-19.5,-178,-16");
-        assert!(crossing.contains("x=\"357.00\" y=\"106.00\" width=\"3.00\""), "{crossing}");
-        assert!(crossing.contains("x=\"0.00\" y=\"106.00\" width=\"2.00\"") && crossing.contains("cx=\"359.50\""));
+        assert!(
+            crossing.contains("x=\"357.00\" y=\"106.00\" width=\"3.00\""),
+            "{crossing}"
+        );
+        assert!(
+            crossing.contains("x=\"0.00\" y=\"106.00\" width=\"2.00\"")
+                && crossing.contains("cx=\"359.50\"")
+        );
     }
 }

@@ -5,7 +5,9 @@ use crate::text::href;
 use askama::Template;
 use axum::response::Response;
 use lodeseek_engine::{MAX_PUBLISHERS, WORST_DATASETS};
-use lodeseek_quality::{Assessment, DatasetLabel, Dimension, Outcome, Overview, POINTS, Points, Problem};
+use lodeseek_quality::{
+    Assessment, DatasetLabel, Dimension, Outcome, Overview, POINTS, Points, Problem,
+};
 
 #[derive(Template)]
 #[template(path = "quality-all.html")]
@@ -90,17 +92,27 @@ pub(crate) fn quality(page: &PageContext, overview: &Overview) -> Response {
 }
 
 /// Renders the page of one dataset.
-pub(crate) fn quality_of(page: &PageContext, named: &DatasetLabel, assessment: &Assessment) -> Response {
+pub(crate) fn quality_of(
+    page: &PageContext,
+    named: &DatasetLabel,
+    assessment: &Assessment,
+) -> Response {
     render(&one_page(page, named, assessment))
 }
 
 fn all_page(page: &PageContext, overview: &Overview) -> AllPage {
-    let share =
-        |dimension: Dimension| overview.percent_of(dimension).map(|percent| (dimension_name(page, dimension), percent));
+    let share = |dimension: Dimension| {
+        overview
+            .percent_of(dimension)
+            .map(|percent| (dimension_name(page, dimension), percent))
+    };
     let publishers = overview.publishers();
     let more_publishers = publishers.len().saturating_sub(MAX_PUBLISHERS);
     let publisher = |row: &lodeseek_quality::PublisherRow| PublisherView {
-        name: row.name.as_deref().map_or_else(|| page.text("quality-no-publisher"), readable),
+        name: row
+            .name
+            .as_deref()
+            .map_or_else(|| page.text("quality-no-publisher"), readable),
         datasets: row.datasets,
         mean: format!("{:.1}", row.mean),
         score: row.mean.round() as u32,
@@ -116,10 +128,22 @@ fn all_page(page: &PageContext, overview: &Overview) -> AllPage {
         datasets: overview.len(),
         mean: format!("{:.1}", overview.mean()),
         of: POINTS,
-        bands: overview.bands().map(|(band, count)| (page.text(&format!("band-{}", band.name())), count)).into(),
+        bands: overview
+            .bands()
+            .map(|(band, count)| (page.text(&format!("band-{}", band.name())), count))
+            .into(),
         dimensions: Dimension::ALL.into_iter().filter_map(share).collect(),
-        problems: overview.problems().iter().filter(|problem| problem.missed > 0).map(problem_view).collect(),
-        publishers: publishers.iter().take(MAX_PUBLISHERS).map(publisher).collect(),
+        problems: overview
+            .problems()
+            .iter()
+            .filter(|problem| problem.missed > 0)
+            .map(problem_view)
+            .collect(),
+        publishers: publishers
+            .iter()
+            .take(MAX_PUBLISHERS)
+            .map(publisher)
+            .collect(),
         more_publishers,
         worst: overview.worst(WORST_DATASETS).iter().map(row).collect(),
     }
@@ -151,12 +175,30 @@ fn one_page(page: &PageContext, named: &DatasetLabel, found: &Assessment) -> One
         band_class: found.band().name(),
         points: found.points(),
         distribution: found.distribution.clone(),
-        next: next.map(|one| (one.indicator.advice(), one.indicator.weight(), one.reason.clone())).collect(),
-        dimensions: Dimension::ALL.into_iter().map(|dimension| dimension_view(page, found, dimension)).collect(),
+        next: next
+            .map(|one| {
+                (
+                    one.indicator.advice(),
+                    one.indicator.weight(),
+                    one.reason.clone(),
+                )
+            })
+            .collect(),
+        dimensions: Dimension::ALL
+            .into_iter()
+            .map(|dimension| dimension_view(page, found, dimension))
+            .collect(),
         violations: found
             .violations
             .iter()
-            .map(|breach| format!("{}: {} {}", breach.node, breach.property, breach.fault.message()))
+            .map(|breach| {
+                format!(
+                    "{}: {} {}",
+                    breach.node,
+                    breach.property,
+                    breach.fault.message()
+                )
+            })
             .collect(),
         recommendations: found
             .recommendations
@@ -171,7 +213,10 @@ fn dimension_name(page: &PageContext, dimension: Dimension) -> String {
 }
 
 fn dimension_view(page: &PageContext, found: &Assessment, dimension: Dimension) -> DimensionView {
-    let findings = found.findings.iter().filter(|finding| finding.indicator.dimension() == dimension);
+    let findings = found
+        .findings
+        .iter()
+        .filter(|finding| finding.indicator.dimension() == dimension);
     let view = |finding: &lodeseek_quality::Finding| {
         let weight = finding.indicator.weight();
         let (outcome, sign, given) = match finding.outcome {
@@ -181,7 +226,15 @@ fn dimension_view(page: &PageContext, found: &Assessment, dimension: Dimension) 
         };
         let definition = finding.indicator.definition();
         let label = page.text(&format!("outcome-{outcome}"));
-        FindingView { definition, outcome, label, sign, given, weight, reason: finding.reason.clone() }
+        FindingView {
+            definition,
+            outcome,
+            label,
+            sign,
+            given,
+            weight,
+            reason: finding.reason.clone(),
+        }
     };
     DimensionView {
         name: dimension_name(page, dimension),

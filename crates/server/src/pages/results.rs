@@ -2,8 +2,8 @@
 
 use super::facets::{self, Chip, CoverageView, FacetView, YearsView};
 use super::{
-    PageContext, TextView, TripleView, WorkView, best_text, error, excerpt, matches_in, pieces, readable, render, size,
-    source_name, title_of, triple_view, work_view,
+    PageContext, TextView, TripleView, WorkView, best_text, error, excerpt, matches_in, pieces,
+    readable, render, size, source_name, title_of, triple_view, work_view,
 };
 use super::{entities, similar, start};
 use crate::AppState;
@@ -11,8 +11,8 @@ use crate::entity_search;
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
-    Pairs, check_query, check_snippet, examples, filter, filter_parameters, parse_duplicates, parse_model, parse_order,
-    query_syntax,
+    Pairs, check_query, check_snippet, examples, filter, filter_parameters, parse_duplicates,
+    parse_model, parse_order, query_syntax,
 };
 use crate::portal::license_label;
 use crate::state::Client;
@@ -24,9 +24,10 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::{CoverageValue, Format, Metadata, Scheme};
 use lodeseek_engine::{
-    BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example, Facet, FieldMatch, Filter, Hit,
-    Interpretation, InterpretationKind, ListedDataset, NearWork, QuerySyntax, QueryWords, ResultOrder, SearchRequest,
-    SearchResponse, SimilarityClause, SnippetKind, SuggestedFilter, facet_value,
+    BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example, Facet,
+    FieldMatch, Filter, Hit, Interpretation, InterpretationKind, ListedDataset, NearWork,
+    QuerySyntax, QueryWords, ResultOrder, SearchRequest, SearchResponse, SimilarityClause,
+    SnippetKind, SuggestedFilter, facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::{PartForm, QueryPart, parse_query};
@@ -172,7 +173,9 @@ impl SearchPage {
     /// Returns true if there are filters to choose from, or an area or a period to change.
     fn has_filters(&self) -> bool {
         let has_coverage = |coverage: &CoverageView| coverage.is_active || coverage.years.is_some();
-        !self.facets.is_empty() || self.years.is_some() || self.coverage.as_ref().is_some_and(has_coverage)
+        !self.facets.is_empty()
+            || self.years.is_some()
+            || self.coverage.as_ref().is_some_and(has_coverage)
     }
 }
 
@@ -212,16 +215,23 @@ async fn load_page(
     pairs: &Pairs,
     headers: &HeaderMap,
 ) -> Result<Response, ApiError> {
-    let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+    let Query(parameters) =
+        parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
     // Pasted sentences may contain line breaks.
-    let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
+    let query = parameters
+        .q
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     if let Some(address) = with_period(page, pairs) {
         return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, address)]).into_response());
     }
     let (filter, examples) = (filter(pairs)?, examples(pairs)?);
     if query.is_empty() && !examples.is_empty() {
         let [Example::Dataset(id)] = &examples[..] else {
-            return Err(ApiError::bad_request("a search with several examples requires words: q=words"));
+            return Err(ApiError::bad_request(
+                "a search with several examples requires words: q=words",
+            ));
         };
         let similar = page.link_below(href(id), "/similar?format=html&k=50");
         return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, similar)]).into_response());
@@ -233,7 +243,11 @@ async fn load_page(
     check_snippet(parameters.snippet)?;
     let request = SearchRequest {
         depth: PAGE,
-        skip: parameters.page.unwrap_or_default().min(MAX_PAGE).saturating_mul(PAGE),
+        skip: parameters
+            .page
+            .unwrap_or_default()
+            .min(MAX_PAGE)
+            .saturating_mul(PAGE),
         snippet: parameters.snippet,
         languages: languages(headers, parameters.lang.as_deref())?,
         filter,
@@ -255,10 +269,16 @@ async fn load_page(
             if request.syntax == QuerySyntax::Interpreted
                 && let Some(address) = resolve_iris(state, &results)?
             {
-                return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, page.link(address))]).into_response());
+                return Ok((
+                    StatusCode::SEE_OTHER,
+                    [(header::LOCATION, page.link(address))],
+                )
+                    .into_response());
             }
             let response = state.searcher.search(&request)?;
-            Ok(render(&search_page(state, page, &request, &results, &response)))
+            Ok(render(&search_page(
+                state, page, &request, &results, &response,
+            )))
         })
         .await
 }
@@ -286,7 +306,13 @@ fn resolve_iris(state: &AppState, results: &Results<'_>) -> Result<Option<String
     if filter == *results.filter {
         return Ok(None);
     }
-    Ok(Some(Results { query: &words.join(" "), ..*results }.filtered(&filter)))
+    Ok(Some(
+        Results {
+            query: &words.join(" "),
+            ..*results
+        }
+        .filtered(&filter),
+    ))
 }
 
 /// Returns the class or vocabulary that a part of a query names: by its IRI, or as in `foaf:Person`.
@@ -300,7 +326,16 @@ fn facet_of_name(state: &AppState, part: &QueryPart) -> Result<Option<(Facet, St
             continue;
         }
         let filter = Filter::default().with(facet, iri.as_str());
-        if state.searcher.catalog().browse(&BrowseRequest { filter, ..BrowseRequest::default() })?.total > 0 {
+        if state
+            .searcher
+            .catalog()
+            .browse(&BrowseRequest {
+                filter,
+                ..BrowseRequest::default()
+            })?
+            .total
+            > 0
+        {
             return Ok(Some((facet, iri)));
         }
     }
@@ -357,7 +392,11 @@ async fn load_list(
 fn coverage(state: &AppState, page: &PageContext, results: &Results<'_>) -> Option<CoverageView> {
     let has_coverage = state.searcher.catalog().has_coverage().unwrap_or(false);
     has_coverage.then(|| {
-        let years = state.searcher.catalog().covered_years(MOST_YEARS).unwrap_or(None);
+        let years = state
+            .searcher
+            .catalog()
+            .covered_years(MOST_YEARS)
+            .unwrap_or(None);
         facets::coverage(page, results, years)
     })
 }
@@ -365,18 +404,33 @@ fn coverage(state: &AppState, page: &PageContext, results: &Results<'_>) -> Opti
 /// Returns a year in the four digits of dates. Other texts stay as they are.
 fn padded_year(text: &str) -> String {
     let is_year = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_year { format!("{text:0>4}") } else { text.to_owned() }
+    if is_year {
+        format!("{text:0>4}")
+    } else {
+        text.to_owned()
+    }
 }
 
 /// Returns the address of the search with the years `from` and `until` as the period of the filter. `None` if the request
 /// has neither. The form of the page sends both, so that it works without JavaScript.
 fn with_period(page: &PageContext, pairs: &Pairs) -> Option<String> {
-    let year = |name: &str| pairs.iter().find(|(known, _)| known == name).map(|(_, value)| padded_year(value.trim()));
+    let year = |name: &str| {
+        pairs
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| padded_year(value.trim()))
+    };
     let (from, until) = (year("from"), year("until"));
     let is_form = from.is_some() || until.is_some();
-    let period = format!("{}..{}", from.unwrap_or_default(), until.unwrap_or_default());
+    let period = format!(
+        "{}..{}",
+        from.unwrap_or_default(),
+        until.unwrap_or_default()
+    );
     let mut parameters = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in pairs.iter().filter(|(name, _)| !matches!(name.as_str(), "from" | "until" | "covers" | "lang"))
+    for (name, value) in pairs
+        .iter()
+        .filter(|(name, _)| !matches!(name.as_str(), "from" | "until" | "covers" | "lang"))
     {
         parameters.append_pair(name, value);
     }
@@ -386,13 +440,25 @@ fn with_period(page: &PageContext, pairs: &Pairs) -> Option<String> {
     is_form.then(|| page.link(format!("/?{}", parameters.finish())))
 }
 
-fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listing: &DatasetListing) -> SearchPage {
+fn listed_page(
+    state: &AppState,
+    page: PageContext,
+    results: &Results<'_>,
+    listing: &DatasetListing,
+) -> SearchPage {
     let link = |page: usize| Results { page, ..*results }.href();
-    let hits: Vec<HitView> = listing.datasets.iter().map(|one| listed_view(state, &page, one)).collect();
+    let hits: Vec<HitView> = listing
+        .datasets
+        .iter()
+        .map(|one| listed_view(state, &page, one))
+        .collect();
     SearchPage {
         number: results.page + 1,
         total: listing.total,
-        each_counted: listing.datasets.iter().any(|one| !one.duplicates.is_empty()),
+        each_counted: listing
+            .datasets
+            .iter()
+            .any(|one| !one.duplicates.is_empty()),
         has_triples: false,
         weak: Vec::new(),
         chips: facets::chips(&page, results),
@@ -401,7 +467,11 @@ fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listi
         coverage: coverage(state, &page, results),
         sorts: sorts(&page, results, listing.total),
         kept: results.kept_parameters(results.filter),
-        unfiltered: Results { examples: &[], ..*results }.filtered(&Filter::default()),
+        unfiltered: Results {
+            examples: &[],
+            ..*results
+        }
+        .filtered(&Filter::default()),
         candidates: 0,
         only_closest: false,
         other: String::new(),
@@ -455,7 +525,9 @@ impl<'r> Results<'r> {
 
     fn href(&self) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
-        parameters.append_pair("q", self.query).append_pair("page", &self.page.to_string());
+        parameters
+            .append_pair("q", self.query)
+            .append_pair("page", &self.page.to_string());
         parameters.extend_pairs(self.lang.map(|lang| ("lang", lang)));
         parameters.extend_pairs(self.literal());
         parameters.extend_pairs(self.kept_parameters(self.filter));
@@ -485,7 +557,12 @@ impl<'r> Results<'r> {
 
     /// Returns the address of the first page with another filter.
     pub(super) fn filtered(&self, filter: &Filter) -> String {
-        Results { filter, page: 0, ..*self }.href()
+        Results {
+            filter,
+            page: 0,
+            ..*self
+        }
+        .href()
     }
 
     /// Returns the parameters that another query keeps, except the language.
@@ -497,7 +574,8 @@ impl<'r> Results<'r> {
         };
         let snippet = snippet.map(|kind| ("snippet", kind));
         let all = (self.duplicates == DuplicateMode::All).then(|| ("duplicates", "all".to_owned()));
-        let sort = (self.order != ResultOrder::default()).then(|| ("sort", self.order.name().to_owned()));
+        let sort =
+            (self.order != ResultOrder::default()).then(|| ("sort", self.order.name().to_owned()));
         let likes = self.likes();
         snippet
             .into_iter()
@@ -541,14 +619,28 @@ fn sorts(page: &PageContext, results: &Results<'_>, total: usize) -> Vec<SortVie
         return Vec::new();
     }
     // A list without a query has no relevance: its default is the newest first.
-    let is_default = |order: ResultOrder| order == ResultOrder::Relevance && results.query.is_empty();
-    let chosen = if is_default(results.order) { ResultOrder::Newest } else { results.order };
+    let is_default =
+        |order: ResultOrder| order == ResultOrder::Relevance && results.query.is_empty();
+    let chosen = if is_default(results.order) {
+        ResultOrder::Newest
+    } else {
+        results.order
+    };
     let sort = |order: ResultOrder| SortView {
         label: page.text(&format!("sort-{}", order.name())),
-        href: Results { order, page: 0, ..*results }.href(),
+        href: Results {
+            order,
+            page: 0,
+            ..*results
+        }
+        .href(),
         chosen: order == chosen,
     };
-    ResultOrder::ALL.into_iter().filter(|order| !is_default(*order)).map(sort).collect()
+    ResultOrder::ALL
+        .into_iter()
+        .filter(|order| !is_default(*order))
+        .map(sort)
+        .collect()
 }
 
 fn search_page(
@@ -558,13 +650,21 @@ fn search_page(
     results: &Results<'_>,
     response: &SearchResponse,
 ) -> SearchPage {
-    let other = if request.snippet == SnippetKind::Stored { SnippetKind::QUERY } else { SnippetKind::Stored };
+    let other = if request.snippet == SnippetKind::Stored {
+        SnippetKind::QUERY
+    } else {
+        SnippetKind::Stored
+    };
     let link = |page: usize| Results { page, ..*results }.href();
     let counts = response.facets.clone().unwrap_or_default();
-    let hits = response.hits.iter().map(|hit| hit_view(state, &page, response, hit, request));
+    let hits = response
+        .hits
+        .iter()
+        .map(|hit| hit_view(state, &page, response, hit, request));
     // In another order, weak matches stay where they are.
     let is_separate = request.order == ResultOrder::Relevance && !response.only_closest;
-    let (weak, hits): (Vec<HitView>, Vec<HitView>) = hits.partition(|hit| hit.is_weak && is_separate);
+    let (weak, hits): (Vec<HitView>, Vec<HitView>) =
+        hits.partition(|hit| hit.is_weak && is_separate);
     SearchPage {
         total: response.total,
         each_counted: response.hits.iter().any(|hit| !hit.duplicates.is_empty()),
@@ -574,28 +674,63 @@ fn search_page(
         hits,
         weak,
         has_triples: response.hits.iter().any(|hit| !hit.snippet.is_empty()),
-        chips: likes(&page, results, response).into_iter().chain(facets::chips(&page, results)).collect(),
+        chips: likes(&page, results, response)
+            .into_iter()
+            .chain(facets::chips(&page, results))
+            .collect(),
         facets: facets::facets(&page, &counts, response.total, results),
         years: facets::years(&page, &counts.years, results),
         coverage: coverage(state, &page, results),
         sorts: sorts(&page, results, response.total),
         kept: results.kept_parameters(&request.filter),
-        unfiltered: Results { examples: &[], ..*results }.filtered(&Filter::default()),
-        other: Results { snippet: other, ..*results }.href(),
+        unfiltered: Results {
+            examples: &[],
+            ..*results
+        }
+        .filtered(&Filter::default()),
+        other: Results {
+            snippet: other,
+            ..*results
+        }
+        .href(),
         chosen: request.snippet != SnippetKind::Stored,
         previous: (results.page > 0).then(|| link(results.page - 1)),
         next: (response.more && results.page < MAX_PAGE).then(|| link(results.page + 1)),
         feed: results.feed(),
         models: models(&page, request.model, state.searcher.has_reranker()),
-        model_fields: Results { model: None, ..*results }.fields(&request.filter),
+        model_fields: Results {
+            model: None,
+            ..*results
+        }
+        .fields(&request.filter),
         is_ranked_otherwise: request.model.is_some(),
-        suggestion: response
-            .suggestion
-            .as_ref()
-            .map(|meant| (meant.clone(), Results { query: meant, page: 0, ..*results }.href())),
-        interpretations: response.interpretations.iter().map(|part| interpretation(&page, part)).collect(),
-        literal: Results { syntax: QuerySyntax::Literal, page: 0, ..*results }.href(),
-        suggested_filters: response.suggested_filters.iter().map(|one| suggested(&page, results, one)).collect(),
+        suggestion: response.suggestion.as_ref().map(|meant| {
+            (
+                meant.clone(),
+                Results {
+                    query: meant,
+                    page: 0,
+                    ..*results
+                }
+                .href(),
+            )
+        }),
+        interpretations: response
+            .interpretations
+            .iter()
+            .map(|part| interpretation(&page, part))
+            .collect(),
+        literal: Results {
+            syntax: QuerySyntax::Literal,
+            page: 0,
+            ..*results
+        }
+        .href(),
+        suggested_filters: response
+            .suggested_filters
+            .iter()
+            .map(|one| suggested(&page, results, one))
+            .collect(),
         entities: entities_link(state, &page, &request.query),
         page,
     }
@@ -605,7 +740,11 @@ fn search_page(
 /// dataset has content.
 fn entities_link(state: &AppState, page: &PageContext, query: &str) -> Option<(String, String)> {
     let has_content = state.searcher.catalog().has_content().unwrap_or(false);
-    let text = if entity_search::resource(query).is_some() { "occurrences-link" } else { "entities-link" };
+    let text = if entity_search::resource(query).is_some() {
+        "occurrences-link"
+    } else {
+        "entities-link"
+    };
     has_content.then(|| (page.text(text), entities::address(query)))
 }
 
@@ -616,8 +755,17 @@ fn likes(page: &PageContext, results: &Results<'_>, response: &SearchResponse) -
         let Some(example) = example else { continue };
         let others = [&results.examples[..place], &results.examples[place + 1..]].concat();
         chips.push(Chip {
-            label: page.text_with("similar-to", "title", shorten(&readable(&example.title), 60)),
-            href: Results { examples: &others, page: 0, ..*results }.href(),
+            label: page.text_with(
+                "similar-to",
+                "title",
+                shorten(&readable(&example.title), 60),
+            ),
+            href: Results {
+                examples: &others,
+                page: 0,
+                ..*results
+            }
+            .href(),
         });
     }
     chips
@@ -627,11 +775,21 @@ fn likes(page: &PageContext, results: &Results<'_>, response: &SearchResponse) -
 fn similarities(page: &PageContext, hit: &Hit, response: &SearchResponse) -> Vec<ExampleView> {
     let mut views = Vec::new();
     for similarity in &hit.similar_to {
-        let Some(Some(example)) = response.examples.get(similarity.example) else { continue };
+        let Some(Some(example)) = response.examples.get(similarity.example) else {
+            continue;
+        };
         views.push(ExampleView {
-            title: page.text_with("similar-to", "title", shorten(&readable(&example.title), 60)),
+            title: page.text_with(
+                "similar-to",
+                "title",
+                shorten(&readable(&example.title), 60),
+            ),
             score: format!("{:.2}", similarity.score),
-            clauses: similarity.parts.iter().flat_map(|part| similar::clauses(page, part)).collect(),
+            clauses: similarity
+                .parts
+                .iter()
+                .flat_map(|part| similar::clauses(page, part))
+                .collect(),
         });
     }
     views
@@ -641,16 +799,32 @@ fn similarities(page: &PageContext, hit: &Hit, response: &SearchResponse) -> Vec
 fn interpretation(page: &PageContext, part: &Interpretation) -> String {
     if part.kind == InterpretationKind::Translation {
         let id = "interpreted-translation";
-        return page.text_with2(id, "text", &part.text, "translations", part.first_translations());
+        return page.text_with2(
+            id,
+            "text",
+            &part.text,
+            "translations",
+            part.first_translations(),
+        );
     }
-    let text = page.text_with(&format!("interpreted-{}", part.kind.name()), "text", &part.text);
-    if part.excluded { page.text_with("interpreted-excluded", "part", &text) } else { text }
+    let text = page.text_with(
+        &format!("interpreted-{}", part.kind.name()),
+        "text",
+        &part.text,
+    );
+    if part.excluded {
+        page.text_with("interpreted-excluded", "part", &text)
+    } else {
+        text
+    }
 }
 
 /// Returns a suggested filter with the number of datasets and the address of the search with it.
 fn suggested(page: &PageContext, results: &Results<'_>, one: &SuggestedFilter) -> Chip {
     let label = match one.coverage {
-        CoverageValue::Period(period) => page.text_with("filter-covers", "period", period.to_string()),
+        CoverageValue::Period(period) => {
+            page.text_with("filter-covers", "period", period.to_string())
+        }
         CoverageValue::Place { .. } => page.text_with("filter-within", "box", &one.text),
     };
     Chip {
@@ -667,17 +841,23 @@ fn models(page: &PageContext, chosen: Option<ModelKind>, has_reranker: bool) -> 
         about: page.text(&format!("model-{kind}")),
         chosen,
     };
-    let of =
-        |model: ModelKind, name: &'static str, chosen: bool| view(name, model.name(), Some(model_title(model)), chosen);
+    let of = |model: ModelKind, name: &'static str, chosen: bool| {
+        view(name, model.name(), Some(model_title(model)), chosen)
+    };
     let usual = if has_reranker {
         view("", "default", None, chosen.is_none())
     } else {
         of(ModelKind::default(), "", chosen.is_none())
     };
     // The default is listed by name if it was selected by name.
-    let is_other = |model: &ModelKind| has_reranker || *model != ModelKind::default() || chosen == Some(*model);
+    let is_other = |model: &ModelKind| {
+        has_reranker || *model != ModelKind::default() || chosen == Some(*model)
+    };
     let others = ModelKind::ALL.into_iter().filter(is_other);
-    [usual].into_iter().chain(others.map(|model| of(model, model.name(), chosen == Some(model)))).collect()
+    [usual]
+        .into_iter()
+        .chain(others.map(|model| of(model, model.name(), chosen == Some(model))))
+        .collect()
 }
 
 fn model_title(model: ModelKind) -> &'static str {
@@ -691,7 +871,11 @@ fn model_title(model: ModelKind) -> &'static str {
 
 /// Returns the labels of the themes with their kinds.
 fn themes(metadata: &Metadata) -> Vec<(&'static str, String)> {
-    let of = |scheme: Scheme| metadata.themes_of(scheme).map(move |label| (scheme.name(), label.to_owned()));
+    let of = |scheme: Scheme| {
+        metadata
+            .themes_of(scheme)
+            .map(move |label| (scheme.name(), label.to_owned()))
+    };
     Scheme::ALL.into_iter().flat_map(of).collect()
 }
 
@@ -700,7 +884,9 @@ fn picture(page: &PageContext, dataset: &str, query: &str, snippet: SnippetKind)
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     parameters.append_pair("format", "svg");
     if let SnippetKind::OnDemand(method) = snippet {
-        parameters.append_pair("method", method.name()).append_pair("query", query);
+        parameters
+            .append_pair("method", method.name())
+            .append_pair("query", query);
     }
     page.link(format!("{dataset}/snippet?{}", parameters.finish()))
 }
@@ -712,9 +898,22 @@ fn hit_view(
     hit: &Hit,
     request: &SearchRequest,
 ) -> HitView {
-    let (matching, others): (Vec<_>, Vec<_>) = hit.snippet.iter().partition(|triple| !triple.matched.is_empty());
-    let triples = matching.into_iter().chain(others).map(|triple| &triple.triple);
-    let view = card_view(state, page, &hit.card, triples, &hit.duplicates, Some(&response.words));
+    let (matching, others): (Vec<_>, Vec<_>) = hit
+        .snippet
+        .iter()
+        .partition(|triple| !triple.matched.is_empty());
+    let triples = matching
+        .into_iter()
+        .chain(others)
+        .map(|triple| &triple.triple);
+    let view = card_view(
+        state,
+        page,
+        &hit.card,
+        triples,
+        &hit.duplicates,
+        Some(&response.words),
+    );
     let words: String = form_urlencoded::byte_serialize(request.query.as_bytes()).collect();
     let field = |field: &FieldMatch| FieldView {
         name: page.text(&format!("field-{}", field.field.name())),
@@ -724,19 +923,34 @@ fn hit_view(
         rank: hit.rank,
         snippet: format!("{}/snippet?query={words}", view.href),
         picture: picture(page, &view.href, &request.query, request.snippet),
-        score: hit.score.map(|score| score_text(page, score, response)).unwrap_or_default(),
+        score: hit
+            .score
+            .map(|score| score_text(page, score, response))
+            .unwrap_or_default(),
         fields: hit.fields.iter().map(field).collect(),
         near: near(hit),
         similar: similarities(page, hit, response),
         used_near: hit.works.as_ref().map_or(0, |evidence| evidence.near),
-        used_by: hit.works.iter().flat_map(|evidence| &evidence.works).map(used_by).collect(),
+        used_by: hit
+            .works
+            .iter()
+            .flat_map(|evidence| &evidence.works)
+            .map(used_by)
+            .collect(),
         is_weak: hit.is_closest(),
         ..view
     }
 }
 
 pub(super) fn listed_view(state: &AppState, page: &PageContext, one: &ListedDataset) -> HitView {
-    let view = card_view(state, page, &one.card, one.snippet.iter(), &one.duplicates, None);
+    let view = card_view(
+        state,
+        page,
+        &one.card,
+        one.snippet.iter(),
+        &one.duplicates,
+        None,
+    );
     HitView {
         rank: one.rank,
         snippet: format!("{}/snippet", view.href),
@@ -755,7 +969,11 @@ fn card_view<'t>(
     words: Option<&QueryWords>,
 ) -> HitView {
     let metadata = &card.metadata;
-    let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| readable(&agent.name)).collect();
+    let mut facts: Vec<String> = metadata
+        .agents()
+        .take(1)
+        .map(|agent| readable(&agent.name))
+        .collect();
     facts.extend(metadata.first_year().map(|year| year.to_string()));
     // Some catalogues contain datasets that are not RDF.
     facts.extend((card.profile.triples > 0).then(|| size(page, card)));
@@ -768,37 +986,62 @@ fn card_view<'t>(
     let description = description.map(|text| {
         let is_match = matches_in(words, &text.value);
         TextView {
-            pieces: pieces(&excerpt(&readable(&text.value), DESCRIPTION, &is_match), &is_match),
+            pieces: pieces(
+                &excerpt(&readable(&text.value), DESCRIPTION, &is_match),
+                &is_match,
+            ),
             lang: page.foreign(text.language.as_deref()),
         }
     });
     HitView {
         picture_shows: page.text_with("preview-graph-of", "title", &title),
         href: href(&metadata.id),
-        title: TextView { pieces: pieces(&title, matches_in(words, &title)), lang },
+        title: TextView {
+            pieces: pieces(&title, matches_in(words, &title)),
+            lang,
+        },
         plain_title: title,
         description: description.unwrap_or_default(),
         facts,
-        badges: if metadata.is_series { vec![series_badge(page)] } else { badges(card) },
+        badges: if metadata.is_series {
+            vec![series_badge(page)]
+        } else {
+            badges(card)
+        },
         themes,
         more_themes,
-        work: metadata.introduced_by.first().map(|work| work_view(work, iri.as_str())),
-        others: others.iter().map(|other| (href(&other.id), source_name(other))).collect(),
-        triples: triples.take(SHOWN).map(|triple| triple_view(triple, words)).collect(),
+        work: metadata
+            .introduced_by
+            .first()
+            .map(|work| work_view(work, iri.as_str())),
+        others: others
+            .iter()
+            .map(|other| (href(&other.id), source_name(other)))
+            .collect(),
+        triples: triples
+            .take(SHOWN)
+            .map(|triple| triple_view(triple, words))
+            .collect(),
         ..HitView::default()
     }
 }
 
 /// Returns the badge of a series: it has no files of its own.
 fn series_badge(page: &PageContext) -> Badge {
-    Badge { text: page.text("series"), title: page.text("series-note") }
+    Badge {
+        text: page.text("series"),
+        title: page.text("series-note"),
+    }
 }
 
 /// Returns the formats of a dataset's files, and its licence.
 fn badges(card: &Card) -> Vec<Badge> {
     let mut formats: Vec<&'static str> = Vec::new();
     for distribution in &card.distributions {
-        let declared = distribution.media_type.as_deref().and_then(Format::from_name);
+        let declared = distribution
+            .media_type
+            .as_deref()
+            .and_then(Format::from_name);
         let format = declared.or_else(|| Format::from_path(distribution.location.as_str()));
         if let Some(format) = format.filter(|format| !formats.contains(&format.short)) {
             formats.push(format.short);
@@ -807,10 +1050,16 @@ fn badges(card: &Card) -> Vec<Badge> {
     let all = formats.join(", ");
     let mut badges: Vec<Badge> = Vec::new();
     for format in formats.iter().take(FORMATS) {
-        badges.push(Badge { text: (*format).to_owned(), title: all.clone() });
+        badges.push(Badge {
+            text: (*format).to_owned(),
+            title: all.clone(),
+        });
     }
     if let Some(license) = card.licenses().next() {
-        badges.push(Badge { text: shorten(&license_label(license), 28), title: license.to_owned() });
+        badges.push(Badge {
+            text: shorten(&license_label(license), 28),
+            title: license.to_owned(),
+        });
     }
     badges
 }
@@ -826,19 +1075,31 @@ fn used_by(work: &NearWork) -> WorkView {
 
 fn near(hit: &Hit) -> Vec<String> {
     let parts = hit.dense.iter().flat_map(|dense| &dense.parts);
-    if hit.fields.is_empty() { parts.map(|part| shorten(&readable(&part.text), 160)).collect() } else { Vec::new() }
+    if hit.fields.is_empty() {
+        parts
+            .map(|part| shorten(&readable(&part.text), 160))
+            .collect()
+    } else {
+        Vec::new()
+    }
 }
 
 /// Returns the number of re-ranked datasets; 0 without an encoder.
 fn compared(response: &SearchResponse) -> usize {
-    let rerank = response.rerank.as_ref().filter(|rerank| !rerank.encoders.is_empty());
+    let rerank = response
+        .rerank
+        .as_ref()
+        .filter(|rerank| !rerank.encoders.is_empty());
     rerank.map_or(0, |rerank| rerank.candidates)
 }
 
 /// Returns a score with the name of its model or models.
 fn score_text(page: &PageContext, score: f64, response: &SearchResponse) -> String {
     let mut models: Vec<&str> = vec![response.model];
-    let cross_encoder = response.rerank.as_ref().and_then(|rerank| rerank.cross_encoder.as_ref());
+    let cross_encoder = response
+        .rerank
+        .as_ref()
+        .and_then(|rerank| rerank.cross_encoder.as_ref());
     if let Some(cross_encoder) = cross_encoder.filter(|summary| !summary.deadline_passed) {
         models = vec![&cross_encoder.model];
     } else if let Some(rerank) = &response.rerank {
@@ -849,5 +1110,8 @@ fn score_text(page: &PageContext, score: f64, response: &SearchResponse) -> Stri
         models.push("like");
     }
     let score = format!("{score:.2}");
-    page.locale.text_with("score", &[("score", &score), ("models", &models.join(" + "))])
+    page.locale.text_with(
+        "score",
+        &[("score", &score), ("models", &models.join(" + "))],
+    )
 }

@@ -5,7 +5,8 @@ use crate::text::href;
 use askama::Template;
 use axum::response::Response;
 use lodeseek_engine::{
-    Card, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause, SimilarityPart,
+    Card, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause,
+    SimilarityPart,
 };
 use lodeseek_rdf::prefixed;
 
@@ -42,7 +43,11 @@ impl SimilarView {
             facts: publisher.chain(triples).collect(),
             score: format!("{:.2}", one.score),
             value: one.score,
-            clauses: one.parts.iter().flat_map(|part| clauses(page, part)).collect(),
+            clauses: one
+                .parts
+                .iter()
+                .flat_map(|part| clauses(page, part))
+                .collect(),
             sum: sum(page, one),
         }
     }
@@ -57,25 +62,59 @@ fn sum(page: &PageContext, one: &SimilarDataset) -> String {
         SimilarityBasis::Words { .. } => "words",
     };
     let name = |basis: &SimilarityBasis| page.text(&format!("basis-{}", name(basis)));
-    let part = |part: &SimilarityPart| format!("{} {:.2} · {:.2}", name(&part.basis), part.score, part.weight);
-    format!("{:.2} = {}", one.score, one.parts.iter().map(part).collect::<Vec<_>>().join(" + "))
+    let part = |part: &SimilarityPart| {
+        format!(
+            "{} {:.2} · {:.2}",
+            name(&part.basis),
+            part.score,
+            part.weight
+        )
+    };
+    format!(
+        "{:.2} = {}",
+        one.score,
+        one.parts.iter().map(part).collect::<Vec<_>>().join(" + ")
+    )
 }
 
 /// Returns the reasons for a similarity in the language of the page.
 pub(super) fn clauses(page: &PageContext, part: &SimilarityPart) -> Vec<SimilarityClause> {
     let shared = |id: &str, features: &SharedFeatures| {
-        let names: Vec<_> = features.rarest.iter().map(|iri| (prefixed(iri), iri.clone())).collect();
+        let names: Vec<_> = features
+            .rarest
+            .iter()
+            .map(|iri| (prefixed(iri), iri.clone()))
+            .collect();
         let all = names.len() == features.count;
-        (features.count > 0).then(|| SimilarityClause { text: page.count(id, features.count), names, all })
+        (features.count > 0).then(|| SimilarityClause {
+            text: page.count(id, features.count),
+            names,
+            all,
+        })
     };
-    let clause = |text: String| Some(SimilarityClause { text, names: Vec::new(), all: true });
+    let clause = |text: String| {
+        Some(SimilarityClause {
+            text,
+            names: Vec::new(),
+            all: true,
+        })
+    };
     let clauses = match &part.basis {
-        SimilarityBasis::Vocabulary { classes, properties, vocabularies } => vec![
+        SimilarityBasis::Vocabulary {
+            classes,
+            properties,
+            vocabularies,
+        } => vec![
             shared("shared-classes", classes),
             shared("shared-properties", properties),
             shared("shared-vocabularies", vocabularies),
         ],
-        SimilarityBasis::Links { to, from, targets, entities } => vec![
+        SimilarityBasis::Links {
+            to,
+            from,
+            targets,
+            entities,
+        } => vec![
             shared("shared-links-to", to),
             shared("shared-links-from", from),
             shared("shared-entities", entities),
@@ -83,9 +122,16 @@ pub(super) fn clauses(page: &PageContext, part: &SimilarityPart) -> Vec<Similari
         ],
         SimilarityBasis::Meaning { model } => {
             let cosine = format!("{:.2}", part.score);
-            vec![clause(page.locale.text_with("shared-meaning", &[("cosine", &cosine), ("model", model)]))]
+            vec![clause(page.locale.text_with(
+                "shared-meaning",
+                &[("cosine", &cosine), ("model", model)],
+            ))]
         }
-        SimilarityBasis::Words { words } => vec![clause(page.text_with("shared-words", "words", words.join(", ")))],
+        SimilarityBasis::Words { words } => vec![clause(page.text_with(
+            "shared-words",
+            "words",
+            words.join(", "),
+        ))],
     };
     clauses.into_iter().flatten().collect()
 }
@@ -111,7 +157,11 @@ struct LikePage<'p> {
 }
 
 fn views(page: &PageContext, found: &SimilarDatasets) -> Vec<SimilarView> {
-    found.similar.iter().map(|one| SimilarView::new(page, one)).collect()
+    found
+        .similar
+        .iter()
+        .map(|one| SimilarView::new(page, one))
+        .collect()
 }
 
 /// Renders the datasets similar to one.

@@ -52,9 +52,16 @@ struct SnippetPage {
 }
 
 /// Returns the address of a snippet: of its page, or of another format.
-fn address(dataset: &str, request: &SnippetRequest, method: Method, format: Option<&str>) -> String {
+fn address(
+    dataset: &str,
+    request: &SnippetRequest,
+    method: Method,
+    format: Option<&str>,
+) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
-    parameters.append_pair("method", method.name()).append_pair("budget", &request.budget.0.to_string());
+    parameters
+        .append_pair("method", method.name())
+        .append_pair("budget", &request.budget.0.to_string());
     if let Some(query) = &request.query {
         parameters.append_pair("query", query);
     }
@@ -66,9 +73,19 @@ fn address(dataset: &str, request: &SnippetRequest, method: Method, format: Opti
 }
 
 /// Renders the page of a snippet.
-pub(crate) fn snippet(page: &PageContext, made: &DatasetSnippet, request: &SnippetRequest, most: usize) -> Response {
+pub(crate) fn snippet(
+    page: &PageContext,
+    made: &DatasetSnippet,
+    request: &SnippetRequest,
+    most: usize,
+) -> Response {
     let (card, dataset) = (&made.card, href(&made.card.metadata.id));
-    let triples: Vec<LabelledTriple> = made.extracted.triples.iter().map(|shown| shown.triple.clone()).collect();
+    let triples: Vec<LabelledTriple> = made
+        .extracted
+        .triples
+        .iter()
+        .map(|shown| shown.triple.clone())
+        .collect();
     let offered = || Method::ALL.into_iter().filter(|method| method.is_bounded());
     let link = |method: Method| Link {
         name: method.name(),
@@ -78,19 +95,33 @@ pub(crate) fn snippet(page: &PageContext, made: &DatasetSnippet, request: &Snipp
     // Methods that need a query are no links without one.
     let others = offered().filter(|method| *method != request.method);
     let others = others.filter(|method| request.query.is_some() || !method.takes_query());
-    let choice =
-        |method: Method| Choice { name: method.name(), about: method.description(), chosen: method == request.method };
+    let choice = |method: Method| Choice {
+        name: method.name(),
+        about: method.description(),
+        chosen: method == request.method,
+    };
     let title = title_of(page, &card.metadata).0;
-    let (shown, all) = (page.number(triples.len()), page.number(made.content.graph().len()));
+    let (shown, all) = (
+        page.number(triples.len()),
+        page.number(made.content.graph().len()),
+    );
     render(&SnippetPage {
         methods: offered().map(choice).collect(),
         most,
         budget: request.budget.0,
         words: request.query.clone().unwrap_or_default(),
         lang: (request.languages != ["en"]).then(|| request.languages.join(",")),
-        triples: triples.iter().map(|triple| triple_view(triple, Some(&made.extracted.words))).collect(),
-        drawing: draw(&triples, &page.text_with("preview-graph-of", "title", &title)),
-        shown: page.locale.text_with("preview-shown", &[("shown", &shown), ("all", &all)]),
+        triples: triples
+            .iter()
+            .map(|triple| triple_view(triple, Some(&made.extracted.words)))
+            .collect(),
+        drawing: draw(
+            &triples,
+            &page.text_with("preview-graph-of", "title", &title),
+        ),
+        shown: page
+            .locale
+            .text_with("preview-shown", &[("shown", &shown), ("all", &all)]),
         method_name: made.extracted.method,
         interrupted: made.extracted.snippet.interrupted,
         formats: FORMATS

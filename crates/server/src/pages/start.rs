@@ -35,13 +35,22 @@ struct StartPage {
 }
 
 /// Renders the start page.
-pub(super) fn start(state: &AppState, page: &PageContext, results: &Results<'_>, listing: &DatasetListing) -> Response {
+pub(super) fn start(
+    state: &AppState,
+    page: &PageContext,
+    results: &Results<'_>,
+    listing: &DatasetListing,
+) -> Response {
     let mut counts = listing.facets.clone();
     // Authors are mostly the publishers again.
     counts.facets.retain(|one| one.facet != Facet::Creator);
     let mut views = facets::facets(page, &counts, listing.total, results);
     views.truncate(FACETS);
-    let newest = listing.datasets.iter().take(NEWEST).map(|one| listed_view(state, page, one));
+    let newest = listing
+        .datasets
+        .iter()
+        .take(NEWEST)
+        .map(|one| listed_view(state, page, one));
     render(&StartPage {
         datasets: listing.of,
         summary: summary(page, listing),
@@ -61,9 +70,15 @@ fn summary(page: &PageContext, listing: &DatasetListing) -> String {
         found.map_or(0, |one| one.distinct as u64)
     };
     let datasets = page.count("datasets-count", listing.of);
-    let parts = [("summary-publishers", distinct(Facet::Publisher)), ("summary-classes", distinct(Facet::Class))];
-    let parts: Vec<String> =
-        parts.into_iter().filter(|(_, count)| *count > 0).map(|(id, count)| page.count(id, count)).collect();
+    let parts = [
+        ("summary-publishers", distinct(Facet::Publisher)),
+        ("summary-classes", distinct(Facet::Class)),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(id, count)| page.count(id, count))
+        .collect();
     let holds = [vec![datasets], parts].concat().join(" ");
     page.text_with("summary", "holds", holds)
 }
@@ -72,19 +87,32 @@ fn summary(page: &PageContext, listing: &DatasetListing) -> String {
 fn examples(listing: &DatasetListing, results: &Results<'_>) -> Vec<(String, String)> {
     let mut examples: Vec<String> = Vec::new();
     for facet in [Facet::Keyword, Facet::Theme, Facet::Task, Facet::Class] {
-        let Some(found) = listing.facets.facets.iter().find(|one| one.facet == facet) else { continue };
-        for value in found.values.iter().filter(|value| !facets::is_machinery(facet, &value.value)) {
+        let Some(found) = listing.facets.facets.iter().find(|one| one.facet == facet) else {
+            continue;
+        };
+        for value in found
+            .values
+            .iter()
+            .filter(|value| !facets::is_machinery(facet, &value.value))
+        {
             let label = facet_label(facet, &value.value);
             let words = label.rsplit(':').next().unwrap_or(&label).trim().to_owned();
-            let is_words = words.chars().any(char::is_alphabetic) && words.chars().count() <= EXAMPLE_CHARACTERS;
-            let is_new = examples.iter().all(|other| !other.eq_ignore_ascii_case(&words));
+            let is_words = words.chars().any(char::is_alphabetic)
+                && words.chars().count() <= EXAMPLE_CHARACTERS;
+            let is_new = examples
+                .iter()
+                .all(|other| !other.eq_ignore_ascii_case(&words));
             if is_words && is_new && examples.len() < EXAMPLES {
                 examples.push(words);
             }
         }
     }
     let link = |words: String| {
-        let href = Results { query: &words, ..*results }.filtered(&Filter::default());
+        let href = Results {
+            query: &words,
+            ..*results
+        }
+        .filtered(&Filter::default());
         (words, href)
     };
     examples.into_iter().map(link).collect()

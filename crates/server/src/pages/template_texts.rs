@@ -53,7 +53,13 @@ fn without(text: &str, start: &str, end: &str) -> String {
 /// Returns the texts of a template that no message provides.
 fn literal_texts(template: &str) -> BTreeSet<String> {
     let mut text = template.to_owned();
-    for (start, end) in [("{%", "%}"), ("{{", "}}"), ("{#", "#}"), ("<pre>", "</pre>"), ("<code>", "</code>")] {
+    for (start, end) in [
+        ("{%", "%}"),
+        ("{{", "}}"),
+        ("{#", "#}"),
+        ("<pre>", "</pre>"),
+        ("<code>", "</code>"),
+    ] {
         text = without(&text, start, end);
     }
     let mut texts = vec![without(&text, "<", ">")];
@@ -61,10 +67,16 @@ fn literal_texts(template: &str) -> BTreeSet<String> {
         let start = format!(" {attribute}=\"");
         let values = text.split(&start).skip(1);
         let values = values.filter_map(|rest| rest.split('"').next());
-        texts.extend(values.filter(|value| !value.starts_with("@prefix")).map(str::to_owned));
+        texts.extend(
+            values
+                .filter(|value| !value.starts_with("@prefix"))
+                .map(str::to_owned),
+        );
     }
     let mut words = BTreeSet::new();
-    for word in texts.iter().flat_map(|text| text.split(|c: char| c.is_whitespace() || "()[],.:;·–—|&#".contains(c)))
+    for word in texts
+        .iter()
+        .flat_map(|text| text.split(|c: char| c.is_whitespace() || "()[],.:;·–—|&#".contains(c)))
     {
         let is_word = word.chars().filter(|c| c.is_alphabetic()).count() > 1;
         if is_word && !NAMES.contains(&word) && !["nbsp", "amp"].contains(&word) {
@@ -80,7 +92,11 @@ fn templates_contain_no_untranslated_text() {
     let mut templates = 0;
     for entry in fs::read_dir(folder).expect("templates") {
         let path = entry.expect("an entry").path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if !name.ends_with(".html") {
             continue;
         }
@@ -90,7 +106,11 @@ fn templates_contain_no_untranslated_text() {
             continue;
         }
         templates += 1;
-        assert_eq!(literal_texts(&template), BTreeSet::new(), "{name}: move these texts to messages/*.ftl");
+        assert_eq!(
+            literal_texts(&template),
+            BTreeSet::new(),
+            "{name}: move these texts to messages/*.ftl"
+        );
     }
     assert!(templates > 15, "{templates} templates");
 }

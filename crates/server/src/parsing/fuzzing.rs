@@ -13,6 +13,9 @@ pub fn read_catalog(pieces: &[&[u8]], source: &CatalogSource) -> io::Result<Cata
     for piece in pieces {
         result.take(piece)?;
     }
-    let catalog = result.finish().ok_or(io::ErrorKind::UnexpectedEof)?.map_err(io::Error::other)?;
+    let catalog = result
+        .finish()
+        .ok_or(io::ErrorKind::UnexpectedEof)?
+        .map_err(io::Error::other)?;
     catalog.confined_to(source).map_err(io::Error::other)
 }

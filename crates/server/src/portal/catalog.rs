@@ -19,7 +19,9 @@
 use super::Portal;
 use crate::AppState;
 use crate::cache::GenerationCache;
-use crate::documentation::{BadRequest, Busy, ClientLimit, FormatParameter, NotAcceptable, NotFound, Text};
+use crate::documentation::{
+    BadRequest, Busy, ClientLimit, FormatParameter, NotAcceptable, NotFound, Text,
+};
 use crate::error::ApiError;
 use crate::negotiation::ranges;
 use crate::parameters::{check_query, pairs};
@@ -121,8 +123,12 @@ async fn respond(
     }
     let request = Request::read(parameters, headers, suffix)?;
     let profile = request.profile;
-    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let page_of = move |state: &AppState| page(state, &links, &request, media_type, known.as_deref());
+    let known = headers
+        .get(header::IF_NONE_MATCH)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned);
+    let page_of =
+        move |state: &AppState| page(state, &links, &request, media_type, known.as_deref());
     let made = state.work_with_permit(client, page_of).await?;
     let mut response = match made.body {
         Some(written) => {
@@ -136,7 +142,10 @@ async fn respond(
     own.extend(made.links.into_iter().map(|link| (header::LINK, link)));
     own.insert(header::ETAG, made.tag);
     // Those of a response without a body, too.
-    own.insert(header::VARY, HeaderValue::from_static("accept, accept-profile"));
+    own.insert(
+        header::VARY,
+        HeaderValue::from_static("accept, accept-profile"),
+    );
     if let Ok(iri) = HeaderValue::from_str(&format!("<{}>", profile.iri())) {
         own.insert("content-profile", iri);
     }
@@ -145,16 +154,25 @@ async fn respond(
 }
 
 impl Request {
-    fn read(parameters: &[(String, String)], headers: &HeaderMap, suffix: &'static str) -> Result<Self, ApiError> {
+    fn read(
+        parameters: &[(String, String)],
+        headers: &HeaderMap,
+        suffix: &'static str,
+    ) -> Result<Self, ApiError> {
         let value = |name: &str| {
             let found = parameters.iter().rev().find(|(known, _)| known == name);
-            found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+            found
+                .map(|(_, value)| value.trim())
+                .filter(|value| !value.is_empty())
         };
-        let number = |name: &str, usual: usize, most: usize| match value(name).map(str::parse::<usize>) {
-            None => Ok(usual),
-            Some(Ok(number)) if (1..=most).contains(&number) => Ok(number),
-            Some(_) => Err(ApiError::bad_request(format!("{name} must be a number from 1 to {most}"))),
-        };
+        let number =
+            |name: &str, usual: usize, most: usize| match value(name).map(str::parse::<usize>) {
+                None => Ok(usual),
+                Some(Ok(number)) if (1..=most).contains(&number) => Ok(number),
+                Some(_) => Err(ApiError::bad_request(format!(
+                    "{name} must be a number from 1 to {most}"
+                ))),
+            };
         let profile = match value("profile").or_else(|| value("_profile")) {
             Some(text) => Profile::from_text(text).ok_or_else(|| unknown_profile(text))?,
             None => accepted_profile(headers),
@@ -170,7 +188,11 @@ impl Request {
             rows: number("rows", ROWS, MOST)?,
             modified_since: value("modified_since").map(moment).transpose()?,
             query,
-            others: parameters.iter().filter(|(name, _)| name != "page").cloned().collect(),
+            others: parameters
+                .iter()
+                .filter(|(name, _)| name != "page")
+                .cloned()
+                .collect(),
         })
     }
 
@@ -179,20 +201,28 @@ impl Request {
         let mut others = self.others.clone();
         others.retain(|(name, _)| !matches!(name.as_str(), "profile" | "_profile"));
         others.push(("profile".to_owned(), profile.name().to_owned()));
-        Self { others, ..self.clone() }.address(self.page, links)
+        Self {
+            others,
+            ..self.clone()
+        }
+        .address(self.page, links)
     }
 
     /// Returns the address of a page.
     fn address(&self, page: usize, links: &LinkBase) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(&self.others).append_pair("page", &page.to_string());
+        query
+            .extend_pairs(&self.others)
+            .append_pair("page", &page.to_string());
         format!("{links}catalog{}?{}", self.suffix, query.finish())
     }
 }
 
 fn unknown_profile(text: &str) -> ApiError {
     let names = Profile::ALL.map(Profile::name).join(", ");
-    ApiError::bad_request(format!("profile={text:?} is not supported; supported profiles: {names}"))
+    ApiError::bad_request(format!(
+        "profile={text:?} is not supported; supported profiles: {names}"
+    ))
 }
 
 /// Returns the supported profile with the highest quality in `Accept-Profile`, else the default.
@@ -240,30 +270,64 @@ fn page(
     let ids = matching(state, request, &listing)?;
     let pages = ids.len().div_ceil(request.rows).max(1);
     if request.page > pages {
-        return Err(ApiError::not_found(format!("there is no such page; the last page is {pages}")));
+        return Err(ApiError::not_found(format!(
+            "there is no such page; the last page is {pages}"
+        )));
     }
     let changed = records.values().max().map_or("", String::as_str);
     let (iris, portal) = (state.store.iris(), &state.portal.portal);
-    let view = View { request, iris, links, portal, changed, pages, total: ids.len() };
-    let of_page = ids.iter().skip((request.page - 1) * request.rows).take(request.rows);
+    let view = View {
+        request,
+        iris,
+        links,
+        portal,
+        changed,
+        pages,
+        total: ids.len(),
+    };
+    let of_page = ids
+        .iter()
+        .skip((request.page - 1) * request.rows)
+        .take(request.rows);
     let listed = read_entries(state, of_page, MAX_PAGE_BYTES)?;
     let (tag, links) = (tag(&view, &listed, media_type), view.links());
-    let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
-    let body = if is_known { None } else { Some(serialize(&view, listed, media_type)?) };
+    let is_known = known.is_some_and(|known| {
+        known
+            .split(',')
+            .any(|one| one.trim() == tag || one.trim() == "*")
+    });
+    let body = if is_known {
+        None
+    } else {
+        Some(serialize(&view, listed, media_type)?)
+    };
     let tag = HeaderValue::from_str(&tag).map_err(|error| ApiError::internal(&error))?;
     Ok(CatalogResponse { body, tag, links })
 }
 
 /// Returns the datasets of all pages, by id or in the order of a search.
-fn matching(state: &AppState, request: &Request, listing: &Listing) -> Result<Vec<DatasetId>, ApiError> {
+fn matching(
+    state: &AppState,
+    request: &Request,
+    listing: &Listing,
+) -> Result<Vec<DatasetId>, ApiError> {
     let mut ids = match &request.query {
-        Some(query) => state.searcher.rank(query, MOST)?.iter().map(|scored| scored.id.clone()).collect(),
+        Some(query) => state
+            .searcher
+            .rank(query, MOST)?
+            .iter()
+            .map(|scored| scored.id.clone())
+            .collect(),
         None => listing.ids.clone(),
     };
     if let Some(since) = request.modified_since {
         // Datasets without a record may have changed.
         let changed = |id: &DatasetId| {
-            listing.records.get(id).and_then(|time| time.parse().ok()).is_none_or(|time: DateTime| time >= since)
+            listing
+                .records
+                .get(id)
+                .and_then(|time| time.parse().ok())
+                .is_none_or(|time: DateTime| time >= since)
         };
         ids.retain(changed);
     }
@@ -284,8 +348,16 @@ pub(crate) type CachedListing = GenerationCache<u64, Listing>;
 impl Listing {
     /// Returns the current listing. Harvesters request page after page, so it is cached.
     fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
-        let compute = || Ok(Self { ids: state.store.ids()?, records: state.store.records()? });
-        state.portal.listing.get_or_compute(state.store.catalog_generation(), compute)
+        let compute = || {
+            Ok(Self {
+                ids: state.store.ids()?,
+                records: state.store.records()?,
+            })
+        };
+        state
+            .portal
+            .listing
+            .get_or_compute(state.store.catalog_generation(), compute)
     }
 }
 
@@ -302,13 +374,23 @@ struct CatalogEntry {
 }
 
 /// Properties between datasets and their series. They are published with the IRIs of this home.
-const SERIES_LINKS: [&str; 6] = [dcat::IN_SERIES, dcat::SERIES_MEMBER, dcat::PREV, dcat::NEXT, dcat::FIRST, dcat::LAST];
+const SERIES_LINKS: [&str; 6] = [
+    dcat::IN_SERIES,
+    dcat::SERIES_MEMBER,
+    dcat::PREV,
+    dcat::NEXT,
+    dcat::FIRST,
+    dcat::LAST,
+];
 
 impl CatalogEntry {
     fn read(state: &AppState, id: &DatasetId) -> Result<Self, ApiError> {
         let (mut description, record) = (state.store.description(id)?, state.store.record_of(id)?);
         let mut series = Vec::new();
-        for triple in description.iter_mut().filter(|triple| SERIES_LINKS.contains(&triple.predicate.as_str())) {
+        for triple in description
+            .iter_mut()
+            .filter(|triple| SERIES_LINKS.contains(&triple.predicate.as_str()))
+        {
             if let Term::NamedNode(other) = &triple.object
                 && let Some(other) = state.store.dataset_with_iri(other.as_str())?
             {
@@ -319,12 +401,23 @@ impl CatalogEntry {
             }
         }
         let card = state.searcher.catalog().card(id)?;
-        Ok(Self { id: id.clone(), description, record, card, series, is_listed: true })
+        Ok(Self {
+            id: id.clone(),
+            description,
+            record,
+            card,
+            series,
+            is_listed: true,
+        })
     }
 
     /// Returns the size of the description in bytes, without that of the card.
     fn bytes(&self) -> usize {
-        self.description.iter().chain(&self.record).map(text_bytes).sum()
+        self.description
+            .iter()
+            .chain(&self.record)
+            .map(text_bytes)
+            .sum()
     }
 }
 
@@ -358,7 +451,11 @@ fn read_entries<'i>(
         series.remove(&entry.id);
     }
     for id in &series {
-        let entry = CatalogEntry { record: Vec::new(), is_listed: false, ..CatalogEntry::read(state, id)? };
+        let entry = CatalogEntry {
+            record: Vec::new(),
+            is_listed: false,
+            ..CatalogEntry::read(state, id)?
+        };
         bytes += entry.bytes();
         if bytes > max_bytes {
             break;
@@ -375,20 +472,46 @@ fn tag(view: &View<'_>, listed: &[CatalogEntry], media_type: &str) -> String {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     };
-    [env!("CARGO_PKG_VERSION"), media_type, view.request.profile.name(), view.changed].into_iter().for_each(&mut add);
-    [&view.address(view.request.page), &view.pages.to_string(), &view.total.to_string()]
-        .into_iter()
-        .for_each(|one| add(one));
+    [
+        env!("CARGO_PKG_VERSION"),
+        media_type,
+        view.request.profile.name(),
+        view.changed,
+    ]
+    .into_iter()
+    .for_each(&mut add);
+    [
+        &view.address(view.request.page),
+        &view.pages.to_string(),
+        &view.total.to_string(),
+    ]
+    .into_iter()
+    .for_each(|one| add(one));
     add(&format!("{:?}", view.portal));
-    for CatalogEntry { id, description, record, card, .. } in listed {
+    for CatalogEntry {
+        id,
+        description,
+        record,
+        card,
+        ..
+    } in listed
+    {
         add(id.as_str());
         add(card.as_ref().map_or("", |card| &card.version));
-        let mut lines: Vec<String> = description.iter().chain(record).map(ToString::to_string).collect();
+        let mut lines: Vec<String> = description
+            .iter()
+            .chain(record)
+            .map(ToString::to_string)
+            .collect();
         lines.sort_unstable();
         lines.iter().for_each(|line| add(line));
     }
     let hash = hash.finalize();
-    let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = hash
+        .iter()
+        .take(12)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("W/\"{hex}\"")
 }
 
@@ -398,40 +521,84 @@ fn serialize(
     media_type: &'static str,
 ) -> Result<SerializedGraph, ApiError> {
     let (iris, mut triples) = (view.iris, view.triples());
-    for CatalogEntry { id, description, record, card, series, is_listed } in listed {
+    for CatalogEntry {
+        id,
+        description,
+        record,
+        card,
+        series,
+        is_listed,
+    } in listed
+    {
         let series = series.iter().map(|series| iris.dataset(series)).collect();
         let place = card.as_ref().and_then(declared_place);
-        let local = LocalContent { series, place, ..offer(card.as_ref(), &id, iris, view.links) };
+        let local = LocalContent {
+            series,
+            place,
+            ..offer(card.as_ref(), &id, iris, view.links)
+        };
         triples.extend(to_profile(view.request.profile, &description, &id, iris, &local).triples);
         if is_listed {
-            triples.push(Triple::new(iris.catalog(), NamedNode::new_unchecked(dcat::HAS_DATASET), iris.dataset(&id)));
+            triples.push(Triple::new(
+                iris.catalog(),
+                NamedNode::new_unchecked(dcat::HAS_DATASET),
+                iris.dataset(&id),
+            ));
         }
         triples.extend(record);
     }
     // One dataset must not cost all others: what RDF/XML cannot express is left out and counted.
-    response_formats::form(media_type).serialize(&triples).map_err(|error| ApiError::internal(&error))
+    response_formats::form(media_type)
+        .serialize(&triples)
+        .map_err(|error| ApiError::internal(&error))
 }
 
 /// Returns the area that the description of a dataset declares.
 fn declared_place(card: &Card) -> Option<BoundingBox> {
-    let place = card.coverage.place.as_ref().filter(|place| place.source == CoverageSource::Metadata);
+    let place = card
+        .coverage
+        .place
+        .as_ref()
+        .filter(|place| place.source == CoverageSource::Metadata);
     place.map(|place| place.bounds)
 }
 
 /// Returns the content that this home offers for a dataset.
 fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris, links: &LinkBase) -> LocalContent {
-    let Some(summary) = card.map(|card| &card.profile).filter(|summary| summary.triples > 0) else {
-        return LocalContent { summary: "No description is given.".to_owned(), ..LocalContent::default() };
+    let Some(summary) = card
+        .map(|card| &card.profile)
+        .filter(|summary| summary.triples > 0)
+    else {
+        return LocalContent {
+            summary: "No description is given.".to_owned(),
+            ..LocalContent::default()
+        };
     };
     let mut query = form_urlencoded::Serializer::new(String::new());
-    let query = query.append_pair("graph", iris.dataset(id).as_str()).finish();
+    let query = query
+        .append_pair("graph", iris.dataset(id).as_str())
+        .finish();
     let content = NamedNode::new(format!("{links}rdf-graph-store?{query}")).ok();
-    let classes: Vec<String> =
-        summary.classes.iter().take(CLASSES).map(|(class, _)| words(local_name(class))).collect();
-    let about =
-        if classes.is_empty() { String::new() } else { format!(", most of them about: {}", classes.join(", ")) };
-    let summary = format!("No description is given. The data are {} RDF triples{about}.", summary.triples);
-    LocalContent { content, summary, ..LocalContent::default() }
+    let classes: Vec<String> = summary
+        .classes
+        .iter()
+        .take(CLASSES)
+        .map(|(class, _)| words(local_name(class)))
+        .collect();
+    let about = if classes.is_empty() {
+        String::new()
+    } else {
+        format!(", most of them about: {}", classes.join(", "))
+    };
+    let summary = format!(
+        "No description is given. The data are {} RDF triples{about}.",
+        summary.triples
+    );
+    LocalContent {
+        content,
+        summary,
+        ..LocalContent::default()
+    }
 }
 
 /// A page with its position among all pages.
@@ -454,8 +621,10 @@ impl View<'_> {
     /// (relation of links, Hydra's property, its older name, page).
     fn neighbours(&self) -> Vec<(&'static str, &'static str, &'static str, usize)> {
         let page = self.request.page;
-        let mut found =
-            vec![("first", hydra::FIRST, hydra::FIRST_PAGE, 1), ("last", hydra::LAST, hydra::LAST_PAGE, self.pages)];
+        let mut found = vec![
+            ("first", hydra::FIRST, hydra::FIRST_PAGE, 1),
+            ("last", hydra::LAST, hydra::LAST_PAGE, self.pages),
+        ];
         if page > 1 {
             found.push(("prev", hydra::PREVIOUS, hydra::PREVIOUS_PAGE, page - 1));
         }
@@ -467,15 +636,24 @@ impl View<'_> {
 
     fn links(&self) -> Vec<HeaderValue> {
         let link = |(relation, _, _, page): (&str, &str, &str, usize)| {
-            HeaderValue::from_str(&format!("<{}>; rel=\"{relation}\"", uri(&self.address(page)))).ok()
+            HeaderValue::from_str(&format!(
+                "<{}>; rel=\"{relation}\"",
+                uri(&self.address(page))
+            ))
+            .ok()
         };
         let mut links: Vec<HeaderValue> = self.neighbours().into_iter().filter_map(link).collect();
         let profile = self.request.profile;
-        links.extend(HeaderValue::from_str(&format!("<{}>; rel=\"profile\"", profile.iri())));
+        links.extend(HeaderValue::from_str(&format!(
+            "<{}>; rel=\"profile\"",
+            profile.iri()
+        )));
         for other in Profile::ALL.into_iter().filter(|other| *other != profile) {
             let address = uri(&self.request.address_in(other, self.links));
-            links
-                .extend(HeaderValue::from_str(&format!("<{address}>; rel=\"alternate\"; profile=\"{}\"", other.iri())));
+            links.extend(HeaderValue::from_str(&format!(
+                "<{address}>; rel=\"alternate\"; profile=\"{}\"",
+                other.iri()
+            )));
         }
         links
     }
@@ -486,33 +664,69 @@ impl View<'_> {
         let own = NamedNode::new_unchecked(uri(&self.address(self.request.page)));
         let mut triples = Vec::new();
         let mut add = |subject: &NamedNode, predicate: &str, object: Term| {
-            triples.push(Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object));
+            triples.push(Triple::new(
+                subject.clone(),
+                NamedNode::new_unchecked(predicate),
+                object,
+            ));
         };
         let node = |iri: &str| Term::from(NamedNode::new_unchecked(iri));
         let homepage = node(self.links.as_str());
         for class in [dcat::CATALOG, hydra::COLLECTION] {
             add(&catalog, rdf::TYPE, node(class));
         }
-        add(&catalog, dcterms::TITLE, Literal::from(portal.title.as_str()).into());
-        add(&catalog, dcterms::DESCRIPTION, Literal::from(portal.description.as_str()).into());
+        add(
+            &catalog,
+            dcterms::TITLE,
+            Literal::from(portal.title.as_str()).into(),
+        );
+        add(
+            &catalog,
+            dcterms::DESCRIPTION,
+            Literal::from(portal.description.as_str()).into(),
+        );
         add(&catalog, foaf::HOMEPAGE, homepage.clone());
-        add(&NamedNode::new_unchecked(self.links.as_str()), rdf::TYPE, node(foaf::DOCUMENT));
+        add(
+            &NamedNode::new_unchecked(self.links.as_str()),
+            rdf::TYPE,
+            node(foaf::DOCUMENT),
+        );
         if let Ok(modified) = self.changed.parse::<DateTime>() {
             add(&catalog, dcterms::MODIFIED, Literal::from(modified).into());
         }
-        let publisher = portal.publisher_iri.as_deref().and_then(|iri| NamedNode::new(iri).ok());
-        let publisher = publisher
-            .unwrap_or_else(|| NamedNode::new_unchecked(format!("{catalog}#publisher", catalog = catalog.as_str())));
+        let publisher = portal
+            .publisher_iri
+            .as_deref()
+            .and_then(|iri| NamedNode::new(iri).ok());
+        let publisher = publisher.unwrap_or_else(|| {
+            NamedNode::new_unchecked(format!("{catalog}#publisher", catalog = catalog.as_str()))
+        });
         add(&catalog, dcterms::PUBLISHER, publisher.clone().into());
         add(&publisher, rdf::TYPE, node(foaf::AGENT));
-        add(&publisher, foaf::NAME, Literal::from(portal.publisher.as_str()).into());
-        add(&catalog, hydra::TOTAL_ITEMS, Literal::from(self.total as u64).into());
+        add(
+            &publisher,
+            foaf::NAME,
+            Literal::from(portal.publisher.as_str()).into(),
+        );
+        add(
+            &catalog,
+            hydra::TOTAL_ITEMS,
+            Literal::from(self.total as u64).into(),
+        );
         add(&catalog, hydra::VIEW, own.clone().into());
         for class in [hydra::PARTIAL_COLLECTION_VIEW, hydra::PAGED_COLLECTION] {
             add(&own, rdf::TYPE, node(class));
         }
-        add(&own, hydra::TOTAL_ITEMS, Literal::from(self.total as u64).into());
-        add(&own, hydra::ITEMS_PER_PAGE, Literal::from(self.request.rows as u64).into());
+        add(
+            &own,
+            hydra::TOTAL_ITEMS,
+            Literal::from(self.total as u64).into(),
+        );
+        add(
+            &own,
+            hydra::ITEMS_PER_PAGE,
+            Literal::from(self.request.rows as u64).into(),
+        );
         for (_, property, older, page) in self.neighbours() {
             for property in [property, older] {
                 add(&own, property, node(&uri(&self.address(page))));
@@ -534,8 +748,14 @@ mod tests {
     fn empty_state(folder: &Path) -> AppState {
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Store::in_memory(folder, iris).expect("a store");
-        Indexer::new(&store, IndexOptions::default()).run(&|_| ()).expect("indexed");
-        AppState::new(Searcher::open(folder).expect("an index"), store, SparqlLimits::default())
+        Indexer::new(&store, IndexOptions::default())
+            .run(&|_| ())
+            .expect("indexed");
+        AppState::new(
+            Searcher::open(folder).expect("an index"),
+            store,
+            SparqlLimits::default(),
+        )
     }
 
     #[test]
@@ -546,12 +766,18 @@ mod tests {
         assert!(listing().ids.is_empty());
         assert!(Arc::ptr_eq(&listing(), &listing()), "nothing changed");
         let path = folder.path().join("catalog.ttl");
-        let told =
-            "<http://e.org/1> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Fish\" .";
+        let told = "<http://e.org/1> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Fish\" .";
         std::fs::write(&path, told).expect("written");
-        Loader::new(&state.store).load(Catalog::read(&path).expect("a catalogue"), &|_| ()).expect("loaded");
-        let [id] = &listing().ids[..] else { panic!("{:?}", listing().ids) };
-        state.store.remove(std::slice::from_ref(id)).expect("removed");
+        Loader::new(&state.store)
+            .load(Catalog::read(&path).expect("a catalogue"), &|_| ())
+            .expect("loaded");
+        let [id] = &listing().ids[..] else {
+            panic!("{:?}", listing().ids)
+        };
+        state
+            .store
+            .remove(std::slice::from_ref(id))
+            .expect("removed");
         assert!(listing().ids.is_empty());
     }
 
@@ -564,14 +790,28 @@ mod tests {
                       <http://e.org/1> a dcat:Dataset ; dct:title \"Fish\" . \
                       <http://e.org/2> a dcat:Dataset ; dct:title \"Trees\" .";
         std::fs::write(&path, turtle).expect("written");
-        Loader::new(&state.store).load(Catalog::read(&path).expect("a catalogue"), &|_| ()).expect("loaded");
+        Loader::new(&state.store)
+            .load(Catalog::read(&path).expect("a catalogue"), &|_| ())
+            .expect("loaded");
         let ids = state.store.ids().expect("ids");
-        assert_eq!(read_entries(&state, ids.iter(), MAX_PAGE_BYTES).expect("read").len(), 2);
-        let error = read_entries(&state, ids.iter(), 1).err().expect("too many bytes");
+        assert_eq!(
+            read_entries(&state, ids.iter(), MAX_PAGE_BYTES)
+                .expect("read")
+                .len(),
+            2
+        );
+        let error = read_entries(&state, ids.iter(), 1)
+            .err()
+            .expect("too many bytes");
         assert_eq!(error.status, StatusCode::BAD_REQUEST);
         assert!(error.message.contains("rows"), "{}", error.message);
         for id in &ids {
-            assert_eq!(read_entries(&state, [id].into_iter(), 1).expect("read").len(), 1);
+            assert_eq!(
+                read_entries(&state, [id].into_iter(), 1)
+                    .expect("read")
+                    .len(),
+                1
+            );
         }
     }
 
@@ -579,10 +819,18 @@ mod tests {
     fn moments_are_dates_with_or_without_time() {
         let time = |text: &str| moment(text).ok().map(|time| time.to_string());
         let expected = Some("2026-01-31T00:00:00Z".to_owned());
-        for text in ["2026-01-31", "2026-01-31Z", "2026-01-31T00:00:00", "2026-01-31T00:00:00Z"] {
+        for text in [
+            "2026-01-31",
+            "2026-01-31Z",
+            "2026-01-31T00:00:00",
+            "2026-01-31T00:00:00Z",
+        ] {
             assert_eq!(time(text), expected, "{text}");
         }
-        assert!(moment("2026-01-31T01:00:00 01:00").is_ok(), "a plus that was not encoded");
+        assert!(
+            moment("2026-01-31T01:00:00 01:00").is_ok(),
+            "a plus that was not encoded"
+        );
         for text in ["yesterday", "2026", "2026-13-01", ""] {
             assert!(moment(text).is_err(), "{text}");
         }

@@ -30,7 +30,11 @@ enum Format {
 const FORMS: [(&str, &str, Format); 3] = [
     ("bibtex", "application/x-bibtex", Format::BibTex),
     ("ris", "application/x-research-info-systems", Format::Ris),
-    ("csl-json", "application/vnd.citationstyles.csl+json", Format::Csl),
+    (
+        "csl-json",
+        "application/vnd.citationstyles.csl+json",
+        Format::Csl,
+    ),
 ];
 
 #[derive(Deserialize, IntoParams)]
@@ -88,16 +92,25 @@ pub(crate) async fn cite(
         .await?;
     let content_type = format!("{media_type}; charset=utf-8");
     let mut response = ([(header::CONTENT_TYPE, content_type)], text).into_response();
-    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
+    response
+        .headers_mut()
+        .append(header::VARY, HeaderValue::from_static("accept"));
     Ok(response)
 }
 
-fn negotiate(format: Option<&str>, headers: &HeaderMap) -> Result<(&'static str, Format), ApiError> {
+fn negotiate(
+    format: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<(&'static str, Format), ApiError> {
     let found = match format {
         Some(name) => FORMS.into_iter().find(|(format, ..)| *format == name),
         None => {
             let chosen = best(headers, &FORMS.map(|(_, media_type, _)| media_type));
-            let found = chosen.and_then(|chosen| FORMS.into_iter().find(|(_, media_type, _)| *media_type == chosen));
+            let found = chosen.and_then(|chosen| {
+                FORMS
+                    .into_iter()
+                    .find(|(_, media_type, _)| *media_type == chosen)
+            });
             // Browsers that follow a link do not list these media types.
             found.or_else(|| best(headers, &["text/plain", "text/html"]).map(|_| FORMS[0]))
         }
@@ -106,7 +119,9 @@ fn negotiate(format: Option<&str>, headers: &HeaderMap) -> Result<(&'static str,
         Some(name) => ApiError::unknown_format(name, "bibtex, ris, csl-json"),
         None => ApiError::not_acceptable(&FORMS.map(|(_, media_type, _)| media_type)),
     };
-    found.map(|(_, media_type, form)| (media_type, form)).ok_or_else(refused)
+    found
+        .map(|(_, media_type, form)| (media_type, form))
+        .ok_or_else(refused)
 }
 
 impl Citation {
@@ -117,36 +132,72 @@ impl Citation {
     pub(crate) fn new(described: &PortalMetadata) -> Self {
         let metadata = &described.dataset.metadata;
         let names = |agents: &[lodeseek_catalog::Agent]| {
-            agents.iter().filter_map(|agent| normalized_name(&agent.name)).collect::<Vec<_>>()
+            agents
+                .iter()
+                .filter_map(|agent| normalized_name(&agent.name))
+                .collect::<Vec<_>>()
         };
-        let publisher = described.publishers.iter().find_map(|party| normalized_name(&party.name));
+        let publisher = described
+            .publishers
+            .iter()
+            .find_map(|party| normalized_name(&party.name));
         let creators = names(&metadata.creators);
-        let places = [metadata.source.as_deref(), metadata.landing_page.as_deref(), Some(metadata.id.as_str())];
+        let places = [
+            metadata.source.as_deref(),
+            metadata.landing_page.as_deref(),
+            Some(metadata.id.as_str()),
+        ];
         let identifiers = described.identifiers.iter().map(String::as_str);
-        let doi = identifiers.chain(places.into_iter().flatten()).find_map(doi);
-        let own = metadata.landing_page.clone().or_else(|| metadata.source.clone());
+        let doi = identifiers
+            .chain(places.into_iter().flatten())
+            .find_map(doi);
+        let own = metadata
+            .landing_page
+            .clone()
+            .or_else(|| metadata.source.clone());
         Self {
             key: metadata.id.to_string(),
             title: on_one_line(&plain_text(metadata.title())),
-            authors: if creators.is_empty() { publisher.iter().cloned().collect() } else { creators },
+            authors: if creators.is_empty() {
+                publisher.iter().cloned().collect()
+            } else {
+                creators
+            },
             publisher,
-            date: metadata.issued.as_deref().or(metadata.modified.as_deref()).map(date).unwrap_or_default(),
+            date: metadata
+                .issued
+                .as_deref()
+                .or(metadata.modified.as_deref())
+                .map(date)
+                .unwrap_or_default(),
             version: described.version.clone(),
-            url: own.filter(|url| crate::text::is_web(url)).unwrap_or_else(|| described.iri.clone()),
+            url: own
+                .filter(|url| crate::text::is_web(url))
+                .unwrap_or_else(|| described.iri.clone()),
             doi,
         }
     }
 
     /// Formats the citation as a BibTeX entry, of a type that all styles support.
     pub(crate) fn bibtex(&self) -> String {
-        let authors: Vec<String> = self.authors.iter().map(|name| format!("{{{}}}", tex(name))).collect();
+        let authors: Vec<String> = self
+            .authors
+            .iter()
+            .map(|name| format!("{{{}}}", tex(name)))
+            .collect();
         let date: Vec<String> = self.date.iter().map(ToString::to_string).collect();
-        let version = self.version.as_deref().map(|version| format!("Dataset, version {}", tex(version)));
+        let version = self
+            .version
+            .as_deref()
+            .map(|version| format!("Dataset, version {}", tex(version)));
         let fields = [
             ("author", authors.join(" and ")),
             // Inner braces preserve capitals.
             ("title", format!("{{{}}}", tex(&self.title))),
-            ("publisher", self.publisher.as_deref().map(tex).unwrap_or_default()),
+            (
+                "publisher",
+                self.publisher.as_deref().map(tex).unwrap_or_default(),
+            ),
             ("year", date.first().cloned().unwrap_or_default()),
             ("month", date.get(1).cloned().unwrap_or_default()),
             ("note", version.unwrap_or_else(|| "Dataset".to_owned())),
@@ -154,27 +205,50 @@ impl Citation {
             ("url", address(&self.url)),
         ];
         let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
-        let fields: String = fields.map(|(name, value)| format!("  {name} = {{{value}}},\n")).collect();
+        let fields: String = fields
+            .map(|(name, value)| format!("  {name} = {{{value}}},\n"))
+            .collect();
         format!("@misc{{{},\n{fields}}}\n", self.bibtex_key())
     }
 
     /// Returns the letters, digits and hyphens of the id, which all programs accept.
     fn bibtex_key(&self) -> String {
-        let sound: String = self.key.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let sound = sound.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
-        if sound.starts_with(|c: char| c.is_ascii_alphabetic()) { sound } else { format!("dataset-{sound}") }
+        let sound: String = self
+            .key
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
+        let sound = sound
+            .split('-')
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("-");
+        if sound.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            sound
+        } else {
+            format!("dataset-{sound}")
+        }
     }
 
     /// Formats the citation as an RIS reference: one tag a line, without line breaks in values.
     pub(crate) fn ris(&self) -> String {
-        let mut lines = vec!["TY  - DATA".to_owned(), format!("ID  - {}", on_one_line(&self.key))];
-        let mut line = |tag: &str, value: &str| lines.push(format!("{tag}  - {}", on_one_line(value)));
+        let mut lines = vec![
+            "TY  - DATA".to_owned(),
+            format!("ID  - {}", on_one_line(&self.key)),
+        ];
+        let mut line =
+            |tag: &str, value: &str| lines.push(format!("{tag}  - {}", on_one_line(value)));
         line("TI", &self.title);
         self.authors.iter().for_each(|name| line("AU", name));
         self.publisher.iter().for_each(|name| line("PB", name));
         if let Some(year) = self.date.first() {
             line("PY", &year.to_string());
-            let part = |place: usize| self.date.get(place).map(|part| format!("{part:02}")).unwrap_or_default();
+            let part = |place: usize| {
+                self.date
+                    .get(place)
+                    .map(|part| format!("{part:02}"))
+                    .unwrap_or_default()
+            };
             line("DA", &format!("{year}/{}/{}/", part(1), part(2)));
         }
         self.version.iter().for_each(|version| line("ET", version));
@@ -185,13 +259,24 @@ impl Citation {
     }
 
     pub(crate) fn csl(&self) -> Value {
-        let authors: Vec<Value> = self.authors.iter().map(|name| json!({ "literal": name })).collect();
-        let mut csl = json!({ "id": self.key, "type": "dataset", "title": self.title, "URL": self.url });
+        let authors: Vec<Value> = self
+            .authors
+            .iter()
+            .map(|name| json!({ "literal": name }))
+            .collect();
+        let mut csl =
+            json!({ "id": self.key, "type": "dataset", "title": self.title, "URL": self.url });
         let optional = [
             ("author", (!authors.is_empty()).then(|| json!(authors))),
             ("publisher", self.publisher.as_ref().map(|name| json!(name))),
-            ("issued", (!self.date.is_empty()).then(|| json!({ "date-parts": [self.date] }))),
-            ("version", self.version.as_ref().map(|version| json!(version))),
+            (
+                "issued",
+                (!self.date.is_empty()).then(|| json!({ "date-parts": [self.date] })),
+            ),
+            (
+                "version",
+                self.version.as_ref().map(|version| json!(version)),
+            ),
             ("DOI", self.doi.as_ref().map(|doi| json!(doi))),
         ];
         for (name, value) in optional {
@@ -206,22 +291,32 @@ impl Citation {
 /// Finds a DOI in a text: `10.`, a registrant of four to nine digits, a slash and a suffix.
 fn doi(text: &str) -> Option<String> {
     text.match_indices("10.").find_map(|(place, _)| {
-        let begins =
-            text[..place].chars().next_back().is_none_or(|before| !before.is_ascii_alphanumeric() && before != '.');
+        let begins = text[..place]
+            .chars()
+            .next_back()
+            .is_none_or(|before| !before.is_ascii_alphanumeric() && before != '.');
         // Only a text with a valid registrant is read further: a search for the end from each `10.` takes quadratic time.
         if !begins {
             return None;
         }
         let rest = &text[place + 3..];
-        let end = rest.bytes().position(|byte| !byte.is_ascii_digit() && byte != b'.')?;
+        let end = rest
+            .bytes()
+            .position(|byte| !byte.is_ascii_digit() && byte != b'.')?;
         let (registrant, name) = (&rest[..end], rest[end..].strip_prefix('/')?);
         if !(4..=9).contains(&registrant.split('.').next()?.len()) {
             return None;
         }
-        let name = name.split(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '?' | '#')).next()?;
+        let name = name
+            .split(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '?' | '#'))
+            .next()?;
         // Punctuation of the surrounding sentence.
         let name = name.trim_end_matches(['.', ',', ';']);
-        let name = if name.contains('(') { name } else { name.trim_end_matches([')', '.', ',', ';']) };
+        let name = if name.contains('(') {
+            name
+        } else {
+            name.trim_end_matches([')', '.', ',', ';'])
+        };
         (!name.is_empty()).then(|| format!("10.{registrant}/{name}"))
     })
 }
@@ -237,9 +332,18 @@ fn date(text: &str) -> Vec<u32> {
         1 => (1..=12).contains(part),
         _ => (1..=31).contains(part),
     };
-    let mut parts: Vec<u32> = parts.enumerate().take(3).take_while(sound).map(|(_, part)| part).collect();
+    let mut parts: Vec<u32> = parts
+        .enumerate()
+        .take(3)
+        .take_while(sound)
+        .map(|(_, part)| part)
+        .collect();
     // For an invalid day only year and month are used.
-    if parts.len() == 3 && format!("{:04}-{:02}-{:02}", parts[0], parts[1], parts[2]).parse::<Date>().is_err() {
+    if parts.len() == 3
+        && format!("{:04}-{:02}-{:02}", parts[0], parts[1], parts[2])
+            .parse::<Date>()
+            .is_err()
+    {
         parts.pop();
     }
     parts
@@ -274,9 +378,15 @@ fn tex(text: &str) -> String {
 fn address(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_whitespace() || character.is_control() || matches!(character, '{' | '}' | '\\' | '"') {
+        if character.is_whitespace()
+            || character.is_control()
+            || matches!(character, '{' | '}' | '\\' | '"')
+        {
             let mut bytes = [0; 4];
-            character.encode_utf8(&mut bytes).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+            character
+                .encode_utf8(&mut bytes)
+                .bytes()
+                .for_each(|byte| out.push_str(&format!("%{byte:02X}")));
         } else {
             out.push(character);
         }
@@ -291,7 +401,8 @@ mod tests {
     fn hostile() -> Citation {
         Citation {
             key: "10.5281/zenodo.1, {a}".to_owned(),
-            title: "100% of {A \\ B} & $x_1^2$ ~ #tag\n} }, author = {Eve}\r\nER  - \nTY  - JOUR".to_owned(),
+            title: "100% of {A \\ B} & $x_1^2$ ~ #tag\n} }, author = {Eve}\r\nER  - \nTY  - JOUR"
+                .to_owned(),
             authors: vec!["Smith and Sons, Ltd.".to_owned(), "Ünïcödé {".to_owned()],
             publisher: Some("A\tB".to_owned()),
             date: vec![2021, 2],
@@ -339,11 +450,16 @@ mod tests {
         let text = hostile().ris();
         let lines: Vec<&str> = text.split_terminator("\r\n").collect();
         assert!(
-            lines.iter().all(|line| line.len() >= 6 && &line[2..6] == "  - " && !line.contains(['\n', '\r'])),
+            lines.iter().all(|line| line.len() >= 6
+                && &line[2..6] == "  - "
+                && !line.contains(['\n', '\r'])),
             "{text}"
         );
         let tags = |tag: &str| lines.iter().filter(|line| line.starts_with(tag)).count();
-        assert_eq!([tags("TY"), tags("ER"), tags("AU"), tags("TI")], [1, 1, 2, 1]);
+        assert_eq!(
+            [tags("TY"), tags("ER"), tags("AU"), tags("TI")],
+            [1, 1, 2, 1]
+        );
         assert_eq!((lines[0], lines[lines.len() - 1]), ("TY  - DATA", "ER  - "));
         assert!(lines.contains(&"DA  - 2021/02//"));
     }
@@ -356,7 +472,10 @@ mod tests {
             (&csl["DOI"], &csl["author"][0]["literal"]),
             (&json!("10.5281/zenodo.1"), &json!("Smith and Sons, Ltd."))
         );
-        assert_eq!(Citation::default().csl(), json!({ "id": "", "type": "dataset", "title": "", "URL": "" }));
+        assert_eq!(
+            Citation::default().csl(),
+            json!({ "id": "", "type": "dataset", "title": "", "URL": "" })
+        );
     }
 
     #[test]
@@ -364,7 +483,11 @@ mod tests {
         for part in ["10.1/", "10.1000", " 10.1000", "10."] {
             let text = part.repeat(30_000);
             assert_eq!(doi(&text), None, "{part}");
-            assert_eq!(doi(&format!("{text} doi:10.1000/182")), Some("10.1000/182".to_owned()), "{part}");
+            assert_eq!(
+                doi(&format!("{text} doi:10.1000/182")),
+                Some("10.1000/182".to_owned()),
+                "{part}"
+            );
         }
     }
 
@@ -373,12 +496,21 @@ mod tests {
         let found = Some("10.1000/182".to_owned());
         assert_eq!(doi("https://doi.org/10.1000/182?x"), found);
         assert_eq!(doi("doi:10.1000/182 and more"), found);
-        for text in ["110.1000/182", "10.1/2", "10.x000/182", "version 10.1000", "10.1000/"] {
+        for text in [
+            "110.1000/182",
+            "10.1/2",
+            "10.x000/182",
+            "version 10.1000",
+            "10.1000/",
+        ] {
             assert_eq!(doi(text), None, "{text}");
         }
         assert_eq!(doi("10.1000.10/182"), Some("10.1000.10/182".to_owned()));
         assert_eq!(doi("10.1/2, 10.1000/182."), found);
         assert_eq!(date("2021-02-11T00:00:00Z"), [2021, 2, 11]);
-        assert_eq!((date("2021"), date("2021-13-01"), date("May 2021")), (vec![2021], vec![2021], Vec::new()));
+        assert_eq!(
+            (date("2021"), date("2021-13-01"), date("May 2021")),
+            (vec![2021], vec![2021], Vec::new())
+        );
     }
 }

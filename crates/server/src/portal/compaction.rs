@@ -4,7 +4,9 @@
 //! their document had.
 
 use crate::portal::metadata::MEDIA_TYPES;
-use lodeseek_rdf::vocab::{adms, croissant, dcat, dcterms, foaf, lodeseek, owl, rdf, schema, skos, spdx, vcard};
+use lodeseek_rdf::vocab::{
+    adms, croissant, dcat, dcterms, foaf, lodeseek, owl, rdf, schema, skos, spdx, vcard,
+};
 use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph, local_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value, json};
@@ -97,10 +99,22 @@ pub(super) const CROISSANT_TERMS: &[&str] = &[
 ];
 
 /// Keys whose values are lists, also if there is one.
-const LISTS: &[&str] = &["annotation", "distribution", "field", "keywords", "recordSet", "subField"];
+const LISTS: &[&str] = &[
+    "annotation",
+    "distribution",
+    "field",
+    "keywords",
+    "recordSet",
+    "subField",
+];
 /// Properties whose values are described there. Elsewhere, they are referenced.
-const OWNERS: &[&str] =
-    &[dcat::DISTRIBUTION, croissant::RECORD_SET, croissant::FIELD, croissant::SUB_FIELD, croissant::ANNOTATION];
+const OWNERS: &[&str] = &[
+    dcat::DISTRIBUTION,
+    croissant::RECORD_SET,
+    croissant::FIELD,
+    croissant::SUB_FIELD,
+    croissant::ANNOTATION,
+];
 /// Namespaces with statements of this program and of its store about a dataset.
 const INTERNAL: &[&str] = &[
     lodeseek::NAMESPACE,
@@ -114,8 +128,13 @@ const INTERNAL: &[&str] = &[
     rdf::NAMESPACE,
 ];
 /// Namespaces of classes that follow from the property that leads to the node.
-const IMPLIED_CLASSES: &[&str] =
-    &[dcat::NAMESPACE, dcterms::NAMESPACE, foaf::NAMESPACE, vcard::NAMESPACE, adms::NAMESPACE];
+const IMPLIED_CLASSES: &[&str] = &[
+    dcat::NAMESPACE,
+    dcterms::NAMESPACE,
+    foaf::NAMESPACE,
+    vcard::NAMESPACE,
+    adms::NAMESPACE,
+];
 
 /// Description that is compacted.
 pub(super) struct Compaction<'g> {
@@ -139,11 +158,19 @@ impl<'g> Compaction<'g> {
     /// Returns the compaction of a dataset's description; `None` if the graph has none.
     ///
     /// `addresses` are those of local files, by the names of their parts.
-    pub(super) fn new(graph: &'g TripleGraph, dataset: &str, addresses: FxHashMap<String, String>) -> Option<Self> {
+    pub(super) fn new(
+        graph: &'g TripleGraph,
+        dataset: &str,
+        addresses: FxHashMap<String, String>,
+    ) -> Option<Self> {
         let node = graph.iri(dataset)?;
         let owners: Vec<TermId> = OWNERS.iter().filter_map(|owner| graph.iri(owner)).collect();
         let (mut owned, mut references) = (FxHashSet::default(), FxHashMap::default());
-        for triple in graph.triples().iter().filter(|triple| graph.is_resource(triple.object)) {
+        for triple in graph
+            .triples()
+            .iter()
+            .filter(|triple| graph.is_resource(triple.object))
+        {
             *references.entry(triple.object).or_insert(0) += 1;
             if owners.contains(&triple.predicate) {
                 owned.insert(triple.object);
@@ -151,7 +178,16 @@ impl<'g> Compaction<'g> {
         }
         let written = FxHashSet::from_iter([node]);
         let dataset = format!("{dataset}#");
-        Some(Self { graph, dataset, node, owned, references, written, addresses, has_language_maps: false })
+        Some(Self {
+            graph,
+            dataset,
+            node,
+            owned,
+            references,
+            written,
+            addresses,
+            has_language_maps: false,
+        })
     }
 
     /// If true, the description has statements in Croissant's terms.
@@ -160,13 +196,23 @@ impl<'g> Compaction<'g> {
             TermRef::Iri(iri) => iri.starts_with(croissant::NAMESPACE),
             _ => false,
         };
-        self.graph.triples().iter().any(|triple| own(triple.predicate) || own(triple.object))
+        self.graph
+            .triples()
+            .iter()
+            .any(|triple| own(triple.predicate) || own(triple.object))
     }
 
     /// Returns the version of Croissant to which the description conforms, for example `1.0`.
     pub(super) fn croissant_version(&self) -> Option<&'g str> {
         let versions = self.objects(self.node, dcterms::CONFORMS_TO);
-        versions.filter_map(|id| self.graph.term(id).text().strip_prefix(croissant::NAMESPACE)).max()
+        versions
+            .filter_map(|id| {
+                self.graph
+                    .term(id)
+                    .text()
+                    .strip_prefix(croissant::NAMESPACE)
+            })
+            .max()
     }
 
     /// Returns the properties of the dataset. With `has_language_maps`, texts in other languages than English are in maps.
@@ -180,11 +226,15 @@ impl<'g> Compaction<'g> {
     fn objects(&self, node: TermId, property: &str) -> impl Iterator<Item = TermId> + use<'g> {
         let property = self.graph.iri(property);
         let triples = self.graph.subject_triples(node).iter();
-        triples.filter(move |triple| Some(triple.predicate) == property).map(|triple| triple.object)
+        triples
+            .filter(move |triple| Some(triple.predicate) == property)
+            .map(|triple| triple.object)
     }
 
     fn text(&self, node: TermId, property: &str) -> Option<&'g str> {
-        self.objects(node, property).map(|id| self.graph.term(id).text()).next()
+        self.objects(node, property)
+            .map(|id| self.graph.term(id).text())
+            .next()
     }
 
     /// Returns the key of a property; `None` for statements of this program.
@@ -196,16 +246,20 @@ impl<'g> Compaction<'g> {
             return Some(format!("rai:{local}"));
         }
         if let Some(local) = property.strip_prefix(croissant::NAMESPACE) {
-            return Some(match (CROISSANT_TERMS.contains(&local), local.contains('/')) {
-                (true, _) => local.to_owned(),
-                (false, false) => format!("cr:{local}"),
-                (false, true) => property.to_owned(),
-            });
+            return Some(
+                match (CROISSANT_TERMS.contains(&local), local.contains('/')) {
+                    (true, _) => local.to_owned(),
+                    (false, false) => format!("cr:{local}"),
+                    (false, true) => property.to_owned(),
+                },
+            );
         }
         if let Some(local) = schema_name(property) {
             return Some(local.to_owned());
         }
-        let is_internal = INTERNAL.iter().any(|namespace| property.starts_with(namespace));
+        let is_internal = INTERNAL
+            .iter()
+            .any(|namespace| property.starts_with(namespace));
         let is_checksum = property == spdx::CHECKSUM || property == rdf::TYPE;
         (!is_checksum && !(is_internal && node == self.node)).then(|| property.to_owned())
     }
@@ -220,7 +274,9 @@ impl<'g> Compaction<'g> {
                 spdx::CHECKSUM => values.extend(self.checksum(triple.object)),
                 dcat::BYTE_SIZE => values.extend(self.byte_size(node, triple.object)),
                 _ => {
-                    let Some(mut key) = self.key(node, property) else { continue };
+                    let Some(mut key) = self.key(node, property) else {
+                        continue;
+                    };
                     if property == dcterms::IS_PART_OF && self.is_catalog(triple.object) {
                         key = "includedInDataCatalog".to_owned();
                     }
@@ -238,7 +294,9 @@ impl<'g> Compaction<'g> {
             }
         }
         for (key, value) in lists {
-            let Value::Array(mut list) = value else { continue };
+            let Value::Array(mut list) = value else {
+                continue;
+            };
             sort(&mut list);
             list.dedup();
             remove_described(&mut list);
@@ -252,7 +310,9 @@ impl<'g> Compaction<'g> {
             object.insert(key, value);
         }
         if let TermRef::Iri(iri) = graph.term(node)
-            && let Some(address) = iri.strip_prefix(&self.dataset).and_then(|part| self.addresses.get(part))
+            && let Some(address) = iri
+                .strip_prefix(&self.dataset)
+                .and_then(|part| self.addresses.get(part))
         {
             object.insert("contentUrl".to_owned(), json!(address));
             for key in ["contentSize", "md5", "sha256"] {
@@ -262,7 +322,8 @@ impl<'g> Compaction<'g> {
     }
 
     fn is_catalog(&self, node: TermId) -> bool {
-        self.objects(node, rdf::TYPE).any(|class| self.graph.term(class).text() == dcat::CATALOG)
+        self.objects(node, rdf::TYPE)
+            .any(|class| self.graph.term(class).text() == dcat::CATALOG)
     }
 
     /// Returns the classes of a node, without those that follow from the property that leads to it.
@@ -270,7 +331,11 @@ impl<'g> Compaction<'g> {
         let mut classes: Vec<String> = self
             .objects(node, rdf::TYPE)
             .map(|class| self.graph.term(class).text())
-            .filter(|class| !IMPLIED_CLASSES.iter().any(|namespace| class.starts_with(namespace)))
+            .filter(|class| {
+                !IMPLIED_CLASSES
+                    .iter()
+                    .any(|namespace| class.starts_with(namespace))
+            })
             .map(|class| schema_name(class).map_or_else(|| compact_iri(class), str::to_owned))
             .collect();
         classes.sort();
@@ -284,9 +349,16 @@ impl<'g> Compaction<'g> {
 
     /// Returns the name of a node in the document: the one that it had, or else its IRI.
     fn id(&self, node: TermId) -> Option<String> {
-        let TermRef::Iri(iri) = self.graph.term(node) else { return None };
-        let Some(part) = iri.strip_prefix(&self.dataset) else { return Some(iri.to_owned()) };
-        if let Some(name) = self.text(node, dcterms::IDENTIFIER).or_else(|| self.text(node, owl::SAME_AS)) {
+        let TermRef::Iri(iri) = self.graph.term(node) else {
+            return None;
+        };
+        let Some(part) = iri.strip_prefix(&self.dataset) else {
+            return Some(iri.to_owned());
+        };
+        if let Some(name) = self
+            .text(node, dcterms::IDENTIFIER)
+            .or_else(|| self.text(node, owl::SAME_AS))
+        {
             return Some(name.to_owned());
         }
         let is_shared = self.references.get(&node).is_some_and(|count| *count > 1);
@@ -302,7 +374,8 @@ impl<'g> Compaction<'g> {
     fn is_large(&self, node: TermId) -> bool {
         let triples = self.graph.subject_triples(node);
         let has_nodes = triples.iter().any(|triple| {
-            self.graph.is_resource(triple.object) && !self.graph.subject_triples(triple.object).is_empty()
+            self.graph.is_resource(triple.object)
+                && !self.graph.subject_triples(triple.object).is_empty()
         });
         has_nodes || triples.len() > MAX_REPEATED
     }
@@ -313,7 +386,9 @@ impl<'g> Compaction<'g> {
             TermRef::Literal { lexical, kind } => Some(literal(key, lexical, kind)),
             TermRef::Triple(_) => None,
             TermRef::Iri(_) | TermRef::Blank(_) if object == self.node => None,
-            TermRef::Iri(iri) if graph.subject_triples(object).is_empty() => Some(reference(key, property, iri)),
+            TermRef::Iri(iri) if graph.subject_triples(object).is_empty() => {
+                Some(reference(key, property, iri))
+            }
             TermRef::Iri(_) | TermRef::Blank(_) => {
                 if property == dcterms::TEMPORAL
                     && let Some(interval) = self.interval(object)
@@ -341,7 +416,10 @@ impl<'g> Compaction<'g> {
             return None;
         }
         let mut object = Map::new();
-        object.extend(self.classes(node).map(|classes| ("@type".to_owned(), classes)));
+        object.extend(
+            self.classes(node)
+                .map(|classes| ("@type".to_owned(), classes)),
+        );
         object.extend(id.map(|id| ("@id".to_owned(), json!(id))));
         self.properties(node, &mut object, depth + 1);
         Some(Value::Object(object))
@@ -375,14 +453,22 @@ impl<'g> Compaction<'g> {
 
 /// Removes the addresses of nodes that the list describes.
 fn remove_described(list: &mut Vec<Value>) {
-    let described: FxHashSet<String> =
-        list.iter().filter_map(|value| Some(value.get("@id")?.as_str()?.to_owned())).collect();
-    list.retain(|value| value.as_str().is_none_or(|address| !described.contains(address)));
+    let described: FxHashSet<String> = list
+        .iter()
+        .filter_map(|value| Some(value.get("@id")?.as_str()?.to_owned()))
+        .collect();
+    list.retain(|value| {
+        value
+            .as_str()
+            .is_none_or(|address| !described.contains(address))
+    });
 }
 
 /// If true, a value only refers to a node that is described elsewhere.
 fn is_reference(value: &Value) -> bool {
-    value.as_object().is_some_and(|object| object.len() == 1 && object.contains_key("@id"))
+    value
+        .as_object()
+        .is_some_and(|object| object.len() == 1 && object.contains_key("@id"))
 }
 
 /// Returns texts by their languages; those without one are in the default language, English.
@@ -390,7 +476,10 @@ fn language_map(texts: &[Value]) -> Value {
     let mut map: Map<String, Value> = Map::new();
     for text in texts {
         let (language, value) = match text {
-            Value::Object(tagged) => (tagged["@language"].as_str().unwrap_or("en"), &tagged["@value"]),
+            Value::Object(tagged) => (
+                tagged["@language"].as_str().unwrap_or("en"),
+                &tagged["@value"],
+            ),
             plain => ("en", plain),
         };
         let next = match map.remove(language) {
@@ -410,7 +499,13 @@ fn language_map(texts: &[Value]) -> Value {
 fn sort(list: &mut [Value]) {
     list.sort_by_cached_key(|value| match value {
         Value::Object(object) => {
-            let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let text = |key: &str| {
+                object
+                    .get(key)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned()
+            };
             (natural(&text("@id")), natural(&text("name")))
         }
         Value::String(text) => (natural(text), Vec::new()),
@@ -438,7 +533,9 @@ fn natural(text: &str) -> Vec<(usize, String)> {
 
 /// Returns the local name of a property of schema.org.
 fn schema_name(property: &str) -> Option<&str> {
-    property.strip_prefix(schema::NAMESPACE).or_else(|| property.strip_prefix("http://schema.org/"))
+    property
+        .strip_prefix(schema::NAMESPACE)
+        .or_else(|| property.strip_prefix("http://schema.org/"))
 }
 
 /// Returns a class or datatype with a prefix of the context.
@@ -447,7 +544,12 @@ fn compact_iri(iri: &str) -> String {
     if let Some(local) = schema_name(iri).filter(is_local) {
         return format!("sc:{local}");
     }
-    for (prefix, namespace) in [("rai", RAI), ("cr", croissant::NAMESPACE), ("wd", WIKIDATA), ("prov", PROV)] {
+    for (prefix, namespace) in [
+        ("rai", RAI),
+        ("cr", croissant::NAMESPACE),
+        ("wd", WIKIDATA),
+        ("prov", PROV),
+    ] {
         if let Some(local) = iri.strip_prefix(namespace).filter(is_local) {
             return format!("{prefix}:{local}");
         }
@@ -470,7 +572,9 @@ fn reference(key: &str, property: &str, iri: &str) -> Value {
         ("creator" | "publisher" | "contributor", _) => {
             json!({ "@type": "Organization", "name": local_name(iri), "url": iri })
         }
-        _ if schema_name(property).is_some() || TERMS.iter().any(|(own, _)| *own == property) => json!(iri),
+        _ if schema_name(property).is_some() || TERMS.iter().any(|(own, _)| *own == property) => {
+            json!(iri)
+        }
         _ => json!({ "@id": iri }),
     }
 }
@@ -479,21 +583,31 @@ fn reference(key: &str, property: &str, iri: &str) -> Value {
 fn literal(key: &str, lexical: &str, kind: LiteralKind<'_>) -> Value {
     if let Some(language) = kind.language() {
         let is_default = language == "en";
-        return if is_default { json!(lexical) } else { json!({ "@value": lexical, "@language": language }) };
+        return if is_default {
+            json!(lexical)
+        } else {
+            json!({ "@value": lexical, "@language": language })
+        };
     }
-    let LiteralKind::Datatype(datatype) = kind else { return json!(lexical) };
+    let LiteralKind::Datatype(datatype) = kind else {
+        return json!(lexical);
+    };
     match datatype.strip_prefix(XSD) {
         Some("boolean") if matches!(lexical, "true" | "1") => json!(true),
         Some("boolean") if matches!(lexical, "false" | "0") => json!(false),
-        Some("integer" | "int" | "long" | "nonNegativeInteger") => {
-            lexical.parse::<i64>().map_or_else(|_| json!(lexical), |number| json!(number))
-        }
-        Some("double" | "decimal" | "float") => {
-            lexical.parse::<f64>().map_or_else(|_| json!(lexical), |number| json!(number))
-        }
+        Some("integer" | "int" | "long" | "nonNegativeInteger") => lexical
+            .parse::<i64>()
+            .map_or_else(|_| json!(lexical), |number| json!(number)),
+        Some("double" | "decimal" | "float") => lexical
+            .parse::<f64>()
+            .map_or_else(|_| json!(lexical), |number| json!(number)),
         None if datatype == RDF_JSON => {
             let parsed = serde_json::from_str(lexical).unwrap_or_else(|_| json!(lexical));
-            if matches!(key, "data" | "examples") { parsed } else { json!({ "@value": parsed, "@type": "@json" }) }
+            if matches!(key, "data" | "examples") {
+                parsed
+            } else {
+                json!({ "@value": parsed, "@type": "@json" })
+            }
         }
         _ => json!(lexical),
     }

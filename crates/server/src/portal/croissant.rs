@@ -53,7 +53,11 @@ pub(crate) async fn croissant(
         Ok(document(&described, &card, &own, links.as_str()))
     });
     let document = document.await?;
-    Ok(([(header::CONTENT_TYPE, "application/ld+json")], document.to_string()).into_response())
+    Ok((
+        [(header::CONTENT_TYPE, "application/ld+json")],
+        document.to_string(),
+    )
+        .into_response())
 }
 
 /// If true, the dataset has a file, or comes from a list for machine learning.
@@ -64,10 +68,18 @@ fn is_for_learning(described: &PortalMetadata) -> bool {
 }
 
 /// Returns the document of a dataset whose description is in Croissant's terms: all of its statements. `None` for others.
-fn original(graph: &TripleGraph, described: &PortalMetadata, own: &str, base: &str) -> Option<Value> {
-    let is_served = |file: &&File| matches!(file.location, Location::File(_)) && file.syntax().is_some();
+fn original(
+    graph: &TripleGraph,
+    described: &PortalMetadata,
+    own: &str,
+    base: &str,
+) -> Option<Value> {
+    let is_served =
+        |file: &&File| matches!(file.location, Location::File(_)) && file.syntax().is_some();
     let served = described.files.iter().filter(is_served);
-    let addresses = served.map(|file| (file.key.clone(), described.address(file, base))).collect();
+    let addresses = served
+        .map(|file| (file.key.clone(), described.address(file, base)))
+        .collect();
     let mut compaction = Compaction::new(graph, &described.iri, addresses)?;
     if !compaction.is_croissant() {
         return None;
@@ -122,7 +134,13 @@ fn document(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> V
     if !described.version.as_deref().is_some_and(is_semantic) {
         value.remove("version");
     }
-    let works: Vec<&str> = described.dataset.metadata.introduced_by.iter().map(|work| work.title.as_str()).collect();
+    let works: Vec<&str> = described
+        .dataset
+        .metadata
+        .introduced_by
+        .iter()
+        .map(|work| work.title.as_str())
+        .collect();
     let cited = (!works.is_empty()).then(|| ("citeAs".to_owned(), json!(works.join("; "))));
     value.remove("citation");
     value.extend([
@@ -132,7 +150,14 @@ fn document(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> V
         ("url".to_owned(), json!(own)),
         ("conformsTo".to_owned(), json!(VERSION)),
         ("isLiveDataset".to_owned(), json!(true)),
-        ("distribution".to_owned(), described.files.iter().map(|file| object(described, file, base)).collect()),
+        (
+            "distribution".to_owned(),
+            described
+                .files
+                .iter()
+                .map(|file| object(described, file, base))
+                .collect(),
+        ),
     ]);
     value.extend(cited);
     Value::Object(value)
@@ -161,7 +186,9 @@ fn is_semantic(version: &str) -> bool {
 }
 
 fn object(described: &PortalMetadata, file: &File, base: &str) -> Value {
-    let media_type = file.media().unwrap_or_else(|| "application/octet-stream".to_owned());
+    let media_type = file
+        .media()
+        .unwrap_or_else(|| "application/octet-stream".to_owned());
     let mut value = json!({
         "@type": "cr:FileObject",
         "@id": file.key,

@@ -77,15 +77,26 @@ pub(crate) async fn datasets(
     links: LinkBase,
     Query(pairs): Query<Pairs>,
 ) -> Result<Response, ApiError> {
-    let query =
-        pairs.iter().find(|(name, _)| name == "q").map(|(_, query)| query.trim()).unwrap_or_default().to_owned();
+    let query = pairs
+        .iter()
+        .find(|(name, _)| name == "q")
+        .map(|(_, query)| query.trim())
+        .unwrap_or_default()
+        .to_owned();
     let filter = filter(&pairs)?;
     let examples = examples(&pairs)?;
     if query.is_empty() && !(filter.is_empty() && examples.is_empty()) {
-        return Err(ApiError::bad_request("a feed with filters or examples requires a query: q=words"));
+        return Err(ApiError::bad_request(
+            "a feed with filters or examples requires a query: q=words",
+        ));
     }
-    let named = pairs.iter().find(|(name, _)| name == "model").map(|(_, model)| model.as_str());
-    let is_literal = pairs.iter().any(|(name, value)| name == "literal" && value == "true");
+    let named = pairs
+        .iter()
+        .find(|(name, _)| name == "model")
+        .map(|(_, model)| model.as_str());
+    let is_literal = pairs
+        .iter()
+        .any(|(name, value)| name == "literal" && value == "true");
     let request = SearchRequest {
         depth: MOST,
         filter,
@@ -94,10 +105,20 @@ pub(crate) async fn datasets(
         syntax: query_syntax(Some(is_literal)),
         ..SearchRequest::new(query.as_str())
     };
-    let permit = if query.is_empty() { None } else { state.acquire_search_permit(client, checked(&request)?).await? };
+    let permit = if query.is_empty() {
+        None
+    } else {
+        state
+            .acquire_search_permit(client, checked(&request)?)
+            .await?
+    };
     let made = state.work(move |state| {
         let _permit = permit;
-        let ids = if query.is_empty() { last_changed(state)? } else { search_ids(state, &request)? };
+        let ids = if query.is_empty() {
+            last_changed(state)?
+        } else {
+            search_ids(state, &request)?
+        };
         let mut entries = Vec::with_capacity(ids.len());
         for id in ids {
             entries.extend(PortalMetadata::read(&state.store, &id)?.map(|described| {
@@ -106,7 +127,9 @@ pub(crate) async fn datasets(
             }));
         }
         entries.sort_by(|a: &Entry, b: &Entry| b.updated.cmp(&a.updated));
-        feed(state, &links, &query, &pairs, entries).render().map_err(|error| ApiError::internal(&error))
+        feed(state, &links, &query, &pairs, entries)
+            .render()
+            .map_err(|error| ApiError::internal(&error))
     });
     xml("application/atom+xml; charset=utf-8", &made.await?)
 }
@@ -117,26 +140,54 @@ fn checked(request: &SearchRequest) -> Result<&SearchRequest, ApiError> {
 
 fn search_ids(state: &AppState, request: &SearchRequest) -> Result<Vec<DatasetId>, ApiError> {
     let response = state.searcher.search(request)?;
-    Ok(response.hits.into_iter().map(|hit| hit.card.metadata.id).collect())
+    Ok(response
+        .hits
+        .into_iter()
+        .map(|hit| hit.card.metadata.id)
+        .collect())
 }
 
 fn last_changed(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
     let table = Table::current(state)?;
     let mut rows: Vec<_> = table.rows.iter().collect();
     rows.sort_by_key(|row| Reverse(&row.modified));
-    Ok(rows.into_iter().take(MOST).map(|row| row.id.clone()).collect())
+    Ok(rows
+        .into_iter()
+        .take(MOST)
+        .map(|row| row.id.clone())
+        .collect())
 }
 
-fn feed(state: &AppState, base: &LinkBase, query: &str, pairs: &Pairs, entries: Vec<Entry>) -> Feed {
+fn feed(
+    state: &AppState,
+    base: &LinkBase,
+    query: &str,
+    pairs: &Pairs,
+    entries: Vec<Entry>,
+) -> Feed {
     let kept = || pairs.iter().filter(|(_, value)| !value.is_empty());
-    let parameters = form_urlencoded::Serializer::new(String::new()).extend_pairs(kept()).finish();
-    let behind = if parameters.is_empty() { String::new() } else { format!("?{parameters}") };
+    let parameters = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(kept())
+        .finish();
+    let behind = if parameters.is_empty() {
+        String::new()
+    } else {
+        format!("?{parameters}")
+    };
     Feed {
         own: format!("{base}feeds/datasets.atom{behind}"),
         page: format!("{base}{behind}"),
-        title: if query.is_empty() { "Datasets, the last changed first".to_owned() } else { plain(query) },
+        title: if query.is_empty() {
+            "Datasets, the last changed first".to_owned()
+        } else {
+            plain(query)
+        },
         portal: plain(&state.portal.portal.title),
-        updated: entries.iter().map(|entry| entry.updated.clone()).max().unwrap_or_else(|| UNKNOWN.to_owned()),
+        updated: entries
+            .iter()
+            .map(|entry| entry.updated.clone())
+            .max()
+            .unwrap_or_else(|| UNKNOWN.to_owned()),
         entries,
     }
 }
@@ -148,11 +199,24 @@ fn entry(described: &PortalMetadata, address: &str) -> Entry {
         id: described.iri.clone(),
         address: uri(address),
         title: plain(&plain_text(metadata.title())),
-        updated: described.modified().map_or_else(|| UNKNOWN.to_owned(), zoned),
+        updated: described
+            .modified()
+            .map_or_else(|| UNKNOWN.to_owned(), zoned),
         published: metadata.issued.as_deref().and_then(moment).map(zoned),
-        authors: metadata.creators.iter().map(|agent| plain(&agent.name)).collect(),
-        categories: described.keywords.iter().map(|keyword| plain(keyword)).collect(),
-        summary: plain(&shorten(&plain_text(metadata.description().unwrap_or_default()), SUMMARY)),
+        authors: metadata
+            .creators
+            .iter()
+            .map(|agent| plain(&agent.name))
+            .collect(),
+        categories: described
+            .keywords
+            .iter()
+            .map(|keyword| plain(keyword))
+            .collect(),
+        summary: plain(&shorten(
+            &plain_text(metadata.description().unwrap_or_default()),
+            SUMMARY,
+        )),
     }
 }
 
@@ -162,8 +226,14 @@ fn plain(text: &str) -> String {
     text.chars().filter(holds).collect()
 }
 
-pub(crate) async fn opensearch(State(state): State<AppState>, links: LinkBase) -> Result<Response, ApiError> {
-    let page = OpenSearch { base: links.as_str(), portal: plain(&state.portal.portal.title) };
+pub(crate) async fn opensearch(
+    State(state): State<AppState>,
+    links: LinkBase,
+) -> Result<Response, ApiError> {
+    let page = OpenSearch {
+        base: links.as_str(),
+        portal: plain(&state.portal.portal.title),
+    };
     let text = page.render().map_err(|error| ApiError::internal(&error))?;
     xml("application/opensearchdescription+xml", &text)
 }
@@ -174,6 +244,9 @@ mod tests {
 
     #[test]
     fn what_xml_cannot_hold_is_left_out() {
-        assert_eq!(plain("a\u{0}b\u{1b}c\u{ffff}d\te\u{1f333}"), "abcd\te\u{1f333}");
+        assert_eq!(
+            plain("a\u{0}b\u{1b}c\u{ffff}d\te\u{1f333}"),
+            "abcd\te\u{1f333}"
+        );
     }
 }

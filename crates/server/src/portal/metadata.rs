@@ -2,7 +2,9 @@
 //!
 //! It is read from the catalogue graph by the terms of DCAT.
 
-use lodeseek_catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Moment, Scheme, dcat, name_of_iri};
+use lodeseek_catalog::{
+    Agent, Dataset, DatasetId, Format, Iris, Location, Moment, Scheme, dcat, name_of_iri,
+};
 use lodeseek_rdf::vocab::{
     adms, dc11, dcat as terms, dcterms, foaf, lodeseek, owl, rdf, rdfs, schema, skos, spdx, vcard,
 };
@@ -98,7 +100,10 @@ impl Checksum {
 /// Normalizes the name of an algorithm: `sha256` for `SHA-256` and for SPDX's `…#checksumAlgorithm_sha256`.
 fn algorithm_name(written: &str) -> String {
     let last = written.rsplit(['#', '/', '_']).next().unwrap_or(written);
-    last.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+    last.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect::<String>()
+        .to_ascii_lowercase()
 }
 
 /// Metadata of a dataset from its catalogue.
@@ -134,7 +139,11 @@ pub(crate) struct PortalMetadata {
 impl PortalMetadata {
     /// Reads the metadata of a dataset; `None` if the catalogue does not contain it.
     pub(crate) fn read(store: &Store, id: &DatasetId) -> Result<Option<Self>, StoreError> {
-        Ok(Self::from_graph(&store.description_graph(id)?, store.iris(), id))
+        Ok(Self::from_graph(
+            &store.description_graph(id)?,
+            store.iris(),
+            id,
+        ))
     }
 
     /// Extracts the metadata of a dataset from a graph.
@@ -142,30 +151,61 @@ impl PortalMetadata {
         let iri = iris.dataset(id);
         let dataset = dcat::from_triples(graph, &iri)?;
         let id = graph.iri(iri.as_str())?;
-        let node = Node { graph, id, dataset: id };
-        let mut files: Vec<File> = node.nodes(terms::DISTRIBUTION).filter_map(Node::file).collect();
+        let node = Node {
+            graph,
+            id,
+            dataset: id,
+        };
+        let mut files: Vec<File> = node
+            .nodes(terms::DISTRIBUTION)
+            .filter_map(Node::file)
+            .collect();
         // Parts are numbered: 10 comes after 9.
         files.sort_by(|a, b| (a.key.len(), &a.key).cmp(&(b.key.len(), &b.key)));
         complete_files(&mut files, &dataset);
-        let is_theme =
-            |theme: &Node<'_>| !theme.values(skos::IN_SCHEME).any(|scheme| SCHEMES.contains(&scheme.as_str()));
+        let is_theme = |theme: &Node<'_>| {
+            !theme
+                .values(skos::IN_SCHEME)
+                .any(|scheme| SCHEMES.contains(&scheme.as_str()))
+        };
         Some(Self {
             keywords: distinct(node.values(terms::KEYWORD)),
-            creators: parties(node, &[dcterms::CREATOR, dc11::CREATOR], &dataset.metadata.creators),
+            creators: parties(
+                node,
+                &[dcterms::CREATOR, dc11::CREATOR],
+                &dataset.metadata.creators,
+            ),
             publishers: parties(node, &[dcterms::PUBLISHER], &dataset.metadata.publishers),
-            contacts: node.nodes(terms::CONTACT_POINT).filter_map(Node::contact).collect(),
-            themes: node.nodes(terms::THEME).filter(is_theme).filter_map(Node::concept).collect(),
+            contacts: node
+                .nodes(terms::CONTACT_POINT)
+                .filter_map(Node::contact)
+                .collect(),
+            themes: node
+                .nodes(terms::THEME)
+                .filter(is_theme)
+                .filter_map(Node::concept)
+                .collect(),
             languages: languages(&dataset),
             declared_languages: node.terms(dcterms::LANGUAGE),
             access_rights: node.terms(dcterms::ACCESS_RIGHTS).into_iter().next(),
             places: node.terms(dcterms::SPATIAL),
             frequency: node.terms(dcterms::ACCRUAL_PERIODICITY).into_iter().next(),
             standards: node.terms(dcterms::CONFORMS_TO),
-            identifiers: node.nodes(adms::IDENTIFIER).filter_map(|one| one.value(skos::NOTATION)).collect(),
-            version: node.value(terms::VERSION).or_else(|| node.value(owl::VERSION_INFO)),
+            identifiers: node
+                .nodes(adms::IDENTIFIER)
+                .filter_map(|one| one.value(skos::NOTATION))
+                .collect(),
+            version: node
+                .value(terms::VERSION)
+                .or_else(|| node.value(owl::VERSION_INFO)),
             licenses: dataset.licenses(),
-            skipped: node.value(lodeseek::SKIPPED_STATEMENTS).and_then(|count| count.parse().ok()).unwrap_or_default(),
-            is_index_only: node.value(lodeseek::IS_INDEX_ONLY).is_some_and(|value| value == "true"),
+            skipped: node
+                .value(lodeseek::SKIPPED_STATEMENTS)
+                .and_then(|count| count.parse().ok())
+                .unwrap_or_default(),
+            is_index_only: node
+                .value(lodeseek::IS_INDEX_ONLY)
+                .is_some_and(|value| value == "true"),
             files,
             iri: iri.into_string(),
             dataset,
@@ -179,7 +219,10 @@ impl PortalMetadata {
 
     /// Returns the publisher, or the first creator if there is none.
     pub(crate) fn organization(&self) -> Option<Party> {
-        self.publishers.first().or_else(|| self.creators.first()).cloned()
+        self.publishers
+            .first()
+            .or_else(|| self.creators.first())
+            .cloned()
     }
 
     /// Returns the address of a file: its own or, for local files, that of the stored content.
@@ -194,7 +237,10 @@ impl PortalMetadata {
                     _ => "ttl",
                 };
                 let mut query = form_urlencoded::Serializer::new(String::new());
-                let query = query.append_pair("graph", &self.iri).append_pair("format", name).finish();
+                let query = query
+                    .append_pair("graph", &self.iri)
+                    .append_pair("format", name)
+                    .finish();
                 format!("{base}rdf-graph-store?{query}")
             }
         }
@@ -203,7 +249,11 @@ impl PortalMetadata {
     /// Returns the time of the last change, or else of publication, in CKAN's format: `2021-02-11T00:00:00`, UTC.
     pub(crate) fn modified(&self) -> Option<String> {
         let metadata = &self.dataset.metadata;
-        metadata.modified.as_deref().and_then(moment).or_else(|| self.issued())
+        metadata
+            .modified
+            .as_deref()
+            .and_then(moment)
+            .or_else(|| self.issued())
     }
 
     /// Returns the time of the first publication.
@@ -220,11 +270,18 @@ impl PortalMetadata {
 /// Returns the agents of a dataset, which are the values of some properties. An agent without a name is none.
 fn parties(node: Node<'_>, properties: &[&str], agents: &[Agent]) -> Vec<Party> {
     let mut persons: HashSet<Agent> = HashSet::new();
-    for value in properties.iter().flat_map(|property| node.nodes(property)).filter(|value| value.is_person()) {
+    for value in properties
+        .iter()
+        .flat_map(|property| node.nodes(property))
+        .filter(|value| value.is_person())
+    {
         persons.extend(value.agent());
     }
-    let party =
-        |agent: &Agent| Party { name: agent.name.clone(), iri: agent.iri.clone(), is_person: persons.contains(agent) };
+    let party = |agent: &Agent| Party {
+        name: agent.name.clone(),
+        iri: agent.iri.clone(),
+        is_person: persons.contains(agent),
+    };
     agents.iter().map(party).collect()
 }
 
@@ -232,11 +289,22 @@ fn parties(node: Node<'_>, properties: &[&str], agents: &[Agent]) -> Vec<Party> 
 fn complete_files(files: &mut [File], dataset: &Dataset) {
     let licenses = dataset.distribution_licenses();
     for file in files {
-        let place = file.key.strip_prefix("distribution-").and_then(|number| number.parse::<usize>().ok());
-        let Some(place) = place.and_then(|number| number.checked_sub(1)) else { continue };
+        let place = file
+            .key
+            .strip_prefix("distribution-")
+            .and_then(|number| number.parse::<usize>().ok());
+        let Some(place) = place.and_then(|number| number.checked_sub(1)) else {
+            continue;
+        };
         file.license = licenses.get(place).cloned().flatten();
-        let declared = dataset.distributions.get(place).and_then(|distribution| distribution.media_type.clone());
-        let is_part = file.media_type.as_ref().is_some_and(|text| text.contains('#'));
+        let declared = dataset
+            .distributions
+            .get(place)
+            .and_then(|distribution| distribution.media_type.clone());
+        let is_part = file
+            .media_type
+            .as_ref()
+            .is_some_and(|text| text.contains('#'));
         if is_part {
             file.media_type = declared.filter(|name| name.contains('/'));
         }
@@ -244,7 +312,10 @@ fn complete_files(files: &mut [File], dataset: &Dataset) {
 }
 
 fn languages(dataset: &Dataset) -> Vec<String> {
-    let themes = dataset.metadata.themes_of(Scheme::Language).map(str::to_owned);
+    let themes = dataset
+        .metadata
+        .themes_of(Scheme::Language)
+        .map(str::to_owned);
     distinct(themes.chain(dataset.language_names()))
 }
 
@@ -254,23 +325,39 @@ const SCHEMES: [&str; 3] = [lodeseek::TASK, lodeseek::MODALITY, lodeseek::LANGUA
 impl File {
     /// Returns the title, or the name of the file.
     pub(crate) fn name(&self) -> String {
-        let path = self.location.as_str().split(['?', '#']).next().unwrap_or_default();
-        self.title.clone().unwrap_or_else(|| local_name(path).to_owned())
+        let path = self
+            .location
+            .as_str()
+            .split(['?', '#'])
+            .next()
+            .unwrap_or_default();
+        self.title
+            .clone()
+            .unwrap_or_else(|| local_name(path).to_owned())
     }
 
     /// Returns the format's name as portals write it (`TTL`, `CSV`); empty if unknown.
     pub(crate) fn label(&self) -> String {
         let known = |name: &str| Format::from_name(name).map(|format| format.short.to_owned());
-        let declared = self.format.as_deref().map(|format| local_name(format).to_owned());
+        let declared = self
+            .format
+            .as_deref()
+            .map(|format| local_name(format).to_owned());
         if let Some(label) = self.media_type.as_deref().and_then(known) {
             return label;
         }
         if let Some(declared) = declared {
             return known(&declared).unwrap_or_else(|| declared.to_ascii_uppercase());
         }
-        let by_name = Format::from_path(self.location.as_str()).map(|format| format.short.to_owned());
-        let subtype = self.media_type.as_deref().and_then(|media_type| media_type.split('/').nth(1));
-        by_name.or_else(|| subtype.map(str::to_ascii_uppercase)).unwrap_or_default()
+        let by_name =
+            Format::from_path(self.location.as_str()).map(|format| format.short.to_owned());
+        let subtype = self
+            .media_type
+            .as_deref()
+            .and_then(|media_type| media_type.split('/').nth(1));
+        by_name
+            .or_else(|| subtype.map(str::to_ascii_uppercase))
+            .unwrap_or_default()
     }
 
     /// Returns the RDF syntax of the file.
@@ -288,7 +375,9 @@ impl File {
     pub(crate) fn media(&self) -> Option<String> {
         let label = self.label();
         let known = Format::from_short_name(&label).and_then(|format| format.aliases.first());
-        self.media_type.clone().or_else(|| known.map(|name| (*name).to_owned()))
+        self.media_type
+            .clone()
+            .or_else(|| known.map(|name| (*name).to_owned()))
     }
 }
 
@@ -318,14 +407,24 @@ struct Node<'g> {
 }
 
 /// Properties with the name of a term.
-const LABELS: [&str; 6] = [skos::PREF_LABEL, rdfs::LABEL, dcterms::TITLE, foaf::NAME, schema::NAME, vcard::FN];
+const LABELS: [&str; 6] = [
+    skos::PREF_LABEL,
+    rdfs::LABEL,
+    dcterms::TITLE,
+    foaf::NAME,
+    schema::NAME,
+    vcard::FN,
+];
 
 impl<'g> Node<'g> {
     fn nodes(self, property: &str) -> impl Iterator<Item = Node<'g>> + use<'g> {
         let property = self.graph.iri(property);
         let triples = self.graph.subject_triples(self.id).iter();
         let found = triples.filter(move |triple| Some(triple.predicate) == property);
-        found.map(move |triple| Node { id: triple.object, ..self })
+        found.map(move |triple| Node {
+            id: triple.object,
+            ..self
+        })
     }
 
     fn term(self) -> TermRef<'g> {
@@ -334,8 +433,11 @@ impl<'g> Node<'g> {
 
     /// Returns the suffix of the IRI if it is generated: a part of the description.
     fn part(self) -> Option<&'g str> {
-        let TermRef::Iri(iri) = self.term() else { return None };
-        iri.strip_prefix(self.graph.term(self.dataset).text())?.strip_prefix('#')
+        let TermRef::Iri(iri) = self.term() else {
+            return None;
+        };
+        iri.strip_prefix(self.graph.term(self.dataset).text())?
+            .strip_prefix('#')
     }
 
     /// Returns the IRI, which for a part is the one that is declared for it.
@@ -343,7 +445,10 @@ impl<'g> Node<'g> {
         let is_part = self.part().is_some();
         match self.term() {
             TermRef::Iri(iri) if !is_part => Some(iri.to_owned()),
-            TermRef::Iri(_) => self.nodes(owl::SAME_AS).filter(|node| node.part().is_none()).find_map(Self::iri),
+            TermRef::Iri(_) => self
+                .nodes(owl::SAME_AS)
+                .filter(|node| node.part().is_none())
+                .find_map(Self::iri),
             _ => None,
         }
     }
@@ -368,7 +473,9 @@ impl<'g> Node<'g> {
             Some(_) => 2,
             None => 1,
         };
-        self.nodes(property).min_by_key(rank).map(|node| node.term().text().to_owned())
+        self.nodes(property)
+            .min_by_key(rank)
+            .map(|node| node.term().text().to_owned())
     }
 
     /// Returns the name of a property's value.
@@ -388,7 +495,9 @@ impl<'g> Node<'g> {
     /// Returns the label of a node in English if available.
     fn declared_name(self) -> Option<String> {
         let labels = LABELS.iter().filter_map(|label| self.text(label));
-        labels.map(|label| label.trim().to_owned()).find(|label| !label.is_empty())
+        labels
+            .map(|label| label.trim().to_owned())
+            .find(|label| !label.is_empty())
     }
 
     fn agent(self) -> Option<Agent> {
@@ -397,55 +506,98 @@ impl<'g> Node<'g> {
     }
 
     fn concept(self) -> Option<Party> {
-        Some(Party { name: self.name()?, iri: self.iri(), is_person: false })
+        Some(Party {
+            name: self.name()?,
+            iri: self.iri(),
+            is_person: false,
+        })
     }
 
     /// Returns the values of a property that have a name or an IRI. A text describes a value without a name.
     fn terms(self, property: &str) -> Vec<Term> {
         let term = |node: Node<'_>| {
-            let described = || node.text(dcterms::DESCRIPTION).filter(|text| !text.trim().is_empty());
-            Term { name: node.name().or_else(described), iri: node.iri() }
+            let described = || {
+                node.text(dcterms::DESCRIPTION)
+                    .filter(|text| !text.trim().is_empty())
+            };
+            Term {
+                name: node.name().or_else(described),
+                iri: node.iri(),
+            }
         };
-        self.nodes(property).map(term).filter(|term| term.iri_or_name().is_some()).collect()
+        self.nodes(property)
+            .map(term)
+            .filter(|term| term.iri_or_name().is_some())
+            .collect()
     }
 
     fn contact(self) -> Option<Contact> {
         let address = |text: &str| text.strip_prefix("mailto:").unwrap_or(text).to_owned();
         let own = self.iri().filter(|iri| iri.starts_with("mailto:"));
-        let declared = self.value(vcard::HAS_EMAIL).or_else(|| self.value(foaf::MBOX));
-        let name = if own.is_some() { self.declared_name() } else { self.agent().map(|agent| agent.name) };
+        let declared = self
+            .value(vcard::HAS_EMAIL)
+            .or_else(|| self.value(foaf::MBOX));
+        let name = if own.is_some() {
+            self.declared_name()
+        } else {
+            self.agent().map(|agent| agent.name)
+        };
         let email = declared.or(own).map(|text| address(&text));
         (name.is_some() || email.is_some()).then_some(Contact { name, email })
     }
 
     fn is_person(self) -> bool {
-        self.values(rdf::TYPE)
-            .any(|class| PERSONS.contains(&class.replacen("http://schema", "https://schema", 1).as_str()))
+        self.values(rdf::TYPE).any(|class| {
+            PERSONS.contains(
+                &class
+                    .replacen("http://schema", "https://schema", 1)
+                    .as_str(),
+            )
+        })
     }
 
     fn checksums(self) -> Vec<Checksum> {
         let checksum = |part: Node<'_>| {
-            let algorithms: Vec<String> = part.values(spdx::ALGORITHM).chain(part.label(spdx::ALGORITHM)).collect();
+            let algorithms: Vec<String> = part
+                .values(spdx::ALGORITHM)
+                .chain(part.label(spdx::ALGORITHM))
+                .collect();
             Checksum::new(&part.value(spdx::CHECKSUM_VALUE)?, &algorithms)
         };
         self.nodes(spdx::CHECKSUM).filter_map(checksum).collect()
     }
 
     fn file(self) -> Option<File> {
-        let service = || self.nodes(terms::ACCESS_SERVICE).find_map(|service| service.value(terms::ENDPOINT_URL));
+        let service = || {
+            self.nodes(terms::ACCESS_SERVICE)
+                .find_map(|service| service.value(terms::ENDPOINT_URL))
+        };
         let downloaded = self.value(terms::DOWNLOAD_URL);
-        let location = downloaded.or_else(|| self.value(terms::ACCESS_URL)).or_else(service)?;
+        let location = downloaded
+            .or_else(|| self.value(terms::ACCESS_URL))
+            .or_else(service)?;
         let location = Location::from_text(&location);
         let media_type = self.value(terms::MEDIA_TYPE);
         Some(File {
-            key: self.part().unwrap_or_else(|| local_name(self.term().text())).to_owned(),
+            key: self
+                .part()
+                .unwrap_or_else(|| local_name(self.term().text()))
+                .to_owned(),
             title: self.text(dcterms::TITLE),
             description: self.text(dcterms::DESCRIPTION),
-            checksums: if matches!(location, Location::Remote(_)) { self.checksums() } else { Vec::new() },
+            checksums: if matches!(location, Location::Remote(_)) {
+                self.checksums()
+            } else {
+                Vec::new()
+            },
             location,
-            media_type: media_type.map(|text| text.split(MEDIA_TYPES).last().unwrap_or(&text).to_owned()),
+            media_type: media_type
+                .map(|text| text.split(MEDIA_TYPES).last().unwrap_or(&text).to_owned()),
             format: self.label(dcterms::FORMAT),
-            bytes: self.value(terms::BYTE_SIZE).and_then(|size| size.parse::<f64>().ok()).map(|size| size as u64),
+            bytes: self
+                .value(terms::BYTE_SIZE)
+                .and_then(|size| size.parse::<f64>().ok())
+                .map(|size| size as u64),
             license: self.value(dcterms::LICENSE),
             issued: self.value(dcterms::ISSUED),
             modified: self.value(dcterms::MODIFIED),
@@ -459,23 +611,40 @@ mod tests {
 
     #[test]
     fn many_keywords_are_compared_by_hash() {
-        let keywords: Vec<String> = (0..100_000).map(|number| format!("keyword {number}")).collect();
-        assert_eq!(distinct(keywords.iter().chain(&keywords).cloned()), keywords);
+        let keywords: Vec<String> = (0..100_000)
+            .map(|number| format!("keyword {number}"))
+            .collect();
+        assert_eq!(
+            distinct(keywords.iter().chain(&keywords).cloned()),
+            keywords
+        );
     }
 
     #[test]
     fn checksums_by_name_and_length() {
         let (md5, sha256) = ("0123456789abcdef".repeat(2), "0123456789ABCDEF".repeat(4));
         let of = |value: &str, algorithms: &[&str]| {
-            let algorithms: Vec<String> = algorithms.iter().map(|name| (*name).to_owned()).collect();
+            let algorithms: Vec<String> =
+                algorithms.iter().map(|name| (*name).to_owned()).collect();
             Checksum::new(value, &algorithms)
         };
-        for names in [&[][..], &["sha256"], &["SHA-256"], &["http://spdx.org/rdf/terms#checksumAlgorithm_sha256", "x"]]
-        {
-            assert_eq!(of(&sha256, names), Some(Checksum::Sha256(sha256.to_lowercase())), "{names:?}");
+        for names in [
+            &[][..],
+            &["sha256"],
+            &["SHA-256"],
+            &["http://spdx.org/rdf/terms#checksumAlgorithm_sha256", "x"],
+        ] {
+            assert_eq!(
+                of(&sha256, names),
+                Some(Checksum::Sha256(sha256.to_lowercase())),
+                "{names:?}"
+            );
         }
         assert_eq!(of(&md5, &["MD5"]), Some(Checksum::Md5(md5.clone())));
-        assert_eq!(of(&format!(" {md5} "), &[]), Some(Checksum::Md5(md5.clone())));
+        assert_eq!(
+            of(&format!(" {md5} "), &[]),
+            Some(Checksum::Md5(md5.clone()))
+        );
         for (value, names) in [
             (md5.as_str(), &["sha256"][..]),
             (&sha256, &["sha3-256"]),

@@ -53,13 +53,22 @@ pub(crate) struct PortalState {
 
 impl PortalState {
     pub(crate) fn new(portal: Portal) -> Self {
-        Self { portal, ..Self::default() }
+        Self {
+            portal,
+            ..Self::default()
+        }
     }
 }
 
 /// Descriptions of the operations.
 #[derive(OpenApi)]
-#[openapi(paths(feed::datasets, croissant::croissant, cite::cite, catalog::with_suffix, ckan::action))]
+#[openapi(paths(
+    feed::datasets,
+    croissant::croissant,
+    cite::cite,
+    catalog::with_suffix,
+    ckan::action
+))]
 pub(crate) struct Operations;
 
 /// Returns the routes of the portal interfaces.

@@ -17,27 +17,44 @@ const MAX_PLACES: usize = 50;
 /// Serializes the description for a `<script>` element of JSON-LD, escaped so that it cannot end the element. `own` is the
 /// address of the page, `base` the first part of links.
 pub(crate) fn script(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> String {
-    dataset(described, card, own, base).to_string().replace('<', "\\u003c")
+    dataset(described, card, own, base)
+        .to_string()
+        .replace('<', "\\u003c")
 }
 
 /// Returns the description.
 fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Value {
     let metadata = &described.dataset.metadata;
     let mut value = common(described, Some(card));
-    let mut add = |key: &str, more: Value| value.extend((!is_empty(&more)).then(|| (key.to_owned(), more)));
-    let identifiers: Vec<&str> =
-        [described.iri.as_str()].into_iter().chain(described.identifiers.iter().map(String::as_str)).collect();
+    let mut add =
+        |key: &str, more: Value| value.extend((!is_empty(&more)).then(|| (key.to_owned(), more)));
+    let identifiers: Vec<&str> = [described.iri.as_str()]
+        .into_iter()
+        .chain(described.identifiers.iter().map(String::as_str))
+        .collect();
     let variables = card
         .profile
         .properties
         .iter()
         .take(VARIABLES)
         .map(|(iri, _)| json!({ "@type": "PropertyValue", "name": words(local_name(iri)), "propertyID": iri }));
-    let known: Vec<&String> = metadata.source.iter().chain(&metadata.landing_page).collect();
+    let known: Vec<&String> = metadata
+        .source
+        .iter()
+        .chain(&metadata.landing_page)
+        .collect();
     add("name", json!(plain_text(metadata.title())));
     add("description", json!(long_description(described, card)));
     add("license", license(metadata.license.as_deref()));
-    add("temporalCoverage", json!(card.coverage.period.as_ref().map(|covered| interval(covered.period))));
+    add(
+        "temporalCoverage",
+        json!(
+            card.coverage
+                .period
+                .as_ref()
+                .map(|covered| interval(covered.period))
+        ),
+    );
     add("spatialCoverage", places(described, card));
     add("url", json!(own));
     add("@context", json!(vocab::schema::NAMESPACE));
@@ -45,12 +62,25 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Va
     add("@type", json!("Dataset"));
     add("identifier", json!(identifiers));
     add("sameAs", json!(known));
-    let languages = described.languages.iter().map(|name| json!({ "@type": "Language", "name": name }));
+    let languages = described
+        .languages
+        .iter()
+        .map(|name| json!({ "@type": "Language", "name": name }));
     add("inLanguage", languages.collect());
     add("variableMeasured", variables.collect());
     add("isAccessibleForFree", json!(is_free(described)));
-    add("includedInDataCatalog", json!({ "@type": "DataCatalog", "name": "Lodeseek", "url": base }));
-    add("distribution", described.files.iter().map(|file| download(described, file, base)).collect());
+    add(
+        "includedInDataCatalog",
+        json!({ "@type": "DataCatalog", "name": "Lodeseek", "url": base }),
+    );
+    add(
+        "distribution",
+        described
+            .files
+            .iter()
+            .map(|file| download(described, file, base))
+            .collect(),
+    );
     Value::Object(value)
 }
 
@@ -58,11 +88,24 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Va
 pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<String, Value> {
     let metadata = &described.dataset.metadata;
     let mut value = Map::new();
-    let mut add = |key: &str, more: Value| value.extend((!is_empty(&more)).then(|| (key.to_owned(), more)));
-    let names: Vec<&str> = metadata.alternatives.iter().map(|text| text.value.as_str()).collect();
-    let topics = described.themes_of(Scheme::Task).chain(described.themes_of(Scheme::Modality));
+    let mut add =
+        |key: &str, more: Value| value.extend((!is_empty(&more)).then(|| (key.to_owned(), more)));
+    let names: Vec<&str> = metadata
+        .alternatives
+        .iter()
+        .map(|text| text.value.as_str())
+        .collect();
+    let topics = described
+        .themes_of(Scheme::Task)
+        .chain(described.themes_of(Scheme::Modality));
     let themes = described.themes.iter().map(|theme| theme.name.clone());
-    let keywords: Vec<String> = described.keywords.iter().cloned().chain(themes).chain(topics).collect();
+    let keywords: Vec<String> = described
+        .keywords
+        .iter()
+        .cloned()
+        .chain(themes)
+        .chain(topics)
+        .collect();
     add("name", json!(metadata.title()));
     add("alternateName", json!(names));
     add("description", json!(description(described, card)));
@@ -70,14 +113,41 @@ pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<Str
     add("keywords", json!(keywords));
     add("license", one_or_all(&described.licenses));
     add("creator", creators(described).iter().map(agent).collect());
-    add("publisher", described.publishers.first().map(agent).unwrap_or_default());
-    add("datePublished", json!(metadata.issued.as_deref().map(iso_date)));
-    add("dateModified", json!(metadata.modified.as_deref().map(iso_date)));
-    add("spatialCoverage", described.places.iter().map(place).collect());
-    let concepts = described.themes.iter().filter_map(|theme| Some((theme.iri.as_ref()?, &theme.name)));
-    add("about", concepts.map(|(iri, name)| json!({ "@type": "DefinedTerm", "@id": iri, "name": name })).collect());
+    add(
+        "publisher",
+        described.publishers.first().map(agent).unwrap_or_default(),
+    );
+    add(
+        "datePublished",
+        json!(metadata.issued.as_deref().map(iso_date)),
+    );
+    add(
+        "dateModified",
+        json!(metadata.modified.as_deref().map(iso_date)),
+    );
+    add(
+        "spatialCoverage",
+        described.places.iter().map(place).collect(),
+    );
+    let concepts = described
+        .themes
+        .iter()
+        .filter_map(|theme| Some((theme.iri.as_ref()?, &theme.name)));
+    add(
+        "about",
+        concepts
+            .map(|(iri, name)| json!({ "@type": "DefinedTerm", "@id": iri, "name": name }))
+            .collect(),
+    );
     add("version", json!(described.version));
-    add("citation", metadata.introduced_by.iter().map(|one| work(one, &described.iri)).collect());
+    add(
+        "citation",
+        metadata
+            .introduced_by
+            .iter()
+            .map(|one| work(one, &described.iri))
+            .collect(),
+    );
     value
 }
 
@@ -91,7 +161,11 @@ fn one_or_all(texts: &[String]) -> Value {
 
 /// Returns the creators, or the publishers if there are none.
 fn creators(described: &PortalMetadata) -> &[Party] {
-    if described.creators.is_empty() { &described.publishers } else { &described.creators }
+    if described.creators.is_empty() {
+        &described.publishers
+    } else {
+        &described.creators
+    }
 }
 
 /// Converts a place: an IRI is its identity, and a name alone is a text.
@@ -106,7 +180,11 @@ fn place(place: &Term) -> Value {
 
 /// Converts an agent: a person if declared, or else an organisation.
 fn agent(party: &Party) -> Value {
-    let kind = if party.is_person { "Person" } else { "Organization" };
+    let kind = if party.is_person {
+        "Person"
+    } else {
+        "Organization"
+    };
     match &party.iri {
         Some(iri) => json!({ "@type": kind, "name": party.name, "url": iri }),
         None => json!({ "@type": kind, "name": party.name }),
@@ -115,7 +193,10 @@ fn agent(party: &Party) -> Value {
 
 /// Converts a publication. Generated IRIs are omitted.
 fn work(work: &Work, dataset: &str) -> Value {
-    let is_own = |iri: &&String| iri.strip_prefix(dataset).is_some_and(|part| part.starts_with('#'));
+    let is_own = |iri: &&String| {
+        iri.strip_prefix(dataset)
+            .is_some_and(|part| part.starts_with('#'))
+    };
     let url = work.iri.as_ref().filter(|iri| !is_own(iri));
     json!({ "@type": "CreativeWork", "name": work.title, "url": url, "datePublished": work.issued.as_deref().map(iso_date) })
 }
@@ -134,7 +215,11 @@ fn interval(period: Period) -> String {
     let [first, last] = [period.first(), period.last()].map(|day| day.map(|day| day.to_string()));
     match (first, last) {
         (Some(first), Some(last)) if first == last => first,
-        (first, last) => format!("{}/{}", first.as_deref().unwrap_or(".."), last.as_deref().unwrap_or("..")),
+        (first, last) => format!(
+            "{}/{}",
+            first.as_deref().unwrap_or(".."),
+            last.as_deref().unwrap_or("..")
+        ),
     }
 }
 
@@ -161,15 +246,21 @@ fn places(described: &PortalMetadata, card: &Card) -> Value {
     }
     for value in described.places.iter().map(place) {
         let is_same = |place: &Value| {
-            ["@id", "name"]
-                .iter()
-                .any(|key| value.get(*key).is_some_and(|text| !is_empty(text) && place.get(*key) == Some(text)))
+            ["@id", "name"].iter().any(|key| {
+                value
+                    .get(*key)
+                    .is_some_and(|text| !is_empty(text) && place.get(*key) == Some(text))
+            })
         };
         if !places.iter().any(is_same) && places.len() < MAX_PLACES {
             places.push(value);
         }
     }
-    if places.len() > 1 { Value::Array(places) } else { places.pop().unwrap_or_default() }
+    if places.len() > 1 {
+        Value::Array(places)
+    } else {
+        places.pop().unwrap_or_default()
+    }
 }
 
 /// Returns a box as schema.org writes it, latitudes first: south, west, north, east; or a point.
@@ -184,15 +275,35 @@ fn geometry(bounds: BoundingBox) -> Value {
 /// Returns the plain text of the description. One that is too short is extended by title, publisher and keywords.
 fn long_description(described: &PortalMetadata, card: &Card) -> String {
     let metadata = &described.dataset.metadata;
-    let mut text = plain_text(&description(described, Some(card))).trim().to_owned();
+    let mut text = plain_text(&description(described, Some(card)))
+        .trim()
+        .to_owned();
     let title = plain_text(metadata.title());
-    let listed = |names: Vec<&str>| if names.is_empty() { String::new() } else { format!("{}.", names.join(", ")) };
-    let publishers = listed(described.publishers.iter().map(|party| party.name.as_str()).collect());
+    let listed = |names: Vec<&str>| {
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!("{}.", names.join(", "))
+        }
+    };
+    let publishers = listed(
+        described
+            .publishers
+            .iter()
+            .map(|party| party.name.as_str())
+            .collect(),
+    );
     let keywords = listed(described.keywords.iter().map(String::as_str).collect());
-    for (label, more) in [("", format!("{title}.")), ("Publisher: ", publishers), ("Keywords: ", keywords)] {
+    for (label, more) in [
+        ("", format!("{title}.")),
+        ("Publisher: ", publishers),
+        ("Keywords: ", keywords),
+    ] {
         let is_known = more.is_empty() || text.contains(more.trim_end_matches('.'));
         if text.chars().count() < *DESCRIPTION.start() && !is_known {
-            text = format!("{text} {label}{}", plain_text(&more)).trim().to_owned();
+            text = format!("{text} {label}{}", plain_text(&more))
+                .trim()
+                .to_owned();
         }
     }
     text.chars().take(*DESCRIPTION.end()).collect()
@@ -202,13 +313,17 @@ fn long_description(described: &PortalMetadata, card: &Card) -> String {
 fn is_free(described: &PortalMetadata) -> Option<bool> {
     let statements = described.dataset.extra_statements.iter();
     let mut declared = statements
-        .filter(|one| one.subject == Node::Dataset && one.predicate == vocab::schema::IS_ACCESSIBLE_FOR_FREE)
+        .filter(|one| {
+            one.subject == Node::Dataset && one.predicate == vocab::schema::IS_ACCESSIBLE_FOR_FREE
+        })
         .filter_map(|one| match &one.object {
-            ObjectValue::Literal(literal) => match literal.value().trim().to_ascii_lowercase().as_str() {
-                "true" | "1" => Some(true),
-                "false" | "0" => Some(false),
-                _ => None,
-            },
+            ObjectValue::Literal(literal) => {
+                match literal.value().trim().to_ascii_lowercase().as_str() {
+                    "true" | "1" => Some(true),
+                    "false" | "0" => Some(false),
+                    _ => None,
+                }
+            }
             ObjectValue::Node(_) => None,
         });
     declared.next()

@@ -10,11 +10,20 @@ use lodeseek_rdf::{RdfSyntax, vocab};
 const MOST: usize = 10;
 
 /// Returns the links of a page. `own` is the address of the page, `base` the first part of links.
-pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str, card: &Card) -> Vec<HeaderValue> {
+pub(crate) fn links(
+    described: &PortalMetadata,
+    own: &str,
+    base: &str,
+    card: &Card,
+) -> Vec<HeaderValue> {
     let page = uri(own);
     let mut links = vec![link(&uri(&described.iri), "cite-as", None)];
     for class in ["Dataset", "AboutPage"] {
-        links.push(link(&format!("{}{class}", vocab::schema::NAMESPACE), "type", None));
+        links.push(link(
+            &format!("{}{class}", vocab::schema::NAMESPACE),
+            "type",
+            None,
+        ));
     }
     for (name, syntax) in FORMS {
         let address = format!("{page}?format={name}");
@@ -24,14 +33,33 @@ pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str, card: &Ca
     let has_content = card.profile.triples > 0;
     // Content that exceeds memory was sampled, and has no shapes.
     let has_shapes = has_content && card.sampled_triples.is_none();
-    for (part, _) in [("shapes", has_shapes), ("void", has_content)].into_iter().filter(|(_, exists)| *exists) {
-        links.push(link(&format!("{page}/{part}"), "describedby", Some(RdfSyntax::Turtle.media_type())));
+    for (part, _) in [("shapes", has_shapes), ("void", has_content)]
+        .into_iter()
+        .filter(|(_, exists)| *exists)
+    {
+        links.push(link(
+            &format!("{page}/{part}"),
+            "describedby",
+            Some(RdfSyntax::Turtle.media_type()),
+        ));
     }
-    links.extend(web(described.licenses.iter()).map(|license| link(&uri(license), "license", None)));
-    let authors = described.creators.iter().filter_map(|agent| agent.iri.as_ref());
-    links.extend(web(authors).take(MOST).map(|author| link(&uri(author), "author", None)));
+    links
+        .extend(web(described.licenses.iter()).map(|license| link(&uri(license), "license", None)));
+    let authors = described
+        .creators
+        .iter()
+        .filter_map(|agent| agent.iri.as_ref());
+    links.extend(
+        web(authors)
+            .take(MOST)
+            .map(|author| link(&uri(author), "author", None)),
+    );
     for file in described.files.iter().take(MOST) {
-        links.push(link(&uri(&described.address(file, base)), "item", file.media().as_deref()));
+        links.push(link(
+            &uri(&described.address(file, base)),
+            "item",
+            file.media().as_deref(),
+        ));
     }
     links.into_iter().flatten().collect()
 }
@@ -49,8 +77,14 @@ fn web<'t>(texts: impl Iterator<Item = &'t String>) -> impl Iterator<Item = &'t 
 
 fn link(address: &str, relation: &str, media_type: Option<&str>) -> Option<HeaderValue> {
     // Other characters could end the quoted string.
-    let is_plain = |text: &&str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/+-._".contains(&byte));
-    let media_type = media_type.filter(is_plain).map(|kind| format!("; type=\"{kind}\"")).unwrap_or_default();
+    let is_plain = |text: &&str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"/+-._".contains(&byte))
+    };
+    let media_type = media_type
+        .filter(is_plain)
+        .map(|kind| format!("; type=\"{kind}\""))
+        .unwrap_or_default();
     HeaderValue::from_str(&format!("<{address}>; rel=\"{relation}\"{media_type}")).ok()
 }
 
@@ -61,7 +95,10 @@ mod tests {
     #[test]
     fn media_types_stay_within_their_quotes() {
         let text = |media_type| link("http://e.org/", "item", Some(media_type)).expect("a header");
-        assert_eq!(text("text/turtle"), "<http://e.org/>; rel=\"item\"; type=\"text/turtle\"");
+        assert_eq!(
+            text("text/turtle"),
+            "<http://e.org/>; rel=\"item\"; type=\"text/turtle\""
+        );
         assert_eq!(text("a\"; rel=\"author"), "<http://e.org/>; rel=\"item\"");
     }
 }

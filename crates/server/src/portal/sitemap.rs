@@ -28,13 +28,27 @@ fn date(moment: &str) -> Option<String> {
 }
 
 /// `GET /sitemap.xml`: the parts with their last changes.
-pub(crate) async fn index(State(state): State<AppState>, links: LinkBase) -> Result<Response, ApiError> {
+pub(crate) async fn index(
+    State(state): State<AppState>,
+    links: LinkBase,
+) -> Result<Response, ApiError> {
     let text = state.work(move |state| {
         let table = Table::current(state)?;
-        let last = |rows: &[Row]| rows.iter().filter_map(|row| row.modified.as_deref()).max().and_then(date);
+        let last = |rows: &[Row]| {
+            rows.iter()
+                .filter_map(|row| row.modified.as_deref())
+                .max()
+                .and_then(date)
+        };
         let parts = table.rows.chunks(MOST).zip(1..);
-        let entries = parts.map(|(rows, number)| (format!("{links}sitemap/{number}.xml"), last(rows))).collect();
-        render(&Sitemap { list: "sitemapindex", one: "sitemap", entries })
+        let entries = parts
+            .map(|(rows, number)| (format!("{links}sitemap/{number}.xml"), last(rows)))
+            .collect();
+        render(&Sitemap {
+            list: "sitemapindex",
+            one: "sitemap",
+            entries,
+        })
     });
     xml("application/xml", &text.await?)
 }
@@ -46,18 +60,31 @@ pub(crate) async fn part(
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
     let missing = || ApiError::not_found(format!("there is no part {name} of the sitemap"));
-    let number: usize = name.strip_suffix(".xml").and_then(|number| number.parse().ok()).ok_or_else(missing)?;
+    let number: usize = name
+        .strip_suffix(".xml")
+        .and_then(|number| number.parse().ok())
+        .ok_or_else(missing)?;
     let missing = missing();
     let text = state.work(move |state| {
         let table = Table::current(state)?;
-        let Some(rows) = number.checked_sub(1).and_then(|place| table.rows.chunks(MOST).nth(place)) else {
+        let Some(rows) = number
+            .checked_sub(1)
+            .and_then(|place| table.rows.chunks(MOST).nth(place))
+        else {
             return Err(missing);
         };
         let iris = state.store.iris();
         let entry = |row: &Row| {
-            (uri(&links.link(iris.dataset(&row.id).as_str(), iris)), row.modified.as_deref().and_then(date))
+            (
+                uri(&links.link(iris.dataset(&row.id).as_str(), iris)),
+                row.modified.as_deref().and_then(date),
+            )
         };
-        render(&Sitemap { list: "urlset", one: "url", entries: rows.iter().map(entry).collect() })
+        render(&Sitemap {
+            list: "urlset",
+            one: "url",
+            entries: rows.iter().map(entry).collect(),
+        })
     });
     xml("application/xml", &text.await?)
 }

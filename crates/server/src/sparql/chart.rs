@@ -86,9 +86,15 @@ type Rows = [Vec<Option<Term>>];
 
 /// Returns the value of a numeric literal if it is finite.
 fn number(term: Option<&Term>) -> Option<f64> {
-    let Some(Term::Literal(literal)) = term else { return None };
+    let Some(Term::Literal(literal)) = term else {
+        return None;
+    };
     let is_number = NUMBERS.contains(&literal.datatype());
-    let value: f64 = if is_number { literal.value().trim().parse().ok()? } else { return None };
+    let value: f64 = if is_number {
+        literal.value().trim().parse().ok()?
+    } else {
+        return None;
+    };
     value.is_finite().then_some(value)
 }
 
@@ -102,7 +108,8 @@ fn text(term: Option<&Term>) -> String {
 }
 
 fn column(rows: &Rows, place: usize) -> impl Iterator<Item = Option<&Term>> {
-    rows.iter().map(move |row| row.get(place).and_then(Option::as_ref))
+    rows.iter()
+        .map(move |row| row.get(place).and_then(Option::as_ref))
 }
 
 /// If true, the column has at least two values, all of them numbers.
@@ -113,23 +120,42 @@ fn is_numeric(rows: &Rows, place: usize) -> bool {
 
 /// Returns bars for the first numeric columns, labelled by the first column of literals, else by another column.
 pub(super) fn bars(variables: &[Variable], rows: &Rows) -> Vec<Bars> {
-    let numeric: Vec<usize> = (0..variables.len()).filter(|place| is_numeric(rows, *place)).collect();
+    let numeric: Vec<usize> = (0..variables.len())
+        .filter(|place| is_numeric(rows, *place))
+        .collect();
     let others = || (0..variables.len()).filter(|place| !numeric.contains(place));
     // Literals are preferred to IRIs as labels.
-    let is_worded = |place: &usize| matches!(column(rows, *place).flatten().next(), Some(Term::Literal(_)));
+    let is_worded = |place: &usize| {
+        matches!(
+            column(rows, *place).flatten().next(),
+            Some(Term::Literal(_))
+        )
+    };
     let names = others().find(is_worded).or_else(|| others().next());
     let coordinates = coordinates(variables);
-    let (Some(names), false) = (names, rows.len() < 2) else { return Vec::new() };
-    let is_coordinate = |place: usize| coordinates.is_some_and(|(one, other)| place == one || place == other);
-    let drawn = numeric.into_iter().filter(|place| !is_coordinate(*place)).take(SERIES);
-    drawn.map(|place| series(variables, rows, names, place)).collect()
+    let (Some(names), false) = (names, rows.len() < 2) else {
+        return Vec::new();
+    };
+    let is_coordinate =
+        |place: usize| coordinates.is_some_and(|(one, other)| place == one || place == other);
+    let drawn = numeric
+        .into_iter()
+        .filter(|place| !is_coordinate(*place))
+        .take(SERIES);
+    drawn
+        .map(|place| series(variables, rows, names, place))
+        .collect()
 }
 
 fn series(variables: &[Variable], rows: &Rows, names: usize, place: usize) -> Bars {
     let at = |row: &[Option<Term>], place: usize| row.get(place).and_then(Option::as_ref).cloned();
     let bar = |row: &Vec<Option<Term>>| {
         let (label, value) = (at(row, names), at(row, place));
-        Some(Bar { label: text(label.as_ref()), value: number(value.as_ref())?, text: text(value.as_ref()) })
+        Some(Bar {
+            label: text(label.as_ref()),
+            value: number(value.as_ref())?,
+            text: text(value.as_ref()),
+        })
     };
     let bars: Vec<Bar> = rows.iter().take(BARS).filter_map(bar).collect();
     let values = || bars.iter().map(|bar| bar.value);
@@ -145,22 +171,40 @@ fn series(variables: &[Variable], rows: &Rows, names: usize, place: usize) -> Ba
 
 /// Finds the columns of latitude and longitude by their usual names.
 fn coordinates(variables: &[Variable]) -> Option<(usize, usize)> {
-    let named = |names: &[&str]| variables.iter().position(|one| names.contains(&one.as_str().to_lowercase().as_str()));
-    Some((named(&["lat", "latitude"])?, named(&["long", "lon", "lng", "longitude"])?))
+    let named = |names: &[&str]| {
+        variables
+            .iter()
+            .position(|one| names.contains(&one.as_str().to_lowercase().as_str()))
+    };
+    Some((
+        named(&["lat", "latitude"])?,
+        named(&["long", "lon", "lng", "longitude"])?,
+    ))
 }
 
 /// Parses a point of OGC's well-known text, without an altitude and in CRS84: `POINT(long lat)`.
 fn well_known(term: Option<&Term>) -> Option<(f64, f64)> {
-    let Some(Term::Literal(literal)) = term else { return None };
+    let Some(Term::Literal(literal)) = term else {
+        return None;
+    };
     if literal.datatype() != geosparql::WKT_LITERAL {
         return None;
     }
     let value = literal.value().trim();
-    let value = value.strip_prefix("<http://www.opengis.net/def/crs/OGC/1.3/CRS84>").unwrap_or(value).trim_start();
-    let rest = value.get(..5).filter(|word| word.eq_ignore_ascii_case("point")).and(value.get(5..))?;
+    let value = value
+        .strip_prefix("<http://www.opengis.net/def/crs/OGC/1.3/CRS84>")
+        .unwrap_or(value)
+        .trim_start();
+    let rest = value
+        .get(..5)
+        .filter(|word| word.eq_ignore_ascii_case("point"))
+        .and(value.get(5..))?;
     let inner = rest.trim().strip_prefix('(')?.strip_suffix(')')?;
     let mut numbers = inner.split_whitespace().map(str::parse::<f64>);
-    let (Some(Ok(long)), Some(Ok(lat)), None) = (numbers.next(), numbers.next(), numbers.next()) else { return None };
+    let (Some(Ok(long)), Some(Ok(lat)), None) = (numbers.next(), numbers.next(), numbers.next())
+    else {
+        return None;
+    };
     Some((lat, long))
 }
 
@@ -169,34 +213,58 @@ pub(super) fn map(variables: &[Variable], rows: &Rows) -> Option<Map> {
     let columns = coordinates(variables);
     let by_columns = |row: &[Option<Term>]| {
         let (lat, long) = columns?;
-        Some((coordinate(row.get(lat)?.as_ref())?, coordinate(row.get(long)?.as_ref())?))
+        Some((
+            coordinate(row.get(lat)?.as_ref())?,
+            coordinate(row.get(long)?.as_ref())?,
+        ))
     };
     let place = |row: &Vec<Option<Term>>| {
-        let found = by_columns(row).or_else(|| row.iter().find_map(|term| well_known(term.as_ref())));
+        let found =
+            by_columns(row).or_else(|| row.iter().find_map(|term| well_known(term.as_ref())));
         found.filter(|(lat, long)| lat.abs() <= 90.0 && long.abs() <= 180.0)
     };
     let label = |row: &Vec<Option<Term>>| {
         let is_name = |(place, term): &(usize, &Option<Term>)| {
-            !columns.is_some_and(|(lat, long)| *place == lat || *place == long) && well_known(term.as_ref()).is_none()
+            !columns.is_some_and(|(lat, long)| *place == lat || *place == long)
+                && well_known(term.as_ref()).is_none()
         };
-        let texts = row.iter().enumerate().filter(is_name).map(|(_, term)| text(term.as_ref()));
-        texts.filter(|text| !text.is_empty()).take(2).collect::<Vec<_>>().join(", ")
+        let texts = row
+            .iter()
+            .enumerate()
+            .filter(is_name)
+            .map(|(_, term)| text(term.as_ref()));
+        texts
+            .filter(|text| !text.is_empty())
+            .take(2)
+            .collect::<Vec<_>>()
+            .join(", ")
     };
-    let points: Vec<((f64, f64), String)> =
-        rows.iter().filter_map(|row| Some((place(row)?, label(row)))).take(POINTS).collect();
+    let points: Vec<((f64, f64), String)> = rows
+        .iter()
+        .filter_map(|row| Some((place(row)?, label(row))))
+        .take(POINTS)
+        .collect();
     (!points.is_empty()).then(|| draw_map(&points))
 }
 
 /// Parses a coordinate. Coordinates are often plain literals.
 fn coordinate(term: Option<&Term>) -> Option<f64> {
     number(term).or_else(|| match term {
-        Some(Term::Literal(literal)) => literal.value().trim().parse().ok().filter(|value: &f64| value.is_finite()),
+        Some(Term::Literal(literal)) => literal
+            .value()
+            .trim()
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite()),
         _ => None,
     })
 }
 
 fn draw_map(points: &[((f64, f64), String)]) -> Map {
-    let (lats, longs) = (|| points.iter().map(|((lat, _), _)| *lat), || points.iter().map(|((_, long), _)| *long));
+    let (lats, longs) = (
+        || points.iter().map(|((lat, _), _)| *lat),
+        || points.iter().map(|((_, long), _)| *long),
+    );
     let (lowest, highest) = ends(lats());
     let (leftmost, rightmost) = ends(longs());
     let squeeze = ((lowest + highest) / 2.0).to_radians().cos().max(0.05);
@@ -207,7 +275,11 @@ fn draw_map(points: &[((f64, f64), String)]) -> Map {
     let scale = (WIDTH / ((east - west) * squeeze)).min(HEIGHT / (north - south));
     let x = |long: f64| tenths((long - west) * squeeze * scale);
     let y = |lat: f64| tenths((north - lat) * scale);
-    let dot = |((lat, long), label): &((f64, f64), String)| Dot { x: x(*long), y: y(*lat), label: label.clone() };
+    let dot = |((lat, long), label): &((f64, f64), String)| Dot {
+        x: x(*long),
+        y: y(*lat),
+        label: label.clone(),
+    };
     let lines = |from: f64, to: f64| grid(from, to).into_iter();
     Map {
         width: x(east),
@@ -235,22 +307,38 @@ fn tenths(value: f64) -> f64 {
 
 /// Returns the minimum and the maximum.
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    values.fold((f64::MAX, f64::MIN), |(least, most), one| (least.min(one), most.max(one)))
+    values.fold((f64::MAX, f64::MIN), |(least, most), one| {
+        (least.min(one), most.max(one))
+    })
 }
 
 /// Adds a margin to an interval, and widens it to a minimum of degrees within the bounds of Earth.
 fn span(least: f64, most: f64, degrees: f64, end: f64) -> (f64, f64) {
-    let room = ((most - least) * MARGIN).max(LEAST).max((degrees - (most - least)) / 2.0);
+    let room = ((most - least) * MARGIN)
+        .max(LEAST)
+        .max((degrees - (most - least)) / 2.0);
     ((least - room).max(-end), (most + room).min(end))
 }
 
 /// Returns the round numbers of degrees in an interval, with labels.
 fn grid(from: f64, to: f64) -> Vec<(f64, String)> {
-    let steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0];
-    let step = steps.into_iter().find(|step| (to - from) / step <= LINES).unwrap_or(90.0);
-    let digits = if step < 0.1 { 2 } else { usize::from(step < 1.0) };
+    let steps = [
+        0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0,
+    ];
+    let step = steps
+        .into_iter()
+        .find(|step| (to - from) / step <= LINES)
+        .unwrap_or(90.0);
+    let digits = if step < 0.1 {
+        2
+    } else {
+        usize::from(step < 1.0)
+    };
     let (first, last) = ((from / step).ceil() as i64, (to / step).floor() as i64);
-    (first..=last).map(|line| line as f64 * step).map(|at| (at, format!("{:.digits$}{DEGREES}", at.abs()))).collect()
+    (first..=last)
+        .map(|line| line as f64 * step)
+        .map(|at| (at, format!("{:.digits$}{DEGREES}", at.abs())))
+        .collect()
 }
 
 #[cfg(test)]
@@ -260,7 +348,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn variables(names: &[&str]) -> Vec<Variable> {
-        names.iter().map(|name| Variable::new(*name).expect("a variable")).collect()
+        names
+            .iter()
+            .map(|name| Variable::new(*name).expect("a variable"))
+            .collect()
     }
 
     fn word(text: &str) -> Option<Term> {
@@ -268,20 +359,38 @@ mod tests {
     }
 
     fn point(text: &str) -> Option<Term> {
-        let kind = NamedNode::new("http://www.opengis.net/ont/geosparql#wktLiteral").expect("an IRI");
+        let kind =
+            NamedNode::new("http://www.opengis.net/ont/geosparql#wktLiteral").expect("an IRI");
         Some(Literal::new_typed_literal(text, kind).into())
     }
 
     #[test]
     fn a_column_of_numbers_is_drawn_by_the_names_beside_it() {
-        let rows = [("oak", 12), ("elm", -3)].map(|(name, count)| vec![word(name), Some(Literal::from(count).into())]);
+        let rows = [("oak", 12), ("elm", -3)]
+            .map(|(name, count)| vec![word(name), Some(Literal::from(count).into())]);
         let found = bars(&variables(&["tree", "count"]), &rows);
-        assert_eq!((found.len(), found[0].column.as_str(), found[0].of.as_str()), (1, "count", "tree"));
+        assert_eq!(
+            (found.len(), found[0].column.as_str(), found[0].of.as_str()),
+            (1, "count", "tree")
+        );
         assert_eq!((found[0].least, found[0].most), (-3.0, 12.0));
-        assert_eq!(found[0].bars[1], Bar { label: "elm".to_owned(), value: -3.0, text: "-3".to_owned() });
+        assert_eq!(
+            found[0].bars[1],
+            Bar {
+                label: "elm".to_owned(),
+                value: -3.0,
+                text: "-3".to_owned()
+            }
+        );
         // One row, words that look like numbers, and numbers without a label column give no bars.
         assert!(bars(&variables(&["tree", "count"]), &rows[..1]).is_empty());
-        assert!(bars(&variables(&["a", "b"]), &[vec![word("1"), word("2")], vec![word("3"), word("4")]]).is_empty());
+        assert!(
+            bars(
+                &variables(&["a", "b"]),
+                &[vec![word("1"), word("2")], vec![word("3"), word("4")]]
+            )
+            .is_empty()
+        );
         let numbers = [1, 2].map(|count| vec![Some(Term::from(Literal::from(count)))]);
         assert!(bars(&variables(&["count"]), &numbers).is_empty());
     }
@@ -289,26 +398,58 @@ mod tests {
     #[test]
     fn coordinates_make_a_map_and_no_bars() {
         let row = |name: &str, lat: f64, long: f64| {
-            vec![word(name), Some(Literal::from(lat).into()), Some(Literal::from(long).into())]
+            vec![
+                word(name),
+                Some(Literal::from(lat).into()),
+                Some(Literal::from(long).into()),
+            ]
         };
-        let rows = [row("Annapolis", 38.97, -76.5), row("Baltimore", 39.29, -76.61), row("nowhere", 99.0, 0.0)];
+        let rows = [
+            row("Annapolis", 38.97, -76.5),
+            row("Baltimore", 39.29, -76.61),
+            row("nowhere", 99.0, 0.0),
+        ];
         let names = variables(&["city", "lat", "long"]);
         assert!(bars(&names, &rows).is_empty());
         let map = map(&names, &rows).expect("a map");
-        let [south, north] = &map.points[..] else { panic!("{map:?}") };
-        assert_eq!((south.label.as_str(), north.label.as_str()), ("Annapolis", "Baltimore"));
-        assert!(south.y > north.y && south.x > north.x, "north is up and east is right: {map:?}");
-        assert!(map.parallels.iter().any(|(_, label)| label.ends_with("° N")), "{map:?}");
-        assert!(map.meridians.iter().all(|(_, label)| label.ends_with("° W")), "{map:?}");
+        let [south, north] = &map.points[..] else {
+            panic!("{map:?}")
+        };
+        assert_eq!(
+            (south.label.as_str(), north.label.as_str()),
+            ("Annapolis", "Baltimore")
+        );
+        assert!(
+            south.y > north.y && south.x > north.x,
+            "north is up and east is right: {map:?}"
+        );
+        assert!(
+            map.parallels
+                .iter()
+                .any(|(_, label)| label.ends_with("° N")),
+            "{map:?}"
+        );
+        assert!(
+            map.meridians
+                .iter()
+                .all(|(_, label)| label.ends_with("° W")),
+            "{map:?}"
+        );
     }
 
     #[test]
     fn points_of_well_known_text() {
         for (text, expected) in [
             ("POINT(-76.5 38.97)", Some((38.97, -76.5))),
-            ("<http://www.opengis.net/def/crs/OGC/1.3/CRS84> Point (2 49)", Some((49.0, 2.0))),
+            (
+                "<http://www.opengis.net/def/crs/OGC/1.3/CRS84> Point (2 49)",
+                Some((49.0, 2.0)),
+            ),
             // Other reference systems have another order of axes.
-            ("<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(49 2)", None),
+            (
+                "<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(49 2)",
+                None,
+            ),
             ("POINT Z (1 2 3)", None),
             ("LINESTRING(1 2, 3 4)", None),
             ("POINT(", None),

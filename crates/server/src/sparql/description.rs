@@ -70,15 +70,26 @@ struct Part {
 
 impl Part {
     fn evaluate(state: &AppState, query: &'static str) -> Result<Self, SparqlError> {
-        let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
-        let limits = SparqlLimits { rows: TRIPLES, ..SparqlLimits::clone(&state.sparql.limits) };
+        let request = QueryRequest {
+            query: query.to_owned(),
+            ..QueryRequest::default()
+        };
+        let limits = SparqlLimits {
+            rows: TRIPLES,
+            ..SparqlLimits::clone(&state.sparql.limits)
+        };
         match state.sparql.engine.evaluate(&request, &limits)? {
             Answer::Graph { triples, truncated } => {
                 let mut seen = HashSet::new();
-                let triples = triples.into_iter().filter(|triple| seen.insert(triple.clone())).collect();
+                let triples = triples
+                    .into_iter()
+                    .filter(|triple| seen.insert(triple.clone()))
+                    .collect();
                 Ok(Self { triples, truncated })
             }
-            _ => Err(SparqlError::Evaluation(format!("no graph is the answer of {query}"))),
+            _ => Err(SparqlError::Evaluation(format!(
+                "no graph is the answer of {query}"
+            ))),
         }
     }
 
@@ -102,7 +113,10 @@ async fn cached(
     compute: impl FnOnce(&AppState) -> Result<Part, SparqlError> + Send + 'static,
 ) -> Result<Arc<Part>, ApiError> {
     let work = move |state: &AppState| {
-        let generation = (state.searcher.catalog().generation()?, state.store.catalog_generation());
+        let generation = (
+            state.searcher.catalog().generation()?,
+            state.store.catalog_generation(),
+        );
         cache(&state.sparql.description).get_or_compute(generation, || Ok(compute(state)?))
     };
     state.work(work).await
@@ -118,8 +132,14 @@ fn triple(subject: &NamedNode, predicate: &str, object: impl Into<Term>) -> Trip
 }
 
 /// Returns the service description in a graph media type.
-pub(crate) async fn service(state: &AppState, links: &LinkBase, media_type: &'static str) -> Response {
-    service_description(state, links, media_type).await.unwrap_or_else(IntoResponse::into_response)
+pub(crate) async fn service(
+    state: &AppState,
+    links: &LinkBase,
+    media_type: &'static str,
+) -> Response {
+    service_description(state, links, media_type)
+        .await
+        .unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn service_description(
@@ -127,23 +147,42 @@ async fn service_description(
     links: &LinkBase,
     media_type: &'static str,
 ) -> Result<Response, ApiError> {
-    let default_graph = cached(state, |cache| &cache.default_graph, |state| Part::count(state, DEFAULT_GRAPH)).await?;
-    let graphs = cached(state, |cache| &cache.graphs, |state| Part::count(state, GRAPHS)).await?;
+    let default_graph = cached(
+        state,
+        |cache| &cache.default_graph,
+        |state| Part::count(state, DEFAULT_GRAPH),
+    )
+    .await?;
+    let graphs = cached(
+        state,
+        |cache| &cache.graphs,
+        |state| Part::count(state, GRAPHS),
+    )
+    .await?;
     let (base, endpoint) = (state.store.iris().base(), endpoint_iri(links));
     let mut triples = about(base, links, &endpoint);
-    triples.extend(executable(&general_examples(), &format!("{base}sparql#example-"), &endpoint));
+    triples.extend(executable(
+        &general_examples(),
+        &format!("{base}sparql#example-"),
+        &endpoint,
+    ));
     if !state.sparql.client.is_closed() {
         let federates = NamedNode::new_unchecked(sd::BASIC_FEDERATED_QUERY);
         triples.push(triple(&endpoint, sd::FEATURE, federates));
     }
     triples.extend(default_graph.triples.iter().chain(&graphs.triples).cloned());
-    state.work(move |_| response_formats::graph(&triples, media_type)).await
+    state
+        .work(move |_| response_formats::graph(&triples, media_type))
+        .await
 }
 
 /// Returns the examples of the endpoint's page. Those of a dataset are linked from its VoID description.
 fn general_examples() -> Vec<Example> {
     let english = Texts::new(Locale::English, Arc::default());
-    let example = |(title, query): &(&str, &str)| Example { title: english.text(title), query: (*query).to_owned() };
+    let example = |(title, query): &(&str, &str)| Example {
+        title: english.text(title),
+        query: (*query).to_owned(),
+    };
     EXAMPLES.iter().map(example).collect()
 }
 
@@ -152,27 +191,61 @@ fn about(base: &str, links: &LinkBase, endpoint: &NamedNode) -> Vec<Triple> {
     let node = |path: &str| NamedNode::new_unchecked(format!("{base}{path}"));
     let address = |path: &str| NamedNode::new_unchecked(format!("{links}{path}"));
     let (dataset, default_graph) = (node("sparql#dataset"), node("sparql#default-graph"));
-    let constant = |(property, value): &(&str, &str)| triple(endpoint, property, NamedNode::new_unchecked(*value));
+    let constant = |(property, value): &(&str, &str)| {
+        triple(endpoint, property, NamedNode::new_unchecked(*value))
+    };
     let mut triples: Vec<Triple> = SERVICE.iter().map(constant).collect();
-    let property = |name: &&str| triple(endpoint, sd::PROPERTY_FEATURE, NamedNode::new_unchecked(*name));
-    triples.extend(search::ALL.iter().filter(|name| **name != search::SERVICE).map(property));
+    let property = |name: &&str| {
+        triple(
+            endpoint,
+            sd::PROPERTY_FEATURE,
+            NamedNode::new_unchecked(*name),
+        )
+    };
+    triples.extend(
+        search::ALL
+            .iter()
+            .filter(|name| **name != search::SERVICE)
+            .map(property),
+    );
     for function in lodeseek_sparql::extension_functions() {
-        triples.push(triple(endpoint, sd::EXTENSION_FUNCTION, function.into_owned()));
-        triples.push(triple(&function.into_owned(), rdf::TYPE, NamedNode::new_unchecked(sd::FUNCTION)));
+        triples.push(triple(
+            endpoint,
+            sd::EXTENSION_FUNCTION,
+            function.into_owned(),
+        ));
+        triples.push(triple(
+            &function.into_owned(),
+            rdf::TYPE,
+            NamedNode::new_unchecked(sd::FUNCTION),
+        ));
     }
     let service = NamedNode::new_unchecked(search::SERVICE);
-    triples.push(triple(&service, rdf::TYPE, NamedNode::new_unchecked(sd::SERVICE)));
+    triples.push(triple(
+        &service,
+        rdf::TYPE,
+        NamedNode::new_unchecked(sd::SERVICE),
+    ));
     triples.push(triple(&service, sd::ENDPOINT, address("search")));
     let feature = NamedNode::new_unchecked(sd::FEATURE_CLASS);
-    let features = SERVICE.iter().filter(|(property, _)| *property == sd::FEATURE);
-    triples.extend(features.map(|(_, name)| triple(&NamedNode::new_unchecked(*name), rdf::TYPE, feature.clone())));
+    let features = SERVICE
+        .iter()
+        .filter(|(property, _)| *property == sd::FEATURE);
+    triples.extend(
+        features
+            .map(|(_, name)| triple(&NamedNode::new_unchecked(*name), rdf::TYPE, feature.clone())),
+    );
     triples.extend([
         triple(endpoint, sd::ENDPOINT, endpoint.clone()),
         triple(endpoint, sd::DEFAULT_DATASET, dataset.clone()),
         triple(&dataset, rdf::TYPE, NamedNode::new_unchecked(sd::DATASET)),
         triple(&dataset, sd::DEFAULT_GRAPH, default_graph.clone()),
         triple(&dataset, rdfs::SEE_ALSO, address(".well-known/void")),
-        triple(&default_graph, rdf::TYPE, NamedNode::new_unchecked(sd::GRAPH_CLASS)),
+        triple(
+            &default_graph,
+            rdf::TYPE,
+            NamedNode::new_unchecked(sd::GRAPH_CLASS),
+        ),
         triple(&default_graph, void::SPARQL_ENDPOINT, endpoint.clone()),
     ]);
     triples
@@ -196,10 +269,18 @@ pub(crate) async fn datasets(
 ) -> Result<Response, ApiError> {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
     let media_type = Kind::Data.negotiate(&parameters, &headers)?;
-    let facet = cached(&state, |cache| &cache.datasets, |state| Part::evaluate(state, DATASETS)).await?;
+    let facet = cached(
+        &state,
+        |cache| &cache.datasets,
+        |state| Part::evaluate(state, DATASETS),
+    )
+    .await?;
     let truncated = facet.truncated;
-    let mut response =
-        state.work(move |state| response_formats::graph(&reachable(&facet.triples, &links, state), media_type)).await?;
+    let mut response = state
+        .work(move |state| {
+            response_formats::graph(&reachable(&facet.triples, &links, state), media_type)
+        })
+        .await?;
     if truncated {
         response_formats::mark_truncated(&mut response);
     }
@@ -216,8 +297,14 @@ fn reachable(triples: &[Triple], links: &LinkBase, state: &AppState) -> Vec<Trip
         NamedOrBlankNode::BlankNode(_) => None,
     });
     let more = iris.flat_map(|iri| {
-        let examples = NamedNode::new_unchecked(format!("{}/examples", links.link(iri.as_str(), state.store.iris())));
-        [triple(iri, void::SPARQL_ENDPOINT, endpoint.clone()), triple(iri, rdfs::SEE_ALSO, examples)]
+        let examples = NamedNode::new_unchecked(format!(
+            "{}/examples",
+            links.link(iri.as_str(), state.store.iris())
+        ));
+        [
+            triple(iri, void::SPARQL_ENDPOINT, endpoint.clone()),
+            triple(iri, rdfs::SEE_ALSO, examples),
+        ]
     });
     triples.iter().cloned().chain(more).collect()
 }

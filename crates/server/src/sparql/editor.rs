@@ -36,27 +36,43 @@ impl Editor {
     pub fn read(folder: &Path) -> Result<Self, EditorError> {
         let file = |name: &str| {
             let path = folder.join(name);
-            std::fs::read(&path).map(Bytes::from).map_err(|cause| EditorError { path, cause })
+            std::fs::read(&path)
+                .map(Bytes::from)
+                .map_err(|cause| EditorError { path, cause })
         };
-        Ok(Self { script: file("editor.js")?, style: file("editor.css")? })
+        Ok(Self {
+            script: file("editor.js")?,
+            style: file("editor.css")?,
+        })
     }
 }
 
 /// Replaces the content security policy of a response by that of the editor.
 pub(super) fn allow(response: &mut Response) {
-    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
 }
 
 pub(super) async fn script(State(state): State<SparqlState>) -> Response {
-    file(state.editor.as_deref().map(|editor| &editor.script), "text/javascript; charset=utf-8")
+    file(
+        state.editor.as_deref().map(|editor| &editor.script),
+        "text/javascript; charset=utf-8",
+    )
 }
 
 pub(super) async fn style(State(state): State<SparqlState>) -> Response {
-    file(state.editor.as_deref().map(|editor| &editor.style), "text/css; charset=utf-8")
+    file(
+        state.editor.as_deref().map(|editor| &editor.style),
+        "text/css; charset=utf-8",
+    )
 }
 
 fn file(file: Option<&Bytes>, media_type: &'static str) -> Response {
-    let headers = [(header::CONTENT_TYPE, media_type), (header::CACHE_CONTROL, "max-age=3600")];
+    let headers = [
+        (header::CONTENT_TYPE, media_type),
+        (header::CACHE_CONTROL, "max-age=3600"),
+    ];
     match file {
         Some(bytes) => (headers, bytes.clone()).into_response(),
         None => ApiError::not_found("this server has no SPARQL editor").into_response(),

@@ -19,8 +19,11 @@ pub(crate) fn endpoint_statistics(state: &SparqlState) -> Vec<Value> {
 }
 
 fn one(endpoint: &EndpointStatistics) -> Value {
-    let failures: Map<String, Value> =
-        endpoint.failures.iter().map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect();
+    let failures: Map<String, Value> = endpoint
+        .failures
+        .iter()
+        .map(|(kind, count)| (kind.name().to_owned(), json!(count)))
+        .collect();
     let answered = endpoint.calls.max(1) as f64;
     json!({
         // The query part of the address may contain a secret key.

@@ -25,39 +25,71 @@ pub(super) struct Place {
 
 impl Failure {
     /// Explains an error. Errors other than of syntax are returned as they are.
-    pub(super) fn new(page: &PageContext, query: &str, message: &str, limits: &SparqlLimits) -> Self {
+    pub(super) fn new(
+        page: &PageContext,
+        query: &str,
+        message: &str,
+        limits: &SparqlLimits,
+    ) -> Self {
         let Some(error) = SyntaxError::find(query, limits) else {
-            return Self { sentence: message.to_owned(), advice: None, place: None, detail: String::new() };
+            return Self {
+                sentence: message.to_owned(),
+                advice: None,
+                place: None,
+                detail: String::new(),
+            };
         };
         let (mut advice, mut detail) = (None, String::new());
         let sentence = match &error.cause {
             SyntaxErrorCause::UndeclaredPrefix { prefix, namespace } => {
                 advice = Some(format!("PREFIX {prefix}: <{}>", namespace.unwrap_or("…")));
-                page.locale.text_with("sparql-unknown-prefix", &[("line", &error.line), ("prefix", prefix)])
+                page.locale.text_with(
+                    "sparql-unknown-prefix",
+                    &[("line", &error.line), ("prefix", prefix)],
+                )
             }
             SyntaxErrorCause::Unexpected { found, expected } => {
                 detail = expected.join(" ");
                 if found.is_empty() {
                     page.text_with("sparql-unexpected-end", "line", error.line)
                 } else {
-                    let values: [(&str, &dyn std::fmt::Display); 3] =
-                        [("line", &error.line), ("column", &error.column), ("found", found)];
+                    let values: [(&str, &dyn std::fmt::Display); 3] = [
+                        ("line", &error.line),
+                        ("column", &error.column),
+                        ("found", found),
+                    ];
                     page.locale.text_with("sparql-unexpected", &values)
                 }
             }
             _ => error.to_string(),
         };
-        Self { sentence, advice, place: Some(Place::marked(&error, query)), detail }
+        Self {
+            sentence,
+            advice,
+            place: Some(Place::marked(&error, query)),
+            detail,
+        }
     }
 }
 
 impl Place {
     fn marked(error: &SyntaxError, query: &str) -> Self {
-        let line: Vec<char> = query.lines().nth(error.line.saturating_sub(1)).unwrap_or_default().chars().collect();
+        let line: Vec<char> = query
+            .lines()
+            .nth(error.line.saturating_sub(1))
+            .unwrap_or_default()
+            .chars()
+            .collect();
         let start = error.column.saturating_sub(1).min(line.len());
         let end = start.saturating_add(error.length).min(line.len());
-        let [before, marked, after] = [&line[..start], &line[start..end], &line[end..]].map(String::from_iter);
-        Self { line: error.line, before, marked, after }
+        let [before, marked, after] =
+            [&line[..start], &line[start..end], &line[end..]].map(String::from_iter);
+        Self {
+            line: error.line,
+            before,
+            marked,
+            after,
+        }
     }
 }
 
@@ -68,16 +100,40 @@ mod tests {
     #[test]
     fn places_are_lines_with_a_marked_word() {
         let query = "SELECT *\nWHERE { ?é ?p }";
-        let place = Place::marked(&SyntaxError::find(query, &SparqlLimits::default()).expect("an error"), query);
+        let place = Place::marked(
+            &SyntaxError::find(query, &SparqlLimits::default()).expect("an error"),
+            query,
+        );
         assert_eq!(
-            (place.line, place.before.as_str(), place.marked.as_str(), place.after.as_str()),
+            (
+                place.line,
+                place.before.as_str(),
+                place.marked.as_str(),
+                place.after.as_str()
+            ),
             (2, "WHERE { ?é ?p ", "}", "")
         );
         let query = "ASK {\n?s foaf:name ?n }";
-        let place = Place::marked(&SyntaxError::find(query, &SparqlLimits::default()).expect("an error"), query);
-        assert_eq!((place.before.as_str(), place.marked.as_str(), place.after.as_str()), ("?s ", "foaf:", "name ?n }"));
+        let place = Place::marked(
+            &SyntaxError::find(query, &SparqlLimits::default()).expect("an error"),
+            query,
+        );
+        assert_eq!(
+            (
+                place.before.as_str(),
+                place.marked.as_str(),
+                place.after.as_str()
+            ),
+            ("?s ", "foaf:", "name ?n }")
+        );
         let query = "ASK {";
-        let place = Place::marked(&SyntaxError::find(query, &SparqlLimits::default()).expect("an error"), query);
-        assert_eq!((place.before.as_str(), place.marked.as_str()), ("ASK {", ""));
+        let place = Place::marked(
+            &SyntaxError::find(query, &SparqlLimits::default()).expect("an error"),
+            query,
+        );
+        assert_eq!(
+            (place.before.as_str(), place.marked.as_str()),
+            ("ASK {", "")
+        );
     }
 }

@@ -81,7 +81,9 @@ pub(super) async fn get(
 ) -> Result<Response, ApiError> {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
     let name = name(&parameters)?;
-    let graph = state.work(move |state| find(&state.store, name.as_ref())).await?;
+    let graph = state
+        .work(move |state| find(&state.store, name.as_ref()))
+        .await?;
     let media_type = Kind::Data.negotiate(&parameters, &headers)?;
     let body = if method == Method::HEAD {
         Body::empty()
@@ -89,7 +91,10 @@ pub(super) async fn get(
         body(&state, client, graph, response_formats::form(media_type)).await?
     };
     let mut response = response_formats::sent(media_type, body);
-    response.headers_mut().insert(header::TRAILER, HeaderValue::from_static(response_formats::TRAILERS));
+    response.headers_mut().insert(
+        header::TRAILER,
+        HeaderValue::from_static(response_formats::TRAILERS),
+    );
     Ok(response)
 }
 
@@ -99,38 +104,63 @@ pub(super) async fn other(method: Method) -> Response {
 
 /// Returns the graph of a request; `None` for the default graph.
 fn name(parameters: &[(String, String)]) -> Result<Option<NamedNode>, ApiError> {
-    let named = parameters.iter().filter(|(name, _)| matches!(name.as_str(), "graph" | "default"));
+    let named = parameters
+        .iter()
+        .filter(|(name, _)| matches!(name.as_str(), "graph" | "default"));
     match named.collect::<Vec<_>>().as_slice() {
         [(name, _)] if name == "default" => Ok(None),
         [(_, iri)] => match NamedNode::new(iri.as_str()) {
             Ok(node) => Ok(Some(node)),
             Err(error) => Err(ApiError::bad_request(format!("graph={iri}: {error}"))),
         },
-        _ => Err(ApiError::bad_request("name one graph: ?graph=IRI or ?default")),
+        _ => Err(ApiError::bad_request(
+            "name one graph: ?graph=IRI or ?default",
+        )),
     }
 }
 
 fn find(store: &Store, name: Option<&NamedNode>) -> Result<StoredGraph, ApiError> {
-    let Some(name) = name else { return Ok(store.default_graph()) };
-    store.graph(name)?.ok_or_else(|| ApiError::not_found(format!("there is no graph {name}")))
+    let Some(name) = name else {
+        return Ok(store.default_graph());
+    };
+    store
+        .graph(name)?
+        .ok_or_else(|| ApiError::not_found(format!("there is no graph {name}")))
 }
 
 /// Streams a graph. The response starts with the first chunk, so that earlier errors have a status.
-async fn body(state: &AppState, client: Client, graph: StoredGraph, form: RdfForm) -> Result<Body, ApiError> {
+async fn body(
+    state: &AppState,
+    client: Client,
+    graph: StoredGraph,
+    form: RdfForm,
+) -> Result<Body, ApiError> {
     let permit = state.acquire_download_permit(client).await?;
     let (writer, transfer) = transfer(Timeout::ForEach(CHUNK_TIMEOUT), ());
     let state = state.clone();
     tokio::task::spawn_blocking(move || send(&state.store, &graph, form, writer, permit));
-    transfer.start().await.map_err(|error| ApiError::internal(&error))
+    transfer
+        .start()
+        .await
+        .map_err(|error| ApiError::internal(&error))
 }
 
 /// Writes a graph to its receiver, and marks its end.
-fn send(store: &Store, graph: &StoredGraph, form: RdfForm, mut writer: ChunkWriter, _permit: Permit) {
-    let written = store.triples(graph).map_err(TransferError::from).and_then(|triples| {
-        let triples = triples.map(|triple| triple.map_err(TransferError::from));
-        let omissions = form.write_to(triples, &mut writer)?;
-        Ok(writer.end(End::Complete, &omissions)?)
-    });
+fn send(
+    store: &Store,
+    graph: &StoredGraph,
+    form: RdfForm,
+    mut writer: ChunkWriter,
+    _permit: Permit,
+) {
+    let written = store
+        .triples(graph)
+        .map_err(TransferError::from)
+        .and_then(|triples| {
+            let triples = triples.map(|triple| triple.map_err(TransferError::from));
+            let omissions = form.write_to(triples, &mut writer)?;
+            Ok(writer.end(End::Complete, &omissions)?)
+        });
     match written {
         Err(TransferError::Store(error)) => {
             tracing::error!(%error, ?graph, "the transfer of a graph failed");

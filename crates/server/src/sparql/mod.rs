@@ -51,7 +51,10 @@ impl SparqlState {
             engine,
             limits: Arc::new(limits),
             services: Arc::new(services),
-            client: Arc::new(SparqlClient::new(Arc::new(Egress::default()), ClientOptions::default())),
+            client: Arc::new(SparqlClient::new(
+                Arc::new(Egress::default()),
+                ClientOptions::default(),
+            )),
             description: Arc::default(),
             editor: None,
         }
@@ -69,7 +72,13 @@ impl SparqlState {
 
 /// Descriptions of the operations.
 #[derive(OpenApi)]
-#[openapi(paths(protocol::get, protocol::post, graph_store::get, description::datasets, endpoints::endpoints))]
+#[openapi(paths(
+    protocol::get,
+    protocol::post,
+    graph_store::get,
+    description::datasets,
+    endpoints::endpoints
+))]
 pub(crate) struct Operations;
 
 /// Returns the routes other than those of the protocols.
@@ -90,10 +99,19 @@ pub(crate) fn protocol_router(cors: &CorsLayer) -> Router<AppState> {
         .route("/search", query_methods())
         .layer(cors.clone())
         .layer(set_header(header::ALLOW, protocol::METHODS))
-        .layer(set_header(HeaderName::from_static("accept-post"), protocol::BODIES))
-        .layer(set_header(HeaderName::from_static("accept-query"), protocol::BODIES));
+        .layer(set_header(
+            HeaderName::from_static("accept-post"),
+            protocol::BODIES,
+        ))
+        .layer(set_header(
+            HeaderName::from_static("accept-query"),
+            protocol::BODIES,
+        ));
     let graphs = Router::new()
-        .route("/rdf-graph-store", get(graph_store::get).fallback(graph_store::other))
+        .route(
+            "/rdf-graph-store",
+            get(graph_store::get).fallback(graph_store::other),
+        )
         .layer(cors.clone())
         .layer(set_header(header::ALLOW, graph_store::METHODS));
     queries.merge(graphs)
@@ -105,7 +123,9 @@ pub(crate) fn query_router() -> Router<AppState> {
 }
 
 fn query_methods() -> MethodRouter<AppState> {
-    get(protocol::get).post(protocol::post).fallback(protocol::other)
+    get(protocol::get)
+        .post(protocol::post)
+        .fallback(protocol::other)
 }
 
 fn set_header(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

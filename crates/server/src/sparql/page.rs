@@ -14,14 +14,38 @@ use lodeseek_sparql::Answer;
 
 /// Example queries with the ids of their titles.
 pub(super) const EXAMPLES: &[(&str, &str)] = &[
-    ("sparql-example-sizes", include_str!("../../queries/datasets.rq")),
-    ("sparql-example-class", include_str!("../../queries/datasets-by-class.rq")),
-    ("sparql-example-task", include_str!("../../queries/datasets-of-a-task.rq")),
-    ("sparql-example-snippets", include_str!("../../queries/snippets.rq")),
-    ("sparql-example-content", include_str!("../../queries/content.rq")),
-    ("sparql-example-search-why", include_str!("../../queries/search-why.rq")),
-    ("sparql-example-search-classes", include_str!("../../queries/search-classes.rq")),
-    ("sparql-example-search-content", include_str!("../../queries/search-content.rq")),
+    (
+        "sparql-example-sizes",
+        include_str!("../../queries/datasets.rq"),
+    ),
+    (
+        "sparql-example-class",
+        include_str!("../../queries/datasets-by-class.rq"),
+    ),
+    (
+        "sparql-example-task",
+        include_str!("../../queries/datasets-of-a-task.rq"),
+    ),
+    (
+        "sparql-example-snippets",
+        include_str!("../../queries/snippets.rq"),
+    ),
+    (
+        "sparql-example-content",
+        include_str!("../../queries/content.rq"),
+    ),
+    (
+        "sparql-example-search-why",
+        include_str!("../../queries/search-why.rq"),
+    ),
+    (
+        "sparql-example-search-classes",
+        include_str!("../../queries/search-classes.rq"),
+    ),
+    (
+        "sparql-example-search-content",
+        include_str!("../../queries/search-content.rq"),
+    ),
 ];
 
 /// Minimum and maximum number of lines of the form.
@@ -64,7 +88,10 @@ pub(super) fn page(
         page: context.clone(),
         text: text.to_owned(),
         lines: text.lines().count().clamp(LINES.0, LINES.1),
-        examples: EXAMPLES.iter().map(|(title, query)| (context.text(title), address(query))).collect(),
+        examples: EXAMPLES
+            .iter()
+            .map(|(title, query)| (context.text(title), address(query)))
+            .collect(),
         failure: None,
         columns: Vec::new(),
         rows: Vec::new(),
@@ -79,12 +106,20 @@ pub(super) fn page(
         None => {}
         Some(Err(error)) => {
             status = error.status;
-            page.failure = Some(Failure::new(context, text, &error.message, &state.sparql.limits));
+            page.failure = Some(Failure::new(
+                context,
+                text,
+                &error.message,
+                &state.sparql.limits,
+            ));
         }
         Some(Ok(answer)) => {
             page.truncated = answer.is_truncated();
             (page.columns, page.rows) = table(state, &answer);
-            if let Answer::Solutions { variables, rows, .. } = &answer {
+            if let Answer::Solutions {
+                variables, rows, ..
+            } = &answer
+            {
                 (page.bars, page.map) = (chart::bars(variables, rows), chart::map(variables, rows));
             }
         }
@@ -100,7 +135,9 @@ pub(super) fn page(
 /// Returns the address of the results of a query.
 fn address(query: &str) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
-    parameters.append_pair("query", query).append_pair("format", "html");
+    parameters
+        .append_pair("query", query)
+        .append_pair("format", "html");
     format!("/sparql?{}", parameters.finish())
 }
 
@@ -111,23 +148,50 @@ fn table(state: &AppState, answer: &Answer) -> (Vec<String>, Vec<Vec<CellView>>)
             oxrdf::Term::Literal(literal) => (literal.value().to_owned(), None),
             other => (other.to_string(), None),
         };
-        let own = iri.and_then(|iri| state.store.iris().dataset_id(iri)).map(|id| href(&id));
-        CellView { text, href: own.or_else(|| iri.filter(|iri| is_web(iri)).map(str::to_owned)) }
-    };
-    let empty = || CellView { text: String::new(), href: None };
-    match answer {
-        Answer::Boolean(value) => {
-            (vec!["answer".to_owned()], vec![vec![CellView { text: value.to_string(), href: None }]])
+        let own = iri
+            .and_then(|iri| state.store.iris().dataset_id(iri))
+            .map(|id| href(&id));
+        CellView {
+            text,
+            href: own.or_else(|| iri.filter(|iri| is_web(iri)).map(str::to_owned)),
         }
-        Answer::Solutions { variables, rows, .. } => {
-            let columns = variables.iter().map(|variable| variable.as_str().to_owned()).collect();
-            let rows = rows.iter().map(|row| row.iter().map(|term| term.as_ref().map_or_else(empty, cell)).collect());
+    };
+    let empty = || CellView {
+        text: String::new(),
+        href: None,
+    };
+    match answer {
+        Answer::Boolean(value) => (
+            vec!["answer".to_owned()],
+            vec![vec![CellView {
+                text: value.to_string(),
+                href: None,
+            }]],
+        ),
+        Answer::Solutions {
+            variables, rows, ..
+        } => {
+            let columns = variables
+                .iter()
+                .map(|variable| variable.as_str().to_owned())
+                .collect();
+            let rows = rows.iter().map(|row| {
+                row.iter()
+                    .map(|term| term.as_ref().map_or_else(empty, cell))
+                    .collect()
+            });
             (columns, rows.collect())
         }
         Answer::Graph { triples, .. } => {
-            let columns = ["subject", "predicate", "object"].map(str::to_owned).to_vec();
+            let columns = ["subject", "predicate", "object"]
+                .map(str::to_owned)
+                .to_vec();
             let row = |t: &oxrdf::Triple| {
-                vec![cell(&t.subject.clone().into()), cell(&t.predicate.clone().into()), cell(&t.object)]
+                vec![
+                    cell(&t.subject.clone().into()),
+                    cell(&t.predicate.clone().into()),
+                    cell(&t.object),
+                ]
             };
             (columns, triples.iter().map(row).collect())
         }

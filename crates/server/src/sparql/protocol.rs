@@ -19,7 +19,9 @@
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use super::{description, page};
 use crate::AppState;
-use crate::documentation::{BadRequest, BodyTimeout, Busy, ClientLimit, FormatParameter, NotAcceptable, Text, object};
+use crate::documentation::{
+    BadRequest, BodyTimeout, Busy, ClientLimit, FormatParameter, NotAcceptable, Text, object,
+};
 use crate::error::ApiError;
 use crate::negotiation::essence;
 use crate::pages::PageContext;
@@ -33,7 +35,8 @@ use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version
 use axum::response::{IntoResponse, Response};
 use lodeseek_rdf::Omissions;
 use lodeseek_sparql::{
-    Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError, SerializedResults,
+    Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError,
+    SerializedResults,
 };
 use oxrdf::NamedNode;
 use std::convert::Infallible;
@@ -59,7 +62,10 @@ struct QueryForm;
 
 impl PartialSchema for QueryForm {
     fn schema() -> RefOr<Schema> {
-        object(Type::Object).property("query", object(Type::String)).required("query").into()
+        object(Type::Object)
+            .property("query", object(Type::String))
+            .required("query")
+            .into()
     }
 }
 
@@ -79,7 +85,12 @@ impl FromRequestParts<AppState> for RequestContext {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
         let page = PageContext::from_request_parts(parts, state).await?;
         let (headers, extensions) = (parts.headers.clone(), parts.extensions.clone());
-        Ok(Self { headers, version: parts.version, extensions, page })
+        Ok(Self {
+            headers,
+            version: parts.version,
+            extensions,
+            page,
+        })
     }
 }
 
@@ -115,7 +126,9 @@ pub(super) async fn get(
 ) -> Response {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
     let has = |name: &str| parameters.iter().any(|(known, _)| known == name);
-    let asks = parameters.iter().any(|(name, value)| name == "query" && !value.trim().is_empty());
+    let asks = parameters
+        .iter()
+        .any(|(name, value)| name == "query" && !value.trim().is_empty());
     if asks || has("update") {
         return respond(&state, parameters, &context).await;
     }
@@ -176,8 +189,16 @@ pub(super) async fn other(
 
 /// Parses a request body of the protocol's media types to parameters.
 fn in_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let content_type = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let media_type = content_type
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
     let unsupported = |what: String| {
         let message = format!("{what}: send {BODIES}, in UTF-8");
         ApiError::with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
@@ -185,7 +206,9 @@ fn in_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
     match media_type.as_str() {
         "application/sparql-update" => Err(read_only()),
         "" => Err(unsupported("the body has no Content-Type".to_owned())),
-        _ if !is_utf8(content_type) => Err(unsupported(format!("{content_type:?} is in another encoding"))),
+        _ if !is_utf8(content_type) => Err(unsupported(format!(
+            "{content_type:?} is in another encoding"
+        ))),
         "application/x-www-form-urlencoded" => Ok(pairs(body)),
         "application/sparql-query" => {
             let query = String::from_utf8(body.to_vec()).map_err(|error| {
@@ -202,13 +225,19 @@ fn in_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
 
 /// If true, a media type has no charset other than UTF-8.
 fn is_utf8(content_type: &str) -> bool {
-    let parameters = content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let parameters = content_type
+        .split(';')
+        .skip(1)
+        .filter_map(|parameter| parameter.split_once('='));
     let mut charsets = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
     charsets.all(|(_, value)| value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8"))
 }
 
 fn read_only() -> ApiError {
-    ApiError::with_status(StatusCode::FORBIDDEN, "updates are not supported: this endpoint is read-only")
+    ApiError::with_status(
+        StatusCode::FORBIDDEN,
+        "updates are not supported: this endpoint is read-only",
+    )
 }
 
 /// Guard that cancels an evaluation when its future or response body is dropped because the client disconnected.
@@ -224,7 +253,11 @@ async fn respond(state: &AppState, parameters: Pairs, context: &RequestContext) 
     let request = match request(&parameters) {
         Ok(request) => {
             let client = state.proxies.client(&context.headers, &context.extensions);
-            QueryRequest { client, services: Some(Arc::clone(&state.sparql.services)), ..request }
+            QueryRequest {
+                client,
+                services: Some(Arc::clone(&state.sparql.services)),
+                ..request
+            }
         }
         Err(error) => return refused(state, String::new(), error, &parameters, context).await,
     };
@@ -246,7 +279,9 @@ async fn refused(
         return error.into_response();
     }
     let context = context.page.clone();
-    let page = state.work(move |state| Ok(page::page(state, &context, &query, Some(Err(error))))).await;
+    let page = state
+        .work(move |state| Ok(page::page(state, &context, &query, Some(Err(error)))))
+        .await;
     page.unwrap_or_else(IntoResponse::into_response)
 }
 
@@ -261,11 +296,19 @@ async fn answered(
     let gone = CancelOnDrop(cancellation.clone());
     let query = request.query.clone();
     let is_streamed = context.version >= Version::HTTP_11;
-    let buffered = if is_streamed { BUFFERED_BYTES } else { HELD_BYTES };
+    let buffered = if is_streamed {
+        BUFFERED_BYTES
+    } else {
+        HELD_BYTES
+    };
     let (answer, is_complete) = state
         .work(move |state| {
             let _span = tracing::info_span!(target: "traces", "evaluate").entered();
-            let mut answer = state.sparql.engine.stream(&request, &state.sparql.limits, &cancellation)?;
+            let mut answer =
+                state
+                    .sparql
+                    .engine
+                    .stream(&request, &state.sparql.limits, &cancellation)?;
             let is_complete = answer.hold(buffered)?;
             Ok((answer, is_complete))
         })
@@ -274,23 +317,42 @@ async fn answered(
         response_formats::HTML => {
             let context = context.page.clone();
             state
-                .work(move |state| Ok(page::page(state, &context, &query, Some(Ok(answer.whole_within(HELD_BYTES)?)))))
+                .work(move |state| {
+                    Ok(page::page(
+                        state,
+                        &context,
+                        &query,
+                        Some(Ok(answer.whole_within(HELD_BYTES)?)),
+                    ))
+                })
                 .await
         }
         media_type if is_complete || !is_streamed => {
-            state.work(move |_| write(&answer.whole_within(HELD_BYTES)?, media_type)).await
+            state
+                .work(move |_| write(&answer.whole_within(HELD_BYTES)?, media_type))
+                .await
         }
         media_type => sent(answer, media_type, gone).await,
     }
 }
 
 /// Streams an answer that exceeds the buffer.
-async fn sent(answer: AnswerStream, media_type: &'static str, gone: CancelOnDrop) -> Result<Response, ApiError> {
+async fn sent(
+    answer: AnswerStream,
+    media_type: &'static str,
+    gone: CancelOnDrop,
+) -> Result<Response, ApiError> {
     let (writer, transfer) = transfer(Timeout::Until(Instant::now() + answer.time_left()), gone);
     tokio::task::spawn_blocking(move || send(answer, media_type, writer));
-    let body: Body = transfer.start().await.map_err(|error| ApiError::internal(&error))?;
+    let body: Body = transfer
+        .start()
+        .await
+        .map_err(|error| ApiError::internal(&error))?;
     let mut response = response_formats::sent(media_type, body);
-    response.headers_mut().insert(header::TRAILER, HeaderValue::from_static(response_formats::TRAILERS));
+    response.headers_mut().insert(
+        header::TRAILER,
+        HeaderValue::from_static(response_formats::TRAILERS),
+    );
     Ok(response)
 }
 
@@ -301,13 +363,19 @@ fn send(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
         Head::Solutions(_) | Head::Boolean(_) => {
             let version = response_formats::version(media_type);
             let characters = answer.write_results(essence(media_type), version, &mut writer);
-            characters.map(|characters| Omissions { characters, ..Omissions::default() })
+            characters.map(|characters| Omissions {
+                characters,
+                ..Omissions::default()
+            })
         }
     };
-    let ended = written.and_then(|omissions| Ok(end(&answer, media_type, &omissions, &mut writer)?));
+    let ended =
+        written.and_then(|omissions| Ok(end(&answer, media_type, &omissions, &mut writer)?));
     match ended {
         Ok(()) => {}
-        Err(SendError::Io(error)) => tracing::debug!(%error, "a client disconnected during the transfer of an answer"),
+        Err(SendError::Io(error)) => {
+            tracing::debug!(%error, "a client disconnected during the transfer of an answer")
+        }
         Err(error) => {
             tracing::info!(%error, "the transfer of an answer was aborted");
             writer.abort(io::Error::other(error));
@@ -316,7 +384,12 @@ fn send(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
 }
 
 /// Ends a document. A truncated one that cannot signal it is aborted.
-fn end(answer: &AnswerStream, media_type: &str, omissions: &Omissions, writer: &mut ChunkWriter) -> io::Result<()> {
+fn end(
+    answer: &AnswerStream,
+    media_type: &str,
+    omissions: &Omissions,
+    writer: &mut ChunkWriter,
+) -> io::Result<()> {
     if !answer.is_truncated() {
         return writer.end(End::Complete, omissions);
     }
@@ -334,22 +407,33 @@ fn end(answer: &AnswerStream, media_type: &str, omissions: &Omissions, writer: &
 
 fn request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiError> {
     let values = |name: &str| {
-        parameters.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect::<Vec<_>>()
+        parameters
+            .iter()
+            .filter(|(known, _)| known == name)
+            .map(|(_, value)| value.clone())
+            .collect::<Vec<_>>()
     };
     if !values("update").is_empty() {
         return Err(read_only());
     }
     let mut queries = values("query");
-    let query = queries.pop().ok_or_else(|| ApiError::bad_request("the parameter query is missing"))?;
+    let query = queries
+        .pop()
+        .ok_or_else(|| ApiError::bad_request("the parameter query is missing"))?;
     if !queries.is_empty() {
         return Err(ApiError::bad_request("more than one query"));
     }
     let graphs = |name: &str| -> Result<Vec<NamedNode>, ApiError> {
         let node = |iri: String| {
-            NamedNode::new(iri.as_str()).map_err(|error| ApiError::bad_request(format!("{name} <{iri}>: {error}")))
+            NamedNode::new(iri.as_str())
+                .map_err(|error| ApiError::bad_request(format!("{name} <{iri}>: {error}")))
         };
         // Forms send an empty value for a field that is not filled in.
-        values(name).into_iter().filter(|iri| !iri.trim().is_empty()).map(node).collect()
+        values(name)
+            .into_iter()
+            .filter(|iri| !iri.trim().is_empty())
+            .map(node)
+            .collect()
     };
     Ok(QueryRequest {
         query,
@@ -370,9 +454,15 @@ fn write(answer: &Answer, media_type: &'static str) -> Result<Response, ApiError
         let version = response_formats::version(media_type);
         let written = answer.write_results(essence(media_type), version);
         let written = written.ok_or_else(|| ApiError::internal(&"no such result format"))?;
-        let SerializedResults { bytes, removed_characters } = written.map_err(|error| ApiError::internal(&error))?;
+        let SerializedResults {
+            bytes,
+            removed_characters,
+        } = written.map_err(|error| ApiError::internal(&error))?;
         let mut response = response_formats::sent(media_type, bytes);
-        let omissions = Omissions { characters: removed_characters, ..Omissions::default() };
+        let omissions = Omissions {
+            characters: removed_characters,
+            ..Omissions::default()
+        };
         response_formats::mark_omissions(&omissions, response.headers_mut());
         response
     };

@@ -46,10 +46,26 @@ enum Chunk {
 
 /// Creates a writer and the body that reads from it. Dropping the body, after the transfer or when the client disconnects,
 /// drops `guard`.
-pub(super) fn transfer<K: Send + 'static>(timeout: Timeout, guard: K) -> (ChunkWriter, Transfer<K>) {
+pub(super) fn transfer<K: Send + 'static>(
+    timeout: Timeout,
+    guard: K,
+) -> (ChunkWriter, Transfer<K>) {
     let (sender, receiver) = channel(MAX_WAITING_CHUNKS);
-    let writer = ChunkWriter { sender, buffer: Vec::with_capacity(CHUNK_BYTES), timeout, runtime: Handle::current() };
-    (writer, Transfer { first: None, receiver, ended: false, _guard: guard })
+    let writer = ChunkWriter {
+        sender,
+        buffer: Vec::with_capacity(CHUNK_BYTES),
+        timeout,
+        runtime: Handle::current(),
+    };
+    (
+        writer,
+        Transfer {
+            first: None,
+            receiver,
+            ended: false,
+            _guard: guard,
+        },
+    )
 }
 
 /// Writer into the channel of a response body.
@@ -67,7 +83,9 @@ impl ChunkWriter {
             Timeout::Until(deadline) => deadline.saturating_duration_since(Instant::now()),
         };
         // The timer needs the runtime's clock.
-        let sent = self.runtime.block_on(async { tokio::time::timeout(time, self.sender.send(piece)).await });
+        let sent = self
+            .runtime
+            .block_on(async { tokio::time::timeout(time, self.sender.send(piece)).await });
         match sent {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(io::ErrorKind::BrokenPipe.into()),
@@ -89,7 +107,10 @@ impl ChunkWriter {
         self.flush()?;
         let mut trailers = HeaderMap::new();
         if end == End::Truncated {
-            trailers.insert(response_formats::TRUNCATED, HeaderValue::from_static(response_formats::TRUNCATED_NOTE));
+            trailers.insert(
+                response_formats::TRUNCATED,
+                HeaderValue::from_static(response_formats::TRUNCATED_NOTE),
+            );
         }
         response_formats::mark_omissions(omissions, &mut trailers);
         self.hand_over(Ok(Chunk::End(trailers)))
@@ -145,7 +166,10 @@ impl<K: Unpin> HttpBody for Transfer<K> {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         if self.ended {
             return Poll::Ready(None);
         }
@@ -173,9 +197,16 @@ mod tests {
     async fn read(write: impl FnOnce(ChunkWriter) + Send + 'static) -> io::Result<(Vec<u8>, bool)> {
         let (writer, transfer) = transfer(Timeout::ForEach(Duration::from_secs(5)), ());
         let writing = tokio::task::spawn_blocking(move || write(writer));
-        let whole = transfer.start().await?.collect().await.map_err(io::Error::other)?;
+        let whole = transfer
+            .start()
+            .await?
+            .collect()
+            .await
+            .map_err(io::Error::other)?;
         writing.await.expect("written");
-        let marked = whole.trailers().is_some_and(|trailers| trailers.contains_key(response_formats::TRUNCATED));
+        let marked = whole
+            .trailers()
+            .is_some_and(|trailers| trailers.contains_key(response_formats::TRUNCATED));
         Ok((whole.to_bytes().to_vec(), marked))
     }
 
@@ -191,7 +222,10 @@ mod tests {
                 text(&mut writer, 100_000);
                 writer.end(end, &Omissions::default()).expect("ended");
             };
-            assert_eq!(read(write).await.expect("whole"), (b"ab}".repeat(100_000), marked));
+            assert_eq!(
+                read(write).await.expect("whole"),
+                (b"ab}".repeat(100_000), marked)
+            );
         }
         let gone = move |mut writer: ChunkWriter| text(&mut writer, 100_000);
         assert!(read(gone).await.is_err(), "the writer went away");
@@ -204,16 +238,27 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_can_be_amended_whatever_was_sent() {
-        for length in [CHUNK_BYTES - 2, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1] {
+        for length in [
+            CHUNK_BYTES - 2,
+            CHUNK_BYTES - 1,
+            CHUNK_BYTES,
+            CHUNK_BYTES + 1,
+        ] {
             let write = move |mut writer: ChunkWriter| {
                 writer.write_all(&vec![b'a'; length]).expect("written");
                 writer.write_all(b"}").expect("written");
                 assert!(writer.amend("]", "").is_err());
                 writer.amend("}", ",b}").expect("amended");
-                writer.end(End::Complete, &Omissions::default()).expect("ended");
+                writer
+                    .end(End::Complete, &Omissions::default())
+                    .expect("ended");
             };
             let (bytes, _) = read(write).await.expect("whole");
-            assert_eq!((bytes.len(), &bytes[length..]), (length + 3, b",b}".as_slice()), "{length}");
+            assert_eq!(
+                (bytes.len(), &bytes[length..]),
+                (length + 3, b",b}".as_slice()),
+                "{length}"
+            );
         }
     }
 }

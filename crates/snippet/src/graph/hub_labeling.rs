@@ -34,7 +34,11 @@ impl HubLabels {
     ///
     /// The worst-case cost is O(Σ |label|²). It is much lower if a few nodes lie on most shortest paths.
     #[must_use]
-    pub fn new(graph: impl UndirectedGraph, nodes: &[u32], try_spend: impl FnMut(u64) -> bool) -> Option<Self> {
+    pub fn new(
+        graph: impl UndirectedGraph,
+        nodes: &[u32],
+        try_spend: impl FnMut(u64) -> bool,
+    ) -> Option<Self> {
         let mut order = nodes.to_vec();
         order.sort_by_cached_key(|&node| (Reverse(graph.link_count(node)), node));
         let count = graph.node_count();
@@ -48,7 +52,9 @@ impl HubLabels {
         for (hub, &node) in order.iter().enumerate() {
             search.run(hub as u32, node)?;
         }
-        Some(Self { labels: search.labels })
+        Some(Self {
+            labels: search.labels,
+        })
     }
 
     /// Returns the label of a node, sorted by hub.
@@ -115,12 +121,17 @@ impl<G: UndirectedGraph, M: FnMut(u64) -> bool> Search<G, M> {
             if !(self.try_spend)(1 + label.len() as u64) {
                 return None;
             }
-            let is_pruned =
-                |entry: &HubDistance| self.to_hub[entry.hub as usize].saturating_add(entry.distance) <= distance;
+            let is_pruned = |entry: &HubDistance| {
+                self.to_hub[entry.hub as usize].saturating_add(entry.distance) <= distance
+            };
             if label.iter().any(is_pruned) {
                 continue;
             }
-            self.labels[node as usize].push(HubDistance { hub, distance, towards });
+            self.labels[node as usize].push(HubDistance {
+                hub,
+                distance,
+                towards,
+            });
             if !(self.try_spend)(self.graph.link_count(node)) {
                 return None;
             }
@@ -149,7 +160,11 @@ mod tests {
         distances[from as usize] = Some(0);
         let mut queue = std::collections::VecDeque::from([from as usize]);
         while let Some(node) = queue.pop_front() {
-            for neighbour in graph.neighbours(node as u32).iter().map(|&node| node as usize) {
+            for neighbour in graph
+                .neighbours(node as u32)
+                .iter()
+                .map(|&node| node as usize)
+            {
                 if distances[neighbour].is_none() {
                     distances[neighbour] = distances[node].map(|distance: u32| distance + 1);
                     queue.push_back(neighbour);

@@ -31,10 +31,13 @@ use petgraph::visit::{GraphProp, IntoNeighbors, NodeCompactIndexable};
 /// Undirected graph of petgraph whose nodes are numbered without holes, such as `&LinkGraph` and `&UnGraph`.
 ///
 /// It must have fewer than 2³² nodes. A node occurs once among the neighbours of another for each parallel link.
-pub trait UndirectedGraph: IntoNeighbors + NodeCompactIndexable + GraphProp<EdgeType = Undirected> {
+pub trait UndirectedGraph:
+    IntoNeighbors + NodeCompactIndexable + GraphProp<EdgeType = Undirected>
+{
     /// Returns the numbers of the other ends of the links at a node, once for each link.
     fn neighbour_numbers(self, node: u32) -> impl Iterator<Item = u32> {
-        self.neighbors(self.from_index(node as usize)).map(move |neighbour| self.to_index(neighbour) as u32)
+        self.neighbors(self.from_index(node as usize))
+            .map(move |neighbour| self.to_index(neighbour) as u32)
     }
 
     /// Returns the number of links at a node.
@@ -43,7 +46,10 @@ pub trait UndirectedGraph: IntoNeighbors + NodeCompactIndexable + GraphProp<Edge
     }
 }
 
-impl<G: IntoNeighbors + NodeCompactIndexable + GraphProp<EdgeType = Undirected>> UndirectedGraph for G {}
+impl<G: IntoNeighbors + NodeCompactIndexable + GraphProp<EdgeType = Undirected>> UndirectedGraph
+    for G
+{
+}
 
 /// Undirected multigraph: parallel links count as often as they occur.
 ///
@@ -111,7 +117,11 @@ pub struct PageRank {
 impl Default for PageRank {
     /// Returns JGraphT's defaults, which the published IlluSnip used.
     fn default() -> Self {
-        Self { damping: 0.85, iterations: 100, tolerance: 1e-4 }
+        Self {
+            damping: 0.85,
+            iterations: 100,
+            tolerance: 1e-4,
+        }
     }
 }
 
@@ -137,11 +147,18 @@ impl PageRank {
             for (node, score) in nodes.clone().zip(&scores) {
                 let degree = graph.link_count(node);
                 shared += if degree > 0 { 1.0 - self.damping } else { 1.0 } * score;
-                given[node as usize] = if degree > 0 { score / degree as f64 } else { 0.0 };
+                given[node as usize] = if degree > 0 {
+                    score / degree as f64
+                } else {
+                    0.0
+                };
             }
             let mut change = 0.0_f64;
             for (node, score) in nodes.clone().zip(&mut scores) {
-                let incoming: f64 = graph.neighbour_numbers(node).map(|from| given[from as usize]).sum();
+                let incoming: f64 = graph
+                    .neighbour_numbers(node)
+                    .map(|from| given[from as usize])
+                    .sum();
                 let next = shared / count + self.damping * incoming;
                 change = change.max((next - *score).abs());
                 *score = next;
@@ -191,6 +208,10 @@ mod tests {
 
     #[test]
     fn no_nodes_no_scores() {
-        assert!(PageRank::default().scores(&LinkGraph::new(0, [])).is_empty());
+        assert!(
+            PageRank::default()
+                .scores(&LinkGraph::new(0, []))
+                .is_empty()
+        );
     }
 }

@@ -48,11 +48,17 @@ impl GroupSteiner<'_> {
     ///
     /// For labels of `l` entries, `m` members and a diameter `d`: O(d (Σ l + m) log m).
     #[must_use]
-    pub fn tree(&self, groups: &[Vec<Member>], mut try_spend: impl FnMut(u64) -> bool) -> Option<Tree> {
+    pub fn tree(
+        &self,
+        groups: &[Vec<Member>],
+        mut try_spend: impl FnMut(u64) -> bool,
+    ) -> Option<Tree> {
         if !try_spend(self.entries(groups)) {
             return None;
         }
-        let Some(root) = self.root(groups) else { return Some(Tree::default()) };
+        let Some(root) = self.root(groups) else {
+            return Some(Tree::default());
+        };
         let mut growth = Growth::new(self, groups);
         growth.add(root);
         while let Some(Reverse((.., place))) = growth.heap.pop() {
@@ -68,16 +74,27 @@ impl GroupSteiner<'_> {
     /// Counts the label entries of all members, which root selection and initialization read.
     fn entries(&self, groups: &[Vec<Member>]) -> u64 {
         let length = |node: u32| self.labels.label(node).len() as u64;
-        groups.iter().flatten().map(|&(a, b)| length(a) + length(b)).sum()
+        groups
+            .iter()
+            .flatten()
+            .map(|&(a, b)| length(a) + length(b))
+            .sum()
     }
 
     fn distance_to(&self, nearest: &FxHashMap<u32, u32>, node: u32) -> u64 {
-        let through = self.labels.label(node).iter().filter_map(|e| nearest.get(&e.hub).map(|d| d + e.distance));
+        let through = self
+            .labels
+            .label(node)
+            .iter()
+            .filter_map(|e| nearest.get(&e.hub).map(|d| d + e.distance));
         u64::from(through.min().unwrap_or(u32::MAX))
     }
 
     fn root(&self, groups: &[Vec<Member>]) -> Option<u32> {
-        let smallest = groups.iter().filter(|group| !group.is_empty()).min_by_key(|group| group.len())?;
+        let smallest = groups
+            .iter()
+            .filter(|group| !group.is_empty())
+            .min_by_key(|group| group.len())?;
         let mut candidates: Vec<u32> = smallest.iter().flat_map(|&(a, b)| [a, b]).collect();
         candidates.sort_unstable();
         candidates.dedup();
@@ -88,8 +105,12 @@ impl GroupSteiner<'_> {
         let mut sums = vec![0u64; candidates.len()];
         for group in groups.iter().filter(|group| !group.is_empty()) {
             let mut nearest: FxHashMap<u32, u32> = FxHashMap::default();
-            let ends = group.iter().flat_map(|&(a, b)| [(a, u32::from(a != b)), (b, u32::from(a != b))]);
-            for (entry, more) in ends.flat_map(|(node, more)| self.labels.label(node).iter().map(move |e| (e, more))) {
+            let ends = group
+                .iter()
+                .flat_map(|&(a, b)| [(a, u32::from(a != b)), (b, u32::from(a != b))]);
+            for (entry, more) in
+                ends.flat_map(|(node, more)| self.labels.label(node).iter().map(move |e| (e, more)))
+            {
                 let distance = nearest.entry(entry.hub).or_insert(u32::MAX);
                 *distance = (entry.distance + more).min(*distance);
             }
@@ -97,7 +118,11 @@ impl GroupSteiner<'_> {
                 *sum += self.distance_to(&nearest, candidate);
             }
         }
-        candidates.iter().zip(&sums).min_by_key(|(node, sum)| (**sum, **node)).map(|(node, _)| *node)
+        candidates
+            .iter()
+            .zip(&sums)
+            .min_by_key(|(node, sum)| (**sum, **node))
+            .map(|(node, _)| *node)
     }
 }
 
@@ -127,16 +152,25 @@ impl<'s> Growth<'s> {
         let mut members: FxHashMap<u32, Vec<Place>> = FxHashMap::default();
         for (group, all) in groups.iter().enumerate() {
             for (place, &(a, b)) in all.iter().enumerate() {
-                members.entry(a).or_default().push((group as u32, place as u32));
+                members
+                    .entry(a)
+                    .or_default()
+                    .push((group as u32, place as u32));
                 if b != a {
-                    members.entry(b).or_default().push((group as u32, place as u32));
+                    members
+                        .entry(b)
+                        .or_default()
+                        .push((group as u32, place as u32));
                 }
             }
         }
         let mut near_hub: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
         for &node in members.keys() {
             for entry in steiner.labels.label(node) {
-                near_hub.entry(entry.hub).or_default().push((node, entry.distance));
+                near_hub
+                    .entry(entry.hub)
+                    .or_default()
+                    .push((node, entry.distance));
             }
         }
         Self {
@@ -155,7 +189,11 @@ impl<'s> Growth<'s> {
     }
 
     fn distance(&self, node: u32) -> u32 {
-        if self.in_tree.contains(&node) { 0 } else { self.distances.get(&node).map_or(u32::MAX, |entry| entry.0) }
+        if self.in_tree.contains(&node) {
+            0
+        } else {
+            self.distances.get(&node).map_or(u32::MAX, |entry| entry.0)
+        }
     }
 
     /// Returns the number of links that connecting a member would add.
@@ -174,8 +212,18 @@ impl<'s> Growth<'s> {
     fn offer(&mut self, place: Place) {
         if !self.touched[place.0 as usize] {
             let (a, b) = self.member(place);
-            let weight = |node: u32| if self.in_tree.contains(&node) { 0 } else { self.steiner.weights[node as usize] };
-            let weight = if a == b { weight(a) } else { weight(a).saturating_add(weight(b)) };
+            let weight = |node: u32| {
+                if self.in_tree.contains(&node) {
+                    0
+                } else {
+                    self.steiner.weights[node as usize]
+                }
+            };
+            let weight = if a == b {
+                weight(a)
+            } else {
+                weight(a).saturating_add(weight(b))
+            };
             self.heap.push(Reverse((self.cost((a, b)), weight, place)));
         }
     }
@@ -221,7 +269,11 @@ impl<'s> Growth<'s> {
             return;
         }
         let (a, b) = self.member(place);
-        let (near, far) = if self.distance(b) < self.distance(a) { (b, a) } else { (a, b) };
+        let (near, far) = if self.distance(b) < self.distance(a) {
+            (b, a)
+        } else {
+            (a, b)
+        };
         if !self.in_tree.contains(&near) {
             self.connect(near);
         }
@@ -234,10 +286,21 @@ impl<'s> Growth<'s> {
 
     /// Adds a shortest path from the tree to a node outside.
     fn connect(&mut self, node: u32) {
-        let Some(&(_, hub)) = self.distances.get(&node) else { return };
-        let Some(&(_, inside)) = self.nearest.get(&hub) else { return };
+        let Some(&(_, hub)) = self.distances.get(&node) else {
+            return;
+        };
+        let Some(&(_, inside)) = self.nearest.get(&hub) else {
+            return;
+        };
         let mut path = self.steiner.labels.path(inside, hub);
-        path.extend(self.steiner.labels.path(node, hub).into_iter().rev().skip(1));
+        path.extend(
+            self.steiner
+                .labels
+                .path(node, hub)
+                .into_iter()
+                .rev()
+                .skip(1),
+        );
         for step in path.windows(2) {
             if !self.in_tree.contains(&step[1]) {
                 self.tree.links.push((step[1], step[0]));
@@ -255,11 +318,18 @@ impl<'s> Growth<'s> {
 #[must_use]
 pub fn set_cover(sets: &[Vec<u32>]) -> Vec<(usize, Vec<u32>)> {
     let mut covered: FxHashSet<u32> = FxHashSet::default();
-    let mut heap: BinaryHeap<(usize, Reverse<usize>)> =
-        sets.iter().enumerate().map(|(place, set)| (set.len(), Reverse(place))).collect();
+    let mut heap: BinaryHeap<(usize, Reverse<usize>)> = sets
+        .iter()
+        .enumerate()
+        .map(|(place, set)| (set.len(), Reverse(place)))
+        .collect();
     let mut chosen = Vec::new();
     while let Some((bound, Reverse(place))) = heap.pop() {
-        let new: Vec<u32> = sets[place].iter().copied().filter(|element| !covered.contains(element)).collect();
+        let new: Vec<u32> = sets[place]
+            .iter()
+            .copied()
+            .filter(|element| !covered.contains(element))
+            .collect();
         if new.len() == bound && bound > 0 {
             covered.extend(new.iter().copied());
             chosen.push((place, new));

@@ -7,8 +7,8 @@ use super::LinkGraph;
 use petgraph::graph::UnGraph;
 use petgraph::visit::{
     Data, EdgeCount, EdgeRef, GraphBase, GraphProp, IntoEdgeReferences, IntoEdges, IntoNeighbors,
-    IntoNeighborsDirected, IntoNodeIdentifiers, IntoNodeReferences, NodeCompactIndexable, NodeCount, NodeIndexable,
-    Visitable,
+    IntoNeighborsDirected, IntoNodeIdentifiers, IntoNodeReferences, NodeCompactIndexable,
+    NodeCount, NodeIndexable, Visitable,
 };
 use petgraph::{Direction, Undirected};
 use std::iter::{Copied, Repeat, Zip};
@@ -35,7 +35,10 @@ pub struct LinkRef<'g> {
 
 impl fmt::Debug for LinkRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LinkRef").field(&self.source()).field(&self.target()).finish()
+        f.debug_tuple("LinkRef")
+            .field(&self.source())
+            .field(&self.target())
+            .finish()
     }
 }
 
@@ -61,7 +64,10 @@ impl EdgeRef for LinkRef<'_> {
         let (source, target) = (self.source, self.target());
         let earlier = &self.graph.neighbours(source)[..self.place as usize];
         let parallel = earlier.iter().filter(|&&other| other == target).count() as u32;
-        LinkId { ends: (source.min(target), source.max(target)), parallel }
+        LinkId {
+            ends: (source.min(target), source.max(target)),
+            parallel,
+        }
     }
 }
 
@@ -78,7 +84,11 @@ impl<'g> Iterator for NodeLinks<'g> {
 
     fn next(&mut self) -> Option<LinkRef<'g>> {
         let place = self.places.next()?;
-        Some(LinkRef { graph: self.graph, source: self.source, place })
+        Some(LinkRef {
+            graph: self.graph,
+            source: self.source,
+            place,
+        })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -202,7 +212,14 @@ impl<'g> IntoEdgeReferences for &'g LinkGraph {
     type EdgeReferences = Links<'g>;
 
     fn edge_references(self) -> Links<'g> {
-        Links { nodes: self.node_identifiers(), row: NodeLinks { graph: self, source: 0, places: 0..0 } }
+        Links {
+            nodes: self.node_identifiers(),
+            row: NodeLinks {
+                graph: self,
+                source: 0,
+                places: 0..0,
+            },
+        }
     }
 }
 
@@ -210,7 +227,11 @@ impl<'g> IntoEdges for &'g LinkGraph {
     type Edges = NodeLinks<'g>;
 
     fn edges(self, node: u32) -> NodeLinks<'g> {
-        NodeLinks { graph: self, source: node, places: 0..self.neighbours(node).len() as u32 }
+        NodeLinks {
+            graph: self,
+            source: node,
+            places: 0..self.neighbours(node).len() as u32,
+        }
     }
 }
 

@@ -7,7 +7,9 @@ use lodeseek_rdf::dump::DumpReader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const INPUTS: [&str; 7] = ["syn500", "syn2000", "reg2000", "syn10000", "reg10000", "dbp80", "reg50000"];
+const INPUTS: [&str; 7] = [
+    "syn500", "syn2000", "reg2000", "syn10000", "reg10000", "dbp80", "reg50000",
+];
 
 fn data() -> Option<PathBuf> {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
@@ -23,14 +25,26 @@ fn read(path: &Path) -> TripleGraph {
 
 /// Returns the positions in `graph` of another graph's triples.
 fn places(graph: &TripleGraph, other: &TripleGraph) -> Vec<u32> {
-    let texts: BTreeSet<String> = other.triples().iter().map(|&triple| other.to_triple(triple).to_string()).collect();
+    let texts: BTreeSet<String> = other
+        .triples()
+        .iter()
+        .map(|&triple| other.to_triple(triple).to_string())
+        .collect();
     let is_in_other = |triple: Triple| texts.contains(&graph.to_triple(triple).to_string());
-    (0..graph.len() as u32).filter(|&place| is_in_other(graph.triples()[place as usize])).collect()
+    (0..graph.len() as u32)
+        .filter(|&place| is_in_other(graph.triples()[place as usize]))
+        .collect()
 }
 
 /// Counts distinct classes and properties.
 fn elements(weights: &Weights<'_>, triples: &[Triple]) -> usize {
-    let element = |triple: &Triple| if weights.is_type(*triple) { (1, triple.object) } else { (0, triple.predicate) };
+    let element = |triple: &Triple| {
+        if weights.is_type(*triple) {
+            (1, triple.object)
+        } else {
+            (0, triple.predicate)
+        }
+    };
     triples.iter().map(element).collect::<BTreeSet<_>>().len()
 }
 
@@ -41,7 +55,10 @@ fn most(growth: &mut Growth<'_>, places: &[u32]) -> f64 {
         let mut order = places.to_vec();
         order.swap(0, first);
         let mut joined = vec![order.remove(0)];
-        while let Some(next) = order.iter().position(|&place| joins(growth.weights, &joined, place)) {
+        while let Some(next) = order
+            .iter()
+            .position(|&place| joins(growth.weights, &joined, place))
+        {
             joined.push(order.remove(next));
         }
         assert!(order.is_empty(), "the peer's triples hang together");
@@ -54,7 +71,12 @@ fn most(growth: &mut Growth<'_>, places: &[u32]) -> f64 {
 pub(super) fn joins(weights: &Weights<'_>, joined: &[u32], place: u32) -> bool {
     let ends = |place: u32| [weights.triple(place).subject, weights.triple(place).object];
     let entity = |end: &TermId| weights.is_entity[end.index()];
-    joined.iter().any(|&other| ends(other).iter().filter(|end| entity(end)).any(|end| ends(place).contains(end)))
+    joined.iter().any(|&other| {
+        ends(other)
+            .iter()
+            .filter(|end| entity(end))
+            .any(|end| ends(place).contains(end))
+    })
 }
 
 #[test]
@@ -69,25 +91,40 @@ fn gain_and_coverage_are_at_least_those_of_the_published_code() {
         let theirs = read(&folder.join(format!("peers/pcsg-{name}-illusnip-k20.nt")));
         let profile = Profile::new(&graph);
         let places = places(&graph, &theirs);
-        assert_eq!(places.len(), theirs.len(), "{name}: the peer's triples are of the input");
+        assert_eq!(
+            places.len(),
+            theirs.len(),
+            "{name}: the peer's triples are of the input"
+        );
         let weights = Weights::new(&graph, &profile);
         let peer = most(&mut Growth::new(&weights), &places);
         for work in [DEFAULT_WORK, IlluSnip::indexing_work(graph.len() as u64)] {
-            let snippet = IlluSnip::default().with_work(work).extract(&graph, &profile, TripleBudget(20));
+            let snippet =
+                IlluSnip::default()
+                    .with_work(work)
+                    .extract(&graph, &profile, TripleBudget(20));
             let ours = elements(&weights, &snippet.triples);
             let other = elements(&weights, &theirs_in(&graph, &places));
             let gain = snippet.gain;
-            note(&format!("{name}, {work}: gain {gain:.4} to {peer:.4}, classes and properties {ours} to {other}"));
+            note(&format!(
+                "{name}, {work}: gain {gain:.4} to {peer:.4}, classes and properties {ours} to {other}"
+            ));
             if gain < peer - 1e-9 || ours < other {
                 short.push((name, work));
             }
         }
     }
-    assert!(short.is_empty(), "less than the published code's: {short:?}");
+    assert!(
+        short.is_empty(),
+        "less than the published code's: {short:?}"
+    );
 }
 
 fn theirs_in(graph: &TripleGraph, places: &[u32]) -> Vec<Triple> {
-    places.iter().map(|&place| graph.triples()[place as usize]).collect()
+    places
+        .iter()
+        .map(|&place| graph.triples()[place as usize])
+        .collect()
 }
 
 /// Prints a note beside the test results.
@@ -107,20 +144,38 @@ fn a_sample_reaches_most_of_the_gain() {
         let path = folder.join(format!("inputs/{name}.nt"));
         let graph = read(&path);
         let profile = Profile::new(&graph);
-        let full = IlluSnip::default().extract(&graph, &profile, TripleBudget(20)).gain;
+        let full = IlluSnip::default()
+            .extract(&graph, &profile, TripleBudget(20))
+            .gain;
         let mut survey = CountingPass::new(graph.len() / 5);
         DumpReader::default().read_file(&path, "f.nt", "file:///", &mut survey);
         let mut sampling = survey.finish();
         DumpReader::default().read_file(&path, "f.nt", "file:///", &mut sampling);
         let sample = sampling.finish();
         let snippet = IlluSnip::default().extract(&sample.graph, &sample.profile, TripleBudget(20));
-        let shown: BTreeSet<String> =
-            snippet.triples.iter().map(|&triple| sample.graph.to_triple(triple).to_string()).collect();
-        let is_shown = |place: &u32| shown.contains(&graph.to_triple(graph.triples()[*place as usize]).to_string());
+        let shown: BTreeSet<String> = snippet
+            .triples
+            .iter()
+            .map(|&triple| sample.graph.to_triple(triple).to_string())
+            .collect();
+        let is_shown = |place: &u32| {
+            shown.contains(
+                &graph
+                    .to_triple(graph.triples()[*place as usize])
+                    .to_string(),
+            )
+        };
         let places: Vec<u32> = (0..graph.len() as u32).filter(is_shown).collect();
         let weights = Weights::new(&graph, &profile);
         let reached = most(&mut Growth::new(&weights), &places) / full;
-        note(&format!("{name}: {} of {} triples, {reached:.4} of the gain", sample.graph.len(), graph.len()));
-        assert!(sample.graph.len() <= graph.len() / 5 && reached > 0.9, "{name}: {reached}");
+        note(&format!(
+            "{name}: {} of {} triples, {reached:.4} of the gain",
+            sample.graph.len(),
+            graph.len()
+        ));
+        assert!(
+            sample.graph.len() <= graph.len() / 5 && reached > 0.9,
+            "{name}: {reached}"
+        );
     }
 }

@@ -38,7 +38,12 @@ use std::collections::BinaryHeap;
 /// assert_eq!(ranking.len(), 2); // in two components
 /// ```
 #[must_use]
-pub fn rank_triples(graph: &TripleGraph, profile: &Profile, first: &[Triple], count: TripleBudget) -> Vec<Triple> {
+pub fn rank_triples(
+    graph: &TripleGraph,
+    profile: &Profile,
+    first: &[Triple],
+    count: TripleBudget,
+) -> Vec<Triple> {
     let mut seeds = Vec::with_capacity(first.len().min(count.0));
     let mut seen = FxHashSet::default();
     for triple in first.iter().take(count.0) {
@@ -49,7 +54,10 @@ pub fn rank_triples(graph: &TripleGraph, profile: &Profile, first: &[Triple], co
         }
     }
     if seeds.len() == count.0 {
-        return seeds.iter().map(|&place| graph.triples()[place as usize]).collect();
+        return seeds
+            .iter()
+            .map(|&place| graph.triples()[place as usize])
+            .collect();
     }
     Growth::new(&Weights::new(graph, profile)).rank(&seeds, count.0)
 }
@@ -67,17 +75,25 @@ impl Growth<'_> {
         if self.triples.len() < count {
             self.add_without_gain(count);
         }
-        self.triples.iter().map(|&triple| self.weights.triple(triple)).collect()
+        self.triples
+            .iter()
+            .map(|&triple| self.weights.triple(triple))
+            .collect()
     }
 
     /// Returns all triples with their present gains.
     pub(super) fn candidates(&self) -> impl Iterator<Item = Candidate> + '_ {
         let triples = 0..self.weights.graph.len() as u32;
-        triples.map(|triple| Candidate { gain: self.gain(triple), triple, run: ALONE })
+        triples.map(|triple| Candidate {
+            gain: self.gain(triple),
+            triple,
+            run: ALONE,
+        })
     }
 
     fn grow_elsewhere(&mut self, count: usize) {
-        let mut starts: BinaryHeap<Candidate> = self.candidates().filter(|start| start.gain > 0.0).collect();
+        let mut starts: BinaryHeap<Candidate> =
+            self.candidates().filter(|start| start.gain > 0.0).collect();
         while self.triples.len() < count
             && let Some(start) = starts.pop()
         {
@@ -97,7 +113,10 @@ impl Growth<'_> {
     fn add_without_gain(&mut self, count: usize) {
         self.growth += 1; // nothing is covered
         let chosen: FxHashSet<u32> = self.triples.iter().copied().collect();
-        let mut others: Vec<Candidate> = self.candidates().filter(|other| !chosen.contains(&other.triple)).collect();
+        let mut others: Vec<Candidate> = self
+            .candidates()
+            .filter(|other| !chosen.contains(&other.triple))
+            .collect();
         let missing = count - self.triples.len();
         if missing < others.len() {
             others.select_nth_unstable_by(missing, |a, b| b.cmp(a));

@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 
 fn extract(graph: &TripleGraph, budget: usize, starts: Starts) -> Snippet {
     let profile = Profile::new(graph);
-    IlluSnip::default().with_starts(starts).with_work(u64::MAX).extract(graph, &profile, TripleBudget(budget))
+    IlluSnip::default()
+        .with_starts(starts)
+        .with_work(u64::MAX)
+        .extract(graph, &profile, TripleBudget(budget))
 }
 
 /// Literal implementation of the definition: the frontier is a set, and every gain is recomputed at every step.
@@ -20,13 +23,30 @@ impl Naive<'_> {
     fn gain(&self, number: u32) -> f64 {
         let triple = self.weights.triple(number);
         let is_type = self.weights.is_type(triple);
-        let (element, coverage) =
-            if is_type { (triple.object, &self.weights.class) } else { (triple.predicate, &self.weights.property) };
-        let coverage = if self.schema.contains(&(is_type, element)) { 0.0 } else { coverage[element.index()] };
-        let ends = BTreeSet::from_iter([Some(triple.subject), self.weights.linked(triple)].into_iter().flatten());
-        let new: Vec<f64> =
-            ends.difference(&self.entities).map(|entity| self.weights.familiarity[entity.index()]).collect();
-        let familiarity = if new.is_empty() { 0.0 } else { new.iter().sum::<f64>() / new.len() as f64 };
+        let (element, coverage) = if is_type {
+            (triple.object, &self.weights.class)
+        } else {
+            (triple.predicate, &self.weights.property)
+        };
+        let coverage = if self.schema.contains(&(is_type, element)) {
+            0.0
+        } else {
+            coverage[element.index()]
+        };
+        let ends = BTreeSet::from_iter(
+            [Some(triple.subject), self.weights.linked(triple)]
+                .into_iter()
+                .flatten(),
+        );
+        let new: Vec<f64> = ends
+            .difference(&self.entities)
+            .map(|entity| self.weights.familiarity[entity.index()])
+            .collect();
+        let familiarity = if new.is_empty() {
+            0.0
+        } else {
+            new.iter().sum::<f64>() / new.len() as f64
+        };
         COVERAGE_WEIGHT * coverage + FAMILIARITY_WEIGHT * familiarity
     }
 
@@ -35,7 +55,9 @@ impl Naive<'_> {
         let mut frontier = BTreeSet::from([start]);
         let mut total = 0.0;
         while chosen.len() < budget {
-            let Some(heaviest) = self.heaviest(&frontier) else { break };
+            let Some(heaviest) = self.heaviest(&frontier) else {
+                break;
+            };
             chosen.push(heaviest.triple);
             total += heaviest.gain;
             self.cover(heaviest.triple);
@@ -45,23 +67,45 @@ impl Naive<'_> {
     }
 
     fn heaviest(&self, triples: &BTreeSet<u32>) -> Option<Candidate> {
-        let candidates = triples.iter().map(|&triple| Candidate { gain: self.gain(triple), triple, run: ALONE });
+        let candidates = triples.iter().map(|&triple| Candidate {
+            gain: self.gain(triple),
+            triple,
+            run: ALONE,
+        });
         candidates.max().filter(|heaviest| heaviest.gain > 0.0)
     }
 
     fn cover(&mut self, number: u32) {
         let triple = self.weights.triple(number);
         let is_type = self.weights.is_type(triple);
-        self.schema.insert((is_type, if is_type { triple.object } else { triple.predicate }));
-        self.entities.extend([Some(triple.subject), self.weights.linked(triple)].into_iter().flatten());
+        self.schema.insert((
+            is_type,
+            if is_type {
+                triple.object
+            } else {
+                triple.predicate
+            },
+        ));
+        self.entities.extend(
+            [Some(triple.subject), self.weights.linked(triple)]
+                .into_iter()
+                .flatten(),
+        );
     }
 
     /// Adds the triples at the entities of the last chosen triple.
     fn widen(&self, frontier: &mut BTreeSet<u32>, chosen: &[u32]) {
-        let Some(last) = chosen.last().map(|&last| self.weights.triple(last)) else { return };
+        let Some(last) = chosen.last().map(|&last| self.weights.triple(last)) else {
+            return;
+        };
         for (place, other) in self.weights.graph.triples().iter().enumerate() {
-            let ends = [last.subject, last.object].into_iter().filter(|end| self.weights.is_entity[end.index()]);
-            if ends.into_iter().any(|end| other.subject == end || other.object == end) {
+            let ends = [last.subject, last.object]
+                .into_iter()
+                .filter(|end| self.weights.is_entity[end.index()]);
+            if ends
+                .into_iter()
+                .any(|end| other.subject == end || other.object == end)
+            {
                 frontier.insert(place as u32);
             }
         }
@@ -71,13 +115,23 @@ impl Naive<'_> {
     /// Ranks triples: the frontier first, then any triple with a gain, then by the gain in an empty snippet.
     fn rank(&mut self, seeds: &[u32], count: usize) -> Vec<u32> {
         let mut rest: BTreeSet<u32> = (0..self.weights.graph.len() as u32).collect();
-        let empty = Naive { weights: self.weights, schema: BTreeSet::new(), entities: BTreeSet::new() };
+        let empty = Naive {
+            weights: self.weights,
+            schema: BTreeSet::new(),
+            entities: BTreeSet::new(),
+        };
         let mut frontier = BTreeSet::new();
         let mut chosen: Vec<u32> = Vec::new();
         while chosen.len() < count.min(self.weights.graph.len()) {
             let seed = seeds.get(chosen.len()).copied();
-            let gaining = || self.heaviest(&frontier).or_else(|| self.heaviest(&rest)).map(|found| found.triple);
-            let next = seed.or_else(gaining).or_else(|| empty.heaviest(&rest).map(|found| found.triple));
+            let gaining = || {
+                self.heaviest(&frontier)
+                    .or_else(|| self.heaviest(&rest))
+                    .map(|found| found.triple)
+            };
+            let next = seed
+                .or_else(gaining)
+                .or_else(|| empty.heaviest(&rest).map(|found| found.triple));
             let next = next.expect("every triple of an empty snippet has a gain");
             rest.remove(&next);
             chosen.push(next);
@@ -92,7 +146,11 @@ impl Naive<'_> {
 fn optimum(growth: &mut Growth<'_>, sequence: &mut Vec<u32>, budget: usize) -> f64 {
     growth.grow(sequence, sequence.len());
     let mut most = growth.total;
-    let open = if sequence.len() < budget { 0..growth.weights.graph.len() as u32 } else { 0..0 };
+    let open = if sequence.len() < budget {
+        0..growth.weights.graph.len() as u32
+    } else {
+        0..0
+    };
     for place in open {
         let joined = sequence.is_empty() || joins(growth.weights, sequence, place);
         if joined && !sequence.contains(&place) {
@@ -110,11 +168,18 @@ fn random_graph() -> impl Strategy<Value = TripleGraph> {
 
 #[test]
 fn every_variant_does_what_all_extractors_must() {
-    let guarantees = Guarantees { connected: true, anytime: true, ..Guarantees::default() };
+    let guarantees = Guarantees {
+        connected: true,
+        anytime: true,
+        ..Guarantees::default()
+    };
     for starts in [Starts::All, Starts::Heaviest, Starts::Ranked] {
         let extractor = IlluSnip::default().with_starts(starts);
         check(&extractor, guarantees);
-        check_deadline(|deadline| Box::new(extractor.with_work(u64::MAX).with_deadline(deadline)), guarantees);
+        check_deadline(
+            |deadline| Box::new(extractor.with_work(u64::MAX).with_deadline(deadline)),
+            guarantees,
+        );
     }
 }
 
@@ -191,7 +256,11 @@ fn weights_by_hand() {
     let weights = Weights::new(&graph, &profile);
     let growth = Growth::new(&weights);
     let gain = |predicate: &str| {
-        let place = graph.triples().iter().position(|t| graph.term(t.predicate).text() == predicate).expect("present");
+        let place = graph
+            .triples()
+            .iter()
+            .position(|t| graph.term(t.predicate).text() == predicate)
+            .expect("present");
         growth.gain(place as u32)
     };
     let expected_link = 0.8 * (2.0_f64.ln() / 5.0_f64.ln()) + 0.2;
@@ -201,20 +270,43 @@ fn weights_by_hand() {
 
 #[test]
 fn a_work_bound_ends_the_search_and_says_so() {
-    let turtle: String =
-        (0..50).map(|n| format!("<http://e.org/{n}> <http://e.org/p> <http://e.org/{}> .\n", n + 1)).collect();
+    let turtle: String = (0..50)
+        .map(|n| {
+            format!(
+                "<http://e.org/{n}> <http://e.org/p> <http://e.org/{}> .\n",
+                n + 1
+            )
+        })
+        .collect();
     let graph = graph_of(&turtle);
     let profile = Profile::new(&graph);
-    let snippet = IlluSnip::default().with_work(1).extract(&graph, &profile, TripleBudget(5));
+    let snippet = IlluSnip::default()
+        .with_work(1)
+        .extract(&graph, &profile, TripleBudget(5));
     assert!(snippet.interrupted && !snippet.triples.is_empty());
     let hook = || true;
     assert!(
-        IlluSnip::default().with_deadline(Deadline::new(&hook)).extract(&graph, &profile, TripleBudget(5)).interrupted
+        IlluSnip::default()
+            .with_deadline(Deadline::new(&hook))
+            .extract(&graph, &profile, TripleBudget(5))
+            .interrupted
     );
 }
 
 #[test]
 fn nothing_gives_an_empty_snippet() {
-    assert!(extract(&graph_of(""), 20, Starts::Ranked).triples.is_empty());
-    assert!(extract(&graph_of("<http://e.org/a> a <http://e.org/b> ."), 0, Starts::Ranked).triples.is_empty());
+    assert!(
+        extract(&graph_of(""), 20, Starts::Ranked)
+            .triples
+            .is_empty()
+    );
+    assert!(
+        extract(
+            &graph_of("<http://e.org/a> a <http://e.org/b> ."),
+            0,
+            Starts::Ranked
+        )
+        .triples
+        .is_empty()
+    );
 }

@@ -47,20 +47,31 @@ impl<'m> KeywordCover<'m> {
     /// Creates an extractor. The default weight of a keyword increases with its rarity among the triples.
     #[must_use]
     pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
-        Self { keywords, weights: None, rest: Remainder::Join, limit: Limit::default() }
+        Self {
+            keywords,
+            weights: None,
+            rest: Remainder::Join,
+            limit: Limit::default(),
+        }
     }
 
     /// Sets the weights of the keywords, by their position in the query.
     #[must_use]
     pub fn with_weights(self, weights: Vec<f64>) -> Self {
-        Self { weights: Some(weights), ..self }
+        Self {
+            weights: Some(weights),
+            ..self
+        }
     }
 
     /// Fills the remaining budget with further triples that contain keywords, the heaviest first, instead of connecting
     /// links.
     #[must_use]
     pub fn with_filling(self) -> Self {
-        Self { rest: Remainder::Fill, ..self }
+        Self {
+            rest: Remainder::Fill,
+            ..self
+        }
     }
 
     /// Sets the maximum number of triples inspected again after grouping. Default: no limit. The first set always gets
@@ -75,7 +86,10 @@ impl<'m> KeywordCover<'m> {
     /// matches.
     #[must_use]
     pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
-        let limit = Limit { deadline, ..self.limit };
+        let limit = Limit {
+            deadline,
+            ..self.limit
+        };
         Self { limit, ..self }
     }
 }
@@ -88,19 +102,37 @@ impl SnippetExtractor for KeywordCover<'_> {
     fn extract(&self, graph: &TripleGraph, _: &Profile, budget: TripleBudget) -> Snippet {
         let matches = Matches::new(self.keywords, graph);
         let groups = matches.groups(graph);
-        let weights = self.weights.clone().unwrap_or_else(|| rarity(&groups, graph.len()));
+        let weights = self
+            .weights
+            .clone()
+            .unwrap_or_else(|| rarity(&groups, graph.len()));
         let sets: Vec<KeywordSet> = groups.iter().map(|(set, _)| *set).collect();
         let cover = cover(&sets, &weights, budget.0);
         let mut meter = Meter::new(self.limit);
-        let chooser = Chooser { roles: Roles::new(graph), matches: &matches, weights: &weights, groups: &groups };
+        let chooser = Chooser {
+            roles: Roles::new(graph),
+            matches: &matches,
+            weights: &weights,
+            groups: &groups,
+        };
         let mut chosen = chooser.choose(&cover, &mut meter);
-        let covered = cover.iter().take(chosen.len()).fold(KeywordSet::NONE, |all, &set| all.union(set));
+        let covered = cover
+            .iter()
+            .take(chosen.len())
+            .fold(KeywordSet::NONE, |all, &set| all.union(set));
         match self.rest {
             Remainder::Join => chooser.join(&mut chosen, budget.0, &mut meter),
             Remainder::Fill => chooser.fill(&mut chosen, budget.0, &mut meter),
         }
-        let triples = chosen.iter().map(|&place| graph.triples()[place as usize]).collect();
-        Snippet { triples, gain: weight(&weights, covered), interrupted: meter.was_over() }
+        let triples = chosen
+            .iter()
+            .map(|&place| graph.triples()[place as usize])
+            .collect();
+        Snippet {
+            triples,
+            gain: weight(&weights, covered),
+            interrupted: meter.was_over(),
+        }
     }
 }
 
@@ -110,28 +142,46 @@ fn rarity(groups: &[(KeywordSet, Vec<u32>)], triples: usize) -> Vec<f64> {
     for (set, group) in groups {
         set.places().for_each(|place| holding[place] += group.len());
     }
-    holding.iter().map(|&count| (triples as f64 / count.max(1) as f64).ln_1p()).collect()
+    holding
+        .iter()
+        .map(|&count| (triples as f64 / count.max(1) as f64).ln_1p())
+        .collect()
 }
 
 pub(super) fn weight(weights: &[f64], set: KeywordSet) -> f64 {
-    set.places().map(|place| weights.get(place).copied().unwrap_or(0.0)).sum()
+    set.places()
+        .map(|place| weights.get(place).copied().unwrap_or(0.0))
+        .sum()
 }
 
 /// Returns the sets with the heaviest union among at most `limit` of the given sets, and of these the fewest. Heaviest
 /// first.
 pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet> {
-    let all = sets.iter().fold(KeywordSet::NONE, |all, &set| all.union(set));
+    let all = sets
+        .iter()
+        .fold(KeywordSet::NONE, |all, &set| all.union(set));
     let is_exact = all.len() <= MAX_EXACT_KEYWORDS;
     let mut sets: Vec<KeywordSet> = if is_exact {
-        sets.iter().copied().filter(|set| !sets.iter().any(|other| contains(*other, *set))).collect()
+        sets.iter()
+            .copied()
+            .filter(|set| !sets.iter().any(|other| contains(*other, *set)))
+            .collect()
     } else {
         // Many keywords have many sets, too many to compare each with each other. The greedy choice prefers a set to
         // those that it contains, since they are lighter.
         sets.to_vec()
     };
-    let by_weight = |a: &KeywordSet, b: &KeywordSet| weight(weights, *b).total_cmp(&weight(weights, *a)).then(a.cmp(b));
+    let by_weight = |a: &KeywordSet, b: &KeywordSet| {
+        weight(weights, *b)
+            .total_cmp(&weight(weights, *a))
+            .then(a.cmp(b))
+    };
     sets.sort_by(by_weight);
-    let mut cover = if is_exact { fewest(&sets, all, weights, limit) } else { greedy(&sets, weights, limit) };
+    let mut cover = if is_exact {
+        fewest(&sets, all, weights, limit)
+    } else {
+        greedy(&sets, weights, limit)
+    };
     cover.sort_by(by_weight);
     cover
 }
@@ -143,7 +193,8 @@ fn contains(set: KeywordSet, other: KeywordSet) -> bool {
 
 /// Breadth-first search over unions. The first path to each union has the fewest sets.
 fn fewest(sets: &[KeywordSet], all: KeywordSet, weights: &[f64], limit: usize) -> Vec<KeywordSet> {
-    let mut way: FxHashMap<KeywordSet, Vec<KeywordSet>> = FxHashMap::from_iter([(KeywordSet::NONE, Vec::new())]);
+    let mut way: FxHashMap<KeywordSet, Vec<KeywordSet>> =
+        FxHashMap::from_iter([(KeywordSet::NONE, Vec::new())]);
     let mut layer = vec![KeywordSet::NONE];
     let mut best = KeywordSet::NONE;
     for _ in 0..limit {
@@ -177,7 +228,9 @@ fn greedy(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet>
     while chosen.len() < limit {
         let new = |set: &KeywordSet| weight(weights, set.difference(covered));
         // `max_by` returns the last of equal elements.
-        let Some(&best) = sets.iter().rev().max_by(|a, b| new(a).total_cmp(&new(b))) else { break };
+        let Some(&best) = sets.iter().rev().max_by(|a, b| new(a).total_cmp(&new(b))) else {
+            break;
+        };
         if best.difference(covered).is_empty() {
             break;
         }
@@ -196,11 +249,16 @@ struct Chooser<'c> {
 
 impl Chooser<'_> {
     fn group(&self, set: KeywordSet) -> &[u32] {
-        self.groups.binary_search_by_key(&set, |(set, _)| *set).map_or(&[], |place| &self.groups[place].1)
+        self.groups
+            .binary_search_by_key(&set, |(set, _)| *set)
+            .map_or(&[], |place| &self.groups[place].1)
     }
 
     fn statement_weight(&self, place: u32) -> f64 {
-        weight(self.weights, self.matches.statement_keywords(self.roles.triple(place)))
+        weight(
+            self.weights,
+            self.matches.statement_keywords(self.roles.triple(place)),
+        )
     }
 
     /// Selects a triple for each set, within the meter's limit.
@@ -216,13 +274,18 @@ impl Chooser<'_> {
             let key = |&place: &u32| {
                 let ends = || self.roles.ends(self.roles.triple(place));
                 let touches = ends().filter(|end| touched.contains(end)).count();
-                let sets = ends().fold(0u64, |all, end| all | near.get(&end).copied().unwrap_or(0)).count_ones();
+                let sets = ends()
+                    .fold(0u64, |all, end| all | near.get(&end).copied().unwrap_or(0))
+                    .count_ones();
                 (touches, sets)
             };
             let better = |a: &&u32, b: &&u32| {
                 key(a)
                     .cmp(&key(b))
-                    .then_with(|| self.statement_weight(**a).total_cmp(&self.statement_weight(**b)))
+                    .then_with(|| {
+                        self.statement_weight(**a)
+                            .total_cmp(&self.statement_weight(**b))
+                    })
                     .then_with(|| b.cmp(a))
             };
             if let Some(&best) = self.group(set).iter().max_by(better) {
@@ -268,7 +331,9 @@ impl Chooser<'_> {
         }
         for place in 0..self.roles.graph.len() as u32 {
             let triple = self.roles.triple(place);
-            let Some(target) = self.roles.target(triple) else { continue };
+            let Some(target) = self.roles.target(triple) else {
+                continue;
+            };
             if let (Some(&from), Some(&to)) = (piece.get(&triple.subject), piece.get(&target))
                 && from != to
                 && chosen.len() < limit
@@ -283,15 +348,25 @@ impl Chooser<'_> {
     /// predicate or object.
     fn fill(&self, chosen: &mut Vec<u32>, limit: usize, meter: &mut Meter<'_>) {
         let mut groups: Vec<&(KeywordSet, Vec<u32>)> = self.groups.iter().collect();
-        groups.sort_by(|a, b| weight(self.weights, b.0).total_cmp(&weight(self.weights, a.0)).then(a.0.cmp(&b.0)));
+        groups.sort_by(|a, b| {
+            weight(self.weights, b.0)
+                .total_cmp(&weight(self.weights, a.0))
+                .then(a.0.cmp(&b.0))
+        });
         for (_, group) in groups {
             if chosen.len() >= limit || meter.is_over(group.len() as u64) {
                 return;
             }
-            let mut further: Vec<u32> = group.iter().copied().filter(|place| !chosen.contains(place)).collect();
+            let mut further: Vec<u32> = group
+                .iter()
+                .copied()
+                .filter(|place| !chosen.contains(place))
+                .collect();
             let count = (limit - chosen.len()).min(further.len());
             let order = |a: &u32, b: &u32| {
-                self.statement_weight(*b).total_cmp(&self.statement_weight(*a)).then_with(|| a.cmp(b))
+                self.statement_weight(*b)
+                    .total_cmp(&self.statement_weight(*a))
+                    .then_with(|| a.cmp(b))
             };
             if count < further.len() {
                 further.select_nth_unstable_by(count, order);
@@ -304,5 +379,8 @@ impl Chooser<'_> {
 }
 
 fn merge(piece: &mut FxHashMap<TermId, u32>, from: u32, to: u32) {
-    piece.values_mut().filter(|own| **own == from).for_each(|own| *own = to);
+    piece
+        .values_mut()
+        .filter(|own| **own == from)
+        .for_each(|own| *own = to);
 }

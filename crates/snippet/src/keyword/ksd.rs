@@ -35,20 +35,32 @@ impl<'m> Ksd<'m> {
     /// Creates an extractor for these keywords.
     #[must_use]
     pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
-        Self { keywords, limit: Limit::default() }
+        Self {
+            keywords,
+            limit: Limit::default(),
+        }
     }
 
     /// Sets the maximum number of triples inspected again after the initial pass. Default: no limit. The snippet has at
     /// least one triple.
     #[must_use]
     pub fn with_work(self, work: u64) -> Self {
-        Self { limit: Limit { work, ..self.limit }, ..self }
+        Self {
+            limit: Limit { work, ..self.limit },
+            ..self
+        }
     }
 
     /// Sets a deadline. When it has passed, extraction ends with the triples chosen so far: at least one.
     #[must_use]
     pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
-        Self { limit: Limit { deadline, ..self.limit }, ..self }
+        Self {
+            limit: Limit {
+                deadline,
+                ..self.limit
+            },
+            ..self
+        }
     }
 }
 
@@ -58,7 +70,11 @@ impl SnippetExtractor for Ksd<'_> {
     }
 
     fn extract(&self, graph: &TripleGraph, profile: &Profile, budget: TripleBudget) -> Snippet {
-        let mut snippet = Snippet { triples: Vec::new(), gain: 0.0, interrupted: false };
+        let mut snippet = Snippet {
+            triples: Vec::new(),
+            gain: 0.0,
+            interrupted: false,
+        };
         if graph.is_empty() || budget.0 == 0 {
             return snippet;
         }
@@ -106,8 +122,15 @@ impl<'g> Cover<'g> {
     pub(super) fn gain(&self, place: u32) -> f64 {
         let triple = self.roles.triple(place);
         let new = self.matches.triple(triple).intersection(self.uncovered);
-        let class = self.roles.class(triple).map_or(0.0, |class| self.class[class.index()]);
-        let entities: f64 = self.roles.ends(triple).map(|entity| self.entity[entity.index()]).sum();
+        let class = self
+            .roles
+            .class(triple)
+            .map_or(0.0, |class| self.class[class.index()]);
+        let entities: f64 = self
+            .roles
+            .ends(triple)
+            .map(|entity| self.entity[entity.index()])
+            .sum();
         let keywords = KEYWORD_WEIGHT * f64::from(new.len()) / self.keywords;
         keywords + self.property[triple.predicate.index()] + class + entities
     }
@@ -128,9 +151,18 @@ impl<'g> Cover<'g> {
 /// Returns the centrality of each term: the logarithms of its degrees, relative to the largest.
 fn centrality(graph: &TripleGraph) -> Vec<f64> {
     let degrees = Degrees::new(graph);
-    let largest = |all: &[u32]| all.iter().copied().max().filter(|&most| most > 0).map_or(1.0, log1);
+    let largest = |all: &[u32]| {
+        all.iter()
+            .copied()
+            .max()
+            .filter(|&most| most > 0)
+            .map_or(1.0, log1)
+    };
     let out = largest(&degrees.out);
     let into = largest(&degrees.into);
-    let of = |id: TermId| log1(degrees.out[id.index()]) / out + log1(degrees.into[id.index()]) / into;
-    (0..graph.term_count() as u32).map(|id| of(TermId(id))).collect()
+    let of =
+        |id: TermId| log1(degrees.out[id.index()]) / out + log1(degrees.into[id.index()]) / into;
+    (0..graph.term_count() as u32)
+        .map(|id| of(TermId(id)))
+        .collect()
 }

@@ -104,7 +104,8 @@ impl<F: Fn(&str) -> KeywordSet> KeywordMatcher for LabelMatcher<F> {
 pub fn add_triple_terms(graph: &TripleGraph, matches: &mut [KeywordSet]) {
     for id in graph.triple_terms() {
         if let TermRef::Triple(triple) = graph.term(id) {
-            let parts = [triple.subject, triple.predicate, triple.object].map(|part| matches[part.index()]);
+            let parts =
+                [triple.subject, triple.predicate, triple.object].map(|part| matches[part.index()]);
             matches[id.index()] = parts.into_iter().fold(KeywordSet::NONE, KeywordSet::union);
         }
     }
@@ -130,7 +131,8 @@ impl Matches {
     /// Returns the keywords of all terms of a triple.
     #[must_use]
     pub fn triple(&self, triple: Triple) -> KeywordSet {
-        self.statement_keywords(triple).union(self.term(triple.subject))
+        self.statement_keywords(triple)
+            .union(self.term(triple.subject))
     }
 
     /// Returns the keywords of a triple's predicate and object.
@@ -142,7 +144,9 @@ impl Matches {
     /// Returns the keywords in any term. Every term occurs in a triple.
     #[must_use]
     pub fn present(&self) -> KeywordSet {
-        self.0.iter().fold(KeywordSet::NONE, |all, &keywords| all.union(keywords))
+        self.0
+            .iter()
+            .fold(KeywordSet::NONE, |all, &keywords| all.union(keywords))
     }
 
     /// Groups the triples with keywords by their keyword sets, in ascending order of the sets.
@@ -174,7 +178,10 @@ struct Roles<'g> {
 
 impl<'g> Roles<'g> {
     fn new(graph: &'g TripleGraph) -> Self {
-        Self { graph, kind: graph.iri(rdf::TYPE) }
+        Self {
+            graph,
+            kind: graph.iri(rdf::TYPE),
+        }
     }
 
     fn triple(&self, place: u32) -> Triple {
@@ -183,7 +190,8 @@ impl<'g> Roles<'g> {
 
     /// Returns the class if the triple assigns one.
     fn class(&self, triple: Triple) -> Option<TermId> {
-        (Some(triple.predicate) == self.kind && self.graph.is_resource(triple.object)).then_some(triple.object)
+        (Some(triple.predicate) == self.kind && self.graph.is_resource(triple.object))
+            .then_some(triple.object)
     }
 
     /// Returns the entity that the triple links to, which may be the subject itself.
@@ -208,7 +216,10 @@ pub(super) struct Degrees {
 impl Degrees {
     pub(super) fn new(graph: &TripleGraph) -> Self {
         let roles = Roles::new(graph);
-        let mut degrees = Self { out: vec![0; graph.term_count()], into: vec![0; graph.term_count()] };
+        let mut degrees = Self {
+            out: vec![0; graph.term_count()],
+            into: vec![0; graph.term_count()],
+        };
         for &triple in graph.triples() {
             degrees.out[triple.subject.index()] += 1;
             if let Some(target) = roles.target(triple) {

@@ -56,32 +56,52 @@ impl<'m> OptimalSnippet<'m> {
     /// Creates an extractor for these keywords.
     #[must_use]
     pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
-        Self { keywords, patterns: None, opening: Opening::default(), limit: Limit::default() }
+        Self {
+            keywords,
+            patterns: None,
+            opening: Opening::default(),
+            limit: Limit::default(),
+        }
     }
 
     /// Sets precomputed patterns of the graph. Default: they are computed.
     #[must_use]
     pub fn with_patterns(self, patterns: &'m Patterns) -> Self {
-        Self { patterns: Some(patterns), ..self }
+        Self {
+            patterns: Some(patterns),
+            ..self
+        }
     }
 
     /// Starts with the triple that adds most to the objective, regardless of keywords.
     #[must_use]
     pub fn with_best_triple_first(self) -> Self {
-        Self { opening: Opening::BestTriple, ..self }
+        Self {
+            opening: Opening::BestTriple,
+            ..self
+        }
     }
 
     /// Sets the maximum number of triples inspected again after the initial pass. Default: no limit. The snippet has at
     /// least one triple.
     #[must_use]
     pub fn with_work(self, work: u64) -> Self {
-        Self { limit: Limit { work, ..self.limit }, ..self }
+        Self {
+            limit: Limit { work, ..self.limit },
+            ..self
+        }
     }
 
     /// Sets a deadline. When it has passed, extraction ends with the triples chosen so far: at least one.
     #[must_use]
     pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
-        Self { limit: Limit { deadline, ..self.limit }, ..self }
+        Self {
+            limit: Limit {
+                deadline,
+                ..self.limit
+            },
+            ..self
+        }
     }
 }
 
@@ -92,15 +112,28 @@ impl SnippetExtractor for OptimalSnippet<'_> {
 
     fn extract(&self, graph: &TripleGraph, profile: &Profile, budget: TripleBudget) -> Snippet {
         if graph.is_empty() || budget.0 == 0 {
-            return Snippet { triples: Vec::new(), gain: 0.0, interrupted: false };
+            return Snippet {
+                triples: Vec::new(),
+                gain: 0.0,
+                interrupted: false,
+            };
         }
-        let computed = self.patterns.is_none().then(|| Patterns::without_links(graph));
+        let computed = self
+            .patterns
+            .is_none()
+            .then(|| Patterns::without_links(graph));
         let patterns = self.patterns.or(computed.as_ref());
         let weights = Weights::new(graph, profile, patterns, budget);
         let matches = Matches::new(self.keywords, graph);
         let mut objective = Objective::new(&weights);
         let meter = Meter::new(self.limit);
-        let mut greedy = Greedy { objective: &mut objective, chosen: Vec::new(), budget: budget.0, gain: 0.0, meter };
+        let mut greedy = Greedy {
+            objective: &mut objective,
+            chosen: Vec::new(),
+            budget: budget.0,
+            gain: 0.0,
+            meter,
+        };
         let mut uncovered = matches.present();
         if self.opening == Opening::BestTriple
             && let Some(best) = greedy.best(0..graph.len() as u32)
@@ -110,8 +143,16 @@ impl SnippetExtractor for OptimalSnippet<'_> {
         }
         greedy.cover_keywords(&matches, uncovered);
         greedy.fill(graph.len());
-        let triples = greedy.chosen.iter().map(|&place| weights.roles.triple(place)).collect();
-        Snippet { triples, gain: greedy.gain, interrupted: greedy.meter.was_over() }
+        let triples = greedy
+            .chosen
+            .iter()
+            .map(|&place| weights.roles.triple(place))
+            .collect();
+        Snippet {
+            triples,
+            gain: greedy.gain,
+            interrupted: greedy.meter.was_over(),
+        }
     }
 }
 
@@ -142,7 +183,9 @@ impl<'g> Weights<'g> {
         Self {
             property: shares(graph.term_count(), &profile.properties, profile.triples),
             entity: centrality(graph),
-            element: element.map(|one| one.count() as f64 / entities / one.elements.len() as f64).collect(),
+            element: element
+                .map(|one| one.count() as f64 / entities / one.elements.len() as f64)
+                .collect(),
             piece: PIECE_WEIGHT / budget.0 as f64,
             links: IncomingLinks::new(&roles),
             patterns,
@@ -152,29 +195,50 @@ impl<'g> Weights<'g> {
 
     /// Returns the positions of the triples at an entity.
     fn at(&self, entity: TermId) -> impl Iterator<Item = u32> {
-        let from = self.roles.graph.subject_range(entity).map(|place| place as u32);
+        let from = self
+            .roles
+            .graph
+            .subject_range(entity)
+            .map(|place| place as u32);
         from.chain(self.links.row(entity).iter().copied())
     }
 
     /// Returns the pattern elements that a triple shows at its ends. A self-link shows both.
     fn shown(&self, triple: Triple) -> impl Iterator<Item = (TermId, Element)> {
-        let own = match (self.roles.class(triple), Some(triple.predicate) == self.roles.kind) {
+        let own = match (
+            self.roles.class(triple),
+            Some(triple.predicate) == self.roles.kind,
+        ) {
             (Some(class), _) => Some(Element::Class(class)),
             (None, false) => Some(Element::Outgoing(triple.predicate)),
             (None, true) => None, // a literal is no class
         };
-        let other = self.roles.target(triple).map(|target| (target, Element::Incoming(triple.predicate)));
-        own.map(|element| (triple.subject, element)).into_iter().chain(other)
+        let other = self
+            .roles
+            .target(triple)
+            .map(|target| (target, Element::Incoming(triple.predicate)));
+        own.map(|element| (triple.subject, element))
+            .into_iter()
+            .chain(other)
     }
 }
 
 /// Returns the centrality of each term: its logarithmic degrees as shares of all entities' degrees.
 fn centrality(graph: &TripleGraph) -> Vec<f64> {
     let degrees = Degrees::new(graph);
-    let total = |all: &[u32]| Some(all.iter().copied().map(log1).sum()).filter(|&sum: &f64| sum > 0.0).unwrap_or(1.0);
+    let total = |all: &[u32]| {
+        Some(all.iter().copied().map(log1).sum())
+            .filter(|&sum: &f64| sum > 0.0)
+            .unwrap_or(1.0)
+    };
     let out = total(&degrees.out);
     let into = total(&degrees.into);
-    degrees.out.iter().zip(&degrees.into).map(|(&o, &i)| log1(o) / out + log1(i) / into).collect()
+    degrees
+        .out
+        .iter()
+        .zip(&degrees.into)
+        .map(|(&o, &i)| log1(o) / out + log1(i) / into)
+        .collect()
 }
 
 /// Links to each entity: rows of `places` between two starts.
@@ -185,8 +249,10 @@ struct IncomingLinks {
 
 impl IncomingLinks {
     fn new(roles: &Roles<'_>) -> Self {
-        let links =
-            || (0..roles.graph.len() as u32).filter_map(|place| Some((roles.target(roles.triple(place))?, place)));
+        let links = || {
+            (0..roles.graph.len() as u32)
+                .filter_map(|place| Some((roles.target(roles.triple(place))?, place)))
+        };
         let mut starts = vec![0u32; roles.graph.term_count() + 1];
         for (target, _) in links() {
             starts[target.index() + 1] += 1;
@@ -243,7 +309,11 @@ impl<'w> Objective<'w> {
         } else {
             self.weights.property[triple.predicate.index()]
         };
-        let new = self.weights.roles.ends(triple).filter(|end| !self.piece_of.contains_key(end));
+        let new = self
+            .weights
+            .roles
+            .ends(triple)
+            .filter(|end| !self.piece_of.contains_key(end));
         let entities: f64 = new.map(|end| self.weights.entity[end.index()]).sum();
         property + entities + self.pattern_gain(triple) + self.piece_gain(triple)
     }
@@ -262,7 +332,10 @@ impl<'w> Objective<'w> {
         counts.map(|one| {
             let (entity, new) = one?;
             let pattern = self.weights.patterns?.pattern_of(entity)?;
-            Some((pattern, self.shown_of.get(&entity).copied().unwrap_or(0) + new))
+            Some((
+                pattern,
+                self.shown_of.get(&entity).copied().unwrap_or(0) + new,
+            ))
         })
     }
 
@@ -298,7 +371,10 @@ impl<'w> Objective<'w> {
     }
 
     fn piece_gain(&self, triple: Triple) -> f64 {
-        let joined: u32 = 1 + self.joins(triple).map(|piece| self.size(piece)).sum::<u32>();
+        let joined: u32 = 1 + self
+            .joins(triple)
+            .map(|piece| self.size(piece))
+            .sum::<u32>();
         f64::from(joined.saturating_sub(self.largest())) * self.weights.piece
     }
 
@@ -320,7 +396,12 @@ impl<'w> Objective<'w> {
         let mut risen: FxHashSet<TermId> = self.weights.roles.ends(triple).collect();
         // No gain rises at the entities of the former largest component: it has grown by as much as the largest.
         let grown = |piece: &u32| joined.contains(piece) && self.size(*piece) < largest;
-        risen.extend(self.piece_of.iter().filter(|(_, piece)| grown(piece)).map(|(entity, _)| *entity));
+        risen.extend(
+            self.piece_of
+                .iter()
+                .filter(|(_, piece)| grown(piece))
+                .map(|(entity, _)| *entity),
+        );
         self.merge(triple, &joined);
         risen
     }
@@ -332,7 +413,10 @@ impl<'w> Objective<'w> {
         });
         for &other in joined.iter().skip(1) {
             self.pieces[into as usize] += std::mem::take(&mut self.pieces[other as usize]);
-            self.piece_of.values_mut().filter(|piece| **piece == other).for_each(|piece| *piece = into);
+            self.piece_of
+                .values_mut()
+                .filter(|piece| **piece == other)
+                .for_each(|piece| *piece = into);
         }
         self.pieces[into as usize] += 1;
         for end in self.weights.roles.ends(triple) {
@@ -352,7 +436,12 @@ struct Greedy<'o, 'w, 'h> {
 impl Greedy<'_, '_, '_> {
     /// Returns the triple with the largest gain.
     fn best(&self, places: impl Iterator<Item = u32>) -> Option<Candidate> {
-        places.map(|triple| Candidate { gain: self.objective.gain(triple), triple }).max()
+        places
+            .map(|triple| Candidate {
+                gain: self.objective.gain(triple),
+                triple,
+            })
+            .max()
     }
 
     fn choose(&mut self, candidate: Candidate) -> FxHashSet<TermId> {
@@ -371,13 +460,22 @@ impl Greedy<'_, '_, '_> {
         while !uncovered.is_empty() && self.chosen.len() < self.budget {
             let new = |set: KeywordSet| set.intersection(uncovered).len();
             let most = groups.iter().map(|(set, _)| new(*set)).max().unwrap_or(0);
-            let tied: Vec<&[u32]> =
-                groups.iter().filter(|(set, _)| new(*set) == most).map(|(_, group)| &group[..]).collect();
-            if self.meter.is_over(tied.iter().map(|group| group.len() as u64).sum()) {
+            let tied: Vec<&[u32]> = groups
+                .iter()
+                .filter(|(set, _)| new(*set) == most)
+                .map(|(_, group)| &group[..])
+                .collect();
+            if self
+                .meter
+                .is_over(tied.iter().map(|group| group.len() as u64).sum())
+            {
                 return;
             }
-            let Some(best) = self.best(tied.into_iter().flatten().copied()) else { return };
-            uncovered = uncovered.difference(matches.triple(self.objective.weights.roles.triple(best.triple)));
+            let Some(best) = self.best(tied.into_iter().flatten().copied()) else {
+                return;
+            };
+            uncovered = uncovered
+                .difference(matches.triple(self.objective.weights.roles.triple(best.triple)));
             self.choose(best);
         }
     }

@@ -15,7 +15,9 @@ impl Eq for Candidate {}
 
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.gain.total_cmp(&other.gain).then_with(|| other.triple.cmp(&self.triple))
+        self.gain
+            .total_cmp(&other.gain)
+            .then_with(|| other.triple.cmp(&self.triple))
     }
 }
 
@@ -41,8 +43,19 @@ impl LazyQueue {
     /// Creates a queue of all triples below `count`, with their gains.
     pub(super) fn new(count: usize, gain: impl Fn(u32) -> f64) -> Self {
         let newest: Vec<f64> = (0..count as u32).map(gain).collect();
-        let heap = newest.iter().enumerate().map(|(triple, &gain)| Candidate { gain, triple: triple as u32 }).collect();
-        Self { heap, newest, chosen: vec![false; count] }
+        let heap = newest
+            .iter()
+            .enumerate()
+            .map(|(triple, &gain)| Candidate {
+                gain,
+                triple: triple as u32,
+            })
+            .collect();
+        Self {
+            heap,
+            newest,
+            chosen: vec![false; count],
+        }
     }
 
     /// Removes a triple that was chosen elsewhere.
@@ -51,7 +64,11 @@ impl LazyQueue {
     }
 
     /// Removes and returns the triple with the largest gain, or `None` if all gains are 0 or the limit is reached.
-    pub(super) fn pop(&mut self, gain: impl Fn(u32) -> f64, meter: &mut Meter<'_>) -> Option<Candidate> {
+    pub(super) fn pop(
+        &mut self,
+        gain: impl Fn(u32) -> f64,
+        meter: &mut Meter<'_>,
+    ) -> Option<Candidate> {
         while let Some(top) = self.heap.pop() {
             if meter.is_over(1) {
                 return None;
@@ -98,7 +115,10 @@ pub(crate) struct Limit<'h> {
 
 impl Default for Limit<'_> {
     fn default() -> Self {
-        Self { work: u64::MAX, deadline: Deadline::never() }
+        Self {
+            work: u64::MAX,
+            deadline: Deadline::never(),
+        }
     }
 }
 
@@ -116,7 +136,13 @@ const DEADLINE_CHECK_INTERVAL: u64 = 4096;
 
 impl<'h> Meter<'h> {
     pub(crate) fn new(limit: Limit<'h>) -> Self {
-        Self { started: false, left: limit.work, until_check: 0, deadline: limit.deadline, over: false }
+        Self {
+            started: false,
+            left: limit.work,
+            until_check: 0,
+            deadline: limit.deadline,
+            over: false,
+        }
     }
 
     /// Starts counting work and checking the deadline.
@@ -131,7 +157,11 @@ impl<'h> Meter<'h> {
             return self.over;
         }
         let check = work >= self.until_check;
-        self.until_check = if check { DEADLINE_CHECK_INTERVAL } else { self.until_check - work };
+        self.until_check = if check {
+            DEADLINE_CHECK_INTERVAL
+        } else {
+            self.until_check - work
+        };
         self.over = work > self.left || (check && self.deadline.has_passed());
         self.left = self.left.saturating_sub(work);
         self.over

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 fn matcher() -> LabelMatcher<impl Fn(&str) -> KeywordSet> {
     let words = ["n1", "p2", "n3", "C5", "7", "n4"];
     let bit = move |label: &str, place: usize| u64::from(label == words[place]) << place;
-    LabelMatcher(move |label: &str| KeywordSet((0..words.len()).map(|place| bit(label, place)).sum()))
+    LabelMatcher(move |label: &str| {
+        KeywordSet((0..words.len()).map(|place| bit(label, place)).sum())
+    })
 }
 
 fn nothing() -> LabelMatcher<impl Fn(&str) -> KeywordSet> {
@@ -21,7 +23,10 @@ fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph, budget: usize)
 }
 
 fn share(counts: &[(TermId, u64)], id: TermId, total: u64) -> f64 {
-    counts.iter().find(|(other, _)| *other == id).map_or(0.0, |(_, count)| *count as f64 / total as f64)
+    counts
+        .iter()
+        .find(|(other, _)| *other == id)
+        .map_or(0.0, |(_, count)| *count as f64 / total as f64)
 }
 
 /// Literal implementation of the definitions, recomputed at every call.
@@ -35,7 +40,13 @@ struct Naive<'g> {
 
 impl<'g> Naive<'g> {
     fn new(graph: &'g TripleGraph, matches: Matches, budget: usize) -> Self {
-        Self { graph, profile: Profile::new(graph), patterns: Patterns::new(graph), matches, budget }
+        Self {
+            graph,
+            profile: Profile::new(graph),
+            patterns: Patterns::new(graph),
+            matches,
+            budget,
+        }
     }
 
     fn is_type(&self, triple: &Triple) -> bool {
@@ -43,13 +54,28 @@ impl<'g> Naive<'g> {
     }
 
     fn entities(&self, triples: &[Triple]) -> BTreeSet<TermId> {
-        let object = |t: &Triple| (!self.is_type(t) && self.graph.is_resource(t.object)).then_some(t.object);
-        triples.iter().flat_map(|t| [Some(t.subject), object(t)]).flatten().collect()
+        let object =
+            |t: &Triple| (!self.is_type(t) && self.graph.is_resource(t.object)).then_some(t.object);
+        triples
+            .iter()
+            .flat_map(|t| [Some(t.subject), object(t)])
+            .flatten()
+            .collect()
     }
 
     fn degrees(&self, entity: TermId) -> (f64, f64) {
-        let out = self.graph.triples().iter().filter(|t| t.subject == entity).count();
-        let into = self.graph.triples().iter().filter(|t| t.object == entity && !self.is_type(t)).count();
+        let out = self
+            .graph
+            .triples()
+            .iter()
+            .filter(|t| t.subject == entity)
+            .count();
+        let into = self
+            .graph
+            .triples()
+            .iter()
+            .filter(|t| t.object == entity && !self.is_type(t))
+            .count();
         ((out as f64 + 1.0).ln(), (into as f64 + 1.0).ln())
     }
 
@@ -57,40 +83,75 @@ impl<'g> Naive<'g> {
     fn ksd(&self, triples: &[Triple]) -> f64 {
         let all = self.entities(self.graph.triples());
         let largest = |of: fn((f64, f64)) -> f64| {
-            let most = all.iter().map(|&entity| of(self.degrees(entity))).fold(0.0, f64::max);
+            let most = all
+                .iter()
+                .map(|&entity| of(self.degrees(entity)))
+                .fold(0.0, f64::max);
             if most > 0.0 { most } else { 1.0 }
         };
         let (out, into) = (largest(|d| d.0), largest(|d| d.1));
-        let held = triples.iter().fold(KeywordSet::NONE, |all, t| all.union(self.matches.triple(*t)));
-        let classes: BTreeSet<TermId> =
-            triples.iter().filter(|t| self.is_type(t) && self.graph.is_resource(t.object)).map(|t| t.object).collect();
-        let entities = self.entities(triples).into_iter().map(|entity| self.degrees(entity));
+        let held = triples.iter().fold(KeywordSet::NONE, |all, t| {
+            all.union(self.matches.triple(*t))
+        });
+        let classes: BTreeSet<TermId> = triples
+            .iter()
+            .filter(|t| self.is_type(t) && self.graph.is_resource(t.object))
+            .map(|t| t.object)
+            .collect();
+        let entities = self
+            .entities(triples)
+            .into_iter()
+            .map(|entity| self.degrees(entity));
         2.0 * f64::from(held.len()) / f64::from(self.matches.present().len().max(1))
             + self.properties(triples)
-            + classes.iter().map(|&c| share(&self.profile.classes, c, self.profile.type_triples)).sum::<f64>()
-            + entities.map(|degrees| degrees.0 / out + degrees.1 / into).sum::<f64>()
+            + classes
+                .iter()
+                .map(|&c| share(&self.profile.classes, c, self.profile.type_triples))
+                .sum::<f64>()
+            + entities
+                .map(|degrees| degrees.0 / out + degrees.1 / into)
+                .sum::<f64>()
     }
 
     fn properties(&self, triples: &[Triple]) -> f64 {
         let properties: BTreeSet<TermId> = triples.iter().map(|t| t.predicate).collect();
-        properties.iter().map(|&p| share(&self.profile.properties, p, self.profile.triples)).sum()
+        properties
+            .iter()
+            .map(|&p| share(&self.profile.properties, p, self.profile.triples))
+            .sum()
     }
 
     /// Objective of the optimal data snippet.
     fn objective(&self, triples: &[Triple]) -> f64 {
         let all = self.entities(self.graph.triples());
-        let total = |of: fn((f64, f64)) -> f64| all.iter().map(|&entity| of(self.degrees(entity))).sum::<f64>();
+        let total = |of: fn((f64, f64)) -> f64| {
+            all.iter()
+                .map(|&entity| of(self.degrees(entity)))
+                .sum::<f64>()
+        };
         let (out, into) = (total(|d| d.0), total(|d| d.1));
-        let central = |degrees: (f64, f64)| degrees.0 / out + if into > 0.0 { degrees.1 / into } else { 0.0 };
+        let central =
+            |degrees: (f64, f64)| degrees.0 / out + if into > 0.0 { degrees.1 / into } else { 0.0 };
         let mut shown: BTreeMap<TermId, BTreeSet<Element>> = BTreeMap::new();
         for t in triples {
             match (self.is_type(t), self.graph.is_literal(t.object)) {
                 (true, true) => {}
-                (true, false) => drop(shown.entry(t.subject).or_default().insert(Element::Class(t.object))),
+                (true, false) => drop(
+                    shown
+                        .entry(t.subject)
+                        .or_default()
+                        .insert(Element::Class(t.object)),
+                ),
                 (false, literal) => {
-                    shown.entry(t.subject).or_default().insert(Element::Outgoing(t.predicate));
+                    shown
+                        .entry(t.subject)
+                        .or_default()
+                        .insert(Element::Outgoing(t.predicate));
                     if !literal {
-                        shown.entry(t.object).or_default().insert(Element::Incoming(t.predicate));
+                        shown
+                            .entry(t.object)
+                            .or_default()
+                            .insert(Element::Incoming(t.predicate));
                     }
                 }
             }
@@ -104,8 +165,15 @@ impl<'g> Naive<'g> {
         }
         let count = |id: PatternId| self.patterns.pattern(id).count() as f64 / all.len() as f64;
         self.properties(triples)
-            + self.entities(triples).into_iter().map(|e| central(self.degrees(e))).sum::<f64>()
-            + best.into_iter().map(|(id, part)| count(id) * part).sum::<f64>()
+            + self
+                .entities(triples)
+                .into_iter()
+                .map(|e| central(self.degrees(e)))
+                .sum::<f64>()
+            + best
+                .into_iter()
+                .map(|(id, part)| count(id) * part)
+                .sum::<f64>()
             + 2.0 * self.largest_piece(triples) as f64 / self.budget as f64
     }
 
@@ -127,26 +195,50 @@ impl<'g> Naive<'g> {
     }
 
     /// Checks that every triple from `from` on was the best choice for a value, and the first of the best.
-    fn check_greedy(&self, chosen: &[Triple], from: usize, value: impl Fn(&Self, &[Triple]) -> f64) {
+    fn check_greedy(
+        &self,
+        chosen: &[Triple],
+        from: usize,
+        value: impl Fn(&Self, &[Triple]) -> f64,
+    ) {
         for place in from..chosen.len() {
             let before = value(self, &chosen[..place]);
             let gain = |t: &Triple| value(self, &[&chosen[..place], &[*t]].concat()) - before;
             let own = gain(&chosen[place]);
-            for other in self.graph.triples().iter().filter(|t| !chosen[..place].contains(t)) {
-                assert!(gain(other) <= own + 1e-9, "{} < {} at {place}", own, gain(other));
+            for other in self
+                .graph
+                .triples()
+                .iter()
+                .filter(|t| !chosen[..place].contains(t))
+            {
+                assert!(
+                    gain(other) <= own + 1e-9,
+                    "{} < {} at {place}",
+                    own,
+                    gain(other)
+                );
             }
         }
     }
 }
 
 fn held(matches: &Matches, triples: &[Triple]) -> KeywordSet {
-    triples.iter().fold(KeywordSet::NONE, |all, t| all.union(matches.triple(*t)))
+    triples
+        .iter()
+        .fold(KeywordSet::NONE, |all, t| all.union(matches.triple(*t)))
 }
 
 /// Returns every subset of at most `most` triples.
 fn sets_of(triples: &[Triple], most: usize) -> impl Iterator<Item = Vec<Triple>> {
     let chosen = (0u32..1 << triples.len()).filter(move |set| set.count_ones() as usize <= most);
-    chosen.map(|set| triples.iter().enumerate().filter(|(place, _)| set >> place & 1 == 1).map(|(_, t)| *t).collect())
+    chosen.map(|set| {
+        triples
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| set >> place & 1 == 1)
+            .map(|(_, t)| *t)
+            .collect()
+    })
 }
 
 /// Returns the smallest number of triples that contain all keywords, by exhaustive search.
@@ -155,7 +247,10 @@ fn fewest(matches: &Matches, triples: &[Triple]) -> usize {
     let mut layer = BTreeSet::from([KeywordSet::NONE]);
     let mut count = 0;
     while !layer.contains(&all) {
-        layer = layer.iter().flat_map(|set| triples.iter().map(|t| set.union(matches.triple(*t)))).collect();
+        layer = layer
+            .iter()
+            .flat_map(|set| triples.iter().map(|t| set.union(matches.triple(*t))))
+            .collect();
         count += 1;
     }
     count
@@ -274,8 +369,14 @@ fn what_every_extractor_keeps_to() {
     check(&Ksd::new(&keywords), Guarantees::default());
     check(&Ksd::new(&none), Guarantees::default());
     check(&OptimalSnippet::new(&keywords), Guarantees::default());
-    check(&OptimalSnippet::new(&keywords).with_best_triple_first(), Guarantees::default());
-    let guarantees = Guarantees { may_be_empty: true, ..Guarantees::default() };
+    check(
+        &OptimalSnippet::new(&keywords).with_best_triple_first(),
+        Guarantees::default(),
+    );
+    let guarantees = Guarantees {
+        may_be_empty: true,
+        ..Guarantees::default()
+    };
     check(&KeywordCover::new(&keywords), guarantees);
     check(&KeywordCover::new(&keywords).with_filling(), guarantees);
 }
@@ -291,12 +392,36 @@ impl KeywordMatcher for Names {
 
 #[test]
 fn every_extractor_keeps_its_deadline() {
-    let prefix = Guarantees { anytime: true, ..Guarantees::default() };
-    check_deadline(|deadline| Box::new(Ksd::new(&Names).with_deadline(deadline)), prefix);
-    check_deadline(|deadline| Box::new(OptimalSnippet::new(&Names).with_deadline(deadline)), prefix);
-    let guarantees = Guarantees { may_be_empty: true, ..prefix };
-    check_deadline(|deadline| Box::new(KeywordCover::new(&Names).with_deadline(deadline)), guarantees);
-    check_deadline(|deadline| Box::new(KeywordCover::new(&Names).with_filling().with_deadline(deadline)), guarantees);
+    let prefix = Guarantees {
+        anytime: true,
+        ..Guarantees::default()
+    };
+    check_deadline(
+        |deadline| Box::new(Ksd::new(&Names).with_deadline(deadline)),
+        prefix,
+    );
+    check_deadline(
+        |deadline| Box::new(OptimalSnippet::new(&Names).with_deadline(deadline)),
+        prefix,
+    );
+    let guarantees = Guarantees {
+        may_be_empty: true,
+        ..prefix
+    };
+    check_deadline(
+        |deadline| Box::new(KeywordCover::new(&Names).with_deadline(deadline)),
+        guarantees,
+    );
+    check_deadline(
+        |deadline| {
+            Box::new(
+                KeywordCover::new(&Names)
+                    .with_filling()
+                    .with_deadline(deadline),
+            )
+        },
+        guarantees,
+    );
 }
 
 /// A bounded result is a prefix of the unbounded one, and is marked as interrupted if something is missing.
@@ -306,9 +431,16 @@ fn check_work<'k>(graph: &TripleGraph, make: &dyn Fn(u64) -> Box<dyn SnippetExtr
     for work in [0, 1, 2, 3, 5, 10, 30, 100] {
         let part = extract(&*make(work), graph, 6);
         assert!(whole.triples.starts_with(&part.triples) && part.gain <= whole.gain + 1e-9);
-        assert!(part.interrupted || part == whole, "something is missing, and it does not say so");
+        assert!(
+            part.interrupted || part == whole,
+            "something is missing, and it does not say so"
+        );
         assert_eq!(part.triples.is_empty(), whole.triples.is_empty());
-        assert_eq!(extract(&*make(work), graph, 6), part, "not the same on every run");
+        assert_eq!(
+            extract(&*make(work), graph, 6),
+            part,
+            "not the same on every run"
+        );
     }
 }
 
@@ -332,28 +464,59 @@ fn ksd_by_hand() {
     let snippet = extract(&Ksd::new(&keywords), &graph, 1);
     // 2 for the word, 1/3 for e:q; e:b: ln 2/ln 3 for one of two triples out, 1 for the one link in.
     assert_eq!(graph.term(snippet.triples[0].object).text(), "word");
-    assert!((snippet.gain - (2.0 + 1.0 / 3.0 + 2f64.ln() / 3f64.ln() + 1.0)).abs() < 1e-12, "{}", snippet.gain);
+    assert!(
+        (snippet.gain - (2.0 + 1.0 / 3.0 + 2f64.ln() / 3f64.ln() + 1.0)).abs() < 1e-12,
+        "{}",
+        snippet.gain
+    );
 }
 
 #[test]
 fn a_cover_is_near_itself_and_joined() {
-    let words = |label: &str| KeywordSet(u64::from(label == "red") | u64::from(label == "blue") << 1);
+    let words =
+        |label: &str| KeywordSet(u64::from(label == "red") | u64::from(label == "blue") << 1);
     let keywords = LabelMatcher(words);
-    let turtle = "e:a e:p \"red\" . e:b e:p \"blue\" . e:m e:p \"red\" ; e:q \"blue\" . e:z e:r e:a .";
+    let turtle =
+        "e:a e:p \"red\" . e:b e:p \"blue\" . e:m e:p \"red\" ; e:q \"blue\" . e:z e:r e:a .";
     let graph = graph_of(turtle);
     let snippet = extract(&KeywordCover::new(&keywords), &graph, 20);
-    let subjects: Vec<&str> = snippet.triples.iter().map(|t| graph.term(t.subject).text()).collect();
+    let subjects: Vec<&str> = snippet
+        .triples
+        .iter()
+        .map(|t| graph.term(t.subject).text())
+        .collect();
     assert_eq!(subjects, ["http://e.org/m"; 2], "one entity holds both");
     let graph = graph_of("e:a e:p \"red\" ; e:r e:b . e:b e:p \"blue\" .");
-    assert_eq!(extract(&KeywordCover::new(&keywords), &graph, 20).triples.len(), 3, "with the link between them");
-    assert_eq!(extract(&KeywordCover::new(&keywords), &graph, 2).triples.len(), 2);
+    assert_eq!(
+        extract(&KeywordCover::new(&keywords), &graph, 20)
+            .triples
+            .len(),
+        3,
+        "with the link between them"
+    );
+    assert_eq!(
+        extract(&KeywordCover::new(&keywords), &graph, 2)
+            .triples
+            .len(),
+        2
+    );
 }
 
 #[test]
 fn a_label_of_its_own_counts_for_the_entity() {
-    let graph = graph_of("e:a <http://www.w3.org/2000/01/rdf-schema#label> \"red\" . e:b e:p e:a .");
-    let keywords = LabelMatcher(|label: &str| KeywordSet(u64::from(label == "red") | u64::from(label == "a") << 1));
+    let graph =
+        graph_of("e:a <http://www.w3.org/2000/01/rdf-schema#label> \"red\" . e:b e:p e:a .");
+    let keywords = LabelMatcher(|label: &str| {
+        KeywordSet(u64::from(label == "red") | u64::from(label == "a") << 1)
+    });
     let matches = Matches::new(&keywords, &graph);
-    assert_eq!(matches.term(graph.iri("http://e.org/a").expect("there")), KeywordSet(1));
-    assert_eq!(matches.present(), KeywordSet(1), "its local name is no label then");
+    assert_eq!(
+        matches.term(graph.iri("http://e.org/a").expect("there")),
+        KeywordSet(1)
+    );
+    assert_eq!(
+        matches.present(),
+        KeywordSet(1),
+        "its local name is no label then"
+    );
 }

@@ -12,7 +12,12 @@ use std::collections::BinaryHeap;
 ///
 /// For `l` links between its entities: O(l log l). Removing a redundant triple costs O(l) if only the connection may
 /// need it.
-pub(super) fn assemble(entity_graph: &EntityGraph<'_>, goals: &Goals, part: &Part, meter: &mut Meter<'_>) -> Vec<u32> {
+pub(super) fn assemble(
+    entity_graph: &EntityGraph<'_>,
+    goals: &Goals,
+    part: &Part,
+    meter: &mut Meter<'_>,
+) -> Vec<u32> {
     let mut assembly = Assembly::new(entity_graph, goals, part);
     assembly.take_what_serves_most();
     assembly.complete();
@@ -61,23 +66,33 @@ impl<'s, 'g> Assembly<'s, 'g> {
     /// Returns the link patterns and keywords of this part that a triple serves.
     fn goals_of(&self, place: u32) -> impl Iterator<Item = u32> + use<'s, 'g> {
         let part_goals = &self.part.goals;
-        self.goals.of_triple(self.entity_graph, place).filter(move |goal| part_goals.contains(goal))
+        self.goals
+            .of_triple(self.entity_graph, place)
+            .filter(move |goal| part_goals.contains(goal))
     }
 
     /// Returns the number of missing elements, goals and connections that a triple would add. It only shrinks.
     fn value(&mut self, place: u32) -> usize {
         let entity_graph = self.entity_graph;
-        let new = entity_graph.contributions(entity_graph.triple(place)).filter(|(entity, element)| {
-            self.inside.contains(&entity_graph.number(*entity)) && !self.shown.contains_key(&(*entity, *element))
-        });
-        let served = self.goals_of(place).filter(|goal| !self.served.contains_key(goal));
+        let new = entity_graph
+            .contributions(entity_graph.triple(place))
+            .filter(|(entity, element)| {
+                self.inside.contains(&entity_graph.number(*entity))
+                    && !self.shown.contains_key(&(*entity, *element))
+            });
+        let served = self
+            .goals_of(place)
+            .filter(|goal| !self.served.contains_key(goal));
         let (a, b) = entity_graph.ends(place);
         let value = new.count() + served.count();
         value + usize::from(self.part.connected && self.piece(a) != self.piece(b))
     }
 
     fn choose(&mut self, place: u32) {
-        for shown in self.entity_graph.contributions(self.entity_graph.triple(place)) {
+        for shown in self
+            .entity_graph
+            .contributions(self.entity_graph.triple(place))
+        {
             *self.shown.entry(shown).or_default() += 1;
         }
         for goal in self.goals_of(place) {
@@ -102,8 +117,10 @@ impl<'s, 'g> Assembly<'s, 'g> {
             };
             candidates.extend(self.entity_graph.outgoing(entity).filter(inner));
         }
-        let mut heap: BinaryHeap<(usize, Reverse<u32>)> =
-            candidates.into_iter().map(|place| (self.value(place), Reverse(place))).collect();
+        let mut heap: BinaryHeap<(usize, Reverse<u32>)> = candidates
+            .into_iter()
+            .map(|place| (self.value(place), Reverse(place)))
+            .collect();
         while let Some((bound, Reverse(place))) = heap.pop() {
             let value = self.value(place);
             if value > 0 && value == bound {
@@ -137,11 +154,18 @@ impl<'s, 'g> Assembly<'s, 'g> {
     fn example(&self, number: u32, element: Element) -> Option<u32> {
         let entity = self.entity_graph.entity(number);
         let shows = |&place: &u32| {
-            let mut shown = self.entity_graph.contributions(self.entity_graph.triple(place));
+            let mut shown = self
+                .entity_graph
+                .contributions(self.entity_graph.triple(place));
             shown.any(|shown| shown == (entity, element))
         };
         match element {
-            Element::Incoming(_) => self.entity_graph.incoming(number).iter().copied().find(shows),
+            Element::Incoming(_) => self
+                .entity_graph
+                .incoming(number)
+                .iter()
+                .copied()
+                .find(shows),
             _ => self.entity_graph.outgoing(number).find(shows),
         }
     }
@@ -154,7 +178,12 @@ impl<'s, 'g> Assembly<'s, 'g> {
                 if meter.is_over(self.chosen.len() as u64) {
                     break;
                 }
-                let rest: Vec<u32> = self.chosen.iter().copied().filter(|&other| other != place).collect();
+                let rest: Vec<u32> = self
+                    .chosen
+                    .iter()
+                    .copied()
+                    .filter(|&other| other != place)
+                    .collect();
                 if !self.part.connected || self.connects(&rest) {
                     self.drop(place);
                     self.chosen = rest;
@@ -165,7 +194,9 @@ impl<'s, 'g> Assembly<'s, 'g> {
 
     fn is_needed(&self, place: u32) -> bool {
         let entity_graph = self.entity_graph;
-        let mut shown = entity_graph.contributions(entity_graph.triple(place)).peekable();
+        let mut shown = entity_graph
+            .contributions(entity_graph.triple(place))
+            .peekable();
         if shown.peek().is_none() {
             return true; // all that there is of an entity without elements
         }
@@ -174,11 +205,16 @@ impl<'s, 'g> Assembly<'s, 'g> {
                 && self.shown.get(&(entity, element)).is_none_or(|&n| n < 2)
         };
         shown.any(|(entity, element)| only(entity, element))
-            || self.goals_of(place).any(|goal| self.served.get(&goal).is_none_or(|&n| n < 2))
+            || self
+                .goals_of(place)
+                .any(|goal| self.served.get(&goal).is_none_or(|&n| n < 2))
     }
 
     fn drop(&mut self, place: u32) {
-        for shown in self.entity_graph.contributions(self.entity_graph.triple(place)) {
+        for shown in self
+            .entity_graph
+            .contributions(self.entity_graph.triple(place))
+        {
             self.shown.entry(shown).and_modify(|count| *count -= 1);
         }
         for goal in self.goals_of(place) {
@@ -207,8 +243,12 @@ impl<'s, 'g> Assembly<'s, 'g> {
     /// Orders the triples entity by entity along the chosen links, the most frequent pattern first; classes first.
     fn ordered(mut self) -> Vec<u32> {
         let mut at: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        self.chosen
-            .sort_by_key(|&place| (Some(self.entity_graph.triple(place).predicate) != self.entity_graph.kind, place));
+        self.chosen.sort_by_key(|&place| {
+            (
+                Some(self.entity_graph.triple(place).predicate) != self.entity_graph.kind,
+                place,
+            )
+        });
         for &place in &self.chosen {
             let (a, b) = self.entity_graph.ends(place);
             at.entry(a).or_default().push(place);
@@ -217,7 +257,12 @@ impl<'s, 'g> Assembly<'s, 'g> {
             }
         }
         let rank = |entity: u32| Reverse((self.entity_graph.pattern(entity), entity));
-        let mut starts: Vec<_> = self.part.entities.iter().map(|&entity| rank(entity)).collect();
+        let mut starts: Vec<_> = self
+            .part
+            .entities
+            .iter()
+            .map(|&entity| rank(entity))
+            .collect();
         starts.sort_unstable();
         let mut out = Vec::new();
         let mut emitted = FxHashSet::default();
@@ -233,7 +278,12 @@ impl<'s, 'g> Assembly<'s, 'g> {
                         out.push(place);
                     }
                     let (a, b) = self.entity_graph.ends(place);
-                    open.extend([a, b].into_iter().filter(|end| self.inside.contains(end)).map(rank));
+                    open.extend(
+                        [a, b]
+                            .into_iter()
+                            .filter(|end| self.inside.contains(end))
+                            .map(rank),
+                    );
                 }
             }
         }

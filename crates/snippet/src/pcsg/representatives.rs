@@ -58,7 +58,11 @@ impl SnippetExtractor for PatternRepresentatives<'_> {
                 break;
             }
         }
-        Snippet { gain: described_share(&entity_graph, &builder.triples), triples: builder.triples, interrupted }
+        Snippet {
+            gain: described_share(&entity_graph, &builder.triples),
+            triples: builder.triples,
+            interrupted,
+        }
     }
 }
 
@@ -74,14 +78,24 @@ struct SnippetBuilder<'s, 'g> {
 impl SnippetBuilder<'_, '_> {
     /// Shows a pattern. Returns false if the budget or the deadline ended it: a pattern may have as many elements as the graph has
     /// triples.
-    fn show(&mut self, pattern: &EntityPattern<'_>, budget: TripleBudget, deadline: Deadline<'_>) -> bool {
+    fn show(
+        &mut self,
+        pattern: &EntityPattern<'_>,
+        budget: TripleBudget,
+        deadline: Deadline<'_>,
+    ) -> bool {
         if self.is_over(budget, deadline) {
             return false;
         }
-        let Some(entity) = self.representative(pattern) else { return true };
+        let Some(entity) = self.representative(pattern) else {
+            return true;
+        };
         let number = self.entity_graph.number(entity);
         for &element in pattern.elements {
-            if !self.shown.get(&entity).is_some_and(|shown| shown.contains(&element))
+            if !self
+                .shown
+                .get(&entity)
+                .is_some_and(|shown| shown.contains(&element))
                 && let Some(triple) = self.example(number, element)
             {
                 if self.is_over(budget, deadline) {
@@ -92,7 +106,12 @@ impl SnippetBuilder<'_, '_> {
         }
         if pattern.elements.is_empty() {
             // An entity whose only types are literals: any of its triples represents it.
-            self.triples.extend(self.entity_graph.outgoing(number).next().map(|place| self.entity_graph.triple(place)));
+            self.triples.extend(
+                self.entity_graph
+                    .outgoing(number)
+                    .next()
+                    .map(|place| self.entity_graph.triple(place)),
+            );
         }
         true
     }
@@ -104,13 +123,27 @@ impl SnippetBuilder<'_, '_> {
 
     fn representative(&self, pattern: &EntityPattern<'_>) -> Option<TermId> {
         let graph = self.entity_graph.graph;
-        let name = |entity: TermId| (!graph.is_iri(entity), graph.term(entity).text().len(), entity);
+        let name = |entity: TermId| {
+            (
+                !graph.is_iri(entity),
+                graph.term(entity).text().len(),
+                entity,
+            )
+        };
         match self.touched.get(&pattern.id) {
             Some(touched) => {
-                let shown_count = |entity: TermId| self.shown.get(&entity).map_or(0, FxHashSet::len);
-                touched.iter().copied().min_by_key(|&entity| (Reverse(shown_count(entity)), name(entity)))
+                let shown_count =
+                    |entity: TermId| self.shown.get(&entity).map_or(0, FxHashSet::len);
+                touched
+                    .iter()
+                    .copied()
+                    .min_by_key(|&entity| (Reverse(shown_count(entity)), name(entity)))
             }
-            None => pattern.entities.iter().copied().min_by_key(|&entity| name(entity)),
+            None => pattern
+                .entities
+                .iter()
+                .copied()
+                .min_by_key(|&entity| name(entity)),
         }
     }
 
@@ -122,15 +155,23 @@ impl SnippetBuilder<'_, '_> {
         let triples = |places: &mut dyn Iterator<Item = u32>| -> Vec<Triple> {
             let triples = places.map(|place| entity_graph.triple(place));
             triples
-                .filter(|&t| entity_graph.contributions(t).any(|shown| shown == (entity, element)))
+                .filter(|&t| {
+                    entity_graph
+                        .contributions(t)
+                        .any(|shown| shown == (entity, element))
+                })
                 .take(EXAMPLES)
                 .collect()
         };
         if let Element::Incoming(_) = element {
             let examples = triples(&mut entity_graph.incoming(number).iter().copied());
-            return examples.into_iter().min_by_key(|triple| length(triple.subject));
+            return examples
+                .into_iter()
+                .min_by_key(|triple| length(triple.subject));
         }
-        triples(&mut entity_graph.outgoing(number)).into_iter().min_by_key(|triple| length(triple.object))
+        triples(&mut entity_graph.outgoing(number))
+            .into_iter()
+            .min_by_key(|triple| length(triple.object))
     }
 
     fn add(&mut self, triple: Triple) {

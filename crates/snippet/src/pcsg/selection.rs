@@ -33,15 +33,29 @@ impl Selection<'_, '_> {
         let mut groups: FxHashMap<u32, Vec<Member>> = FxHashMap::default();
         for &entity in entities {
             for place in self.entity_graph.outgoing(entity) {
-                for goal in self.goals.of_triple(self.entity_graph, place).filter(|goal| goals.contains(goal)) {
-                    groups.entry(goal).or_default().push(self.entity_graph.ends(place));
+                for goal in self
+                    .goals
+                    .of_triple(self.entity_graph, place)
+                    .filter(|goal| goals.contains(goal))
+                {
+                    groups
+                        .entry(goal)
+                        .or_default()
+                        .push(self.entity_graph.ends(place));
                 }
             }
         }
         let mut implied: FxHashSet<u32> = FxHashSet::default();
-        for (_, members) in groups.iter().filter(|(goal, _)| **goal < self.goals.first_keyword) {
+        for (_, members) in groups
+            .iter()
+            .filter(|(goal, _)| **goal < self.goals.first_keyword)
+        {
             implied.extend(
-                members.iter().take(1).flat_map(|&(a, b)| [a, b]).map(|entity| self.entity_graph.pattern(entity).0),
+                members
+                    .iter()
+                    .take(1)
+                    .flat_map(|&(a, b)| [a, b])
+                    .map(|entity| self.entity_graph.pattern(entity).0),
             );
         }
         for &entity in entities {
@@ -91,8 +105,15 @@ struct Remaining {
 
 impl Remaining {
     fn new(selection: &Selection<'_, '_>, entities: &[u32], goals: &FxHashSet<u32>) -> Self {
-        let neighbours = entities.iter().map(|&entity| (entity, Vec::new())).collect();
-        let mut rest = Self { neighbours, served: FxHashMap::default(), links: 0 };
+        let neighbours = entities
+            .iter()
+            .map(|&entity| (entity, Vec::new()))
+            .collect();
+        let mut rest = Self {
+            neighbours,
+            served: FxHashMap::default(),
+            links: 0,
+        };
         for &entity in entities {
             for place in selection.entity_graph.outgoing(entity) {
                 let (_, other) = selection.entity_graph.ends(place);
@@ -102,7 +123,9 @@ impl Remaining {
                     rest.links += 2;
                 }
             }
-            rest.each_goal(selection, entity, goals, Direction::Outgoing, |served| *served += 1);
+            rest.each_goal(selection, entity, goals, Direction::Outgoing, |served| {
+                *served += 1
+            });
         }
         rest
     }
@@ -125,33 +148,53 @@ impl Remaining {
         if goals.contains(&pattern) {
             change(self.served.entry(pattern).or_default());
         }
-        let incoming =
-            entity_graph.incoming(entity).iter().copied().filter(|&place| entity_graph.ends(place).0 != entity);
+        let incoming = entity_graph
+            .incoming(entity)
+            .iter()
+            .copied()
+            .filter(|&place| entity_graph.ends(place).0 != entity);
         let incoming = incoming.filter(|_| direction == Direction::Both);
         for place in entity_graph.outgoing(entity).chain(incoming) {
             let (a, b) = entity_graph.ends(place);
             if self.neighbours.contains_key(&a) && self.neighbours.contains_key(&b) {
-                for goal in selection.goals.of_triple(entity_graph, place).filter(|goal| goals.contains(goal)) {
+                for goal in selection
+                    .goals
+                    .of_triple(entity_graph, place)
+                    .filter(|goal| goals.contains(goal))
+                {
                     change(self.served.entry(goal).or_default());
                 }
             }
         }
     }
 
-    fn can_spare(&mut self, selection: &Selection<'_, '_>, entity: u32, goals: &FxHashSet<u32>) -> bool {
+    fn can_spare(
+        &mut self,
+        selection: &Selection<'_, '_>,
+        entity: u32,
+        goals: &FxHashSet<u32>,
+    ) -> bool {
         if self.neighbours.len() == 1 {
             return false;
         }
         let mut spare = true;
-        self.each_goal(selection, entity, goals, Direction::Both, |served| *served -= 1);
+        self.each_goal(selection, entity, goals, Direction::Both, |served| {
+            *served -= 1
+        });
         // Only this entity's goals can have dropped to zero; all other counts are unchanged.
-        self.each_goal(selection, entity, goals, Direction::Both, |served| spare &= *served > 0);
-        self.each_goal(selection, entity, goals, Direction::Both, |served| *served += 1);
+        self.each_goal(selection, entity, goals, Direction::Both, |served| {
+            spare &= *served > 0
+        });
+        self.each_goal(selection, entity, goals, Direction::Both, |served| {
+            *served += 1
+        });
         spare
     }
 
     fn is_connected_without(&self, entity: u32) -> bool {
-        let Some(&start) = self.neighbours.keys().find(|&&other| other != entity) else { return true };
+        let Some(&start) = self.neighbours.keys().find(|&&other| other != entity) else {
+            return true;
+        };
         let mut reached = FxHashSet::from_iter([start, entity]);
         let mut open = vec![start];
         while let Some(node) = open.pop() {
@@ -165,7 +208,9 @@ impl Remaining {
     }
 
     fn remove(&mut self, selection: &Selection<'_, '_>, entity: u32, goals: &FxHashSet<u32>) {
-        self.each_goal(selection, entity, goals, Direction::Both, |served| *served -= 1);
+        self.each_goal(selection, entity, goals, Direction::Both, |served| {
+            *served -= 1
+        });
         let neighbours = self.neighbours.remove(&entity).unwrap_or_default();
         self.links -= 2 * neighbours.len() as u64;
         for other in neighbours {
@@ -191,9 +236,23 @@ pub(super) fn cover_cheaply(groups: &[Vec<Member>], weights: &[u32]) -> Vec<u32>
     let mut chosen: FxHashSet<u32> = FxHashSet::default();
     let mut entities = Vec::new();
     for group in order {
-        let weight = |node: u32| if chosen.contains(&node) { 0 } else { 1 + weights[node as usize] };
-        let cost = |&&(a, b): &&Member| if a == b { weight(a) } else { weight(a) + weight(b) };
-        let Some(&(a, b)) = group.iter().min_by_key(cost) else { continue };
+        let weight = |node: u32| {
+            if chosen.contains(&node) {
+                0
+            } else {
+                1 + weights[node as usize]
+            }
+        };
+        let cost = |&&(a, b): &&Member| {
+            if a == b {
+                weight(a)
+            } else {
+                weight(a) + weight(b)
+            }
+        };
+        let Some(&(a, b)) = group.iter().min_by_key(cost) else {
+            continue;
+        };
         entities.extend([a, b].into_iter().filter(|&node| chosen.insert(node)));
     }
     entities

@@ -18,17 +18,26 @@ struct Covered {
 
 fn covered(graph: &TripleGraph, patterns: &Patterns, triples: &[Triple]) -> Covered {
     let entity_graph = EntityGraph::new(graph, patterns);
-    let shown: BTreeSet<(TermId, Element)> =
-        triples.iter().flat_map(|&triple| entity_graph.contributions(triple)).collect();
+    let shown: BTreeSet<(TermId, Element)> = triples
+        .iter()
+        .flat_map(|&triple| entity_graph.contributions(triple))
+        .collect();
     let subjects: BTreeSet<TermId> = triples.iter().map(|triple| triple.subject).collect();
     let complete = |entity: TermId| {
         let pattern = patterns.pattern(patterns.pattern_of(entity)?);
-        let all = pattern.elements.iter().all(|&element| shown.contains(&(entity, element)));
+        let all = pattern
+            .elements
+            .iter()
+            .all(|&element| shown.contains(&(entity, element)));
         (all && (!pattern.elements.is_empty() || subjects.contains(&entity))).then_some(pattern.id)
     };
     let mut covered = Covered::default();
     for triple in triples {
-        covered.entities.extend([triple.subject, triple.object].into_iter().filter_map(complete));
+        covered.entities.extend(
+            [triple.subject, triple.object]
+                .into_iter()
+                .filter_map(complete),
+        );
         let place = graph.triples().binary_search(triple).expect("of the graph");
         if let Some(link) = patterns.link_pattern_of(place)
             && complete(triple.subject).is_some()
@@ -43,7 +52,9 @@ fn covered(graph: &TripleGraph, patterns: &Patterns, triples: &[Triple]) -> Cove
 fn all(patterns: &Patterns) -> Covered {
     Covered {
         entities: patterns.patterns().map(|pattern| pattern.id).collect(),
-        links: (0..patterns.link_patterns().len() as u32).map(LinkPatternId).collect(),
+        links: (0..patterns.link_patterns().len() as u32)
+            .map(LinkPatternId)
+            .collect(),
     }
 }
 
@@ -57,13 +68,17 @@ struct Letters(&'static str);
 impl Letters {
     fn matches(&self, keyword: usize, graph: &TripleGraph, term: TermId) -> bool {
         let text = graph.term(term).text();
-        text.rsplit('/').next().is_some_and(|name| name.contains(&self.0[keyword..=keyword]))
+        text.rsplit('/')
+            .next()
+            .is_some_and(|name| name.contains(&self.0[keyword..=keyword]))
     }
 }
 
 impl KeywordMatcher for Letters {
     fn match_terms(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
-        let held = |term: u32| (0..self.0.len()).filter(move |&keyword| self.matches(keyword, graph, TermId(term)));
+        let held = |term: u32| {
+            (0..self.0.len()).filter(move |&keyword| self.matches(keyword, graph, TermId(term)))
+        };
         let set = |term| KeywordSet(held(term).fold(0, |set, keyword| set | 1 << keyword));
         (0..graph.term_count() as u32).map(set).collect()
     }
@@ -75,22 +90,43 @@ fn every_extractor_conforms() {
     conformance::check(&Pcsg::tau(), Guarantees::default());
     conformance::check(&PatternRepresentatives::default(), Guarantees::default());
     conformance::check(
-        &Pcsg::new(PcsgOptions { keywords: Some(&Letters("pn8")), ..Default::default() }),
+        &Pcsg::new(PcsgOptions {
+            keywords: Some(&Letters("pn8")),
+            ..Default::default()
+        }),
         Guarantees::default(),
     );
-    conformance::check(&Pcsg::new(PcsgOptions { work: 0, ..PcsgOptions::default() }), Guarantees::default());
+    conformance::check(
+        &Pcsg::new(PcsgOptions {
+            work: 0,
+            ..PcsgOptions::default()
+        }),
+        Guarantees::default(),
+    );
 }
 
 #[test]
 fn every_extractor_keeps_its_deadline() {
     fn pcsg(deadline: Deadline<'_>) -> Box<dyn SnippetExtractor + '_> {
-        Box::new(Pcsg::new(PcsgOptions { work: u64::MAX, deadline, ..PcsgOptions::default() }))
+        Box::new(Pcsg::new(PcsgOptions {
+            work: u64::MAX,
+            deadline,
+            ..PcsgOptions::default()
+        }))
     }
     fn patterns(deadline: Deadline<'_>) -> Box<dyn SnippetExtractor + '_> {
-        Box::new(PatternRepresentatives::new(RepresentativeOptions { deadline }))
+        Box::new(PatternRepresentatives::new(RepresentativeOptions {
+            deadline,
+        }))
     }
     conformance::check_deadline(pcsg, Guarantees::default());
-    conformance::check_deadline(patterns, Guarantees { anytime: true, ..Guarantees::default() });
+    conformance::check_deadline(
+        patterns,
+        Guarantees {
+            anytime: true,
+            ..Guarantees::default()
+        },
+    );
 }
 
 proptest! {
@@ -156,13 +192,20 @@ proptest! {
 
 fn data() -> PathBuf {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    env::var_os("LODESEEK_DATA").map_or(default, PathBuf::from).join("snippets")
+    env::var_os("LODESEEK_DATA")
+        .map_or(default, PathBuf::from)
+        .join("snippets")
 }
 
 fn read(path: &Path) -> Option<TripleGraph> {
     let mut builder = TripleGraphBuilder::new();
     let bytes = fs::read(path).ok()?;
-    lodeseek_rdf::dump::DumpReader::default().read(bytes.as_slice(), "t.nt", "http://e.org/", &mut builder);
+    lodeseek_rdf::dump::DumpReader::default().read(
+        bytes.as_slice(),
+        "t.nt",
+        "http://e.org/",
+        &mut builder,
+    );
     Some(builder.finish())
 }
 
@@ -174,24 +217,54 @@ fn no_more_triples_than_the_published_implementation() {
         let input = read(&data().join(format!("inputs/{name}.nt")));
         let peer = read(&data().join(format!("peers/pcsg-{name}-pcsg-snippet.nt")));
         let (Some(graph), Some(peer)) = (input, peer) else {
-            note(&format!("SKIPPED {name}: no such files in {}, set LODESEEK_DATA", data().display()));
+            note(&format!(
+                "SKIPPED {name}: no such files in {}, set LODESEEK_DATA",
+                data().display()
+            ));
             continue;
         };
-        let ids: FxHashMap<TermRef<'_>, TermId> =
-            (0..graph.term_count() as u32).map(|id| (graph.term(TermId(id)), TermId(id))).collect();
+        let ids: FxHashMap<TermRef<'_>, TermId> = (0..graph.term_count() as u32)
+            .map(|id| (graph.term(TermId(id)), TermId(id)))
+            .collect();
         let id = |term: TermId| ids[&peer.term(term)];
-        let triple = |t: &Triple| Triple { subject: id(t.subject), predicate: id(t.predicate), object: id(t.object) };
+        let triple = |t: &Triple| Triple {
+            subject: id(t.subject),
+            predicate: id(t.predicate),
+            object: id(t.object),
+        };
         let theirs: Vec<Triple> = peer.triples().iter().map(triple).collect();
         let patterns = Patterns::new(&graph);
         let published = covered(&graph, &patterns, &theirs);
-        let ours =
-            extract(&Pcsg::new(PcsgOptions { isolated: IsolatedEntities::LeaveOut, ..PcsgOptions::default() }), &graph);
+        let ours = extract(
+            &Pcsg::new(PcsgOptions {
+                isolated: IsolatedEntities::LeaveOut,
+                ..PcsgOptions::default()
+            }),
+            &graph,
+        );
         let found = covered(&graph, &patterns, &ours.triples);
-        note(&format!("{name}: {} triples, published {}", ours.triples.len(), theirs.len()));
-        assert!(found.entities.is_superset(&published.entities) && found.links.is_superset(&published.links), "{name}");
-        assert!(ours.triples.len() <= theirs.len(), "{name}: {} for {}", ours.triples.len(), theirs.len());
+        note(&format!(
+            "{name}: {} triples, published {}",
+            ours.triples.len(),
+            theirs.len()
+        ));
+        assert!(
+            found.entities.is_superset(&published.entities)
+                && found.links.is_superset(&published.links),
+            "{name}"
+        );
+        assert!(
+            ours.triples.len() <= theirs.len(),
+            "{name}: {} for {}",
+            ours.triples.len(),
+            theirs.len()
+        );
         let whole = extract(&Pcsg::default(), &graph);
-        assert_eq!(covered(&graph, &patterns, &whole.triples), all(&patterns), "{name}");
+        assert_eq!(
+            covered(&graph, &patterns, &whole.triples),
+            all(&patterns),
+            "{name}"
+        );
     }
 }
 

@@ -40,7 +40,9 @@ impl SampledTriple for NumberedTriple {
     }
 
     fn ends(&self) -> (u64, Option<u64>) {
-        let Triple { subject, object, .. } = self.triple;
+        let Triple {
+            subject, object, ..
+        } = self.triple;
         let links = !self.is_type && !self.has_literal && subject != object;
         (hash(&subject), links.then(|| hash(&object)))
     }
@@ -62,7 +64,11 @@ pub struct StreamedSample {
 ///
 /// # Errors
 /// If the graph cannot be read.
-pub fn sample_stream(graph: &StreamedGraph, profile: Profile, budget: usize) -> io::Result<StreamedSample> {
+pub fn sample_stream(
+    graph: &StreamedGraph,
+    profile: Profile,
+    budget: usize,
+) -> io::Result<StreamedSample> {
     let kind = graph.iri(rdf::TYPE)?;
     let numbered = |triple: Triple| NumberedTriple {
         triple,
@@ -82,14 +88,19 @@ pub fn sample_stream(graph: &StreamedGraph, profile: Profile, budget: usize) -> 
         descriptions.add(triple);
     }
     let is_random = |triple: &Triple| !descriptions.elements.contains(&triple.subject);
-    let (mut random, mut others): (Vec<Triple>, Vec<Triple>) = descriptions.triples.into_iter().partition(is_random);
+    let (mut random, mut others): (Vec<Triple>, Vec<Triple>) =
+        descriptions.triples.into_iter().partition(is_random);
     others.extend(sampler.triples().map(|numbered| numbered.triple));
     let mut round = 0_u32;
     let (selected, ids) = loop {
         let mut triples = [random.as_slice(), &others].concat();
         triples.sort_unstable();
         triples.dedup();
-        let bytes = if triples.len() <= 1 { u64::MAX } else { MAX_SAMPLE_BYTES };
+        let bytes = if triples.len() <= 1 {
+            u64::MAX
+        } else {
+            MAX_SAMPLE_BYTES
+        };
         if let Some(selected) = graph.select(&triples, bytes)? {
             break selected;
         }
@@ -103,7 +114,15 @@ pub fn sample_stream(graph: &StreamedGraph, profile: Profile, budget: usize) -> 
     };
     let is_whole = selected.len() as u64 == graph.len();
     let profile = profile.in_selection(&ids);
-    Ok(StreamedSample { sample: SampledGraph { graph: selected, profile, is_whole, count_error: 0 }, ids })
+    Ok(StreamedSample {
+        sample: SampledGraph {
+            graph: selected,
+            profile,
+            is_whole,
+            count_error: 0,
+        },
+        ids,
+    })
 }
 
 /// Descriptions of classes, properties and random entities.
@@ -124,7 +143,11 @@ impl Descriptions {
         let quota = budget - budget / 8;
         // A tenth less than the quota is expected. If chance exceeded it, the last subjects would be left out.
         let share = 0.9 * quota as f64 / graph_triples.max(1) as f64;
-        let elements = profile.classes.iter().chain(&profile.properties).take(budget / 8);
+        let elements = profile
+            .classes
+            .iter()
+            .chain(&profile.properties)
+            .take(budget / 8);
         Self {
             elements: elements.map(|&(id, _)| id).collect(),
             largest_hash: (share.min(1.0) * u64::MAX as f64) as u64,
@@ -139,7 +162,8 @@ impl Descriptions {
     fn add(&mut self, triple: Triple) {
         if self.subject != Some(triple.subject) {
             self.subject = Some(triple.subject);
-            let is_taken = self.elements.contains(&triple.subject) || hash(&triple.subject) <= self.largest_hash;
+            let is_taken = self.elements.contains(&triple.subject)
+                || hash(&triple.subject) <= self.largest_hash;
             self.of_subject = if is_taken { MAX_DESCRIPTION } else { 0 };
         }
         if self.of_subject == 0 {
@@ -147,7 +171,11 @@ impl Descriptions {
         }
         self.of_subject -= 1;
         let is_element = self.elements.contains(&triple.subject);
-        let left = if is_element { &mut self.elements_left } else { &mut self.left };
+        let left = if is_element {
+            &mut self.elements_left
+        } else {
+            &mut self.left
+        };
         if *left > 0 {
             *left -= 1;
             self.triples.push(triple);
@@ -166,7 +194,11 @@ mod tests {
         for (subjects, budget) in [(20_000, 2_000), (100_000, 4_000), (100_000, 40_000)] {
             let mut descriptions = Descriptions::new(u64::from(subjects), &profile, budget);
             for subject in 0..subjects {
-                descriptions.add(Triple { subject: TermId(subject), predicate: TermId(0), object: TermId(0) });
+                descriptions.add(Triple {
+                    subject: TermId(subject),
+                    predicate: TermId(0),
+                    object: TermId(0),
+                });
             }
             let quota = budget - budget / 8;
             let drawn = descriptions.triples.len();

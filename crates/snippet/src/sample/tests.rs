@@ -6,7 +6,8 @@ use lodeseek_rdf::dump::DumpReader;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-const PREFIX: &str = "@prefix e: <http://e.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n";
+const PREFIX: &str =
+    "@prefix e: <http://e.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n";
 
 fn sample(turtle: &str, budget: usize) -> SampledGraph {
     let dump = format!("{PREFIX}{turtle}");
@@ -23,16 +24,28 @@ fn sample(turtle: &str, budget: usize) -> SampledGraph {
 }
 
 fn lines(graph: &TripleGraph) -> BTreeSet<String> {
-    graph.triples().iter().map(|&triple| graph.to_triple(triple).to_string()).collect()
+    graph
+        .triples()
+        .iter()
+        .map(|&triple| graph.to_triple(triple).to_string())
+        .collect()
 }
 
 /// Returns the counts by name.
 fn named(graph: &TripleGraph, counts: &[(TermId, u64)]) -> BTreeMap<String, u64> {
-    counts.iter().map(|&(id, count)| (graph.to_term(id).to_string(), count)).collect()
+    counts
+        .iter()
+        .map(|&(id, count)| (graph.to_term(id).to_string(), count))
+        .collect()
 }
 
 fn without_repeats(statements: &[String]) -> String {
-    statements.iter().collect::<BTreeSet<_>>().into_iter().map(String::as_str).collect()
+    statements
+        .iter()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .map(String::as_str)
+        .collect()
 }
 
 proptest! {
@@ -85,20 +98,37 @@ proptest! {
 /// A hub of which every entity is a part: it is central, and shows all its statements.
 #[test]
 fn a_hub_is_described_in_full() {
-    let parts: String = (0..500).map(|n| format!("e:n{n} e:part e:hub ; e:p{} {n} .\n", n % 7)).collect();
-    let found = sample(&format!("{parts} e:hub e:name \"hub\" ; e:next e:n3 ; a e:Hub ."), 100);
+    let parts: String = (0..500)
+        .map(|n| format!("e:n{n} e:part e:hub ; e:p{} {n} .\n", n % 7))
+        .collect();
+    let found = sample(
+        &format!("{parts} e:hub e:name \"hub\" ; e:next e:n3 ; a e:Hub ."),
+        100,
+    );
     assert!(!found.is_whole && found.graph.len() <= 100);
     let hub = found.graph.iri("http://e.org/hub").expect("in the sample");
     assert_eq!(found.graph.subject_triples(hub).len(), 3);
     let part = found.graph.iri("http://e.org/part").expect("in the sample");
-    assert_eq!(found.profile.properties[0], (part, 500), "as counted in the whole");
-    assert!(found.graph.triples().iter().any(|triple| triple.object == hub));
+    assert_eq!(
+        found.profile.properties[0],
+        (part, 500),
+        "as counted in the whole"
+    );
+    assert!(
+        found
+            .graph
+            .triples()
+            .iter()
+            .any(|triple| triple.object == hub)
+    );
 }
 
 /// Two passes generate different labels for the same blank nodes.
 #[test]
 fn blank_nodes_are_the_same_in_both_readings() {
-    let turtle: String = (0..100).map(|n| format!("[] e:p [ e:q {n} ] .\n")).collect();
+    let turtle: String = (0..100)
+        .map(|n| format!("[] e:p [ e:q {n} ] .\n"))
+        .collect();
     let first = sample(&turtle, 20);
     let second = sample(&turtle, 20);
     assert_eq!(lines(&first.graph), lines(&second.graph));
@@ -113,7 +143,11 @@ fn strata_stay_within_the_budget_when_properties_come_one_after_the_other() {
     let mut most = 0;
     for property in 0..120 {
         for n in 0..(budget / 4) {
-            let [subject, property, object] = [format!("e:s{n}"), format!("e:p{property}"), format!("e:o{n}")];
+            let [subject, property, object] = [
+                format!("e:s{n}"),
+                format!("e:p{property}"),
+                format!("e:o{n}"),
+            ];
             let node = oxrdf::NamedNode::new_unchecked;
             survey.insert_triple(Triple::new(node(subject), node(property), node(object)).as_ref());
         }
@@ -121,7 +155,11 @@ fn strata_stay_within_the_budget_when_properties_come_one_after_the_other() {
     }
     assert!(most <= budget / 2, "{most} triples held");
     assert!(
-        survey.counter.strata.values().all(|stratum| stratum.len() >= budget / 4 / 120),
+        survey
+            .counter
+            .strata
+            .values()
+            .all(|stratum| stratum.len() >= budget / 4 / 120),
         "and no stratum is cut short"
     );
 }

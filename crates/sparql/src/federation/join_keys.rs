@@ -14,8 +14,8 @@ use super::Bindings;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNodeRef, Term, Triple, Variable};
 use oxsdatatypes::{
-    Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, GDay, GMonth, GMonthDay, GYear,
-    GYearMonth, Integer, Time, YearMonthDuration,
+    Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, GDay, GMonth,
+    GMonthDay, GYear, GYearMonth, Integer, Time, YearMonthDuration,
 };
 use rustc_hash::FxHashSet;
 use spargebra::algebra::{Expression, Function};
@@ -74,7 +74,10 @@ impl Restriction {
 
 /// Returns the text of a date without its timezone, if its year has four digits.
 fn date_text(literal: &Literal) -> Option<&str> {
-    literal.value().get(..DATE_LENGTH).filter(|text| text.bytes().nth(4) == Some(b'-') && !text.starts_with('-'))
+    literal
+        .value()
+        .get(..DATE_LENGTH)
+        .filter(|text| text.bytes().nth(4) == Some(b'-') && !text.starts_with('-'))
 }
 
 /// Request for some bindings.
@@ -88,18 +91,39 @@ pub(super) struct JoinRequest {
 impl JoinRequest {
     /// Returns the requests for rows of bindings: one for each combination of restrictions. Variables that the service needs are sent
     /// as terms.
-    pub(super) fn for_rows(keys: &[Variable], needed: &[Variable], rows: &[Vec<GroundTerm>]) -> Vec<Self> {
+    pub(super) fn for_rows(
+        keys: &[Variable],
+        needed: &[Variable],
+        rows: &[Vec<GroundTerm>],
+    ) -> Vec<Self> {
         let mut groups: BTreeMap<Vec<Restriction>, Vec<&Vec<GroundTerm>>> = BTreeMap::new();
         for row in rows {
-            groups.entry(restrictions(keys, needed, row)).or_default().push(row);
+            groups
+                .entry(restrictions(keys, needed, row))
+                .or_default()
+                .push(row);
         }
-        groups.into_iter().map(|(restrictions, rows)| Self::for_group(keys, &restrictions, &rows)).collect()
+        groups
+            .into_iter()
+            .map(|(restrictions, rows)| Self::for_group(keys, &restrictions, &rows))
+            .collect()
     }
 
-    fn for_group(keys: &[Variable], restrictions: &[Restriction], rows: &[&Vec<GroundTerm>]) -> Self {
-        let places: Vec<usize> = (0..keys.len()).filter(|place| restrictions[*place] == Restriction::Term).collect();
+    fn for_group(
+        keys: &[Variable],
+        restrictions: &[Restriction],
+        rows: &[&Vec<GroundTerm>],
+    ) -> Self {
+        let places: Vec<usize> = (0..keys.len())
+            .filter(|place| restrictions[*place] == Restriction::Term)
+            .collect();
         let mut seen = FxHashSet::default();
-        let sent = rows.iter().map(|row| places.iter().map(|place| row[*place].clone()).collect::<Vec<_>>());
+        let sent = rows.iter().map(|row| {
+            places
+                .iter()
+                .map(|place| row[*place].clone())
+                .collect::<Vec<_>>()
+        });
         let sent = sent.filter(|row| seen.insert(row.clone())).collect();
         let mut conditions = Vec::new();
         for (place, key) in keys.iter().enumerate() {
@@ -110,9 +134,23 @@ impl JoinRequest {
             conditions.extend(condition(key, restrictions[place], column));
         }
         let variables = places.iter().map(|place| keys[*place].clone()).collect();
-        let accepted = (places.len() < keys.len())
-            .then(|| rows.iter().map(|row| row.iter().map(|term| canonical(&term.clone().into())).collect()).collect());
-        Self { bindings: Bindings { variables, rows: sent, conditions }, accepted }
+        let accepted = (places.len() < keys.len()).then(|| {
+            rows.iter()
+                .map(|row| {
+                    row.iter()
+                        .map(|term| canonical(&term.clone().into()))
+                        .collect()
+                })
+                .collect()
+        });
+        Self {
+            bindings: Bindings {
+                variables,
+                rows: sent,
+                conditions,
+            },
+            accepted,
+        }
     }
 
     /// Returns true if a row with these values of the keys belongs to this request.
@@ -128,14 +166,20 @@ impl JoinRequest {
 fn restrictions(keys: &[Variable], needed: &[Variable], row: &[GroundTerm]) -> Vec<Restriction> {
     let mut restrictions = Vec::with_capacity(keys.len());
     for (key, term) in keys.iter().zip(row) {
-        restrictions.push(if needed.contains(key) { Restriction::Term } else { Restriction::for_term(term) });
+        restrictions.push(if needed.contains(key) {
+            Restriction::Term
+        } else {
+            Restriction::for_term(term)
+        });
     }
     restrictions
 }
 
 /// Returns true if no part of a row of bindings restricts a request.
 pub(super) fn is_unrestricted(keys: &[Variable], needed: &[Variable], row: &[GroundTerm]) -> bool {
-    restrictions(keys, needed, row).iter().all(|restriction| *restriction == Restriction::Nothing)
+    restrictions(keys, needed, row)
+        .iter()
+        .all(|restriction| *restriction == Restriction::Nothing)
 }
 
 /// Returns the condition that restricts a variable to some literals.
@@ -149,28 +193,44 @@ fn condition<'l>(
         Restriction::Term | Restriction::Nothing => return None,
         Restriction::Value => {
             let mut seen = FxHashSet::default();
-            let values = literals.filter(|literal| seen.insert(*literal)).cloned().map(Expression::from).collect();
+            let values = literals
+                .filter(|literal| seen.insert(*literal))
+                .cloned()
+                .map(Expression::from)
+                .collect();
             return Some(Expression::In(Box::new(key.clone().into()), values));
         }
-        Restriction::Text => (text, literals.map(|literal| literal.value().to_owned()).collect()),
+        Restriction::Text => (
+            text,
+            literals.map(|literal| literal.value().to_owned()).collect(),
+        ),
         Restriction::Date => {
-            let ends =
-                [1, DATE_LENGTH].map(|number| Literal::new_typed_literal(number.to_string(), xsd::INTEGER).into());
+            let ends = [1, DATE_LENGTH]
+                .map(|number| Literal::new_typed_literal(number.to_string(), xsd::INTEGER).into());
             let arguments = [text].into_iter().chain(ends).collect();
             let texts = literals.filter_map(date_text).map(str::to_owned).collect();
             (Expression::FunctionCall(Function::SubStr, arguments), texts)
         }
     };
-    let values = values.into_iter().map(|text| Literal::from(text).into()).collect();
+    let values = values
+        .into_iter()
+        .map(|text| Literal::from(text).into())
+        .collect();
     Some(Expression::In(Box::new(operand), values))
 }
 
 /// Returns a term in the form in which the store keeps it.
 pub(super) fn canonical(term: &Term) -> Term {
     match term {
-        Term::Literal(literal) => canonical_literal(literal).unwrap_or_else(|| literal.clone()).into(),
+        Term::Literal(literal) => canonical_literal(literal)
+            .unwrap_or_else(|| literal.clone())
+            .into(),
         Term::Triple(triple) => {
-            let Triple { subject, predicate, object } = triple.as_ref();
+            let Triple {
+                subject,
+                predicate,
+                object,
+            } = triple.as_ref();
             Triple::new(subject.clone(), predicate.clone(), canonical(object)).into()
         }
         Term::NamedNode(_) | Term::BlankNode(_) => term.clone(),
@@ -187,7 +247,9 @@ fn canonical_literal(literal: &Literal) -> Option<Literal> {
     if let Some(language) = literal.language() {
         let language = language.to_ascii_lowercase();
         return Some(match literal.direction() {
-            Some(direction) => Literal::new_directional_language_tagged_literal_unchecked(text, language, direction),
+            Some(direction) => Literal::new_directional_language_tagged_literal_unchecked(
+                text, language, direction,
+            ),
             None => Literal::new_language_tagged_literal_unchecked(text, language),
         });
     }
@@ -294,25 +356,39 @@ mod tests {
         ];
         let mut literals: Vec<Literal> = Vec::new();
         for name in names {
-            let datatype = NamedNode::new_unchecked(format!("http://www.w3.org/2001/XMLSchema#{name}"));
-            literals.extend(texts.iter().map(|text| Literal::new_typed_literal(*text, datatype.clone())));
+            let datatype =
+                NamedNode::new_unchecked(format!("http://www.w3.org/2001/XMLSchema#{name}"));
+            literals.extend(
+                texts
+                    .iter()
+                    .map(|text| Literal::new_typed_literal(*text, datatype.clone())),
+            );
         }
         for literal in literals {
             store.clear().expect("cleared");
-            let quad = Quad::new(node.clone(), node.clone(), literal.clone(), GraphName::DefaultGraph);
+            let quad = Quad::new(
+                node.clone(),
+                node.clone(),
+                literal.clone(),
+                GraphName::DefaultGraph,
+            );
             store.insert(&quad).expect("inserted");
             let stored = store.iter().next().expect("a quad").expect("read").object;
             assert_eq!(canonical(&literal.clone().into()), stored, "{literal}");
         }
         let tagged = Literal::new_language_tagged_literal_unchecked("x", "en-GB");
-        assert_eq!(canonical(&tagged.into()), Literal::new_language_tagged_literal_unchecked("x", "en-gb").into());
+        assert_eq!(
+            canonical(&tagged.into()),
+            Literal::new_language_tagged_literal_unchecked("x", "en-gb").into()
+        );
     }
 
     #[test]
     fn each_restriction_has_a_request() {
         let keys = ["s", "n"].map(Variable::new_unchecked);
         let node = |name: &str| GroundTerm::NamedNode(NamedNode::new_unchecked(name));
-        let typed = |text: &str, datatype| GroundTerm::Literal(Literal::new_typed_literal(text, datatype));
+        let typed =
+            |text: &str, datatype| GroundTerm::Literal(Literal::new_typed_literal(text, datatype));
         let rows = [
             vec![node("x:a"), typed("1", xsd::INTEGER)],
             vec![node("x:a"), typed("2", xsd::INTEGER)],
@@ -328,7 +404,9 @@ mod tests {
                 let conditions = request.bindings.conditions.iter();
                 let conditions = conditions
                     .map(|condition| {
-                        condition.to_string().replace("<http://www.w3.org/2001/XMLSchema#integer>", "xsd:integer")
+                        condition
+                            .to_string()
+                            .replace("<http://www.w3.org/2001/XMLSchema#integer>", "xsd:integer")
                     })
                     .collect();
                 (request.bindings.rows.len(), conditions)
@@ -336,19 +414,34 @@ mod tests {
             .collect();
         let expected = [
             (1, Vec::new()),
-            (1, vec![r#"(?n IN ("1"^^xsd:integer, "2"^^xsd:integer))"#.to_owned()]),
-            (1, vec![r#"(SUBSTR(STR(?n), "1"^^xsd:integer, "10"^^xsd:integer) IN ("2020-02-03"))"#.to_owned()]),
+            (
+                1,
+                vec![r#"(?n IN ("1"^^xsd:integer, "2"^^xsd:integer))"#.to_owned()],
+            ),
+            (
+                1,
+                vec![
+                    r#"(SUBSTR(STR(?n), "1"^^xsd:integer, "10"^^xsd:integer) IN ("2020-02-03"))"#
+                        .to_owned(),
+                ],
+            ),
             (1, Vec::new()),
         ];
         assert_eq!(shown, expected);
         let key = |node: &str, text: &str| {
             let number = Literal::new_typed_literal(text, xsd::INTEGER);
-            Some(vec![NamedNode::new_unchecked(node).into(), canonical(&number.into())])
+            Some(vec![
+                NamedNode::new_unchecked(node).into(),
+                canonical(&number.into()),
+            ])
         };
         assert!(requests[1].accepts(key("x:a", "01")) && !requests[1].accepts(key("x:a", "3")));
         assert!(!requests[1].accepts(key("x:b", "1")));
         let needed = JoinRequest::for_rows(&keys, &keys, &rows);
         assert!(matches!(&needed[..], [request] if request.bindings.rows.len() == 6));
-        assert!(is_unrestricted(&keys[1..], &[], &rows[4][1..]) && !is_unrestricted(&keys, &[], &rows[4]));
+        assert!(
+            is_unrestricted(&keys[1..], &[], &rows[4][1..])
+                && !is_unrestricted(&keys, &[], &rows[4])
+        );
     }
 }

@@ -58,7 +58,11 @@ impl Bindings {
     /// Returns the bindings that every row of the service joins.
     #[must_use]
     pub fn unrestricted() -> Self {
-        Self { variables: Vec::new(), rows: vec![Vec::new()], conditions: Vec::new() }
+        Self {
+            variables: Vec::new(),
+            rows: vec![Vec::new()],
+            conditions: Vec::new(),
+        }
     }
 
     /// Returns the number of rows and of values in conditions.
@@ -104,22 +108,47 @@ impl ServiceCall<'_> {
     fn restricted(&self) -> GraphPattern {
         let mut pattern = self.pattern.clone();
         for condition in &self.bindings.conditions {
-            pattern = GraphPattern::Filter { expr: condition.clone(), inner: Box::new(pattern) };
+            pattern = GraphPattern::Filter {
+                expr: condition.clone(),
+                inner: Box::new(pattern),
+            };
         }
         if !self.bindings.variables.is_empty() {
-            let rows = self.bindings.rows.iter().map(|row| row.iter().cloned().map(Some).collect()).collect();
-            let values = GraphPattern::Values { variables: self.bindings.variables.clone(), bindings: rows };
+            let rows = self
+                .bindings
+                .rows
+                .iter()
+                .map(|row| row.iter().cloned().map(Some).collect())
+                .collect();
+            let values = GraphPattern::Values {
+                variables: self.bindings.variables.clone(),
+                bindings: rows,
+            };
             let mut place = &mut pattern;
             while let GraphPattern::Filter { inner, .. } = place {
                 place = inner;
             }
-            let inner = std::mem::replace(place, GraphPattern::Bgp { patterns: Vec::new() });
-            *place = GraphPattern::Join { left: Box::new(values), right: Box::new(inner) };
+            let inner = std::mem::replace(
+                place,
+                GraphPattern::Bgp {
+                    patterns: Vec::new(),
+                },
+            );
+            *place = GraphPattern::Join {
+                left: Box::new(values),
+                right: Box::new(inner),
+            };
         }
         if self.limit.is_some() {
-            let inner =
-                Box::new(GraphPattern::Project { inner: Box::new(pattern), variables: self.variables.to_vec() });
-            pattern = GraphPattern::Slice { inner, start: 0, length: self.limit };
+            let inner = Box::new(GraphPattern::Project {
+                inner: Box::new(pattern),
+                variables: self.variables.to_vec(),
+            });
+            pattern = GraphPattern::Slice {
+                inner,
+                start: 0,
+                length: self.limit,
+            };
         }
         pattern
     }
@@ -127,8 +156,15 @@ impl ServiceCall<'_> {
     /// Returns the call as a `SELECT` query.
     #[must_use]
     pub fn query(&self) -> Query {
-        let pattern = GraphPattern::Project { inner: Box::new(self.restricted()), variables: self.variables.to_vec() };
-        Query::Select { dataset: None, pattern, base_iri: None }
+        let pattern = GraphPattern::Project {
+            inner: Box::new(self.restricted()),
+            variables: self.variables.to_vec(),
+        };
+        Query::Select {
+            dataset: None,
+            pattern,
+            base_iri: None,
+        }
     }
 
     /// Returns the call as the text of a `SELECT` query, for other endpoints.
@@ -205,6 +241,9 @@ impl Services for NoServices {
         call: &ServiceCall<'_>,
         _: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        Err(ServiceError::Refused(format!("{}: SERVICE is disabled here", call.service)))
+        Err(ServiceError::Refused(format!(
+            "{}: SERVICE is disabled here",
+            call.service
+        )))
     }
 }

@@ -1,8 +1,8 @@
 //! Query planning for `SERVICE`: the bindings sent to each service, and the operator that replaces the clause.
 
 use super::super::algebra::{
-    Variables, certain, constants, each_child, each_exists, each_inside, has_service, in_scope, is_portable,
-    name_blank_nodes, read_by, services as count_services,
+    Variables, certain, constants, each_child, each_exists, each_inside, has_service, in_scope,
+    is_portable, name_blank_nodes, read_by, services as count_services,
 };
 use super::super::{EvaluationContext, Provenance, QueryRequest, SparqlError, SparqlLimits};
 use super::service_rows::{Context, RowSourceInputs, ServiceRows, Target};
@@ -57,11 +57,18 @@ impl ServiceHandler for Reader {
 
 /// Returns the services of a request.
 pub(crate) fn services_of(request: &QueryRequest) -> Arc<dyn Services> {
-    request.services.clone().unwrap_or_else(|| Arc::new(NoServices))
+    request
+        .services
+        .clone()
+        .unwrap_or_else(|| Arc::new(NoServices))
 }
 
 /// Moves patterns whose property a service computes into a `SERVICE`, and checks the number of services.
-pub(crate) fn expand(query: &mut Query, services: &dyn Services, limits: &SparqlLimits) -> Result<(), SparqlError> {
+pub(crate) fn expand(
+    query: &mut Query,
+    services: &dyn Services,
+    limits: &SparqlLimits,
+) -> Result<(), SparqlError> {
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
@@ -71,7 +78,10 @@ pub(crate) fn expand(query: &mut Query, services: &dyn Services, limits: &Sparql
         properties_to_services(pattern, services);
     }
     if count_services(pattern) > limits.services {
-        return Err(SparqlError::TooLarge(format!("it has more than {} SERVICE", limits.services)));
+        return Err(SparqlError::TooLarge(format!(
+            "it has more than {} SERVICE",
+            limits.services
+        )));
     }
     Ok(())
 }
@@ -90,7 +100,14 @@ pub(crate) fn resolve(
     | Query::Ask { pattern, .. }) = query;
     let finished = CancellationToken::new();
     let (provenance, max_rows) = (request.provenance, limits.service_rows);
-    let mut plan = Plan { evaluation, finished, services, jobs: Vec::new(), max_rows, provenance };
+    let mut plan = Plan {
+        evaluation,
+        finished,
+        services,
+        jobs: Vec::new(),
+        max_rows,
+        provenance,
+    };
     if has_service(pattern) {
         *pattern = plan.resolve(take(pattern), &Surroundings::default());
         if provenance == Provenance::PerService {
@@ -112,7 +129,9 @@ fn service_of(triple: &TriplePattern, services: &dyn Services) -> Option<NamedNo
 fn has_property(pattern: &mut GraphPattern, services: &dyn Services) -> bool {
     let mut found = match pattern {
         GraphPattern::Service { .. } => return false,
-        GraphPattern::Bgp { patterns } => patterns.iter().any(|triple| service_of(triple, services).is_some()),
+        GraphPattern::Bgp { patterns } => patterns
+            .iter()
+            .any(|triple| service_of(triple, services).is_some()),
         _ => false,
     };
     each_inside(pattern, &mut |inner| found |= has_property(inner, services));
@@ -131,11 +150,20 @@ fn properties_to_services(pattern: &mut GraphPattern, services: &dyn Services) {
         });
         for (service, patterns) in by_service {
             let inner = Box::new(GraphPattern::Bgp { patterns });
-            let call = GraphPattern::Service { name: service.into(), inner, silent: false };
-            *pattern = GraphPattern::Join { left: Box::new(take(pattern)), right: Box::new(call) };
+            let call = GraphPattern::Service {
+                name: service.into(),
+                inner,
+                silent: false,
+            };
+            *pattern = GraphPattern::Join {
+                left: Box::new(take(pattern)),
+                right: Box::new(call),
+            };
         }
     } else if !matches!(pattern, GraphPattern::Service { .. }) {
-        each_inside(pattern, &mut |inner| properties_to_services(inner, services));
+        each_inside(pattern, &mut |inner| {
+            properties_to_services(inner, services)
+        });
         if let GraphPattern::Graph { inner, .. } = pattern {
             let mut calls = Vec::new();
             lift(inner, services, &mut calls);
@@ -151,7 +179,11 @@ fn lift(pattern: &mut GraphPattern, services: &dyn Services, into: &mut Vec<Grap
             lift(left, services, into);
             lift(right, services, into);
         }
-        GraphPattern::Service { inner, silent: false, .. } if has_only_properties(inner, services) => {
+        GraphPattern::Service {
+            inner,
+            silent: false,
+            ..
+        } if has_only_properties(inner, services) => {
             into.push(take(pattern));
         }
         _ => {}
@@ -166,7 +198,12 @@ fn has_only_properties(pattern: &GraphPattern, services: &dyn Services) -> bool 
 
 /// Takes a pattern and leaves the empty pattern in its place, which has one empty solution.
 fn take(pattern: &mut GraphPattern) -> GraphPattern {
-    mem::replace(pattern, GraphPattern::Bgp { patterns: Vec::new() })
+    mem::replace(
+        pattern,
+        GraphPattern::Bgp {
+            patterns: Vec::new(),
+        },
+    )
 }
 
 /// Patterns joined with the current pattern.
@@ -183,14 +220,20 @@ struct Surroundings {
 impl Surroundings {
     /// Returns these with a further pattern, inside the enclosing graphs.
     fn with(&self, pattern: &GraphPattern) -> Self {
-        let wrap = |inner, name: &NamedNodePattern| GraphPattern::Graph { name: name.clone(), inner: Box::new(inner) };
+        let wrap = |inner, name: &NamedNodePattern| GraphPattern::Graph {
+            name: name.clone(),
+            inner: Box::new(inner),
+        };
         let mut more = self.clone();
-        more.patterns.push(self.graphs.iter().rev().fold(pattern.clone(), wrap));
+        more.patterns
+            .push(self.graphs.iter().rev().fold(pattern.clone(), wrap));
         more
     }
 
     fn with_all<'p>(&self, patterns: impl IntoIterator<Item = &'p GraphPattern>) -> Self {
-        patterns.into_iter().fold(self.clone(), |more, pattern| more.with(pattern))
+        patterns
+            .into_iter()
+            .fold(self.clone(), |more, pattern| more.with(pattern))
     }
 
     fn with_filter(&self, filter: &Expression) -> Self {
@@ -208,7 +251,10 @@ impl Surroundings {
 
     /// Returns the graphs alone: no outer pattern may restrict an inner one.
     fn barrier(&self) -> Self {
-        Self { graphs: self.graphs.clone(), ..Self::default() }
+        Self {
+            graphs: self.graphs.clone(),
+            ..Self::default()
+        }
     }
 
     /// Returns the part that remains inside a sub-select, where only projected variables are the same as outside.
@@ -218,7 +264,10 @@ impl Surroundings {
         if let Some(pattern) = self.restricting_patterns(&shared) {
             let variables = in_scope(&pattern).intersection(&shared).cloned().collect();
             // The restricting patterns have their graphs already.
-            inside.patterns.push(GraphPattern::Project { inner: Box::new(pattern), variables });
+            inside.patterns.push(GraphPattern::Project {
+                inner: Box::new(pattern),
+                variables,
+            });
         }
         inside
     }
@@ -226,14 +275,20 @@ impl Surroundings {
     /// Returns the portable conditions over bound variables alone.
     fn conditions(&self, bound: &Variables) -> impl Iterator<Item = &Expression> {
         let is_condition = |filter: &&Expression| {
-            is_portable(filter) && read_by(filter).is_some_and(|read| !read.is_empty() && read.is_subset(bound))
+            is_portable(filter)
+                && read_by(filter).is_some_and(|read| !read.is_empty() && read.is_subset(bound))
         };
-        self.filters.iter().map(|(_, filter)| filter).filter(is_condition)
+        self.filters
+            .iter()
+            .map(|(_, filter)| filter)
+            .filter(is_condition)
     }
 
     /// Returns true if a solution of the context may bind a variable.
     fn binds(&self, variable: &Variable) -> bool {
-        self.patterns.iter().any(|pattern| in_scope(pattern).contains(variable))
+        self.patterns
+            .iter()
+            .any(|pattern| in_scope(pattern).contains(variable))
     }
 
     fn certain(&self) -> Variables {
@@ -246,14 +301,18 @@ impl Surroundings {
         let mut reached = variables.clone();
         let mut chosen = vec![false; self.patterns.len()];
         loop {
-            let next = (0..chosen.len())
-                .find(|&place| !chosen[place] && !in_scope(&self.patterns[place]).is_disjoint(&reached));
+            let next = (0..chosen.len()).find(|&place| {
+                !chosen[place] && !in_scope(&self.patterns[place]).is_disjoint(&reached)
+            });
             let Some(place) = next else { break };
             chosen[place] = true;
             reached.extend(in_scope(&self.patterns[place]));
         }
-        let from =
-            |start: usize| (start..chosen.len()).filter(|&place| chosen[place]).map(|place| &self.patterns[place]);
+        let from = |start: usize| {
+            (start..chosen.len())
+                .filter(|&place| chosen[place])
+                .map(|place| &self.patterns[place])
+        };
         let joined = from(0).cloned().reduce(join)?;
         let holds = |(start, filter): &&(usize, Expression)| {
             let bound: Variables = from(*start).flat_map(certain).collect();
@@ -268,7 +327,10 @@ impl Surroundings {
 }
 
 fn join(left: GraphPattern, right: GraphPattern) -> GraphPattern {
-    GraphPattern::Join { left: Box::new(left), right: Box::new(right) }
+    GraphPattern::Join {
+        left: Box::new(left),
+        right: Box::new(right),
+    }
 }
 
 /// Collects the operands of nested joins.
@@ -298,12 +360,22 @@ impl Plan {
             return pattern;
         }
         match &mut pattern {
-            GraphPattern::Service { name, inner, silent } => return self.service(name, take(inner), *silent, around),
+            GraphPattern::Service {
+                name,
+                inner,
+                silent,
+            } => return self.service(name, take(inner), *silent, around),
             GraphPattern::Join { .. } => return self.joined(pattern, around),
-            GraphPattern::LeftJoin { left, right, expression } => {
+            GraphPattern::LeftJoin {
+                left,
+                right,
+                expression,
+            } => {
                 self.replace(left, around);
                 let mut inside = around.barrier().with(left);
-                inside.filters.extend(expression.clone().map(|expression| (0, expression)));
+                inside
+                    .filters
+                    .extend(expression.clone().map(|expression| (0, expression)));
                 self.replace(right, &inside);
             }
             GraphPattern::Minus { left, right } => {
@@ -311,7 +383,9 @@ impl Plan {
                 self.replace(right, &around.barrier().with(left));
             }
             GraphPattern::Filter { expr, inner } => self.replace(inner, &around.with_filter(expr)),
-            GraphPattern::Project { inner, variables } => self.replace(inner, &around.projected(variables)),
+            GraphPattern::Project { inner, variables } => {
+                self.replace(inner, &around.projected(variables))
+            }
             GraphPattern::Graph { name, inner } => self.replace(inner, &around.within(name)),
             // Inside these each row counts, joined or not.
             GraphPattern::Group { inner, .. } | GraphPattern::Slice { inner, .. } => {
@@ -333,7 +407,8 @@ impl Plan {
         each_child(pattern, &mut |inner| {
             filtered.get_or_insert_with(|| inner.clone()); // the left side of a left join, whose solutions are never removed
         });
-        let inside = filtered.map_or_else(|| around.barrier(), |inner| around.barrier().with(&inner));
+        let inside =
+            filtered.map_or_else(|| around.barrier(), |inner| around.barrier().with(&inner));
         each_exists(pattern, &mut |inner| self.replace(inner, &inside));
     }
 
@@ -350,12 +425,21 @@ impl Plan {
         while !federated.is_empty() {
             let next = next(&federated, &local_context, &context, self.services.as_ref());
             let part = federated.remove(next);
-            let restricting = if restricts(&local_context, &part) { &local_context } else { &context };
+            let restricting = if restricts(&local_context, &part) {
+                &local_context
+            } else {
+                &context
+            };
             let part = self.resolve(part, restricting);
             context = context.with(&part);
             resolved.push(part);
         }
-        resolved.into_iter().reduce(join).unwrap_or_else(|| GraphPattern::Bgp { patterns: Vec::new() })
+        resolved
+            .into_iter()
+            .reduce(join)
+            .unwrap_or_else(|| GraphPattern::Bgp {
+                patterns: Vec::new(),
+            })
     }
 
     /// Creates the row source of one `SERVICE` in the form that Oxigraph reads: its pattern is never evaluated and only
@@ -379,13 +463,18 @@ impl Plan {
                 keys.clear();
                 is_small = true;
             }
-            needed_keys = needed.into_iter().filter(|needed| around.binds(needed)).collect();
+            needed_keys = needed
+                .into_iter()
+                .filter(|needed| around.binds(needed))
+                .collect();
             keys.extend(needed_keys.iter().cloned());
         }
-        let requested = around.conditions(&bound).fold(pattern.clone(), |inner, filter| GraphPattern::Filter {
-            expr: filter.clone(),
-            inner: Box::new(inner),
-        });
+        let requested = around
+            .conditions(&bound)
+            .fold(pattern.clone(), |inner, filter| GraphPattern::Filter {
+                expr: filter.clone(),
+                inner: Box::new(inner),
+            });
         let mut shared = keys.clone();
         let mut all = variables.clone();
         let target = match name {
@@ -398,17 +487,30 @@ impl Plan {
                 Target::Each(name.clone())
             }
         };
-        let context = around.restricting_patterns(&shared).filter(|_| !shared.is_empty()).map(|inner| {
-            let variables = in_scope(&inner).intersection(&shared).cloned().collect();
-            let inner = Box::new(GraphPattern::Project { inner: Box::new(inner), variables });
-            let keys = keys.into_iter().collect();
-            Context { keys, needed: needed_keys, pattern: GraphPattern::Distinct { inner } }
-        });
+        let context = around
+            .restricting_patterns(&shared)
+            .filter(|_| !shared.is_empty())
+            .map(|inner| {
+                let variables = in_scope(&inner).intersection(&shared).cloned().collect();
+                let inner = Box::new(GraphPattern::Project {
+                    inner: Box::new(inner),
+                    variables,
+                });
+                let keys = keys.into_iter().collect();
+                Context {
+                    keys,
+                    needed: needed_keys,
+                    pattern: GraphPattern::Distinct { inner },
+                }
+            });
         let provenance = (self.provenance == Provenance::PerService)
             .then(|| Variable::new_unchecked(format!("{PROVENANCE}{}", self.jobs.len() + 1)));
         all.extend(provenance.clone());
         let rows = ServiceRows::new(all, [self.evaluation.token.clone(), self.finished.clone()]);
-        let own = NamedNode::new_unchecked(format!("urn:lodeseek:service:{}", self.evaluation.service_rows.len()));
+        let own = NamedNode::new_unchecked(format!(
+            "urn:lodeseek:service:{}",
+            self.evaluation.service_rows.len()
+        ));
         let job = RowSourceInputs {
             target,
             pattern: requested,
@@ -416,16 +518,23 @@ impl Plan {
             silent,
             context,
             services: Arc::clone(&self.services),
-            evaluation: EvaluationContext { token: self.finished.clone(), ..self.evaluation.clone() },
+            evaluation: EvaluationContext {
+                token: self.finished.clone(),
+                ..self.evaluation.clone()
+            },
             max_rows: self.max_rows,
         };
-        self.evaluation.service_rows.push((own.clone(), Arc::clone(&rows)));
+        self.evaluation
+            .service_rows
+            .push((own.clone(), Arc::clone(&rows)));
         self.jobs.push((rows, job));
         let mut inner = match name {
             // Oxigraph estimates the number of rows by this pattern. With few rows, it begins with them.
-            NamedNodePattern::NamedNode(_) if is_small => {
-                GraphPattern::Slice { inner: Box::new(pattern), start: 0, length: Some(MAX_BOUNDED_ROWS) }
-            }
+            NamedNodePattern::NamedNode(_) if is_small => GraphPattern::Slice {
+                inner: Box::new(pattern),
+                start: 0,
+                length: Some(MAX_BOUNDED_ROWS),
+            },
             NamedNodePattern::NamedNode(_) => pattern,
             NamedNodePattern::Variable(name) => join(one(name, &own), pattern),
         };
@@ -433,8 +542,15 @@ impl Plan {
             inner = join(one(provenance, &own), inner);
         }
         // A constant graph name hides the variable of a surrounding `GRAPH`. Otherwise each row would have to bind that variable.
-        let inner = GraphPattern::Graph { name: own.clone().into(), inner: Box::new(inner) };
-        GraphPattern::Service { name: own.into(), inner: Box::new(inner), silent }
+        let inner = GraphPattern::Graph {
+            name: own.clone().into(),
+            inner: Box::new(inner),
+        };
+        GraphPattern::Service {
+            name: own.into(),
+            inner: Box::new(inner),
+            silent,
+        }
     }
 
     /// Starts a thread for each service that requests its rows.
@@ -446,7 +562,10 @@ impl Plan {
                 .spawn(move || rows.fill(&job))
                 .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
         }
-        Ok(Federated { evaluation: self.evaluation, finished: self.finished })
+        Ok(Federated {
+            evaluation: self.evaluation,
+            finished: self.finished,
+        })
     }
 }
 
@@ -454,9 +573,15 @@ impl Plan {
 fn project_provenance(pattern: &mut GraphPattern) {
     match pattern {
         GraphPattern::Project { inner, variables } => {
-            variables.extend(in_scope(inner).into_iter().filter(|variable| variable.as_str().starts_with(PROVENANCE)));
+            variables.extend(
+                in_scope(inner)
+                    .into_iter()
+                    .filter(|variable| variable.as_str().starts_with(PROVENANCE)),
+            );
         }
-        GraphPattern::Slice { inner, .. } | GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } => {
+        GraphPattern::Slice { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner } => {
             project_provenance(inner);
         }
         _ => {}
@@ -466,12 +591,19 @@ fn project_provenance(pattern: &mut GraphPattern) {
 /// Returns a table of one value.
 fn one(variable: &Variable, value: &NamedNode) -> GraphPattern {
     let bindings = vec![vec![Some(GroundTerm::NamedNode(value.clone()))]];
-    GraphPattern::Values { variables: vec![variable.clone()], bindings }
+    GraphPattern::Values {
+        variables: vec![variable.clone()],
+        bindings,
+    }
 }
 
 /// Returns true if the context restricts variables of a part, or the name of its service.
 fn restricts(around: &Surroundings, part: &GraphPattern) -> bool {
-    if let GraphPattern::Service { name: NamedNodePattern::Variable(name), .. } = part {
+    if let GraphPattern::Service {
+        name: NamedNodePattern::Variable(name),
+        ..
+    } = part
+    {
         return around.binds(name);
     }
     !around.certain().is_disjoint(&in_scope(part))
@@ -480,20 +612,36 @@ fn restricts(around: &Surroundings, part: &GraphPattern) -> bool {
 /// Returns true if everything that a service needs is bound.
 fn is_ready(part: &GraphPattern, around: &Surroundings, services: &dyn Services) -> bool {
     match part {
-        GraphPattern::Service { name: NamedNodePattern::NamedNode(name), inner, .. } => {
-            services.needs(name, inner).iter().all(|needed| around.binds(needed))
-        }
+        GraphPattern::Service {
+            name: NamedNodePattern::NamedNode(name),
+            inner,
+            ..
+        } => services
+            .needs(name, inner)
+            .iter()
+            .all(|needed| around.binds(needed)),
         _ => true,
     }
 }
 
 /// Returns the index of the part to call next. The criteria in this order: its needed variables are bound; local patterns restrict
 /// it; answers of other services restrict it; it has more constants; it is written first.
-fn next(parts: &[GraphPattern], local: &Surroundings, context: &Surroundings, services: &dyn Services) -> usize {
+fn next(
+    parts: &[GraphPattern],
+    local: &Surroundings,
+    context: &Surroundings,
+    services: &dyn Services,
+) -> usize {
     let order = |&place: &usize| {
         let part = &parts[place];
         let is_ready = is_ready(part, context, services);
-        (is_ready, restricts(local, part), restricts(context, part), constants(part), std::cmp::Reverse(place))
+        (
+            is_ready,
+            restricts(local, part),
+            restricts(context, part),
+            constants(part),
+            std::cmp::Reverse(place),
+        )
     };
     (0..parts.len()).max_by_key(order).unwrap_or(0)
 }

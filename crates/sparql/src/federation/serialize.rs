@@ -6,7 +6,9 @@
 
 use super::super::algebra::name_blank_nodes;
 use oxrdf::Variable;
-use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, GraphPattern, OrderExpression};
+use spargebra::algebra::{
+    AggregateExpression, AggregateFunction, Expression, GraphPattern, OrderExpression,
+};
 use spargebra::term::{GroundTerm, Literal};
 use std::fmt::Write;
 
@@ -14,36 +16,83 @@ use std::fmt::Write;
 pub(super) fn select(variables: &[Variable], pattern: &GraphPattern) -> String {
     let mut pattern = pattern.clone();
     name_blank_nodes(&mut pattern);
-    format!("SELECT {} WHERE {{ {} }}", listed(variables), group(&pattern))
+    format!(
+        "SELECT {} WHERE {{ {} }}",
+        listed(variables),
+        group(&pattern)
+    )
 }
 
 fn listed(variables: &[Variable]) -> String {
     match variables {
         [] => "*".to_owned(),
-        some => some.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        some => some
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" "),
     }
 }
 
 /// Serializes the content of a group, without its braces.
 fn group(pattern: &GraphPattern) -> String {
     match pattern {
-        GraphPattern::Bgp { patterns } => patterns.iter().map(|triple| format!("{triple} . ")).collect(),
-        GraphPattern::Path { subject, path, object } => format!("{subject} {path} {object} ."),
-        GraphPattern::Values { variables, bindings } => values(variables, bindings),
+        GraphPattern::Bgp { patterns } => patterns
+            .iter()
+            .map(|triple| format!("{triple} . "))
+            .collect(),
+        GraphPattern::Path {
+            subject,
+            path,
+            object,
+        } => format!("{subject} {path} {object} ."),
+        GraphPattern::Values {
+            variables,
+            bindings,
+        } => values(variables, bindings),
         GraphPattern::Join { left, right } => format!("{} {}", operand(left), operand(right)),
         GraphPattern::Union { left, right } => format!("{} UNION {}", braced(left), braced(right)),
         GraphPattern::Minus { left, right } => format!("{} MINUS {}", braced(left), braced(right)),
-        GraphPattern::LeftJoin { left, right, expression } => {
-            let condition = expression.as_ref().map(|e| format!(" FILTER({})", print(e))).unwrap_or_default();
-            format!("{} OPTIONAL {{ {}{condition} }}", braced(left), optional_side(right))
+        GraphPattern::LeftJoin {
+            left,
+            right,
+            expression,
+        } => {
+            let condition = expression
+                .as_ref()
+                .map(|e| format!(" FILTER({})", print(e)))
+                .unwrap_or_default();
+            format!(
+                "{} OPTIONAL {{ {}{condition} }}",
+                braced(left),
+                optional_side(right)
+            )
         }
-        GraphPattern::Filter { expr, inner } => format!("{} FILTER({})", operand(inner), print(expr)),
-        GraphPattern::Extend { inner, variable, expression } => {
-            format!("{} BIND({} AS {variable})", braced(inner), print(expression))
+        GraphPattern::Filter { expr, inner } => {
+            format!("{} FILTER({})", operand(inner), print(expr))
+        }
+        GraphPattern::Extend {
+            inner,
+            variable,
+            expression,
+        } => {
+            format!(
+                "{} BIND({} AS {variable})",
+                braced(inner),
+                print(expression)
+            )
         }
         GraphPattern::Graph { name, inner } => format!("GRAPH {name} {}", braced(inner)),
-        GraphPattern::Service { name, inner, silent } => {
-            format!("SERVICE {}{name} {}", if *silent { "SILENT " } else { "" }, braced(inner))
+        GraphPattern::Service {
+            name,
+            inner,
+            silent,
+        } => {
+            format!(
+                "SERVICE {}{name} {}",
+                if *silent { "SILENT " } else { "" },
+                braced(inner)
+            )
         }
         other => format!("{{ {} }}", sub_select(other)),
     }
@@ -56,7 +105,9 @@ fn braced(pattern: &GraphPattern) -> String {
 /// Serializes an operand of a join. Braces are omitted if the operand needs none.
 fn operand(pattern: &GraphPattern) -> String {
     match pattern {
-        GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => group(pattern),
+        GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => {
+            group(pattern)
+        }
         GraphPattern::Join { left, right } => format!("{} {}", operand(left), operand(right)),
         other => braced(other),
     }
@@ -74,11 +125,22 @@ fn optional_side(pattern: &GraphPattern) -> String {
             variables.push(variable.clone());
         }
     });
-    format!("{{ SELECT {} WHERE {{ {} }} }}", listed(&variables), group(pattern))
+    format!(
+        "{{ SELECT {} WHERE {{ {} }} }}",
+        listed(&variables),
+        group(pattern)
+    )
 }
 
 fn values(variables: &[Variable], bindings: &[Vec<Option<GroundTerm>>]) -> String {
-    let mut text = format!("VALUES ({}) {{", variables.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+    let mut text = format!(
+        "VALUES ({}) {{",
+        variables
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" ")
+    );
     for row in bindings {
         text.push_str(" (");
         for value in row {
@@ -95,8 +157,16 @@ fn values(variables: &[Variable], bindings: &[Vec<Option<GroundTerm>>]) -> Strin
 /// Serializes the solution modifiers of a pattern, and groups, as a `SELECT`.
 fn sub_select(pattern: &GraphPattern) -> String {
     let (mut rest, mut tail, mut duplicates) = (pattern, String::new(), "");
-    if let GraphPattern::Slice { inner, start, length } = rest {
-        tail = length.map(|length| format!(" LIMIT {length}")).unwrap_or_default() + &format!(" OFFSET {start}");
+    if let GraphPattern::Slice {
+        inner,
+        start,
+        length,
+    } = rest
+    {
+        tail = length
+            .map(|length| format!(" LIMIT {length}"))
+            .unwrap_or_default()
+            + &format!(" OFFSET {start}");
         rest = inner;
     }
     match rest {
@@ -109,17 +179,39 @@ fn sub_select(pattern: &GraphPattern) -> String {
         (columns, rest) = (listed(variables), inner);
     }
     if let GraphPattern::OrderBy { inner, expression } = rest {
-        tail = format!(" ORDER BY {}{tail}", expression.iter().map(ordered).collect::<Vec<_>>().join(" "));
+        tail = format!(
+            " ORDER BY {}{tail}",
+            expression.iter().map(ordered).collect::<Vec<_>>().join(" ")
+        );
         rest = inner;
     }
     match rest {
-        GraphPattern::Group { inner, variables, aggregates } if columns == "*" => {
+        GraphPattern::Group {
+            inner,
+            variables,
+            aggregates,
+        } if columns == "*" => {
             let mut columns: Vec<String> = variables.iter().map(ToString::to_string).collect();
-            columns.extend(aggregates.iter().map(|(variable, call)| format!("({} AS {variable})", aggregate(call))));
-            let by = if variables.is_empty() { String::new() } else { format!(" GROUP BY {}", listed(variables)) };
-            format!("SELECT {duplicates}{} WHERE {{ {} }}{by}{tail}", columns.join(" "), group(inner))
+            columns.extend(
+                aggregates
+                    .iter()
+                    .map(|(variable, call)| format!("({} AS {variable})", aggregate(call))),
+            );
+            let by = if variables.is_empty() {
+                String::new()
+            } else {
+                format!(" GROUP BY {}", listed(variables))
+            };
+            format!(
+                "SELECT {duplicates}{} WHERE {{ {} }}{by}{tail}",
+                columns.join(" "),
+                group(inner)
+            )
         }
-        _ => format!("SELECT {duplicates}{columns} WHERE {{ {} }}{tail}", group(rest)),
+        _ => format!(
+            "SELECT {duplicates}{columns} WHERE {{ {} }}{tail}",
+            group(rest)
+        ),
     }
 }
 
@@ -134,10 +226,20 @@ fn aggregate(call: &AggregateExpression) -> String {
     let distinct = |distinct: &bool| if *distinct { "DISTINCT " } else { "" };
     match call {
         AggregateExpression::CountSolutions { distinct: d } => format!("COUNT({}*)", distinct(d)),
-        AggregateExpression::FunctionCall { name, expr, distinct: d } => match name {
-            AggregateFunction::GroupConcat { separator: Some(separator) } => {
+        AggregateExpression::FunctionCall {
+            name,
+            expr,
+            distinct: d,
+        } => match name {
+            AggregateFunction::GroupConcat {
+                separator: Some(separator),
+            } => {
                 let separator = Literal::new_simple_literal(separator);
-                format!("GROUP_CONCAT({}{}; SEPARATOR = {separator})", distinct(d), print(expr))
+                format!(
+                    "GROUP_CONCAT({}{}; SEPARATOR = {separator})",
+                    distinct(d),
+                    print(expr)
+                )
             }
             AggregateFunction::GroupConcat { separator: None } => {
                 format!("GROUP_CONCAT({}{})", distinct(d), print(expr))
@@ -148,7 +250,9 @@ fn aggregate(call: &AggregateExpression) -> String {
 }
 
 fn print(expression: &Expression) -> String {
-    let binary = |a: &Expression, operator: &str, b: &Expression| format!("({} {operator} {})", print(a), print(b));
+    let binary = |a: &Expression, operator: &str, b: &Expression| {
+        format!("({} {operator} {})", print(a), print(b))
+    };
     let list = |list: &[Expression]| list.iter().map(print).collect::<Vec<_>>().join(", ");
     match expression {
         Expression::NamedNode(node) => node.to_string(),
@@ -184,8 +288,14 @@ mod tests {
     use spargebra::{Query, SparqlParser};
 
     fn parsed(text: &str) -> GraphPattern {
-        match SparqlParser::new().parse_query(text).unwrap_or_else(|error| panic!("{error}: {text}")) {
-            Query::Select { pattern: GraphPattern::Project { inner, .. }, .. } => *inner,
+        match SparqlParser::new()
+            .parse_query(text)
+            .unwrap_or_else(|error| panic!("{error}: {text}"))
+        {
+            Query::Select {
+                pattern: GraphPattern::Project { inner, .. },
+                ..
+            } => *inner,
             other => panic!("{other}"),
         }
     }

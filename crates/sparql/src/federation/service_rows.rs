@@ -17,7 +17,9 @@ use super::super::EvaluationContext;
 use super::super::algebra::children;
 use super::join_keys::{JoinRequest, canonical, is_unrestricted};
 use super::{Bindings, ServiceCall, ServiceError, ServiceRow, Services};
-use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, QuerySolution, QuerySolutionIter};
+use oxigraph::sparql::{
+    CancellationToken, QueryEvaluationError, QueryResults, QuerySolution, QuerySolutionIter,
+};
 use oxrdf::{NamedNode, Term, Variable};
 use rustc_hash::FxHashSet;
 use spargebra::Query;
@@ -110,7 +112,12 @@ struct State {
 
 impl ServiceRows {
     pub(super) fn new(variables: Vec<Variable>, cancelled: [CancellationToken; 2]) -> Arc<Self> {
-        Arc::new(Self { variables: variables.into(), state: Mutex::default(), changed: Condvar::new(), cancelled })
+        Arc::new(Self {
+            variables: variables.into(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            cancelled,
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -130,10 +137,16 @@ impl ServiceRows {
         let mut state = self.lock();
         state.rows.append(rows);
         if state.rows.len() > max_rows && state.failure.is_none() {
-            state.failure = Some(ServiceError::Failed(format!("its answer has more than {max_rows} rows")));
+            state.failure = Some(ServiceError::Failed(format!(
+                "its answer has more than {max_rows} rows"
+            )));
         }
         self.changed.notify_all();
-        if state.failure.is_some() || self.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if state.failure.is_some() || self.is_cancelled() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     fn fail(&self, error: ServiceError) {
@@ -159,7 +172,11 @@ impl ServiceRows {
             if state.rows.len() < state.requested + MAX_ROWS_AHEAD {
                 return true;
             }
-            state = self.changed.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .changed
+                .wait_timeout(state, CHECK_INTERVAL)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         false
     }
@@ -184,7 +201,11 @@ impl ServiceRows {
             if self.is_cancelled() {
                 return Err(QueryEvaluationError::Cancelled);
             }
-            state = self.changed.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .changed
+                .wait_timeout(state, CHECK_INTERVAL)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
@@ -203,13 +224,18 @@ impl ServiceRows {
                 return Some(Err(QueryEvaluationError::Cancelled));
             }
             if let Some(row) = batch.next() {
-                return Some(Ok(QuerySolution::from((Arc::clone(&source.variables), row))));
+                return Some(Ok(QuerySolution::from((
+                    Arc::clone(&source.variables),
+                    row,
+                ))));
             }
             match source.read(place) {
                 Ok(rows) => {
                     place += rows.len();
                     batch = rows.into_iter();
-                    batch.next().map(|row| Ok(QuerySolution::from((Arc::clone(&source.variables), row))))
+                    batch
+                        .next()
+                        .map(|row| Ok(QuerySolution::from((Arc::clone(&source.variables), row))))
                 }
                 Err(error) => {
                     ended = true;
@@ -223,8 +249,12 @@ impl ServiceRows {
     /// Requests rows until all are received or no reader is left.
     pub(super) fn fill(self: &Arc<Self>, job: &RowSourceInputs) {
         let _guard = FinishGuard(self);
-        let requester =
-            Requester { rows: self, job, size: AtomicUsize::new(FIRST_BLOCK), failed: AtomicBool::new(false) };
+        let requester = Requester {
+            rows: self,
+            job,
+            size: AtomicUsize::new(FIRST_BLOCK),
+            failed: AtomicBool::new(false),
+        };
         match &job.context {
             Some(context) => {
                 if let Err(error) = requester.request_bindings(context) {
@@ -242,7 +272,9 @@ struct PanicGuard<'f>(&'f ServiceRows);
 impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.fail(ServiceError::Failed("the requesting thread panicked".to_owned()));
+            self.0.fail(ServiceError::Failed(
+                "the requesting thread panicked".to_owned(),
+            ));
         }
     }
 }
@@ -281,7 +313,11 @@ impl Requester<'_> {
     fn request_unrestricted(&self) {
         match &self.job.target {
             Target::Constant(service) => {
-                let block = Block { service: service.clone(), rows: vec![Vec::new()], is_unrestricted: true };
+                let block = Block {
+                    service: service.clone(),
+                    rows: vec![Vec::new()],
+                    is_unrestricted: true,
+                };
                 self.request(&block);
             }
             Target::Each(variable) => self.rows.fail(ServiceError::Failed(format!(
@@ -292,7 +328,11 @@ impl Requester<'_> {
 
     /// Requests the bindings of a context: the first block alone, then several concurrently.
     fn request_bindings(&self, context: &Context) -> Result<(), ServiceError> {
-        let query = Query::Select { dataset: None, pattern: context.pattern.clone(), base_iri: None };
+        let query = Query::Select {
+            dataset: None,
+            pattern: context.pattern.clone(),
+            base_iri: None,
+        };
         let failed = |error: QueryEvaluationError| match error {
             QueryEvaluationError::Service(error) => match error.downcast::<ServiceError>() {
                 Ok(error) => *error,
@@ -307,7 +347,9 @@ impl Requester<'_> {
             .on_store(self.job.evaluation.engine.store.oxigraph())
             .execute()
             .map_err(failed)?;
-        let QueryResults::Solutions(solutions) = results else { return Ok(()) };
+        let QueryResults::Solutions(solutions) = results else {
+            return Ok(());
+        };
         let (sender, receiver) = sync_channel(0);
         let receiver = Mutex::new(receiver);
         let mut not_requested = thread::scope(|scope| {
@@ -326,7 +368,10 @@ impl Requester<'_> {
                 not_requested: Vec::new(),
             };
             for solution in solutions {
-                if blocks.is_complete || self.rows.is_closed() || self.job.evaluation.service_failure().is_some() {
+                if blocks.is_complete
+                    || self.rows.is_closed()
+                    || self.job.evaluation.service_failure().is_some()
+                {
                     break;
                 }
                 blocks.add(&solution.map_err(failed)?);
@@ -356,13 +401,19 @@ impl Requester<'_> {
                 self.size.store(half.max(MIN_BLOCK), Ordering::Relaxed);
                 for rows in [&block.rows[..half], &block.rows[half..]] {
                     let (service, rows) = (block.service.clone(), rows.to_vec());
-                    self.request(&Block { service, rows, is_unrestricted: false });
+                    self.request(&Block {
+                        service,
+                        rows,
+                        is_unrestricted: false,
+                    });
                 }
             }
             // SILENT: a failure counts as one solution without bindings.
             Err(_) if self.job.silent => {
                 self.failed.store(true, Ordering::Relaxed);
-                let _ = self.rows.push(&mut self.unmatched_rows(block), self.job.max_rows);
+                let _ = self
+                    .rows
+                    .push(&mut self.unmatched_rows(block), self.job.max_rows);
             }
             Err(error) => self.rows.fail(error),
         }
@@ -372,17 +423,36 @@ impl Requester<'_> {
     fn adapt(&self, rows: usize, took: Duration) {
         let size = self.size.load(Ordering::Relaxed);
         if took < FAST_RESPONSE && rows >= size {
-            self.size.store((size * 2).min(MAX_BLOCK), Ordering::Relaxed);
+            self.size
+                .store((size * 2).min(MAX_BLOCK), Ordering::Relaxed);
         } else if took > SLOW_RESPONSE {
-            self.size.store((size / 2).max(MIN_BLOCK), Ordering::Relaxed);
+            self.size
+                .store((size / 2).max(MIN_BLOCK), Ordering::Relaxed);
         }
     }
 
     /// Returns the call of a service for some bindings.
-    fn service_call<'c>(&'c self, service: &'c NamedNode, bindings: &'c Bindings) -> ServiceCall<'c> {
-        let RowSourceInputs { pattern, variables, evaluation, .. } = self.job;
+    fn service_call<'c>(
+        &'c self,
+        service: &'c NamedNode,
+        bindings: &'c Bindings,
+    ) -> ServiceCall<'c> {
+        let RowSourceInputs {
+            pattern,
+            variables,
+            evaluation,
+            ..
+        } = self.job;
         let (deadline, cancelled) = (evaluation.deadline, &evaluation.token);
-        ServiceCall { service, pattern, variables, bindings, limit: None, deadline, cancelled }
+        ServiceCall {
+            service,
+            pattern,
+            variables,
+            bindings,
+            limit: None,
+            deadline,
+            cancelled,
+        }
     }
 
     /// Adds the variable of the service's name and the provenance to a row.
@@ -393,7 +463,10 @@ impl Requester<'_> {
 
     /// Returns the shared variables.
     fn keys(&self) -> &[Variable] {
-        self.job.context.as_ref().map_or(&[], |context| &context.keys)
+        self.job
+            .context
+            .as_ref()
+            .map_or(&[], |context| &context.keys)
     }
 
     /// Requests a block and passes its rows on in batches.
@@ -402,7 +475,10 @@ impl Requester<'_> {
     /// large, the block is sent again in halves. Rows of a silent service are passed on at the end, since a failure discards them.
     fn call(&self, block: &Block) -> Result<(), ServiceError> {
         let job = self.job;
-        let needed = job.context.as_ref().map_or([].as_slice(), |context| &context.needed);
+        let needed = job
+            .context
+            .as_ref()
+            .map_or([].as_slice(), |context| &context.needed);
         let requests = JoinRequest::for_rows(self.keys(), needed, &block.rows);
         let places = self.places_of_keys();
         let endpoint: Term = block.service.clone().into();
@@ -433,15 +509,22 @@ impl Requester<'_> {
     /// Returns the place of each shared variable in a row of the service.
     fn places_of_keys(&self) -> Vec<Option<usize>> {
         let variables = &self.job.variables;
-        self.keys().iter().map(|key| variables.iter().position(|variable| variable == key)).collect()
+        self.keys()
+            .iter()
+            .map(|key| variables.iter().position(|variable| variable == key))
+            .collect()
     }
 
     /// Returns true if all rows may be requested at once. Such a request serves any number of bindings, and is fast if there are few
     /// rows.
     fn may_request_all(&self) -> bool {
         let job = self.job;
-        let Target::Constant(service) = &job.target else { return false };
-        !job.silent && job.services.needs(service, &job.pattern).is_empty() && is_simple(&job.pattern)
+        let Target::Constant(service) = &job.target else {
+            return false;
+        };
+        !job.silent
+            && job.services.needs(service, &job.pattern).is_empty()
+            && is_simple(&job.pattern)
     }
 
     /// Requests all rows and passes on those of bindings that were not requested yet. Returns true if the rows are complete. After a
@@ -449,17 +532,25 @@ impl Requester<'_> {
     fn request_all(&self, service: &NamedNode, requested: &FxHashSet<Vec<Term>>) -> bool {
         let job = self.job;
         let all = Bindings::unrestricted();
-        let call = ServiceCall { limit: Some(MAX_BLOCK + 1), ..self.service_call(service, &all) };
+        let call = ServiceCall {
+            limit: Some(MAX_BLOCK + 1),
+            ..self.service_call(service, &all)
+        };
         let mut rows: Vec<ServiceRow> = Vec::new();
         let called = job.services.call(&call, &mut |row| {
             rows.push(row);
-            if rows.len() > MAX_BLOCK { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if rows.len() > MAX_BLOCK {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
         if called.is_err() || rows.len() > MAX_BLOCK {
             return false;
         }
         let places = self.places_of_keys();
-        let is_requested = |row: &ServiceRow| key_of(row, &places).is_some_and(|key| requested.contains(&key));
+        let is_requested =
+            |row: &ServiceRow| key_of(row, &places).is_some_and(|key| requested.contains(&key));
         let endpoint: Term = service.clone().into();
         let mut new: Vec<ServiceRow> = rows.into_iter().filter(|row| !is_requested(row)).collect();
         new.iter_mut().for_each(|row| self.complete(row, &endpoint));
@@ -477,20 +568,31 @@ impl Requester<'_> {
                 Some(row[place].clone().into())
             }
         };
-        let row = |row: &Vec<GroundTerm>| self.rows.variables.iter().map(|variable| value(variable, row)).collect();
+        let row = |row: &Vec<GroundTerm>| {
+            self.rows
+                .variables
+                .iter()
+                .map(|variable| value(variable, row))
+                .collect()
+        };
         block.rows.iter().map(row).collect()
     }
 }
 
 /// Returns the canonical values of a row at some places. `None` if one of them is unbound.
 fn key_of(row: &ServiceRow, places: &[Option<usize>]) -> Option<Vec<Term>> {
-    places.iter().map(|place| row.get((*place)?)?.as_ref().map(canonical)).collect()
+    places
+        .iter()
+        .map(|place| row.get((*place)?)?.as_ref().map(canonical))
+        .collect()
 }
 
 /// Returns true if the first rows of a pattern arrive before all of them are computed.
 fn is_simple(pattern: &GraphPattern) -> bool {
-    matches!(pattern, GraphPattern::Bgp { .. } | GraphPattern::Join { .. } | GraphPattern::Filter { .. })
-        && children(pattern).into_iter().all(is_simple)
+    matches!(
+        pattern,
+        GraphPattern::Bgp { .. } | GraphPattern::Join { .. } | GraphPattern::Filter { .. }
+    ) && children(pattern).into_iter().all(is_simple)
 }
 
 /// Bindings that are collected into blocks and sent.
@@ -523,26 +625,34 @@ impl Blocks<'_, '_, '_> {
                 Some(Term::NamedNode(service)) => service.clone(),
                 // A service name that is unbound or no IRI counts as a failure.
                 _ if job.silent => {
-                    let _ = self.requester.rows.push(&mut vec![self.unmatched_row(solution)], job.max_rows);
+                    let _ = self
+                        .requester
+                        .rows
+                        .push(&mut vec![self.unmatched_row(solution)], job.max_rows);
                     return;
                 }
                 other => {
                     let value = other.map_or_else(|| "unbound".to_owned(), ToString::to_string);
-                    return self
-                        .requester
-                        .rows
-                        .fail(ServiceError::Failed(format!("{variable} is {value}, which is no service")));
+                    return self.requester.rows.fail(ServiceError::Failed(format!(
+                        "{variable} is {value}, which is no service"
+                    )));
                 }
             },
         };
-        let keys = self.context.keys.iter().map(|key| GroundTerm::try_from(solution.get(key)?.clone()).ok());
+        let keys = self
+            .context
+            .keys
+            .iter()
+            .map(|key| GroundTerm::try_from(solution.get(key)?.clone()).ok());
         let Some(row) = keys.collect::<Option<Vec<GroundTerm>>>() else {
             if job.silent {
                 self.not_requested.push(self.unmatched_row(solution));
             }
             return;
         };
-        if !self.context.keys.is_empty() && is_unrestricted(&self.context.keys, &self.context.needed, &row) {
+        if !self.context.keys.is_empty()
+            && is_unrestricted(&self.context.keys, &self.context.needed, &row)
+        {
             self.unrestricted.entry(service).or_default().push(row);
             return;
         }
@@ -559,8 +669,11 @@ impl Blocks<'_, '_, '_> {
     /// Returns the bindings of a solution of the context as a row without further values.
     fn unmatched_row(&self, solution: &QuerySolution) -> ServiceRow {
         let value = |variable: &Variable| {
-            let is_target = matches!(&self.requester.job.target, Target::Each(target) if target == variable);
-            (is_target || self.context.keys.contains(variable)).then(|| solution.get(variable).cloned()).flatten()
+            let is_target =
+                matches!(&self.requester.job.target, Target::Each(target) if target == variable);
+            (is_target || self.context.keys.contains(variable))
+                .then(|| solution.get(variable).cloned())
+                .flatten()
         };
         self.requester.rows.variables.iter().map(value).collect()
     }
@@ -571,7 +684,11 @@ impl Blocks<'_, '_, '_> {
         }
         for (service, rows) in std::mem::take(&mut self.unrestricted) {
             if !self.is_complete {
-                self.send_block(Block { service, rows, is_unrestricted: true });
+                self.send_block(Block {
+                    service,
+                    rows,
+                    is_unrestricted: true,
+                });
             }
         }
         self.sender = None; // the workers end after the last block
@@ -590,9 +707,17 @@ impl Blocks<'_, '_, '_> {
             return;
         }
         if let Some(requested) = &mut self.requested {
-            requested.extend(rows.iter().map(|row| row.iter().map(|term| canonical(&term.clone().into())).collect()));
+            requested.extend(rows.iter().map(|row| {
+                row.iter()
+                    .map(|term| canonical(&term.clone().into()))
+                    .collect()
+            }));
         }
-        self.send_block(Block { service, rows, is_unrestricted: false });
+        self.send_block(Block {
+            service,
+            rows,
+            is_unrestricted: false,
+        });
     }
 
     /// Sends a block. This thread sends the first one, whose duration sets the size of the next. Workers send the others.
@@ -622,7 +747,10 @@ impl Blocks<'_, '_, '_> {
 fn send_blocks(requester: &Requester<'_>, receiver: &Mutex<Receiver<Block>>) {
     let _guard = PanicGuard(requester.rows);
     loop {
-        let block = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let block = receiver
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .recv();
         let Ok(block) = block else { return };
         requester.request(&block);
     }

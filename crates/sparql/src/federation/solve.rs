@@ -21,19 +21,37 @@ impl<'c> ServiceCall<'c> {
         triples: impl IntoIterator<Item = Triple>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, ServiceError> {
-        let quad = |triple: Triple| Quad::new(triple.subject, triple.predicate, triple.object, GraphName::DefaultGraph);
+        let quad = |triple: Triple| {
+            Quad::new(
+                triple.subject,
+                triple.predicate,
+                triple.object,
+                GraphName::DefaultGraph,
+            )
+        };
         let graph: Dataset = triples.into_iter().map(quad).collect();
         let failed = |error: &dyn std::fmt::Display| ServiceError::Failed(error.to_string());
         let evaluator = SparqlEvaluator::new().with_cancellation_token(self.cancelled.clone());
         let mut query = self.query();
         let functions = functions::replace_calls(&mut query);
-        let results = functions.register(evaluator).for_query(query).on_queryable_dataset(&graph).execute();
+        let results = functions
+            .register(evaluator)
+            .for_query(query)
+            .on_queryable_dataset(&graph)
+            .execute();
         let QueryResults::Solutions(solutions) = results.map_err(|error| failed(&error))? else {
             return Ok(ControlFlow::Continue(()));
         };
         for solution in solutions {
             let solution = solution.map_err(|error| failed(&error))?;
-            if rows(self.variables.iter().map(|variable| solution.get(variable).cloned()).collect()).is_break() {
+            if rows(
+                self.variables
+                    .iter()
+                    .map(|variable| solution.get(variable).cloned())
+                    .collect(),
+            )
+            .is_break()
+            {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -47,6 +65,9 @@ pub fn triple_patterns(pattern: &GraphPattern) -> Vec<&TriplePattern> {
     match pattern {
         GraphPattern::Bgp { patterns } => patterns.iter().collect(),
         GraphPattern::Service { .. } => Vec::new(),
-        other => super::super::algebra::children(other).into_iter().flat_map(triple_patterns).collect(),
+        other => super::super::algebra::children(other)
+            .into_iter()
+            .flat_map(triple_patterns)
+            .collect(),
     }
 }

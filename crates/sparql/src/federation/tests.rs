@@ -27,10 +27,19 @@ struct Endpoints {
 impl Endpoints {
     fn new(triples: &[(&str, Vec<(String, &str, Term)>)]) -> Arc<Self> {
         let quads = |triples: &Vec<(String, &str, Term)>| -> Dataset {
-            triples.iter().map(|triple| quad(triple, GraphName::DefaultGraph)).collect()
+            triples
+                .iter()
+                .map(|triple| quad(triple, GraphName::DefaultGraph))
+                .collect()
         };
-        let datasets = triples.iter().map(|(name, triples)| ((*name).to_owned(), quads(triples))).collect();
-        Arc::new(Self { datasets, ..Self::default() })
+        let datasets = triples
+            .iter()
+            .map(|(name, triples)| ((*name).to_owned(), quads(triples)))
+            .collect();
+        Arc::new(Self {
+            datasets,
+            ..Self::default()
+        })
     }
 }
 
@@ -47,15 +56,26 @@ impl Services for Endpoints {
     ) -> Result<(), ServiceError> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         let dataset = self.datasets.get(call.service.as_str());
-        let dataset = dataset.ok_or_else(|| ServiceError::Failed(format!("{} is unreachable", call.service)))?;
+        let dataset = dataset
+            .ok_or_else(|| ServiceError::Failed(format!("{} is unreachable", call.service)))?;
         let text = call.text();
-        let query = SparqlEvaluator::new().parse_query(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
-        let Ok(QueryResults::Solutions(solutions)) = query.on_queryable_dataset(dataset).execute() else {
+        let query = SparqlEvaluator::new()
+            .parse_query(&text)
+            .unwrap_or_else(|error| panic!("{error}: {text}"));
+        let Ok(QueryResults::Solutions(solutions)) = query.on_queryable_dataset(dataset).execute()
+        else {
             panic!("{text}")
         };
         for solution in solutions {
             let solution = solution.expect("a solution");
-            if rows(call.variables.iter().map(|variable| solution.get(variable).map(parsed)).collect()).is_break() {
+            if rows(
+                call.variables
+                    .iter()
+                    .map(|variable| solution.get(variable).map(parsed))
+                    .collect(),
+            )
+            .is_break()
+            {
                 break;
             }
         }
@@ -76,7 +96,9 @@ fn engine() -> &'static Arc<QueryEngine> {
     let (_, engine) = ENGINE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-        let engine = QueryEngine::new(Arc::new(Store::in_memory(folder.path(), iris).expect("a store")));
+        let engine = QueryEngine::new(Arc::new(
+            Store::in_memory(folder.path(), iris).expect("a store"),
+        ));
         (folder, engine)
     });
     engine
@@ -85,8 +107,18 @@ fn engine() -> &'static Arc<QueryEngine> {
 fn ask(services: &Arc<Endpoints>, pattern: &str) -> Result<Answer, SparqlError> {
     let query = format!("PREFIX : <x:> PREFIX xsd: <{XSD}> SELECT * {{ {pattern} }}");
     let services: Arc<dyn Services> = Arc::<Endpoints>::clone(services);
-    let limits = SparqlLimits { concurrent: 1000, ..SparqlLimits::default() };
-    engine().evaluate(&QueryRequest { query, services: Some(services), ..QueryRequest::default() }, &limits)
+    let limits = SparqlLimits {
+        concurrent: 1000,
+        ..SparqlLimits::default()
+    };
+    engine().evaluate(
+        &QueryRequest {
+            query,
+            services: Some(services),
+            ..QueryRequest::default()
+        },
+        &limits,
+    )
 }
 
 /// Rows with their number.
@@ -95,17 +127,30 @@ type Bag = BTreeMap<Vec<String>, usize>;
 fn bag(rows: impl Iterator<Item = BTreeMap<String, String>>) -> Bag {
     let mut bag = Bag::new();
     for row in rows {
-        *bag.entry(row.into_iter().map(|(name, term)| format!("{name}={term}")).collect()).or_default() += 1;
+        *bag.entry(
+            row.into_iter()
+                .map(|(name, term)| format!("{name}={term}"))
+                .collect(),
+        )
+        .or_default() += 1;
     }
     bag
 }
 
 fn found(services: &Arc<Endpoints>, pattern: &str) -> Bag {
     let answer = ask(services, pattern).unwrap_or_else(|error| panic!("{error}: {pattern}"));
-    let Answer::Solutions { variables, rows, .. } = answer else { panic!("no solutions") };
+    let Answer::Solutions {
+        variables, rows, ..
+    } = answer
+    else {
+        panic!("no solutions")
+    };
     bag(rows.iter().map(|row| {
         let cells = variables.iter().zip(row).filter_map(|(name, term)| {
-            Some((name.to_string(), super::join_keys::canonical(term.as_ref()?).to_string()))
+            Some((
+                name.to_string(),
+                super::join_keys::canonical(term.as_ref()?).to_string(),
+            ))
         });
         cells.collect()
     }))
@@ -117,15 +162,29 @@ fn expected(triples: &[(&str, Vec<(String, &str, Term)>)], pattern: &str) -> Bag
     for (name, triples) in triples {
         for (subject, predicate, object) in triples {
             let triple = (subject.clone(), *predicate, parsed(object));
-            store.insert(&quad(&triple, NamedNode::new_unchecked(*name))).expect("inserted");
+            store
+                .insert(&quad(&triple, NamedNode::new_unchecked(*name)))
+                .expect("inserted");
         }
     }
-    let query = format!("PREFIX : <x:> PREFIX xsd: <{XSD}> SELECT * {{ {} }}", pattern.replace("SERVICE", "GRAPH"));
-    let results = SparqlEvaluator::new().parse_query(&query).expect("a query").on_store(&store).execute();
-    let Ok(QueryResults::Solutions(solutions)) = results else { panic!("{query}") };
+    let query = format!(
+        "PREFIX : <x:> PREFIX xsd: <{XSD}> SELECT * {{ {} }}",
+        pattern.replace("SERVICE", "GRAPH")
+    );
+    let results = SparqlEvaluator::new()
+        .parse_query(&query)
+        .expect("a query")
+        .on_store(&store)
+        .execute();
+    let Ok(QueryResults::Solutions(solutions)) = results else {
+        panic!("{query}")
+    };
     bag(solutions.map(|solution| {
         let solution = solution.expect("a solution");
-        solution.iter().map(|(name, term)| (name.to_string(), term.to_string())).collect()
+        solution
+            .iter()
+            .map(|(name, term)| (name.to_string(), term.to_string()))
+            .collect()
     }))
 }
 
@@ -134,7 +193,17 @@ fn typed(text: &str, datatype: &str) -> Term {
 }
 
 fn value() -> impl Strategy<Value = Term> {
-    let integer = ["1", "01", "+1", "0", "-0", "2", "x", "99999999999999999999", "099999999999999999999"];
+    let integer = [
+        "1",
+        "01",
+        "+1",
+        "0",
+        "-0",
+        "2",
+        "x",
+        "99999999999999999999",
+        "099999999999999999999",
+    ];
     let integers = [
         "integer",
         "int",
@@ -150,8 +219,18 @@ fn value() -> impl Strategy<Value = Term> {
         "unsignedShort",
         "unsignedByte",
     ];
-    let number = ["1", "1.0", "1.00", "+1", "01", "1e0", "1.0E0", "-0", "0.0", "NaN", "INF", "+INF", "1.5", "1.50"];
-    let date = ["2020-01-01", "2020-01-01Z", "2020-01-01+00:00", "2020-01-01-05:00", "2020-01-02", "12020-01-01"];
+    let number = [
+        "1", "1.0", "1.00", "+1", "01", "1e0", "1.0E0", "-0", "0.0", "NaN", "INF", "+INF", "1.5",
+        "1.50",
+    ];
+    let date = [
+        "2020-01-01",
+        "2020-01-01Z",
+        "2020-01-01+00:00",
+        "2020-01-01-05:00",
+        "2020-01-02",
+        "12020-01-01",
+    ];
     let moment = [
         "2020-01-01T00:00:00Z",
         "2020-01-01T00:00:00.000+00:00",
@@ -180,7 +259,10 @@ fn value() -> impl Strategy<Value = Term> {
     ];
     let tags = ["en", "EN", "en-GB", "en-gb", "de"];
     let pick = |texts: &'static [&'static str]| prop::sample::select(texts);
-    let (integer, integers) = (integer.map(str::to_owned).to_vec(), integers.map(str::to_owned).to_vec());
+    let (integer, integers) = (
+        integer.map(str::to_owned).to_vec(),
+        integers.map(str::to_owned).to_vec(),
+    );
     let select = |values: Vec<String>| prop::sample::select(values);
     let names = pick(&["decimal", "double", "float"]);
     prop_oneof![
@@ -198,7 +280,11 @@ fn value() -> impl Strategy<Value = Term> {
 /// Triples whose subjects are different: one store keeps each of them.
 fn triples(property: &'static str) -> impl Strategy<Value = Vec<(String, &'static str, Term)>> {
     let number = move |values: Vec<Term>| {
-        values.into_iter().enumerate().map(|(number, value)| (format!("s{number}"), property, value)).collect()
+        values
+            .into_iter()
+            .enumerate()
+            .map(|(number, value)| (format!("s{number}"), property, value))
+            .collect()
     };
     prop::collection::vec(value(), 0..14).prop_map(number)
 }
@@ -236,35 +322,78 @@ proptest! {
 
 #[test]
 fn many_values_are_joined_in_blocks() {
-    let day = |number: usize| format!("{:04}-{:02}-{:02}", 1900 + number / 300, number % 300 / 25 + 1, number % 25 + 1);
+    let day = |number: usize| {
+        format!(
+            "{:04}-{:02}-{:02}",
+            1900 + number / 300,
+            number % 300 / 25 + 1,
+            number % 25 + 1
+        )
+    };
     let number = |number: usize, width: usize| typed(&format!("{number:0width$}"), "integer");
-    let data = |values: &dyn Fn(usize) -> Term, count: usize, property| -> Vec<(String, &'static str, Term)> {
-        (0..count).map(|number| (format!("s{number}"), property, values(number))).collect()
+    let data = |values: &dyn Fn(usize) -> Term,
+                count: usize,
+                property|
+     -> Vec<(String, &'static str, Term)> {
+        (0..count)
+            .map(|number| (format!("s{number}"), property, values(number)))
+            .collect()
     };
     for (left, right, count) in [
-        (data(&|n| number(n, 1), 900, "p"), data(&|n| number(n, 5), 3000, "q"), 900),
-        (data(&|n| number(n, 1), 3000, "p"), data(&|n| number(n, 5), 300, "q"), 300),
-        (data(&|n| typed(&day(n), "date"), 900, "p"), data(&|n| typed(&day(n), "date"), 3000, "q"), 900),
+        (
+            data(&|n| number(n, 1), 900, "p"),
+            data(&|n| number(n, 5), 3000, "q"),
+            900,
+        ),
+        (
+            data(&|n| number(n, 1), 3000, "p"),
+            data(&|n| number(n, 5), 300, "q"),
+            300,
+        ),
+        (
+            data(&|n| typed(&day(n), "date"), 900, "p"),
+            data(&|n| typed(&day(n), "date"), 3000, "q"),
+            900,
+        ),
         (
             data(&|n| typed(&format!("PT{n}M"), "dayTimeDuration"), 900, "p"),
-            data(&|n| typed(&format!("PT{}S", n * 60), "dayTimeDuration"), 3000, "q"),
+            data(
+                &|n| typed(&format!("PT{}S", n * 60), "dayTimeDuration"),
+                3000,
+                "q",
+            ),
             900,
         ),
     ] {
         let data = [(ONE, left), (TWO, right)];
         let services = Endpoints::new(&data);
-        let rows = found(&services, &format!("SERVICE <{ONE}> {{ ?s :p ?v }} SERVICE <{TWO}> {{ ?t :q ?v }}"));
+        let rows = found(
+            &services,
+            &format!("SERVICE <{ONE}> {{ ?s :p ?v }} SERVICE <{TWO}> {{ ?t :q ?v }}"),
+        );
         assert_eq!(rows.values().sum::<usize>(), count);
-        assert!(services.calls.load(Ordering::Relaxed) < 60, "{:?}", services.calls);
+        assert!(
+            services.calls.load(Ordering::Relaxed) < 60,
+            "{:?}",
+            services.calls
+        );
     }
 }
 
 #[test]
 fn a_failed_service_ends_the_query_at_every_place() {
-    let data =
-        [(ONE, vec![("s0".to_owned(), "p", typed("1", "integer")), ("s1".to_owned(), "p", typed("2", "integer"))])];
+    let data = [(
+        ONE,
+        vec![
+            ("s0".to_owned(), "p", typed("1", "integer")),
+            ("s1".to_owned(), "p", typed("2", "integer")),
+        ],
+    )];
     let services = Endpoints::new(&data);
-    let (here, failing) = (format!("SERVICE <{ONE}> {{ ?s :p ?v }}"), format!("SERVICE <{TWO}> {{ ?s :q ?v }}"));
+    let (here, failing) = (
+        format!("SERVICE <{ONE}> {{ ?s :p ?v }}"),
+        format!("SERVICE <{TWO}> {{ ?s :q ?v }}"),
+    );
     for pattern in [
         format!("{here} FILTER EXISTS {{ {failing} }}"),
         format!("{here} FILTER NOT EXISTS {{ {failing} }}"),
@@ -274,7 +403,9 @@ fn a_failed_service_ends_the_query_at_every_place() {
         format!("{here} OPTIONAL {{ {failing} }}"),
         format!("{{ {here} }} UNION {{ {failing} }}"),
         format!("VALUES ?v {{ 1 }} FILTER NOT EXISTS {{ {failing} }} {here}"),
-        format!("{{ SELECT ?s ?v {{ {here} FILTER NOT EXISTS {{ {failing} }} }} }} SERVICE <{ONE}> {{ ?s :p ?w }}"),
+        format!(
+            "{{ SELECT ?s ?v {{ {here} FILTER NOT EXISTS {{ {failing} }} }} }} SERVICE <{ONE}> {{ ?s :p ?w }}"
+        ),
         format!("{{ SELECT (COUNT(*) AS ?n) {{ {here} MINUS {{ {failing} }} }} }}"),
     ] {
         let outcome = ask(&services, &pattern);
@@ -282,7 +413,10 @@ fn a_failed_service_ends_the_query_at_every_place() {
             matches!(&outcome, Err(SparqlError::Service(reason)) if reason.contains("unreachable")),
             "{pattern}: {outcome:?}"
         );
-        let silent = pattern.replace(&format!("SERVICE <{TWO}>"), &format!("SERVICE SILENT <{TWO}>"));
+        let silent = pattern.replace(
+            &format!("SERVICE <{TWO}>"),
+            &format!("SERVICE SILENT <{TWO}>"),
+        );
         assert!(ask(&services, &silent).is_ok(), "{silent}");
     }
     let unused = format!("{here} FILTER(?v = 3 && EXISTS {{ {failing} }})");

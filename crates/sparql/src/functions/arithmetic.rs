@@ -10,7 +10,8 @@ use super::super::ordering::INTEGERS;
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNodeRef, Term};
 use oxsdatatypes::{
-    Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, Integer, Time, YearMonthDuration,
+    Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, Integer, Time,
+    YearMonthDuration,
 };
 use std::fmt::Display;
 use std::str::FromStr;
@@ -35,7 +36,9 @@ impl Value {
         fn parse<T: FromStr>(text: &str, value: fn(T) -> Value) -> Option<Value> {
             text.parse().ok().map(value)
         }
-        let Term::Literal(literal) = term else { return None };
+        let Term::Literal(literal) = term else {
+            return None;
+        };
         let text = literal.value();
         match literal.datatype() {
             xsd::DECIMAL => parse(text, Self::Decimal),
@@ -139,18 +142,30 @@ fn add_numbers(left: Value, right: Value) -> Option<Value> {
 /// Returns a date or time that is later by a duration. The days of a month that is shorter end with its last one.
 fn later(start: Value, duration: Value) -> Option<Value> {
     match (start, duration) {
-        (Value::DateTime(start), Value::Months(months)) => {
-            start.checked_add_year_month_duration(months).map(Value::DateTime)
-        }
-        (Value::DateTime(start), Value::Days(days)) => start.checked_add_day_time_duration(days).map(Value::DateTime),
+        (Value::DateTime(start), Value::Months(months)) => start
+            .checked_add_year_month_duration(months)
+            .map(Value::DateTime),
+        (Value::DateTime(start), Value::Days(days)) => start
+            .checked_add_day_time_duration(days)
+            .map(Value::DateTime),
         (Value::DateTime(start), Value::Duration(duration)) => {
             start.checked_add_duration(duration).map(Value::DateTime)
         }
-        (Value::Date(start), Value::Months(months)) => start.checked_add_year_month_duration(months).map(Value::Date),
-        (Value::Date(start), Value::Days(days)) => start.checked_add_day_time_duration(days).map(Value::Date),
-        (Value::Date(start), Value::Duration(duration)) => start.checked_add_duration(duration).map(Value::Date),
-        (Value::Time(start), Value::Days(days)) => start.checked_add_day_time_duration(days).map(Value::Time),
-        (Value::Time(start), Value::Duration(duration)) => start.checked_add_duration(duration).map(Value::Time),
+        (Value::Date(start), Value::Months(months)) => start
+            .checked_add_year_month_duration(months)
+            .map(Value::Date),
+        (Value::Date(start), Value::Days(days)) => {
+            start.checked_add_day_time_duration(days).map(Value::Date)
+        }
+        (Value::Date(start), Value::Duration(duration)) => {
+            start.checked_add_duration(duration).map(Value::Date)
+        }
+        (Value::Time(start), Value::Days(days)) => {
+            start.checked_add_day_time_duration(days).map(Value::Time)
+        }
+        (Value::Time(start), Value::Duration(duration)) => {
+            start.checked_add_duration(duration).map(Value::Time)
+        }
         _ => None,
     }
 }
@@ -189,17 +204,25 @@ pub(super) fn collapse_space(term: &Term) -> Term {
 /// 0.000001 to 1000000, and with an exponent beyond.
 pub(super) fn write_double(term: &Term) -> Term {
     let text = match term {
-        Term::Literal(literal) if literal.datatype() == xsd::DOUBLE => {
-            literal.value().parse::<Double>().ok().map(|value| (f64::from(value), format!("{:e}", f64::from(value))))
-        }
-        Term::Literal(literal) if literal.datatype() == xsd::FLOAT => {
-            literal.value().parse::<Float>().ok().map(|value| (f64::from(value), format!("{:e}", f32::from(value))))
-        }
+        Term::Literal(literal) if literal.datatype() == xsd::DOUBLE => literal
+            .value()
+            .parse::<Double>()
+            .ok()
+            .map(|value| (f64::from(value), format!("{:e}", f64::from(value)))),
+        Term::Literal(literal) if literal.datatype() == xsd::FLOAT => literal
+            .value()
+            .parse::<Float>()
+            .ok()
+            .map(|value| (f64::from(value), format!("{:e}", f32::from(value)))),
         _ => None,
     };
     match text {
-        Some((value, text)) if value.is_finite() && value != 0.0 && !(1e-6..1e6).contains(&value.abs()) => {
-            let Some((digits, exponent)) = text.split_once('e') else { return term.clone() };
+        Some((value, text))
+            if value.is_finite() && value != 0.0 && !(1e-6..1e6).contains(&value.abs()) =>
+        {
+            let Some((digits, exponent)) = text.split_once('e') else {
+                return term.clone();
+            };
             let point = if digits.contains('.') { "" } else { ".0" };
             Literal::from(format!("{digits}{point}E{exponent}")).into()
         }
@@ -220,28 +243,88 @@ mod tests {
         let (date, time, moment) = (xsd::DATE, xsd::TIME, xsd::DATE_TIME);
         let (months, days) = (xsd::YEAR_MONTH_DURATION, xsd::DAY_TIME_DURATION);
         for (left, right, sum) in [
-            (("2021-01-31", date), ("P1M", months), Some(("2021-02-28", date))),
-            (("2024-02-29", date), ("P1Y", months), Some(("2025-02-28", date))),
-            (("2024-02-29", date), ("P4Y", months), Some(("2028-02-29", date))),
-            (("2021-03-31", date), ("-P1M", months), Some(("2021-02-28", date))),
-            (("2021-12-31Z", date), ("P1D", days), Some(("2022-01-01Z", date))),
-            (("2021-12-31", date), ("PT30H", days), Some(("2022-01-01", date))),
-            (("2021-12-31", date), ("P1M1D", xsd::DURATION), Some(("2022-02-01", date))),
-            (("2021-12-31T23:30:00Z", moment), ("PT45M", days), Some(("2022-01-01T00:15:00Z", moment))),
-            (("2021-12-31T23:30:00", moment), ("P2M", months), Some(("2022-02-28T23:30:00", moment))),
+            (
+                ("2021-01-31", date),
+                ("P1M", months),
+                Some(("2021-02-28", date)),
+            ),
+            (
+                ("2024-02-29", date),
+                ("P1Y", months),
+                Some(("2025-02-28", date)),
+            ),
+            (
+                ("2024-02-29", date),
+                ("P4Y", months),
+                Some(("2028-02-29", date)),
+            ),
+            (
+                ("2021-03-31", date),
+                ("-P1M", months),
+                Some(("2021-02-28", date)),
+            ),
+            (
+                ("2021-12-31Z", date),
+                ("P1D", days),
+                Some(("2022-01-01Z", date)),
+            ),
+            (
+                ("2021-12-31", date),
+                ("PT30H", days),
+                Some(("2022-01-01", date)),
+            ),
+            (
+                ("2021-12-31", date),
+                ("P1M1D", xsd::DURATION),
+                Some(("2022-02-01", date)),
+            ),
+            (
+                ("2021-12-31T23:30:00Z", moment),
+                ("PT45M", days),
+                Some(("2022-01-01T00:15:00Z", moment)),
+            ),
+            (
+                ("2021-12-31T23:30:00", moment),
+                ("P2M", months),
+                Some(("2022-02-28T23:30:00", moment)),
+            ),
             (("22:30:00", time), ("PT2H", days), Some(("00:30:00", time))),
             (("22:30:00", time), ("P1M", months), None),
             (("2021-12-31", date), ("2021-12-31", date), None),
             (("2021-12-31", date), ("1", xsd::INTEGER), None),
             (("P1Y", months), ("P2M", months), Some(("P1Y2M", months))),
             (("P1D", days), ("PT1H", days), Some(("P1DT1H", days))),
-            (("P1Y", months), ("PT1H", days), Some(("P1YT1H", xsd::DURATION))),
+            (
+                ("P1Y", months),
+                ("PT1H", days),
+                Some(("P1YT1H", xsd::DURATION)),
+            ),
             (("P1Y", months), ("1", xsd::INTEGER), None),
-            (("1", xsd::INTEGER), ("2", xsd::SHORT), Some(("3", xsd::INTEGER))),
-            (("1", xsd::INTEGER), ("2.5", xsd::DECIMAL), Some(("3.5", xsd::DECIMAL))),
-            (("1", xsd::DECIMAL), ("2.5", xsd::FLOAT), Some(("3.5", xsd::FLOAT))),
-            (("1", xsd::FLOAT), ("2.5", xsd::DOUBLE), Some(("3.5", xsd::DOUBLE))),
-            (("9223372036854775807", xsd::INTEGER), ("1", xsd::INTEGER), None),
+            (
+                ("1", xsd::INTEGER),
+                ("2", xsd::SHORT),
+                Some(("3", xsd::INTEGER)),
+            ),
+            (
+                ("1", xsd::INTEGER),
+                ("2.5", xsd::DECIMAL),
+                Some(("3.5", xsd::DECIMAL)),
+            ),
+            (
+                ("1", xsd::DECIMAL),
+                ("2.5", xsd::FLOAT),
+                Some(("3.5", xsd::FLOAT)),
+            ),
+            (
+                ("1", xsd::FLOAT),
+                ("2.5", xsd::DOUBLE),
+                Some(("3.5", xsd::DOUBLE)),
+            ),
+            (
+                ("9223372036854775807", xsd::INTEGER),
+                ("1", xsd::INTEGER),
+                None,
+            ),
             (("1", xsd::STRING), ("1", xsd::INTEGER), None),
         ] {
             let (left, right) = (typed(left.0, left.1), typed(right.0, right.1));
@@ -253,22 +336,39 @@ mod tests {
 
     #[test]
     fn doubles_are_written_as_xpath_does() {
-        for (value, expected) in
-            [("1e6", "1.0E6"), ("123456789", "1.23456789E8"), ("-1.5e-7", "-1.5E-7"), ("1e300", "1.0E300")]
-        {
-            assert_eq!(write_double(&typed(value, xsd::DOUBLE)), Literal::from(expected).into());
+        for (value, expected) in [
+            ("1e6", "1.0E6"),
+            ("123456789", "1.23456789E8"),
+            ("-1.5e-7", "-1.5E-7"),
+            ("1e300", "1.0E300"),
+        ] {
+            assert_eq!(
+                write_double(&typed(value, xsd::DOUBLE)),
+                Literal::from(expected).into()
+            );
         }
         for value in ["1", "999999.5", "0.000001", "INF", "NaN", "0"] {
-            assert_eq!(write_double(&typed(value, xsd::DOUBLE)), typed(value, xsd::DOUBLE));
+            assert_eq!(
+                write_double(&typed(value, xsd::DOUBLE)),
+                typed(value, xsd::DOUBLE)
+            );
         }
     }
 
     #[test]
     fn casts_ignore_space_at_the_ends() {
-        for (text, expected) in
-            [(" 1\n", "1"), ("1 2", "1 2"), ("inf", ""), ("-INF", "-INF"), ("+infinity", ""), ("true", "true")]
-        {
-            assert_eq!(collapse_space(&Literal::from(text).into()), Literal::from(expected).into());
+        for (text, expected) in [
+            (" 1\n", "1"),
+            ("1 2", "1 2"),
+            ("inf", ""),
+            ("-INF", "-INF"),
+            ("+infinity", ""),
+            ("true", "true"),
+        ] {
+            assert_eq!(
+                collapse_space(&Literal::from(text).into()),
+                Literal::from(expected).into()
+            );
         }
     }
 }

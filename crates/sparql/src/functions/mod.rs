@@ -15,7 +15,9 @@ use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
 use pattern::Pattern;
 use rustc_hash::FxHashMap;
 use spargebra::Query;
-use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Function, GraphPattern};
+use spargebra::algebra::{
+    AggregateExpression, AggregateFunction, Expression, Function, GraphPattern,
+};
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,7 +28,8 @@ const DEFAULT_SEPARATOR: &str = " ";
 /// Maximum number of patterns that a call keeps compiled, if its pattern is computed.
 const MAX_CACHED_PATTERNS: usize = 64;
 /// Characters of a plain pattern that are special elsewhere. `^` and `$` are the same for Oxigraph.
-const SPECIAL_CHARACTERS: [char; 12] = ['\\', '.', '?', '*', '+', '(', ')', '[', ']', '{', '}', '|'];
+const SPECIAL_CHARACTERS: [char; 12] =
+    ['\\', '.', '?', '*', '+', '(', ')', '[', ']', '{', '}', '|'];
 /// Casts from strings.
 const CASTS: [NamedNodeRef<'_>; 12] = [
     xsd::BOOLEAN,
@@ -62,8 +65,9 @@ impl Functions {
             evaluator = evaluator.with_custom_function(name, move |arguments| function(arguments));
         }
         for (name, separator) in self.aggregates {
-            evaluator =
-                evaluator.with_custom_aggregate_function(name, move || Box::new(Concatenation::new(separator.clone())));
+            evaluator = evaluator.with_custom_aggregate_function(name, move || {
+                Box::new(Concatenation::new(separator.clone()))
+            });
         }
         evaluator
     }
@@ -109,7 +113,10 @@ impl Rewriter {
         }
         match expression {
             Expression::Add(a, b) if !is_number(a) && !is_number(b) => {
-                let operands = vec![mem::replace(&mut **a, nothing()), mem::replace(&mut **b, nothing())];
+                let operands = vec![
+                    mem::replace(&mut **a, nothing()),
+                    mem::replace(&mut **b, nothing()),
+                ];
                 *expression = self.call("add", operands, |arguments| match arguments {
                     [left, right] => arithmetic::add(left, right),
                     _ => None,
@@ -145,28 +152,42 @@ impl Rewriter {
             // Nested comparisons would double with each level.
             for operand in [a, b] {
                 let argument = mem::replace(&mut **operand, nothing());
-                **operand = self.call("ordered", vec![argument], |arguments| arguments.first().map(ordered));
+                **operand = self.call("ordered", vec![argument], |arguments| {
+                    arguments.first().map(ordered)
+                });
             }
             return;
         }
         let operands = vec![(**a).clone(), (**b).clone()];
         let compared = self.call(less, operands, move |arguments| match arguments {
-            [left, right] if is_strict => arithmetic::is_less(left, right).map(|value| Literal::from(value).into()),
-            [left, right] => arithmetic::is_less(right, left).map(|value| Literal::from(!value).into()),
+            [left, right] if is_strict => {
+                arithmetic::is_less(left, right).map(|value| Literal::from(value).into())
+            }
+            [left, right] => {
+                arithmetic::is_less(right, left).map(|value| Literal::from(!value).into())
+            }
             _ => None,
         });
         *expression = Expression::Coalesce(vec![mem::replace(expression, nothing()), compared]);
     }
 
     /// Returns the expression that takes the place of a call, or `None` if it remains.
-    fn replaced_call(&mut self, function: &Function, arguments: &mut Vec<Expression>) -> Option<Expression> {
+    fn replaced_call(
+        &mut self,
+        function: &Function,
+        arguments: &mut Vec<Expression>,
+    ) -> Option<Expression> {
         match (function, arguments.as_slice()) {
-            (Function::Regex, [_, pattern, flags @ ..]) if !is_plain_pattern(pattern, flags.first()) => {
+            (Function::Regex, [_, pattern, flags @ ..])
+                if !is_plain_pattern(pattern, flags.first()) =>
+            {
                 let compiled = Patterns::new(pattern, flags.first());
                 let function = move |arguments: &[Term]| {
                     let text = text_of(arguments.first()?)?;
                     let pattern = compiled.find(arguments.get(1)?, arguments.get(2))?;
-                    pattern.is_match(text).map(|value| Literal::from(value).into())
+                    pattern
+                        .is_match(text)
+                        .map(|value| Literal::from(value).into())
                 };
                 Some(self.call("regex", mem::take(arguments), function))
             }
@@ -182,19 +203,26 @@ impl Rewriter {
                 };
                 Some(self.call("replace", mem::take(arguments), function))
             }
-            (Function::Custom(name), [argument]) if CASTS.contains(&name.as_ref()) && !is_number(argument) => {
+            (Function::Custom(name), [argument])
+                if CASTS.contains(&name.as_ref()) && !is_number(argument) =>
+            {
                 let argument = mem::replace(&mut arguments[0], nothing());
                 arguments[0] = if name.as_ref() == xsd::STRING {
-                    self.call("write-double", vec![argument], |terms| terms.first().map(arithmetic::write_double))
+                    self.call("write-double", vec![argument], |terms| {
+                        terms.first().map(arithmetic::write_double)
+                    })
                 } else {
-                    self.call("collapse-space", vec![argument], |terms| terms.first().map(arithmetic::collapse_space))
+                    self.call("collapse-space", vec![argument], |terms| {
+                        terms.first().map(arithmetic::collapse_space)
+                    })
                 };
                 None
             }
             (Function::Custom(name), [_]) if name.as_ref() == xsd::STRING => {
                 let argument = mem::replace(&mut arguments[0], nothing());
-                arguments[0] =
-                    self.call("write-double", vec![argument], |terms| terms.first().map(arithmetic::write_double));
+                arguments[0] = self.call("write-double", vec![argument], |terms| {
+                    terms.first().map(arithmetic::write_double)
+                });
                 None
             }
             _ => None,
@@ -203,10 +231,19 @@ impl Rewriter {
 
     /// Replaces `GROUP_CONCAT`: its value is a string without a language, also of IRIs and numbers (SPARQL 1.1, 18.5.1.7).
     fn replace_aggregate(&mut self, aggregate: &mut AggregateExpression) {
-        let AggregateExpression::FunctionCall { name, .. } = aggregate else { return };
-        let AggregateFunction::GroupConcat { separator } = name else { return };
-        let separator = separator.take().unwrap_or_else(|| DEFAULT_SEPARATOR.to_owned());
-        let own = NamedNode::new_unchecked(format!("{PREFIX}group-concat:{}", self.functions.aggregates.len()));
+        let AggregateExpression::FunctionCall { name, .. } = aggregate else {
+            return;
+        };
+        let AggregateFunction::GroupConcat { separator } = name else {
+            return;
+        };
+        let separator = separator
+            .take()
+            .unwrap_or_else(|| DEFAULT_SEPARATOR.to_owned());
+        let own = NamedNode::new_unchecked(format!(
+            "{PREFIX}group-concat:{}",
+            self.functions.aggregates.len()
+        ));
         self.functions.aggregates.push((own.clone(), separator));
         *name = AggregateFunction::Custom(own);
     }
@@ -244,10 +281,17 @@ pub(super) fn may_backtrack(expression: &Expression) -> bool {
 
 /// Returns true if a pattern is computed, has digits after a backslash, or `^` with the flag `m`.
 fn needs_backtracking(pattern: &Expression, flags: Option<&Expression>) -> bool {
-    let (Some(pattern), Some(flags)) = (constant(pattern), flags.map_or(Some(""), constant)) else { return true };
-    let has_reference = pattern.split('\\').skip(1).any(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
+    let (Some(pattern), Some(flags)) = (constant(pattern), flags.map_or(Some(""), constant)) else {
+        return true;
+    };
+    let has_reference = pattern
+        .split('\\')
+        .skip(1)
+        .any(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
     // White space is removed with the flag `x`.
-    has_reference || flags.contains('x') && pattern.contains('\\') || flags.contains('m') && pattern.contains('^')
+    has_reference
+        || flags.contains('x') && pattern.contains('\\')
+        || flags.contains('m') && pattern.contains('^')
 }
 
 /// Returns true for a variable or literal.
@@ -263,7 +307,9 @@ fn nothing() -> Expression {
 /// Returns true if every value of an expression is a number.
 fn is_number(expression: &Expression) -> bool {
     match expression {
-        Expression::Literal(literal) => NUMBERS.contains(&literal.datatype()) && literal.value().parse::<f64>().is_ok(),
+        Expression::Literal(literal) => {
+            NUMBERS.contains(&literal.datatype()) && literal.value().parse::<f64>().is_ok()
+        }
         Expression::Multiply(..) | Expression::Divide(..) => true,
         Expression::Add(a, b) | Expression::Subtract(a, b) => is_number(a) || is_number(b),
         Expression::UnaryMinus(operand) | Expression::UnaryPlus(operand) => is_number(operand),
@@ -291,7 +337,8 @@ fn is_number(expression: &Expression) -> bool {
 fn is_boolean(expression: &Expression) -> bool {
     match expression {
         Expression::Literal(literal) => {
-            literal.datatype() == xsd::BOOLEAN && matches!(literal.value(), "true" | "false" | "1" | "0")
+            literal.datatype() == xsd::BOOLEAN
+                && matches!(literal.value(), "true" | "false" | "1" | "0")
         }
         Expression::Or(..)
         | Expression::And(..)
@@ -329,10 +376,19 @@ fn is_boolean(expression: &Expression) -> bool {
 
 /// Returns true if a function of this module has booleans as values.
 fn is_own_boolean(name: &NamedNode) -> bool {
-    let Some(name) = name.as_str().strip_prefix(PREFIX) else { return false };
-    ["regex:", "boolean:", "less:", "greater:", "less-or-equal:", "greater-or-equal:"]
-        .iter()
-        .any(|own| name.starts_with(own))
+    let Some(name) = name.as_str().strip_prefix(PREFIX) else {
+        return false;
+    };
+    [
+        "regex:",
+        "boolean:",
+        "less:",
+        "greater:",
+        "less-or-equal:",
+        "greater-or-equal:",
+    ]
+    .iter()
+    .any(|own| name.starts_with(own))
 }
 
 /// Returns true unless no value of an expression is a boolean.
@@ -354,7 +410,8 @@ fn may_be_boolean(expression: &Expression) -> bool {
 fn ordered(term: &Term) -> Term {
     match term {
         Term::Literal(literal) if literal.datatype() == xsd::BOOLEAN => {
-            Literal::new_language_tagged_literal_unchecked(literal.value(), "lodeseek boolean").into()
+            Literal::new_language_tagged_literal_unchecked(literal.value(), "lodeseek boolean")
+                .into()
         }
         _ => term.clone(),
     }
@@ -362,14 +419,21 @@ fn ordered(term: &Term) -> Term {
 
 /// Returns true if Oxigraph matches a pattern as XPath does: one without special characters.
 fn is_plain_pattern(pattern: &Expression, flags: Option<&Expression>) -> bool {
-    let has_plain_flags = flags.is_none_or(|flags| constant(flags).is_some_and(|flags| matches!(flags, "" | "i")));
-    has_plain_flags && constant(pattern).is_some_and(|pattern| !pattern.contains(SPECIAL_CHARACTERS))
+    let has_plain_flags =
+        flags.is_none_or(|flags| constant(flags).is_some_and(|flags| matches!(flags, "" | "i")));
+    has_plain_flags
+        && constant(pattern).is_some_and(|pattern| !pattern.contains(SPECIAL_CHARACTERS))
 }
 
 /// Returns true if Oxigraph replaces a pattern as XPath does.
-fn is_plain_replacement(pattern: &Expression, replacement: &Expression, flags: Option<&Expression>) -> bool {
+fn is_plain_replacement(
+    pattern: &Expression,
+    replacement: &Expression,
+    flags: Option<&Expression>,
+) -> bool {
     is_plain_pattern(pattern, flags)
-        && constant(pattern).is_some_and(|pattern| pattern.chars().any(|char| !matches!(char, '^' | '$')))
+        && constant(pattern)
+            .is_some_and(|pattern| pattern.chars().any(|char| !matches!(char, '^' | '$')))
         && constant(replacement).is_some_and(|replacement| !replacement.contains(['$', '\\']))
 }
 
@@ -392,7 +456,9 @@ fn simple_text(term: &Term) -> Option<&str> {
 /// Returns the text of a string with or without a language.
 fn text_of(term: &Term) -> Option<&str> {
     match term {
-        Term::Literal(literal) if literal.datatype() == xsd::STRING || literal.language().is_some() => {
+        Term::Literal(literal)
+            if literal.datatype() == xsd::STRING || literal.language().is_some() =>
+        {
             Some(literal.value())
         }
         _ => None,
@@ -401,7 +467,9 @@ fn text_of(term: &Term) -> Option<&str> {
 
 /// Returns a string with the language of another.
 fn with_text(term: &Term, text: String) -> Option<Term> {
-    let Term::Literal(literal) = term else { return None };
+    let Term::Literal(literal) = term else {
+        return None;
+    };
     let literal = match (literal.language(), literal.direction()) {
         (Some(language), Some(direction)) => {
             Literal::new_directional_language_tagged_literal_unchecked(text, language, direction)
@@ -423,7 +491,9 @@ enum Patterns {
 impl Patterns {
     fn new(pattern: &Expression, flags: Option<&Expression>) -> Self {
         match (constant(pattern), flags.map_or(Some(""), constant)) {
-            (Some(pattern), Some(flags)) => Self::Constant(Pattern::parse(pattern, flags).map(Arc::new)),
+            (Some(pattern), Some(flags)) => {
+                Self::Constant(Pattern::parse(pattern, flags).map(Arc::new))
+            }
             _ => Self::Computed(Mutex::default()),
         }
     }
@@ -458,7 +528,11 @@ struct Concatenation {
 
 impl Concatenation {
     fn new(separator: String) -> Self {
-        Self { text: Some(String::new()), is_first: true, separator }
+        Self {
+            text: Some(String::new()),
+            is_first: true,
+            separator,
+        }
     }
 }
 
@@ -491,7 +565,9 @@ mod tests {
     const PROLOGUE: &str = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>";
 
     fn parse(query: &str) -> Query {
-        SparqlParser::new().parse_query(query).unwrap_or_else(|error| panic!("{query}: {error}"))
+        SparqlParser::new()
+            .parse_query(query)
+            .unwrap_or_else(|error| panic!("{query}: {error}"))
     }
 
     /// Returns the first value of the first column; `None` if it is unbound.
@@ -500,10 +576,17 @@ mod tests {
         let functions = replace_calls(&mut query);
         let store = Store::new().expect("a store");
         let prepared = functions.register(SparqlEvaluator::new()).for_query(query);
-        let QueryResults::Solutions(mut solutions) = prepared.on_store(&store).execute().expect("results") else {
+        let QueryResults::Solutions(mut solutions) =
+            prepared.on_store(&store).execute().expect("results")
+        else {
             panic!("no solutions")
         };
-        solutions.next().expect("a row").expect("a solution").get(0).cloned()
+        solutions
+            .next()
+            .expect("a row")
+            .expect("a solution")
+            .get(0)
+            .cloned()
     }
 
     /// Returns the lexical form of an expression; `None` if it is an error.
@@ -532,9 +615,18 @@ mod tests {
             (r#"REPLACE("oak", "$", "_")"#, None),
             (r#"REPLACE("oak", "a", CONCAT("$", "0$0"))"#, Some("oaak")),
             (r#"LANG(REPLACE("oak"@en, "(a)", "$1$1"))"#, Some("en")),
-            (r#""2021-01-31"^^xsd:date + "P1M"^^xsd:yearMonthDuration"#, Some("2021-02-28")),
-            (r#""P1M"^^xsd:yearMonthDuration + "2021-01-31"^^xsd:date"#, Some("2021-02-28")),
-            (r#""2021-03-02"^^xsd:date - "2021-02-27"^^xsd:date"#, Some("P3D")),
+            (
+                r#""2021-01-31"^^xsd:date + "P1M"^^xsd:yearMonthDuration"#,
+                Some("2021-02-28"),
+            ),
+            (
+                r#""P1M"^^xsd:yearMonthDuration + "2021-01-31"^^xsd:date"#,
+                Some("2021-02-28"),
+            ),
+            (
+                r#""2021-03-02"^^xsd:date - "2021-02-27"^^xsd:date"#,
+                Some("P3D"),
+            ),
             (
                 r#""2021-03-02T00:00:00Z"^^xsd:dateTime + "P1D"^^xsd:dayTimeDuration > "2021-03-02T01:00:00Z"^^xsd:dateTime"#,
                 Some("true"),
@@ -560,7 +652,10 @@ mod tests {
             ("xsd:boolean(' true')", Some("true")),
             ("xsd:double('inf')", None),
             ("xsd:double('INF')", Some("INF")),
-            ("xsd:dateTime('2021-01-31'^^xsd:date)", Some("2021-01-31T00:00:00")),
+            (
+                "xsd:dateTime('2021-01-31'^^xsd:date)",
+                Some("2021-01-31T00:00:00"),
+            ),
             ("xsd:string(<x:y>)", Some("x:y")),
             ("xsd:string(1e7)", Some("1.0E7")),
             ("xsd:string(1.50)", Some("1.5")),
@@ -578,12 +673,26 @@ mod tests {
 
     #[test]
     fn sums_do_not_depend_on_names() {
-        for (date, duration) in [("a", "b"), ("b", "a"), ("day", "period"), ("x", "y"), ("start", "length")] {
-            for sum in [format!("?{date} + ?{duration}"), format!("?{duration} + ?{date}")] {
-                let values =
-                    format!("VALUES (?{date} ?{duration}) {{ ('2021-01-31'^^xsd:date 'P1M'^^xsd:yearMonthDuration) }}");
+        for (date, duration) in [
+            ("a", "b"),
+            ("b", "a"),
+            ("day", "period"),
+            ("x", "y"),
+            ("start", "length"),
+        ] {
+            for sum in [
+                format!("?{date} + ?{duration}"),
+                format!("?{duration} + ?{date}"),
+            ] {
+                let values = format!(
+                    "VALUES (?{date} ?{duration}) {{ ('2021-01-31'^^xsd:date 'P1M'^^xsd:yearMonthDuration) }}"
+                );
                 let found = evaluate(&format!("SELECT ({sum} AS ?sum) {{ {values} }}"));
-                assert_eq!(found, Some(Literal::new_typed_literal("2021-02-28", xsd::DATE).into()), "{sum}");
+                assert_eq!(
+                    found,
+                    Some(Literal::new_typed_literal("2021-02-28", xsd::DATE).into()),
+                    "{sum}"
+                );
             }
         }
     }
@@ -591,14 +700,36 @@ mod tests {
     #[test]
     fn groups_are_concatenated_as_plain_strings() {
         for (values, call, expected) in [
-            ("<x:a> 1 'b'@en true", "GROUP_CONCAT(?v)", Some("x:a 1 b true")),
-            ("'a'@en 'b'@en", "GROUP_CONCAT(?v; SEPARATOR = '')", Some("ab")),
-            ("'a'@en 'a' 'a'", "GROUP_CONCAT(DISTINCT ?v; SEPARATOR = '|')", Some("a|a")),
-            ("'' '' 'a'", "GROUP_CONCAT(?v; SEPARATOR = '|')", Some("||a")),
+            (
+                "<x:a> 1 'b'@en true",
+                "GROUP_CONCAT(?v)",
+                Some("x:a 1 b true"),
+            ),
+            (
+                "'a'@en 'b'@en",
+                "GROUP_CONCAT(?v; SEPARATOR = '')",
+                Some("ab"),
+            ),
+            (
+                "'a'@en 'a' 'a'",
+                "GROUP_CONCAT(DISTINCT ?v; SEPARATOR = '|')",
+                Some("a|a"),
+            ),
+            (
+                "'' '' 'a'",
+                "GROUP_CONCAT(?v; SEPARATOR = '|')",
+                Some("||a"),
+            ),
             ("UNDEF 'a'", "GROUP_CONCAT(?v)", None),
         ] {
-            let found = evaluate(&format!("SELECT ({call} AS ?x) {{ VALUES ?v {{ {values} }} }}"));
-            assert_eq!(found, expected.map(|text| Literal::from(text).into()), "{values}");
+            let found = evaluate(&format!(
+                "SELECT ({call} AS ?x) {{ VALUES ?v {{ {values} }} }}"
+            ));
+            assert_eq!(
+                found,
+                expected.map(|text| Literal::from(text).into()),
+                "{values}"
+            );
         }
     }
 
@@ -619,8 +750,14 @@ mod tests {
     fn nested_expressions_grow_little() {
         let nested = (0..60).fold("?a".to_owned(), |inner, _| format!("({inner} < ?b)"));
         let sums = (0..60).fold("?a".to_owned(), |inner, _| format!("({inner} + ?b)"));
-        let mut query = parse(&format!("SELECT ({nested} AS ?x) ({sums} AS ?y) {{ ?a ?p ?b }}"));
+        let mut query = parse(&format!(
+            "SELECT ({nested} AS ?x) ({sums} AS ?y) {{ ?a ?p ?b }}"
+        ));
         replace_calls(&mut query);
-        assert!(query.to_string().len() < 20_000, "{}", query.to_string().len());
+        assert!(
+            query.to_string().len() < 20_000,
+            "{}",
+            query.to_string().len()
+        );
     }
 }

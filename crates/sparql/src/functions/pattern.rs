@@ -47,19 +47,36 @@ const NAME_START: &[(char, char)] = &[
     ('\u{10000}', '\u{effff}'),
 ];
 /// Further characters of XML names.
-const NAME_REST: &[(char, char)] =
-    &[('-', '-'), ('.', '.'), ('0', '9'), ('\u{b7}', '\u{b7}'), ('\u{300}', '\u{36f}'), ('\u{203f}', '\u{2040}')];
+const NAME_REST: &[(char, char)] = &[
+    ('-', '-'),
+    ('.', '.'),
+    ('0', '9'),
+    ('\u{b7}', '\u{b7}'),
+    ('\u{300}', '\u{36f}'),
+    ('\u{203f}', '\u{2040}'),
+];
 const SPACES: &[(char, char)] = &[('\t', '\n'), ('\r', '\r'), (' ', ' ')];
 /// General categories of Unicode, without surrogates.
 const CATEGORIES: &[&str] = &[
-    "L", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "Mn", "Mc", "Me", "N", "Nd", "Nl", "No", "P", "Pc", "Pd", "Ps", "Pe", "Pi",
-    "Pf", "Po", "Z", "Zs", "Zl", "Zp", "S", "Sm", "Sc", "Sk", "So", "C", "Cc", "Cf", "Co", "Cn",
+    "L", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "Mn", "Mc", "Me", "N", "Nd", "Nl", "No", "P", "Pc",
+    "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Z", "Zs", "Zl", "Zp", "S", "Sm", "Sc", "Sk", "So", "C",
+    "Cc", "Cf", "Co", "Cn",
 ];
 /// Names of blocks in XML Schema 1.0 that Unicode has changed, and the names that it gives the same characters.
 const FORMER_BLOCKS: &[(&str, &[&str])] = &[
     ("Greek", &["GreekandCoptic"]),
-    ("CombiningMarksforSymbols", &["CombiningDiacriticalMarksforSymbols"]),
-    ("PrivateUse", &["PrivateUseArea", "SupplementaryPrivateUseArea-A", "SupplementaryPrivateUseArea-B"]),
+    (
+        "CombiningMarksforSymbols",
+        &["CombiningDiacriticalMarksforSymbols"],
+    ),
+    (
+        "PrivateUse",
+        &[
+            "PrivateUseArea",
+            "SupplementaryPrivateUseArea-A",
+            "SupplementaryPrivateUseArea-B",
+        ],
+    ),
 ];
 
 /// First and last code point of each block of Unicode, by its name without spaces.
@@ -101,15 +118,32 @@ impl Pattern {
         let flags = Flags::parse(flags)?;
         let mut translator = Translator::new(pattern, flags);
         translator.translate()?;
-        let Translator { out, groups, needs_backtracking, .. } = translator;
+        let Translator {
+            out,
+            groups,
+            needs_backtracking,
+            ..
+        } = translator;
         let engine = if needs_backtracking {
             let mut builder = fancy_regex::RegexBuilder::new(&out);
-            builder.backtrack_limit(MAX_BACKTRACKS).delegate_size_limit(MAX_COMPILED_BYTES);
+            builder
+                .backtrack_limit(MAX_BACKTRACKS)
+                .delegate_size_limit(MAX_COMPILED_BYTES);
             Engine::Backtracking(Box::new(builder.build().ok()?))
         } else {
-            Engine::Linear(regex::RegexBuilder::new(&out).size_limit(MAX_COMPILED_BYTES).build().ok()?)
+            Engine::Linear(
+                regex::RegexBuilder::new(&out)
+                    .size_limit(MAX_COMPILED_BYTES)
+                    .build()
+                    .ok()?,
+            )
         };
-        let mut compiled = Self { engine, groups: groups.len(), matches_empty: false, is_literal: flags.literal };
+        let mut compiled = Self {
+            engine,
+            groups: groups.len(),
+            matches_empty: false,
+            is_literal: flags.literal,
+        };
         compiled.matches_empty = compiled.is_match("")?;
         Some(compiled)
     }
@@ -136,7 +170,9 @@ impl Pattern {
                     let whole = captures.get(0)?;
                     replaced.push_str(text.get(end..whole.start())?);
                     end = whole.end();
-                    append(&mut replaced, &parts, |group| captures.get(group).map(|found| found.as_str()));
+                    append(&mut replaced, &parts, |group| {
+                        captures.get(group).map(|found| found.as_str())
+                    });
                 }
             }
             Engine::Backtracking(regex) => {
@@ -145,7 +181,9 @@ impl Pattern {
                     let whole = captures.get(0)?;
                     replaced.push_str(text.get(end..whole.start())?);
                     end = whole.end();
-                    append(&mut replaced, &parts, |group| captures.get(group).map(|found| found.as_str()));
+                    append(&mut replaced, &parts, |group| {
+                        captures.get(group).map(|found| found.as_str())
+                    });
                 }
             }
         }
@@ -203,7 +241,8 @@ fn append<'t>(replaced: &mut String, parts: &[Part], group: impl Fn(usize) -> Op
 }
 
 fn digit(char: char) -> Option<usize> {
-    char.to_digit(10).and_then(|digit| usize::try_from(digit).ok())
+    char.to_digit(10)
+        .and_then(|digit| usize::try_from(digit).ok())
 }
 
 #[derive(Clone, Copy, Default)]
@@ -245,9 +284,19 @@ struct Translator {
 
 impl Translator {
     fn new(pattern: &str, flags: Flags) -> Self {
-        let pattern =
-            if flags.ignore_space && !flags.literal { without_space(pattern) } else { pattern.chars().collect() };
-        Self { pattern, at: 0, flags, out: String::new(), groups: Vec::new(), needs_backtracking: false }
+        let pattern = if flags.ignore_space && !flags.literal {
+            without_space(pattern)
+        } else {
+            pattern.chars().collect()
+        };
+        Self {
+            pattern,
+            at: 0,
+            flags,
+            out: String::new(),
+            groups: Vec::new(),
+            needs_backtracking: false,
+        }
     }
 
     fn translate(&mut self) -> Option<()> {
@@ -309,7 +358,13 @@ impl Translator {
         self.write("[")?;
         for range in class.iter() {
             let mut text = String::new();
-            write!(text, "\\x{{{:x}}}-\\x{{{:x}}}", u32::from(range.start()), u32::from(range.end())).ok()?;
+            write!(
+                text,
+                "\\x{{{:x}}}-\\x{{{:x}}}",
+                u32::from(range.start()),
+                u32::from(range.end())
+            )
+            .ok()?;
             self.write(&text)?;
         }
         self.write("]")
@@ -335,7 +390,9 @@ impl Translator {
         let start = self.out.len();
         let is_anchor = matches!(self.peek(), Some('^' | '$'));
         self.atom(depth)?;
-        let Some((least, most)) = self.quantifier()? else { return Some(()) };
+        let Some((least, most)) = self.quantifier()? else {
+            return Some(());
+        };
         let is_reluctant = self.skip('?');
         if is_anchor {
             // An anchor is the same any number of times.
@@ -513,13 +570,18 @@ impl Translator {
                 char => name.push(char),
             }
         }
-        let Some(block) = name.strip_prefix("Is") else { return category(&name) };
+        let Some(block) = name.strip_prefix("Is") else {
+            return category(&name);
+        };
         let former = FORMER_BLOCKS.iter().find(|(former, _)| *former == block);
         let mut class = ClassUnicode::empty();
         for block in former.map_or([block].as_slice(), |(_, blocks)| blocks) {
             let (first, last) = BLOCKS.get(*block)?;
             // Blocks of surrogates contain no characters, and are not listed.
-            class.push(ClassUnicodeRange::new(char::from_u32(*first)?, char::from_u32(*last)?));
+            class.push(ClassUnicodeRange::new(
+                char::from_u32(*first)?,
+                char::from_u32(*last)?,
+            ));
         }
         Some(class)
     }
@@ -602,13 +664,18 @@ fn single_escape(char: char) -> Option<char> {
         'n' => Some('\n'),
         'r' => Some('\r'),
         't' => Some('\t'),
-        '\\' | '|' | '.' | '?' | '*' | '+' | '(' | ')' | '{' | '}' | '-' | '[' | ']' | '^' | '$' => Some(char),
+        '\\' | '|' | '.' | '?' | '*' | '+' | '(' | ')' | '{' | '}' | '-' | '[' | ']' | '^'
+        | '$' => Some(char),
         _ => None,
     }
 }
 
 fn ranges(ranges: &[(char, char)]) -> ClassUnicode {
-    ClassUnicode::new(ranges.iter().map(|(first, last)| ClassUnicodeRange::new(*first, *last)))
+    ClassUnicode::new(
+        ranges
+            .iter()
+            .map(|(first, last)| ClassUnicodeRange::new(*first, *last)),
+    )
 }
 
 /// Returns the characters of a general category.
@@ -616,7 +683,10 @@ fn category(name: &str) -> Option<ClassUnicode> {
     if !CATEGORIES.contains(&name) {
         return None;
     }
-    match regex_syntax::parse(&format!("\\p{{{name}}}")).ok()?.into_kind() {
+    match regex_syntax::parse(&format!("\\p{{{name}}}"))
+        .ok()?
+        .into_kind()
+    {
         HirKind::Class(Class::Unicode(class)) => Some(class),
         _ => None,
     }
@@ -713,7 +783,12 @@ mod tests {
             ("aa1", "^(a)\\11$", "", true),
             ("b", "^(a)?b\\1$", "", true),
             ("kk", "^(?:(a)|(k))\\2$", "", true),
-            ("abcdefghijkk", "^(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)(k)\\11$", "", true),
+            (
+                "abcdefghijkk",
+                "^(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)(k)\\11$",
+                "",
+                true,
+            ),
             ("aaa", "^a{2,3}$", "", true),
             ("aaaa", "^a{2,3}$", "", false),
             ("aaaa", "^a{2,}?$", "", true),
@@ -725,7 +800,11 @@ mod tests {
             ("", "^[a-[a]]?$", "", true),
             ("a", "[a-[a]]", "", false),
         ] {
-            assert_eq!(is_match(text, pattern, flags), Some(expected), "{text:?} {pattern:?} {flags}");
+            assert_eq!(
+                is_match(text, pattern, flags),
+                Some(expected),
+                "{text:?} {pattern:?} {flags}"
+            );
         }
     }
 
@@ -803,7 +882,13 @@ mod tests {
             ("oak", "o", "[$0]", "", Some("[o]ak")),
             ("oak", "o", "[$1]", "", Some("[]ak")),
             ("oak", "o", "[$00$01]", "", Some("[o]ak")),
-            ("abcdefghijkl", "(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)(k)", "$11$10$12", "", Some("kja2l")),
+            (
+                "abcdefghijkl",
+                "(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)(k)",
+                "$11$10$12",
+                "",
+                Some("kja2l"),
+            ),
             ("oak", "o", "\\$1\\\\", "", Some("$1\\ak")),
             ("oak", "o", "$", "", None),
             ("oak", "o", "$a", "", None),

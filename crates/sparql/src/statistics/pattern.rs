@@ -29,9 +29,15 @@ type OpenPosition<'p> = Option<&'p Variable>;
 #[derive(Clone, Copy, Debug)]
 enum Shape<'p> {
     /// `?s ?p ?o`
-    All { property: OpenPosition<'p>, object: OpenPosition<'p> },
+    All {
+        property: OpenPosition<'p>,
+        object: OpenPosition<'p>,
+    },
     /// `?s <p> ?o`, the property not being `rdf:type`.
-    Property { property: &'p NamedNode, object: OpenPosition<'p> },
+    Property {
+        property: &'p NamedNode,
+        object: OpenPosition<'p>,
+    },
     /// `?s a ?c`
     Classes { class: OpenPosition<'p> },
     /// `?s a <C>`
@@ -50,18 +56,31 @@ pub(super) struct OnePattern<'p> {
 impl<'p> OnePattern<'p> {
     pub(super) fn from_pattern(pattern: &'p GraphPattern) -> Option<Self> {
         let (active, inner) = match pattern {
-            GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => (Active::Named(name), &**inner),
-            GraphPattern::Graph { name: NamedNodePattern::Variable(name), inner } => (Active::Each(name), &**inner),
+            GraphPattern::Graph {
+                name: NamedNodePattern::NamedNode(name),
+                inner,
+            } => (Active::Named(name), &**inner),
+            GraphPattern::Graph {
+                name: NamedNodePattern::Variable(name),
+                inner,
+            } => (Active::Each(name), &**inner),
             other => (Active::Default, other),
         };
-        let GraphPattern::Bgp { patterns } = inner else { return None };
-        let [triple] = patterns.as_slice() else { return None };
+        let GraphPattern::Bgp { patterns } = inner else {
+            return None;
+        };
+        let [triple] = patterns.as_slice() else {
+            return None;
+        };
         if !has_distinct_positions(active, triple) {
             return None;
         }
         let object = open(&triple.object);
         let shape = match (&triple.predicate, &triple.object) {
-            (NamedNodePattern::Variable(property), _) => Shape::All { property: Some(property), object: object? },
+            (NamedNodePattern::Variable(property), _) => Shape::All {
+                property: Some(property),
+                object: object?,
+            },
             (NamedNodePattern::NamedNode(property), TermPattern::NamedNode(class))
                 if property.as_str() == rdf::TYPE =>
             {
@@ -70,20 +89,35 @@ impl<'p> OnePattern<'p> {
             (NamedNodePattern::NamedNode(property), _) if property.as_str() == rdf::TYPE => {
                 Shape::Classes { class: object? }
             }
-            (NamedNodePattern::NamedNode(property), _) => Shape::Property { property, object: object? },
+            (NamedNodePattern::NamedNode(property), _) => Shape::Property {
+                property,
+                object: object?,
+            },
         };
-        Some(Self { active, subject: open(&triple.subject)?, shape, triple })
+        Some(Self {
+            active,
+            subject: open(&triple.subject)?,
+            shape,
+            triple,
+        })
     }
 
     /// Returns the pattern in one graph.
     pub(super) fn within(&self, graph: &NamedNode) -> GraphPattern {
-        let inner = Box::new(GraphPattern::Bgp { patterns: vec![self.triple.clone()] });
-        GraphPattern::Graph { name: graph.clone().into(), inner }
+        let inner = Box::new(GraphPattern::Bgp {
+            patterns: vec![self.triple.clone()],
+        });
+        GraphPattern::Graph {
+            name: graph.clone().into(),
+            inner,
+        }
     }
 
     fn object(&self) -> OpenPosition<'p> {
         match self.shape {
-            Shape::All { object, .. } | Shape::Property { object, .. } | Shape::Classes { class: object } => object,
+            Shape::All { object, .. }
+            | Shape::Property { object, .. }
+            | Shape::Classes { class: object } => object,
             Shape::Class(_) => None,
         }
     }
@@ -116,17 +150,29 @@ impl<'p> OnePattern<'p> {
 
     /// Returns the used variables of the pattern, or `None` if a table cannot contain all of them.
     pub(super) fn keys(&self, used: &BTreeSet<Variable>) -> Option<Vec<Variable>> {
-        let keys: Vec<Variable> = used.iter().filter(|variable| self.has(variable)).cloned().collect();
-        keys.iter().all(|key| [self.graph(), self.listed()].contains(&Some(key))).then_some(keys)
+        let keys: Vec<Variable> = used
+            .iter()
+            .filter(|variable| self.has(variable))
+            .cloned()
+            .collect();
+        keys.iter()
+            .all(|key| [self.graph(), self.listed()].contains(&Some(key)))
+            .then_some(keys)
     }
 
     /// Returns the column with the number of distinct values of a variable.
     pub(super) fn distinct_column(&self, variable: &Variable) -> Option<Column> {
         let variable = Some(variable);
-        let columns =
-            [(self.subject, Column::Subjects), (self.object(), Column::Objects), (self.graph(), Column::Graphs)];
+        let columns = [
+            (self.subject, Column::Subjects),
+            (self.object(), Column::Objects),
+            (self.graph(), Column::Graphs),
+        ];
         let property = matches!(self.shape, Shape::All { .. }) && self.listed() == variable;
-        let found = columns.into_iter().find(|(place, _)| *place == variable).map(|(_, column)| column);
+        let found = columns
+            .into_iter()
+            .find(|(place, _)| *place == variable)
+            .map(|(_, column)| column);
         found.or(property.then_some(Column::Properties))
     }
 
@@ -140,18 +186,31 @@ impl<'p> OnePattern<'p> {
         match self.shape {
             Shape::All { .. } => known.all,
             Shape::Property { property, .. } => known.property(id(property)),
-            Shape::Classes { .. } => known.property(terms.id(&NamedNode::new_unchecked(rdf::TYPE).into())),
+            Shape::Classes { .. } => {
+                known.property(terms.id(&NamedNode::new_unchecked(rdf::TYPE).into()))
+            }
             Shape::Class(class) => class_counts(known.class(id(class))),
         }
     }
 
     /// Returns the rows of one graph: one for each listed value, or one row for the pattern.
-    fn rows(&self, known: &GraphStatistics, terms: &TermTable, listed: bool) -> Vec<(Option<u32>, UsageCounts)> {
+    fn rows(
+        &self,
+        known: &GraphStatistics,
+        terms: &TermTable,
+        listed: bool,
+    ) -> Vec<(Option<u32>, UsageCounts)> {
         match self.shape {
-            Shape::All { .. } if listed => known.properties.iter().map(|&(id, uses)| (Some(id), uses)).collect(),
-            Shape::Classes { .. } if listed => {
-                known.classes.iter().map(|&(id, count)| (Some(id), class_counts(count))).collect()
-            }
+            Shape::All { .. } if listed => known
+                .properties
+                .iter()
+                .map(|&(id, uses)| (Some(id), uses))
+                .collect(),
+            Shape::Classes { .. } if listed => known
+                .classes
+                .iter()
+                .map(|&(id, count)| (Some(id), class_counts(count)))
+                .collect(),
             _ => vec![(None, self.uses(known, terms))],
         }
     }
@@ -163,7 +222,9 @@ impl<'p> OnePattern<'p> {
         let classes = all().flat_map(|known| &known.classes).map(|(id, _)| *id);
         let properties = all().flat_map(|known| &known.properties).map(|(id, _)| *id);
         match self.shape {
-            Shape::All { .. } => is_distinct(properties.filter(|id| Some(*id) != kind)) && is_distinct(classes),
+            Shape::All { .. } => {
+                is_distinct(properties.filter(|id| Some(*id) != kind)) && is_distinct(classes)
+            }
             Shape::Property { property, .. } => {
                 let id = terms.id(&property.clone().into());
                 is_distinct(properties.filter(|found| Some(*found) == id))
@@ -185,7 +246,11 @@ fn is_distinct(mut ids: impl Iterator<Item = u32>) -> bool {
 
 /// Returns the counts of `?s a <C>`: each triple has another subject, and all have the same object.
 fn class_counts(count: u64) -> UsageCounts {
-    UsageCounts { triples: count, subjects: count, objects: u64::from(count > 0) }
+    UsageCounts {
+        triples: count,
+        subjects: count,
+        objects: u64::from(count > 0),
+    }
 }
 
 /// Returns an open position with its variable, or `None` for a constant.
@@ -213,18 +278,26 @@ fn has_distinct_positions(active: Active<'_>, triple: &TriplePattern) -> bool {
         Active::Default | Active::Named(_) => None,
     };
     let mut seen = BTreeSet::new();
-    [name(&triple.subject), property, name(&triple.object), graph].into_iter().flatten().all(|name| seen.insert(name))
+    [name(&triple.subject), property, name(&triple.object), graph]
+        .into_iter()
+        .flatten()
+        .all(|name| seen.insert(name))
 }
 
 /// Returns the pattern under filters, extensions and order, and collects their variables. `None` if their values do not depend on
 /// the row alone.
-pub(super) fn variables_of<'p>(pattern: &'p GraphPattern, used: &mut BTreeSet<Variable>) -> Option<&'p GraphPattern> {
+pub(super) fn variables_of<'p>(
+    pattern: &'p GraphPattern,
+    used: &mut BTreeSet<Variable>,
+) -> Option<&'p GraphPattern> {
     match pattern {
         GraphPattern::Filter { expr, inner } => {
             used_by(expr, used)?;
             variables_of(inner, used)
         }
-        GraphPattern::Extend { inner, expression, .. } => {
+        GraphPattern::Extend {
+            inner, expression, ..
+        } => {
             used_by(expression, used)?;
             variables_of(inner, used)
         }
@@ -246,11 +319,17 @@ fn used_by(expression: &Expression, used: &mut BTreeSet<Variable>) -> Option<()>
             used.insert(variable.clone());
         }
         Expression::FunctionCall(
-            Function::Rand | Function::Uuid | Function::StrUuid | Function::BNode | Function::Custom(_),
+            Function::Rand
+            | Function::Uuid
+            | Function::StrUuid
+            | Function::BNode
+            | Function::Custom(_),
             _,
         )
         | Expression::Exists(_) => return None,
-        other => operands(other).into_iter().try_for_each(|part| used_by(part, used))?,
+        other => operands(other)
+            .into_iter()
+            .try_for_each(|part| used_by(part, used))?,
     }
     Some(())
 }
@@ -274,7 +353,9 @@ pub(super) fn rows_of(
     keys: &[Variable],
     rows: Rows,
 ) -> Result<Option<Vec<Row>>, StoreError> {
-    let Some(graphs) = scope.matched(one.active)? else { return Ok(None) };
+    let Some(graphs) = scope.matched(one.active)? else {
+        return Ok(None);
+    };
     let terms = scope.engine.statistics.terms();
     let merged = matches!(one.active, Active::Default) && graphs.len() > 1;
     if merged && rows == Rows::Counted && !one.is_disjoint(&graphs, &terms) {
@@ -318,17 +399,29 @@ impl Scope<'_> {
             Active::Default | Active::Named(_) => CountingPolicy::SecondRequest,
         };
         let names: Vec<&NamedNode> = match active {
-            Active::Default if self.is_metadata(self.default) => return self.merged_metadata(policy),
+            Active::Default if self.is_metadata(self.default) => {
+                return self.merged_metadata(policy);
+            }
             Active::Default => self.default.iter().collect(),
-            Active::Named(name) => self.graphs.exists(name).then_some(name).into_iter().collect(),
+            Active::Named(name) => self
+                .graphs
+                .exists(name)
+                .then_some(name)
+                .into_iter()
+                .collect(),
             Active::Each(_) => self.named.iter().collect(),
         };
         let mut graphs = Vec::with_capacity(names.len());
         for name in names {
-            let known = match self.engine.statistics.content(&self.engine.store, self.graphs, name)? {
-                Some(known) => Some(known),
-                None => self.metadata_statistics(name, policy)?,
-            };
+            let known =
+                match self
+                    .engine
+                    .statistics
+                    .content(&self.engine.store, self.graphs, name)?
+                {
+                    Some(known) => Some(known),
+                    None => self.metadata_statistics(name, policy)?,
+                };
             match known {
                 Some(known) => graphs.push((name.clone(), known)),
                 None => return Ok(None),
@@ -345,9 +438,13 @@ impl Scope<'_> {
     /// Returns the graphs of metadata as one merged graph. `None` if two share a triple: Oxigraph returns it twice, and counts must
     /// equal the number of rows.
     fn merged_metadata(&self, policy: CountingPolicy) -> Result<Option<Matched>, StoreError> {
-        let metadata =
-            self.engine.statistics.metadata(&self.engine.store, self.graphs, policy)?.filter(|found| found.disjoint);
-        Ok(metadata.map(|found| vec![(self.graphs.metadata()[0].clone(), Arc::clone(&found.merged))]))
+        let metadata = self
+            .engine
+            .statistics
+            .metadata(&self.engine.store, self.graphs, policy)?
+            .filter(|found| found.disjoint);
+        Ok(metadata
+            .map(|found| vec![(self.graphs.metadata()[0].clone(), Arc::clone(&found.merged))]))
     }
 
     fn metadata_statistics(
@@ -355,8 +452,12 @@ impl Scope<'_> {
         graph: &NamedNode,
         policy: CountingPolicy,
     ) -> Result<Option<Arc<GraphStatistics>>, StoreError> {
-        let metadata = self.engine.statistics.metadata(&self.engine.store, self.graphs, policy)?;
-        let found = metadata.and_then(|found| found.graphs.iter().find(|(name, _)| name == graph).cloned());
+        let metadata = self
+            .engine
+            .statistics
+            .metadata(&self.engine.store, self.graphs, policy)?;
+        let found =
+            metadata.and_then(|found| found.graphs.iter().find(|(name, _)| name == graph).cloned());
         Ok(found.map(|(_, known)| known))
     }
 }

@@ -42,9 +42,26 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn from_counts(graph: Option<NamedNode>, term: Option<u32>, uses: UsageCounts, properties: u64) -> Self {
-        let UsageCounts { triples, subjects, objects } = uses;
-        Self { graph, term, triples, subjects, objects, properties, graphs: 1 }
+    pub(super) fn from_counts(
+        graph: Option<NamedNode>,
+        term: Option<u32>,
+        uses: UsageCounts,
+        properties: u64,
+    ) -> Self {
+        let UsageCounts {
+            triples,
+            subjects,
+            objects,
+        } = uses;
+        Self {
+            graph,
+            term,
+            triples,
+            subjects,
+            objects,
+            properties,
+            graphs: 1,
+        }
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -86,9 +103,18 @@ impl Table {
         if rows.len() > MAX_TABLE_ROWS {
             return None;
         }
-        let variables = keys.iter().cloned().chain(columns.iter().map(|column| column.variable())).collect();
+        let variables = keys
+            .iter()
+            .cloned()
+            .chain(columns.iter().map(|column| column.variable()))
+            .collect();
         let label = keys.iter().position(|key| one.listed() == Some(key));
-        let mut table = Self { variables, rows: Vec::new(), labels: Vec::new(), label };
+        let mut table = Self {
+            variables,
+            rows: Vec::new(),
+            labels: Vec::new(),
+            label,
+        };
         for row in rows {
             let term = row.term.map(|id| terms.term(id));
             let key = |key: &Variable| match one.graph() == Some(key) {
@@ -100,7 +126,13 @@ impl Table {
                 Some(Some(GroundTerm::Literal(Literal::from(number))))
             };
             let numbers = columns.iter().map(number).collect::<Option<Vec<_>>>()?;
-            let values = keys.iter().map(key).collect::<Option<Vec<_>>>()?.into_iter().chain(numbers).collect();
+            let values = keys
+                .iter()
+                .map(key)
+                .collect::<Option<Vec<_>>>()?
+                .into_iter()
+                .chain(numbers)
+                .collect();
             match term {
                 Some(Term::BlankNode(_)) => table.labels.push(values),
                 _ => table.rows.push(values),
@@ -110,18 +142,29 @@ impl Table {
     }
 
     pub(super) fn into_pattern(self) -> GraphPattern {
-        let rows = GraphPattern::Values { variables: self.variables.clone(), bindings: self.rows };
-        let Some(place) = self.label.filter(|_| !self.labels.is_empty()) else { return rows };
+        let rows = GraphPattern::Values {
+            variables: self.variables.clone(),
+            bindings: self.rows,
+        };
+        let Some(place) = self.label.filter(|_| !self.labels.is_empty()) else {
+            return rows;
+        };
         let mut variables = self.variables;
         let label = Variable::new_unchecked("statistics.label");
         let variable = std::mem::replace(&mut variables[place], label.clone());
         let function = Function::Custom(NamedNode::new_unchecked(lodeseek::BLANK_NODE));
         let blank = GraphPattern::Extend {
-            inner: Box::new(GraphPattern::Values { variables, bindings: self.labels }),
+            inner: Box::new(GraphPattern::Values {
+                variables,
+                bindings: self.labels,
+            }),
             variable,
             expression: Expression::FunctionCall(function, vec![Expression::Variable(label)]),
         };
-        GraphPattern::Union { left: Box::new(rows), right: Box::new(blank) }
+        GraphPattern::Union {
+            left: Box::new(rows),
+            right: Box::new(blank),
+        }
     }
 }
 

@@ -43,7 +43,11 @@ impl Home {
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Arc::new(Store::in_memory(folder.path(), iris).expect("a store"));
         let queries = QueryEngine::new(Arc::clone(&store));
-        let home = Self { folder, store, queries };
+        let home = Self {
+            folder,
+            store,
+            queries,
+        };
         home.load(&DUMPS);
         home
     }
@@ -52,7 +56,9 @@ impl Home {
         let mut catalog =
             "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n".to_owned();
         for (name, dump) in dumps {
-            let dump = format!("@prefix e: <http://e.org/> . @prefix x: <http://www.w3.org/2001/XMLSchema#> .\n{dump}");
+            let dump = format!(
+                "@prefix e: <http://e.org/> . @prefix x: <http://www.w3.org/2001/XMLSchema#> .\n{dump}"
+            );
             fs::write(self.folder.path().join(format!("{name}.ttl")), dump).expect("written");
             catalog += &format!(
                 "<http://c.org/{name}> a dcat:Dataset ; dct:identifier \"{name}\" ; dct:title \"{name}\" ;
@@ -61,19 +67,30 @@ impl Home {
         }
         let path = self.folder.path().join("catalog.ttl");
         fs::write(&path, catalog).expect("written");
-        let report =
-            Loader::new(&self.store).load(Catalog::read(&path).expect("a catalogue"), &|_| ()).expect("loaded");
-        assert!(report.with_problems().next().is_none(), "{:?}", report.datasets);
+        let report = Loader::new(&self.store)
+            .load(Catalog::read(&path).expect("a catalogue"), &|_| ())
+            .expect("loaded");
+        assert!(
+            report.with_problems().next().is_none(),
+            "{:?}",
+            report.datasets
+        );
     }
 
     /// Profiles that say of a dataset what is wanted.
     fn derive(&self, triples: Vec<Triple>) {
         let id = lodeseek_catalog::DatasetId::new("a").expect("an id");
-        self.store.replace_derived([(self.store.iris().profiles(), vec![(id, triples)])]).expect("replaced");
+        self.store
+            .replace_derived([(self.store.iris().profiles(), vec![(id, triples)])])
+            .expect("replaced");
     }
 
     fn answer(&self, request: &QueryRequest, statistics: Statistics) -> Vec<String> {
-        let limits = SparqlLimits { concurrent: 1000, statistics, ..SparqlLimits::default() };
+        let limits = SparqlLimits {
+            concurrent: 1000,
+            statistics,
+            ..SparqlLimits::default()
+        };
         let answer = self.queries.evaluate(request, &limits);
         match answer.unwrap_or_else(|error| panic!("{}: {error}", request.query)) {
             Answer::Boolean(value) => vec![value.to_string()],
@@ -92,7 +109,11 @@ impl Home {
     fn compare(&self, request: &QueryRequest) -> Vec<String> {
         let expected = self.answer(request, Statistics::Never);
         for _ in 0..2 {
-            assert_eq!(self.answer(request, Statistics::First), expected, "{request:?}");
+            assert_eq!(
+                self.answer(request, Statistics::First),
+                expected,
+                "{request:?}"
+            );
         }
         expected
     }
@@ -104,11 +125,15 @@ impl Home {
     /// Returns true if statistics answer a query completely.
     fn is_answered_by_statistics(&self, query: &str) -> bool {
         let text = format!("{PREFIXES}{query}");
-        let parser = SparqlParser::new().with_base_iri(self.store.iris().base()).expect("a base");
+        let parser = SparqlParser::new()
+            .with_base_iri(self.store.iris().base())
+            .expect("a base");
         let mut query = parser.parse_query(&text).expect("a query");
         let cache = &self.queries.statistics;
         let graphs = cache.graphs(&self.store).expect("graphs");
-        cache.metadata(&self.store, &graphs, CountingPolicy::Now).expect("counted");
+        cache
+            .metadata(&self.store, &graphs, CountingPolicy::Now)
+            .expect("counted");
         let visible = graphs.visible(&QueryRequest::default(), &query);
         graphs.resolve(&mut query, &visible);
         let limits = SparqlLimits::default();
@@ -251,8 +276,10 @@ fn homes() -> &'static [Home; 3] {
         let subject = node("http://localhost:7878/dataset/a");
         let own = Triple::new(subject, node("http://e.org/p"), BlankNode::default());
         plain.derive(vec![own.clone()]);
-        let catalog =
-            overlapping.store.description(&lodeseek_catalog::DatasetId::new("a").expect("an id")).expect("described");
+        let catalog = overlapping
+            .store
+            .description(&lodeseek_catalog::DatasetId::new("a").expect("an id"))
+            .expect("described");
         overlapping.derive(catalog.into_iter().chain([own, shared()]).collect());
         replaced.load(&[("a", ""), ("b", DUMPS[3].1), ("new", DUMPS[0].1)]);
         [plain, overlapping, replaced]
@@ -318,7 +345,12 @@ fn what_is_to_be_read_off_is() {
 fn counts_follow_loads_removals_and_profiles() {
     let home = Home::new();
     let all = "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s e:p ?o } }";
-    let number = |count: i64| vec![format!("{:?}", vec![Some(oxrdf::Term::from(Literal::from(count)))])];
+    let number = |count: i64| {
+        vec![format!(
+            "{:?}",
+            vec![Some(oxrdf::Term::from(Literal::from(count)))]
+        )]
+    };
     let metadata = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }";
     assert_eq!(home.same(all), number(3 + 2));
     let before = home.same(metadata);
@@ -327,19 +359,29 @@ fn counts_follow_loads_removals_and_profiles() {
         node("http://e.org/p"),
         node("http://e.org/y"),
     )]);
-    assert_eq!(home.same(all), number(5), "profiles are no graph of a dataset");
+    assert_eq!(
+        home.same(all),
+        number(5),
+        "profiles are no graph of a dataset"
+    );
     assert_ne!(home.same(metadata), before);
     home.load(&[("a", "e:x e:p 7 .")]);
     assert_eq!(home.same(all), number(3));
     home.load(&[("a", ""), ("b", ""), ("f", "e:x e:p 7, 8, 9 .")]);
     assert_eq!(home.same(all), number(3));
-    assert_eq!(home.same("SELECT (COUNT(*) AS ?n) FROM <dataset/a> { ?s ?p ?o }"), number(0));
+    assert_eq!(
+        home.same("SELECT (COUNT(*) AS ?n) FROM <dataset/a> { ?s ?p ?o }"),
+        number(0)
+    );
     home.derive(Vec::new());
     assert_eq!(home.same(all), number(3));
     let id = lodeseek_catalog::DatasetId::new("f").expect("an id");
     assert_eq!(home.store.remove(&[id]).expect("removed"), 1);
     assert_eq!(home.same(all), number(0));
-    assert_eq!(home.same("SELECT (COUNT(DISTINCT ?g) AS ?n) { GRAPH ?g { ?s e:p ?o } }"), number(0));
+    assert_eq!(
+        home.same("SELECT (COUNT(DISTINCT ?g) AS ?n) { GRAPH ?g { ?s e:p ?o } }"),
+        number(0)
+    );
     home.store.clear_replaced(&|_, _| ()).expect("cleared");
     assert_eq!(home.same(all), number(0));
 }
@@ -355,27 +397,64 @@ fn counts_that_are_lost_are_made_again() {
     }
     home.same("SELECT ?g ?p (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g ?p");
     let path = home.folder.path().join("graphs");
-    let kept = fs::read_dir(path).expect("a folder").filter_map(|entry| fs::read(entry.expect("an entry").path()).ok());
-    assert!(!kept.into_iter().any(|bytes| bytes == b"damaged"), "a writer mends them");
+    let kept = fs::read_dir(path)
+        .expect("a folder")
+        .filter_map(|entry| fs::read(entry.expect("an entry").path()).ok());
+    assert!(
+        !kept.into_iter().any(|bytes| bytes == b"damaged"),
+        "a writer mends them"
+    );
 }
 
 #[test]
 fn no_source_is_left_out() {
     let home = &homes()[0];
     let ids = |query: &str| {
-        let found = home.queries.sources(&format!("{PREFIXES}{query}"), &SparqlLimits::default()).expect("selected");
-        let names =
-            |ids: Vec<&lodeseek_catalog::DatasetId>| ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(" ");
-        let each =
-            found.patterns.iter().map(|pattern| names(pattern.sources.iter().map(|source| &source.dataset).collect()));
-        (each.collect::<Vec<_>>().join(" | "), names(found.alone.iter().collect()))
+        let found = home
+            .queries
+            .sources(&format!("{PREFIXES}{query}"), &SparqlLimits::default())
+            .expect("selected");
+        let names = |ids: Vec<&lodeseek_catalog::DatasetId>| {
+            ids.iter()
+                .map(|id| id.as_str())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let each = found.patterns.iter().map(|pattern| {
+            names(
+                pattern
+                    .sources
+                    .iter()
+                    .map(|source| &source.dataset)
+                    .collect(),
+            )
+        });
+        (
+            each.collect::<Vec<_>>().join(" | "),
+            names(found.alone.iter().collect()),
+        )
     };
     let pair = |each: &str, alone: &str| (each.to_owned(), alone.to_owned());
-    assert_eq!(ids("SELECT * { ?s a e:C ; e:p ?o }"), pair("a b | a b", "a b"));
-    assert_eq!(ids("SELECT * { ?s a e:D ; e:only ?o }"), pair("a d | c", ""));
-    assert_eq!(ids("SELECT * { { ?s e:r ?o } UNION { ?s e:only ?o } }"), pair("b | c", "b c"));
-    assert_eq!(ids("SELECT * { ?s e:r ?o OPTIONAL { ?s e:only ?o } }"), pair("b | c", "b"));
-    assert_eq!(ids("SELECT * { ?s e:p 1 GRAPH <dataset/a> { ?s a ?c } }"), pair("a b | a", "a"));
+    assert_eq!(
+        ids("SELECT * { ?s a e:C ; e:p ?o }"),
+        pair("a b | a b", "a b")
+    );
+    assert_eq!(
+        ids("SELECT * { ?s a e:D ; e:only ?o }"),
+        pair("a d | c", "")
+    );
+    assert_eq!(
+        ids("SELECT * { { ?s e:r ?o } UNION { ?s e:only ?o } }"),
+        pair("b | c", "b c")
+    );
+    assert_eq!(
+        ids("SELECT * { ?s e:r ?o OPTIONAL { ?s e:only ?o } }"),
+        pair("b | c", "b")
+    );
+    assert_eq!(
+        ids("SELECT * { ?s e:p 1 GRAPH <dataset/a> { ?s a ?c } }"),
+        pair("a b | a", "a")
+    );
     assert_eq!(ids("SELECT * { ?s e:r/e:only ?o }"), pair("b | c", ""));
     assert_eq!(ids("SELECT * { ?s (e:r|e:only)+ ?o }").1, "b c");
     assert_eq!(ids("SELECT * { ?s !e:only ?o }").1, "a b d");
@@ -398,7 +477,10 @@ fn sources_are_sound() {
         "?s a [] ; e:s/e:s ?o",
     ] {
         let query = format!("{PREFIXES}SELECT * {{ {pattern} }}");
-        let found = home.queries.sources(&query, &SparqlLimits::default()).expect("selected");
+        let found = home
+            .queries
+            .sources(&query, &SparqlLimits::default())
+            .expect("selected");
         for (id, _) in DUMPS {
             let answer = home.same(&format!("ASK FROM <dataset/{id}> {{ {pattern} }}"));
             let named = found.alone.iter().any(|source| source.as_str() == id);
@@ -412,14 +494,39 @@ fn endpoints_come_from_the_catalogue() {
     let home = Home::new();
     let catalog = home.store.iris().catalog();
     for (subject, property, object) in [
-        ("http://localhost:7878/dataset/a", "http://rdfs.org/ns/void#sparqlEndpoint", "http://a.org/sparql"),
-        ("http://localhost:7878/dataset/b#distribution-1", "http://www.w3.org/ns/dcat#accessService", "http://b.org/"),
-        ("http://b.org/", "http://www.w3.org/ns/dcat#endpointURL", "http://b.org/sparql"),
+        (
+            "http://localhost:7878/dataset/a",
+            "http://rdfs.org/ns/void#sparqlEndpoint",
+            "http://a.org/sparql",
+        ),
+        (
+            "http://localhost:7878/dataset/b#distribution-1",
+            "http://www.w3.org/ns/dcat#accessService",
+            "http://b.org/",
+        ),
+        (
+            "http://b.org/",
+            "http://www.w3.org/ns/dcat#endpointURL",
+            "http://b.org/sparql",
+        ),
     ] {
-        let quad = Triple::new(node(subject), node(property), node(object)).in_graph(catalog.clone());
+        let quad =
+            Triple::new(node(subject), node(property), node(object)).in_graph(catalog.clone());
         home.store.oxigraph().insert(&quad).expect("inserted");
     }
-    let found = home.queries.sources(&format!("{PREFIXES}SELECT * {{ ?s e:r ?o }}"), &SparqlLimits::default());
-    let endpoints: Vec<String> = found.expect("selected").endpoints.into_values().flatten().collect();
-    assert_eq!(endpoints, ["http://b.org/sparql"], "those of the sources alone");
+    let found = home.queries.sources(
+        &format!("{PREFIXES}SELECT * {{ ?s e:r ?o }}"),
+        &SparqlLimits::default(),
+    );
+    let endpoints: Vec<String> = found
+        .expect("selected")
+        .endpoints
+        .into_values()
+        .flatten()
+        .collect();
+    assert_eq!(
+        endpoints,
+        ["http://b.org/sparql"],
+        "those of the sources alone"
+    );
 }

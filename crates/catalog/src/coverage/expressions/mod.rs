@@ -57,7 +57,8 @@ pub fn coverage_expressions(text: &str) -> Vec<CoverageExpression> {
     let mut expressions = Vec::new();
     let mut position = 0;
     while position < words.len() {
-        let period = || temporal::expression_at(&words, position).map(|(value, next)| (Some(value), next));
+        let period =
+            || temporal::expression_at(&words, position).map(|(value, next)| (Some(value), next));
         match period().or_else(|| place_at(&words, position)) {
             Some((value, next)) if words.stand_alone(position, next) => {
                 let range = words.list[position].range.start..words.list[next - 1].range.end;
@@ -75,10 +76,18 @@ fn place_at(words: &Words<'_>, position: usize) -> Option<(Option<CoverageValue>
     let is_here = |name: &FoldedName| {
         let typed = || words.as_typed(position, position + name.words.len());
         words.has_name(position, &name.words)
-            && name.place.is_none_or(|(_, name)| !name.is_exact || typed() == name.text)
+            && name
+                .place
+                .is_none_or(|(_, name)| !name.is_exact || typed() == name.text)
     };
-    let name = FOLDED_NAMES.get(words.folded(position)?)?.iter().find(|name| is_here(name))?;
-    let value = name.place.map(|(place, _)| CoverageValue::Place { name: place.name, bounds: place.bounds });
+    let name = FOLDED_NAMES
+        .get(words.folded(position)?)?
+        .iter()
+        .find(|name| is_here(name))?;
+    let value = name.place.map(|(place, _)| CoverageValue::Place {
+        name: place.name,
+        bounds: place.bounds,
+    });
     Some((value, position + name.words.len()))
 }
 
@@ -104,7 +113,10 @@ impl<'t> Words<'t> {
             match start {
                 None if is_inside(c) => start = Some(position),
                 Some(first) if !is_inside(c) => {
-                    list.push(Word { folded: folded(&text[first..position]), range: first..position });
+                    list.push(Word {
+                        folded: folded(&text[first..position]),
+                        range: first..position,
+                    });
                     start = None;
                 }
                 _ => {}
@@ -123,8 +135,12 @@ impl<'t> Words<'t> {
 
     /// Returns the text between a word and the one before it. Empty without one of them.
     fn between(&self, place: usize) -> &'t str {
-        let before = place.checked_sub(1).and_then(|before| self.list.get(before));
-        let between = before.zip(self.list.get(place)).map(|(before, word)| before.range.end..word.range.start);
+        let before = place
+            .checked_sub(1)
+            .and_then(|before| self.list.get(before));
+        let between = before
+            .zip(self.list.get(place))
+            .map(|(before, word)| before.range.end..word.range.start);
         between.map_or("", |range| &self.text[range])
     }
 
@@ -147,7 +163,8 @@ impl<'t> Words<'t> {
     fn has_words(&self, place: usize, wanted: &[impl AsRef<str>], separators: &[&str]) -> bool {
         wanted.iter().enumerate().all(|(offset, word)| {
             let at = place + offset;
-            self.folded(at) == Some(word.as_ref()) && (offset == 0 || separators.contains(&self.gap_before(at)))
+            self.folded(at) == Some(word.as_ref())
+                && (offset == 0 || separators.contains(&self.gap_before(at)))
         })
     }
 
@@ -158,7 +175,9 @@ impl<'t> Words<'t> {
 
     /// Returns true if the words from `first` to before `next` are no part of a compound, a number or an address.
     fn stand_alone(&self, first: usize, next: usize) -> bool {
-        let before = self.text[..self.list[first].range.start].chars().next_back();
+        let before = self.text[..self.list[first].range.start]
+            .chars()
+            .next_back();
         let begins = before.is_none_or(|c| c.is_whitespace() || OPENING.contains(c));
         begins && may_follow(&self.text[self.list[next - 1].range.end..])
     }
@@ -169,14 +188,20 @@ fn may_follow(text: &str) -> bool {
     let mut characters = text.chars();
     match (characters.next(), characters.next()) {
         (None, _) => true,
-        (Some('.' | ',' | ':' | '…'), after) => after.is_none_or(|c| !c.is_alphanumeric() && c != '.'),
+        (Some('.' | ',' | ':' | '…'), after) => {
+            after.is_none_or(|c| !c.is_alphanumeric() && c != '.')
+        }
         (Some(first), _) => first.is_whitespace() || CLOSING.contains(first),
     }
 }
 
 /// Returns a text in lower case and without accents.
 fn folded(text: &str) -> String {
-    text.nfd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).collect::<String>().replace('ß', "ss")
+    text.nfd()
+        .filter(|c| !is_combining_mark(*c))
+        .flat_map(char::to_lowercase)
+        .collect::<String>()
+        .replace('ß', "ss")
 }
 
 #[cfg(test)]
@@ -226,7 +251,11 @@ mod tests {
         ] {
             assert_eq!(recognized(text), [format!("{text}=2010..2015")]);
             let inside = format!("air quality {text}, hourly");
-            assert_eq!(recognized(&inside), [format!("{text}=2010..2015")], "{inside}");
+            assert_eq!(
+                recognized(&inside),
+                [format!("{text}=2010..2015")],
+                "{inside}"
+            );
         }
     }
 
@@ -255,9 +284,37 @@ mod tests {
                     "dal 2015 a oggi",
                 ][..],
             ),
-            ("2016..", &["after 2015", "nach 2015", "après 2015", "después de 2015", "dopo il 2015"]),
-            ("..2014", &["before 2015", "vor 2015", "avant 2015", "antes de 2015", "prima del 2015"]),
-            ("..2015", &["until 2015", "up to 2015", "bis 2015", "jusqu'en 2015", "hasta 2015", "fino al 2015"]),
+            (
+                "2016..",
+                &[
+                    "after 2015",
+                    "nach 2015",
+                    "après 2015",
+                    "después de 2015",
+                    "dopo il 2015",
+                ],
+            ),
+            (
+                "..2014",
+                &[
+                    "before 2015",
+                    "vor 2015",
+                    "avant 2015",
+                    "antes de 2015",
+                    "prima del 2015",
+                ],
+            ),
+            (
+                "..2015",
+                &[
+                    "until 2015",
+                    "up to 2015",
+                    "bis 2015",
+                    "jusqu'en 2015",
+                    "hasta 2015",
+                    "fino al 2015",
+                ],
+            ),
         ] {
             for text in texts {
                 assert_eq!(recognized(text), [format!("{text}={value}")]);
@@ -271,15 +328,30 @@ mod tests {
     fn a_year_alone_is_a_period() {
         assert_eq!(recognized("Census 2011"), ["2011=2011"]);
         assert_eq!(recognized("Haushalte im Jahr 1999."), ["1999=1999"]);
-        assert_eq!(recognized("data from 2015"), ["2015=2015"], "of or since 2015");
-        assert_eq!(recognized("census of 1991 and 2001"), ["1991=1991", "2001=2001"]);
+        assert_eq!(
+            recognized("data from 2015"),
+            ["2015=2015"],
+            "of or since 2015"
+        );
+        assert_eq!(
+            recognized("census of 1991 and 2001"),
+            ["1991=1991", "2001=2001"]
+        );
         assert_eq!(recognized("from 2015 to 2010"), ["2015=2015", "2010=2010"]);
     }
 
     #[test]
     fn months_and_days_are_periods() {
         let may = "2015-05-01..2015-05-31";
-        for text in ["May 2015", "Mai 2015", "mai 2015", "mayo de 2015", "maggio 2015", "may of 2015", "2015-05"] {
+        for text in [
+            "May 2015",
+            "Mai 2015",
+            "mai 2015",
+            "mayo de 2015",
+            "maggio 2015",
+            "may of 2015",
+            "2015-05",
+        ] {
             assert_eq!(recognized(text), [format!("{text}={may}")]);
             let inside = format!("air quality in {text}, hourly");
             assert_eq!(recognized(&inside), [format!("{text}={may}")], "{inside}");
@@ -291,7 +363,10 @@ mod tests {
             ("2015-05-07", "2015-05-07"),
             ("from May 2015 to June 2016", "2015-05-01..2016-06-30"),
             ("von Mai 2015 bis 2016", "2015-05-01..2016-12-31"),
-            ("entre mayo de 2015 y junio de 2016", "2015-05-01..2016-06-30"),
+            (
+                "entre mayo de 2015 y junio de 2016",
+                "2015-05-01..2016-06-30",
+            ),
             ("2015-05 - 2015-07", "2015-05-01..2015-07-31"),
             ("since May 2015", "2015-05-01.."),
             ("after December 2015", "2016.."),
@@ -353,16 +428,48 @@ mod tests {
     #[test]
     fn countries_are_named_in_five_languages() {
         for (name, texts) in [
-            ("Belgium", &["Belgium", "Belgien", "Belgique", "Bélgica", "Belgica", "Belgio", "BELGIUM", "belgium"][..]),
-            ("Germany", &["Germany", "Deutschland", "Allemagne", "Alemania", "Germania"]),
+            (
+                "Belgium",
+                &[
+                    "Belgium", "Belgien", "Belgique", "Bélgica", "Belgica", "Belgio", "BELGIUM",
+                    "belgium",
+                ][..],
+            ),
+            (
+                "Germany",
+                &[
+                    "Germany",
+                    "Deutschland",
+                    "Allemagne",
+                    "Alemania",
+                    "Germania",
+                ],
+            ),
             ("Austria", &["Österreich", "O\u{308}sterreich", "Autriche"]),
             (
                 "United Kingdom",
-                &["United Kingdom", "UK", "Royaume-Uni", "Royaume Uni", "Grossbritannien", "Großbritannien"],
+                &[
+                    "United Kingdom",
+                    "UK",
+                    "Royaume-Uni",
+                    "Royaume Uni",
+                    "Grossbritannien",
+                    "Großbritannien",
+                ],
             ),
             ("United Kingdom", &["Northern Ireland", "Irlande du Nord"]),
-            ("Czechia", &["Czech Republic", "République tchèque", "Tschechische Republik"]),
-            ("Netherlands", &["Niederlanden", "Pays-Bas", "Países Bajos", "Paesi Bassi"]),
+            (
+                "Czechia",
+                &[
+                    "Czech Republic",
+                    "République tchèque",
+                    "Tschechische Republik",
+                ],
+            ),
+            (
+                "Netherlands",
+                &["Niederlanden", "Pays-Bas", "Países Bajos", "Paesi Bassi"],
+            ),
         ] {
             for text in texts {
                 assert_eq!(recognized(text), [format!("{text}={name}")]);
@@ -370,8 +477,14 @@ mod tests {
                 assert_eq!(recognized(&inside), [format!("{text}={name}")], "{inside}");
             }
         }
-        assert_eq!(recognized("les musées d'Italie et de l’Espagne"), ["Italie=Italy", "Espagne=Spain"]);
-        assert_eq!(recognized("Germany's rivers (France)"), ["Germany=Germany", "France=France"]);
+        assert_eq!(
+            recognized("les musées d'Italie et de l’Espagne"),
+            ["Italie=Italy", "Espagne=Spain"]
+        );
+        assert_eq!(
+            recognized("Germany's rivers (France)"),
+            ["Germany=Germany", "France=France"]
+        );
     }
 
     #[test]
@@ -403,22 +516,46 @@ mod tests {
     #[test]
     fn names_that_are_other_words_must_be_as_written() {
         assert_eq!(recognized("geology of Montana"), ["Montana=Montana"]);
-        assert_eq!(recognized("Niveles de polen, refugios de montaña, comunità montana, turkeys"), [""; 0]);
-        assert_eq!(recognized("chi usa Linux in the USA"), ["USA=United States"]);
+        assert_eq!(
+            recognized("Niveles de polen, refugios de montaña, comunità montana, turkeys"),
+            [""; 0]
+        );
+        assert_eq!(
+            recognized("chi usa Linux in the USA"),
+            ["USA=United States"]
+        );
         assert_eq!(recognized("guinea pigs in Guinea"), ["Guinea=Guinea"]);
     }
 
     #[test]
     fn the_longest_name_is_the_place() {
         for (text, found) in [
-            ("nitrogen reduction plan in Maryland", &["Maryland=Maryland"][..]),
+            (
+                "nitrogen reduction plan in Maryland",
+                &["Maryland=Maryland"][..],
+            ),
             ("Papua New Guinea", &["Papua New Guinea=Papua New Guinea"]),
-            ("West Virginia and Virginia", &["West Virginia=West Virginia", "Virginia=Virginia"]),
-            ("New Mexico, Mexico", &["New Mexico=New Mexico", "Mexico=Mexico"]),
-            ("Stati Uniti d’America", &["Stati Uniti d’America=United States"]),
+            (
+                "West Virginia and Virginia",
+                &["West Virginia=West Virginia", "Virginia=Virginia"],
+            ),
+            (
+                "New Mexico, Mexico",
+                &["New Mexico=New Mexico", "Mexico=Mexico"],
+            ),
+            (
+                "Stati Uniti d’America",
+                &["Stati Uniti d’America=United States"],
+            ),
             ("la Côte d'Ivoire", &["Côte d'Ivoire=Ivory Coast"]),
-            ("Democratic People's Republic of Korea", &["Democratic People's Republic of Korea=North Korea"]),
-            ("Weather in Baja California and California", &["California=California"]),
+            (
+                "Democratic People's Republic of Korea",
+                &["Democratic People's Republic of Korea=North Korea"],
+            ),
+            (
+                "Weather in Baja California and California",
+                &["California=California"],
+            ),
             ("New Guinea", &[]),
             ("Monaco di Baviera", &[]),
             ("counties of Georgia", &[]),

@@ -30,17 +30,33 @@ pub(super) struct FoldedName {
 
 /// The names that are recognized, by their first word. Those of more words are first.
 pub(super) static FOLDED_NAMES: LazyLock<HashMap<String, Vec<FoldedName>>> = LazyLock::new(|| {
-    let words = |name: &str| -> Vec<String> { folded(name).split([' ', '-', '\'']).map(str::to_owned).collect() };
-    let mut names: Vec<FoldedName> = OTHER_NAMES.map(|name| FoldedName { words: words(name), place: None }).into();
+    let words = |name: &str| -> Vec<String> {
+        folded(name)
+            .split([' ', '-', '\''])
+            .map(str::to_owned)
+            .collect()
+    };
+    let mut names: Vec<FoldedName> = OTHER_NAMES
+        .map(|name| FoldedName {
+            words: words(name),
+            place: None,
+        })
+        .into();
     for place in Place::all() {
         for &name in &place.names {
-            names.push(FoldedName { words: words(name.text), place: Some((place, name)) });
+            names.push(FoldedName {
+                words: words(name.text),
+                place: Some((place, name)),
+            });
         }
     }
     names.sort_by_key(|name| std::cmp::Reverse(name.words.len()));
     let mut by_first_word: HashMap<String, Vec<FoldedName>> = HashMap::new();
     for name in names {
-        by_first_word.entry(name.words[0].clone()).or_default().push(name);
+        by_first_word
+            .entry(name.words[0].clone())
+            .or_default()
+            .push(name);
     }
     by_first_word
 });

@@ -71,8 +71,8 @@ const CUES: &[(&[&str], Cue)] = &[
 
 /// Words between a cue and its date.
 const FILLERS: [&str; 17] = [
-    "the", "year", "years", "dem", "den", "jahr", "jahren", "l", "la", "annee", "annees", "el", "ano", "anos", "il",
-    "anno", "anni",
+    "the", "year", "years", "dem", "den", "jahr", "jahren", "l", "la", "annee", "annees", "el",
+    "ano", "anos", "il", "anno", "anni",
 ];
 /// Maximum number of such words.
 const MAX_FILLERS: usize = 2;
@@ -96,8 +96,16 @@ const TO: &[&[&str]] = &[
 /// Words between the dates of a range that began with [`Cue::Between`].
 const AND: &[&[&str]] = &[&["and"], &["und"], &["et"], &["y"], &["e"]];
 /// Words for the present, as the end of a range.
-const PRESENT: &[&[&str]] =
-    &[&["present"], &["today"], &["now"], &["heute"], &["aujourd", "hui"], &["hoy"], &["la", "actualidad"], &["oggi"]];
+const PRESENT: &[&[&str]] = &[
+    &["present"],
+    &["today"],
+    &["now"],
+    &["heute"],
+    &["aujourd", "hui"],
+    &["hoy"],
+    &["la", "actualidad"],
+    &["oggi"],
+];
 /// Words after "from" and a date, for a range without end.
 const ONWARDS: &[&[&str]] = &[&["on"], &["onward"], &["onwards"]];
 
@@ -121,7 +129,11 @@ const OF: [&str; 3] = ["of", "de", "del"];
 
 /// Returns the period of a year, a month or a day.
 fn period_of(year: i32, month: Option<u32>, day: Option<u32>) -> Option<Period> {
-    let part = |number: Option<u32>| number.map(|number| format!("-{number:02}")).unwrap_or_default();
+    let part = |number: Option<u32>| {
+        number
+            .map(|number| format!("-{number:02}"))
+            .unwrap_or_default()
+    };
     Period::from_date_text(&format!("{year:04}{}{}", part(month), part(day)))
 }
 
@@ -140,14 +152,20 @@ pub(super) fn expression_at(words: &Words<'_>, place: usize) -> Option<(Coverage
 
 /// Returns the meaning of the cue at a word, and the place of the word after it.
 fn cue_at(words: &Words<'_>, place: usize) -> Option<(Cue, usize)> {
-    let (phrase, cue) = CUES.iter().find(|(phrase, _)| words.has_phrase(place, phrase))?;
+    let (phrase, cue) = CUES
+        .iter()
+        .find(|(phrase, _)| words.has_phrase(place, phrase))?;
     Some((*cue, place + phrase.len()))
 }
 
 /// Returns the place after words such as "the year".
 fn after_fillers(words: &Words<'_>, place: usize) -> usize {
     let mut next = place;
-    while next < place + MAX_FILLERS && words.folded(next).is_some_and(|word| FILLERS.contains(&word)) {
+    while next < place + MAX_FILLERS
+        && words
+            .folded(next)
+            .is_some_and(|word| FILLERS.contains(&word))
+    {
         next += 1;
     }
     next
@@ -156,7 +174,9 @@ fn after_fillers(words: &Words<'_>, place: usize) -> usize {
 /// Returns true if a word other than a year follows a day or a month whose expression was not recognized, as in "5 May to 7 June 2015":
 /// the rest alone would be another period.
 fn continues_date(words: &Words<'_>, place: usize) -> bool {
-    let Some(before) = place.checked_sub(1) else { return false };
+    let Some(before) = place.checked_sub(1) else {
+        return false;
+    };
     let is_day = |place: usize| (1..=2).any(|digits| number_at(words, place, digits).is_some());
     let is_month = |place: usize| month_name(words, place).is_some();
     if is_month(before) && cue_at(words, place).is_some() || is_day(before) && is_month(place) {
@@ -166,17 +186,23 @@ fn continues_date(words: &Words<'_>, place: usize) -> bool {
         return false;
     }
     let follows = |phrase: &&[&str]| {
-        place.checked_sub(phrase.len() + 1).is_some_and(|month| is_month(month) && words.has_phrase(month + 1, phrase))
+        place
+            .checked_sub(phrase.len() + 1)
+            .is_some_and(|month| is_month(month) && words.has_phrase(month + 1, phrase))
     };
-    is_month(before) && DASHES.contains(&words.gap_before(place)) || TO.iter().chain(AND).any(follows)
+    is_month(before) && DASHES.contains(&words.gap_before(place))
+        || TO.iter().chain(AND).any(follows)
 }
 
 /// Returns the period from a month to another of the same year, as in "May to July 2015", and the place of the word after it.
 fn months_at(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Period, usize)> {
     let first = month_name(words, place)?;
     let second = place + 1;
-    let second =
-        if DASHES.contains(&words.gap_before(second)) { second } else { second + range_words(words, cue, second)? };
+    let second = if DASHES.contains(&words.gap_before(second)) {
+        second
+    } else {
+        second + range_words(words, cue, second)?
+    };
     let last = month_name(words, second)?;
     let (year, next) = year_after_month(words, second)?;
     let [first, last] = [first, last].map(|month| period_of(year, Some(month), None));
@@ -208,15 +234,25 @@ fn period_at(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Perio
         }
         Some(Cue::Between) => return None,
         Some(Cue::Since) => (date.first(), None),
-        Some(Cue::After) => (date.last().map(|day| Day::from_number(day.number() + 1)), None),
-        Some(Cue::Before) => (None, date.first().map(|day| Day::from_number(day.number() - 1))),
+        Some(Cue::After) => (
+            date.last().map(|day| Day::from_number(day.number() + 1)),
+            None,
+        ),
+        Some(Cue::Before) => (
+            None,
+            date.first().map(|day| Day::from_number(day.number() - 1)),
+        ),
         Some(Cue::Until) => (None, date.last()),
     };
     Some((Period::new(first, last)?, next))
 }
 
 /// Returns the last date of a range, and the place of the word after it. `Some(None)` is the present.
-fn end_of_range(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Option<Period>, usize)> {
+fn end_of_range(
+    words: &Words<'_>,
+    cue: Option<Cue>,
+    place: usize,
+) -> Option<(Option<Period>, usize)> {
     words.folded(place)?;
     if DASHES.contains(&words.gap_before(place)) {
         return end_at(words, place);
@@ -229,7 +265,8 @@ fn end_of_range(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Op
 
 /// Returns the number of words between the dates of a range, if they are at a word.
 fn range_words(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<usize> {
-    phrase_at(words, TO, place).or_else(|| phrase_at(words, AND, place).filter(|_| cue == Some(Cue::Between)))
+    phrase_at(words, TO, place)
+        .or_else(|| phrase_at(words, AND, place).filter(|_| cue == Some(Cue::Between)))
 }
 
 /// Returns the date or the present at a word, and the place of the word after it.
@@ -242,7 +279,9 @@ fn end_at(words: &Words<'_>, place: usize) -> Option<(Option<Period>, usize)> {
 
 /// Returns the number of words of the first phrase that begins at a word.
 fn phrase_at(words: &Words<'_>, phrases: &[&[&str]], place: usize) -> Option<usize> {
-    let found = phrases.iter().find(|phrase| words.has_phrase(place, phrase));
+    let found = phrases
+        .iter()
+        .find(|phrase| words.has_phrase(place, phrase));
     found.map(|phrase| phrase.len())
 }
 
@@ -269,7 +308,9 @@ fn date_at(words: &Words<'_>, place: usize) -> Option<(Period, usize)> {
 /// none: these are seasons and fiscal years.
 fn iso_date(words: &Words<'_>, year: i32, place: usize) -> Option<(Period, usize)> {
     let part = |place: usize| number_at(words, place, 2).filter(|_| words.between(place) == "-");
-    let Some(month) = part(place + 1) else { return Some((period_of(year, None, None)?, place + 1)) };
+    let Some(month) = part(place + 1) else {
+        return Some((period_of(year, None, None)?, place + 1));
+    };
     match part(place + 2) {
         Some(day) => Some((period_of(year, Some(month), Some(day))?, place + 3)),
         None if i64::from(month) == i64::from(year + 1) % 100 => None,
@@ -280,7 +321,9 @@ fn iso_date(words: &Words<'_>, year: i32, place: usize) -> Option<(Period, usize
 /// Returns the number of the month that a word names, from 1.
 fn month_name(words: &Words<'_>, place: usize) -> Option<u32> {
     let name = words.folded(place)?;
-    (1..).zip(MONTHS).find_map(|(month, names)| names.contains(&name).then_some(month))
+    (1..)
+        .zip(MONTHS)
+        .find_map(|(month, names)| names.contains(&name).then_some(month))
 }
 
 /// Returns the year after the month at a word, and the place of the word after it.
@@ -294,7 +337,9 @@ fn year_after_month(words: &Words<'_>, month: usize) -> Option<(i32, usize)> {
 
 fn year_at(words: &Words<'_>, place: usize) -> Option<i32> {
     let year = number_at(words, place, 4)?;
-    i32::try_from(year).ok().filter(|year| TEXT_YEARS.contains(year))
+    i32::try_from(year)
+        .ok()
+        .filter(|year| TEXT_YEARS.contains(year))
 }
 
 /// Returns the number at a word if it has exactly `digits` digits.

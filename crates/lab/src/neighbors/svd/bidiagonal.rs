@@ -19,9 +19,15 @@ pub(super) struct Matrix<'r> {
 impl<'r> Matrix<'r> {
     /// Returns `None` if the norm is not finite.
     pub(super) fn new(rows: &'r SparseRows) -> Option<Self> {
-        let squares = (0..rows.len()).flat_map(|row| rows.row(row).values).map(|value| value * value);
+        let squares = (0..rows.len())
+            .flat_map(|row| rows.row(row).values)
+            .map(|value| value * value);
         let norm = squares.sum::<f64>().sqrt();
-        norm.is_finite().then(|| Self { rows, transposed: rows.len() < rows.width(), norm })
+        norm.is_finite().then(|| Self {
+            rows,
+            transposed: rows.len() < rows.width(),
+            norm,
+        })
     }
 
     pub(super) fn long(&self) -> usize {
@@ -34,12 +40,20 @@ impl<'r> Matrix<'r> {
 
     /// Computes A · x.
     fn times(&self, other: ColRef<'_, f64>) -> Col<f64> {
-        if self.transposed { self.by_columns(other) } else { self.by_rows(other) }
+        if self.transposed {
+            self.by_columns(other)
+        } else {
+            self.by_rows(other)
+        }
     }
 
     /// Computes Aᵀ · x.
     fn transpose_times(&self, other: ColRef<'_, f64>) -> Col<f64> {
-        if self.transposed { self.by_rows(other) } else { self.by_columns(other) }
+        if self.transposed {
+            self.by_rows(other)
+        } else {
+            self.by_columns(other)
+        }
     }
 
     fn by_rows(&self, other: ColRef<'_, f64>) -> Col<f64> {
@@ -47,12 +61,17 @@ impl<'r> Matrix<'r> {
     }
 
     fn by_columns(&self, other: ColRef<'_, f64>) -> Col<f64> {
-        Col::from_fn(self.rows.width(), |column| dot(self.rows.column(column), other))
+        Col::from_fn(self.rows.width(), |column| {
+            dot(self.rows.column(column), other)
+        })
     }
 }
 
 fn dot(sparse: SparseRow<'_>, other: ColRef<'_, f64>) -> f64 {
-    sparse.iter().map(|(place, value)| value * other[place as usize]).sum()
+    sparse
+        .iter()
+        .map(|(place, value)| value * other[place as usize])
+        .sum()
 }
 
 /// Singular triplets, largest value first. Each column of `long` is a left singular vector (one entry for each row of
@@ -65,22 +84,38 @@ pub(super) struct Triplets {
 
 impl Triplets {
     pub(super) fn none(matrix: &Matrix<'_>) -> Self {
-        Self { values: Vec::new(), long: Mat::zeros(matrix.long(), 0), short: Mat::zeros(matrix.short(), 0) }
+        Self {
+            values: Vec::new(),
+            long: Mat::zeros(matrix.long(), 0),
+            short: Mat::zeros(matrix.short(), 0),
+        }
     }
 
     /// Merges two sets of triplets.
     pub(super) fn merged(&self, other: &Self) -> Self {
-        let (values, here) = ([&self.values[..], &other.values].concat(), self.values.len());
+        let (values, here) = (
+            [&self.values[..], &other.values].concat(),
+            self.values.len(),
+        );
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|one, two| values[*two].total_cmp(&values[*one]));
         let gathered = |mine: &Mat<f64>, others: &Mat<f64>| {
-            Mat::from_fn(mine.nrows(), order.len(), |row, place| match order[place].checked_sub(here) {
-                None => mine[(row, order[place])],
-                Some(place) => others[(row, place)],
+            Mat::from_fn(mine.nrows(), order.len(), |row, place| {
+                match order[place].checked_sub(here) {
+                    None => mine[(row, order[place])],
+                    Some(place) => others[(row, place)],
+                }
             })
         };
-        let (long, short) = (gathered(&self.long, &other.long), gathered(&self.short, &other.short));
-        Self { values: order.iter().map(|place| values[*place]).collect(), long, short }
+        let (long, short) = (
+            gathered(&self.long, &other.long),
+            gathered(&self.short, &other.short),
+        );
+        Self {
+            values: order.iter().map(|place| values[*place]).collect(),
+            long,
+            short,
+        }
     }
 }
 
@@ -101,10 +136,21 @@ pub(super) struct Basis<'m> {
 
 impl<'m> Basis<'m> {
     /// Starts without a step. There must be fewer known triplets than the matrix has.
-    pub(super) fn new(matrix: &'m Matrix<'m>, known: &Triplets, generator: &mut ChaCha8Rng) -> Self {
+    pub(super) fn new(
+        matrix: &'m Matrix<'m>,
+        known: &Triplets,
+        generator: &mut ChaCha8Rng,
+    ) -> Self {
         let (long, short) = (known.long.clone(), known.short.clone());
         let known = known.values.len();
-        let mut basis = Self { matrix, known, long, short, diagonal: Vec::new(), superdiagonal: Vec::new() };
+        let mut basis = Self {
+            matrix,
+            known,
+            long,
+            short,
+            diagonal: Vec::new(),
+            superdiagonal: Vec::new(),
+        };
         let first = random(basis.short.as_ref(), known, generator);
         push(&mut basis.short, known, &first);
         basis
@@ -151,13 +197,28 @@ impl<'m> Basis<'m> {
             }
         }
         let svd = small.thin_svd().ok()?;
-        let values = svd.S().column_vector().iter().take(count).copied().collect();
+        let values = svd
+            .S()
+            .column_vector()
+            .iter()
+            .take(count)
+            .copied()
+            .collect();
         let (left, right) = (svd.U().subcols(0, count), svd.V().subcols(0, count));
         let long = self.long.subcols(self.known, steps) * left;
         let short = self.short.subcols(self.known, steps) * right;
         let last = self.superdiagonal[steps - 1];
-        let errors = (0..count).map(|place| (last * left[(steps - 1, place)]).abs()).collect();
-        Some((Triplets { values, long, short }, errors))
+        let errors = (0..count)
+            .map(|place| (last * left[(steps - 1, place)]).abs())
+            .collect();
+        Some((
+            Triplets {
+                values,
+                long,
+                short,
+            },
+            errors,
+        ))
     }
 }
 

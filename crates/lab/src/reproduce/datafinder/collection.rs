@@ -28,7 +28,11 @@ pub(super) struct Dataset {
 impl Collection {
     pub(super) fn read(spec: &CollectionSpec, data: &Path) -> anyhow::Result<Self> {
         for path in [&spec.topics, &spec.qrels, &spec.catalog, &spec.examples] {
-            ensure!(data.join(path).exists(), "{} is missing", data.join(path).display());
+            ensure!(
+                data.join(path).exists(),
+                "{} is missing",
+                data.join(path).display()
+            );
         }
         for (path, expected) in &spec.sha256 {
             let found = digest(&data.join(path))?;
@@ -41,13 +45,38 @@ impl Collection {
         let topics = ResearchTopic::read(&data.join(&spec.topics))?;
         let (topics, qrels) = match_judgements(topics, &Qrels::read(&data.join(&spec.qrels))?);
         let catalog = Catalog::read(&data.join(&spec.catalog))?;
-        ensure!(catalog.problems.is_empty(), "{}", catalog.problems.join("; "));
-        let dataset = |metadata: Metadata| Dataset { year: metadata.first_year(), metadata };
-        let datasets: Vec<Dataset> = catalog.datasets.into_iter().map(|one| dataset(one.metadata)).collect();
-        let places = datasets.iter().enumerate().map(|(place, one)| (one.metadata.id.clone(), place)).collect();
+        ensure!(
+            catalog.problems.is_empty(),
+            "{}",
+            catalog.problems.join("; ")
+        );
+        let dataset = |metadata: Metadata| Dataset {
+            year: metadata.first_year(),
+            metadata,
+        };
+        let datasets: Vec<Dataset> = catalog
+            .datasets
+            .into_iter()
+            .map(|one| dataset(one.metadata))
+            .collect();
+        let places = datasets
+            .iter()
+            .enumerate()
+            .map(|(place, one)| (one.metadata.id.clone(), place))
+            .collect();
         let examples = Example::read(&data.join(&spec.examples))?;
-        let judgements = topics.iter().map(|topic| qrels.judgements(&topic.id).count()).sum();
-        let collection = Self { topics, qrels, datasets, examples, places, judgements };
+        let judgements = topics
+            .iter()
+            .map(|topic| qrels.judgements(&topic.id).count())
+            .sum();
+        let collection = Self {
+            topics,
+            qrels,
+            datasets,
+            examples,
+            places,
+            judgements,
+        };
         collection.compare(spec)?;
         Ok(collection)
     }
@@ -72,15 +101,29 @@ impl Collection {
     /// Returns true if a dataset is known to be newer than the paper behind a topic. Unknown years are accepted.
     pub(super) fn is_too_late(&self, id: &DatasetId, topic: &ResearchTopic) -> bool {
         let year = self.place(id).and_then(|place| self.datasets[place].year);
-        year.zip(topic.year).is_some_and(|(dataset, topic)| dataset > topic)
+        year.zip(topic.year)
+            .is_some_and(|(dataset, topic)| dataset > topic)
     }
 
     /// Returns the verified counts as a sentence for the report.
     pub(super) fn sentence(&self) -> String {
-        let missing = self.topics.iter().flat_map(|topic| self.qrels.judgements(&topic.id));
-        let missing = missing.filter(|(id, _)| DatasetId::new(*id).is_ok_and(|id| self.place(&id).is_none())).count();
-        let undated = self.datasets.iter().filter(|dataset| dataset.year.is_none()).count();
-        let sentences_only = self.topics.iter().filter(|topic| topic.keyphrases.is_empty()).count();
+        let missing = self
+            .topics
+            .iter()
+            .flat_map(|topic| self.qrels.judgements(&topic.id));
+        let missing = missing
+            .filter(|(id, _)| DatasetId::new(*id).is_ok_and(|id| self.place(&id).is_none()))
+            .count();
+        let undated = self
+            .datasets
+            .iter()
+            .filter(|dataset| dataset.year.is_none())
+            .count();
+        let sentences_only = self
+            .topics
+            .iter()
+            .filter(|topic| topic.keyphrases.is_empty())
+            .count();
         format!(
             "{} topics, {} judgements ({missing} of datasets that are not in the collection), {} datasets ({undated} without a \
              year), {} papers as examples; topics known by their sentence alone: {sentences_only}",
@@ -95,7 +138,12 @@ impl Collection {
 impl Dataset {
     /// Returns the dataset's text.
     pub(super) fn text(&self, form: TextForm) -> String {
-        let of = |texts: &[Text]| texts.iter().map(|text| text.value.clone()).collect::<Vec<_>>();
+        let of = |texts: &[Text]| {
+            texts
+                .iter()
+                .map(|text| text.value.clone())
+                .collect::<Vec<_>>()
+        };
         let mut parts = Vec::new();
         // Encoders truncate long texts, so the name comes first.
         if form >= TextForm::Names {
@@ -103,7 +151,12 @@ impl Dataset {
         }
         parts.extend(of(&self.metadata.descriptions));
         if form >= TextForm::Title {
-            parts.extend(self.metadata.introduced_by.iter().map(|work| work.title.clone()));
+            parts.extend(
+                self.metadata
+                    .introduced_by
+                    .iter()
+                    .map(|work| work.title.clone()),
+            );
         }
         if form >= TextForm::Names {
             parts.extend(of(&self.metadata.alternatives));
@@ -117,11 +170,19 @@ impl Dataset {
     /// Returns tasks, modalities, languages and popularity as sentences.
     fn structure(&self) -> String {
         let mut sentences = Vec::new();
-        for (scheme, name) in
-            [(Scheme::Task, "Tasks"), (Scheme::Modality, "Modalities"), (Scheme::Language, "Languages")]
-        {
+        for (scheme, name) in [
+            (Scheme::Task, "Tasks"),
+            (Scheme::Modality, "Modalities"),
+            (Scheme::Language, "Languages"),
+        ] {
             let of = |theme: &&Theme| theme.scheme == scheme;
-            let labels: Vec<&str> = self.metadata.themes.iter().filter(of).map(|theme| theme.label.as_str()).collect();
+            let labels: Vec<&str> = self
+                .metadata
+                .themes
+                .iter()
+                .filter(of)
+                .map(|theme| theme.label.as_str())
+                .collect();
             if !labels.is_empty() {
                 sentences.push(format!("{name}: {}.", labels.join(", ")));
             }

@@ -3,13 +3,17 @@
 use super::collection::Collection;
 use super::vectors::{Side, encode};
 use super::{
-    DataFinder, DataFinderProgress, HomeSpec, PaperSimilarity, Rankings, SystemKind, TextForm, View, YearFilter, scored,
+    DataFinder, DataFinderProgress, HomeSpec, PaperSimilarity, Rankings, SystemKind, TextForm,
+    View, YearFilter, scored,
 };
-use crate::neighbors::{DenseRows, DocumentFrequency, Neighbor, Rows, SparseRows, TfIdf, TfIdfOptions, parallel_map};
+use crate::neighbors::{
+    DenseRows, DocumentFrequency, Neighbor, Rows, SparseRows, TfIdf, TfIdfOptions, parallel_map,
+};
 use crate::reproduce::Encoders;
 use anyhow::{Context, ensure};
 use lodeseek_engine::{
-    AnalysisKind, Filter, LongQueryOptions, RerankOptions, Reranker, Searcher, Texts, WeightedFusion,
+    AnalysisKind, Filter, LongQueryOptions, RerankOptions, Reranker, Searcher, Texts,
+    WeightedFusion,
 };
 use lodeseek_eval::{Folds, Metric, QueryForm, mean};
 use lodeseek_index::sparse::{Bm25, LengthMode};
@@ -82,7 +86,12 @@ impl<'l> ExperimentContext<'l> {
     /// Returns the topics in a form.
     pub(super) fn queries(&self, form: QueryForm) -> Vec<Query> {
         let topics = self.collection.topics.iter().enumerate();
-        topics.map(|(topic, one)| Query { topic, text: one.text(form).to_owned() }).collect()
+        topics
+            .map(|(topic, one)| Query {
+                topic,
+                text: one.text(form).to_owned(),
+            })
+            .collect()
     }
 
     /// Returns a system's rankings for a table.
@@ -92,7 +101,12 @@ impl<'l> ExperimentContext<'l> {
     }
 
     /// Returns a system's rankings of queries.
-    pub(super) fn rank(&mut self, system: &str, queries: &[Query], years: YearFilter) -> anyhow::Result<Rankings> {
+    pub(super) fn rank(
+        &mut self,
+        system: &str,
+        queries: &[Query],
+        years: YearFilter,
+    ) -> anyhow::Result<Rankings> {
         let key = (system.to_owned(), years, queries.to_vec());
         if let Some(rankings) = self.rankings.get(&key) {
             return Ok(rankings.clone());
@@ -105,14 +119,26 @@ impl<'l> ExperimentContext<'l> {
             SystemKind::Bm25 { text, k1, b } => self.bm25(*text, *k1, *b, queries),
             SystemKind::TunedBm25 { text } => self.tuned_bm25(*text, queries, years),
             SystemKind::Dense { text, trained } => self.dense(trained, *text, queries),
-            SystemKind::Neighbors { by, k, later, trained } => self.neighbors(*by, *k, *later, trained, queries),
+            SystemKind::Neighbors {
+                by,
+                k,
+                later,
+                trained,
+            } => self.neighbors(*by, *k, *later, trained, queries),
             SystemKind::Home(spec) => self.home(spec, queries, years),
-            SystemKind::Fusion { of, weights, method } => self.fusion(of, weights, *method, queries, years),
+            SystemKind::Fusion {
+                of,
+                weights,
+                method,
+            } => self.fusion(of, weights, *method, queries, years),
             SystemKind::Prior { on, weight } => self.prior(on, *weight, queries, years),
         };
         let rankings = rankings.with_context(|| system.to_owned())?;
-        let kept: Rankings =
-            rankings.into_iter().zip(queries).map(|(one, query)| self.filtered(&one, query, years)).collect();
+        let kept: Rankings = rankings
+            .into_iter()
+            .zip(queries)
+            .map(|(one, query)| self.filtered(&one, query, years))
+            .collect();
         self.rankings.insert(key, kept.clone());
         Ok(kept)
     }
@@ -120,32 +146,66 @@ impl<'l> ExperimentContext<'l> {
     /// Filters a ranking by year, then cuts it off. DataFinder cuts off first, so some topics keep fewer results.
     fn filtered(&self, ranking: &Ranking, query: &Query, years: YearFilter) -> Ranking {
         let topic = &self.collection.topics[query.topic];
-        let passes = |id: &DatasetId| years == YearFilter::All || !self.collection.is_too_late(id, topic);
-        let kept = ranking.iter().filter(|scored| passes(&scored.id)).take(DEPTH).cloned();
+        let passes =
+            |id: &DatasetId| years == YearFilter::All || !self.collection.is_too_late(id, topic);
+        let kept = ranking
+            .iter()
+            .filter(|scored| passes(&scored.id))
+            .take(DEPTH)
+            .cloned();
         Ranking::from_scores(kept.collect())
     }
 
     fn index(&mut self, form: TextForm) -> anyhow::Result<&Texts> {
         if !self.indexes.contains_key(&form) {
-            let texts: Vec<String> = self.collection.datasets.iter().map(|dataset| dataset.text(form)).collect();
-            let ids = self.collection.datasets.iter().map(|dataset| dataset.metadata.id.clone());
-            let texts = Texts::new(ids.zip(texts.iter().map(String::as_str)), AnalysisKind::English)?;
+            let texts: Vec<String> = self
+                .collection
+                .datasets
+                .iter()
+                .map(|dataset| dataset.text(form))
+                .collect();
+            let ids = self
+                .collection
+                .datasets
+                .iter()
+                .map(|dataset| dataset.metadata.id.clone());
+            let texts = Texts::new(
+                ids.zip(texts.iter().map(String::as_str)),
+                AnalysisKind::English,
+            )?;
             self.indexes.insert(form, texts);
         }
         Ok(&self.indexes[&form])
     }
 
-    fn bm25(&mut self, form: TextForm, k1: f64, b: f64, queries: &[Query]) -> anyhow::Result<Rankings> {
+    fn bm25(
+        &mut self,
+        form: TextForm,
+        k1: f64,
+        b: f64,
+        queries: &[Query],
+    ) -> anyhow::Result<Rankings> {
         let depth = self.collection.datasets.len();
         let texts = self.index(form)?;
-        let model = Texts::model(&Bm25 { k1, b, ..Bm25::default() });
-        let ranked = parallel_map(queries.len(), |place| texts.rank(model.as_ref(), &queries[place].text, depth));
+        let model = Texts::model(&Bm25 {
+            k1,
+            b,
+            ..Bm25::default()
+        });
+        let ranked = parallel_map(queries.len(), |place| {
+            texts.rank(model.as_ref(), &queries[place].text, depth)
+        });
         Ok(ranked.into_iter().collect::<Result<_, _>>()?)
     }
 
     /// Ranks each fold's topics with the parameters that give the topics of all other folds the best mean average
     /// precision.
-    fn tuned_bm25(&mut self, form: TextForm, queries: &[Query], years: YearFilter) -> anyhow::Result<Rankings> {
+    fn tuned_bm25(
+        &mut self,
+        form: TextForm,
+        queries: &[Query],
+        years: YearFilter,
+    ) -> anyhow::Result<Rankings> {
         let folds = Folds::split(&self.collection.qrels, FOLDS);
         let fold_of = |query: &Query| folds.test_fold(&self.collection.topics[query.topic].id);
         let by_fold: Vec<Option<usize>> = queries.iter().map(fold_of).collect();
@@ -153,11 +213,17 @@ impl<'l> ExperimentContext<'l> {
         let mut best = vec![(f64::NEG_INFINITY, Ranking::default()); queries.len()];
         for (k1, b) in K1.into_iter().flat_map(|k1| B.map(|b| (k1, b))) {
             let rankings = self.bm25(form, k1, b, queries)?;
-            let kept = rankings.iter().zip(queries).map(|(one, query)| self.filtered(one, query, years));
+            let kept = rankings
+                .iter()
+                .zip(queries)
+                .map(|(one, query)| self.filtered(one, query, years));
             let kept: Rankings = kept.collect();
             let precisions = self.values(&kept, queries, precision);
             for (place, best) in best.iter_mut().enumerate() {
-                let others = precisions.iter().zip(&by_fold).filter(|(_, fold)| **fold != by_fold[place]);
+                let others = precisions
+                    .iter()
+                    .zip(&by_fold)
+                    .filter(|(_, fold)| **fold != by_fold[place]);
                 let value = mean(&others.map(|(value, _)| *value).collect::<Vec<_>>());
                 if value > best.0 {
                     *best = (value, kept[place].clone());
@@ -168,19 +234,38 @@ impl<'l> ExperimentContext<'l> {
     }
 
     /// Returns the values of a measure in the order of the queries.
-    pub(super) fn values(&self, rankings: &[Ranking], queries: &[Query], measure: Metric) -> Vec<f64> {
+    pub(super) fn values(
+        &self,
+        rankings: &[Ranking],
+        queries: &[Query],
+        measure: Metric,
+    ) -> Vec<f64> {
         let id = |query: &Query| &self.collection.topics[query.topic].id;
         let of = |(ranking, query)| measure.evaluate(&self.collection.qrels, id(query), ranking);
         rankings.iter().zip(queries).map(of).collect()
     }
 
-    fn encode(&mut self, model: &Model, side: Side, texts: &[String], what: &str) -> anyhow::Result<DenseRows> {
+    fn encode(
+        &mut self,
+        model: &Model,
+        side: Side,
+        texts: &[String],
+        what: &str,
+    ) -> anyhow::Result<DenseRows> {
         if !self.opened.contains_key(model) {
             let encoder = (self.encoders)(Granularity::Text, model.as_deref())?;
             self.opened.insert(model.clone(), encoder.into());
         }
-        let on_progress = |done: usize| (self.progress)(&format!("{what}: {done} of {} texts encoded", texts.len()));
-        encode(self.opened[model].as_ref(), side, texts, self.home, &on_progress)
+        let on_progress = |done: usize| {
+            (self.progress)(&format!("{what}: {done} of {} texts encoded", texts.len()))
+        };
+        encode(
+            self.opened[model].as_ref(),
+            side,
+            texts,
+            self.home,
+            &on_progress,
+        )
     }
 
     fn encode_queries(&mut self, model: &Model, queries: &[Query]) -> anyhow::Result<DenseRows> {
@@ -188,7 +273,12 @@ impl<'l> ExperimentContext<'l> {
         self.encode(model, Side::Queries, &texts, "queries")
     }
 
-    fn dense(&mut self, model: &Model, form: TextForm, queries: &[Query]) -> anyhow::Result<Rankings> {
+    fn dense(
+        &mut self,
+        model: &Model,
+        form: TextForm,
+        queries: &[Query],
+    ) -> anyhow::Result<Rankings> {
         let datasets = &self.collection.datasets;
         let key = (model.clone(), form);
         if !self.vectors.contains_key(&key) {
@@ -202,7 +292,9 @@ impl<'l> ExperimentContext<'l> {
             let ids = datasets.iter().filter(|_| !queries[place].text.is_empty());
             let likeness = |row: &[f32]| dot(encoded.row(place), row);
             Ranking::from_scores(
-                ids.zip(vectors.iter()).map(|(dataset, row)| scored(&dataset.metadata.id, likeness(row))).collect(),
+                ids.zip(vectors.iter())
+                    .map(|(dataset, row)| scored(&dataset.metadata.id, likeness(row)))
+                    .collect(),
             )
         };
         Ok(parallel_map(queries.len(), rank))
@@ -233,7 +325,9 @@ impl<'l> ExperimentContext<'l> {
     /// Returns the nearest papers of each query by TF-IDF. A query without a known word is equally far from all papers
     /// and gets none.
     fn nearest_by_words(&self, k: usize, later: bool, queries: &[Query]) -> Vec<Vec<Neighbor>> {
-        let Some((model, rows)) = &self.words else { return vec![Vec::new(); queries.len()] };
+        let Some((model, rows)) = &self.words else {
+            return vec![Vec::new(); queries.len()];
+        };
         let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
         let words = model.transform(&texts);
         parallel_map(queries.len(), |place| {
@@ -241,7 +335,9 @@ impl<'l> ExperimentContext<'l> {
             if row.columns.is_empty() {
                 return Vec::new();
             }
-            rows.nearest_among(row, k, |example| self.may_vote(example, &queries[place], later))
+            rows.nearest_among(row, k, |example| {
+                self.may_vote(example, &queries[place], later)
+            })
         })
     }
 
@@ -259,21 +355,33 @@ impl<'l> ExperimentContext<'l> {
             if queries[place].text.is_empty() {
                 return Vec::new();
             }
-            examples.nearest_among(encoded.row(place), k, |example| self.may_vote(example, &queries[place], later))
+            examples.nearest_among(encoded.row(place), k, |example| {
+                self.may_vote(example, &queries[place], later)
+            })
         }))
     }
 
     /// Returns true if an example is not newer than the query, or if `later` accepts newer ones. Unknown years are
     /// accepted.
     fn may_vote(&self, example: usize, query: &Query, later: bool) -> bool {
-        let years = self.collection.examples[example].year.zip(self.collection.topics[query.topic].year);
+        let years = self.collection.examples[example]
+            .year
+            .zip(self.collection.topics[query.topic].year);
         later || years.is_none_or(|(example, query)| example <= query)
     }
 
     fn learn_words(&mut self) {
         if self.words.is_none() {
-            let texts: Vec<&str> = self.collection.examples.iter().map(|example| example.text.as_str()).collect();
-            let options = TfIdfOptions { min_df: DocumentFrequency::Count(2), ..TfIdfOptions::default() };
+            let texts: Vec<&str> = self
+                .collection
+                .examples
+                .iter()
+                .map(|example| example.text.as_str())
+                .collect();
+            let options = TfIdfOptions {
+                min_df: DocumentFrequency::Count(2),
+                ..TfIdfOptions::default()
+            };
             let model = TfIdf::fit(&texts, options);
             let rows = model.transform(&texts);
             self.words = Some((model, rows));
@@ -282,7 +390,12 @@ impl<'l> ExperimentContext<'l> {
 
     fn encode_examples(&mut self, model: &Model) -> anyhow::Result<()> {
         if !self.examples.contains_key(model) {
-            let texts: Vec<String> = self.collection.examples.iter().map(|example| example.text.clone()).collect();
+            let texts: Vec<String> = self
+                .collection
+                .examples
+                .iter()
+                .map(|example| example.text.clone())
+                .collect();
             let vectors = self.encode(model, Side::Queries, &texts, "papers")?;
             self.examples.insert(model.clone(), vectors);
         }
@@ -297,13 +410,20 @@ impl<'l> ExperimentContext<'l> {
                 *votes.entry(id).or_default() += likeness;
             }
         }
-        let known = votes.into_iter().filter(|(id, likeness)| *likeness > 0.0 && self.collection.place(id).is_some());
+        let known = votes
+            .into_iter()
+            .filter(|(id, likeness)| *likeness > 0.0 && self.collection.place(id).is_some());
         Ranking::from_scores(known.map(|(id, likeness)| scored(id, likeness)).collect())
     }
 
     /// Ranks with the home's own search: sparse models, and vectors of all datasets if requested, fused with the given
     /// weights or equal ones.
-    fn home(&self, spec: &HomeSpec, queries: &[Query], years: YearFilter) -> anyhow::Result<Rankings> {
+    fn home(
+        &self,
+        spec: &HomeSpec,
+        queries: &[Query],
+        years: YearFilter,
+    ) -> anyhow::Result<Rankings> {
         let searcher = self.searcher(spec)?;
         let found = searcher.catalog().len()?;
         let expected = self.collection.datasets.len();
@@ -313,8 +433,17 @@ impl<'l> ExperimentContext<'l> {
             self.home.display()
         );
         let rank = |query: &Query| {
-            let until = self.collection.topics[query.topic].year.filter(|_| years == YearFilter::Known);
-            searcher.rank_filtered(&query.text, &Filter { until, ..Filter::default() }, DEPTH)
+            let until = self.collection.topics[query.topic]
+                .year
+                .filter(|_| years == YearFilter::Known);
+            searcher.rank_filtered(
+                &query.text,
+                &Filter {
+                    until,
+                    ..Filter::default()
+                },
+                DEPTH,
+            )
         };
         Ok(queries.iter().map(rank).collect::<Result<_, _>>()?)
     }
@@ -329,14 +458,26 @@ impl<'l> ExperimentContext<'l> {
         if let ([model], 0) = (&spec.pool[..], spec.dense) {
             return Ok(searcher.with_model(model.model(LengthMode::Exact)));
         }
-        let encoders = if spec.dense > 0 { vec![(self.encoders)(Granularity::Text, None)?] } else { Vec::new() };
-        let fusion = Some(WeightedFusion { method: "combsum".parse()?, weights: spec.weights.clone() });
+        let encoders = if spec.dense > 0 {
+            vec![(self.encoders)(Granularity::Text, None)?]
+        } else {
+            Vec::new()
+        };
+        let fusion = Some(WeightedFusion {
+            method: "combsum".parse()?,
+            weights: spec.weights.clone(),
+        });
         let [dense, works] = [spec.dense, spec.works].map(NonZeroUsize::new);
         ensure!(
             spec.long_queries.is_none() || spec.works > 0 && !spec.weights.is_empty(),
             "`long_queries` needs `works` and `weights`"
         );
-        let long_queries = spec.long_queries.map(|(works, works_weight)| LongQueryOptions { works, works_weight });
+        let long_queries = spec
+            .long_queries
+            .map(|(works, works_weight)| LongQueryOptions {
+                works,
+                works_weight,
+            });
         let options = RerankOptions {
             pool: spec.pool.clone(),
             depth: spec.depth,
@@ -360,22 +501,41 @@ impl<'l> ExperimentContext<'l> {
         let mut parts = Vec::with_capacity(of.len());
         for name in of {
             let rankings = self.rank(name, queries, years)?;
-            parts.push(rankings.into_iter().map(|ranking| ranking.cut(FUSED)).collect::<Rankings>());
+            parts.push(
+                rankings
+                    .into_iter()
+                    .map(|ranking| ranking.cut(FUSED))
+                    .collect::<Rankings>(),
+            );
         }
         let fusion = Fusion::default().with_method(method);
         let fuse = |place: usize| {
-            let weighted: Vec<_> = parts.iter().map(|part| &part[place]).zip(weights.iter().copied()).collect();
+            let weighted: Vec<_> = parts
+                .iter()
+                .map(|part| &part[place])
+                .zip(weights.iter().copied())
+                .collect();
             fusion.fuse(&weighted)
         };
         Ok((0..queries.len()).map(fuse).collect())
     }
 
-    fn prior(&mut self, on: &str, weight: f64, queries: &[Query], years: YearFilter) -> anyhow::Result<Rankings> {
+    fn prior(
+        &mut self,
+        on: &str,
+        weight: f64,
+        queries: &[Query],
+        years: YearFilter,
+    ) -> anyhow::Result<Rankings> {
         let rankings = self.rank(on, queries, years)?;
         let mut raised = Vec::with_capacity(rankings.len());
         for ranking in &rankings {
-            let scores =
-                ranking.iter().map(|one| scored(&one.id, one.score + weight * self.popularity(&one.id).ln_1p()));
+            let scores = ranking.iter().map(|one| {
+                scored(
+                    &one.id,
+                    one.score + weight * self.popularity(&one.id).ln_1p(),
+                )
+            });
             raised.push(Ranking::from_scores(scores.collect()));
         }
         Ok(raised)
@@ -383,11 +543,16 @@ impl<'l> ExperimentContext<'l> {
 
     /// Returns the popularity of a dataset, 0 for datasets outside the collection.
     fn popularity(&self, id: &DatasetId) -> f64 {
-        self.collection.place(id).map_or(0, |place| self.collection.datasets[place].popularity()) as f64
+        self.collection
+            .place(id)
+            .map_or(0, |place| self.collection.datasets[place].popularity()) as f64
     }
 }
 
 /// Computes the inner product.
 fn dot(one: &[f32], other: &[f32]) -> f64 {
-    one.iter().zip(other).map(|(one, other)| f64::from(*one) * f64::from(*other)).sum()
+    one.iter()
+        .zip(other)
+        .map(|(one, other)| f64::from(*one) * f64::from(*other))
+        .sum()
 }

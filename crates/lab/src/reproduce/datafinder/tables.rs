@@ -1,12 +1,15 @@
 //! Scores, standard deviations and significance tests of the DataFinder experiment.
 
 use super::systems::{ExperimentContext, Query};
-use super::{AblationSpec, DataFinder, PrintedRow, PrintedTables, Rankings, SystemSpec, View, YearFilter, part_name};
+use super::{
+    AblationSpec, DataFinder, PrintedRow, PrintedTables, Rankings, SystemSpec, View, YearFilter,
+    part_name,
+};
 use crate::reproduce::condition::{Average, compare_rows};
 use crate::reproduce::report::{Cell, RowReport, Spread, TableReport};
 use lodeseek_eval::{
-    Comparison, Differences, Metric, QueryForm, QueryPart, Resampling, SamplingMethod, SignificanceTest, TopicSamples,
-    mean,
+    Comparison, Differences, Metric, QueryForm, QueryPart, Resampling, SamplingMethod,
+    SignificanceTest, TopicSamples, mean,
 };
 use std::collections::BTreeMap;
 
@@ -15,7 +18,10 @@ pub(super) const OVERVIEW: &str = "overview";
 /// Name of the table of printed scores.
 pub(super) const PRINTED: &str = "printed";
 /// Number of bootstrap samples, with the seed of the publication.
-const BOOTSTRAP: Resampling = Resampling { samples: 10_000, seed: TopicSamples::PUBLISHED.seed };
+const BOOTSTRAP: Resampling = Resampling {
+    samples: 10_000,
+    seed: TopicSamples::PUBLISHED.seed,
+};
 
 /// Samples of topics, drawn by the bootstrap and by the published method.
 struct ResampledTopics {
@@ -27,12 +33,19 @@ impl ResampledTopics {
     fn new(topics: usize) -> Self {
         Self {
             bootstrap: TopicSamples::new(topics, SamplingMethod::Bootstrap, BOOTSTRAP),
-            published: TopicSamples::new(topics, SamplingMethod::DataFinder, TopicSamples::PUBLISHED),
+            published: TopicSamples::new(
+                topics,
+                SamplingMethod::DataFinder,
+                TopicSamples::PUBLISHED,
+            ),
         }
     }
 
     fn spread(&self, values: &[f64]) -> Spread {
-        Spread { bootstrap: self.bootstrap.deviation(values), published: self.published.deviation(values) }
+        Spread {
+            bootstrap: self.bootstrap.deviation(values),
+            published: self.published.deviation(values),
+        }
     }
 }
 
@@ -46,8 +59,15 @@ impl ExperimentContext<'_> {
             let rankings = self.view(&system.name, view)?;
             rows.push(self.row(system, view, &rankings, &resampled)?);
         }
-        let against = experiment.systems.iter().map(|system| (system.name.as_str(), &system.against[..]));
-        compare_rows(&against.collect::<Vec<_>>(), &mut rows, experiment.measures.len())?;
+        let against = experiment
+            .systems
+            .iter()
+            .map(|system| (system.name.as_str(), &system.against[..]));
+        compare_rows(
+            &against.collect::<Vec<_>>(),
+            &mut rows,
+            experiment.measures.len(),
+        )?;
         if view.years == YearFilter::Known {
             note_wins(experiment, &mut rows, &resampled);
         }
@@ -75,7 +95,10 @@ impl ExperimentContext<'_> {
         let precision = self.experiment.precision();
         let row = |(place, system): (usize, &SystemSpec)| {
             let of = tables.iter().map(|table| &table.rows[place]);
-            let cell = |row: &RowReport| Cell { spread: None, ..row.cells[position].clone() };
+            let cell = |row: &RowReport| Cell {
+                spread: None,
+                ..row.cells[position].clone()
+            };
             RowReport {
                 name: system.name.clone(),
                 fused: false,
@@ -89,12 +112,24 @@ impl ExperimentContext<'_> {
         TableReport {
             id: OVERVIEW.to_owned(),
             title: "Average precision of all systems".to_owned(),
-            source: "A column for each table below; \"all years\" is without the filter.".to_owned(),
+            source: "A column for each table below; \"all years\" is without the filter."
+                .to_owned(),
             average: Average::Micro,
             measures: View::ALL
-                .map(|view| format!("{precision}, {}", view.id().replace("-all-years", ", all years")))
+                .map(|view| {
+                    format!(
+                        "{precision}, {}",
+                        view.id().replace("-all-years", ", all years")
+                    )
+                })
                 .to_vec(),
-            rows: self.experiment.systems.iter().enumerate().map(row).collect(),
+            rows: self
+                .experiment
+                .systems
+                .iter()
+                .enumerate()
+                .map(row)
+                .collect(),
         }
     }
 
@@ -103,13 +138,21 @@ impl ExperimentContext<'_> {
         let mut rows = Vec::new();
         for row in &printed.rows {
             for (form, scores) in row.scores() {
-                let id = View { form, years: YearFilter::Known }.id();
+                let id = View {
+                    form,
+                    years: YearFilter::Known,
+                }
+                .id();
                 let table = tables.iter().find(|table| table.id == id);
                 let is_counterpart = |other: &&RowReport| Some(&other.name) == row.system.as_ref();
                 let measured = table.and_then(|table| table.rows.iter().find(is_counterpart));
                 let is_known = printed.reason.is_some() || row.reason.is_some();
                 let cell = |(column, &score): (usize, &f64)| {
-                    Cell::from_print(score, measured.map(|row| row.cells[column].measured), is_known)
+                    Cell::from_print(
+                        score,
+                        measured.map(|row| row.cells[column].measured),
+                        is_known,
+                    )
                 };
                 rows.push(RowReport {
                     name: format!("Table {}, {form}: {}", row.table, row.name),
@@ -122,13 +165,23 @@ impl ExperimentContext<'_> {
                 });
             }
         }
-        let reason = printed.reason.as_ref().map_or(String::new(), |reason| format!(" Known differences: {reason}."));
+        let reason = printed.reason.as_ref().map_or(String::new(), |reason| {
+            format!(" Known differences: {reason}.")
+        });
         TableReport {
             id: PRINTED.to_owned(),
             title: "The paper's tables".to_owned(),
-            source: format!("{} In brackets the print, with three decimals.{reason}", self.experiment.source.trim()),
+            source: format!(
+                "{} In brackets the print, with three decimals.{reason}",
+                self.experiment.source.trim()
+            ),
             average: Average::Micro,
-            measures: self.experiment.measures.iter().map(Metric::to_string).collect(),
+            measures: self
+                .experiment
+                .measures
+                .iter()
+                .map(Metric::to_string)
+                .collect(),
             rows,
         }
     }
@@ -149,8 +202,19 @@ impl ExperimentContext<'_> {
             cells.push(cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
             by_topic.push(self.by_topic(&queries, &values));
         }
-        let (name, note) = (system.name.clone(), system.note.clone().filter(|_| view == View::ALL[0]));
-        Ok(RowReport { name, fused: false, cells, note, by_topic, against: Vec::new(), decisions: Vec::new() })
+        let (name, note) = (
+            system.name.clone(),
+            system.note.clone().filter(|_| view == View::ALL[0]),
+        );
+        Ok(RowReport {
+            name,
+            fused: false,
+            cells,
+            note,
+            by_topic,
+            against: Vec::new(),
+            decisions: Vec::new(),
+        })
     }
 
     fn by_topic(&self, queries: &[Query], values: &[f64]) -> BTreeMap<String, f64> {
@@ -166,8 +230,11 @@ impl ExperimentContext<'_> {
                 let text = self.collection.topics[whole.topic].without_part(part, spec.form)?;
                 Some((whole.clone(), Query { text, ..*whole }))
             };
-            let (whole, without): (Vec<Query>, Vec<Query>) =
-                self.queries(spec.form).iter().filter_map(without_part).unzip();
+            let (whole, without): (Vec<Query>, Vec<Query>) = self
+                .queries(spec.form)
+                .iter()
+                .filter_map(without_part)
+                .unzip();
             if !whole.is_empty() {
                 rows.push(self.concealed_row(spec, part, &[whole, without])?);
             }
@@ -204,7 +271,10 @@ impl ExperimentContext<'_> {
             cells.push(cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
             by_topic.push(self.by_topic(queries, &values));
         }
-        let lost = by_topic[0].values().zip(by_topic[1].values()).map(|(all, concealed)| concealed - all);
+        let lost = by_topic[0]
+            .values()
+            .zip(by_topic[1].values())
+            .map(|(all, concealed)| concealed - all);
         let lost = Differences::new(lost);
         let test = Comparison::new(&lost, SignificanceTest::StudentT);
         let bootstrap = SignificanceTest::Bootstrap(BOOTSTRAP).p(&lost);
@@ -213,37 +283,66 @@ impl ExperimentContext<'_> {
             test.difference, test.topics, test.p
         );
         let note = Some(note);
-        Ok(RowReport { name, fused: false, cells, note, by_topic, against: Vec::new(), decisions: Vec::new() })
+        Ok(RowReport {
+            name,
+            fused: false,
+            cells,
+            note,
+            by_topic,
+            against: Vec::new(),
+            decisions: Vec::new(),
+        })
     }
 }
 
 impl PrintedRow {
     /// Returns the system of the row and its difference from the paper's.
     fn remark(&self) -> String {
-        let system = self.system.as_ref().map_or("no system".to_owned(), |system| format!("\"{system}\""));
-        self.reason.as_ref().map_or(system.clone(), |reason| format!("{system}; {reason}"))
+        let system = self
+            .system
+            .as_ref()
+            .map_or("no system".to_owned(), |system| format!("\"{system}\""));
+        self.reason
+            .as_ref()
+            .map_or(system.clone(), |reason| format!("{system}; {reason}"))
     }
 }
 
 fn cell(expected: Option<f64>, measured: f64) -> Cell {
-    expected.map_or_else(|| Cell::unexpected(measured), |expected| Cell::new(expected, measured))
+    expected.map_or_else(
+        || Cell::unexpected(measured),
+        |expected| Cell::new(expected, measured),
+    )
 }
 
 /// Adds the share of topic samples in which a system's average precision exceeds that of the system it is compared
 /// with.
 fn note_wins(experiment: &DataFinder, rows: &mut [RowReport], resampled: &ResampledTopics) {
     let (position, precision) = (experiment.precision_position(), experiment.precision());
-    let values: BTreeMap<String, Vec<f64>> =
-        rows.iter().map(|row| (row.name.clone(), row.by_topic[position].values().copied().collect())).collect();
+    let values: BTreeMap<String, Vec<f64>> = rows
+        .iter()
+        .map(|row| {
+            (
+                row.name.clone(),
+                row.by_topic[position].values().copied().collect(),
+            )
+        })
+        .collect();
     for (system, row) in experiment.systems.iter().zip(rows) {
         for other in &system.against {
-            let wins = |samples: &TopicSamples| 100.0 * samples.win_rate(&values[&system.name], &values[other]);
+            let wins = |samples: &TopicSamples| {
+                100.0 * samples.win_rate(&values[&system.name], &values[other])
+            };
             let note = format!(
                 "above {other} by {precision} in {:.1} % of samples of topics, in {:.1} % of samples drawn as the paper draws them",
                 wins(&resampled.bootstrap),
                 wins(&resampled.published)
             );
-            row.note = Some(row.note.take().map_or(note.clone(), |before| format!("{before}; {note}")));
+            row.note = Some(
+                row.note
+                    .take()
+                    .map_or(note.clone(), |before| format!("{before}; {note}")),
+            );
         }
     }
 }

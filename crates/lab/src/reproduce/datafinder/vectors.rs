@@ -25,16 +25,30 @@ pub(super) fn encode(
     home: &Path,
     on_progress: &dyn Fn(usize),
 ) -> anyhow::Result<DenseRows> {
-    ensure!(encoder.granularity() == Granularity::Text, "{} does not compute one vector for each text", encoder.name());
+    ensure!(
+        encoder.granularity() == Granularity::Text,
+        "{} does not compute one vector for each text",
+        encoder.name()
+    );
     let path = place(encoder, side, texts, home);
     if let Ok(bytes) = fs::read(&path)
         && bytes.len() == texts.len() * encoder.dimension() * size_of::<f32>()
     {
         let (numbers, _) = bytes.as_chunks();
-        return Ok(DenseRows::new(encoder.dimension(), numbers.iter().map(|&four| f32::from_le_bytes(four)).collect()));
+        return Ok(DenseRows::new(
+            encoder.dimension(),
+            numbers
+                .iter()
+                .map(|&four| f32::from_le_bytes(four))
+                .collect(),
+        ));
     }
     let rows = run(encoder, side, texts, on_progress)?;
-    let bytes: Vec<u8> = rows.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+    let bytes: Vec<u8> = rows
+        .iter()
+        .flatten()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
     write(&path, &bytes).with_context(|| path.display().to_string())?;
     Ok(rows)
 }
@@ -48,7 +62,12 @@ fn place(encoder: &dyn Encoder, side: Side, texts: &[String], home: &Path) -> Pa
         hasher.update(text.len().to_le_bytes());
         hasher.update(text);
     }
-    let name: String = hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let name: String = hasher
+        .finalize()
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     home.join("experiments").join(format!("{name}.f32"))
 }
 
@@ -60,24 +79,42 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     fs::rename(unfinished, path)
 }
 
-fn run(encoder: &dyn Encoder, side: Side, texts: &[String], on_progress: &dyn Fn(usize)) -> anyhow::Result<DenseRows> {
+fn run(
+    encoder: &dyn Encoder,
+    side: Side,
+    texts: &[String],
+    on_progress: &dyn Fn(usize),
+) -> anyhow::Result<DenseRows> {
     let dimension = encoder.dimension();
     let mut values = Vec::with_capacity(texts.len() * dimension);
     for (batch, texts) in texts.chunks(BATCH).enumerate() {
         on_progress(batch * BATCH);
         let matrices = match side {
-            Side::Queries => encoder.encode_queries(&texts.iter().map(String::as_str).collect::<Vec<_>>())?,
+            Side::Queries => {
+                encoder.encode_queries(&texts.iter().map(String::as_str).collect::<Vec<_>>())?
+            }
             Side::Passages => {
-                let passage = |part| Passage { parts: std::slice::from_ref(part), pieces_a_part: None };
+                let passage = |part| Passage {
+                    parts: std::slice::from_ref(part),
+                    pieces_a_part: None,
+                };
                 encoder.encode_passages(&texts.iter().map(passage).collect::<Vec<_>>())?
             }
         };
         for matrix in matrices {
             // A text without words has a vector of zeros: it is similar to nothing.
-            let row = if matrix.rows() == 0 { vec![0.0; dimension] } else { matrix.row(0).to_vec() };
+            let row = if matrix.rows() == 0 {
+                vec![0.0; dimension]
+            } else {
+                matrix.row(0).to_vec()
+            };
             values.extend(row);
         }
     }
     let rows = DenseRows::new(dimension, values);
-    Ok(if encoder.similarity() == Similarity::Cosine { rows.normalized() } else { rows })
+    Ok(if encoder.similarity() == Similarity::Cosine {
+        rows.normalized()
+    } else {
+        rows
+    })
 }

@@ -189,18 +189,32 @@ impl Iclr {
                 continue;
             };
             progress(IclrProgress::Row(&name));
-            let representation = vectors::compute(row.vectors, &benchmark.texts, input.encoder, progress)?;
+            let representation =
+                vectors::compute(row.vectors, &benchmark.texts, input.encoder, progress)?;
             let judged = benchmark.judge(&representation)?;
-            let (mean, map) = (benchmark.accuracy(&judged.plane), benchmark.map(&name, &judged));
+            let (mean, map) = (
+                benchmark.accuracy(&judged.plane),
+                benchmark.map(&name, &judged),
+            );
             let expected = (name == row.name && input.papers.is_none()).then_some(row.expected);
             rows.push(benchmark.report(name, expected, &judged));
             best = best.filter(|(best, _)| *best >= mean).or(Some((mean, map)));
         }
-        Ok((self.report(&benchmark.counts, rows), best.map(|(_, map)| map)))
+        Ok((
+            self.report(&benchmark.counts, rows),
+            best.map(|(_, map)| map),
+        ))
     }
 
     fn verified(&self, input: &IclrInput<'_>) -> anyhow::Result<Vec<Paper>> {
-        let advice = || format!("{} needs its data under {} ({})", self.name, input.data.display(), self.get.trim());
+        let advice = || {
+            format!(
+                "{} needs its data under {} ({})",
+                self.name,
+                input.data.display(),
+                self.get.trim()
+            )
+        };
         let labels = KeywordLabels::read(&input.data.join(&self.keywords)).with_context(advice)?;
         if let Some(path) = input.papers {
             return papers::read(path, &labels);
@@ -215,7 +229,12 @@ impl Iclr {
         }
         let papers = papers::read(&input.data.join(&self.papers), &labels).with_context(advice)?;
         let counts = Counts::from_papers(&papers);
-        ensure!(counts == self.counts, "{} instead of {}", counts.sentence(), self.counts.sentence());
+        ensure!(
+            counts == self.counts,
+            "{} instead of {}",
+            counts.sentence(),
+            self.counts.sentence()
+        );
         Ok(papers)
     }
 
@@ -290,7 +309,11 @@ impl Row {
 impl Counts {
     fn from_papers(papers: &[Paper]) -> Self {
         let labels = papers.iter().filter_map(|paper| paper.label.as_ref());
-        Self { papers: papers.len(), labelled: labels.clone().count(), labels: labels.collect::<BTreeSet<_>>().len() }
+        Self {
+            papers: papers.len(),
+            labelled: labels.clone().count(),
+            labels: labels.collect::<BTreeSet<_>>().len(),
+        }
     }
 
     fn sentence(&self) -> String {
@@ -317,11 +340,23 @@ struct Benchmark<'p> {
 
 impl<'p> Benchmark<'p> {
     fn new(papers: &'p [Paper]) -> anyhow::Result<Self> {
-        let labelled: Vec<usize> = (0..papers.len()).filter(|&place| papers[place].label.is_some()).collect();
-        let labels: Vec<&str> = labelled.iter().filter_map(|&place| papers[place].label.as_deref()).collect();
+        let labelled: Vec<usize> = (0..papers.len())
+            .filter(|&place| papers[place].label.is_some())
+            .collect();
+        let labels: Vec<&str> = labelled
+            .iter()
+            .filter_map(|&place| papers[place].label.as_deref())
+            .collect();
         let folds = stratified_folds(&labels, Iclr::FOLDS)?;
         let texts = papers.iter().map(|paper| paper.text.as_str()).collect();
-        Ok(Self { papers, counts: Counts::from_papers(papers), texts, labelled, labels, folds })
+        Ok(Self {
+            papers,
+            counts: Counts::from_papers(papers),
+            texts,
+            labelled,
+            labels,
+            folds,
+        })
     }
 
     fn judge(&self, representation: &Representation) -> anyhow::Result<RowResult> {
@@ -331,25 +366,44 @@ impl<'p> Benchmark<'p> {
             Representation::Dense(rows) => self.hits(rows),
         };
         let by_plane: Vec<Vec<f64>> = planes.iter().map(|plane| self.hits(plane)).collect();
-        let of_paper = |paper: usize| mean(&by_plane.iter().map(|hits| hits[paper]).collect::<Vec<_>>());
+        let of_paper =
+            |paper: usize| mean(&by_plane.iter().map(|hits| hits[paper]).collect::<Vec<_>>());
         let plane = (0..self.labelled.len()).map(of_paper).collect();
         let accuracies = by_plane.iter().map(|hits| self.accuracy(hits)).collect();
         let [first, ..] = planes;
-        Ok(RowResult { all, plane, accuracies, first })
+        Ok(RowResult {
+            all,
+            plane,
+            accuracies,
+            first,
+        })
     }
 
     fn map(&self, row: &str, result: &RowResult) -> PaperMap {
         PaperMap {
             row: row.to_owned(),
             accuracy: result.accuracies[0],
-            points: result.first.iter().map(|point| [point[0], point[1]]).collect(),
-            labels: self.papers.iter().map(|paper| paper.label.clone()).collect(),
+            points: result
+                .first
+                .iter()
+                .map(|point| [point[0], point[1]])
+                .collect(),
+            labels: self
+                .papers
+                .iter()
+                .map(|paper| paper.label.clone())
+                .collect(),
         }
     }
 
     /// Returns 1 for each labelled paper whose neighbours predict its label, else 0.
     fn hits<R: Rows>(&self, rows: &R) -> Vec<f64> {
-        let predicted = cross_val_predict(&rows.select(&self.labelled), &self.labels, &self.folds, Iclr::NEIGHBORS);
+        let predicted = cross_val_predict(
+            &rows.select(&self.labelled),
+            &self.labels,
+            &self.folds,
+            Iclr::NEIGHBORS,
+        );
         let mut hits = Vec::with_capacity(predicted.len());
         for (predicted, label) in predicted.iter().zip(&self.labels) {
             hits.push(if *predicted == Some(*label) { 1.0 } else { 0.0 });
@@ -361,7 +415,10 @@ impl<'p> Benchmark<'p> {
     fn accuracy(&self, hits: &[f64]) -> f64 {
         let mut means = Vec::with_capacity(Iclr::FOLDS);
         for fold in 0..Iclr::FOLDS {
-            let tested = hits.iter().zip(&self.folds).filter(|(_, other)| **other == fold);
+            let tested = hits
+                .iter()
+                .zip(&self.folds)
+                .filter(|(_, other)| **other == fold);
             means.push(mean(&tested.map(|(hit, _)| *hit).collect::<Vec<_>>()));
         }
         mean(&means)
@@ -371,13 +428,23 @@ impl<'p> Benchmark<'p> {
         let hits = [&result.all, &result.plane];
         let cell = |(measure, hits): (usize, &&Vec<f64>)| {
             let measured = self.accuracy(hits);
-            expected.map_or_else(|| Cell::unexpected(measured), |expected| Cell::new(expected[measure], measured))
+            expected.map_or_else(
+                || Cell::unexpected(measured),
+                |expected| Cell::new(expected[measure], measured),
+            )
         };
         let by_paper = |hits: &&Vec<f64>| {
-            let papers = self.labelled.iter().map(|&place| self.papers[place].id.clone());
+            let papers = self
+                .labelled
+                .iter()
+                .map(|&place| self.papers[place].id.clone());
             papers.zip(hits.iter().copied()).collect()
         };
-        let each: Vec<String> = result.accuracies.iter().map(|accuracy| format!("{accuracy:.4}")).collect();
+        let each: Vec<String> = result
+            .accuracies
+            .iter()
+            .map(|accuracy| format!("{accuracy:.4}"))
+            .collect();
         RowReport {
             name,
             fused: false,

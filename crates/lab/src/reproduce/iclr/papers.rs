@@ -50,9 +50,15 @@ impl KeywordLabels {
     ///
     /// Fails if the file cannot be read or parsed.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let labels: Self = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
-        if let Some(keyword) = labels.keyword_frequency.keys().find(|key| !labels.keyword_to_label.contains_key(*key)) {
+        let text =
+            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let labels: Self =
+            serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+        if let Some(keyword) = labels
+            .keyword_frequency
+            .keys()
+            .find(|key| !labels.keyword_to_label.contains_key(*key))
+        {
             bail!("{}: the keyword {keyword} has no label", path.display());
         }
         Ok(labels)
@@ -61,8 +67,11 @@ impl KeywordLabels {
     /// Returns the label of the rarest listed keyword of a paper. Among equally rare keywords the first wins.
     #[must_use]
     pub fn label<T: AsRef<str>>(&self, keywords: &[T]) -> Option<&str> {
-        let lower = keywords.iter().map(|keyword| keyword.as_ref().trim().to_lowercase());
-        let listed = lower.filter_map(|keyword| Some((*self.keyword_frequency.get(&keyword)?, keyword)));
+        let lower = keywords
+            .iter()
+            .map(|keyword| keyword.as_ref().trim().to_lowercase());
+        let listed =
+            lower.filter_map(|keyword| Some((*self.keyword_frequency.get(&keyword)?, keyword)));
         let (_, rarest) = listed.min_by_key(|(frequency, _)| *frequency)?;
         self.keyword_to_label.get(&rarest).map(String::as_str)
     }
@@ -71,22 +80,41 @@ impl KeywordLabels {
 /// Reads the papers of a JSON lines or Parquet file. Labels of the file take precedence over those of keywords.
 pub(super) fn read(path: &Path, labels: &KeywordLabels) -> anyhow::Result<Vec<Paper>> {
     let parquet = path.extension().is_some_and(|end| end == "parquet");
-    let records = if parquet { parquet_file::read(path) } else { lines(path) }?;
+    let records = if parquet {
+        parquet_file::read(path)
+    } else {
+        lines(path)
+    }?;
     let own = records.iter().any(|record| record.labels.is_some());
     let paper = |(place, record): (usize, Record)| {
-        let label = if own { record.labels } else { labels.label(&record.keywords).map(str::to_owned) };
-        let text = record.text.with_context(|| format!("{}: paper {} has no abstract", path.display(), place + 1))?;
+        let label = if own {
+            record.labels
+        } else {
+            labels.label(&record.keywords).map(str::to_owned)
+        };
+        let text = record
+            .text
+            .with_context(|| format!("{}: paper {} has no abstract", path.display(), place + 1))?;
         let label = label.filter(|label| label != UNLABELED);
-        Ok(Paper { id: record.id.unwrap_or_else(|| (place + 1).to_string()), text, label })
+        Ok(Paper {
+            id: record.id.unwrap_or_else(|| (place + 1).to_string()),
+            text,
+            label,
+        })
     };
     records.into_iter().enumerate().map(paper).collect()
 }
 
 fn lines(path: &Path) -> anyhow::Result<Vec<Record>> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
     let record = |(place, line): (usize, &str)| {
-        serde_json::from_str(line).with_context(|| format!("{}, line {}", path.display(), place + 1))
+        serde_json::from_str(line)
+            .with_context(|| format!("{}, line {}", path.display(), place + 1))
     };
     lines.map(record).collect()
 }

@@ -12,7 +12,11 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let reader = SerializedFileReader::new(file).with_context(|| path.display().to_string())?;
     let mut records = Vec::new();
-    for (place, row) in reader.get_row_iter(None).with_context(|| path.display().to_string())?.enumerate() {
+    for (place, row) in reader
+        .get_row_iter(None)
+        .with_context(|| path.display().to_string())?
+        .enumerate()
+    {
         let wrong = || format!("{}, row {}", path.display(), place + 1);
         let mut record = Record::default();
         for (name, field) in row.with_context(wrong)?.get_column_iter() {
@@ -47,7 +51,11 @@ fn texts(name: &str, field: &Field) -> anyhow::Result<Vec<String>> {
         Field::Null => Ok(Vec::new()),
         Field::ListInternal(list) => {
             let texts = list.elements().iter().map(|element| text(name, element));
-            Ok(texts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+            Ok(texts
+                .collect::<Result<Vec<_>, _>>()?
+                .into_iter()
+                .flatten()
+                .collect())
         }
         other => bail!("column {name}: expected a list of texts, found {other}"),
     }

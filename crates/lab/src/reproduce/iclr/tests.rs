@@ -14,9 +14,19 @@ fn labels() -> KeywordLabels {
 #[test]
 fn the_rarest_keyword_that_is_listed_labels_a_paper() {
     let labels = labels();
-    assert_eq!(labels.label(&["deep learning", "GAN", " Graph "]), Some("graphs"));
-    assert_eq!(labels.label(&["deep rl", "rl", "gan"]), Some("deep RL"), "the first of equally rare ones");
-    assert_eq!((labels.label(&["deep learning"]), labels.label::<&str>(&[])), (None, None));
+    assert_eq!(
+        labels.label(&["deep learning", "GAN", " Graph "]),
+        Some("graphs")
+    );
+    assert_eq!(
+        labels.label(&["deep rl", "rl", "gan"]),
+        Some("deep RL"),
+        "the first of equally rare ones"
+    );
+    assert_eq!(
+        (labels.label(&["deep learning"]), labels.label::<&str>(&[])),
+        (None, None)
+    );
 }
 
 fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
@@ -37,12 +47,18 @@ fn labels_are_the_files_own_or_those_of_keywords() {
         label: label.map(str::to_owned),
     };
     let papers = papers::read(&path, &labels()).expect("papers");
-    assert_eq!(papers, [paper("1", "One.", Some("GANs")), paper("x", "Two.", None)]);
+    assert_eq!(
+        papers,
+        [paper("1", "One.", Some("GANs")), paper("x", "Two.", None)]
+    );
     let (_folder, path) = written(
         "{\"abstract\": \"One.\", \"keywords\": [\"GAN\"], \"labels\": \"unlabeled\"}\n{\"abstract\": \"Two.\", \"labels\": \"RL\"}",
     );
     let papers = papers::read(&path, &labels()).expect("papers");
-    assert_eq!(papers, [paper("1", "One.", None), paper("2", "Two.", Some("RL"))]);
+    assert_eq!(
+        papers,
+        [paper("1", "One.", None), paper("2", "Two.", Some("RL"))]
+    );
 }
 
 /// Writes two papers as pandas does: strings, and a list of strings. The second paper has neither id nor keywords.
@@ -50,21 +66,39 @@ fn write_columns(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let schema =
         "message papers { OPTIONAL BYTE_ARRAY id (UTF8); OPTIONAL INT64 year; OPTIONAL BYTE_ARRAY abstract (UTF8);
         OPTIONAL group keywords (LIST) { REPEATED group list { OPTIONAL BYTE_ARRAY element (UTF8); } } }";
-    let mut file =
-        SerializedFileWriter::new(fs::File::create(path)?, parse_message_type(schema)?.into(), Arc::default())?;
+    let mut file = SerializedFileWriter::new(
+        fs::File::create(path)?,
+        parse_message_type(schema)?.into(),
+        Arc::default(),
+    )?;
     let mut rows = file.next_row_group()?;
-    let texts = |texts: &[&str]| texts.iter().map(|text| ByteArray::from(*text)).collect::<Vec<_>>();
+    let texts = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| ByteArray::from(*text))
+            .collect::<Vec<_>>()
+    };
     let mut column = rows.next_column()?.expect("id");
-    column.typed::<ByteArrayType>().write_batch(&texts(&["x"]), Some(&[1, 0]), None)?;
+    column
+        .typed::<ByteArrayType>()
+        .write_batch(&texts(&["x"]), Some(&[1, 0]), None)?;
     column.close()?;
     let mut column = rows.next_column()?.expect("year");
-    column.typed::<Int64Type>().write_batch(&[2017, 2018], Some(&[1, 1]), None)?;
+    column
+        .typed::<Int64Type>()
+        .write_batch(&[2017, 2018], Some(&[1, 1]), None)?;
     column.close()?;
     let mut column = rows.next_column()?.expect("abstract");
-    column.typed::<ByteArrayType>().write_batch(&texts(&["One.", "Two."]), Some(&[1, 1]), None)?;
+    column
+        .typed::<ByteArrayType>()
+        .write_batch(&texts(&["One.", "Two."]), Some(&[1, 1]), None)?;
     column.close()?;
     let mut column = rows.next_column()?.expect("keywords");
-    column.typed::<ByteArrayType>().write_batch(&texts(&["GAN", "Graph"]), Some(&[3, 3, 0]), Some(&[0, 1, 0]))?;
+    column.typed::<ByteArrayType>().write_batch(
+        &texts(&["GAN", "Graph"]),
+        Some(&[3, 3, 0]),
+        Some(&[0, 1, 0]),
+    )?;
     column.close()?;
     rows.close()?;
     file.close()?;
@@ -89,7 +123,10 @@ fn columns_are_read_as_lines_are() {
 
 #[test]
 fn what_is_wrong_with_a_file_is_said() {
-    for (text, part) in [("{\"abstract\": 1}", "line 1"), ("{\"keywords\": []}", "paper 1 has no abstract")] {
+    for (text, part) in [
+        ("{\"abstract\": 1}", "line 1"),
+        ("{\"keywords\": []}", "paper 1 has no abstract"),
+    ] {
         let (_folder, path) = written(text);
         let error = papers::read(&path, &labels()).expect_err("refused");
         assert!(format!("{error:#}").contains(part), "{error:#}");
@@ -98,12 +135,21 @@ fn what_is_wrong_with_a_file_is_said() {
 
 /// Two fields of thirty papers each, distinguishable by their words.
 fn papers() -> Vec<Paper> {
-    let words = [["graph", "node", "edge", "walk", "tree"], ["reward", "agent", "policy", "game", "value"]];
+    let words = [
+        ["graph", "node", "edge", "walk", "tree"],
+        ["reward", "agent", "policy", "game", "value"],
+    ];
     let paper = |place: usize| {
         let field = place % 2;
-        let text: Vec<&str> = (0..4).map(|word| words[field][(place / 2 + word * word) % 5]).collect();
+        let text: Vec<&str> = (0..4)
+            .map(|word| words[field][(place / 2 + word * word) % 5])
+            .collect();
         let label = (place % 7 != 6).then(|| ["graphs", "RL"][field].to_owned());
-        Paper { id: place.to_string(), text: text.join(" "), label }
+        Paper {
+            id: place.to_string(),
+            text: text.join(" "),
+            label,
+        }
     };
     (0..60).map(paper).collect()
 }
@@ -112,12 +158,29 @@ fn papers() -> Vec<Paper> {
 fn fields_of_different_words_are_distinguished() {
     let papers = papers();
     let benchmark = Benchmark::new(&papers).expect("folds");
-    assert_eq!((benchmark.counts.papers, benchmark.counts.labelled, benchmark.counts.labels), (60, 52, 2));
-    let vectors = vectors::compute(Vectors::TfIdf, &benchmark.texts, None, &|_| ()).expect("vectors");
+    assert_eq!(
+        (
+            benchmark.counts.papers,
+            benchmark.counts.labelled,
+            benchmark.counts.labels
+        ),
+        (60, 52, 2)
+    );
+    let vectors =
+        vectors::compute(Vectors::TfIdf, &benchmark.texts, None, &|_| ()).expect("vectors");
     let judged = benchmark.judge(&vectors).expect("maps");
     let map = benchmark.map("TF-IDF", &judged);
-    assert_eq!((benchmark.accuracy(&judged.all), map.points.len(), map.labels.len()), (1.0, 60, 60));
-    assert!(judged.accuracies.len() == 4 && judged.accuracies.iter().all(|accuracy| *accuracy > 0.9));
+    assert_eq!(
+        (
+            benchmark.accuracy(&judged.all),
+            map.points.len(),
+            map.labels.len()
+        ),
+        (1.0, 60, 60)
+    );
+    assert!(
+        judged.accuracies.len() == 4 && judged.accuracies.iter().all(|accuracy| *accuracy > 0.9)
+    );
     assert_eq!(map.accuracy, judged.accuracies[0]);
     let mean_of_maps = mean(&judged.accuracies);
     assert!(
@@ -131,6 +194,10 @@ fn fields_of_different_words_are_distinguished() {
 fn accuracy_is_the_mean_over_folds() {
     let papers = papers();
     let benchmark = Benchmark::new(&papers).expect("folds");
-    let hits: Vec<f64> = benchmark.folds.iter().map(|fold| f64::from(u8::from(*fold < 3))).collect();
+    let hits: Vec<f64> = benchmark
+        .folds
+        .iter()
+        .map(|fold| f64::from(u8::from(*fold < 3)))
+        .collect();
     assert!((benchmark.accuracy(&hits) - 0.3).abs() < 1e-12);
 }

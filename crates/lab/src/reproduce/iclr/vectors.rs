@@ -42,19 +42,34 @@ pub(super) fn compute(
     match vectors {
         Vectors::TfIdf => {
             let rows = tf_idf(texts);
-            let start = TruncatedSvd { components: 2, ..TruncatedSvd::default() }.fit_transform(&rows)?;
+            let start = TruncatedSvd {
+                components: 2,
+                ..TruncatedSvd::default()
+            }
+            .fit_transform(&rows)?;
             Ok(Representation::Sparse { rows, start })
         }
-        Vectors::Svd => Ok(Representation::Dense(TruncatedSvd::default().fit_transform(&tf_idf(texts))?)),
-        Vectors::SvdL2 => {
-            Ok(Representation::Dense(TruncatedSvd::default().fit_transform(&tf_idf(texts))?.normalized()))
-        }
-        Vectors::Encoder => encoded(texts, encoder.context("this row needs an encoder: --dpr FOLDER")?, progress),
+        Vectors::Svd => Ok(Representation::Dense(
+            TruncatedSvd::default().fit_transform(&tf_idf(texts))?,
+        )),
+        Vectors::SvdL2 => Ok(Representation::Dense(
+            TruncatedSvd::default()
+                .fit_transform(&tf_idf(texts))?
+                .normalized(),
+        )),
+        Vectors::Encoder => encoded(
+            texts,
+            encoder.context("this row needs an encoder: --dpr FOLDER")?,
+            progress,
+        ),
     }
 }
 
 fn tf_idf(texts: &[&str]) -> SparseRows {
-    let options = TfIdfOptions { term_frequency: TermFrequency::Sublinear, ..TfIdfOptions::default() };
+    let options = TfIdfOptions {
+        term_frequency: TermFrequency::Sublinear,
+        ..TfIdfOptions::default()
+    };
     TfIdf::fit(texts, options).transform(texts)
 }
 
@@ -65,19 +80,32 @@ fn encoded(
     encoder: &dyn Encoder,
     progress: &dyn Fn(IclrProgress<'_>),
 ) -> anyhow::Result<Representation> {
-    ensure!(encoder.granularity() == Granularity::Text, "{} does not compute one vector for each text", encoder.name());
+    ensure!(
+        encoder.granularity() == Granularity::Text,
+        "{} does not compute one vector for each text",
+        encoder.name()
+    );
     let mut values = Vec::with_capacity(texts.len() * encoder.dimension());
     for (batch, texts) in texts.chunks(BATCH).enumerate() {
         progress(IclrProgress::Encoded(batch * BATCH, texts.len()));
         let parts: Vec<[String; 1]> = texts.iter().map(|text| [(*text).to_owned()]).collect();
-        let passages: Vec<Passage<'_>> = parts.iter().map(|parts| Passage { parts, pieces_a_part: None }).collect();
+        let passages: Vec<Passage<'_>> = parts
+            .iter()
+            .map(|parts| Passage {
+                parts,
+                pieces_a_part: None,
+            })
+            .collect();
         for matrix in encoder.encode_passages(&passages)? {
             let end = values.len() + encoder.dimension();
             values.extend_from_slice(matrix.values());
             values.resize(end, 0.0);
         }
     }
-    Ok(Representation::Dense(DenseRows::new(encoder.dimension(), values)))
+    Ok(Representation::Dense(DenseRows::new(
+        encoder.dimension(),
+        values,
+    )))
 }
 
 impl Representation {

@@ -22,7 +22,10 @@ pub(crate) struct Received {
 
 impl Received {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -34,7 +37,9 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts a server that handles one request per connection. `answer` gets the number of the request, starting at 0.
-    pub(crate) fn start(answer: impl Fn(usize, &Received, &mut TcpStream) + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(
+        answer: impl Fn(usize, &Received, &mut TcpStream) + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let port = listener.local_addr().expect("bound").port();
         let received: Arc<Mutex<Vec<Received>>> = Arc::default();
@@ -68,7 +73,9 @@ impl Server {
     /// Starts a server that sends the responses in turn and repeats the last one.
     pub(crate) fn in_turn(answers: Vec<Vec<u8>>) -> Self {
         Self::start(move |number, _, stream| {
-            stream.write_all(&answers[number.min(answers.len() - 1)]).ok();
+            stream
+                .write_all(&answers[number.min(answers.len() - 1)])
+                .ok();
         })
     }
 
@@ -95,14 +102,25 @@ fn read(stream: &TcpStream) -> Option<Received> {
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
     let mut words = line.split(' ');
-    let mut request = Received { method: words.next()?.into(), path: words.next()?.into(), ..Received::default() };
+    let mut request = Received {
+        method: words.next()?.into(),
+        path: words.next()?.into(),
+        ..Received::default()
+    };
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
-        request.headers.push((name.to_lowercase(), value.to_owned()));
+        let Some((name, value)) = line.trim_end().split_once(": ") else {
+            break;
+        };
+        request
+            .headers
+            .push((name.to_lowercase(), value.to_owned()));
     }
-    let length = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let length = request
+        .header("content-length")
+        .and_then(|length| length.parse().ok())
+        .unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     request.body = String::from_utf8(body).ok()?;
@@ -112,6 +130,9 @@ fn read(stream: &TcpStream) -> Option<Received> {
 /// Builds a response. `headers` are lines that end with CR LF.
 pub(crate) fn answer(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
-    let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
+    let head = format!(
+        "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n",
+        body.len()
+    );
     [head.as_bytes(), body].concat()
 }

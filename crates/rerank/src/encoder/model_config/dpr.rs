@@ -16,7 +16,11 @@ pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
         query: side(&towers, 0)?,
         document: side(&towers, 1)?,
         towers,
-        head: Head::Text { pooling: vec![Pooling::First], prompt_counts: true, steps: Vec::new() },
+        head: Head::Text {
+            pooling: vec![Pooling::First],
+            prompt_counts: true,
+            steps: Vec::new(),
+        },
         similarity: Similarity::Dot,
         lower_case: false,
         pooled_output,
@@ -26,7 +30,10 @@ pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
 
 fn side(towers: &[PathBuf], tower: usize) -> Result<Side, ModelError> {
     reject_left_side(&towers[tower])?;
-    Ok(Side { tower, ..Side::plain(longest(&towers[tower])?) })
+    Ok(Side {
+        tower,
+        ..Side::plain(longest(&towers[tower])?)
+    })
 }
 
 /// Reads `projection_dim`: a projection of the first token's vector exists if it is not 0. Both towers must agree.
@@ -40,5 +47,9 @@ fn pooled_output(towers: &[PathBuf]) -> Result<PooledOutput, ModelError> {
             return Err(config.refusal("projection_dim", "the other tower has a different value"));
         }
     }
-    Ok(if sizes[0] == 0 { PooledOutput::Serves } else { PooledOutput::Required })
+    Ok(if sizes[0] == 0 {
+        PooledOutput::Serves
+    } else {
+        PooledOutput::Required
+    })
 }

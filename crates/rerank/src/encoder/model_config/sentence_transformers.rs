@@ -1,7 +1,8 @@
 //! Configuration of sentence-transformers models: a list of modules, each with its own folder and settings.
 
 use super::{
-    Expansion, Head, ModelConfig, PooledOutput, Settings, Side, Skipped, Step, colbert, longest, reject_left_side,
+    Expansion, Head, ModelConfig, PooledOutput, Settings, Side, Skipped, Step, colbert, longest,
+    reject_left_side,
 };
 use crate::encoder::vectors::{Dense, Pooling};
 use crate::encoder::{ModelError, Similarity};
@@ -50,14 +51,23 @@ pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
         Some(length) => length,
         None => longest(&tower)?,
     };
-    let mut query = Side { prompt: prompt(&model, QUERY_PROMPTS)?, ..Side::plain(length) };
-    let mut document = Side { prompt: prompt(&model, PASSAGE_PROMPTS)?, ..Side::plain(length) };
+    let mut query = Side {
+        prompt: prompt(&model, QUERY_PROMPTS)?,
+        ..Side::plain(length)
+    };
+    let mut document = Side {
+        prompt: prompt(&model, PASSAGE_PROMPTS)?,
+        ..Side::plain(length)
+    };
     if modules.skipped.is_some() {
         query.length = transformer.length("query_length")?.unwrap_or(length);
         document.length = transformer.length("document_length")?.unwrap_or(length);
         expand(&mut query, transformer.within("query_expansion")?)?;
     } else if transformer.get("query_expansion").is_some() {
-        return Err(transformer.refusal("query_expansion", "only models with a MultiVectorMask expand queries"));
+        return Err(transformer.refusal(
+            "query_expansion",
+            "only models with a MultiVectorMask expand queries",
+        ));
     }
     let similarity = similarity(&model, modules.skipped.is_some())?;
     let lower_case = do_lower_case(&transformer)?;
@@ -76,22 +86,34 @@ pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
 
 fn head(folder: &Path, modules: Modules, document: &mut Side) -> Result<Head, ModelError> {
     match (modules.pooling, modules.skipped) {
-        (Some((pooling, prompt_counts)), None) => Ok(Head::Text { pooling, prompt_counts, steps: modules.steps }),
+        (Some((pooling, prompt_counts)), None) => Ok(Head::Text {
+            pooling,
+            prompt_counts,
+            steps: modules.steps,
+        }),
         (None, Some(skipped)) if matches!(modules.steps.last(), Some(Step::Normalize)) => {
             document.skipped = skipped;
-            Ok(Head::Tokens { steps: modules.steps })
+            Ok(Head::Tokens {
+                steps: modules.steps,
+            })
         }
-        (None, Some(_)) => {
-            Err(ModelError::folder(folder, "modules.json has a MultiVectorMask, but no Normalize at its end"))
-        }
-        _ => Err(ModelError::folder(folder, "modules.json needs either a Pooling or a MultiVectorMask")),
+        (None, Some(_)) => Err(ModelError::folder(
+            folder,
+            "modules.json has a MultiVectorMask, but no Normalize at its end",
+        )),
+        _ => Err(ModelError::folder(
+            folder,
+            "modules.json needs either a Pooling or a MultiVectorMask",
+        )),
     }
 }
 
 /// Reads `modules.json`: returns the transformer's folder and the settings of the other modules.
 fn modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
     let (path, list) = module_list(folder)?;
-    let (first, rest) = list.split_first().ok_or_else(|| ModelError::folder(folder, "modules.json is empty"))?;
+    let (first, rest) = list
+        .split_first()
+        .ok_or_else(|| ModelError::folder(folder, "modules.json is empty"))?;
     let refusal = |module: &Module, reason: &str| ModelError::Setting {
         path: path.clone(),
         key: "type".to_owned(),
@@ -109,7 +131,12 @@ fn modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
             "Dense" => modules.steps.push(Step::Dense(dense(&place)?)),
             "Normalize" => modules.steps.push(Step::Normalize),
             "MultiVectorMask" => modules.skipped = Some(skipped(&place)?),
-            _ => return Err(refusal(module, "this module is not known, or not at this place")),
+            _ => {
+                return Err(refusal(
+                    module,
+                    "this module is not known, or not at this place",
+                ));
+            }
         }
     }
     Ok((folder.join(&first.path), modules))
@@ -138,8 +165,20 @@ fn transformer(tower: &Path) -> Result<Settings, ModelError> {
 /// Reads the settings of a transformer, which must have this task if one is stated.
 pub(super) fn transformer_of_task(tower: &Path, task: &str) -> Result<Settings, ModelError> {
     let settings = Settings::read_optional(&tower.join("sentence_bert_config.json"))?;
-    let lengths = ["max_seq_length", "do_lower_case", "query_length", "document_length", "query_expansion"];
-    let others = ["transformer_task", "modality_config", "module_output_name", "processing_kwargs", "unpad_inputs"];
+    let lengths = [
+        "max_seq_length",
+        "do_lower_case",
+        "query_length",
+        "document_length",
+        "query_expansion",
+    ];
+    let others = [
+        "transformer_task",
+        "modality_config",
+        "module_output_name",
+        "processing_kwargs",
+        "unpad_inputs",
+    ];
     settings.only(&[&lengths[..], &others[..]].concat())?;
     settings.expect_value("transformer_task", &task.into())?;
     settings.expect_value("processing_kwargs", &serde_json::json!({}))?;
@@ -157,7 +196,9 @@ pub(super) fn do_lower_case(transformer: &Settings) -> Result<bool, ModelError> 
 /// to `encode` only, which does not distinguish queries from passages. One deviation: sentence-transformers stops at the empty
 /// `document` prompt that it adds, while this function continues with `passage` and `corpus`, which models are trained with.
 pub(in crate::encoder) fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelError> {
-    let Some(prompts) = model.within("prompts")? else { return Ok(String::new()) };
+    let Some(prompts) = model.within("prompts")? else {
+        return Ok(String::new());
+    };
     for name in names {
         if let Some(prompt) = prompts.text(name)?.filter(|prompt| !prompt.is_empty()) {
             return Ok(prompt.to_owned());
@@ -166,12 +207,18 @@ pub(in crate::encoder) fn prompt(model: &Settings, names: &[&str]) -> Result<Str
     Ok(String::new())
 }
 
-pub(in crate::encoder) fn similarity(model: &Settings, by_piece: bool) -> Result<Similarity, ModelError> {
+pub(in crate::encoder) fn similarity(
+    model: &Settings,
+    by_piece: bool,
+) -> Result<Similarity, ModelError> {
     match (model.text("similarity_fn_name")?, by_piece) {
         (None | Some("cosine"), false) => Ok(Similarity::Cosine),
         (Some("dot" | "dot_product"), false) => Ok(Similarity::Dot),
         (None | Some("maxsim" | "MaxSim"), true) => Ok(Similarity::Dot),
-        _ => Err(model.refusal("similarity_fn_name", "vectors are not compared that way here")),
+        _ => Err(model.refusal(
+            "similarity_fn_name",
+            "vectors are not compared that way here",
+        )),
     }
 }
 
@@ -179,10 +226,23 @@ fn pooling(place: &Path) -> Result<(Vec<Pooling>, bool), ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
     let old = OLD_POOLING.map(|(key, _)| key);
     settings.only(
-        &[&old[..], &["pooling_mode", "embedding_dimension", "word_embedding_dimension", "include_prompt"]].concat(),
+        &[
+            &old[..],
+            &[
+                "pooling_mode",
+                "embedding_dimension",
+                "word_embedding_dimension",
+                "include_prompt",
+            ],
+        ]
+        .concat(),
     )?;
     let prompt_counts = settings.flag("include_prompt")?.unwrap_or(true);
-    let modes = if settings.has("pooling_mode") { new_pooling(&settings)? } else { old_pooling(&settings)? };
+    let modes = if settings.has("pooling_mode") {
+        new_pooling(&settings)?
+    } else {
+        old_pooling(&settings)?
+    };
     Ok((modes, prompt_counts))
 }
 
@@ -192,7 +252,9 @@ fn new_pooling(settings: &Settings) -> Result<Vec<Pooling>, ModelError> {
         _ => settings.texts("pooling_mode")?.unwrap_or_default(),
     };
     let modes: Option<Vec<_>> = names.iter().map(|name| Pooling::named(name)).collect();
-    modes.filter(|modes| !modes.is_empty()).ok_or_else(|| settings.refusal("pooling_mode", "this pooling is not known"))
+    modes
+        .filter(|modes| !modes.is_empty())
+        .ok_or_else(|| settings.refusal("pooling_mode", "this pooling is not known"))
 }
 
 /// Reads the old form of pooling settings. Mean pooling is the only one that is enabled by default.
@@ -212,14 +274,30 @@ fn old_pooling(settings: &Settings) -> Result<Vec<Pooling>, ModelError> {
 fn dense(place: &Path) -> Result<Dense, ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
     let sizes = ["in_features", "out_features", "bias", "activation_function"];
-    settings.only(&[&sizes[..], &["use_residual", "module_input_name", "module_output_name"]].concat())?;
+    settings.only(
+        &[
+            &sizes[..],
+            &["use_residual", "module_input_name", "module_output_name"],
+        ]
+        .concat(),
+    )?;
     let has_residual = settings.flag("use_residual")?.unwrap_or(false);
-    let name = settings.text("activation_function")?.unwrap_or("torch.nn.modules.activation.Tanh");
+    let name = settings
+        .text("activation_function")?
+        .unwrap_or("torch.nn.modules.activation.Tanh");
     let refusal = || settings.refusal("activation_function", "this activation is not known");
-    let activation =
-        name.rsplit('.').next().and_then(crate::encoder::vectors::Activation::named).ok_or_else(refusal)?;
+    let activation = name
+        .rsplit('.')
+        .next()
+        .and_then(crate::encoder::vectors::Activation::named)
+        .ok_or_else(refusal)?;
     let biased = settings.flag("bias")?.unwrap_or(true);
-    Dense::read_with_residual(&place.join("model.safetensors"), biased, activation, has_residual)
+    Dense::read_with_residual(
+        &place.join("model.safetensors"),
+        biased,
+        activation,
+        has_residual,
+    )
 }
 
 fn skipped(place: &Path) -> Result<Skipped, ModelError> {
@@ -227,12 +305,16 @@ fn skipped(place: &Path) -> Result<Skipped, ModelError> {
     settings.only(&["skiplist_words", "skiplist_tasks", "keep_only_token_ids"])?;
     settings.expect_value("skiplist_tasks", &serde_json::json!(["document"]))?;
     settings.expect_value("keep_only_token_ids", &serde_json::Value::Null)?;
-    Ok(Skipped::KnownEntries(settings.texts("skiplist_words")?.unwrap_or_default()))
+    Ok(Skipped::KnownEntries(
+        settings.texts("skiplist_words")?.unwrap_or_default(),
+    ))
 }
 
 /// Applies the settings of query expansion: `fixed` truncates or expands queries to one length, `min` expands short ones.
 fn expand(query: &mut Side, settings: Option<Settings>) -> Result<(), ModelError> {
-    let Some(settings) = settings else { return Ok(()) };
+    let Some(settings) = settings else {
+        return Ok(());
+    };
     settings.only(&["strategy", "attend", "token", "length"])?;
     let length = settings.required_length("length")?;
     match settings.text("strategy")? {
@@ -241,7 +323,11 @@ fn expand(query: &mut Side, settings: Option<Settings>) -> Result<(), ModelError
         _ => return Err(settings.refusal("strategy", "fixed or min is expected")),
     }
     let attended = settings.flag("attend")?.unwrap_or(false);
-    query.expansion = Some(Expansion { token: settings.text("token")?.map(str::to_owned), length, attended });
+    query.expansion = Some(Expansion {
+        token: settings.text("token")?.map(str::to_owned),
+        length,
+        attended,
+    });
     Ok(())
 }
 
@@ -256,17 +342,32 @@ mod tests {
         let file = place.path().join("config_sentence_transformers.json");
         std::fs::write(&file, settings.to_string()).expect("settings");
         let model = Settings::read(&file).expect("settings");
-        (prompt(&model, QUERY_PROMPTS).expect("texts"), prompt(&model, PASSAGE_PROMPTS).expect("texts"))
+        (
+            prompt(&model, QUERY_PROMPTS).expect("texts"),
+            prompt(&model, PASSAGE_PROMPTS).expect("texts"),
+        )
     }
 
     #[test]
     fn the_default_prompt_lands_on_neither_side() {
         let of = |query: &str, passage: &str| (query.to_owned(), passage.to_owned());
         let default = |prompts: Value| json!({"prompts": prompts, "default_prompt_name": "query"});
-        assert_eq!(prompts(&default(json!({"query": "find: ", "document": ""}))), of("find: ", ""));
-        assert_eq!(prompts(&default(json!({"query": "find: "}))), of("find: ", ""));
-        assert_eq!(prompts(&default(json!({"query": "", "document": "", "corpus": "text: "}))), of("", "text: "));
-        let other = json!({"prompts": {"query": "", "other": "x: "}, "default_prompt_name": "other"});
+        assert_eq!(
+            prompts(&default(json!({"query": "find: ", "document": ""}))),
+            of("find: ", "")
+        );
+        assert_eq!(
+            prompts(&default(json!({"query": "find: "}))),
+            of("find: ", "")
+        );
+        assert_eq!(
+            prompts(&default(
+                json!({"query": "", "document": "", "corpus": "text: "})
+            )),
+            of("", "text: ")
+        );
+        let other =
+            json!({"prompts": {"query": "", "other": "x: "}, "default_prompt_name": "other"});
         assert_eq!(prompts(&other), of("", ""));
         assert_eq!(prompts(&json!({"default_prompt_name": null})), of("", ""));
     }

@@ -15,19 +15,32 @@ impl Settings {
     pub(in super::super) fn read(path: &Path) -> Result<Self, ModelError> {
         let text = std::fs::read_to_string(path).map_err(|cause| ModelError::file(path, cause))?;
         let values = serde_json::from_str(&text).map_err(|cause| ModelError::file(path, cause))?;
-        Ok(Self { path: path.to_owned(), values })
+        Ok(Self {
+            path: path.to_owned(),
+            values,
+        })
     }
 
     /// Reads the settings of a file; empty settings if there is no file.
     pub(in super::super) fn read_optional(path: &Path) -> Result<Self, ModelError> {
-        if path.exists() { Self::read(path) } else { Ok(Self { path: path.to_owned(), values: Map::new() }) }
+        if path.exists() {
+            Self::read(path)
+        } else {
+            Ok(Self {
+                path: path.to_owned(),
+                values: Map::new(),
+            })
+        }
     }
 
     /// Returns nested settings.
     pub(in super::super) fn within(&self, key: &str) -> Result<Option<Self>, ModelError> {
         match self.get(key) {
             None => Ok(None),
-            Some(Value::Object(values)) => Ok(Some(Self { path: self.path.join(key), values: values.clone() })),
+            Some(Value::Object(values)) => Ok(Some(Self {
+                path: self.path.join(key),
+                values: values.clone(),
+            })),
             Some(_) => Err(self.refusal(key, "an object is expected")),
         }
     }
@@ -51,7 +64,11 @@ impl Settings {
     }
 
     pub(in super::super) fn number(&self, key: &str) -> Result<Option<usize>, ModelError> {
-        self.typed(key, |value| value.as_u64().and_then(|number| number.try_into().ok()), "a whole number is expected")
+        self.typed(
+            key,
+            |value| value.as_u64().and_then(|number| number.try_into().ok()),
+            "a whole number is expected",
+        )
     }
 
     /// Returns a number of tokens.
@@ -66,7 +83,11 @@ impl Settings {
 
     pub(in super::super) fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ModelError> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        self.typed(key, |value| value.as_array()?.iter().map(text).collect(), "a list of texts is expected")
+        self.typed(
+            key,
+            |value| value.as_array()?.iter().map(text).collect(),
+            "a list of texts is expected",
+        )
     }
 
     fn typed<'s, T>(
@@ -75,33 +96,59 @@ impl Settings {
         read: impl Fn(&'s Value) -> Option<T>,
         wanted: &str,
     ) -> Result<Option<T>, ModelError> {
-        let Some(value) = self.get(key) else { return Ok(None) };
-        read(value).map(Some).ok_or_else(|| self.refusal(key, wanted))
+        let Some(value) = self.get(key) else {
+            return Ok(None);
+        };
+        read(value)
+            .map(Some)
+            .ok_or_else(|| self.refusal(key, wanted))
     }
 
     /// Returns a required number of tokens.
     pub(in super::super) fn required_length(&self, key: &str) -> Result<usize, ModelError> {
-        self.length(key)?.ok_or_else(|| self.refusal(key, "it is missing, and no length can be guessed"))
+        self.length(key)?
+            .ok_or_else(|| self.refusal(key, "it is missing, and no length can be guessed"))
     }
 
     /// Rejects every key outside `known`.
     pub(in super::super) fn only(&self, known: &[&str]) -> Result<(), ModelError> {
-        match self.values.keys().find(|key| !known.contains(&key.as_str())) {
-            Some(key) => Err(self.refusal(key, "this setting is not known here, and what it changes would be lost")),
+        match self
+            .values
+            .keys()
+            .find(|key| !known.contains(&key.as_str()))
+        {
+            Some(key) => Err(self.refusal(
+                key,
+                "this setting is not known here, and what it changes would be lost",
+            )),
             None => Ok(()),
         }
     }
 
     /// Rejects a key with another value, unless it is missing or null.
-    pub(in super::super) fn expect_value(&self, key: &str, value: &Value) -> Result<(), ModelError> {
+    pub(in super::super) fn expect_value(
+        &self,
+        key: &str,
+        value: &Value,
+    ) -> Result<(), ModelError> {
         match self.get(key) {
-            Some(found) if found != value => Err(self.refusal(key, &format!("only {value} is possible here"))),
+            Some(found) if found != value => {
+                Err(self.refusal(key, &format!("only {value} is possible here")))
+            }
             _ => Ok(()),
         }
     }
 
     pub(in super::super) fn refusal(&self, key: &str, reason: &str) -> ModelError {
-        let value = self.values.get(key).map_or_else(|| "(nothing)".to_owned(), Value::to_string);
-        ModelError::Setting { path: self.path.clone(), key: key.to_owned(), value, reason: reason.to_owned() }
+        let value = self
+            .values
+            .get(key)
+            .map_or_else(|| "(nothing)".to_owned(), Value::to_string);
+        ModelError::Setting {
+            path: self.path.clone(),
+            key: key.to_owned(),
+            value,
+            reason: reason.to_owned(),
+        }
     }
 }

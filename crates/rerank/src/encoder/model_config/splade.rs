@@ -2,7 +2,9 @@
 //! language model with `SpladePooling`. With a `Router`, queries may have a weight for each token instead, without inference.
 
 use super::sentence_transformers::{do_lower_case, kind, module_list, transformer_of_task};
-use super::{Head, ModelConfig, PooledOutput, Settings, Side, TermPooling, longest, reject_left_side};
+use super::{
+    Head, ModelConfig, PooledOutput, Settings, Side, TermPooling, longest, reject_left_side,
+};
 use crate::encoder::{ModelError, Similarity};
 use std::path::{Path, PathBuf};
 
@@ -51,14 +53,25 @@ pub(super) fn read(folder: &Path) -> Result<Option<ModelConfig>, ModelError> {
 fn routes(folder: &Path) -> Result<Modules, ModelError> {
     let settings = Settings::read(&folder.join("router_config.json"))?;
     let refusal = |key: &str, reason: &str| settings.refusal(key, reason);
-    let types = settings.within("types")?.ok_or_else(|| refusal("types", "it is missing"))?;
-    let structure = settings.within("structure")?.ok_or_else(|| refusal("structure", "it is missing"))?;
+    let types = settings
+        .within("types")?
+        .ok_or_else(|| refusal("types", "it is missing"))?;
+    let structure = settings
+        .within("structure")?
+        .ok_or_else(|| refusal("structure", "it is missing"))?;
     let route = |name: &str| -> Result<Vec<(String, PathBuf)>, ModelError> {
-        let modules = structure.texts(name)?.ok_or_else(|| structure.refusal(name, "it is missing"))?;
+        let modules = structure
+            .texts(name)?
+            .ok_or_else(|| structure.refusal(name, "it is missing"))?;
         let mut route = Vec::with_capacity(modules.len());
         for module in modules {
-            let class = types.text(&module)?.ok_or_else(|| types.refusal(&module, "it is missing"))?;
-            route.push((class.rsplit('.').next().unwrap_or_default().to_owned(), folder.join(&module)));
+            let class = types
+                .text(&module)?
+                .ok_or_else(|| types.refusal(&module, "it is missing"))?;
+            route.push((
+                class.rsplit('.').next().unwrap_or_default().to_owned(),
+                folder.join(&module),
+            ));
         }
         Ok(route)
     };
@@ -84,7 +97,11 @@ fn routes(folder: &Path) -> Result<Modules, ModelError> {
 
 fn pooling(place: &Path) -> Result<TermPooling, ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
-    let sizes = ["embedding_dimension", "word_embedding_dimension", "chunk_size"];
+    let sizes = [
+        "embedding_dimension",
+        "word_embedding_dimension",
+        "chunk_size",
+    ];
     settings.only(&[&sizes[..], &["pooling_strategy", "activation_function"]].concat())?;
     let is_sum = match settings.text("pooling_strategy")? {
         None | Some("max") => false,
@@ -96,5 +113,8 @@ fn pooling(place: &Path) -> Result<TermPooling, ModelError> {
         Some("log1p_relu") => true,
         _ => return Err(settings.refusal("activation_function", "relu or log1p_relu is expected")),
     };
-    Ok(TermPooling { is_sum, is_log_twice })
+    Ok(TermPooling {
+        is_sum,
+        is_log_twice,
+    })
 }

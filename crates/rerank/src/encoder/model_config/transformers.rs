@@ -1,7 +1,10 @@
 //! Configuration of a folder that transformers writes: `config.json` and the tokenizer, without any statement how the token vectors
 //! become one vector. The caller states the pooling.
 
-use super::{Head, ModelConfig, PooledOutput, Settings, Side, longest, reject_left_side, sentence_transformers};
+use super::{
+    Head, ModelConfig, PooledOutput, Settings, Side, longest, reject_left_side,
+    sentence_transformers,
+};
 use crate::encoder::vectors::Pooling;
 use crate::encoder::{Granularity, ModelError, POOLINGS, Similarity};
 use std::path::Path;
@@ -14,7 +17,9 @@ pub(super) fn read(
 ) -> Result<ModelConfig, ModelError> {
     reject_left_side(folder)?;
     let pooling = match pooling {
-        Some(name) => Pooling::named(name).ok_or_else(|| ModelError::folder(folder, unknown(name)))?,
+        Some(name) => {
+            Pooling::named(name).ok_or_else(|| ModelError::folder(folder, unknown(name)))?
+        }
         None if granularity == Some(Granularity::Piece) => Pooling::Mean,
         None => return Err(ModelError::folder(folder, MISSING)),
     };
@@ -23,9 +28,19 @@ pub(super) fn read(
     let prompt = |names: &[&str]| sentence_transformers::prompt(&settings, names);
     Ok(ModelConfig {
         towers: vec![folder.to_owned()],
-        query: Side { prompt: prompt(sentence_transformers::QUERY_PROMPTS)?, ..Side::plain(length) },
-        document: Side { prompt: prompt(sentence_transformers::PASSAGE_PROMPTS)?, ..Side::plain(length) },
-        head: Head::Text { pooling: vec![pooling], prompt_counts: true, steps: Vec::new() },
+        query: Side {
+            prompt: prompt(sentence_transformers::QUERY_PROMPTS)?,
+            ..Side::plain(length)
+        },
+        document: Side {
+            prompt: prompt(sentence_transformers::PASSAGE_PROMPTS)?,
+            ..Side::plain(length)
+        },
+        head: Head::Text {
+            pooling: vec![pooling],
+            prompt_counts: true,
+            steps: Vec::new(),
+        },
         similarity: Similarity::Cosine,
         lower_case: false,
         pooled_output: PooledOutput::Never,
@@ -37,5 +52,8 @@ const MISSING: &str = "without modules.json it is unknown how token vectors beco
                        as the card of the model states";
 
 fn unknown(name: &str) -> String {
-    format!("unknown pooling {name:?}; supported: {}", POOLINGS.join(", "))
+    format!(
+        "unknown pooling {name:?}; supported: {}",
+        POOLINGS.join(", ")
+    )
 }

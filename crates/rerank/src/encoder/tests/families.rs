@@ -24,8 +24,14 @@ struct Tolerance {
     length: f64,
 }
 
-const EXACT: Tolerance = Tolerance { cosine: 0.9999, length: 1e-3 };
-const HALF: Tolerance = Tolerance { cosine: 0.999, length: 1e-2 };
+const EXACT: Tolerance = Tolerance {
+    cosine: 0.9999,
+    length: 1e-3,
+};
+const HALF: Tolerance = Tolerance {
+    cosine: 0.999,
+    length: 1e-2,
+};
 
 fn expected(folder: &str) -> Expected {
     let text = std::fs::read(testdata().join(folder).join("expected.json")).expect("expected.json");
@@ -38,15 +44,33 @@ fn same(what: &str, ours: &Matrix, theirs: &[Vec<f32>], tolerance: &Tolerance) {
         let ours = ours.row(number);
         assert_eq!(ours.len(), theirs.len(), "{what}, row {number}: columns");
         let found = cosine(ours, theirs);
-        assert!(found > tolerance.cosine, "{what}, row {number}: cosine {found}");
-        let length = |row: &[f32]| row.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
-        assert!((length(ours) / length(theirs) - 1.0).abs() < tolerance.length, "{what}, row {number}: lengths");
+        assert!(
+            found > tolerance.cosine,
+            "{what}, row {number}: cosine {found}"
+        );
+        let length = |row: &[f32]| {
+            row.iter()
+                .map(|value| f64::from(*value).powi(2))
+                .sum::<f64>()
+                .sqrt()
+        };
+        assert!(
+            (length(ours) / length(theirs) - 1.0).abs() < tolerance.length,
+            "{what}, row {number}: lengths"
+        );
     }
 }
 
 fn check(folder: &str, variant: Option<&str>, tolerance: &Tolerance) {
     let Some(options) = options() else { return };
-    check_with(folder, &EncoderOptions { variant: variant.map(str::to_owned), ..options }, tolerance);
+    check_with(
+        folder,
+        &EncoderOptions {
+            variant: variant.map(str::to_owned),
+            ..options
+        },
+        tolerance,
+    );
 }
 
 fn check_with(folder: &str, options: &EncoderOptions, tolerance: &Tolerance) {
@@ -54,14 +78,28 @@ fn check_with(folder: &str, options: &EncoderOptions, tolerance: &Tolerance) {
     assert!(!cases.is_empty());
     for case in &cases {
         let place = copy(&testdata().join(folder));
-        case.options.iter().for_each(|(file, changes)| change(&place.path().join(file), changes));
+        case.options
+            .iter()
+            .for_each(|(file, changes)| change(&place.path().join(file), changes));
         let encoder = opened(place.path(), options);
-        let queries = encoder.encode_queries(&texts.iter().map(String::as_str).collect::<Vec<_>>()).expect("queries");
+        let queries = encoder
+            .encode_queries(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+            .expect("queries");
         let documents = encode_texts(encoder.as_ref(), &texts);
         for (number, text) in texts.iter().enumerate() {
             let what = format!("{folder}, {}, {text:?}", case.name);
-            same(&format!("{what} as a query"), &queries[number], &case.queries[number], tolerance);
-            same(&format!("{what} as a document"), &documents[number], &case.documents[number], tolerance);
+            same(
+                &format!("{what} as a query"),
+                &queries[number],
+                &case.queries[number],
+                tolerance,
+            );
+            same(
+                &format!("{what} as a document"),
+                &documents[number],
+                &case.documents[number],
+                tolerance,
+            );
         }
     }
 }
@@ -104,9 +142,16 @@ fn sentence_transformers_own_late_interaction() {
 /// The tiny networks have weights far larger than real ones, so that int8 costs them more than it costs those.
 #[test]
 fn int8() {
-    let loose = Tolerance { cosine: 0.99, length: 0.1 };
+    let loose = Tolerance {
+        cosine: 0.99,
+        length: 0.1,
+    };
     check("colbert-pylate-onnx", Some("model_int8.onnx"), &loose);
-    check("sentence-transformers", Some("model_quantized.onnx"), &loose);
+    check(
+        "sentence-transformers",
+        Some("model_quantized.onnx"),
+        &loose,
+    );
 }
 
 /// A tokenizer of byte pairs, no segments, and two projections that add their input.
@@ -118,12 +163,22 @@ fn pylates_colbert_over_modernbert() {
 #[test]
 fn transformers_with_a_stated_pooling() {
     let Some(options) = options() else { return };
-    check_with("transformers", &EncoderOptions { pooling: Some("mean".to_owned()), ..options }, &EXACT);
+    check_with(
+        "transformers",
+        &EncoderOptions {
+            pooling: Some("mean".to_owned()),
+            ..options
+        },
+        &EXACT,
+    );
 }
 
 #[test]
 fn static_embeddings_need_no_library() {
-    let nowhere = EncoderOptions { library: Some("/nowhere".into()), ..EncoderOptions::default() };
+    let nowhere = EncoderOptions {
+        library: Some("/nowhere".into()),
+        ..EncoderOptions::default()
+    };
     check_with("static-model2vec", &nowhere, &EXACT);
     check_with("static-sentence-transformers", &nowhere, &EXACT);
 }

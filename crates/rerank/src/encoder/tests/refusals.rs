@@ -4,7 +4,13 @@ use super::*;
 use serde_json::json;
 
 fn refused(folder: &Path) -> String {
-    match open(folder, &EncoderOptions { device: Device::Cpu, ..options().unwrap_or_default() }) {
+    match open(
+        folder,
+        &EncoderOptions {
+            device: Device::Cpu,
+            ..options().unwrap_or_default()
+        },
+    ) {
         Ok(_) => panic!("{} was opened", folder.display()),
         Err(error) => error.to_string(),
     }
@@ -21,30 +27,66 @@ fn refused_with(folder: &str, file: &str, changes: Value) -> String {
 fn settings_nobody_knows() {
     let families = "sentence-transformers";
     let all = [
-        refused_with(families, "sentence_bert_config.json", json!({"unpadding": true})),
+        refused_with(
+            families,
+            "sentence_bert_config.json",
+            json!({"unpadding": true}),
+        ),
         refused_with(
             families,
             "1_Pooling/config.json",
             json!({"word_embedding_dimension": 16, "pooling_mode": "attention"}),
         ),
-        refused_with(families, "config_sentence_transformers.json", json!({"similarity_fn_name": "euclidean"})),
-        refused_with(families, "tokenizer_config.json", json!({"truncation_side": "left"})),
+        refused_with(
+            families,
+            "config_sentence_transformers.json",
+            json!({"similarity_fn_name": "euclidean"}),
+        ),
+        refused_with(
+            families,
+            "tokenizer_config.json",
+            json!({"truncation_side": "left"}),
+        ),
         refused_with(
             families,
             "modules.json",
             json!([{"path": "", "type": "a.Transformer"}, {"path": "x", "type": "a.Router"}]),
         ),
-        refused_with(families, "2_Dense/config.json", json!({"bias": true, "activation_function": "torch.nn.GELU"})),
-        refused_with("colbert-stanford", "artifact.metadata", json!({"similarity": "l2"})),
-        refused_with("colbert-stanford", "artifact.metadata", json!({"query_maxlen": 2000})),
+        refused_with(
+            families,
+            "2_Dense/config.json",
+            json!({"bias": true, "activation_function": "torch.nn.GELU"}),
+        ),
+        refused_with(
+            "colbert-stanford",
+            "artifact.metadata",
+            json!({"similarity": "l2"}),
+        ),
+        refused_with(
+            "colbert-stanford",
+            "artifact.metadata",
+            json!({"query_maxlen": 2000}),
+        ),
         refused_with(
             "colbert-native",
             "sentence_bert_config.json",
             json!({"query_expansion": {"strategy": "double", "length": 9}}),
         ),
-        refused_with("colbert-native", "2_MultiVectorMask/config.json", json!({"keep_only_token_ids": [1]})),
-        refused_with("colbert-pylate", "config_sentence_transformers.json", json!({"query_length": "long"})),
-        refused_with("colbert-pylate", "config_sentence_transformers.json", json!({"document_length": 32_769})),
+        refused_with(
+            "colbert-native",
+            "2_MultiVectorMask/config.json",
+            json!({"keep_only_token_ids": [1]}),
+        ),
+        refused_with(
+            "colbert-pylate",
+            "config_sentence_transformers.json",
+            json!({"query_length": "long"}),
+        ),
+        refused_with(
+            "colbert-pylate",
+            "config_sentence_transformers.json",
+            json!({"document_length": 32_769}),
+        ),
         refused_with(
             "colbert-native",
             "sentence_bert_config.json",
@@ -78,15 +120,28 @@ fn lengths_that_no_memory_holds() {
     change(&place.path().join("config.json"), &Value::Object(config));
     for key in ["query_maxlen", "doc_maxlen"] {
         let old = std::fs::read(place.path().join("artifact.metadata")).expect("settings");
-        change(&place.path().join("artifact.metadata"), &json!({key: 10_000_000_000_u64}));
+        change(
+            &place.path().join("artifact.metadata"),
+            &json!({key: 10_000_000_000_u64}),
+        );
         let said = refused(place.path());
-        let expected = format!("artifact.metadata: {key} = 10000000000: at most 32768 pieces are possible");
+        let expected =
+            format!("artifact.metadata: {key} = 10000000000: at most 32768 pieces are possible");
         assert!(said.ends_with(&expected), "{said}");
         std::fs::write(place.path().join("artifact.metadata"), old).expect("settings");
     }
-    let wanted = EncoderOptions { document_length: Some(32_769), ..EncoderOptions::default() };
-    let said = open(place.path(), &wanted).err().expect("a refusal").to_string();
-    assert!(said.ends_with("a length of 32769 pieces is not possible: 3 to 32768"), "{said}");
+    let wanted = EncoderOptions {
+        document_length: Some(32_769),
+        ..EncoderOptions::default()
+    };
+    let said = open(place.path(), &wanted)
+        .err()
+        .expect("a refusal")
+        .to_string();
+    assert!(
+        said.ends_with("a length of 32769 pieces is not possible: 3 to 32768"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -97,28 +152,51 @@ fn folders_that_hold_no_model() {
     let place = copy(&testdata().join("dpr"));
     std::fs::remove_file(place.path().join("ctx_encoder/model.onnx")).expect("a file");
     let said = refused(place.path());
-    assert!(said.contains("ctx_encoder: neither model.onnx nor model_int8.onnx is there"), "{said}");
+    assert!(
+        said.contains("ctx_encoder: neither model.onnx nor model_int8.onnx is there"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_pooling_is_stated_once() {
     let opened = |folder: &str, pooling: Option<&str>| {
-        let options = EncoderOptions { pooling: pooling.map(str::to_owned), ..EncoderOptions::default() };
-        open(&testdata().join(folder), &options).err().expect("a refusal").to_string()
+        let options = EncoderOptions {
+            pooling: pooling.map(str::to_owned),
+            ..EncoderOptions::default()
+        };
+        open(&testdata().join(folder), &options)
+            .err()
+            .expect("a refusal")
+            .to_string()
     };
     let missing = opened("transformers", None);
-    assert!(missing.ends_with("add --pooling mean, cls or lasttoken, as the card of the model states"), "{missing}");
+    assert!(
+        missing.ends_with("add --pooling mean, cls or lasttoken, as the card of the model states"),
+        "{missing}"
+    );
     assert!(opened("transformers", Some("median")).contains("supported: mean, cls, max"));
     for folder in ["sentence-transformers", "static-model2vec"] {
-        assert!(opened(folder, Some("mean")).ends_with("remove --pooling"), "{folder}");
+        assert!(
+            opened(folder, Some("mean")).ends_with("remove --pooling"),
+            "{folder}"
+        );
     }
 }
 
 #[test]
 fn sparse_and_static_models_of_another_shape() {
     let all = [
-        refused_with("splade", "1_SpladePooling/config.json", json!({"pooling_strategy": "mean"})),
-        refused_with("splade", "sentence_bert_config.json", json!({"transformer_task": "feature-extraction"})),
+        refused_with(
+            "splade",
+            "1_SpladePooling/config.json",
+            json!({"pooling_strategy": "mean"}),
+        ),
+        refused_with(
+            "splade",
+            "sentence_bert_config.json",
+            json!({"transformer_task": "feature-extraction"}),
+        ),
         refused_with(
             "splade-inference-free",
             "router_config.json",
@@ -153,31 +231,64 @@ fn sparse_and_static_models_of_another_shape() {
 #[test]
 fn vectors_that_do_not_fit_the_tokenizer() {
     let place = copy(&testdata().join("static-model2vec"));
-    std::fs::copy(testdata().join("colbert-modernbert/tokenizer.json"), place.path().join("tokenizer.json"))
-        .expect("a copy");
+    std::fs::copy(
+        testdata().join("colbert-modernbert/tokenizer.json"),
+        place.path().join("tokenizer.json"),
+    )
+    .expect("a copy");
     let said = refused(place.path());
-    assert!(said.contains("40 vectors do not fit the 322 tokens of the tokenizer"), "{said}");
+    assert!(
+        said.contains("40 vectors do not fit the 322 tokens of the tokenizer"),
+        "{said}"
+    );
 }
 
 #[test]
 fn rows_by_text_of_a_model_of_pieces() {
-    let wanted = EncoderOptions { granularity: Some(Granularity::Text), ..EncoderOptions::default() };
-    let said = open(&testdata().join("colbert-native"), &wanted).err().expect("a refusal").to_string();
-    assert!(said.ends_with("the model gives rows by Piece, rows by Text were requested"), "{said}");
+    let wanted = EncoderOptions {
+        granularity: Some(Granularity::Text),
+        ..EncoderOptions::default()
+    };
+    let said = open(&testdata().join("colbert-native"), &wanted)
+        .err()
+        .expect("a refusal")
+        .to_string();
+    assert!(
+        said.ends_with("the model gives rows by Piece, rows by Text were requested"),
+        "{said}"
+    );
 }
 
 /// The loaded library stays for the process: whatever the order of tests, the other one is refused.
 #[test]
 fn a_library_that_is_not_there() {
     let library = Some(PathBuf::from("/nowhere/libonnxruntime.so"));
-    let wanted = EncoderOptions { library, device: Device::Cpu, ..EncoderOptions::default() };
-    match open(&testdata().join("dpr"), &wanted).err().expect("a refusal") {
+    let wanted = EncoderOptions {
+        library,
+        device: Device::Cpu,
+        ..EncoderOptions::default()
+    };
+    match open(&testdata().join("dpr"), &wanted)
+        .err()
+        .expect("a refusal")
+    {
         error @ ModelError::Runtime { .. } => {
             let said = error.to_string();
-            assert!(said.starts_with("ONNX Runtime could not be loaded from /nowhere/libonnxruntime.so"), "{said}");
-            assert!(said.contains("pip install onnxruntime") && said.contains("ORT_DYLIB_PATH"), "{said}");
+            assert!(
+                said.starts_with(
+                    "ONNX Runtime could not be loaded from /nowhere/libonnxruntime.so"
+                ),
+                "{said}"
+            );
+            assert!(
+                said.contains("pip install onnxruntime") && said.contains("ORT_DYLIB_PATH"),
+                "{said}"
+            );
         }
-        error => assert!(matches!(error, ModelError::RuntimeConflict { .. }), "{error}"),
+        error => assert!(
+            matches!(error, ModelError::RuntimeConflict { .. }),
+            "{error}"
+        ),
     }
 }
 
@@ -186,15 +297,34 @@ fn a_library_that_is_not_there() {
 fn a_gpu_that_is_not_there() {
     let Some(options) = options() else { return };
     let folder = testdata().join("dpr");
-    match open(&folder, &EncoderOptions { device: Device::Cuda(7), ..options.clone() }) {
+    match open(
+        &folder,
+        &EncoderOptions {
+            device: Device::Cuda(7),
+            ..options.clone()
+        },
+    ) {
         Ok(encoder) => assert_eq!(encoder.device(), "cuda:7"),
         Err(error) => {
-            assert!(matches!(error, ModelError::Device { ordinal: 7, .. }), "{error}");
-            let said = error.to_string();
-            assert!(said.starts_with("the device cuda:7 cannot be used: ") && !said.contains(".."), "{said}");
-            let found = opened(&folder, &EncoderOptions { device: Device::Auto, ..options });
             assert!(
-                found.device().starts_with("cpu, 1 thread; no GPU: ") || found.device().starts_with("cuda:0"),
+                matches!(error, ModelError::Device { ordinal: 7, .. }),
+                "{error}"
+            );
+            let said = error.to_string();
+            assert!(
+                said.starts_with("the device cuda:7 cannot be used: ") && !said.contains(".."),
+                "{said}"
+            );
+            let found = opened(
+                &folder,
+                &EncoderOptions {
+                    device: Device::Auto,
+                    ..options
+                },
+            );
+            assert!(
+                found.device().starts_with("cpu, 1 thread; no GPU: ")
+                    || found.device().starts_with("cuda:0"),
                 "{}",
                 found.device()
             );
@@ -215,7 +345,10 @@ fn a_graph_with_an_unknown_input() {
     assert_ne!(bytes, renamed);
     std::fs::write(&graph, renamed).expect("a file");
     let said = refused(place.path());
-    assert!(said.ends_with("model.onnx: the input position_ids_x is not known"), "{said}");
+    assert!(
+        said.ends_with("model.onnx: the input position_ids_x is not known"),
+        "{said}"
+    );
 }
 
 fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {

@@ -27,7 +27,11 @@ fn apply_steps(from: String, mut steps: &str) -> Option<String> {
         let rest = steps.get(1..).filter(|_| "/+-".contains(kind))?;
         let end = rest.find(['/', '+', '-']).unwrap_or(rest.len());
         let step = &rest[..end];
-        at = if kind == '/' { round_down(&at, step)? } else { add_step(&at, step, kind == '+')? };
+        at = if kind == '/' {
+            round_down(&at, step)?
+        } else {
+            add_step(&at, step, kind == '+')?
+        };
         steps = &rest[end..];
     }
     Some(at)
@@ -59,8 +63,15 @@ fn add_step(from: &str, step: &str, is_forward: bool) -> Option<String> {
         "SECOND" => format!("PT{number}S"),
         _ => return None,
     };
-    let (from, duration) = (format!("{from}Z").parse::<DateTime>().ok()?, duration.parse::<Duration>().ok()?);
-    let to = if is_forward { from.checked_add_duration(duration) } else { from.checked_sub_duration(duration) };
+    let (from, duration) = (
+        format!("{from}Z").parse::<DateTime>().ok()?,
+        duration.parse::<Duration>().ok()?,
+    );
+    let to = if is_forward {
+        from.checked_add_duration(duration)
+    } else {
+        from.checked_sub_duration(duration)
+    };
     moment(&to?.to_string())
 }
 
@@ -84,7 +95,16 @@ mod tests {
         ] {
             assert_eq!(evaluate(text, now).as_deref(), Some(expected), "{text}");
         }
-        for text in ["NOWADAYS", "NOW-", "NOW-DAY", "NOW-1FORTNIGHT", "NOW/", "NOW+99999999999YEARS", "yesterday", ""] {
+        for text in [
+            "NOWADAYS",
+            "NOW-",
+            "NOW-DAY",
+            "NOW-1FORTNIGHT",
+            "NOW/",
+            "NOW+99999999999YEARS",
+            "yesterday",
+            "",
+        ] {
             assert_eq!(evaluate(text, now), None, "{text}");
         }
     }

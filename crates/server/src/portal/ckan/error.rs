@@ -101,16 +101,29 @@ impl ActionError {
         let message = self.to_string();
         let (status, error) = match self {
             // CKAN sends these two as plain text.
-            Self::NoAction(_) | Self::Body(_) => return (StatusCode::BAD_REQUEST, Json(message)).into_response(),
-            Self::NotFound => (StatusCode::NOT_FOUND, typed("Not Found Error", &message)),
-            Self::Denied => (StatusCode::FORBIDDEN, typed("Authorization Error", &message)),
-            Self::Invalid(parameter, message) => {
-                (StatusCode::CONFLICT, json!({ "__type": "Validation Error", *parameter: [message] }))
+            Self::NoAction(_) | Self::Body(_) => {
+                return (StatusCode::BAD_REQUEST, Json(message)).into_response();
             }
-            Self::Query(_) => (StatusCode::BAD_REQUEST, typed("Search Query Error", &message)),
+            Self::NotFound => (StatusCode::NOT_FOUND, typed("Not Found Error", &message)),
+            Self::Denied => (
+                StatusCode::FORBIDDEN,
+                typed("Authorization Error", &message),
+            ),
+            Self::Invalid(parameter, message) => (
+                StatusCode::CONFLICT,
+                json!({ "__type": "Validation Error", *parameter: [message] }),
+            ),
+            Self::Query(_) => (
+                StatusCode::BAD_REQUEST,
+                typed("Search Query Error", &message),
+            ),
             Self::Failed(error) => (error.status, typed("Internal Server Error", &message)),
         };
-        let mut response = (status, Json(json!({ "help": help, "success": false, "error": error }))).into_response();
+        let mut response = (
+            status,
+            Json(json!({ "help": help, "success": false, "error": error })),
+        )
+            .into_response();
         set_retry_after(&mut response);
         response
     }

@@ -17,14 +17,25 @@ const SHOWN: usize = 10;
 const WITH_FIELDS: usize = 25;
 
 /// Returns a page of a list, by `offset` and `limit`.
-fn page<T>(list: impl Iterator<Item = T>, call: &Call<'_>, limit: usize) -> Result<Vec<T>, ActionError> {
+fn page<T>(
+    list: impl Iterator<Item = T>,
+    call: &Call<'_>,
+    limit: usize,
+) -> Result<Vec<T>, ActionError> {
     let limit = call.parameters.natural("limit")?.unwrap_or(limit);
-    Ok(list.skip(call.parameters.natural("offset")?.unwrap_or(0)).take(limit).collect())
+    Ok(list
+        .skip(call.parameters.natural("offset")?.unwrap_or(0))
+        .take(limit)
+        .collect())
 }
 
 pub(super) fn package_list(call: &Call<'_>) -> Result<Value, ActionError> {
     let table = call.table()?;
-    Ok(json!(page(table.rows.iter().map(|row| &row.name), call, usize::MAX)?))
+    Ok(json!(page(
+        table.rows.iter().map(|row| &row.name),
+        call,
+        usize::MAX
+    )?))
 }
 
 pub(super) fn package_show(call: &Call<'_>) -> Result<Value, ActionError> {
@@ -45,7 +56,10 @@ pub(super) fn current_package_list_with_resources(call: &Call<'_>) -> Result<Val
     packages(call, rows.into_iter().skip(offset).take(limit))
 }
 
-fn packages<'t>(call: &Call<'_>, rows: impl Iterator<Item = &'t Row>) -> Result<Value, ActionError> {
+fn packages<'t>(
+    call: &Call<'_>,
+    rows: impl Iterator<Item = &'t Row>,
+) -> Result<Value, ActionError> {
     let mut packages = Vec::new();
     for row in rows {
         packages.extend(call.package(&row.id)?);
@@ -68,7 +82,11 @@ pub(super) fn package_autocomplete(call: &Call<'_>) -> Result<Value, ActionError
     found.sort_by_key(|(late, ..)| *late);
     let limit = call.parameters.natural("limit")?.unwrap_or(10).min(MOST);
     let one = |(_, row, field): &(bool, &Row, &str)| {
-        let shown = if *field == "name" { row.name.clone() } else { format!("{} ({})", row.title, row.name) };
+        let shown = if *field == "name" {
+            row.name.clone()
+        } else {
+            format!("{} ({})", row.title, row.name)
+        };
         json!({ "name": row.name, "title": row.title, "match_field": field, "match_displayed": shown })
     };
     Ok(found.iter().take(limit).map(one).collect())
@@ -82,7 +100,11 @@ pub(super) fn resource_show(call: &Call<'_>) -> Result<Value, ActionError> {
 }
 
 fn resource_of(package: &Value, id: &str) -> Option<Value> {
-    package["resources"].as_array()?.iter().find(|resource| resource["id"] == id).cloned()
+    package["resources"]
+        .as_array()?
+        .iter()
+        .find(|resource| resource["id"] == id)
+        .cloned()
 }
 
 /// Maximum number of texts of `resource_search`. Each is compared with every resource.
@@ -108,30 +130,53 @@ pub(super) fn resource_search(call: &Call<'_>) -> Result<Value, ActionError> {
         return Err(ActionError::missing("query"));
     }
     if queries.len() > MAX_TEXTS {
-        return Err(ActionError::Invalid("query", format!("Must have at most {MAX_TEXTS} elements")));
+        return Err(ActionError::Invalid(
+            "query",
+            format!("Must have at most {MAX_TEXTS} elements"),
+        ));
     }
     let mut wanted: Vec<(Text, String)> = Vec::new();
     for query in &queries {
         let invalid = |why: &str| ActionError::Invalid("query", format!("{query:?} {why}"));
-        let (name, text) = query.split_once(':').ok_or_else(|| invalid("is not field:text"))?;
-        let field =
-            resource_field(name).ok_or_else(|| invalid("names no field that is searched: id, name, url, format"))?;
+        let (name, text) = query
+            .split_once(':')
+            .ok_or_else(|| invalid("is not field:text"))?;
+        let field = resource_field(name)
+            .ok_or_else(|| invalid("names no field that is searched: id, name, url, format"))?;
         wanted.push((field, fold_text(text)));
     }
     let table = call.table()?;
-    let holds = |resource: &Resource| wanted.iter().all(|(field, text)| fold_text(field(resource)).contains(text));
-    let all = table.rows.iter().flat_map(|row| row.resources.iter().map(move |one| (row, one)));
+    let holds = |resource: &Resource| {
+        wanted
+            .iter()
+            .all(|(field, text)| fold_text(field(resource)).contains(text))
+    };
+    let all = table
+        .rows
+        .iter()
+        .flat_map(|row| row.resources.iter().map(move |one| (row, one)));
     let found: Vec<(&Row, &Resource)> = all.filter(|(_, one)| holds(one)).collect();
-    let (offset, limit) = (call.parameters.natural("offset")?.unwrap_or(0), call.parameters.natural("limit")?);
+    let (offset, limit) = (
+        call.parameters.natural("offset")?.unwrap_or(0),
+        call.parameters.natural("limit")?,
+    );
     let page = found.get(offset..).unwrap_or_default();
     let page = &page[..page.len().min(limit.unwrap_or(MOST)).min(MOST)];
     let mut results = Vec::new();
     // Each package is read once: the resources of a dataset follow each other.
     for resources in page.chunk_by(|(one, _), (next, _)| one.id == next.id) {
-        let Some(mut package) = call.package(&resources[0].0.id)? else { continue };
-        let ids: FxHashSet<&str> = resources.iter().map(|(_, resource)| resource.id.as_str()).collect();
+        let Some(mut package) = call.package(&resources[0].0.id)? else {
+            continue;
+        };
+        let ids: FxHashSet<&str> = resources
+            .iter()
+            .map(|(_, resource)| resource.id.as_str())
+            .collect();
         if let Value::Array(all) = package["resources"].take() {
-            results.extend(all.into_iter().filter(|one| one["id"].as_str().is_some_and(|id| ids.contains(id))));
+            results.extend(
+                all.into_iter()
+                    .filter(|one| one["id"].as_str().is_some_and(|id| ids.contains(id))),
+            );
         }
     }
     Ok(json!({ "count": found.len(), "results": results }))
@@ -158,17 +203,30 @@ fn groups(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionErro
     let limit = if all_fields { WITH_FIELDS } else { MOST };
     let values = page(values.into_iter(), call, limit)?;
     Ok(if all_fields {
-        values.into_iter().map(|value| counted(value, kind)).collect()
+        values
+            .into_iter()
+            .map(|value| counted(value, kind))
+            .collect()
     } else {
-        values.into_iter().map(|value| value.name.as_str()).collect()
+        values
+            .into_iter()
+            .map(|value| value.name.as_str())
+            .collect()
     })
 }
 
 fn order(values: &mut [&FacetValue], call: &Call<'_>) -> Result<(), ActionError> {
-    let asked = call.parameters.text("sort")?.unwrap_or_else(|| "title asc".to_owned());
+    let asked = call
+        .parameters
+        .text("sort")?
+        .unwrap_or_else(|| "title asc".to_owned());
     let mut words = asked.split_whitespace();
     let key = words.next().unwrap_or("title");
-    let descending = words.next().map_or(key == "package_count" || key == "packages", |word| word == "desc");
+    let descending = words
+        .next()
+        .map_or(key == "package_count" || key == "packages", |word| {
+            word == "desc"
+        });
     values.sort_by(|a, b| a.name.cmp(&b.name));
     match key {
         "name" => {}
@@ -202,7 +260,10 @@ pub(super) fn group_show(call: &Call<'_>) -> Result<Value, ActionError> {
 fn show(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError> {
     let name = call.parameters.required("id")?;
     let table = call.table()?;
-    let value = table.values(facet).find(&name).ok_or(ActionError::NotFound)?;
+    let value = table
+        .values(facet)
+        .find(&name)
+        .ok_or(ActionError::NotFound)?;
     let mut group = counted(value, kind);
     for empty in ["users", "groups", "tags", "extras"] {
         group[empty] = json!([]);
@@ -215,7 +276,11 @@ fn show(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError>
 
 fn with_value<'t>(table: &'t Table, facet: Facet, name: &'t str) -> impl Iterator<Item = &'t Row> {
     let values = &table.values(facet).all;
-    table.rows.iter().filter(move |row| row.values(facet).iter().any(|place| values[*place as usize].name == name))
+    table.rows.iter().filter(move |row| {
+        row.values(facet)
+            .iter()
+            .any(|place| values[*place as usize].name == name)
+    })
 }
 
 /// Lists the tags that contain a text, by name.
@@ -223,16 +288,28 @@ pub(super) fn tag_list(call: &Call<'_>) -> Result<Value, ActionError> {
     let sought = fold_text(&call.parameters.text("query")?.unwrap_or_default());
     let table = call.table()?;
     let all = table.values(Facet::Tags).all.iter();
-    let mut values: Vec<&FacetValue> = all.filter(|value| fold_text(&value.name).contains(&sought)).collect();
+    let mut values: Vec<&FacetValue> = all
+        .filter(|value| fold_text(&value.name).contains(&sought))
+        .collect();
     values.sort_by(|one, other| one.order().cmp(&other.order()));
-    let names: Vec<&str> = values.into_iter().map(|value| value.name.as_str()).collect();
-    Ok(if call.parameters.flag("all_fields", Flag::No)? { names.into_iter().map(tag).collect() } else { json!(names) })
+    let names: Vec<&str> = values
+        .into_iter()
+        .map(|value| value.name.as_str())
+        .collect();
+    Ok(if call.parameters.flag("all_fields", Flag::No)? {
+        names.into_iter().map(tag).collect()
+    } else {
+        json!(names)
+    })
 }
 
 pub(super) fn tag_show(call: &Call<'_>) -> Result<Value, ActionError> {
     let name = call.parameters.required("id")?;
     let table = call.table()?;
-    let value = table.values(Facet::Tags).find(&name).ok_or(ActionError::NotFound)?;
+    let value = table
+        .values(Facet::Tags)
+        .find(&name)
+        .ok_or(ActionError::NotFound)?;
     let mut tag = tag(&value.name);
     if call.parameters.flag("include_datasets", Flag::No)? {
         tag["packages"] = packages(call, with_value(&table, Facet::Tags, &name).take(MOST))?;
@@ -264,7 +341,13 @@ pub(super) fn format_autocomplete(call: &Call<'_>) -> Result<Value, ActionError>
     let table = call.table()?;
     let values = table.values(Facet::ResFormat);
     let counts: Vec<usize> = values.all.iter().map(|value| value.count).collect();
-    let names = values.ordered(&counts, 1).into_iter().map(|(value, _)| value.name.to_lowercase());
+    let names = values
+        .ordered(&counts, 1)
+        .into_iter()
+        .map(|(value, _)| value.name.to_lowercase());
     let limit = call.parameters.natural("limit")?.unwrap_or(5).min(MOST);
-    Ok(names.filter(|name| fold_text(name).contains(&sought)).take(limit).collect())
+    Ok(names
+        .filter(|name| fold_text(name).contains(&sought))
+        .take(limit)
+        .collect())
 }

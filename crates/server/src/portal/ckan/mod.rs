@@ -49,7 +49,9 @@ const FEW: usize = 100;
 /// Implemented version of CKAN. Clients check it.
 const VERSION: &str = "2.10";
 /// Suffixes of write actions.
-const WRITING: [&str; 7] = ["_create", "_update", "_patch", "_delete", "_purge", "_upsert", "_invite"];
+const WRITING: [&str; 7] = [
+    "_create", "_update", "_patch", "_delete", "_purge", "_upsert", "_invite",
+];
 
 /// A call of an action.
 struct Call<'c> {
@@ -60,7 +62,11 @@ struct Call<'c> {
 }
 
 /// Name, help text and function of an action.
-type Action = (&'static str, &'static str, fn(&Call<'_>) -> Result<Value, ActionError>);
+type Action = (
+    &'static str,
+    &'static str,
+    fn(&Call<'_>) -> Result<Value, ActionError>,
+);
 
 const ACTIONS: &[Action] = &[
     ("status_show", "What this portal is.", status_show),
@@ -72,30 +78,68 @@ const ACTIONS: &[Action] = &[
          metadata_created, metadata_modified and others, and task, modality, language.",
         search::package_search,
     ),
-    ("package_show", "The dataset of an `id` or name.", lists::package_show),
-    ("package_list", "The names of all datasets, `limit` from `offset` on.", lists::package_list),
+    (
+        "package_show",
+        "The dataset of an `id` or name.",
+        lists::package_show,
+    ),
+    (
+        "package_list",
+        "The names of all datasets, `limit` from `offset` on.",
+        lists::package_list,
+    ),
     (
         "current_package_list_with_resources",
         "Datasets, the last changed first, `limit` from `offset` on.",
         lists::current_package_list_with_resources,
     ),
-    ("package_autocomplete", "Datasets whose name or title holds `q`.", lists::package_autocomplete),
-    ("resource_show", "The resource of an `id`.", lists::resource_show),
+    (
+        "package_autocomplete",
+        "Datasets whose name or title holds `q`.",
+        lists::package_autocomplete,
+    ),
+    (
+        "resource_show",
+        "The resource of an `id`.",
+        lists::resource_show,
+    ),
     (
         "resource_search",
         "Resources for each `query`, field:text, of the fields id, name, url and format.",
         lists::resource_search,
     ),
-    ("organization_list", "Publishers, by `sort`; with `all_fields` more than names.", lists::organization_list),
-    ("organization_show", "The publisher of an `id`.", lists::organization_show),
-    ("group_list", "Themes, by `sort`; with `all_fields` more than names.", lists::group_list),
+    (
+        "organization_list",
+        "Publishers, by `sort`; with `all_fields` more than names.",
+        lists::organization_list,
+    ),
+    (
+        "organization_show",
+        "The publisher of an `id`.",
+        lists::organization_show,
+    ),
+    (
+        "group_list",
+        "Themes, by `sort`; with `all_fields` more than names.",
+        lists::group_list,
+    ),
     ("group_show", "The theme of an `id`.", lists::group_show),
     ("tag_list", "Keywords that hold `query`.", lists::tag_list),
     ("tag_show", "The keyword of an `id`.", lists::tag_show),
-    ("license_list", "The licences that datasets have.", lists::license_list),
-    ("format_autocomplete", "Formats of resources that hold `q`.", lists::format_autocomplete),
+    (
+        "license_list",
+        "The licences that datasets have.",
+        lists::license_list,
+    ),
+    (
+        "format_autocomplete",
+        "Formats of resources that hold `q`.",
+        lists::format_autocomplete,
+    ),
     ("help_show", "What the action of a `name` does.", help_show),
-    ("site_read", "Whether this portal may be read: yes.", |_| Ok(json!(true))),
+    ("site_read", "Whether this portal may be read: yes.", |_| {
+        Ok(json!(true))
+    }),
 ];
 
 /// The response to an unknown action, or to a body that is no JSON.
@@ -103,7 +147,9 @@ struct BadAction;
 
 impl PartialSchema for BadAction {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(SchemaType::Array(vec![Type::Object, Type::String])).into()
+        ObjectBuilder::new()
+            .schema_type(SchemaType::Array(vec![Type::Object, Type::String]))
+            .into()
     }
 }
 
@@ -131,10 +177,15 @@ pub(super) async fn action(
     body: Bytes,
 ) -> Response {
     let help = help(&links, &name);
-    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     let parameters = Parameters::read(query.as_deref().unwrap_or_default(), media_type, &body);
     match answer(&state, client, links, &name, parameters).await {
-        Ok(result) => Json(json!({ "help": help, "success": true, "result": result })).into_response(),
+        Ok(result) => {
+            Json(json!({ "help": help, "success": true, "result": result })).into_response()
+        }
         Err(error) => error.respond(&help),
     }
 }
@@ -156,10 +207,18 @@ async fn answer(
         return Err(unknown(name));
     };
     let parameters = parameters?;
-    let permit = if is_heavy(name, &parameters)? { Some(state.acquire_permit(client).await?) } else { None };
+    let permit = if is_heavy(name, &parameters)? {
+        Some(state.acquire_permit(client).await?)
+    } else {
+        None
+    };
     let work = move |state: &AppState| {
         let _permit = permit;
-        Ok(run(&Call { state, base: links.as_str(), parameters: &parameters }))
+        Ok(run(&Call {
+            state,
+            base: links.as_str(),
+            parameters: &parameters,
+        }))
     };
     state.work(work).await?
 }
@@ -170,14 +229,20 @@ fn find(name: &str) -> Option<&'static Action> {
 
 fn unknown(name: &str) -> ActionError {
     let writing = WRITING.iter().any(|end| name.ends_with(end));
-    if writing { ActionError::Denied } else { ActionError::NoAction(name.to_owned()) }
+    if writing {
+        ActionError::Denied
+    } else {
+        ActionError::NoAction(name.to_owned())
+    }
 }
 
 /// If true, a call compares all datasets, reads many descriptions, or runs a model.
 fn is_heavy(name: &str, parameters: &Parameters) -> Result<bool, ActionError> {
     Ok(match name {
         "package_search" | "resource_search" | "tag_show" => true,
-        "current_package_list_with_resources" => parameters.natural("limit")?.is_none_or(|limit| limit > FEW),
+        "current_package_list_with_resources" => {
+            parameters.natural("limit")?.is_none_or(|limit| limit > FEW)
+        }
         _ => false,
     })
 }
@@ -201,7 +266,11 @@ impl Call<'_> {
             return self.package(&id);
         }
         let table = self.table()?;
-        table.find(name).map(|row| self.package(&row.id)).transpose().map(Option::flatten)
+        table
+            .find(name)
+            .map(|row| self.package(&row.id))
+            .transpose()
+            .map(Option::flatten)
     }
 }
 
@@ -220,7 +289,9 @@ fn status_show(call: &Call<'_>) -> Result<Value, ActionError> {
 
 fn help_show(call: &Call<'_>) -> Result<Value, ActionError> {
     let name = call.parameters.required("name")?;
-    find(&name).map(|(_, help, _)| json!(help)).ok_or(ActionError::NotFound)
+    find(&name)
+        .map(|(_, help, _)| json!(help))
+        .ok_or(ActionError::NotFound)
 }
 
 /// `GET /api/3`: the version of the API.

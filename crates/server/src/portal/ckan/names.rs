@@ -8,27 +8,50 @@ const LONGEST: usize = 100;
 
 /// Returns the name of a dataset: its id if valid, or else a name derived from it.
 pub(super) fn package_name(id: &DatasetId) -> String {
-    let plain =
-        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character);
+    let plain = |character: char| {
+        character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character)
+    };
     let text = id.as_str();
-    if text.len() <= LONGEST && text.chars().all(plain) { text.to_owned() } else { hashed(text) }
+    if text.len() <= LONGEST && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        hashed(text)
+    }
 }
 
 /// Returns the name of a text. Case and punctuation make no difference.
 pub(super) fn slug(text: &str) -> String {
     let folded = text.to_lowercase();
-    let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = folded
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
     let joined = words.join("-");
-    if joined.is_ascii() && (2..=LONGEST).contains(&joined.len()) { joined } else { hashed(&joined) }
+    if joined.is_ascii() && (2..=LONGEST).contains(&joined.len()) {
+        joined
+    } else {
+        hashed(&joined)
+    }
 }
 
 /// Returns the valid characters of a text with a hash of the whole, so that different texts have different names.
 fn hashed(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let hash: String = digest
+        .iter()
+        .take(4)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let kept: String = words.collect::<Vec<_>>().join("-").chars().take(LONGEST - 9).collect();
+    let words = lower
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let kept: String = words
+        .collect::<Vec<_>>()
+        .join("-")
+        .chars()
+        .take(LONGEST - 9)
+        .collect();
     format!("{kept}-{hash}").trim_start_matches('-').to_owned()
 }
 
@@ -53,11 +76,23 @@ impl License {
                 open: false,
             };
         };
-        let web = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let web = text
+            .strip_prefix("https://")
+            .or_else(|| text.strip_prefix("http://"));
         let url = web.map(|_| text.to_owned());
         match web.and_then(known_license) {
-            Some((id, open)) => Self { title: id.clone(), id, url, open },
-            None => Self { id: slug(web.unwrap_or(text)), title: text.to_owned(), url, open: false },
+            Some((id, open)) => Self {
+                title: id.clone(),
+                id,
+                url,
+                open,
+            },
+            None => Self {
+                id: slug(web.unwrap_or(text)),
+                title: text.to_owned(),
+                url,
+                open: false,
+            },
         }
     }
 }
@@ -65,33 +100,53 @@ impl License {
 /// Returns the short name of a licence for readers: `CC BY 4.0`, or its address without scheme, or its text.
 pub(crate) fn license_label(text: &str) -> String {
     let text = text.trim();
-    let Some(web) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else {
+    let Some(web) = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"))
+    else {
         return text.to_owned();
     };
     match known_license(web) {
-        Some((id, _)) => match id.strip_prefix("CC-").and_then(|rest| rest.rsplit_once('-')) {
+        Some((id, _)) => match id
+            .strip_prefix("CC-")
+            .and_then(|rest| rest.rsplit_once('-'))
+        {
             Some((code, version)) => format!("CC {code} {version}"),
             None => id.replace("CC0-", "CC0 "),
         },
-        None => web.trim_start_matches("www.").trim_end_matches('/').to_owned(),
+        None => web
+            .trim_start_matches("www.")
+            .trim_end_matches('/')
+            .to_owned(),
     }
 }
 
 /// Returns (SPDX identifier, true if open) of the most frequent licences of open data, by their addresses.
 fn known_license(address: &str) -> Option<(String, bool)> {
-    let parts: Vec<&str> =
-        address.trim_start_matches("www.").split(['/', '#']).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = address
+        .trim_start_matches("www.")
+        .split(['/', '#'])
+        .filter(|part| !part.is_empty())
+        .collect();
     Some(match parts.as_slice() {
-        ["creativecommons.org", "licenses", code, version, ..] => {
-            (format!("CC-{}-{version}", code.to_ascii_uppercase()), matches!(*code, "by" | "by-sa"))
+        ["creativecommons.org", "licenses", code, version, ..] => (
+            format!("CC-{}-{version}", code.to_ascii_uppercase()),
+            matches!(*code, "by" | "by-sa"),
+        ),
+        ["creativecommons.org", "publicdomain", "zero", version, ..] => {
+            (format!("CC0-{version}"), true)
         }
-        ["creativecommons.org", "publicdomain", "zero", version, ..] => (format!("CC0-{version}"), true),
         ["opendatacommons.org", "licenses", "odbl", ..] => ("ODbL-1.0".to_owned(), true),
         ["opendatacommons.org", "licenses", "by", ..] => ("ODC-By-1.0".to_owned(), true),
         ["opendatacommons.org", "licenses", "pddl", ..] => ("PDDL-1.0".to_owned(), true),
-        ["nationalarchives.gov.uk", "doc", "open-government-licence", "version", version, ..] => {
-            (format!("OGL-UK-{version}.0"), true)
-        }
+        [
+            "nationalarchives.gov.uk",
+            "doc",
+            "open-government-licence",
+            "version",
+            version,
+            ..,
+        ] => (format!("OGL-UK-{version}.0"), true),
         ["apache.org", "licenses", "LICENSE-2.0", ..] => ("Apache-2.0".to_owned(), true),
         _ => return None,
     })
@@ -114,8 +169,14 @@ mod tests {
 
     #[test]
     fn one_name_for_one_organisation() {
-        assert_eq!(slug("Vision Group, University of Northport"), "vision-group-university-of-northport");
-        assert_eq!(slug("vision group  university of Northport"), "vision-group-university-of-northport");
+        assert_eq!(
+            slug("Vision Group, University of Northport"),
+            "vision-group-university-of-northport"
+        );
+        assert_eq!(
+            slug("vision group  university of Northport"),
+            "vision-group-university-of-northport"
+        );
         assert_ne!(slug("Géo"), slug("Gèo"));
         assert_ne!(slug("道路"), slug("水"));
     }
@@ -123,8 +184,14 @@ mod tests {
     #[test]
     fn licences_have_short_names() {
         for (text, label) in [
-            ("https://creativecommons.org/licenses/by-sa/4.0/deed.de", "CC BY-SA 4.0"),
-            ("http://creativecommons.org/publicdomain/zero/1.0/", "CC0 1.0"),
+            (
+                "https://creativecommons.org/licenses/by-sa/4.0/deed.de",
+                "CC BY-SA 4.0",
+            ),
+            (
+                "http://creativecommons.org/publicdomain/zero/1.0/",
+                "CC0 1.0",
+            ),
             ("https://opendatacommons.org/licenses/odbl/1-0/", "ODbL-1.0"),
             ("https://www.example.org/terms/", "example.org/terms"),
             ("Public domain", "Public domain"),
@@ -136,9 +203,18 @@ mod tests {
     #[test]
     fn licences_by_their_addresses() {
         let id = |text: &str| License::from_text(Some(text)).id;
-        assert_eq!(id("https://creativecommons.org/licenses/by-sa/4.0/deed.de"), "CC-BY-SA-4.0");
-        assert_eq!(id("http://creativecommons.org/publicdomain/zero/1.0/"), "CC0-1.0");
-        assert_eq!(id("http://www.nationalarchives.gov.uk/doc/open-government-licence/version/3/"), "OGL-UK-3.0");
+        assert_eq!(
+            id("https://creativecommons.org/licenses/by-sa/4.0/deed.de"),
+            "CC-BY-SA-4.0"
+        );
+        assert_eq!(
+            id("http://creativecommons.org/publicdomain/zero/1.0/"),
+            "CC0-1.0"
+        );
+        assert_eq!(
+            id("http://www.nationalarchives.gov.uk/doc/open-government-licence/version/3/"),
+            "OGL-UK-3.0"
+        );
         assert_eq!(
             id("https://www.etalab.gouv.fr/licence-ouverte-open-licence"),
             "www-etalab-gouv-fr-licence-ouverte-open-licence"

@@ -10,11 +10,23 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
     let metadata = &described.dataset.metadata;
     let name = package_name(&metadata.id);
     let license = License::from_text(described.license());
-    let authors: Vec<&str> = metadata.creators.iter().map(|agent| agent.name.as_str()).collect();
+    let authors: Vec<&str> = metadata
+        .creators
+        .iter()
+        .map(|agent| agent.name.as_str())
+        .collect();
     let contact = described.contacts.first();
-    let resources: Vec<Value> =
-        described.files.iter().zip(0..).map(|(file, place)| resource(described, file, place, base)).collect();
-    let tags: Vec<Value> = described.keywords.iter().map(|keyword| tag(keyword)).collect();
+    let resources: Vec<Value> = described
+        .files
+        .iter()
+        .zip(0..)
+        .map(|(file, place)| resource(described, file, place, base))
+        .collect();
+    let tags: Vec<Value> = described
+        .keywords
+        .iter()
+        .map(|keyword| tag(keyword))
+        .collect();
     json!({
         "id": metadata.id,
         "name": name,
@@ -124,7 +136,11 @@ fn resource(described: &PortalMetadata, file: &File, position: usize, base: &str
 }
 
 fn iris_or_names(terms: &[Term]) -> Vec<String> {
-    terms.iter().filter_map(Term::iri_or_name).cloned().collect()
+    terms
+        .iter()
+        .filter_map(Term::iri_or_name)
+        .cloned()
+        .collect()
 }
 
 /// Returns the metadata without a field in CKAN, under the keys of its DCAT harvesters.
@@ -132,36 +148,99 @@ fn extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
     let metadata = &described.dataset.metadata;
     let mut extras = Vec::new();
     let mut extra = |key: &'static str, value: Option<String>| {
-        extras.extend(value.filter(|value| !value.is_empty()).map(|value| (key, value)));
+        extras.extend(
+            value
+                .filter(|value| !value.is_empty())
+                .map(|value| (key, value)),
+        );
     };
     let listed = |values: &[String]| (!values.is_empty()).then(|| json!(values).to_string());
-    let themes: Vec<String> = described.themes.iter().filter_map(|theme| theme.iri.clone()).collect();
-    let names: Vec<String> = metadata.alternatives.iter().map(|text| text.value.clone()).collect();
-    let works: Vec<String> = metadata.introduced_by.iter().map(|work| work.title.clone()).collect();
+    let themes: Vec<String> = described
+        .themes
+        .iter()
+        .filter_map(|theme| theme.iri.clone())
+        .collect();
+    let names: Vec<String> = metadata
+        .alternatives
+        .iter()
+        .map(|text| text.value.clone())
+        .collect();
+    let works: Vec<String> = metadata
+        .introduced_by
+        .iter()
+        .map(|work| work.title.clone())
+        .collect();
     let tasks: Vec<String> = described.themes_of(Scheme::Task).collect();
     let modalities: Vec<String> = described.themes_of(Scheme::Modality).collect();
     let mut languages = iris_or_names(&described.declared_languages);
     languages.extend(described.themes_of(Scheme::Language));
-    extra("uri", Some(metadata.source.clone().unwrap_or_else(|| described.iri.clone())));
+    extra(
+        "uri",
+        Some(
+            metadata
+                .source
+                .clone()
+                .unwrap_or_else(|| described.iri.clone()),
+        ),
+    );
     extra("identifier", Some(metadata.id.to_string()));
     extra("issued", metadata.issued.clone());
     extra("modified", metadata.modified.clone());
-    extra("publisher_name", described.publishers.first().map(|one| one.name.clone()));
-    extra("publisher_uri", described.publishers.first().and_then(|one| one.iri.clone()));
-    extra("contact_name", described.contacts.first().and_then(|one| one.name.clone()));
-    extra("contact_email", described.contacts.first().and_then(|one| one.email.clone()));
-    extra("access_rights", described.access_rights.as_ref().and_then(Term::iri_or_name).cloned());
+    extra(
+        "publisher_name",
+        described.publishers.first().map(|one| one.name.clone()),
+    );
+    extra(
+        "publisher_uri",
+        described.publishers.first().and_then(|one| one.iri.clone()),
+    );
+    extra(
+        "contact_name",
+        described.contacts.first().and_then(|one| one.name.clone()),
+    );
+    extra(
+        "contact_email",
+        described.contacts.first().and_then(|one| one.email.clone()),
+    );
+    extra(
+        "access_rights",
+        described
+            .access_rights
+            .as_ref()
+            .and_then(Term::iri_or_name)
+            .cloned(),
+    );
     extra("theme", listed(&themes));
     extra("language", listed(&languages));
-    extra("frequency", described.frequency.as_ref().and_then(Term::iri_or_name).cloned());
+    extra(
+        "frequency",
+        described
+            .frequency
+            .as_ref()
+            .and_then(Term::iri_or_name)
+            .cloned(),
+    );
     extra("conforms_to", listed(&iris_or_names(&described.standards)));
-    extra("spatial_uri", described.places.iter().find_map(|place| place.iri.clone()));
-    extra("spatial_text", described.places.iter().find_map(|place| place.name.clone()));
+    extra(
+        "spatial_uri",
+        described.places.iter().find_map(|place| place.iri.clone()),
+    );
+    extra(
+        "spatial_text",
+        described.places.iter().find_map(|place| place.name.clone()),
+    );
     extra("alternate_identifier", listed(&described.identifiers));
     extra("alternative_titles", listed(&names));
     extra("tasks", listed(&tasks));
     extra("modalities", listed(&modalities));
     extra("introduced_by", listed(&works));
-    extra("sparql_endpoint", described.dataset.remote.as_ref().map(|remote| remote.endpoint.clone()));
+    extra(
+        "sparql_endpoint",
+        described
+            .dataset
+            .remote
+            .as_ref()
+            .map(|remote| remote.endpoint.clone()),
+    );
     extras
 }

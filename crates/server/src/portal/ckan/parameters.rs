@@ -23,7 +23,9 @@ impl Parameters {
         let form = Self::form(body);
         match form.0.iter().next() {
             // Some clients encode JSON as a form.
-            Some((json, Value::String(value))) if form.0.len() == 1 && json.starts_with('{') && value.is_empty() => {
+            Some((json, Value::String(value)))
+                if form.0.len() == 1 && json.starts_with('{') && value.is_empty() =>
+            {
                 Self::json(json.as_bytes())
             }
             _ => Ok(form),
@@ -31,7 +33,9 @@ impl Parameters {
     }
 
     fn json(text: &[u8]) -> Result<Self, ActionError> {
-        serde_json::from_slice(text).map(Self).map_err(|error| ActionError::Body(error.to_string()))
+        serde_json::from_slice(text)
+            .map(Self)
+            .map_err(|error| ActionError::Body(error.to_string()))
     }
 
     fn form(encoded: &[u8]) -> Self {
@@ -49,8 +53,13 @@ impl Parameters {
 
     /// Returns the names of the parameters that have a value.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let has_value = |value: &Value| !value.is_null() && value.as_object().is_none_or(|object| !object.is_empty());
-        self.0.iter().filter(move |(_, value)| has_value(value)).map(|(name, _)| name.as_str())
+        let has_value = |value: &Value| {
+            !value.is_null() && value.as_object().is_none_or(|object| !object.is_empty())
+        };
+        self.0
+            .iter()
+            .filter(move |(_, value)| has_value(value))
+            .map(|(name, _)| name.as_str())
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
@@ -63,30 +72,43 @@ impl Parameters {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
             Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(value.to_string())),
-            Some(_) => Err(ActionError::Invalid(name, "Must be a single text".to_owned())),
+            Some(_) => Err(ActionError::Invalid(
+                name,
+                "Must be a single text".to_owned(),
+            )),
         }
     }
 
     /// Returns a required text that is not empty.
     pub(super) fn required(&self, name: &'static str) -> Result<String, ActionError> {
-        self.text(name)?.filter(|text| !text.is_empty()).ok_or_else(|| ActionError::missing(name))
+        self.text(name)?
+            .filter(|text| !text.is_empty())
+            .ok_or_else(|| ActionError::missing(name))
     }
 
     /// Returns a list of at most [`MAX_ELEMENTS`] texts. A text is parsed as JSON, or split at `separators`.
-    pub(super) fn list(&self, name: &'static str, separators: &[char]) -> Result<Vec<String>, ActionError> {
+    pub(super) fn list(
+        &self,
+        name: &'static str,
+        separators: &[char],
+    ) -> Result<Vec<String>, ActionError> {
         let invalid = || ActionError::Invalid(name, "Not a list".to_owned());
         let list: Vec<String> = match self.get(name) {
             None => Vec::new(),
-            Some(Value::String(text)) if text.trim_start().starts_with('[') => match serde_json::from_str(text) {
-                Ok(list) => list,
-                // A filter may be a range.
-                Err(_) if name == "fq_list" => vec![text.clone()],
-                Err(_) => return Err(invalid()),
-            },
-            Some(Value::String(text)) if separators.is_empty() => vec![text.clone()],
-            Some(Value::String(text)) => {
-                text.split(separators).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+            Some(Value::String(text)) if text.trim_start().starts_with('[') => {
+                match serde_json::from_str(text) {
+                    Ok(list) => list,
+                    // A filter may be a range.
+                    Err(_) if name == "fq_list" => vec![text.clone()],
+                    Err(_) => return Err(invalid()),
+                }
             }
+            Some(Value::String(text)) if separators.is_empty() => vec![text.clone()],
+            Some(Value::String(text)) => text
+                .split(separators)
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect(),
             Some(Value::Array(values)) => values
                 .iter()
                 .map(|value| value.as_str().map(str::to_owned).ok_or_else(invalid))
@@ -94,7 +116,10 @@ impl Parameters {
             Some(_) => return Err(invalid()),
         };
         if list.len() > MAX_ELEMENTS {
-            return Err(ActionError::Invalid(name, format!("Must have at most {MAX_ELEMENTS} elements")));
+            return Err(ActionError::Invalid(
+                name,
+                format!("Must have at most {MAX_ELEMENTS} elements"),
+            ));
         }
         Ok(list)
     }
@@ -102,17 +127,24 @@ impl Parameters {
     /// Returns an integer.
     fn integer(&self, name: &'static str) -> Result<Option<i64>, ActionError> {
         let number = |text: String| text.trim().parse().map_err(|_| invalid_number(name));
-        self.text(name)?.filter(|text| !text.is_empty()).map(number).transpose()
+        self.text(name)?
+            .filter(|text| !text.is_empty())
+            .map(number)
+            .transpose()
     }
 
     /// Returns a non-negative integer.
     pub(super) fn natural(&self, name: &'static str) -> Result<Option<usize>, ActionError> {
-        self.integer(name)?.map(|number| usize::try_from(number).map_err(|_| invalid_number(name))).transpose()
+        self.integer(name)?
+            .map(|number| usize::try_from(number).map_err(|_| invalid_number(name)))
+            .transpose()
     }
 
     /// Returns a non-negative integer. Negative values mean no limit.
     pub(super) fn limit(&self, name: &'static str) -> Result<Option<usize>, ActionError> {
-        Ok(self.integer(name)?.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
+        Ok(self
+            .integer(name)?
+            .map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
     }
 
     /// Returns a boolean.
@@ -150,13 +182,28 @@ mod tests {
         for parameters in [
             read("q=a+b&fq_list=x&fq_list=y&rows=3", "", ""),
             read("", form, "q=a+b&fq_list=x&fq_list=y&rows=3"),
-            read("", "application/json", r#"{"q": "a b", "fq_list": ["x", "y"], "rows": 3, "start": null}"#),
-            read("", form, r#"{"q": "a b", "fq_list": ["x", "y"], "rows": "3"}"#),
+            read(
+                "",
+                "application/json",
+                r#"{"q": "a b", "fq_list": ["x", "y"], "rows": 3, "start": null}"#,
+            ),
+            read(
+                "",
+                form,
+                r#"{"q": "a b", "fq_list": ["x", "y"], "rows": "3"}"#,
+            ),
             read("q=a+b&fq_list=%5B%22x%22%2C+%22y%22%5D&rows=3", "", ""),
-            read("", form, "%7B%22q%22%3A%22a+b%22%2C%22fq_list%22%3A%5B%22x%22%2C%22y%22%5D%2C%22rows%22%3A3%7D="),
+            read(
+                "",
+                form,
+                "%7B%22q%22%3A%22a+b%22%2C%22fq_list%22%3A%5B%22x%22%2C%22y%22%5D%2C%22rows%22%3A3%7D=",
+            ),
         ] {
             assert_eq!(parameters.text("q").ok(), Some(Some("a b".to_owned())));
-            assert_eq!(parameters.list("fq_list", &[]).ok(), Some(vec!["x".to_owned(), "y".to_owned()]));
+            assert_eq!(
+                parameters.list("fq_list", &[]).ok(),
+                Some(vec!["x".to_owned(), "y".to_owned()])
+            );
             assert_eq!(parameters.natural("rows").ok(), Some(Some(3)));
             assert_eq!(parameters.natural("start").ok(), Some(None));
         }
@@ -165,14 +212,37 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_told_by_name() {
         let parameters = read("rows=-1&start=x&facet.field=%5B1&id=&sort=a&sort=b", "", "");
-        let message = |error: Option<ActionError>| error.map(|error| error.to_string()).unwrap_or_default();
-        assert_eq!(message(parameters.natural("rows").err()), "rows: Must be a natural number");
-        assert_eq!(message(parameters.natural("start").err()), "start: Must be a natural number");
-        assert_eq!(message(parameters.list("facet.field", &[]).err()), "facet.field: Not a list");
-        assert_eq!(message(parameters.required("id").err()), "id: Missing value");
-        assert_eq!(message(parameters.text("sort").err()), "sort: Must be a single text");
-        assert!(matches!(Parameters::read("", "application/json", b"[1]"), Err(ActionError::Body(_))));
-        let many = Parameters::read(&"fl=id&".repeat(MAX_ELEMENTS + 1), "", b"").expect("parameters");
-        assert_eq!(message(many.list("fl", &[]).err()), "fl: Must have at most 100 elements");
+        let message =
+            |error: Option<ActionError>| error.map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(
+            message(parameters.natural("rows").err()),
+            "rows: Must be a natural number"
+        );
+        assert_eq!(
+            message(parameters.natural("start").err()),
+            "start: Must be a natural number"
+        );
+        assert_eq!(
+            message(parameters.list("facet.field", &[]).err()),
+            "facet.field: Not a list"
+        );
+        assert_eq!(
+            message(parameters.required("id").err()),
+            "id: Missing value"
+        );
+        assert_eq!(
+            message(parameters.text("sort").err()),
+            "sort: Must be a single text"
+        );
+        assert!(matches!(
+            Parameters::read("", "application/json", b"[1]"),
+            Err(ActionError::Body(_))
+        ));
+        let many =
+            Parameters::read(&"fl=id&".repeat(MAX_ELEMENTS + 1), "", b"").expect("parameters");
+        assert_eq!(
+            message(many.list("fl", &[]).err()),
+            "fl: Must have at most 100 elements"
+        );
     }
 }

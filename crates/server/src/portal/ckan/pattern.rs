@@ -53,7 +53,11 @@ impl Pattern {
             match part {
                 Part::Literal(character) => text.push(*character),
                 other => {
-                    changed.0.extend(change(&std::mem::take(&mut text)).chars().map(Part::Literal));
+                    changed.0.extend(
+                        change(&std::mem::take(&mut text))
+                            .chars()
+                            .map(Part::Literal),
+                    );
                     changed.0.push(*other);
                 }
             }
@@ -75,9 +79,13 @@ impl Pattern {
                 }
                 (None, None) => return true,
                 (Some(Part::One), Some(_)) => (part, rest) = (part + 1, after),
-                (Some(Part::Literal(expected)), Some(found)) if *expected == found => (part, rest) = (part + 1, after),
+                (Some(Part::Literal(expected)), Some(found)) if *expected == found => {
+                    (part, rest) = (part + 1, after)
+                }
                 _ => {
-                    let Some((any, from)) = &mut star else { return false };
+                    let Some((any, from)) = &mut star else {
+                        return false;
+                    };
                     if from.next().is_none() {
                         return false;
                     }
@@ -109,10 +117,12 @@ mod tests {
     fn matches_slowly(pattern: &[char], text: &[char]) -> bool {
         match pattern.split_first() {
             None => text.is_empty(),
-            Some(('*', rest)) => (0..=text.len()).any(|skipped| matches_slowly(rest, &text[skipped..])),
-            Some((first, rest)) => text
-                .split_first()
-                .is_some_and(|(next, text)| (*first == '?' || first == next) && matches_slowly(rest, text)),
+            Some(('*', rest)) => {
+                (0..=text.len()).any(|skipped| matches_slowly(rest, &text[skipped..]))
+            }
+            Some((first, rest)) => text.split_first().is_some_and(|(next, text)| {
+                (*first == '?' || first == next) && matches_slowly(rest, text)
+            }),
         }
     }
 

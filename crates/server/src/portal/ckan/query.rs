@@ -37,8 +37,16 @@ pub(super) enum Field {
 }
 
 /// Text fields of CKAN's schema with a fixed name.
-const TEXT_FIELDS: [&str; 8] =
-    ["title", "notes", "author", "author_email", "maintainer", "maintainer_email", "res_name", "res_description"];
+const TEXT_FIELDS: [&str; 8] = [
+    "title",
+    "notes",
+    "author",
+    "author_email",
+    "maintainer",
+    "maintainer_email",
+    "res_name",
+    "res_description",
+];
 /// String fields of CKAN's schema with values of packages.
 const STRING_FIELDS: [&str; 5] = ["url", "version", "license", "res_url", "res_type"];
 /// Fields of CKAN's schema for usage, relationships and its own data, and those of its extensions for harvests and collections, by
@@ -86,7 +94,9 @@ impl Field {
             "text" => Self::AllText,
             "*" => Self::Any,
             text if TEXT_FIELDS.contains(&text) => Self::Text(text.to_owned()),
-            extra if extra.starts_with("extras_") || extra.starts_with("res_extras_") => Self::Text(extra.to_owned()),
+            extra if extra.starts_with("extras_") || extra.starts_with("res_extras_") => {
+                Self::Text(extra.to_owned())
+            }
             vocabulary if vocabulary.starts_with("vocab_") => Self::Absent,
             absent if ABSENT_FIELDS.contains(&absent) => Self::Absent,
             other => match STRING_FIELDS.into_iter().find(|field| *field == other) {
@@ -130,7 +140,10 @@ impl MinimumMatch {
     /// Parses Solr's specification: `2`, `-1`, `75%`, `-25%`, or conditions such as `2<-1 5<80%`.
     pub(super) fn parse(text: &str) -> Result<Self, QueryError> {
         let specification = Self(text.to_owned());
-        specification.count(1).map(|_| specification).ok_or_else(|| QueryError::MinimumMatch(text.to_owned()))
+        specification
+            .count(1)
+            .map(|_| specification)
+            .ok_or_else(|| QueryError::MinimumMatch(text.to_owned()))
     }
 
     /// Returns the number of words of `words` that are required.
@@ -140,7 +153,8 @@ impl MinimumMatch {
             match part.split_once('<') {
                 None => current = Some(required_words(part, words)?),
                 Some((limit, required)) => {
-                    let (limit, required): (usize, usize) = (limit.parse().ok()?, required_words(required, words)?);
+                    let (limit, required): (usize, usize) =
+                        (limit.parse().ok()?, required_words(required, words)?);
                     if words > limit {
                         current = Some(required);
                     } else if current.is_none() {
@@ -162,8 +176,16 @@ fn required_words(part: &str, words: usize) -> Option<usize> {
     let number: i64 = number.parse().ok()?;
     let total = i64::try_from(words).ok()?;
     // Shares are rounded towards zero, as in Solr.
-    let share = if is_share { number.checked_mul(total)? / 100 } else { number };
-    let required = if number < 0 { total.checked_add(share)? } else { share };
+    let share = if is_share {
+        number.checked_mul(total)? / 100
+    } else {
+        number
+    };
+    let required = if number < 0 {
+        total.checked_add(share)?
+    } else {
+        share
+    };
     usize::try_from(required.clamp(0, total)).ok()
 }
 
@@ -202,7 +224,9 @@ impl Clause {
         }
         if text.starts_with("{!") || has_operator(text) {
             match parse_known() {
-                Err(QueryError::Unsupported(construct, text)) => return Err(QueryError::Unsupported(construct, text)),
+                Err(QueryError::Unsupported(construct, text)) => {
+                    return Err(QueryError::Unsupported(construct, text));
+                }
                 Err(_) => {}
                 parsed => return parsed,
             }
@@ -220,7 +244,9 @@ impl Clause {
         };
         match required {
             Some(required) if required > 1 => {
-                let clauses = words.into_iter().map(|word| Self::Contains(word.to_owned()));
+                let clauses = words
+                    .into_iter()
+                    .map(|word| Self::Contains(word.to_owned()));
                 Ok(Self::AtLeast(required, clauses.collect()))
             }
             _ => Ok(Self::Words(text.to_owned())),
@@ -273,7 +299,9 @@ impl Clause {
                 term => Ok(Self::Field(Field::AllText, term)),
             },
             Field::Any => Err(QueryError::Field("* (it has only the value *)".to_owned())),
-            field if field.is_date() && !is_any_value(&term) => Ok(Self::Field(field, with_dates(term)?)),
+            field if field.is_date() && !is_any_value(&term) => {
+                Ok(Self::Field(field, with_dates(term)?))
+            }
             field => Ok(Self::Field(field, term)),
         }
     }
@@ -281,7 +309,8 @@ impl Clause {
     /// Returns the number of values and groups of words, without complete ids and names: clients send long lists of them.
     pub(super) fn count(&self) -> usize {
         match self {
-            Self::Everything | Self::Field(Field::Id | Field::Name, Term::Word(_) | Term::Phrase(_)) => 0,
+            Self::Everything
+            | Self::Field(Field::Id | Field::Name, Term::Word(_) | Term::Phrase(_)) => 0,
             Self::Group(clauses) => clauses.iter().map(|(_, clause)| clause.count()).sum(),
             Self::AtLeast(_, clauses) => clauses.iter().map(Self::count).sum(),
             Self::Boosted(clause, _) => clause.count(),
@@ -299,7 +328,11 @@ impl Clause {
                 let (mut groups, mut is_after_word) = (0, false);
                 for (occur, clause) in clauses {
                     let is_word = *occur == Occur::Mandatory && matches!(clause, Self::Contains(_));
-                    groups += if is_word && is_after_word { 0 } else { clause.word_groups() };
+                    groups += if is_word && is_after_word {
+                        0
+                    } else {
+                        clause.word_groups()
+                    };
                     is_after_word = is_word;
                 }
                 groups
@@ -318,7 +351,10 @@ impl Clause {
         match self {
             Self::Everything | Self::Field(..) => {}
             Self::Group(clauses) => {
-                for (_, clause) in clauses.iter().filter(|(occur, _)| *occur != Occur::Prohibited) {
+                for (_, clause) in clauses
+                    .iter()
+                    .filter(|(occur, _)| *occur != Occur::Prohibited)
+                {
                     clause.add_words(words);
                 }
             }
@@ -342,7 +378,10 @@ impl Clause {
     pub(super) fn needs_texts(&self) -> bool {
         let mut needs = false;
         self.visit(&mut |clause| {
-            needs |= matches!(clause, Self::Field(Field::Text(_) | Field::String(_) | Field::AllText, _));
+            needs |= matches!(
+                clause,
+                Self::Field(Field::Text(_) | Field::String(_) | Field::AllText, _)
+            );
         });
         needs
     }
@@ -354,34 +393,53 @@ fn with_dates(term: Term) -> Result<Term, QueryError> {
     let bound = |bound: Option<String>| bound.map(converted).transpose();
     match term {
         Term::Word(text) | Term::Phrase(text) => converted(text).map(Term::Word),
-        Term::Range { from, to, inclusive } => Ok(Term::Range { from: bound(from)?, to: bound(to)?, inclusive }),
-        Term::Near(text, _) | Term::Similar(text, _) => Err(QueryError::Unsupported("similar dates", text)),
-        Term::Like(_) => Err(QueryError::Unsupported("patterns of dates", "use a range: [2020-01-01 TO *]".to_owned())),
+        Term::Range {
+            from,
+            to,
+            inclusive,
+        } => Ok(Term::Range {
+            from: bound(from)?,
+            to: bound(to)?,
+            inclusive,
+        }),
+        Term::Near(text, _) | Term::Similar(text, _) => {
+            Err(QueryError::Unsupported("similar dates", text))
+        }
+        Term::Like(_) => Err(QueryError::Unsupported(
+            "patterns of dates",
+            "use a range: [2020-01-01 TO *]".to_owned(),
+        )),
     }
 }
 
 /// If true, a text names a field.
 fn names_field(text: &str) -> bool {
-    let starts =
-        text.split(|c: char| c.is_whitespace() || c == '(').map(|word| word.trim_start_matches(['+', '-', '!']));
+    let starts = text
+        .split(|c: char| c.is_whitespace() || c == '(')
+        .map(|word| word.trim_start_matches(['+', '-', '!']));
     let mut named = starts.filter_map(|word| word.split_once(':'));
     named.any(|(name, _)| is_field(name) || name == "_query_" || name == "_val_")
 }
 
 /// If true, a text has an operator of Solr that is no punctuation.
 fn has_operator(text: &str) -> bool {
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_number = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
     let has_edits_or_boost = |word: &str| {
         let marked = word.rsplit_once(['~', '^']);
         marked.is_some_and(|(before, number)| {
-            before.ends_with(|c: char| c.is_alphanumeric() || c == '"' || c == ')') && is_number(number)
+            before.ends_with(|c: char| c.is_alphanumeric() || c == '"' || c == ')')
+                && is_number(number)
         })
     };
     text.split_whitespace().any(|word| {
-        let signed = word
-            .strip_prefix(['+', '-', '!'])
-            .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '"' || c == '('));
-        let has_pattern = word.len() > 1 && word.contains('*') && word.contains(char::is_alphanumeric);
+        let signed = word.strip_prefix(['+', '-', '!']).is_some_and(|rest| {
+            rest.starts_with(|c: char| c.is_alphabetic() || c == '"' || c == '(')
+        });
+        let has_pattern =
+            word.len() > 1 && word.contains('*') && word.contains(char::is_alphanumeric);
         matches!(word, "AND" | "OR" | "NOT" | "&&" | "||")
             || signed
             || has_pattern
@@ -427,18 +485,27 @@ impl Evaluation<'_> {
     fn evaluate(&self, clause: &Clause, scored: bool) -> Option<Matches> {
         let datasets = self.table.rows.len();
         let scores_of = |marks: Vec<bool>, score: f64| {
-            let scores =
-                if scored { marks.iter().map(|mark| if *mark { score } else { 0.0 }).collect() } else { Vec::new() };
+            let scores = if scored {
+                marks
+                    .iter()
+                    .map(|mark| if *mark { score } else { 0.0 })
+                    .collect()
+            } else {
+                Vec::new()
+            };
             Some(Matches { marks, scores })
         };
         match clause {
             Clause::Everything => scores_of(vec![true; datasets], 0.0),
             Clause::Group(clauses) => Some(self.group(clauses, scored)),
             Clause::AtLeast(required, clauses) => {
-                let parts: Vec<Matches> = clauses.iter().filter_map(|clause| self.evaluate(clause, scored)).collect();
+                let parts: Vec<Matches> = clauses
+                    .iter()
+                    .filter_map(|clause| self.evaluate(clause, scored))
+                    .collect();
                 let required = (*required).min(parts.len()).max(1);
-                let marks =
-                    (0..datasets).map(|place| parts.iter().filter(|part| part.marks[place]).count() >= required);
+                let marks = (0..datasets)
+                    .map(|place| parts.iter().filter(|part| part.marks[place]).count() >= required);
                 scores_of(marks.collect(), 1.0)
             }
             Clause::Boosted(clause, boost) => {
@@ -449,13 +516,19 @@ impl Evaluation<'_> {
             Clause::Contains(text) | Clause::Words(text) => {
                 let places = self.found.get(text)?.as_ref()?;
                 let mut marks = vec![false; datasets];
-                places.iter().for_each(|place| marks[*place as usize] = true);
+                places
+                    .iter()
+                    .for_each(|place| marks[*place as usize] = true);
                 scores_of(marks, 1.0)
             }
             Clause::Field(field, term) => {
                 let marks = self.field(field, term)?;
                 let is_exact = matches!(term, Term::Word(_) | Term::Phrase(_) | Term::Near(..));
-                let score = if is_exact && scored { rarity(&marks) } else { 1.0 };
+                let score = if is_exact && scored {
+                    rarity(&marks)
+                } else {
+                    1.0
+                };
                 scores_of(marks, score)
             }
         }
@@ -466,25 +539,48 @@ impl Evaluation<'_> {
         let mut mandatory: Option<Vec<bool>> = None;
         let mut optional: Option<Vec<bool>> = None;
         let mut prohibited = vec![false; datasets];
-        let mut scores = if scored { vec![0.0; datasets] } else { Vec::new() };
+        let mut scores = if scored {
+            vec![0.0; datasets]
+        } else {
+            Vec::new()
+        };
         for (occur, clause) in clauses {
-            let Some(part) = self.evaluate(clause, scored && *occur != Occur::Prohibited) else { continue };
-            scores.iter_mut().zip(&part.scores).for_each(|(all, one)| *all += one);
+            let Some(part) = self.evaluate(clause, scored && *occur != Occur::Prohibited) else {
+                continue;
+            };
+            scores
+                .iter_mut()
+                .zip(&part.scores)
+                .for_each(|(all, one)| *all += one);
             match occur {
                 Occur::Mandatory => match &mut mandatory {
-                    Some(marks) => marks.iter_mut().zip(part.marks).for_each(|(all, one)| *all &= one),
+                    Some(marks) => marks
+                        .iter_mut()
+                        .zip(part.marks)
+                        .for_each(|(all, one)| *all &= one),
                     None => mandatory = Some(part.marks),
                 },
                 Occur::Optional => match &mut optional {
-                    Some(marks) => marks.iter_mut().zip(part.marks).for_each(|(all, one)| *all |= one),
+                    Some(marks) => marks
+                        .iter_mut()
+                        .zip(part.marks)
+                        .for_each(|(all, one)| *all |= one),
                     None => optional = Some(part.marks),
                 },
-                Occur::Prohibited => prohibited.iter_mut().zip(part.marks).for_each(|(all, one)| *all |= one),
+                Occur::Prohibited => prohibited
+                    .iter_mut()
+                    .zip(part.marks)
+                    .for_each(|(all, one)| *all |= one),
             }
         }
         // Prohibited clauses alone match nothing, as in Solr.
-        let mut marks = mandatory.or(optional).unwrap_or_else(|| vec![false; datasets]);
-        marks.iter_mut().zip(prohibited).for_each(|(mark, excluded)| *mark &= !excluded);
+        let mut marks = mandatory
+            .or(optional)
+            .unwrap_or_else(|| vec![false; datasets]);
+        marks
+            .iter_mut()
+            .zip(prohibited)
+            .for_each(|(mark, excluded)| *mark &= !excluded);
         Matches { marks, scores }
     }
 
@@ -495,15 +591,32 @@ impl Evaluation<'_> {
         let is_match = |value: &str| matches_string(term, value);
         match field {
             Field::Facet(facet) => {
-                let matching: Vec<bool> =
-                    self.table.values(*facet).all.iter().map(|value| is_match(&value.name)).collect();
+                let matching: Vec<bool> = self
+                    .table
+                    .values(*facet)
+                    .all
+                    .iter()
+                    .map(|value| is_match(&value.name))
+                    .collect();
                 for (mark, row) in marks.iter_mut().zip(rows) {
-                    *mark = row.values(*facet).iter().any(|place| matching[*place as usize]);
+                    *mark = row
+                        .values(*facet)
+                        .iter()
+                        .any(|place| matching[*place as usize]);
                 }
             }
-            Field::Id => marks.iter_mut().zip(rows).for_each(|(mark, row)| *mark = is_match(row.id.as_str())),
-            Field::Name => marks.iter_mut().zip(rows).for_each(|(mark, row)| *mark = is_match(&row.name)),
-            Field::TitleString => marks.iter_mut().zip(rows).for_each(|(mark, row)| *mark = is_match(&row.title)),
+            Field::Id => marks
+                .iter_mut()
+                .zip(rows)
+                .for_each(|(mark, row)| *mark = is_match(row.id.as_str())),
+            Field::Name => marks
+                .iter_mut()
+                .zip(rows)
+                .for_each(|(mark, row)| *mark = is_match(&row.name)),
+            Field::TitleString => marks
+                .iter_mut()
+                .zip(rows)
+                .for_each(|(mark, row)| *mark = is_match(&row.title)),
             Field::Modified => {
                 marks
                     .iter_mut()
@@ -511,11 +624,15 @@ impl Evaluation<'_> {
                     .for_each(|(mark, row)| *mark = row.modified.as_deref().is_some_and(is_match));
             }
             Field::Created => {
-                marks.iter_mut().zip(rows).for_each(|(mark, row)| *mark = row.created.as_deref().is_some_and(is_match));
+                marks
+                    .iter_mut()
+                    .zip(rows)
+                    .for_each(|(mark, row)| *mark = row.created.as_deref().is_some_and(is_match));
             }
             Field::Fixed(value) => marks.fill(is_match(value)),
             Field::String(name) => {
-                for (place, values) in self.texts.into_iter().flat_map(|texts| texts.strings(name)) {
+                for (place, values) in self.texts.into_iter().flat_map(|texts| texts.strings(name))
+                {
                     if let Some(mark) = marks.get_mut(place as usize) {
                         *mark = values.iter().any(|value| is_match(value));
                     }
@@ -538,7 +655,10 @@ impl Evaluation<'_> {
 
 /// Returns the weight of a match: the fewer datasets match, the higher.
 fn rarity(marks: &[bool]) -> f64 {
-    let (all, matching) = (marks.len() as f64, marks.iter().filter(|mark| **mark).count() as f64);
+    let (all, matching) = (
+        marks.len() as f64,
+        marks.iter().filter(|mark| **mark).count() as f64,
+    );
     (1.0 + (all - matching + 0.5) / (matching + 0.5)).ln()
 }
 
@@ -569,7 +689,11 @@ impl Sort {
     /// Parses CKAN's `sort`. A repeated key has no effect.
     pub(super) fn read(text: &str) -> Result<Vec<Self>, QueryError> {
         let mut keys: Vec<Self> = Vec::new();
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        for part in text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
             let key = Self::one(part)?;
             if keys.iter().all(|earlier| earlier.by != key.by) {
                 keys.push(key);
@@ -591,10 +715,12 @@ impl Sort {
                 Some(Field::TitleString) => SortField::Title,
                 Some(Field::Name) => SortField::Name,
                 Some(Field::Id) => SortField::Id,
-                Some(Field::Facet(facet @ (Facet::Organization | Facet::LicenseId | Facet::IsOpen))) => {
-                    SortField::Facet(facet)
+                Some(Field::Facet(
+                    facet @ (Facet::Organization | Facet::LicenseId | Facet::IsOpen),
+                )) => SortField::Facet(facet),
+                Some(Field::String(field @ ("url" | "version" | "license"))) => {
+                    SortField::String(field)
                 }
-                Some(Field::String(field @ ("url" | "version" | "license"))) => SortField::String(field),
                 Some(Field::Fixed(_) | Field::Absent) => SortField::Absent,
                 _ => return Err(invalid()),
             },
@@ -604,6 +730,10 @@ impl Sort {
             Some("desc") => true,
             Some(_) => return Err(invalid()),
         };
-        if words.next().is_some() { Err(invalid()) } else { Ok(Self { by, descending }) }
+        if words.next().is_some() {
+            Err(invalid())
+        } else {
+            Ok(Self { by, descending })
+        }
     }
 }

@@ -92,18 +92,33 @@ impl Request {
     fn read(call: &Call<'_>) -> Result<Self, ActionError> {
         let parameters = call.parameters;
         check_names(parameters)?;
-        let text = |name| parameters.text(name).map(|text| text.filter(|text| !text.trim().is_empty()));
+        let text = |name| {
+            parameters
+                .text(name)
+                .map(|text| text.filter(|text| !text.trim().is_empty()))
+        };
         let sorted = text("sort")?.unwrap_or_else(|| SORT.to_owned());
         let query = text("q")?.unwrap_or_default();
-        let filters: Vec<String> = text("fq")?.into_iter().chain(parameters.list("fq_list", &[])?).collect();
-        if [&query].into_iter().chain(&filters).map(|text| text.chars().count()).sum::<usize>() > MAX_CHARACTERS {
+        let filters: Vec<String> = text("fq")?
+            .into_iter()
+            .chain(parameters.list("fq_list", &[])?)
+            .collect();
+        if [&query]
+            .into_iter()
+            .chain(&filters)
+            .map(|text| text.chars().count())
+            .sum::<usize>()
+            > MAX_CHARACTERS
+        {
             return Err(QueryError::LongTogether(MAX_CHARACTERS).into());
         }
         let options = query_options(parameters)?;
         let query = Clause::query(&query, &options)?;
         let operator = options.operator.unwrap_or_default();
-        let filters: Vec<Clause> =
-            filters.iter().map(|filter| Clause::filter(filter, operator)).collect::<Result<_, _>>()?;
+        let filters: Vec<Clause> = filters
+            .iter()
+            .map(|filter| Clause::filter(filter, operator))
+            .collect::<Result<_, _>>()?;
         let clauses = || [&query].into_iter().chain(&filters);
         if clauses().map(Clause::count).sum::<usize>() > MOST_CLAUSES {
             return Err(QueryError::Clauses(MOST_CLAUSES).into());
@@ -124,7 +139,9 @@ impl Request {
             order: match text("facet.sort")?.as_deref() {
                 None | Some("count" | "true") => ValueOrder::Count,
                 Some("index" | "false") => ValueOrder::Title,
-                Some(other) => return Err(QueryError::Parameter("facet.sort", other.to_owned()).into()),
+                Some(other) => {
+                    return Err(QueryError::Parameter("facet.sort", other.to_owned()).into());
+                }
             },
             fields: parameters.list("fl", &[',', ' '])?,
         })
@@ -133,14 +150,29 @@ impl Request {
 
 /// Rejects parameters that would have no effect, as CKAN does.
 fn check_names(parameters: &Parameters) -> Result<(), QueryError> {
-    let unknown: Vec<String> =
-        parameters.names().filter(|name| !PARAMETERS.contains(name)).map(str::to_owned).collect();
-    if unknown.is_empty() { Ok(()) } else { Err(QueryError::Parameters(unknown)) }
+    let unknown: Vec<String> = parameters
+        .names()
+        .filter(|name| !PARAMETERS.contains(name))
+        .map(str::to_owned)
+        .collect();
+    if unknown.is_empty() {
+        Ok(())
+    } else {
+        Err(QueryError::Parameters(unknown))
+    }
 }
 
 fn query_options(parameters: &Parameters) -> Result<QueryOptions, ActionError> {
-    let text = |name| parameters.text(name).map(|text| text.filter(|text| !text.trim().is_empty()));
-    let operator = match text("q.op")?.as_deref().map(str::to_ascii_uppercase).as_deref() {
+    let text = |name| {
+        parameters
+            .text(name)
+            .map(|text| text.filter(|text| !text.trim().is_empty()))
+    };
+    let operator = match text("q.op")?
+        .as_deref()
+        .map(str::to_ascii_uppercase)
+        .as_deref()
+    {
         None => None,
         Some("AND") => Some(DefaultOperator::And),
         Some("OR") => Some(DefaultOperator::Or),
@@ -154,8 +186,14 @@ fn query_options(parameters: &Parameters) -> Result<QueryOptions, ActionError> {
     if let Some(format) = text("wt")?.filter(|format| format != "json") {
         return Err(QueryError::Parameter("wt", format).into());
     }
-    let minimum_match = text("mm")?.map(|text| MinimumMatch::parse(&text)).transpose()?;
-    Ok(QueryOptions { operator, minimum_match, is_standard })
+    let minimum_match = text("mm")?
+        .map(|text| MinimumMatch::parse(&text))
+        .transpose()?;
+    Ok(QueryOptions {
+        operator,
+        minimum_match,
+        is_standard,
+    })
 }
 
 fn facets(call: &Call<'_>) -> Result<Vec<CountedField>, ActionError> {
@@ -164,13 +202,20 @@ fn facets(call: &Call<'_>) -> Result<Vec<CountedField>, ActionError> {
     }
     let mut facets: Vec<CountedField> = Vec::new();
     for name in call.parameters.list("facet.field", &[',', ' '])? {
-        let name = if name == "owner_org" { "organization".to_owned() } else { name };
+        let name = if name == "owner_org" {
+            "organization".to_owned()
+        } else {
+            name
+        };
         // Names of persons are counted as a whole, and searched by words.
         let field = match Facet::of_name(&name) {
             Some(facet) => Field::Facet(facet),
             None => Field::from_name(&name).ok_or_else(|| QueryError::Field(name.clone()))?,
         };
-        if !matches!(field, Field::Facet(_) | Field::Fixed(_) | Field::String(_) | Field::Absent) {
+        if !matches!(
+            field,
+            Field::Facet(_) | Field::Fixed(_) | Field::String(_) | Field::Absent
+        ) {
             return Err(QueryError::Facet(name).into());
         }
         if facets.iter().all(|CountedField(other, _)| *other != name) {
@@ -186,12 +231,22 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
     let words = request.query.ranking_words();
     let mut found = find(call, &table, &request, &words)?;
     sort(&mut found, call, &table, &request.sort)?;
-    let page: Vec<&FoundPackage> = found.iter().skip(request.start).take(request.rows).collect();
+    let page: Vec<&FoundPackage> = found
+        .iter()
+        .skip(request.start)
+        .take(request.rows)
+        .collect();
     let mut results = Vec::with_capacity(page.len());
     for (one, matched) in page.iter().zip(matched(call, &table, &page, &words)?) {
-        let Some(mut package) = call.package(&table.rows[one.place as usize].id)? else { continue };
+        let Some(mut package) = call.package(&table.rows[one.place as usize].id)? else {
+            continue;
+        };
         if let Some(matched) = matched {
-            package["score"] = json!(one.score.filter(|score| score.compares).map(|score| score.order));
+            package["score"] = json!(
+                one.score
+                    .filter(|score| score.compares)
+                    .map(|score| score.order)
+            );
             package["matched"] = json!(matched);
         }
         results.push(select_fields(package, &request.fields));
@@ -216,14 +271,32 @@ fn matched(
     if words.is_empty() {
         return Ok(page.iter().map(|_| None).collect());
     }
-    let ids: Vec<DatasetId> = page.iter().map(|one| table.rows[one.place as usize].id.clone()).collect();
-    Ok(call.state.searcher.matched_fields(words, &ids)?.into_iter().map(Some).collect())
+    let ids: Vec<DatasetId> = page
+        .iter()
+        .map(|one| table.rows[one.place as usize].id.clone())
+        .collect();
+    Ok(call
+        .state
+        .searcher
+        .matched_fields(words, &ids)?
+        .into_iter()
+        .map(Some)
+        .collect())
 }
 
 /// Returns the datasets that match all clauses, with the scores of those that have the words. A query without words of its own
 /// is scored by its fields.
-fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Result<Vec<FoundPackage>, ActionError> {
-    let ranked = if words.is_empty() { FxHashMap::default() } else { rank(call, table, words)? };
+fn find(
+    call: &Call<'_>,
+    table: &Table,
+    request: &Request,
+    words: &str,
+) -> Result<Vec<FoundPackage>, ActionError> {
+    let ranked = if words.is_empty() {
+        FxHashMap::default()
+    } else {
+        rank(call, table, words)?
+    };
     let clauses = || [&request.query].into_iter().chain(&request.filters);
     let mut leaves = Vec::new();
     clauses().for_each(|clause| clause.visit(&mut |leaf| leaves.push(leaf)));
@@ -241,18 +314,42 @@ fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Resul
             _ => {}
         }
     }
-    let texts = if clauses().any(Clause::needs_texts) { Some(table.texts(call.state)?) } else { None };
-    let evaluation = Evaluation { table, texts, found };
+    let texts = if clauses().any(Clause::needs_texts) {
+        Some(table.texts(call.state)?)
+    } else {
+        None
+    };
+    let evaluation = Evaluation {
+        table,
+        texts,
+        found,
+    };
     let mut passing = vec![true; table.rows.len()];
     for clause in clauses() {
-        passing.iter_mut().zip(evaluation.marks(clause)).for_each(|(all, one)| *all &= one);
+        passing
+            .iter_mut()
+            .zip(evaluation.marks(clause))
+            .for_each(|(all, one)| *all &= one);
     }
-    let by_field = if words.is_empty() { evaluation.field_scores(&request.query) } else { Vec::new() };
-    let places = (0..).zip(passing).filter(|(_, passes)| *passes).map(|(place, _)| place);
+    let by_field = if words.is_empty() {
+        evaluation.field_scores(&request.query)
+    } else {
+        Vec::new()
+    };
+    let places = (0..)
+        .zip(passing)
+        .filter(|(_, passes)| *passes)
+        .map(|(place, _)| place);
     Ok(places
         .map(|place: u32| {
-            let by_field = by_field.get(place as usize).map(|score| Score { order: *score, compares: false });
-            FoundPackage { place, score: ranked.get(&place).copied().or(by_field) }
+            let by_field = by_field.get(place as usize).map(|score| Score {
+                order: *score,
+                compares: false,
+            });
+            FoundPackage {
+                place,
+                score: ranked.get(&place).copied().or(by_field),
+            }
         })
         .collect())
 }
@@ -263,55 +360,98 @@ fn rank(call: &Call<'_>, table: &Table, words: &str) -> Result<FxHashMap<u32, Sc
     let mut scores = FxHashMap::default();
     for (rank, scored) in ranking.iter().enumerate() {
         if let Some(place) = table.place(&scored.id) {
-            scores.insert(place, Score { order: scored.score, compares: rank < compared });
+            scores.insert(
+                place,
+                Score {
+                    order: scored.score,
+                    compares: rank < compared,
+                },
+            );
         }
     }
     Ok(scores)
 }
 
 /// Sorts by each key, finally by name. Missing dates and values are last in both directions.
-fn sort(found: &mut [FoundPackage], call: &Call<'_>, table: &Table, keys: &[Sort]) -> Result<(), ActionError> {
+fn sort(
+    found: &mut [FoundPackage],
+    call: &Call<'_>,
+    table: &Table,
+    keys: &[Sort],
+) -> Result<(), ActionError> {
     let mut values: Vec<FxHashMap<u32, &str>> = Vec::with_capacity(keys.len());
     for key in keys {
         values.push(match key.by {
             SortField::String(field) => {
                 let strings = table.texts(call.state)?.strings(field);
-                strings.filter_map(|(place, values)| Some((place, values.first()?.as_str()))).collect()
+                strings
+                    .filter_map(|(place, values)| Some((place, values.first()?.as_str())))
+                    .collect()
             }
             _ => FxHashMap::default(),
         });
     }
-    let compare = |a: &FoundPackage, b: &FoundPackage, key: &Sort, values: &FxHashMap<u32, &str>| {
-        let (one, other) = (&table.rows[a.place as usize], &table.rows[b.place as usize]);
-        match key.by {
-            SortField::Score => compare_known(a.score, b.score, key, |a, b| a.order.total_cmp(&b.order)),
-            SortField::Modified => compare_known(one.modified.as_ref(), other.modified.as_ref(), key, Ord::cmp),
-            SortField::Created => compare_known(one.created.as_ref(), other.created.as_ref(), key, Ord::cmp),
-            SortField::Title => with_direction(one.key.cmp(&other.key), key),
-            SortField::Name => with_direction(one.name.cmp(&other.name), key),
-            SortField::Id => with_direction(one.id.cmp(&other.id), key),
-            SortField::Facet(facet) => {
-                let all = &table.values(facet).all;
-                let value = |row: &Row| row.values(facet).first().map(|place| all[*place as usize].name.clone());
-                compare_known(value(one), value(other), key, Ord::cmp)
+    let compare =
+        |a: &FoundPackage, b: &FoundPackage, key: &Sort, values: &FxHashMap<u32, &str>| {
+            let (one, other) = (&table.rows[a.place as usize], &table.rows[b.place as usize]);
+            match key.by {
+                SortField::Score => {
+                    compare_known(a.score, b.score, key, |a, b| a.order.total_cmp(&b.order))
+                }
+                SortField::Modified => compare_known(
+                    one.modified.as_ref(),
+                    other.modified.as_ref(),
+                    key,
+                    Ord::cmp,
+                ),
+                SortField::Created => {
+                    compare_known(one.created.as_ref(), other.created.as_ref(), key, Ord::cmp)
+                }
+                SortField::Title => with_direction(one.key.cmp(&other.key), key),
+                SortField::Name => with_direction(one.name.cmp(&other.name), key),
+                SortField::Id => with_direction(one.id.cmp(&other.id), key),
+                SortField::Facet(facet) => {
+                    let all = &table.values(facet).all;
+                    let value = |row: &Row| {
+                        row.values(facet)
+                            .first()
+                            .map(|place| all[*place as usize].name.clone())
+                    };
+                    compare_known(value(one), value(other), key, Ord::cmp)
+                }
+                SortField::String(_) => {
+                    compare_known(values.get(&a.place), values.get(&b.place), key, Ord::cmp)
+                }
+                SortField::Absent => Ordering::Equal,
             }
-            SortField::String(_) => compare_known(values.get(&a.place), values.get(&b.place), key, Ord::cmp),
-            SortField::Absent => Ordering::Equal,
-        }
-    };
+        };
     // Rows are sorted by name, and the sort is stable.
     found.sort_by(|a, b| {
-        let mut orders = keys.iter().zip(&values).map(|(key, values)| compare(a, b, key, values));
-        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        let mut orders = keys
+            .iter()
+            .zip(&values)
+            .map(|(key, values)| compare(a, b, key, values));
+        orders
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
     });
     Ok(())
 }
 
 fn with_direction(order: Ordering, key: &Sort) -> Ordering {
-    if key.descending { order.reverse() } else { order }
+    if key.descending {
+        order.reverse()
+    } else {
+        order
+    }
 }
 
-fn compare_known<T>(one: Option<T>, other: Option<T>, key: &Sort, compare: impl Fn(&T, &T) -> Ordering) -> Ordering {
+fn compare_known<T>(
+    one: Option<T>,
+    other: Option<T>,
+    key: &Sort,
+    compare: impl Fn(&T, &T) -> Ordering,
+) -> Ordering {
     match (one, other) {
         (Some(one), Some(other)) => with_direction(compare(&one, &other), key),
         (one, other) => one.is_none().cmp(&other.is_none()),
@@ -321,9 +461,11 @@ fn compare_known<T>(one: Option<T>, other: Option<T>, key: &Sort, compare: impl 
 /// Selects the requested fields; all if none are given.
 fn select_fields(package: Value, fields: &[String]) -> Value {
     match package {
-        Value::Object(all) if !fields.is_empty() && !fields.iter().any(|field| field == "*") => {
-            all.into_iter().filter(|(key, _)| fields.contains(key)).collect::<Map<_, _>>().into()
-        }
+        Value::Object(all) if !fields.is_empty() && !fields.iter().any(|field| field == "*") => all
+            .into_iter()
+            .filter(|(key, _)| fields.contains(key))
+            .collect::<Map<_, _>>()
+            .into(),
         other => other,
     }
 }
@@ -345,27 +487,43 @@ fn count(
         };
         counted.retain(|(.., count)| *count >= request.least);
         counted.truncate(request.values);
-        let counts: Map<String, Value> = counted.iter().map(|(name, _, count)| (name.clone(), json!(count))).collect();
+        let counts: Map<String, Value> = counted
+            .iter()
+            .map(|(name, _, count)| (name.clone(), json!(count)))
+            .collect();
         let items: Vec<Value> = counted
             .iter()
             .map(|(name, title, count)| json!({ "name": name, "display_name": title, "count": count }))
             .collect();
         plain.insert(field_name.clone(), counts.into());
-        titled.insert(field_name.clone(), json!({ "title": field_name, "items": items }));
+        titled.insert(
+            field_name.clone(),
+            json!({ "title": field_name, "items": items }),
+        );
     }
     Ok((plain, titled))
 }
 
 /// Returns (name, title, number of datasets) of the values of a facet in the requested order.
-fn count_facet(table: &Table, facet: Facet, found: &[FoundPackage], request: &Request) -> Vec<(String, String, usize)> {
-    let rows = found.iter().map(|one| -> &Row { &table.rows[one.place as usize] });
+fn count_facet(
+    table: &Table,
+    facet: Facet,
+    found: &[FoundPackage],
+    request: &Request,
+) -> Vec<(String, String, usize)> {
+    let rows = found
+        .iter()
+        .map(|one| -> &Row { &table.rows[one.place as usize] });
     let counts = table.counts(facet, rows);
     let mut values = table.values(facet).ordered(&counts, request.least);
     if request.order == ValueOrder::Title {
         values.sort_by(|(one, _), (other, _)| one.order().cmp(&other.order()));
     }
     values.truncate(request.values);
-    values.into_iter().map(|(value, count)| (value.name.clone(), value.title.clone(), count)).collect()
+    values
+        .into_iter()
+        .map(|(value, count)| (value.name.clone(), value.title.clone(), count))
+        .collect()
 }
 
 /// Returns (value, value, number of datasets) of the values of a string field in the requested order.
@@ -378,13 +536,22 @@ fn count_strings(
 ) -> Result<Vec<(String, String, usize)>, ActionError> {
     let places: FxHashSet<u32> = found.iter().map(|one| one.place).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, values) in table.texts(call.state)?.strings(field).filter(|(place, _)| places.contains(place)) {
+    for (_, values) in table
+        .texts(call.state)?
+        .strings(field)
+        .filter(|(place, _)| places.contains(place))
+    {
         let distinct: FxHashSet<&String> = values.iter().collect();
-        distinct.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
+        distinct
+            .into_iter()
+            .for_each(|value| *counts.entry(value).or_default() += 1);
     }
     let mut counted: Vec<(&str, usize)> = counts.into_iter().collect();
     if request.order == ValueOrder::Count {
         counted.sort_by_key(|(_, count)| Reverse(*count));
     }
-    Ok(counted.into_iter().map(|(value, count)| (value.to_owned(), value.to_owned(), count)).collect())
+    Ok(counted
+        .into_iter()
+        .map(|(value, count)| (value.to_owned(), value.to_owned(), count))
+        .collect())
 }

@@ -75,13 +75,25 @@ pub(super) enum DefaultOperator {
 }
 
 /// Parses a query.
-pub(super) fn parse(text: &str, colon: Colon, operator: DefaultOperator) -> Result<Node, QueryError> {
+pub(super) fn parse(
+    text: &str,
+    colon: Colon,
+    operator: DefaultOperator,
+) -> Result<Node, QueryError> {
     if text.chars().count() > MAX_CHARACTERS {
         return Err(QueryError::Long(MAX_CHARACTERS));
     }
-    let mut parser = Parser { rest: text.trim_start(), colon, operator, depth: 0 };
+    let mut parser = Parser {
+        rest: text.trim_start(),
+        colon,
+        operator,
+        depth: 0,
+    };
     if parser.rest.starts_with("{!") {
-        return Err(QueryError::Unsupported("local parameters", construct(parser.rest, '}')));
+        return Err(QueryError::Unsupported(
+            "local parameters",
+            construct(parser.rest, '}'),
+        ));
     }
     let node = parser.query()?;
     match parser.rest.chars().next() {
@@ -92,8 +104,13 @@ pub(super) fn parse(text: &str, colon: Colon, operator: DefaultOperator) -> Resu
 
 /// Returns the beginning of a text up to a character, to name a construct in an error.
 fn construct(text: &str, end: char) -> String {
-    let length = text.char_indices().skip(1).find(|(_, character)| *character == end);
-    let end = length.map_or(text.len(), |(place, character)| place + character.len_utf8());
+    let length = text
+        .char_indices()
+        .skip(1)
+        .find(|(_, character)| *character == end);
+    let end = length.map_or(text.len(), |(place, character)| {
+        place + character.len_utf8()
+    });
     text[..end].chars().take(60).collect()
 }
 
@@ -119,8 +136,11 @@ impl<'t> Parser<'t> {
 
     /// Skips an operator that stands alone.
     fn skip_operator(&mut self, operator: &str) -> bool {
-        let Some(after) = self.rest.strip_prefix(operator) else { return false };
-        let is_alone = !operator.ends_with(char::is_alphabetic) || after.chars().next().is_none_or(ends_word);
+        let Some(after) = self.rest.strip_prefix(operator) else {
+            return false;
+        };
+        let is_alone =
+            !operator.ends_with(char::is_alphabetic) || after.chars().next().is_none_or(ends_word);
         if is_alone {
             self.advance(operator.len());
         }
@@ -145,7 +165,11 @@ impl<'t> Parser<'t> {
             _ if self.skip_operator("NOT") => return Some(Occur::Prohibited),
             _ => return None,
         }
-        Some(if first == '+' { Occur::Mandatory } else { Occur::Prohibited })
+        Some(if first == '+' {
+            Occur::Mandatory
+        } else {
+            Occur::Prohibited
+        })
     }
 
     /// Parses clauses up to a closing parenthesis or the end.
@@ -156,14 +180,21 @@ impl<'t> Parser<'t> {
             let conjunction = self.conjunction();
             if conjunction != Conjunction::None && clauses.is_empty() {
                 return Err(QueryError::Unexpected(
-                    if conjunction == Conjunction::And { "AND" } else { "OR" }.to_owned(),
+                    if conjunction == Conjunction::And {
+                        "AND"
+                    } else {
+                        "OR"
+                    }
+                    .to_owned(),
                 ));
             }
             let modifier = self.modifier();
             let clause = self.clause()?;
             self.demote_or_require_previous(&mut clauses, conjunction);
             let by_default = match (self.operator, conjunction) {
-                (_, Conjunction::And) | (DefaultOperator::And, Conjunction::None) => Occur::Mandatory,
+                (_, Conjunction::And) | (DefaultOperator::And, Conjunction::None) => {
+                    Occur::Mandatory
+                }
                 (_, Conjunction::Or) | (DefaultOperator::Or, Conjunction::None) => Occur::Optional,
             };
             // With AND as the default operator, a plus after OR has no effect, as in Solr.
@@ -185,7 +216,12 @@ impl<'t> Parser<'t> {
     }
 
     fn demote_or_require_previous(&self, clauses: &mut [(Occur, Node)], conjunction: Conjunction) {
-        let Some((occur, _)) = clauses.last_mut().filter(|(occur, _)| *occur != Occur::Prohibited) else { return };
+        let Some((occur, _)) = clauses
+            .last_mut()
+            .filter(|(occur, _)| *occur != Occur::Prohibited)
+        else {
+            return;
+        };
         match conjunction {
             Conjunction::And => *occur = Occur::Mandatory,
             Conjunction::Or if self.operator == DefaultOperator::And => *occur = Occur::Optional,
@@ -199,7 +235,11 @@ impl<'t> Parser<'t> {
             None => return Err(QueryError::End),
             Some('(') => {
                 let group = self.group()?;
-                if let Some(field) = &field { with_field(group, field) } else { group }
+                if let Some(field) = &field {
+                    with_field(group, field)
+                } else {
+                    group
+                }
             }
             Some(first) => {
                 let term = self.term(first)?;
@@ -229,15 +269,22 @@ impl<'t> Parser<'t> {
 
     /// Parses a field name with its colon.
     fn field(&mut self) -> Result<Option<String>, QueryError> {
-        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && !"_*.-".contains(c));
+        let end = self
+            .rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && !"_*.-".contains(c));
         let (name, after) = self.rest.split_at(end.unwrap_or(self.rest.len()));
         let name_length = name.len();
-        let is_name = !name.is_empty() && !name.starts_with(['-', '.']) && (name == "*" || !name.contains('*'));
+        let is_name = !name.is_empty()
+            && !name.starts_with(['-', '.'])
+            && (name == "*" || !name.contains('*'));
         if !is_name || !after.starts_with(':') {
             return Ok(None);
         }
         if NESTED_QUERIES.contains(&name) {
-            return Err(QueryError::Unsupported("nested queries and functions", format!("{name}:")));
+            return Err(QueryError::Unsupported(
+                "nested queries and functions",
+                format!("{name}:"),
+            ));
         }
         let is_field = match self.colon {
             // A time is no field: 2020-01-01T00:00:00Z.
@@ -256,10 +303,12 @@ impl<'t> Parser<'t> {
         match first {
             '"' => self.phrase(),
             '[' | '{' => self.range(first),
-            '/' if matches!(self.colon, Colon::Field) || self.rest[1..].contains('/') => {
-                Err(QueryError::Unsupported("regular expressions", construct(self.rest, '/')))
+            '/' if matches!(self.colon, Colon::Field) || self.rest[1..].contains('/') => Err(
+                QueryError::Unsupported("regular expressions", construct(self.rest, '/')),
+            ),
+            ')' | ']' | '}' | '^' | '~' | ':' | '+' | '-' | '!' => {
+                Err(QueryError::Unexpected(first.to_string()))
             }
-            ')' | ']' | '}' | '^' | '~' | ':' | '+' | '-' | '!' => Err(QueryError::Unexpected(first.to_string())),
             _ => self.word(),
         }
     }
@@ -271,7 +320,9 @@ impl<'t> Parser<'t> {
             return Ok(Term::Phrase(text));
         }
         self.advance(1);
-        let slop = self.number()?.ok_or_else(|| QueryError::Unexpected("~".to_owned()))?;
+        let slop = self
+            .number()?
+            .ok_or_else(|| QueryError::Unexpected("~".to_owned()))?;
         Ok(Term::Near(text, slop as usize))
     }
 
@@ -284,7 +335,10 @@ impl<'t> Parser<'t> {
                 '\\' => {
                     let (escaped, length) = unescape(&self.rest[place..])?;
                     pattern.push(escaped);
-                    while characters.next_if(|(next, _)| *next < place + length).is_some() {}
+                    while characters
+                        .next_if(|(next, _)| *next < place + length)
+                        .is_some()
+                    {}
                 }
                 '*' => pattern.push_any(),
                 '?' => pattern.push_one(),
@@ -323,7 +377,9 @@ impl<'t> Parser<'t> {
                 None => Term::Like(pattern),
             });
         };
-        let text = pattern.literal().ok_or_else(|| QueryError::Unexpected("~ after a pattern".to_owned()))?;
+        let text = pattern
+            .literal()
+            .ok_or_else(|| QueryError::Unexpected("~ after a pattern".to_owned()))?;
         self.rest = after;
         let edits = match self.number_here()? {
             None => f64::from(MAX_EDITS),
@@ -345,7 +401,9 @@ impl<'t> Parser<'t> {
         if self.rest.starts_with('=') {
             self.advance(1);
         }
-        self.number()?.map(Some).ok_or_else(|| QueryError::Unexpected("^".to_owned()))
+        self.number()?
+            .map(Some)
+            .ok_or_else(|| QueryError::Unexpected("^".to_owned()))
     }
 
     fn number(&mut self) -> Result<Option<f64>, QueryError> {
@@ -355,13 +413,18 @@ impl<'t> Parser<'t> {
     }
 
     fn number_here(&mut self) -> Result<Option<f64>, QueryError> {
-        let end = self.rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(self.rest.len());
         let (text, after) = self.rest.split_at(end);
         if text.is_empty() {
             return Ok(None);
         }
         self.rest = after;
-        text.parse().map(Some).map_err(|_| QueryError::Unexpected(text.to_owned()))
+        text.parse()
+            .map(Some)
+            .map_err(|_| QueryError::Unexpected(text.to_owned()))
     }
 
     /// If true, the word before a colon would be a field: `a:b:c`. An address is none.
@@ -379,7 +442,10 @@ impl<'t> Parser<'t> {
 
     fn range(&mut self, first: char) -> Result<Term, QueryError> {
         if self.rest.starts_with("{!") {
-            return Err(QueryError::Unsupported("local parameters", construct(self.rest, '}')));
+            return Err(QueryError::Unsupported(
+                "local parameters",
+                construct(self.rest, '}'),
+            ));
         }
         self.advance(1);
         let from = self.bound(first)?;
@@ -394,7 +460,11 @@ impl<'t> Parser<'t> {
             Some(_) => return Err(QueryError::Range),
         };
         self.advance(1);
-        Ok(Term::Range { from, to, inclusive: [first == '[', is_closed] })
+        Ok(Term::Range {
+            from,
+            to,
+            inclusive: [first == '[', is_closed],
+        })
     }
 
     /// Parses a bound of a range; `None` for `*`.
@@ -405,11 +475,16 @@ impl<'t> Parser<'t> {
             return Ok(Some(text));
         }
         let ends = |c: char| c.is_whitespace() || c == ']' || c == '}';
-        let end = self.rest.find(ends).ok_or(QueryError::Open(if first == '[' { ']' } else { '}' }))?;
+        let end = self
+            .rest
+            .find(ends)
+            .ok_or(QueryError::Open(if first == '[' { ']' } else { '}' }))?;
         let mut text = String::new();
         let mut place = 0;
         while place < end {
-            let Some(character) = self.rest[place..].chars().next() else { break };
+            let Some(character) = self.rest[place..].chars().next() else {
+                break;
+            };
             let (character, length) = match character {
                 '\\' => unescape(&self.rest[place..])?,
                 other => (other, other.len_utf8()),
@@ -428,9 +503,12 @@ impl<'t> Parser<'t> {
 /// Applies a field to the terms of a group that have none.
 fn with_field(node: Node, field: &str) -> Node {
     match node {
-        Node::Group(clauses) => {
-            Node::Group(clauses.into_iter().map(|(occur, clause)| (occur, with_field(clause, field))).collect())
-        }
+        Node::Group(clauses) => Node::Group(
+            clauses
+                .into_iter()
+                .map(|(occur, clause)| (occur, with_field(clause, field)))
+                .collect(),
+        ),
         Node::Boosted(node, boost) => Node::Boosted(Box::new(with_field(*node, field)), boost),
         Node::Term(None, term) => Node::Term(Some(field.to_owned()), term),
         named @ Node::Term(Some(_), _) => named,
@@ -467,7 +545,9 @@ fn quoted(text: &str) -> Result<(String, usize), QueryError> {
 fn unescape(text: &str) -> Result<(char, usize), QueryError> {
     let escaped = text[1..].chars().next().ok_or(QueryError::End)?;
     if escaped == 'u'
-        && let Some(code) = text.get(2..6).and_then(|digits| u32::from_str_radix(digits, 16).ok())
+        && let Some(code) = text
+            .get(2..6)
+            .and_then(|digits| u32::from_str_radix(digits, 16).ok())
         && let Some(character) = char::from_u32(code)
     {
         return Ok((character, 6));

@@ -100,24 +100,46 @@ pub(super) struct Values {
 
 impl Values {
     pub(super) fn find(&self, name: &str) -> Option<&Value> {
-        self.places.get(name).map(|place| &self.all[*place as usize])
+        self.places
+            .get(name)
+            .map(|place| &self.all[*place as usize])
     }
 
     /// Returns the place of a value, which is added if its name is new.
-    fn place(&mut self, name: String, title: String, url: Option<String>, collation: &Collation) -> u32 {
+    fn place(
+        &mut self,
+        name: String,
+        title: String,
+        url: Option<String>,
+        collation: &Collation,
+    ) -> u32 {
         let next = self.all.len() as u32;
         let place = *self.places.entry(name.clone()).or_insert(next);
         if place == next {
             let key = collation.key(&title);
-            self.all.push(Value { name, title, url, count: 0, key });
+            self.all.push(Value {
+                name,
+                title,
+                url,
+                count: 0,
+                key,
+            });
         }
         place
     }
 
     /// Returns the values with at least `least` datasets, the most frequent first, then by title.
-    pub(super) fn ordered<'v>(&'v self, counts: &'v [usize], least: usize) -> Vec<(&'v Value, usize)> {
-        let mut found: Vec<(&Value, usize)> =
-            self.all.iter().zip(counts.iter().copied()).filter(|(_, count)| *count >= least).collect();
+    pub(super) fn ordered<'v>(
+        &'v self,
+        counts: &'v [usize],
+        least: usize,
+    ) -> Vec<(&'v Value, usize)> {
+        let mut found: Vec<(&Value, usize)> = self
+            .all
+            .iter()
+            .zip(counts.iter().copied())
+            .filter(|(_, count)| *count >= least)
+            .collect();
         found.sort_by(|a, b| (Reverse(a.1), a.0.order()).cmp(&(Reverse(b.1), b.0.order())));
         found
     }
@@ -174,8 +196,14 @@ pub(crate) type CachedTable = GenerationCache<(u64, u64), Table>;
 impl Table {
     /// Returns the current table.
     pub(crate) fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
-        let generation = (state.searcher.catalog().generation()?, state.store.catalog_generation());
-        state.portal.table.get_or_compute(generation, || Self::read(state))
+        let generation = (
+            state.searcher.catalog().generation()?,
+            state.store.catalog_generation(),
+        );
+        state
+            .portal
+            .table
+            .get_or_compute(generation, || Self::read(state))
     }
 
     fn read(state: &AppState) -> Result<Self, ApiError> {
@@ -191,8 +219,18 @@ impl Table {
             }
         }
         table.rows.sort_by(|a, b| a.name.cmp(&b.name));
-        table.by_id = table.rows.iter().zip(0..).map(|(row, place)| (row.id.clone(), place)).collect();
-        table.by_name = table.rows.iter().zip(0..).map(|(row, place)| (row.name.clone(), place)).collect();
+        table.by_id = table
+            .rows
+            .iter()
+            .zip(0..)
+            .map(|(row, place)| (row.id.clone(), place))
+            .collect();
+        table.by_name = table
+            .rows
+            .iter()
+            .zip(0..)
+            .map(|(row, place)| (row.name.clone(), place))
+            .collect();
         Ok(table)
     }
 
@@ -207,12 +245,14 @@ impl Table {
         };
         let mut values: [Vec<u32>; FACETS] = Default::default();
         for (facet, name, title, url) in values_of(described) {
-            values[facet as usize].push(self.values[facet as usize].place(name, title, url, collation));
+            values[facet as usize]
+                .push(self.values[facet as usize].place(name, title, url, collation));
         }
         for (facet, row) in self.values.iter_mut().zip(&mut values) {
             row.sort_unstable();
             row.dedup();
-            row.iter().for_each(|place| facet.all[*place as usize].count += 1);
+            row.iter()
+                .for_each(|place| facet.all[*place as usize].count += 1);
         }
         let title = plain_text(metadata.title());
         self.rows.push(Row {
@@ -237,7 +277,10 @@ impl Table {
         if let Some(texts) = self.texts.get() {
             return Ok(texts);
         }
-        let _computing = self.computing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _computing = self
+            .computing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(texts) = self.texts.get() {
             return Ok(texts);
         }
@@ -248,7 +291,9 @@ impl Table {
     /// Returns the dataset of an id or name.
     pub(super) fn find(&self, name: &str) -> Option<&Row> {
         let by_id = DatasetId::new(name).ok().and_then(|id| self.place(&id));
-        by_id.or_else(|| self.by_name.get(name).copied()).map(|place| &self.rows[place as usize])
+        by_id
+            .or_else(|| self.by_name.get(name).copied())
+            .map(|place| &self.rows[place as usize])
     }
 
     /// Returns the place of a dataset.
@@ -257,10 +302,16 @@ impl Table {
     }
 
     /// Counts the datasets of each value of a facet.
-    pub(super) fn counts<'t>(&self, facet: Facet, rows: impl Iterator<Item = &'t Row>) -> Vec<usize> {
+    pub(super) fn counts<'t>(
+        &self,
+        facet: Facet,
+        rows: impl Iterator<Item = &'t Row>,
+    ) -> Vec<usize> {
         let mut counts = vec![0; self.values(facet).all.len()];
         for row in rows {
-            row.values(facet).iter().for_each(|place| counts[*place as usize] += 1);
+            row.values(facet)
+                .iter()
+                .for_each(|place| counts[*place as usize] += 1);
         }
         counts
     }
@@ -269,19 +320,52 @@ impl Table {
 /// Returns (facet, name, title, address) of all facet values of a dataset.
 fn values_of(described: &PortalMetadata) -> Vec<(Facet, String, String, Option<String>)> {
     let plain = |facet: Facet| move |value: String| (facet, value.clone(), value, None);
-    let organization = described.organization().map(|one| (Facet::Organization, slug(&one.name), one.name, one.iri));
-    let groups = described.themes.iter().map(|one| (Facet::Groups, slug(&one.name), one.name.clone(), one.iri.clone()));
+    let organization = described
+        .organization()
+        .map(|one| (Facet::Organization, slug(&one.name), one.name, one.iri));
+    let groups = described.themes.iter().map(|one| {
+        (
+            Facet::Groups,
+            slug(&one.name),
+            one.name.clone(),
+            one.iri.clone(),
+        )
+    });
     let tags = described.keywords.iter().cloned().map(plain(Facet::Tags));
-    let formats = described.files.iter().map(|file| file.label()).filter(|label| !label.is_empty());
+    let formats = described
+        .files
+        .iter()
+        .map(|file| file.label())
+        .filter(|label| !label.is_empty());
     let license = License::from_text(described.license());
     let open = plain(Facet::IsOpen)(license.open.to_string());
     let license = (Facet::LicenseId, license.id, license.title, license.url);
     let tasks = described.themes_of(Scheme::Task).map(plain(Facet::Task));
-    let modalities = described.themes_of(Scheme::Modality).map(plain(Facet::Modality));
-    let languages = described.languages.iter().cloned().map(plain(Facet::Language));
-    let authors = described.dataset.metadata.creators.iter().map(|one| one.name.clone()).map(plain(Facet::Author));
-    let maintainer = described.contacts.first().and_then(|one| one.name.clone()).map(plain(Facet::Maintainer));
-    let all = organization.into_iter().chain(groups).chain(tags).chain(formats.map(plain(Facet::ResFormat)));
+    let modalities = described
+        .themes_of(Scheme::Modality)
+        .map(plain(Facet::Modality));
+    let languages = described
+        .languages
+        .iter()
+        .cloned()
+        .map(plain(Facet::Language));
+    let authors = described
+        .dataset
+        .metadata
+        .creators
+        .iter()
+        .map(|one| one.name.clone())
+        .map(plain(Facet::Author));
+    let maintainer = described
+        .contacts
+        .first()
+        .and_then(|one| one.name.clone())
+        .map(plain(Facet::Maintainer));
+    let all = organization
+        .into_iter()
+        .chain(groups)
+        .chain(tags)
+        .chain(formats.map(plain(Facet::ResFormat)));
     all.chain([license, open])
         .chain(authors)
         .chain(maintainer)
@@ -301,15 +385,24 @@ mod tests {
     #[test]
     fn repeated_values_of_a_dataset_count_once() {
         let (iris, id) = (Iris::default(), DatasetId::new("1").expect("an id"));
-        let turtle = format!("<{}> a <http://www.w3.org/ns/dcat#Dataset> .", iris.dataset(&id).as_str());
+        let turtle = format!(
+            "<{}> a <http://www.w3.org/ns/dcat#Dataset> .",
+            iris.dataset(&id).as_str()
+        );
         let mut graph = TripleGraphBuilder::new();
         DumpReader::default().read(turtle.as_bytes(), "1.ttl", iris.base(), &mut graph);
-        let mut described = PortalMetadata::from_graph(&graph.finish(), &iris, &id).expect("a dataset");
-        described.keywords = (0..300_000).map(|number| format!("k{}", number % 150_000)).collect();
+        let mut described =
+            PortalMetadata::from_graph(&graph.finish(), &iris, &id).expect("a dataset");
+        described.keywords = (0..300_000)
+            .map(|number| format!("k{}", number % 150_000))
+            .collect();
         let mut table = Table::default();
         table.add(&described, iris.base(), &Collation::new("en"));
         let tags = table.values(Facet::Tags);
-        assert_eq!((tags.all.len(), table.rows[0].values(Facet::Tags).len()), (150_000, 150_000));
+        assert_eq!(
+            (tags.all.len(), table.rows[0].values(Facet::Tags).len()),
+            (150_000, 150_000)
+        );
         assert!(tags.all.iter().all(|tag| tag.count == 1));
     }
 }

@@ -35,34 +35,73 @@ fn what_cannot_be_read_is_named() {
         ("tags:a)", QueryError::Unexpected(")".to_owned())),
         ("OR tags:a", QueryError::Unexpected("OR".to_owned())),
         ("tags:a AND", QueryError::End),
-        ("tags:a AND OR tags:b", QueryError::Unexpected("OR".to_owned())),
+        (
+            "tags:a AND OR tags:b",
+            QueryError::Unexpected("OR".to_owned()),
+        ),
         ("tags:a NOT -tags:b", QueryError::Unexpected("-".to_owned())),
         ("tags:a^", QueryError::Unexpected("^".to_owned())),
         ("tags:a^b", QueryError::Unexpected("^".to_owned())),
         ("title:\"a b\"~", QueryError::Unexpected("~".to_owned())),
-        ("title:a*~", QueryError::Unexpected("~ after a pattern".to_owned())),
+        (
+            "title:a*~",
+            QueryError::Unexpected("~ after a pattern".to_owned()),
+        ),
         ("colour:red", QueryError::Field("colour".to_owned())),
-        ("tags:(a colour:red)", QueryError::Field("colour".to_owned())),
+        (
+            "tags:(a colour:red)",
+            QueryError::Field("colour".to_owned()),
+        ),
         ("tags:[a b]", QueryError::Range),
         ("tags:[a TO ]", QueryError::Range),
         ("metadata_modified:[a TO *", QueryError::Open(']')),
-        ("metadata_modified:[yesterday TO *]", QueryError::Date("yesterday".to_owned())),
-        ("metadata_modified:[NOW-7WEEKS TO NOW]", QueryError::Date("NOW-7WEEKS".to_owned())),
-        ("metadata_modified:2020*", unsupported("patterns of dates", "use a range: [2020-01-01 TO *]")),
+        (
+            "metadata_modified:[yesterday TO *]",
+            QueryError::Date("yesterday".to_owned()),
+        ),
+        (
+            "metadata_modified:[NOW-7WEEKS TO NOW]",
+            QueryError::Date("NOW-7WEEKS".to_owned()),
+        ),
+        (
+            "metadata_modified:2020*",
+            unsupported("patterns of dates", "use a range: [2020-01-01 TO *]"),
+        ),
         ("tags:tags:a", QueryError::Unexpected("tags:".to_owned())),
-        ("title:/riv.*/ x", unsupported("regular expressions", "/riv.*/")),
-        ("{!term f=tags}a", unsupported("local parameters", "{!term f=tags}")),
-        ("tags:a {!lucene}b", unsupported("local parameters", "{!lucene}")),
-        ("_query_:\"{!dismax}a\"", unsupported("nested queries and functions", "_query_:")),
-        ("_val_:\"ord(id)\"", unsupported("nested queries and functions", "_val_:")),
+        (
+            "title:/riv.*/ x",
+            unsupported("regular expressions", "/riv.*/"),
+        ),
+        (
+            "{!term f=tags}a",
+            unsupported("local parameters", "{!term f=tags}"),
+        ),
+        (
+            "tags:a {!lucene}b",
+            unsupported("local parameters", "{!lucene}"),
+        ),
+        (
+            "_query_:\"{!dismax}a\"",
+            unsupported("nested queries and functions", "_query_:"),
+        ),
+        (
+            "_val_:\"ord(id)\"",
+            unsupported("nested queries and functions", "_val_:"),
+        ),
     ] {
         assert_eq!(filter(text), Err(expected), "{text}");
     }
     assert_eq!(filter(&"(".repeat(3000)), Err(QueryError::Deep(20)));
-    assert_eq!(filter(&"-".repeat(3000)), Err(QueryError::Unexpected("-".to_owned())));
+    assert_eq!(
+        filter(&"-".repeat(3000)),
+        Err(QueryError::Unexpected("-".to_owned()))
+    );
     assert_eq!(filter(&"a".repeat(5000)), Err(QueryError::Long(4000)));
     for text in ["{!geofilt}", "_query_:\"a\"", "river AND /a.b/"] {
-        assert!(matches!(query(text), Err(QueryError::Unsupported(..))), "{text}");
+        assert!(
+            matches!(query(text), Err(QueryError::Unsupported(..))),
+            "{text}"
+        );
     }
 }
 
@@ -113,7 +152,10 @@ fn a_query_is_words_unless_it_has_syntax() {
         assert_eq!(parsed.ranking_words(), words, "{text}");
     }
     assert!(matches!(query("tags:(a"), Err(QueryError::Open(')'))));
-    assert!(matches!(query("tags:a colour:red"), Err(QueryError::Field(_))));
+    assert!(matches!(
+        query("tags:a colour:red"),
+        Err(QueryError::Field(_))
+    ));
 }
 
 #[test]
@@ -121,7 +163,13 @@ fn the_minimum_of_words_is_as_in_solr() {
     let required = |mm: &str, words: usize| {
         let text = vec!["word"; words].join(" ");
         let minimum_match = Some(MinimumMatch::parse(mm).expect("a specification"));
-        match Clause::query(&text, &QueryOptions { minimum_match, ..QueryOptions::default() }) {
+        match Clause::query(
+            &text,
+            &QueryOptions {
+                minimum_match,
+                ..QueryOptions::default()
+            },
+        ) {
             Ok(Clause::AtLeast(required, _)) => required,
             _ => 1,
         }
@@ -133,21 +181,42 @@ fn the_minimum_of_words_is_as_in_solr() {
         ("-25%", [1, 2, 3, 3, 4, 5]),
         ("2<-1 5<80%", [1, 2, 2, 3, 4, 4]),
     ] {
-        assert_eq!([1, 2, 3, 4, 5, 6].map(|words| required(mm, words)), expected, "{mm}");
+        assert_eq!(
+            [1, 2, 3, 4, 5, 6].map(|words| required(mm, words)),
+            expected,
+            "{mm}"
+        );
     }
     for wrong in ["", "many", "2<", "<3", "%"] {
-        assert_eq!(MinimumMatch::parse(wrong), Err(QueryError::MinimumMatch(wrong.to_owned())));
+        assert_eq!(
+            MinimumMatch::parse(wrong),
+            Err(QueryError::MinimumMatch(wrong.to_owned()))
+        );
     }
 }
 
 #[test]
 fn orders() {
-    let sort = Sort::read("score desc, metadata_modified desc,title_string, score asc").expect("an order");
+    let sort =
+        Sort::read("score desc, metadata_modified desc,title_string, score asc").expect("an order");
     assert_eq!(
-        sort.iter().map(|one| (one.by.clone(), one.descending)).collect::<Vec<_>>(),
-        [(SortField::Score, true), (SortField::Modified, true), (SortField::Title, false),]
+        sort.iter()
+            .map(|one| (one.by.clone(), one.descending))
+            .collect::<Vec<_>>(),
+        [
+            (SortField::Score, true),
+            (SortField::Modified, true),
+            (SortField::Title, false),
+        ]
     );
-    for wrong in ["colour", "name up", "name asc desc", "tags asc", "notes desc", "random_1 asc"] {
+    for wrong in [
+        "colour",
+        "name up",
+        "name asc desc",
+        "tags asc",
+        "notes desc",
+        "random_1 asc",
+    ] {
         assert_eq!(Sort::read(wrong), Err(QueryError::Sort(wrong.to_owned())));
     }
     assert!(Sort::read("views_recent desc, version asc, organization asc").is_ok());
@@ -188,21 +257,39 @@ impl Portal {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::in_memory(folder.path(), Iris::default()).expect("a store");
         take_in_catalog(&store, folder.path(), PORTAL);
-        let state = AppState::new(Searcher::open(folder.path()).expect("an index"), store, SparqlLimits::default());
-        Self { state, _folder: folder }
+        let state = AppState::new(
+            Searcher::open(folder.path()).expect("an index"),
+            store,
+            SparqlLimits::default(),
+        );
+        Self {
+            state,
+            _folder: folder,
+        }
     }
 
     fn search(&self, parameters: &[(&str, &str)]) -> Result<serde_json::Value, ActionError> {
-        let encoded = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+        let encoded = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(parameters)
+            .finish();
         let parameters = Parameters::read(&encoded, "", b"").expect("parameters");
-        package_search(&Call { state: &self.state, base: "http://e.org/", parameters: &parameters })
+        package_search(&Call {
+            state: &self.state,
+            base: "http://e.org/",
+            parameters: &parameters,
+        })
     }
 
     /// Returns the names found in the order of the answer.
     fn names(&self, parameters: &[(&str, &str)]) -> Vec<String> {
-        let found = self.search(parameters).unwrap_or_else(|error| panic!("{parameters:?}: {error}"));
+        let found = self
+            .search(parameters)
+            .unwrap_or_else(|error| panic!("{parameters:?}: {error}"));
         let results = found["results"].as_array().expect("results").clone();
-        results.iter().map(|one| one["name"].as_str().expect("a name").to_owned()).collect()
+        results
+            .iter()
+            .map(|one| one["name"].as_str().expect("a name").to_owned())
+            .collect()
     }
 }
 
@@ -284,7 +371,10 @@ fn clauses_match_as_in_solr() {
         ("tags:R&D", ""),
         ("tags:transport OR tags:trees AND tags:forest", "oaks"),
         ("tags:transport AND tags:x OR tags:trees", "buses"),
-        ("tags:transport OR (tags:trees AND tags:forest)", "buses oaks"),
+        (
+            "tags:transport OR (tags:trees AND tags:forest)",
+            "buses oaks",
+        ),
         ("tags:(transport OR trees) title:bus", "buses"),
         ("tags:transport OR tags:trees title:tree", "oaks"),
         ("tags:(trees -transport)", "oaks"),
@@ -320,12 +410,18 @@ fn clauses_match_as_in_solr() {
         ("name:{buses TO noise}", ""),
         ("name:[a TO o]", "buses noise"),
         ("version:[1.1 TO 1.15]", "buses"),
-        ("metadata_modified:[2020-01-01T00:00:00Z TO *]", "buses oaks"),
+        (
+            "metadata_modified:[2020-01-01T00:00:00Z TO *]",
+            "buses oaks",
+        ),
         ("metadata_modified:{2020-01-01T00:00:00Z TO *]", "oaks"),
         ("metadata_modified:[* TO 2019-01-01T00:00:00Z]", "noise"),
         ("metadata_modified:[* TO 2019-01-01T00:00:00Z}", ""),
         ("metadata_modified:\"2021-06-01T08:00:00Z\"", "oaks"),
-        ("metadata_modified:[2020-06-15T12:00:00Z/YEAR TO 2020-06-15T12:00:00Z]", "buses"),
+        (
+            "metadata_modified:[2020-06-15T12:00:00Z/YEAR TO 2020-06-15T12:00:00Z]",
+            "buses",
+        ),
         ("metadata_modified:[NOW-1DAY TO NOW]", ""),
         ("metadata_modified:[* TO NOW/DAY]", "buses noise oaks"),
         ("metadata_created:*", "oaks"),
@@ -334,7 +430,11 @@ fn clauses_match_as_in_solr() {
         let mut expected: Vec<&str> = expected.split_whitespace().collect();
         expected.sort_unstable();
         // A query without a field is words.
-        for name in if text.contains(':') { &["fq", "q"][..] } else { &["fq"] } {
+        for name in if text.contains(':') {
+            &["fq", "q"][..]
+        } else {
+            &["fq"]
+        } {
             let found = portal.names(&[(name, text), ("sort", "name asc")]);
             if found != expected {
                 wrong.push(format!("{name}={text}: {found:?}, expected {expected:?}"));
@@ -347,19 +447,50 @@ fn clauses_match_as_in_solr() {
 #[test]
 fn options_of_queries_change_what_is_found() {
     let portal = Portal::new();
-    let names = |parameters: &[(&str, &str)]| portal.names(&[&[("sort", "name asc")], parameters].concat()).join(" ");
-    assert_eq!(names(&[("q", "forest heights")]), "buses oaks", "the engine finds any word");
+    let names = |parameters: &[(&str, &str)]| {
+        portal
+            .names(&[&[("sort", "name asc")], parameters].concat())
+            .join(" ")
+    };
+    assert_eq!(
+        names(&[("q", "forest heights")]),
+        "buses oaks",
+        "the engine finds any word"
+    );
     assert_eq!(names(&[("q", "forest heights"), ("mm", "2")]), "oaks");
-    assert_eq!(names(&[("q", "forest heights"), ("mm", "100%"), ("defType", "edismax")]), "oaks");
+    assert_eq!(
+        names(&[
+            ("q", "forest heights"),
+            ("mm", "100%"),
+            ("defType", "edismax")
+        ]),
+        "oaks"
+    );
     assert_eq!(names(&[("q", "forest heights"), ("q.op", "AND")]), "oaks");
-    assert_eq!(names(&[("q", "forest heights"), ("defType", "lucene")]), "oaks");
-    assert_eq!(names(&[("q", "title:bus title:oak"), ("q.op", "OR")]), "buses oaks");
-    assert_eq!(names(&[("q", "title:bus +title:oak"), ("q.op", "OR")]), "oaks");
+    assert_eq!(
+        names(&[("q", "forest heights"), ("defType", "lucene")]),
+        "oaks"
+    );
+    assert_eq!(
+        names(&[("q", "title:bus title:oak"), ("q.op", "OR")]),
+        "buses oaks"
+    );
+    assert_eq!(
+        names(&[("q", "title:bus +title:oak"), ("q.op", "OR")]),
+        "oaks"
+    );
     assert_eq!(names(&[("q", "forest -heights")]), "buses");
     assert_eq!(names(&[("q", "+heights forest")]), "oaks");
     assert_eq!(names(&[("q", "\"old forest\"")]), "buses");
     assert_eq!(names(&[("q", "heigh*")]), "oaks");
-    assert_eq!(names(&[("q", "forest"), ("fq", "tags:trees"), ("fq_list", "res_format:CSV")]), "oaks");
+    assert_eq!(
+        names(&[
+            ("q", "forest"),
+            ("fq", "tags:trees"),
+            ("fq_list", "res_format:CSV")
+        ]),
+        "oaks"
+    );
     for (name, value) in [
         ("q.op", "XOR"),
         ("defType", "func"),
@@ -370,24 +501,48 @@ fn options_of_queries_change_what_is_found() {
         ("bf", "x"),
         ("unknown", "1"),
     ] {
-        let error = portal.search(&[(name, value)]).expect_err("an error").to_string();
-        assert!(error.contains(name) || error.contains(value), "{name}: {error}");
+        let error = portal
+            .search(&[(name, value)])
+            .expect_err("an error")
+            .to_string();
+        assert!(
+            error.contains(name) || error.contains(value),
+            "{name}: {error}"
+        );
     }
-    assert!(portal.search(&[("include_private", "true"), ("include_drafts", "true"), ("rows", "0")]).is_ok());
+    assert!(
+        portal
+            .search(&[
+                ("include_private", "true"),
+                ("include_drafts", "true"),
+                ("rows", "0")
+            ])
+            .is_ok()
+    );
 }
 
 #[test]
 fn boosts_and_rare_values_order_by_score() {
     let portal = Portal::new();
-    let names = |q: &str| portal.names(&[("q", q), ("sort", "score desc, name asc")]).join(" ");
+    let names = |q: &str| {
+        portal
+            .names(&[("q", q), ("sort", "score desc, name asc")])
+            .join(" ")
+    };
     assert_eq!(names("title:bus^9 OR title:oak"), "buses oaks");
     assert_eq!(names("title:bus OR title:oak^9"), "oaks buses");
     assert_eq!(names("title:bus OR (title:oak)^0.1"), "buses oaks");
     assert_eq!(names("title:northern OR title:oak"), "oaks plain");
     let sorted = |sort: &str| portal.names(&[("sort", sort)]).join(" ");
     assert_eq!(sorted("version asc, name desc"), "buses oaks plain noise");
-    assert_eq!(sorted("version desc, views_recent desc, name asc"), "oaks buses noise plain");
-    assert_eq!(sorted("organization asc, title desc"), "oaks buses noise plain");
+    assert_eq!(
+        sorted("version desc, views_recent desc, name asc"),
+        "oaks buses noise plain"
+    );
+    assert_eq!(
+        sorted("organization asc, title desc"),
+        "oaks buses noise plain"
+    );
 }
 
 #[test]
@@ -399,14 +554,30 @@ fn values_of_fields_are_counted_and_ordered() {
     assert_eq!(answer["facets"]["dataset_type"], json!({ "dataset": 4 }));
     assert_eq!(answer["facets"]["vocab_topics"], json!({}));
     assert_eq!(answer["facets"]["version"], json!({ "1.10": 1, "1.2": 1 }));
-    assert_eq!(answer["facets"]["author"], json!({ "Ida Holm": 1, "Idar Holmes": 1 }));
+    assert_eq!(
+        answer["facets"]["author"],
+        json!({ "Ida Holm": 1, "Idar Holmes": 1 })
+    );
     let items = |answer: &serde_json::Value, field: &str| {
-        let items = answer["search_facets"][field]["items"].as_array().expect("items").clone();
-        items.iter().map(|item| item["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+        let items = answer["search_facets"][field]["items"]
+            .as_array()
+            .expect("items")
+            .clone();
+        items
+            .iter()
+            .map(|item| item["name"].as_str().expect("a name").to_owned())
+            .collect::<Vec<_>>()
     };
-    let by_title =
-        found(&[("facet.field", "tags"), ("facet.field", "res_format"), ("facet.sort", "index"), ("facet.limit", "3")]);
-    assert_eq!(items(&by_title, "tags"), ["Cafe\u{301}", "forest", "street tree"]);
+    let by_title = found(&[
+        ("facet.field", "tags"),
+        ("facet.field", "res_format"),
+        ("facet.sort", "index"),
+        ("facet.limit", "3"),
+    ]);
+    assert_eq!(
+        items(&by_title, "tags"),
+        ["Cafe\u{301}", "forest", "street tree"]
+    );
     assert_eq!(items(&by_title, "res_format"), ["CSV", "JSON"]);
     assert!(portal.search(&[("facet.field", "notes")]).is_err());
 }
@@ -425,20 +596,35 @@ fn take_in(store: &Store, folder: &Path, title: &str) {
 fn take_in_catalog(store: &Store, folder: &Path, text: &str) {
     let path = folder.join("catalog.ttl");
     fs::write(&path, text).expect("written");
-    Loader::new(store).load(Catalog::read(&path).expect("a catalogue"), &|_| ()).expect("loaded");
-    Indexer::new(store, IndexOptions::default()).run(&|_| ()).expect("indexed");
+    Loader::new(store)
+        .load(Catalog::read(&path).expect("a catalogue"), &|_| ())
+        .expect("loaded");
+    Indexer::new(store, IndexOptions::default())
+        .run(&|_| ())
+        .expect("indexed");
 }
 
 #[test]
 fn the_table_is_made_anew_when_something_changed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE).expect("the default")).expect("a store");
+    let store = Store::in_memory(
+        folder.path(),
+        Iris::new(Iris::DEFAULT_BASE).expect("the default"),
+    )
+    .expect("a store");
     take_in(&store, folder.path(), "one a");
     let searcher = Searcher::open(folder.path()).expect("an index");
     let state = AppState::new(searcher, store, SparqlLimits::default());
     let titles = || {
         let table = Table::current(&state).expect("a table");
-        (table.rows.iter().map(|row| row.title.clone()).collect::<Vec<_>>(), table)
+        (
+            table
+                .rows
+                .iter()
+                .map(|row| row.title.clone())
+                .collect::<Vec<_>>(),
+            table,
+        )
     };
     assert_eq!(titles().0, ["one a"]);
     // The reader may report a new index once, at its first check after opening.
@@ -459,9 +645,12 @@ fn resources_of_several_packages_are_listed() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::in_memory(folder.path(), Iris::default()).expect("a store");
     let mut turtle =
-        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n".to_owned();
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n"
+            .to_owned();
     for (id, files) in [("one", 500), ("two", 1)] {
-        turtle += &format!("<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{id}\" .\n");
+        turtle += &format!(
+            "<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{id}\" .\n"
+        );
         for number in 0..files {
             turtle += &format!(
                 "<http://e.org/{id}> dcat:distribution [ dcat:downloadURL <http://e.org/{id}/{number}.csv> ] .\n"
@@ -469,18 +658,35 @@ fn resources_of_several_packages_are_listed() {
         }
     }
     take_in_catalog(&store, folder.path(), &turtle);
-    let state = AppState::new(Searcher::open(folder.path()).expect("an index"), store, SparqlLimits::default());
+    let state = AppState::new(
+        Searcher::open(folder.path()).expect("an index"),
+        store,
+        SparqlLimits::default(),
+    );
     let search = |parameters: &str| {
         let parameters = Parameters::read(parameters, "", b"").expect("parameters");
-        let call = Call { state: &state, base: "http://e.org/", parameters: &parameters };
+        let call = Call {
+            state: &state,
+            base: "http://e.org/",
+            parameters: &parameters,
+        };
         resource_search(&call).expect("resources")
     };
     let found = search("query=format:csv&offset=1");
     let results = found["results"].as_array().expect("a list");
     assert_eq!((&found["count"], results.len()), (&json!(501), 500));
-    let of_one = results.iter().filter(|one| one["package_id"] == "one").count();
-    assert_eq!((of_one, &results[499]["url"]), (499, &json!("http://e.org/two/0.csv")));
+    let of_one = results
+        .iter()
+        .filter(|one| one["package_id"] == "one")
+        .count();
+    assert_eq!(
+        (of_one, &results[499]["url"]),
+        (499, &json!("http://e.org/two/0.csv"))
+    );
     let last = search("query=url:two/0&limit=3");
-    assert_eq!((&last["count"], &last["results"]), (&json!(1), &json!([results[499]])));
+    assert_eq!(
+        (&last["count"], &last["results"]),
+        (&json!(1), &json!([results[499]]))
+    );
     assert_eq!(search("query=format:csv&offset=501")["results"], json!([]));
 }

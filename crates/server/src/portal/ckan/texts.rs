@@ -27,10 +27,23 @@ const GAP: u32 = u32::MAX;
 const NAMES: &str = "";
 
 /// Fields of a package that are texts.
-const TEXTS: [&str; 6] = ["title", "notes", "author", "author_email", "maintainer", "maintainer_email"];
+const TEXTS: [&str; 6] = [
+    "title",
+    "notes",
+    "author",
+    "author_email",
+    "maintainer",
+    "maintainer_email",
+];
 /// Text fields whose words are compared as they are, as in CKAN. Others match other forms of a word, too.
-const UNSTEMMED: [&str; 6] =
-    ["author", "author_email", "maintainer", "maintainer_email", "res_name", "res_description"];
+const UNSTEMMED: [&str; 6] = [
+    "author",
+    "author_email",
+    "maintainer",
+    "maintainer_email",
+    "res_name",
+    "res_description",
+];
 /// Members of a resource that are no extras in CKAN.
 const RESOURCE_MEMBERS: [&str; 17] = [
     "id",
@@ -105,7 +118,11 @@ impl Texts {
         let stemmed = !UNSTEMMED.contains(&field);
         let by_text = |holds: &dyn Fn(&str) -> bool| {
             let set = self.words.iter().map(|word| holds(&word.text)).collect();
-            Some(WordSets { sets: vec![set], identities: vec![0], slop: 0 })
+            Some(WordSets {
+                sets: vec![set],
+                identities: vec![0],
+                slop: 0,
+            })
         };
         match term {
             Term::Word(text) | Term::Phrase(text) => self.phrase(text, stemmed, 0),
@@ -118,7 +135,11 @@ impl Texts {
                 let text = fold_text(text);
                 by_text(&|word| is_similar(&text, word, *edits))
             }
-            Term::Range { from, to, inclusive } => {
+            Term::Range {
+                from,
+                to,
+                inclusive,
+            } => {
                 let [from, to] = [from, to].map(|bound| bound.as_deref().map(fold_text));
                 by_text(&|word| is_between(word, from.as_deref(), to.as_deref(), *inclusive))
             }
@@ -129,11 +150,26 @@ impl Texts {
         let queried = self.analysis.queried_words(text);
         let (mut sets, mut identities) = (Vec::new(), Vec::new());
         for (place, word) in queried.iter().enumerate().take(MAX_PHRASE_WORDS) {
-            identities.push(queried.iter().position(|other| other == word).unwrap_or(place));
-            let matches = |one: &AnalyzedWord| if stemmed { word.matches(one) } else { word.text == one.text };
+            identities.push(
+                queried
+                    .iter()
+                    .position(|other| other == word)
+                    .unwrap_or(place),
+            );
+            let matches = |one: &AnalyzedWord| {
+                if stemmed {
+                    word.matches(one)
+                } else {
+                    word.text == one.text
+                }
+            };
             sets.push(self.words.iter().map(matches).collect());
         }
-        (!sets.is_empty()).then_some(WordSets { sets, identities, slop })
+        (!sets.is_empty()).then_some(WordSets {
+            sets,
+            identities,
+            slop,
+        })
     }
 
     /// Marks the datasets in which a text field has the words.
@@ -142,7 +178,9 @@ impl Texts {
             if let Some(mark) = marks.get_mut(*place as usize)
                 && !*mark
             {
-                *mark = text.split(|word| *word == GAP).any(|value| words.occur_in(value));
+                *mark = text
+                    .split(|word| *word == GAP)
+                    .any(|value| words.occur_in(value));
             }
         }
     }
@@ -156,8 +194,19 @@ impl Texts {
 
     /// Marks the datasets that have any value of a field.
     pub(super) fn mark_all(&self, field: &str, marks: &mut [bool]) {
-        let texts = self.texts.get(field).into_iter().flatten().map(|(place, _)| place);
-        for place in texts.chain(self.strings.get(field).into_iter().flatten().map(|(place, _)| place)) {
+        let texts = self
+            .texts
+            .get(field)
+            .into_iter()
+            .flatten()
+            .map(|(place, _)| place);
+        for place in texts.chain(
+            self.strings
+                .get(field)
+                .into_iter()
+                .flatten()
+                .map(|(place, _)| place),
+        ) {
             if let Some(mark) = marks.get_mut(*place as usize) {
                 *mark = true;
             }
@@ -166,7 +215,11 @@ impl Texts {
 
     /// Returns the values of a string field by dataset.
     pub(super) fn strings(&self, field: &str) -> impl Iterator<Item = (u32, &[String])> {
-        self.strings.get(field).into_iter().flatten().map(|(place, values)| (*place, values.as_slice()))
+        self.strings
+            .get(field)
+            .into_iter()
+            .flatten()
+            .map(|(place, values)| (*place, values.as_slice()))
     }
 }
 
@@ -177,13 +230,16 @@ impl WordSets {
         match self.sets.as_slice() {
             [] => false,
             [only] => value.iter().any(|word| contains(only, *word)),
-            sets if self.slop == 0 => {
-                value.windows(sets.len()).any(|run| run.iter().zip(sets).all(|(word, set)| contains(set, *word)))
-            }
+            sets if self.slop == 0 => value
+                .windows(sets.len())
+                .any(|run| run.iter().zip(sets).all(|(word, set)| contains(set, *word))),
             sets => {
                 let mut places = Vec::with_capacity(sets.len());
                 for set in sets {
-                    let found = (0..).zip(value).filter(|(_, word)| contains(set, **word)).map(|(place, _)| place);
+                    let found = (0..)
+                        .zip(value)
+                        .filter(|(_, word)| contains(set, **word))
+                        .map(|(place, _)| place);
                     places.push(found.collect::<Vec<i64>>());
                 }
                 self.is_near(&places)
@@ -194,9 +250,12 @@ impl WordSets {
     /// If true, the words can be moved to their order by so many positions: Lucene's sloppy phrase. `places` are the positions
     /// of each word of the phrase.
     fn is_near(&self, places: &[Vec<i64>]) -> bool {
-        let slop = i64::try_from(self.slop).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
-        let starts =
-            (0..).zip(places).flat_map(|(offset, places): (i64, _)| places.iter().map(move |place| place - offset));
+        let slop = i64::try_from(self.slop)
+            .unwrap_or(i64::MAX / 4)
+            .min(i64::MAX / 4);
+        let starts = (0..)
+            .zip(places)
+            .flat_map(|(offset, places): (i64, _)| places.iter().map(move |place| place - offset));
         let mut starts: Vec<i64> = starts.collect();
         starts.sort_unstable();
         starts.dedup();
@@ -214,7 +273,9 @@ impl WordSets {
             }
             let next = places.partition_point(|place| *place < first);
             match places.get(next) {
-                Some(place) if *place <= start + offset + slop => drop(last.insert(*identity, *place)),
+                Some(place) if *place <= start + offset + slop => {
+                    drop(last.insert(*identity, *place))
+                }
                 _ => return false,
             }
         }
@@ -233,7 +294,12 @@ pub(super) fn is_similar(one: &str, other: &str, edits: u8) -> bool {
 }
 
 /// If true, a text is in a range.
-pub(super) fn is_between(text: &str, from: Option<&str>, to: Option<&str>, inclusive: [bool; 2]) -> bool {
+pub(super) fn is_between(
+    text: &str,
+    from: Option<&str>,
+    to: Option<&str>,
+    inclusive: [bool; 2],
+) -> bool {
     let is_above = from.is_none_or(|from| from < text || inclusive[0] && from == text);
     is_above && to.is_none_or(|to| text < to || inclusive[1] && to == text)
 }
@@ -244,11 +310,20 @@ pub(super) fn matches_string(term: &Term, text: &str) -> bool {
     match term {
         Term::Word(value) | Term::Phrase(value) | Term::Near(value, _) => compose(value) == text,
         Term::Like(pattern) => {
-            let end = text.char_indices().nth(MAX_PATTERN_TEXT).map_or(text.len(), |(end, _)| end);
-            pattern.map_texts(|part| compose(part).into_owned()).matches(&text[..end])
+            let end = text
+                .char_indices()
+                .nth(MAX_PATTERN_TEXT)
+                .map_or(text.len(), |(end, _)| end);
+            pattern
+                .map_texts(|part| compose(part).into_owned())
+                .matches(&text[..end])
         }
         Term::Similar(value, edits) => is_similar(&compose(value), text, *edits),
-        Term::Range { from, to, inclusive } => is_between(text, from.as_deref(), to.as_deref(), *inclusive),
+        Term::Range {
+            from,
+            to,
+            inclusive,
+        } => is_between(text, from.as_deref(), to.as_deref(), *inclusive),
     }
 }
 
@@ -256,7 +331,13 @@ pub(super) fn matches_string(term: &Term, text: &str) -> bool {
 pub(super) fn is_any_value(term: &Term) -> bool {
     match term {
         Term::Like(pattern) => Pattern::is_any(pattern),
-        Term::Range { from, to: None, inclusive } => from.as_deref().is_none_or(|from| from.is_empty() && inclusive[0]),
+        Term::Range {
+            from,
+            to: None,
+            inclusive,
+        } => from
+            .as_deref()
+            .is_none_or(|from| from.is_empty() && inclusive[0]),
         _ => false,
     }
 }
@@ -271,23 +352,45 @@ impl Builder {
         self.add_string(place, "license", texts_of(&package["license_title"]));
         for extra in elements(&package["extras"]) {
             if let Some(key) = extra["key"].as_str() {
-                self.add_text(place, &format!("extras_{key}"), texts_of(&extra["value"]), analysis);
+                self.add_text(
+                    place,
+                    &format!("extras_{key}"),
+                    texts_of(&extra["value"]),
+                    analysis,
+                );
             }
         }
         for resource in elements(&package["resources"]) {
             self.add_text(place, "res_name", texts_of(&resource["name"]), analysis);
-            self.add_text(place, "res_description", texts_of(&resource["description"]), analysis);
+            self.add_text(
+                place,
+                "res_description",
+                texts_of(&resource["description"]),
+                analysis,
+            );
             self.add_string(place, "res_url", texts_of(&resource["url"]));
             self.add_string(place, "res_type", texts_of(&resource["resource_type"]));
             for (key, value) in resource.as_object().into_iter().flatten() {
                 if !RESOURCE_MEMBERS.contains(&key.as_str()) {
-                    self.add_text(place, &format!("res_extras_{key}"), texts_of(value), analysis);
+                    self.add_text(
+                        place,
+                        &format!("res_extras_{key}"),
+                        texts_of(value),
+                        analysis,
+                    );
                 }
             }
         }
-        let tags = elements(&package["tags"]).iter().flat_map(|tag| texts_of(&tag["name"]));
-        let groups = elements(&package["groups"]).iter().flat_map(|group| texts_of(&group["title"]));
-        let names = tags.chain(groups).chain(texts_of(&package["organization"]["title"])).collect();
+        let tags = elements(&package["tags"])
+            .iter()
+            .flat_map(|tag| texts_of(&tag["name"]));
+        let groups = elements(&package["groups"])
+            .iter()
+            .flat_map(|group| texts_of(&group["title"]));
+        let names = tags
+            .chain(groups)
+            .chain(texts_of(&package["organization"]["title"]))
+            .collect();
         self.add_text(place, NAMES, names, analysis);
     }
 
@@ -317,10 +420,16 @@ impl Builder {
     fn word(&mut self, word: AnalyzedWord) -> u32 {
         let next = self.words.len() as u32;
         let AnalyzedWord { text, token } = word;
-        *self.ids.entry((text, token)).or_insert_with_key(|(text, token)| {
-            self.words.push(AnalyzedWord { text: text.clone(), token: token.clone() });
-            next
-        })
+        *self
+            .ids
+            .entry((text, token))
+            .or_insert_with_key(|(text, token)| {
+                self.words.push(AnalyzedWord {
+                    text: text.clone(),
+                    token: token.clone(),
+                });
+                next
+            })
     }
 
     fn add_string(&mut self, place: u32, field: &str, values: Vec<String>) {
@@ -338,7 +447,12 @@ impl Builder {
     }
 
     fn finish(self, analysis: Analysis) -> Texts {
-        Texts { analysis, words: self.words, texts: self.texts, strings: self.strings }
+        Texts {
+            analysis,
+            words: self.words,
+            texts: self.texts,
+            strings: self.strings,
+        }
     }
 }
 

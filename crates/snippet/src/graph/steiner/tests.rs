@@ -7,7 +7,9 @@ use proptest::prelude::*;
 const NODES: u32 = 8;
 
 fn linked(links: &[(u32, u32)], a: u32, b: u32) -> bool {
-    links.iter().any(|&(x, y)| (x, y) == (a, b) || (y, x) == (a, b))
+    links
+        .iter()
+        .any(|&(x, y)| (x, y) == (a, b) || (y, x) == (a, b))
 }
 
 fn connected(links: &[(u32, u32)], set: u32) -> bool {
@@ -27,13 +29,20 @@ fn connected(links: &[(u32, u32)], set: u32) -> bool {
 }
 
 fn touches(set: u32, group: &[Member]) -> bool {
-    group.iter().any(|&(a, b)| set >> a & 1 == 1 && set >> b & 1 == 1)
+    group
+        .iter()
+        .any(|&(a, b)| set >> a & 1 == 1 && set >> b & 1 == 1)
 }
 
 /// Returns the size of the smallest connected node set that touches all groups.
 fn fewest(links: &[(u32, u32)], groups: &[Vec<Member>]) -> u32 {
-    let good = |set: &u32| connected(links, *set) && groups.iter().all(|group| touches(*set, group));
-    (1u32..1 << NODES).filter(good).map(u32::count_ones).min().expect("all nodes do")
+    let good =
+        |set: &u32| connected(links, *set) && groups.iter().all(|group| touches(*set, group));
+    (1u32..1 << NODES)
+        .filter(good)
+        .map(u32::count_ones)
+        .min()
+        .expect("all nodes do")
 }
 
 /// Generates a connected graph: a random tree and further links.
@@ -41,8 +50,12 @@ fn links() -> impl Strategy<Value = Vec<(u32, u32)>> {
     let tree = proptest::collection::vec(any::<u32>(), NODES as usize - 1);
     let more = proptest::collection::vec((0..NODES, 0..NODES), 0..8);
     (tree, more).prop_map(|(tree, more)| {
-        let tree = tree.iter().enumerate().map(|(place, parent)| (place as u32 + 1, parent % (place as u32 + 1)));
-        tree.chain(more.into_iter().filter(|(a, b)| a != b)).collect()
+        let tree = tree
+            .iter()
+            .enumerate()
+            .map(|(place, parent)| (place as u32 + 1, parent % (place as u32 + 1)));
+        tree.chain(more.into_iter().filter(|(a, b)| a != b))
+            .collect()
     })
 }
 
@@ -50,7 +63,12 @@ fn grow(links: &[(u32, u32)], groups: &[Vec<Member>]) -> Tree {
     let graph = LinkGraph::new(NODES as usize, links.iter().copied());
     let nodes: Vec<u32> = (0..NODES).collect();
     let labels = HubLabels::new(&graph, &nodes, |_| true).expect("no bound");
-    GroupSteiner { labels: &labels, weights: &[1; NODES as usize] }.tree(groups, |_| true).expect("no bound")
+    GroupSteiner {
+        labels: &labels,
+        weights: &[1; NODES as usize],
+    }
+    .tree(groups, |_| true)
+    .expect("no bound")
 }
 
 fn check(links: &[(u32, u32)], groups: &[Vec<Member>], bound: u32) -> Result<(), TestCaseError> {
@@ -61,7 +79,12 @@ fn check(links: &[(u32, u32)], groups: &[Vec<Member>], bound: u32) -> Result<(),
     prop_assert!(tree.links.iter().all(|&(a, b)| linked(links, a, b)));
     prop_assert!(connected(links, set) && groups.iter().all(|group| touches(set, group)));
     let least = fewest(links, groups) - 1;
-    prop_assert!(tree.links.len() as u32 <= bound * least, "{} links for {}", tree.links.len(), least);
+    prop_assert!(
+        tree.links.len() as u32 <= bound * least,
+        "{} links for {}",
+        tree.links.len(),
+        least
+    );
     Ok(())
 }
 
@@ -104,5 +127,8 @@ proptest! {
 
 #[test]
 fn components_are_numbered_by_their_first_node() {
-    assert_eq!(components(&LinkGraph::new(5, [(1, 3), (3, 4)])), [0, 1, 2, 1, 1]);
+    assert_eq!(
+        components(&LinkGraph::new(5, [(1, 3), (3, 4)])),
+        [0, 1, 2, 1, 1]
+    );
 }

@@ -2,7 +2,9 @@
 
 use super::super::{HubLabels, PageRank, UndirectedGraph, components};
 use super::*;
-use petgraph::algo::{bridges, connected_components, dijkstra, is_cyclic_undirected, min_spanning_tree, page_rank};
+use petgraph::algo::{
+    bridges, connected_components, dijkstra, is_cyclic_undirected, min_spanning_tree, page_rank,
+};
 use petgraph::data::Element;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::{Bfs, Dfs};
