@@ -1,5 +1,6 @@
 //! JSON documents: detects the dialect from the content.
 
+use super::json_document::JsonDocument;
 use super::json_repair::repair;
 use super::{
     Catalog, CatalogError, CatalogFile, Dialect, Head, acordar, ckan, data_json, dcat, dcat_us,
@@ -256,14 +257,22 @@ fn read_repaired(file: &CatalogFile<'_>, text: &str) -> Result<Catalog, CatalogE
     Ok(catalog)
 }
 
-/// Parses a text, after a repair if necessary. Also returns the problem that was repaired.
+/// Parses a text, after a repair if necessary. Also returns what was repaired, and keys that an object has twice.
 pub(super) fn parse(text: &str) -> Result<(Value, Option<String>), serde_json::Error> {
     let text = text.trim_start_matches('\u{feff}');
-    if let Ok(document) = serde_json::from_str(text) {
-        return Ok((document, None));
+    if let Ok(document) = JsonDocument::parse(text) {
+        let problem = document.problem();
+        return Ok((document.value, problem));
     }
     let repaired = repair(text)?;
-    Ok((serde_json::from_str(&repaired.text)?, repaired.problem()))
+    let document = JsonDocument::parse(&repaired.text)?;
+    let problems: Vec<String> = repaired
+        .problem()
+        .into_iter()
+        .chain(document.problem())
+        .collect();
+    let problem = (!problems.is_empty()).then(|| problems.join("; "));
+    Ok((document.value, problem))
 }
 
 #[cfg(test)]

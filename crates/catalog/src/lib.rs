@@ -25,6 +25,7 @@ mod format;
 mod html;
 mod iris;
 mod json;
+mod json_document;
 mod json_entries;
 mod json_lines;
 mod json_repair;

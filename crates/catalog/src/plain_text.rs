@@ -192,7 +192,7 @@ fn make_plain(text: &mut String) -> bool {
 struct Markup {
     /// Places of `<` that begin a tag or a comment, ascending.
     tags: Vec<usize>,
-    /// If true, there is a void element, or a start tag with its end tag.
+    /// If true, there is a void element, a comment, or a start tag with its end tag.
     has_pair: bool,
     /// Number of start tags whose end tag may be omitted, and if true, the text begins with one.
     paragraphs: usize,
@@ -220,6 +220,7 @@ impl Markup {
             if rest.starts_with("!--") {
                 if place < last_comment_end {
                     markup.tags.push(place);
+                    markup.has_pair = true;
                 }
                 continue;
             }
@@ -527,6 +528,7 @@ mod tests {
                 "Red",
             ),
             ("<p>One<!-- two --> three</p>", "One three"),
+            ("<!-- hidden -->Shown", "Shown"),
             (
                 "<p>Level<img src='l.png' alt=' gauge '> of water</p>",
                 "Level gauge of water",

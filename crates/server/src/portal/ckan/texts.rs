@@ -274,7 +274,7 @@ impl WordSets {
             let next = places.partition_point(|place| *place < first);
             match places.get(next) {
                 Some(place) if *place <= start + offset + slop => {
-                    drop(last.insert(*identity, *place))
+                    last.insert(*identity, *place);
                 }
                 _ => return false,
             }
