@@ -160,10 +160,18 @@ fn answer(
         }
     }
     for endpoint in endpoints.snapshot() {
+        let name = &endpoint.endpoint;
+        // A query with LIMIT can end before the response of an endpoint does.
+        if endpoint.calls == 0 {
+            writeln!(
+                io::stderr(),
+                "lodeseek: {name}: the query ended before the response"
+            )?;
+            continue;
+        }
         writeln!(
             io::stderr(),
-            "lodeseek: {}: {} requests, {} rows, {} bytes, {:.2} s",
-            endpoint.endpoint,
+            "lodeseek: {name}: {} requests, {} rows, {} bytes, {:.2} s",
             endpoint.requests,
             endpoint.rows,
             endpoint.bytes,
