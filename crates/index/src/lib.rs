@@ -21,6 +21,7 @@ mod statistics;
 mod top_docs;
 pub mod vectors;
 mod verified_directory;
+mod vocabulary;
 mod writer;
 
 pub use analysis::{
@@ -59,6 +60,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, DocSet, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term};
+use vocabulary::IndexVocabulary;
 
 /// Errors of the index.
 #[derive(Debug, thiserror::Error)]
@@ -232,7 +234,10 @@ impl Index {
             return Ok(Arc::clone(snapshot));
         }
         let analysis = Analysis::new(commit_metadata::analysis_of(&self.index)?);
-        let analysis = analysis.with_translations(self.translations.clone());
+        let vocabulary = IndexVocabulary::new(searcher.clone(), self.fields.clone());
+        let analysis = analysis
+            .with_translations(self.translations.clone())
+            .with_vocabulary(Arc::new(vocabulary));
         let snapshot = Arc::new(Snapshot::new(searcher, self.fields.clone(), analysis)?);
         *cached = Some(Arc::clone(&snapshot));
         Ok(snapshot)

@@ -26,6 +26,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+pub(super) use translations::Vocabulary;
 use words::Words;
 
 /// Kind of analysis.
@@ -184,6 +185,8 @@ impl QueriedWord {
 pub struct Analysis {
     pipeline: Pipeline,
     translations: Option<Arc<Translations>>,
+    /// Words of the index. `None` in an analysis without an index.
+    vocabulary: Option<Arc<dyn Vocabulary>>,
 }
 
 #[derive(Clone)]
@@ -219,6 +222,7 @@ impl Analysis {
         Self {
             pipeline,
             translations: None,
+            vocabulary: None,
         }
     }
 
@@ -227,6 +231,14 @@ impl Analysis {
     pub fn with_translations(self, translations: Option<Arc<Translations>>) -> Self {
         Self {
             translations,
+            ..self
+        }
+    }
+
+    /// Sets the words of the index: compounds among them are searched for as typed.
+    pub(super) fn with_vocabulary(self, vocabulary: Arc<dyn Vocabulary>) -> Self {
+        Self {
+            vocabulary: Some(vocabulary),
             ..self
         }
     }
@@ -312,9 +324,9 @@ impl Analysis {
             }
             Pipeline::Multilingual(multilingual) => {
                 let translations = self.translations.as_ref();
-                match translations
-                    .and_then(|translations| translations.translate(text, multilingual))
-                {
+                match translations.and_then(|translations| {
+                    translations.translate(text, multilingual, self.vocabulary.as_deref())
+                }) {
                     Some((words, translation)) => return (words, Some(translation)),
                     None => multilingual.query_words(text),
                 }

@@ -15,6 +15,11 @@
 //! known only in the source language than only in the target language, the query is mixed, and its foreign words alone
 //! are translated (`Bäume in Greater Manchester`).
 //!
+//! # Compounds
+//!
+//! A compound without a label of its own is translated by its parts, and remains a synonym of each part. A compound that
+//! the collection contains is split only if another word of the query is foreign: alone, it finds its exact hits.
+//!
 //! # Form
 //!
 //! The dictionary is a text of lines in ascending order, searched by bisection, after a line with the languages:
@@ -89,6 +94,12 @@ impl fmt::Debug for Translations {
             .field("sources", &sources)
             .finish()
     }
+}
+
+/// The words that a collection contains.
+pub(crate) trait Vocabulary: Send + Sync {
+    /// Returns true if a document contains one of these tokens.
+    fn contains(&self, tokens: &[String]) -> bool;
 }
 
 /// A translated query.
@@ -184,6 +195,7 @@ impl Translations {
         &self,
         text: &str,
         analysis: &Multilingual,
+        vocabulary: Option<&dyn Vocabulary>,
     ) -> Option<(Vec<QueryTerm>, Translation)> {
         let detected = analysis.detected_code(text);
         if self.targets().any(|target| detected == Some(target)) {
@@ -191,6 +203,14 @@ impl Translations {
         }
         let words = Multilingual::whole_words(text);
         let native = self.native_words(&words);
+        let is_indexed: Vec<bool> = analysis
+            .terms_by_word(text, None)
+            .iter()
+            .map(|term| match (term, vocabulary) {
+                (Some(term), Some(vocabulary)) => vocabulary.contains(&term.alternatives),
+                _ => false,
+            })
+            .collect();
         if native.iter().all(|native| *native) {
             return None;
         }
@@ -198,7 +218,7 @@ impl Translations {
         for source in &self.sources {
             let reading = Reading {
                 is_detected: detected == Some(source.code.as_str()),
-                ..self.read(&words, &native, source)
+                ..self.read(&words, &native, &is_indexed, source)
             };
             if reading.foreign > 0
                 && best
@@ -226,18 +246,35 @@ impl Translations {
                 }
             }
         }
-        Some(self.assemble(text, &language.code, is_whole, &parts, analysis))
+        Some(self.assemble(text, &words, &language.code, is_whole, &parts, analysis))
     }
 
-    /// Reads a query as one of a source language.
+    /// Reads a query as one of a source language. Compounds that the collection contains are split only if another word is
+    /// foreign.
     fn read<'t>(
         &self,
         words: &[String],
         native: &[bool],
+        is_indexed: &[bool],
+        language: &'t WordLanguage,
+    ) -> Reading<'t> {
+        let reading = self.read_parts(words, native, is_indexed, language);
+        if reading.foreign == 0 || !is_indexed.contains(&true) {
+            return reading;
+        }
+        self.read_parts(words, native, &vec![false; words.len()], language)
+    }
+
+    /// Reads a query, and keeps some of its compounds whole.
+    fn read_parts<'t>(
+        &self,
+        words: &[String],
+        native: &[bool],
+        is_whole: &[bool],
         language: &'t WordLanguage,
     ) -> Reading<'t> {
         let stems = language.stems(words);
-        let parts = self.parts(words, &stems, language);
+        let parts = self.parts(words, &stems, is_whole, language);
         let mut is_known: Vec<bool> = stems.iter().map(Option::is_none).collect();
         for part in parts.iter().filter(|part| !part.translations.is_empty()) {
             is_known[part.start..part.start + part.len].fill(true);
@@ -274,6 +311,7 @@ impl Translations {
         &self,
         words: &[String],
         stems: &[Option<String>],
+        is_whole: &[bool],
         language: &WordLanguage,
     ) -> Vec<Part> {
         let mut parts = Vec::new();
@@ -305,7 +343,7 @@ impl Translations {
                     start,
                     &words[start],
                     language,
-                    stems[start].is_some(),
+                    stems[start].is_some() && !is_whole[start],
                 ));
                 start += 1;
                 continue;
@@ -322,10 +360,10 @@ impl Translations {
         start: usize,
         word: &str,
         language: &WordLanguage,
-        is_content: bool,
+        may_split: bool,
     ) -> Vec<Part> {
         let has_compounds = COMPOUNDING.contains(&language.code.as_str());
-        let is_possible = is_content && has_compounds && word.chars().count() <= MAX_LETTERS;
+        let is_possible = may_split && has_compounds && word.chars().count() <= MAX_LETTERS;
         let compound = if is_possible {
             self.compound(word, language, MAX_PARTS)
         } else {
@@ -405,6 +443,7 @@ impl Translations {
     fn assemble(
         &self,
         text: &str,
+        words: &[String],
         language: &str,
         is_whole: bool,
         parts: &[Part],
@@ -429,10 +468,17 @@ impl Translations {
                 1 => analysis.query_words(&part.expression),
                 _ => Vec::new(),
             };
-            let original: Vec<String> = original
+            let mut original: Vec<String> = original
                 .into_iter()
                 .flat_map(|term| term.alternatives)
                 .collect();
+            // The compound is a synonym of each of its parts.
+            if part.len == 1
+                && words[part.start] != part.expression
+                && let Some(compound) = &typed[part.start]
+            {
+                add_distinct(&mut original, &compound.alternatives);
+            }
             terms.extend(self.translated_terms(part, &original, analysis));
             let others = part
                 .translations
@@ -775,6 +821,39 @@ mod tests {
             "nitrogen reduction plan"
         );
         assert_eq!(translated("Baumquark"), None);
+    }
+
+    /// The words of a collection, in place of an index.
+    struct Words(Vec<String>);
+
+    impl Vocabulary for Words {
+        fn contains(&self, tokens: &[String]) -> bool {
+            tokens.iter().any(|token| self.0.contains(token))
+        }
+    }
+
+    #[test]
+    fn a_compound_is_a_synonym_of_its_parts() {
+        let (terms, _) = analysis().translated_words("Stickstoffminderungsplan");
+        assert_eq!(terms.len(), 3);
+        for term in &terms {
+            assert!(term.matches("stickstoffminderungsplan"), "{term:?}");
+        }
+        assert!(terms[0].matches("nitrogen") && !terms[1].matches("nitrogen"));
+    }
+
+    #[test]
+    fn compounds_of_the_collection_are_split_beside_foreign_words_only() {
+        let analysis =
+            analysis().with_vocabulary(Arc::new(Words(words(&["stickstoffminderungsplan"]))));
+        let (terms, translation) = analysis.translated_words("Stickstoffminderungsplan");
+        assert_eq!((terms.len(), translation), (1, None));
+        let (terms, translation) = analysis.translated_words("Bäume Stickstoffminderungsplan");
+        assert_eq!(
+            translation.expect("German").text,
+            "tree nitrogen reduction plan"
+        );
+        assert!(terms[1].matches("stickstoffminderungsplan"), "{terms:?}");
     }
 
     #[test]
