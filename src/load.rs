@@ -109,8 +109,10 @@ pub(crate) fn run(
         .as_ref()
         .map(|dumps| arguments.assign_dumps(dumps, &mut catalogs))
         .transpose()?;
-    let is_incomplete =
-        |(catalog, source): (&Catalog, &PathBuf)| catalog.is_incomplete.then(|| source.clone());
+    let is_incomplete = |(catalog, source): (&Catalog, &PathBuf)| {
+        let lacks_entries = catalog.unreadable_entries > 0 && catalog.dialect.has_entries();
+        (catalog.is_incomplete || lacks_entries).then(|| source.clone())
+    };
     let incomplete: Vec<PathBuf> = catalogs
         .iter()
         .zip(&sources)
@@ -374,7 +376,7 @@ fn write_losses(
     for source in incomplete {
         writeln!(
             out,
-            "{}: datasets may be missing, because a file is truncated or cannot be read; the problems above name it",
+            "{}: datasets may be missing, because a file or an entry is truncated or cannot be read; the problems above name it",
             source.display()
         )?;
     }

@@ -358,10 +358,12 @@ impl<'g> BoundedDescription<'g> {
         }
     }
 
-    /// If true, there are statements about a node. A relative reference of which the class is stated only is a text.
+    /// If true, there are statements about a node. A relative reference of which the class is stated only is a text, unless it
+    /// is a fragment: `#me` is a node of its document.
     fn is_described(&self, node: TermId) -> bool {
         let triples = self.graph().subject_triples(node);
-        if !is_relative(self.graph().term(node).text()) {
+        let iri = self.graph().term(node).text();
+        if !is_relative(iri) || iri.contains('#') {
             return !triples.is_empty();
         }
         let kind = self.graph().iri(rdf::TYPE);

@@ -15,6 +15,9 @@ use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, skos, spdx};
 use serde_json::{Value, json};
 use std::path::Path;
 
+/// Namespace of the European data themes.
+const DATA_THEMES: &str = "http://publications.europa.eu/resource/authority/data-theme/";
+
 const PACKAGE: &[Field] = &[
     ("title", dcterms::TITLE, FieldKind::Title),
     ("title_translated", dcterms::TITLE, FieldKind::Title),
@@ -386,12 +389,22 @@ pub(super) fn write_entry(
     record(&mut package, &node, builder);
     tags(&mut package, &node, builder);
     groups(&mut package, &node, builder);
+    aggregated_themes(&mut package, &node, builder);
     builder.fields(&node, &mut package, PACKAGE);
     agents(&mut package, &node, builder);
     add_license(&mut package, &node, builder);
     places(&mut package, &node, builder);
     times(&mut package, &node, builder);
     for resource in resources(&mut package) {
+        if is_deleted(&resource) {
+            let name = first(&resource, &["url", "name", "id"]).unwrap_or_default();
+            builder.problem(
+                "resources",
+                "left out, because the portal has deleted it",
+                &name,
+            );
+            continue;
+        }
         distribution(resource, &node, builder);
     }
     builder.extras(&node, package);
@@ -507,6 +520,11 @@ fn tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
             continue;
         };
         let name = tag.get("display_name").or_else(|| tag.get("name")).cloned();
+        if is_deleted(&tag) {
+            let name = name.as_ref().and_then(scalar).unwrap_or_default();
+            builder.problem("tags", "left out, because the portal has deleted it", &name);
+            continue;
+        }
         let Some(name) = name else {
             builder.field(
                 node,
@@ -529,6 +547,11 @@ fn tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     }
     others.retain(|tag| tag.as_object().is_none_or(|tag| !tag.is_empty()));
     builder.extra(node, "tags", &Value::Array(others));
+}
+
+/// If true, the portal keeps a tag or resource only to restore it.
+fn is_deleted(part: &Object) -> bool {
+    first(part, &["state"]).is_some_and(|state| state == "deleted")
 }
 
 fn drop_value(object: &mut Object, key: &str, value: &Value) {
@@ -566,6 +589,30 @@ fn groups(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
         }
         builder.extras(&concept, group);
     }
+}
+
+/// Adds the themes of Italy's profile: codes of the European data themes, each with the IRIs of its subthemes.
+fn aggregated_themes(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    let mut others = Vec::new();
+    for theme in array(package.remove("themes_aggregate")) {
+        let Value::Object(mut theme) = theme else {
+            others.push(theme);
+            continue;
+        };
+        if let Some(code) = take_text(&mut theme, "theme") {
+            builder.resource(node, dcat::THEME, &format!("{DATA_THEMES}{code}"));
+        }
+        for subtheme in array(theme.remove("subthemes")) {
+            match scalar(&subtheme) {
+                Some(iri) => builder.resource(node, dcterms::SUBJECT, &iri),
+                None => others.push(subtheme),
+            }
+        }
+        if !theme.is_empty() {
+            others.push(Value::Object(theme));
+        }
+    }
+    builder.extra(node, "themes_aggregate", &Value::Array(others));
 }
 
 /// Adds people and organisations, from: a key of their own, keys that begin with their role, CKAN's standard keys.
@@ -689,6 +736,8 @@ fn places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
         ("spatial_text", "text"),
         ("spatial-text", "text"),
         ("spatial_uri", "uri"),
+        ("geographical_name", "text"),
+        ("geographical_geonames_url", "uri"),
     ];
     let keys = keys
         .into_iter()

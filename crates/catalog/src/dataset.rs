@@ -219,7 +219,10 @@ pub struct Metadata {
     /// Licence: an IRI or a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
-    /// Date of first publication as written: `dct:issued`, else `dct:created`.
+    /// Date of creation as written: `dct:created`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    /// Date of first publication as written: `dct:issued`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued: Option<String>,
     /// Date of the last change as written.
@@ -253,6 +256,7 @@ impl Metadata {
             creators: Vec::new(),
             publishers: Vec::new(),
             license: None,
+            created: None,
             issued: None,
             modified: None,
             landing_page: None,
@@ -267,14 +271,18 @@ impl Metadata {
         preferred(&self.titles, &["en"]).map_or(self.id.as_str(), |text| &text.value)
     }
 
-    /// Returns the year in which the dataset became known: that of the earliest introducing work, else of `issued`.
+    /// Returns the year in which the dataset became known: that of the earliest introducing work, else of `issued`, else of
+    /// `created`.
     #[must_use]
     pub fn first_year(&self) -> Option<i32> {
         let works = self
             .introduced_by
             .iter()
             .filter_map(|work| year(work.issued.as_deref()?));
-        works.min().or_else(|| year(self.issued.as_deref()?))
+        works.min().or_else(|| {
+            let date = self.issued.as_deref().or(self.created.as_deref());
+            year(date?)
+        })
     }
 
     /// Iterates over the creators, then over the publishers that are not creators.

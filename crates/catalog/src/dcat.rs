@@ -194,9 +194,10 @@ fn from_file(
     if catalog.dialect != Dialect::Dump {
         let problems = reports.iter().flat_map(|r| &r.problems);
         let place = file.path.display().to_string();
-        catalog
-            .problems
-            .extend(problems.map(|problem| Problem::new(problem.to_string()).at(&place)));
+        catalog.problems.extend(problems.map(|problem| {
+            // Relative references are shown as the file has them.
+            Problem::new(problem.to_string().replace(FOLDER, "")).at(&place)
+        }));
     }
     Ok(catalog)
 }
@@ -233,6 +234,8 @@ const CLASSES: &[&str] = &[
     dcat::DATA_SERVICE,
     schema::DATASET,
     "http://schema.org/Dataset",
+    "https://schema.org/DataFeed",
+    "http://schema.org/DataFeed",
     void::DATASET,
 ];
 
@@ -567,11 +570,12 @@ impl<'g> NodeReader<'g> {
                 iri: None,
             });
         }
-        let name = self.agent_name().or_else(|| self.name_from_iri())?;
-        Some(Agent {
-            name,
-            iri: self.web_iri(),
-        })
+        let iri = self.web_iri();
+        let name = self
+            .agent_name()
+            .or_else(|| self.name_from_iri())
+            .or_else(|| self.web_address())?;
+        Some(Agent { name, iri })
     }
 
     fn identifier(&self) -> Option<DatasetId> {
@@ -636,7 +640,8 @@ impl<'g> NodeReader<'g> {
             ),
             publishers: self.agents(&[dcterms::PUBLISHER], &mut FxHashMap::default()),
             license: self.licenses().into_iter().next(),
-            issued: self.value(&[dcterms::ISSUED, dcterms::CREATED]),
+            created: self.value(&[dcterms::CREATED]),
+            issued: self.value(&[dcterms::ISSUED]),
             modified: self.value(&[dcterms::MODIFIED]),
             landing_page: self.value(&[dcat::LANDING_PAGE]),
             source: self.web_iri(),
@@ -1406,9 +1411,8 @@ mod tests {
         assert!(with("sameAs").is_empty(), "{lines:#?}");
     }
 
-    /// Mutation testing removed the fallback from `dct:issued` to `dct:created`, and no test failed.
     #[test]
-    fn a_dataset_without_a_date_of_issue_has_its_date_of_creation() {
+    fn a_dataset_without_a_date_of_issue_has_the_year_of_its_creation() {
         let prefixes = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .";
         let metadata = |dates: &str| {
             let catalog = read_turtle(&format!(
@@ -1418,8 +1422,8 @@ mod tests {
         };
         let created = metadata("dct:created \"2019-03-04\" ; dct:modified \"2022\"");
         assert_eq!(
-            (created.issued.as_deref(), created.modified.as_deref()),
-            (Some("2019-03-04"), Some("2022"))
+            (created.created.as_deref(), created.issued.as_deref()),
+            (Some("2019-03-04"), None)
         );
         assert_eq!(created.first_year(), Some(2019));
         let both = metadata("dct:created \"2019-03-04\" ; dct:issued \"2020-05\"");

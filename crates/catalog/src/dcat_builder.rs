@@ -572,6 +572,12 @@ impl DcatBuilder {
         };
         let Value::Object(object) = value else {
             if let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) {
+                // The IRI of an authority in place of a name.
+                if !is_contact && super::names::is_address(text.trim()) {
+                    let node = self.node(Some(text.trim()));
+                    self.add(slot.subject, slot.property, node.clone());
+                    return self.class(&node, class);
+                }
                 let node = self.part(slot.subject, slot.property, class);
                 match emails(&text).filter(|_| is_contact) {
                     Some(addresses) => self.emails(&node, slot.key, is_contact, &addresses),

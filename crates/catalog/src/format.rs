@@ -340,7 +340,7 @@ const NAMES: &[&str] = &[
 /// Returns a name for an unknown format: the last part of its media type or IRI.
 fn unknown_format(declared: &str) -> Option<String> {
     let is_iri = declared.contains("://");
-    if is_iri && super::name_of_iri(declared).is_none() {
+    if is_iri && super::typed_fields::is_opaque(declared) {
         return None;
     }
     if NOTHING.contains(&declared.trim().to_ascii_lowercase().as_str()) {

@@ -20,9 +20,15 @@ pub(super) fn looks_like(head: &str) -> bool {
         .collect::<String>()
         .to_ascii_lowercase();
     let mut start = start.trim_start();
+    // XHTML may begin with an XML declaration and other processing instructions.
     while let Some((_, rest)) = start
         .strip_prefix("<!--")
         .and_then(|rest| rest.split_once("-->"))
+        .or_else(|| {
+            start
+                .strip_prefix("<?")
+                .and_then(|rest| rest.split_once("?>"))
+        })
     {
         start = rest.trim_start();
     }
@@ -69,6 +75,37 @@ pub(super) fn declared_encoding(head: &str) -> Option<String> {
             .find(|c: char| c.is_whitespace() || "\"';/>".contains(c))
             .unwrap_or(value.len());
         return (end > 0).then(|| value[..end].to_owned());
+    }
+    None
+}
+
+/// Returns the address of the first `base` element of a page, which relative references in its scripts begin with
+/// ([JSON-LD 1.1, section 7.1](https://www.w3.org/TR/json-ld11/#inheriting-base-iri-from-html-s-base-element)).
+pub(super) fn base_address(page: &str) -> Option<String> {
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        if let Some(comment) = rest.strip_prefix("!--") {
+            rest = comment.split_once("-->").map_or("", |(_, after)| after);
+            continue;
+        }
+        let length = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let name = rest[..length].to_ascii_lowercase();
+        if name.is_empty() {
+            continue;
+        }
+        let (attributes, after) = tag(&rest[length..]);
+        rest = after;
+        if RAW.contains(&name.as_str()) {
+            rest = &rest[end_of(rest, &name)..];
+        } else if name == "body" {
+            return None;
+        } else if name == "base"
+            && let Some(address) = attribute(attributes, "href")
+        {
+            let address = decode_entities(address).trim().to_owned();
+            return (!address.is_empty()).then_some(address);
+        }
     }
     None
 }
@@ -149,11 +186,22 @@ fn end_of(text: &str, name: &str) -> usize {
 }
 
 fn is_json_ld(attributes: &str) -> bool {
+    let Some(value) = attribute(attributes, "type") else {
+        return false;
+    };
+    // Some servers write the plus sign as an entity.
+    let value = decode_entities(value);
+    let media_type = value.split(';').next().unwrap_or(&value).trim();
+    media_type.eq_ignore_ascii_case("application/ld+json")
+}
+
+/// Returns the value of an attribute, with its entities.
+fn attribute<'t>(attributes: &'t str, wanted: &str) -> Option<&'t str> {
     let mut rest = attributes;
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
         if rest.is_empty() {
-            return false;
+            return None;
         }
         let length = rest
             .find(|c: char| c.is_ascii_whitespace() || c == '=' || c == '/')
@@ -171,13 +219,8 @@ fn is_json_ld(attributes: &str) -> bool {
                     .unwrap_or(value.len()),
             ),
         };
-        // Some servers write the plus sign as an entity.
-        let value = decode_entities(value);
-        let media_type = value.split(';').next().unwrap_or(&value).trim();
-        if name.eq_ignore_ascii_case("type")
-            && media_type.eq_ignore_ascii_case("application/ld+json")
-        {
-            return true;
+        if name.eq_ignore_ascii_case(wanted) {
+            return Some(value);
         }
         rest = after;
     }
@@ -215,6 +258,19 @@ mod tests {
         let lines: Vec<usize> = scripts(page).iter().map(|script| script.line).collect();
         assert_eq!(lines, [4, 6, 7, 7]);
         assert!(looks_like(page) && !looks_like("<?xml version='1.0'?><rdf:RDF/>"));
+        assert!(looks_like(
+            "<?xml version='1.0'?>\n<!-- a page --><!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0 Strict//EN\">"
+        ));
+        for (page, base) in [
+            (
+                "<head><base target=_top><BASE HREF='/d/&amp;'></head>",
+                Some("/d/&"),
+            ),
+            ("<title><base href='a'></title><body><base href='b'>", None),
+            ("<!-- <base href='a'> --><base href=''>", None),
+        ] {
+            assert_eq!(base_address(page).as_deref(), base, "{page}");
+        }
         for hostile in [
             "<",
             "<script",

@@ -1,12 +1,13 @@
 //! JSON documents: detects the dialect from the content.
 
-use super::json_document::JsonDocument;
+use super::json_document::{JsonDocument, with_all_digits};
 use super::json_repair::repair;
 use super::{
     Catalog, CatalogError, CatalogFile, Dialect, Head, acordar, ckan, data_json, dcat, dcat_us,
     lod_cloud, registry, text,
 };
 use serde_json::Value;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Maximum number of keys that an error names.
@@ -208,12 +209,23 @@ fn shorten(key: &str) -> String {
     key.chars().take(40).collect()
 }
 
+/// Maximum size of a JSON-LD file whose versions keep their digits, in bytes: larger ones are read as a stream.
+const MAX_SCANNED_BYTES: u64 = 16 << 20;
+
 /// Reads JSON-LD. If it is not valid JSON, a second attempt repairs it.
 fn read_json_ld(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogError> {
     let path = file.path;
     if head.is_converted {
         let decoded = text(path, None).map_err(CatalogError::io(path))?;
         return read_repaired(file, &decoded.text);
+    }
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    if size <= MAX_SCANNED_BYTES
+        && let Ok(decoded) = text(path, None)
+        && let Cow::Owned(changed) = with_all_digits(&decoded.text)
+        && repair(&changed).is_ok_and(|repaired| repaired.problem().is_none())
+    {
+        return dcat::read_texts(file, &[&changed]).map_err(CatalogError::io(path));
     }
     let read = dcat::read_place(file);
     if read

@@ -147,7 +147,7 @@ fn shown(value: &Value) -> String {
 /// and fractions that end with zeros in members named as a version.
 ///
 /// Other numbers are quantities, and mean the same with fewer zeros. Items of lists are unchanged.
-fn with_all_digits(text: &str) -> Cow<'_, str> {
+pub(super) fn with_all_digits(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut written = 0;
     let mut rest = text;

@@ -145,6 +145,21 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// Returns true if a document of the dialect is a list of entries, of which each describes a dataset.
+    #[must_use]
+    pub fn has_entries(self) -> bool {
+        matches!(
+            self,
+            Self::Acordar
+                | Self::PapersWithCode
+                | Self::JsonLines
+                | Self::Ckan
+                | Self::DataJson
+                | Self::LodCloud
+                | Self::Registry
+        )
+    }
+
     /// Returns the name of the dialect, for example `data.json`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -519,7 +534,7 @@ impl Catalog {
             match json_repair::repair(json_repair::without_marks(script.text)) {
                 Ok(repaired) => {
                     problems.extend(repaired.problem().map(report));
-                    texts.push(repaired.text);
+                    texts.push(json_document::with_all_digits(&repaired.text).into_owned());
                 }
                 Err(error) => {
                     problems.push(report(format!("left out: {error}")));
@@ -527,7 +542,18 @@ impl Catalog {
                 }
             }
         }
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let base = html::base_address(&page.text).map(|base| match file.address {
+            Some(address) => resolved(address, &base),
+            None => base,
+        });
+        let file = &CatalogFile {
+            address: base
+                .as_deref()
+                .filter(|base| oxiri::Iri::parse(*base).is_ok())
+                .or(file.address),
+            ..*file
+        };
         let mut catalog = dcat::read_texts(file, &texts).map_err(CatalogError::io(path))?;
         if catalog.dialect == Dialect::Dump {
             return Err(match problems.iter().find(|_| broken > 0) {

@@ -3,7 +3,7 @@
 use super::Text;
 use super::node_reader::NodeReader;
 use super::typed_fields::name_of_iri;
-use lodeseek_rdf::vocab::{cc, dc11, dcterms, foaf, owl, rdf, rdfs, schema, skos, vcard};
+use lodeseek_rdf::vocab::{cc, dc11, dcat, dcterms, foaf, owl, rdf, rdfs, schema, skos, vcard};
 use lodeseek_rdf::{TermRef, local_name};
 
 /// Properties with the name of an agent. The first of these lists with a name counts.
@@ -164,10 +164,23 @@ impl NodeReader<'_> {
         }
     }
 
+    /// Returns the IRI of an agent without a name; `None` for parts, and for addresses of mail.
+    pub(super) fn web_address(&self) -> Option<String> {
+        self.web_iri()
+            .filter(|iri| !is_anonymous(iri) && iri.contains("://"))
+    }
+
     /// Returns the licence that this node denotes: its IRI, the address of its text, or else its name.
     pub(super) fn license(&self) -> Option<String> {
         if let TermRef::Literal { lexical, .. } = self.graph.term(self.node) {
             return license_text(lexical).map(str::to_owned);
+        }
+        // A reference to the document itself, which is the catalogue, is no licence.
+        if self
+            .objects(rdf::TYPE)
+            .any(|class| self.graph.term(class).text() == dcat::CATALOG)
+        {
+            return None;
         }
         if let Some(iri) = self.web_iri().filter(|iri| !is_anonymous(iri)) {
             return Some(iri);

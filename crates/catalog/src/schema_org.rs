@@ -8,6 +8,7 @@ use lodeseek_rdf::vocab::{
     adms, croissant as terms, dcat, dcterms, foaf, rdf, schema, skos, spdx, vcard,
 };
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
+use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
@@ -74,6 +75,9 @@ pub(super) const AGENT_PROPERTIES: &[&str] = &[
     "sponsor",
 ];
 
+/// Classes of datasets: `Dataset` and its subclasses.
+const DATASET_CLASSES: &[&str] = &["Dataset", "DataFeed", "CompleteDataFeed"];
+
 const OF_DATASET: &[(&str, &str, FieldKind)] = &[
     ("name", dcterms::TITLE, FieldKind::Text),
     ("alternateName", dcterms::ALTERNATIVE, FieldKind::Text),
@@ -92,6 +96,7 @@ const OF_DATASET: &[(&str, &str, FieldKind)] = &[
     ("inLanguage", dcterms::LANGUAGE, FieldKind::Resource),
     ("spatialCoverage", dcterms::SPATIAL, FieldKind::Resource),
     ("spatial", dcterms::SPATIAL, FieldKind::Resource),
+    ("contentLocation", dcterms::SPATIAL, FieldKind::Resource),
     (
         "copyrightHolder",
         dcterms::RIGHTS_HOLDER,
@@ -156,7 +161,8 @@ pub(super) fn datasets(graph: &TripleGraph) -> Vec<TermId> {
         .triples()
         .iter()
         .filter(|triple| triple.predicate == kind);
-    let is_dataset = |class| local(graph.term(class)).is_some_and(|name| name == "Dataset");
+    let is_dataset =
+        |class| local(graph.term(class)).is_some_and(|name| DATASET_CLASSES.contains(&name));
     let mut datasets: Vec<TermId> = triples
         .filter(|triple| is_dataset(triple.object))
         .map(|triple| triple.subject)
@@ -398,12 +404,19 @@ fn checksum(builder: &mut DcatBuilder, file: &Subject, number: &str, algorithm: 
 
 /// Adds the size of a file. DCAT has the number of bytes; a size with a unit is kept as well.
 fn content_size(builder: &mut DcatBuilder, file: &Subject, size: &Literal) {
-    let bytes = croissant::size_in_bytes(size.value());
+    let text = text_of(size);
+    let bytes = croissant::size_in_bytes(&text);
     if let Some(bytes) = bytes {
         builder.typed(file, dcat::BYTE_SIZE, &bytes.to_string(), "integer");
     }
-    if bytes.is_none_or(|bytes| size.value() != bytes.to_string()) {
-        builder.add(file, schema::CONTENT_SIZE, size.clone());
+    if bytes.is_none_or(|bytes| text != bytes.to_string()) {
+        let is_number = size.datatype() == xsd::DOUBLE;
+        let size = if is_number {
+            Literal::from(text.as_str())
+        } else {
+            size.clone()
+        };
+        builder.add(file, schema::CONTENT_SIZE, size);
     }
 }
 
@@ -423,7 +436,7 @@ fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &s
         (Term::Literal(literal), Some((_, _, FieldKind::Text))) if literal.language().is_some() => {
             None
         }
-        (Term::Literal(literal), _) => Some(literal.value().to_owned()),
+        (Term::Literal(literal), _) => Some(text_of(literal)),
         (Term::NamedNode(iri), Some((_, _, FieldKind::MediaType))) => Some(iri.as_str().to_owned()),
         _ => None,
     };
@@ -442,14 +455,19 @@ fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &s
         Term::Literal(page) if name == "sameAs" && class == dcat::DATASET => {
             return builder.resource(subject, schema::SAME_AS, page.value());
         }
+        // An address in place of a description of the file.
+        Term::Literal(address) if (name, class) == ("distribution", dcat::DATASET) => {
+            let file = builder.part(subject, dcat::DISTRIBUTION, dcat::DISTRIBUTION_CLASS);
+            return builder.resource(&file, dcat::DOWNLOAD_URL, address.value());
+        }
         _ => {}
     }
     match (field, text, name, class) {
         (_, None, "keywords", dcat::DATASET) => builder.add(subject, dcterms::SUBJECT, object),
-        (_, Some(text), "temporalCoverage" | "temporal", dcat::DATASET) => {
+        (_, Some(text), "temporalCoverage" | "temporal" | "datasetTimeInterval", dcat::DATASET) => {
             builder.interval(subject, &text)
         }
-        (_, None, "temporalCoverage" | "temporal", dcat::DATASET) => {
+        (_, None, "temporalCoverage" | "temporal" | "datasetTimeInterval", dcat::DATASET) => {
             builder.add(subject, dcterms::TEMPORAL, object)
         }
         (_, Some(text), "email", vcard::KIND) => {
@@ -471,6 +489,17 @@ fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &s
             object,
         ),
     }
+}
+
+/// Returns the text of a literal. JSON-LD makes doubles of numbers: `1.1` is `1.1E0`.
+fn text_of(literal: &Literal) -> String {
+    if literal.datatype() == xsd::DOUBLE
+        && let Ok(number) = literal.value().parse::<f64>()
+        && number.is_finite()
+    {
+        return number.to_string();
+    }
+    literal.value().to_owned()
 }
 
 /// Adds the keywords of a text that separates them by commas, with the language of the text.

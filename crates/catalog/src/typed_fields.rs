@@ -244,7 +244,7 @@ impl Statements {
         let is_from_iri = agent
             .iri
             .as_deref()
-            .is_some_and(|iri| name_of_iri(iri).as_ref() == Some(&agent.name));
+            .is_some_and(|iri| iri == agent.name || name_of_iri(iri).as_ref() == Some(&agent.name));
         if !is_from_iri && !is_described(&node) {
             self.text(&node, foaf::NAME, &agent.name);
         }
@@ -323,21 +323,61 @@ fn literal(text: &Text) -> Literal {
     tagged.unwrap_or_else(|| Literal::from(text.value.as_str()))
 }
 
-/// Returns a name for readers from the end of an IRI. `None` if the end is no word, as in the name of a part that another
-/// program made.
+/// Fragments with which documents name a node of theirs by its role. They name nobody.
+const ROLES: &[&str] = &[
+    "agent",
+    "author",
+    "contact",
+    "creator",
+    "i",
+    "id",
+    "it",
+    "me",
+    "org",
+    "organisation",
+    "organization",
+    "person",
+    "publisher",
+    "this",
+];
+
+/// Returns a name for readers from the end of an IRI. `None` if the end is a code, a role in its document, or part of a query:
+/// `Q42`, `04wxnsj81`, `#organization`, `index.php?id=12`.
 #[must_use]
 pub fn name_of_iri(iri: &str) -> Option<String> {
-    let name = words(local_name(iri));
-    let is_hash = |word: &str| {
-        word.len() >= 8
-            && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-            && word.bytes().any(|byte| byte.is_ascii_digit())
-            && word.bytes().any(|byte| byte.is_ascii_alphabetic())
-    };
-    let has_hash = name
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(is_hash);
-    (!name.trim().is_empty() && !has_hash).then_some(name)
+    let local = local_name(iri);
+    let is_role = iri.contains('#') && ROLES.iter().any(|role| local.eq_ignore_ascii_case(role));
+    if is_role || local.contains(['?', '=']) || has_hash(local) {
+        return None;
+    }
+    let name = words(local);
+    let has_word = name
+        .split(|c: char| !c.is_alphanumeric())
+        .any(is_pronounceable);
+    has_word.then_some(name)
+}
+
+/// If true, the end of an IRI is no name: it is empty, or has a hexadecimal number as the parts that programs name.
+pub(super) fn is_opaque(iri: &str) -> bool {
+    let local = local_name(iri);
+    local.trim().is_empty() || has_hash(local)
+}
+
+fn has_hash(name: &str) -> bool {
+    name.split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| {
+            word.len() >= 8
+                && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+                && word.bytes().any(|byte| byte.is_ascii_digit())
+                && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+        })
+}
+
+/// If true, a word has two letters or more, more letters than digits, and does not begin with a digit.
+fn is_pronounceable(word: &str) -> bool {
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    let digits = word.chars().filter(|c| c.is_numeric()).count();
+    letters >= 2 && letters > digits && !word.starts_with(char::is_numeric)
 }
 
 fn is_iri(text: &str) -> bool {
@@ -440,6 +480,13 @@ mod tests {
             ("http://e.org/dataset/a#publisher-8cf0d599bf5b", None),
             ("urn:uuid:0c4d22b1-7a51-4c5e-9d3f-1f0e6a9b7c21", None),
             ("http://e.org/", Some("e.org")),
+            ("http://e.org/theme/co2", Some("co2")),
+            ("https://orcid.org/0000-0000-0000-0001", None),
+            ("http://e.org/entity/Q42", None),
+            ("http://e.org/org/5418", None),
+            ("http://e.org/04wxnsj81", None),
+            ("http://e.org/#organization", None),
+            ("http://e.org/index.php?id=12", None),
         ] {
             assert_eq!(name_of_iri(iri).as_deref(), name, "{iri}");
         }

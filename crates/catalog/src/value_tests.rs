@@ -716,3 +716,142 @@ fn coverage_is_read_from_nodes_and_texts() {
         );
     }
 }
+
+/// A code, a role in the document or nothing is no name: the IRI stands for an agent that is not described.
+#[test]
+fn agents_without_names_have_their_iri() {
+    for (agent, name) in [
+        (
+            "<https://orcid.org/0000-0000-0000-0001>",
+            "https://orcid.org/0000-0000-0000-0001",
+        ),
+        ("<http://e.org/entity/Q42>", "http://e.org/entity/Q42"),
+        ("<http://e.org/#organization>", "http://e.org/#organization"),
+        ("<http://e.org/town_council>", "town council"),
+    ] {
+        let dataset = turtle(&format!(
+            "<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; dct:creator {agent} ; dct:publisher {agent} ."
+        ));
+        assert_eq!(
+            (creators(&dataset), publishers(&dataset)),
+            (vec![name], vec![name])
+        );
+        assert!(
+            !lines(&dataset)
+                .iter()
+                .any(|line| line.contains("foaf/0.1/name")),
+            "{agent}"
+        );
+    }
+    let text =
+        r##""@id": "http://e.org/d", "name": "D", "creator": {"@type": "Person", "@id": "#me"}"##;
+    assert_eq!(creators(&schema(text)), Vec::<&str>::new());
+}
+
+#[test]
+fn dates_of_creation_are_no_dates_of_issue() {
+    let dataset =
+        turtle("<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; dct:created \"2020\" .");
+    assert_eq!(dataset.metadata.issued, None);
+    assert!(
+        !lines(&dataset)
+            .iter()
+            .any(|line| line.contains("terms/issued"))
+    );
+}
+
+#[test]
+fn numbers_of_json_ld_are_as_written() {
+    let dataset = schema(
+        r#""name": "D", "version": 1.10, "distribution":
+        {"@type": "DataDownload", "contentUrl": "https://e.org/a.csv", "contentSize": 10.5}"#,
+    );
+    let text = lines(&dataset).join("\n");
+    assert!(
+        text.contains("#version> \"1.10\"") && text.contains("\"10.5\""),
+        "{text}"
+    );
+    assert!(!text.contains("E0") && !text.contains("E1"), "{text}");
+}
+
+#[test]
+fn addresses_in_place_of_distributions_are_files() {
+    let dataset =
+        schema(r#""name": "D", "distribution": ["https://e.org/a.csv", "https://e.org/b.ttl"]"#);
+    let mut places: Vec<&str> = dataset
+        .distributions
+        .iter()
+        .map(|file| file.location.as_str())
+        .collect();
+    places.sort_unstable();
+    assert_eq!(places, ["https://e.org/a.csv", "https://e.org/b.ttl"]);
+}
+
+#[test]
+fn feeds_of_data_are_datasets() {
+    let catalog = read(
+        "feed.jsonld",
+        r#"{"@context": "https://schema.org/", "@type": "DataFeed", "@id": "http://e.org/f", "name": "Feed"}"#,
+    );
+    assert_eq!(one(catalog).metadata.title(), "Feed");
+}
+
+#[test]
+fn all_shapes_of_a_place_count() {
+    let place = |place: &str| {
+        let dataset = schema(&format!("\"name\": \"D\", {place}"));
+        dataset
+            .declared_place()
+            .map(|place| place.bounds.to_string())
+    };
+    let shapes = r#"{"@type": "Place", "geo": [{"@type": "GeoCoordinates", "latitude": 10.5, "longitude": 20.25},
+        {"@type": "GeoShape", "box": "-10 -20 30 40"}]}"#;
+    for key in ["spatialCoverage", "contentLocation"] {
+        assert_eq!(
+            place(&format!("\"{key}\": {shapes}")).as_deref(),
+            Some("-20,-10,40,30")
+        );
+    }
+    let period = schema(r#""name": "D", "datasetTimeInterval": "2010/2012""#).declared_period();
+    assert_eq!(
+        period.map(|period| period.period.to_string()).as_deref(),
+        Some("2010..2012")
+    );
+}
+
+#[test]
+fn pages_have_a_base_and_may_be_xhtml() {
+    let page = r#"<?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">
+        <html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title><base href="https://p.example.org/d/"/>
+        <script type="application/ld+json">{"@context": "https://schema.org/", "@type": "Dataset", "name": "D",
+        "url": "data/1", "license": "license.html"}</script></head></html>"#;
+    let dataset = one(read("page.html", page));
+    assert_eq!(
+        dataset.metadata.landing_page.as_deref(),
+        Some("https://p.example.org/d/data/1")
+    );
+    assert_eq!(dataset.licenses(), ["https://p.example.org/d/license.html"]);
+}
+
+#[test]
+fn parts_that_a_portal_deleted_are_left_out_and_named() {
+    let catalog = read(
+        "package.json",
+        r#"{"name": "p", "title": "P", "notes": "n", "publisher": "http://e.org/authority/Survey",
+        "themes_aggregate": "[{\"theme\": \"ECON\", \"subthemes\": [\"http://eurovoc.europa.eu/434\"]}]",
+        "tags": [{"name": "old", "state": "deleted"}, {"name": "new", "state": "active"}],
+        "resources": [{"url": "http://e.org/a.csv", "state": "deleted"}, {"url": "http://e.org/b.csv"}]}"#,
+    );
+    assert_eq!(catalog.problems.len(), 2, "{:?}", catalog.problems);
+    let dataset = one(catalog);
+    assert_eq!(
+        (keywords(&dataset), publishers(&dataset)),
+        (vec!["new"], vec!["Survey"])
+    );
+    assert_eq!(dataset.distributions.len(), 1);
+    assert_eq!(dataset.theme_names(), ["Economy and finance"]);
+    assert_eq!(
+        dataset.metadata.publishers[0].iri.as_deref(),
+        Some("http://e.org/authority/Survey")
+    );
+}

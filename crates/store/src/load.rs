@@ -182,7 +182,7 @@ impl Parsed {
         } = content;
         let report = DatasetReport::new(
             dataset.metadata.id.clone(),
-            dataset.metadata.title(),
+            dataset.metadata.plain_texts().title(),
             content.len(),
             files,
         );
@@ -297,8 +297,12 @@ impl<'s> Loader<'s> {
             .version(id)?
             .ok_or_else(|| StoreError::NoDataset(id.clone()))?;
         let triples = store.counts(id, &version)?.all.triples;
-        let mut report =
-            DatasetReport::new(id.clone(), dataset.metadata.title(), triples, Vec::new());
+        let mut report = DatasetReport::new(
+            id.clone(),
+            dataset.metadata.plain_texts().title(),
+            triples,
+            Vec::new(),
+        );
         (report.read, report.skipped) = (triples, store.skipped_statements(id)?);
         let mut description = describe_dataset(dataset, &store.iris);
         store.add_content_facts(

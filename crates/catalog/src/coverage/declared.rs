@@ -149,11 +149,14 @@ impl<'d> CoverageReader<'d> {
                 return Some((bounds, form));
             }
         }
-        let shapes = self.parts(part, schema::GEO);
-        for shape in shapes.chain([part]) {
-            if let Some(bounds) = cached(&self.shapes, shape, || self.schema_org_shape(shape)) {
-                return Some((bounds, "schema:geo"));
-            }
+        // A place may have several shapes: points, boxes, polygons.
+        let shapes = self.parts(part, schema::GEO).chain([part]);
+        let shapes: Vec<BoundingBox> = shapes
+            .filter_map(|shape| cached(&self.shapes, shape, || self.schema_org_shape(shape)))
+            .take(MAX_VALUES)
+            .collect();
+        if let Some(bounds) = BoundingBox::around(&shapes) {
+            return Some((bounds, "schema:geo"));
         }
         if let Some(bounds) = self.around(part, dcat::CENTROID) {
             return Some((bounds, "dcat:centroid"));
@@ -205,28 +208,29 @@ impl<'d> CoverageReader<'d> {
 
     /// Returns the box of a `GeoShape` or `GeoCoordinates`: `schema:box` and other shapes have latitudes first.
     fn schema_org_shape(&self, node: &Node) -> Option<BoundingBox> {
+        let mut boxes: Vec<BoundingBox> = Vec::new();
         for property in [schema::BOX, schema::POLYGON, schema::LINE] {
-            let has_corners = property == schema::BOX;
-            // Some tools write GeoJSON or Well-known Text as a polygon.
-            let read = |text: &str| {
-                box_of_latitudes_first(text, has_corners).or_else(|| box_of_text(text))
-            };
-            if let Some(bounds) = self.texts(node, property).filter_map(read).next() {
-                return Some(bounds);
+            for text in self.texts(node, property).take(MAX_VALUES) {
+                // Some tools write GeoJSON or Well-known Text as a polygon.
+                let bounds = box_of_latitudes_first(text, property == schema::BOX);
+                boxes.extend(bounds.or_else(|| box_of_text(text)));
             }
         }
-        let circle = self.texts(node, schema::CIRCLE).find_map(box_of_circle);
-        let circle = circle.or_else(|| {
-            self.parts(node, schema::GEO_MIDPOINT).find_map(|middle| {
-                let [longitude, latitude] = [schema::LONGITUDE, schema::LATITUDE]
-                    .map(|property| self.number(middle, property));
-                let radius = self
-                    .texts(node, schema::GEO_RADIUS)
-                    .find_map(radius_in_metres)?;
-                box_around(longitude?, latitude?, radius)
-            })
-        });
-        circle.or_else(|| self.position(node, [schema::LONGITUDE, schema::LATITUDE]))
+        boxes.extend(
+            self.texts(node, schema::CIRCLE)
+                .take(MAX_VALUES)
+                .filter_map(box_of_circle),
+        );
+        boxes.extend(self.parts(node, schema::GEO_MIDPOINT).find_map(|middle| {
+            let [longitude, latitude] =
+                [schema::LONGITUDE, schema::LATITUDE].map(|property| self.number(middle, property));
+            let radius = self
+                .texts(node, schema::GEO_RADIUS)
+                .find_map(radius_in_metres)?;
+            box_around(longitude?, latitude?, radius)
+        }));
+        boxes.extend(self.position(node, [schema::LONGITUDE, schema::LATITUDE]));
+        BoundingBox::around(&boxes)
     }
 
     /// Returns the box of a shape of GeoRSS, which has latitudes first.

@@ -7,10 +7,10 @@ use serde_json::Value;
 /// Maximum number of bytes of a geometry. Larger ones are ignored.
 const MAX_GEOMETRY: usize = 4 << 20;
 /// Coordinate reference system of GeoSPARQL's literals if none is given: longitude before latitude.
-const CRS84: &str = "/CRS84";
+const CRS84: &str = "CRS84";
 /// Codes of EPSG for reference systems with latitude before longitude: WGS 84, and those of Europe, North America and
 /// Australia, which differ from it by a few metres at most.
-const LATITUDE_FIRST: [&str; 4] = ["/4326", "/4258", "/4269", "/4283"];
+const LATITUDE_FIRST: [&str; 4] = ["4326", "4258", "4269", "4283"];
 
 /// Names of geometries, and of the boxes of databases.
 const GEOMETRIES: [&str; 17] = [
@@ -94,11 +94,11 @@ pub fn box_of_wkt(text: &str) -> Option<BoundingBox> {
 /// Splits the reference system from a geometry. `None` if it is not supported.
 fn reference_system(text: &str) -> Option<(AxisOrder, &str)> {
     if let Some((system, geometry)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
-        let order = if system.ends_with(CRS84) {
+        // The code ends an IRI of the OGC, or its older form: `urn:ogc:def:crs:EPSG::4326`.
+        let code = system.rsplit(['/', ':']).next().unwrap_or_default();
+        let order = if code == CRS84 || system == "urn:ogc:def:crs:CRS:84" {
             AxisOrder::LongitudeFirst
-        } else if system.contains("EPSG")
-            && LATITUDE_FIRST.iter().any(|code| system.ends_with(code))
-        {
+        } else if system.contains("EPSG") && LATITUDE_FIRST.contains(&code) {
             AxisOrder::LatitudeFirst
         } else {
             return None;
@@ -584,6 +584,14 @@ mod tests {
             ("POLYGON((170 0,190 0,190 5,170 0))", "170,0,-170,5"),
             ("ENVELOPE(2.5, 6.5, 51.6, 49.4)", "2.5,49.4,6.5,51.6"),
             ("SRID=4326;POINT(8.5 47.4)", "8.5,47.4,8.5,47.4"),
+            (
+                "<urn:ogc:def:crs:EPSG::4326> POINT(47.4 8.5)",
+                "8.5,47.4,8.5,47.4",
+            ),
+            (
+                "<urn:ogc:def:crs:OGC:1.3:CRS84> POINT(8.5 47.4)",
+                "8.5,47.4,8.5,47.4",
+            ),
             (
                 "<http://www.opengis.net/def/crs/OGC/1.3/CRS84> POINT(8.5 47.4)",
                 "8.5,47.4,8.5,47.4",

@@ -318,6 +318,9 @@ impl Period {
         let known = Self::from_dcmi(text)
             .or_else(|| Self::from_interval(text))
             .or_else(|| Self::from_date_text(text));
+        if known.is_none() && has_form_of_date(text) {
+            return None;
+        }
         known.or_else(|| Self::from_years_in(text))
     }
 
@@ -537,17 +540,33 @@ impl Duration {
     }
 }
 
-/// Completes the second date of an interval by the first parts of the first one, as in `2008-02-15/03-14`.
+/// Completes the second date of an interval by the first parts of the first one, as in `2008-02-15/03-14`, `2008-02/03` and
+/// `2008-02-15T09:00/17:30`.
 fn complete_end(start: &str, end: &str) -> Option<String> {
-    let date = start
-        .get(..10)
-        .filter(|date| Period::from_date_text(date).is_some())?;
-    let kept = match end.split('T').next()?.len() {
-        5 => 5,
-        2 => 8,
+    let (date, time) = match start.split_once('T') {
+        Some((date, time)) => (date, Some(time)),
+        None => (start, None),
+    };
+    Period::from_date_text(date)?;
+    let is_time = !end.contains(['-', 'T']) && end.contains(':');
+    if time.is_some() && is_time {
+        return Some(format!("{date}T{end}"));
+    }
+    let kept = match (date.len(), end.split('T').next()?.len()) {
+        (10, 5) | (7, 2) => 5,
+        (10, 2) => 8,
         _ => return None,
     };
-    Some(format!("{}{end}", &date[..kept]))
+    Some(format!("{}{end}", date.get(..kept)?))
+}
+
+/// Returns true for a text in the form of a date with year, month and day, which may be no day of the calendar.
+fn has_form_of_date(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().enumerate().all(|(place, byte)| match place {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
 }
 
 /// Returns true for a time of the basic format after a date of the basic format.
@@ -687,6 +706,9 @@ mod tests {
             ("R/P1Y/2010-12-31", " 2010-12-31"),
             ("2008-02-15/03-14", "2008-02-15 2008-03-14"),
             ("2008-02-15/20", "2008-02-15 2008-02-20"),
+            ("2008-02/03", "2008-02-01 2008-03-31"),
+            ("2008-02-15T09:00/17:30", "2008-02-15 2008-02-15"),
+            ("2008-02-30", "none"),
             ("2008-02-15T08:00/20T17:00", "2008-02-15 2008-02-20"),
             (
                 "2010-01-01T00:00:00+01:00/2011-06-30T23:59:59+02:00",
