@@ -44,6 +44,7 @@ mod markup;
 mod models;
 mod named_graphs;
 mod operator;
+mod outgoing_values;
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 mod overload;
 mod pages;

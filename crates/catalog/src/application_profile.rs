@@ -15,7 +15,7 @@
 //! DCAT-US 3 has classes of its own. [`Profile`] selects what one of them has beyond DCAT-AP.
 
 use super::theme::data_theme;
-use super::{BoundingBox, DatasetId, Iris};
+use super::{BoundingBox, DatasetId, Format, Iris};
 use lodeseek_rdf::local_name;
 use lodeseek_rdf::vocab::{
     adms, dcat, dcatap, dcatus, dcterms, foaf, geodcatap, geosparql, healthdcatap, locn, lodeseek,
@@ -477,6 +477,10 @@ struct Writer<'d> {
     iris: &'d Iris,
     /// Series that are described elsewhere.
     series: FxHashSet<&'d NamedNode>,
+    /// If true, an earlier version wrote the description: its `dct:source` is the IRI of the dataset in its catalogue.
+    is_of_earlier_version: bool,
+    /// Distributions whose files are no RDF: this server does not have them.
+    foreign_files: FxHashSet<&'d str>,
     node: NamedNode,
     /// Classes of the nodes, without those whose mandatory properties are missing.
     classes: FxHashMap<&'d str, FxHashSet<&'d str>>,
@@ -530,6 +534,7 @@ impl<'d> Writer<'d> {
             });
         }
         let (out, left_out) = (Vec::with_capacity(description.len()), Vec::new());
+        let has_id = |triple: &Triple| triple.predicate.as_str() == lodeseek::ID;
         let (series, seen, statements) = (
             FxHashSet::default(),
             FxHashSet::default(),
@@ -539,6 +544,8 @@ impl<'d> Writer<'d> {
             id,
             iris,
             series,
+            is_of_earlier_version: !description.iter().any(has_id),
+            foreign_files: foreign_files(description),
             node: own,
             classes,
             out,
@@ -606,6 +613,9 @@ impl<'d> Writer<'d> {
             | sd::NAMED_GRAPH
             | lodeseek::SKIPPED_STATEMENTS
             | lodeseek::IS_INDEX_ONLY
+            | lodeseek::ID
+            | lodeseek::SOURCE_IRI
+            | lodeseek::SERVED_BY
             | sd::NAME => {}
             rdf::TYPE
                 if triple.object == NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS).into() => {}
@@ -615,8 +625,7 @@ impl<'d> Writer<'d> {
                 self.add(subject, rdf::TYPE, NamedNode::new_unchecked(dcat::RESOURCE));
             }
             dcat::HAS_DATASET if *subject != self.node => {} // the page lists its members
-            // In the profile `dct:source` is another dataset; here it is the same dataset in its source catalogue.
-            dcterms::SOURCE if *subject == self.node => {
+            dcterms::SOURCE if *subject == self.node && self.is_of_earlier_version => {
                 self.add(subject, owl::SAME_AS, triple.object.clone())
             }
             property => match RANGES.iter().find(|(known, _, _)| *known == property) {
@@ -674,6 +683,12 @@ impl<'d> Writer<'d> {
             {
                 self.add(subject, property, node.clone());
             }
+            // A resource of the web may be described elsewhere, for example on another page of the catalogue.
+            (Range::Described(class), Term::NamedNode(node))
+                if class == dcat::DATASET && !self.is_part(node) =>
+            {
+                self.add(subject, property, node.clone());
+            }
             (Range::Described(_), Term::NamedNode(node)) => {
                 self.add(subject, dcterms::RELATION, node.clone())
             }
@@ -703,6 +718,13 @@ impl<'d> Writer<'d> {
         if known.is_none() {
             self.add(&node, by, words.clone());
         }
+    }
+
+    /// If true, the node is a part of the description.
+    fn is_part(&self, node: &NamedNode) -> bool {
+        node.as_str()
+            .strip_prefix(self.node.as_str())
+            .is_some_and(|rest| rest.starts_with('#'))
     }
 
     fn part(&self, class: &str, words: &Literal) -> NamedNode {
@@ -836,6 +858,7 @@ impl<'d> Writer<'d> {
             .cloned();
         if download.is_none()
             && !self.has(distribution, dcat::ACCESS_URL)
+            && !self.foreign_files.contains(distribution.as_str())
             && let Some(content) = &content.content
         {
             self.add(distribution, dcat::DOWNLOAD_URL, content.clone());
@@ -926,6 +949,36 @@ impl<'d> Writer<'d> {
             .or_else(known)
             .or_else(endpoint)
     }
+}
+
+/// Returns the distributions whose media type, format or path is known and is that of neither RDF nor an archive.
+fn foreign_files(description: &[Triple]) -> FxHashSet<&str> {
+    let mut formats: FxHashMap<&str, Vec<Option<Format>>> = FxHashMap::default();
+    for triple in description {
+        let NamedOrBlankNode::NamedNode(subject) = &triple.subject else {
+            continue;
+        };
+        let text = term_text(&triple.object);
+        let format = match triple.predicate.as_str() {
+            dcat::MEDIA_TYPE | dcterms::FORMAT => Format::from_text(&text),
+            dcat::DOWNLOAD_URL | dcat::ACCESS_URL => Format::from_path(&text),
+            _ => continue,
+        };
+        formats.entry(subject.as_str()).or_default().push(format);
+    }
+    let is_foreign = |formats: &[Option<Format>]| {
+        let mut known = formats.iter().flatten().peekable();
+        known.peek().is_some() && known.all(|format| !format.may_be_rdf())
+    };
+    // The content comes from the only file, whatever its format is declared to be.
+    if formats.len() < 2 {
+        return FxHashSet::default();
+    }
+    formats
+        .into_iter()
+        .filter(|(_, formats)| is_foreign(formats))
+        .map(|(node, _)| node)
+        .collect()
 }
 
 fn term_text(term: &Term) -> String {

@@ -11,17 +11,19 @@
 //! description, <https://www.w3.org/submissions/CBD/>.
 
 use super::node_reader::{FOLDER, MAX_TEXT_BYTES, NodeReader, is_relative, is_short};
-use super::statement::{Node, Statement, Value};
+use super::statement::{Node, Statement, Value, reference_node};
 use super::typed_fields::{self, date, iri_or_literal, part_name};
 use super::{Agent, Dataset, box_of_geojson, box_of_wkt};
 use lodeseek_rdf::vocab::{
-    adms, dc11, dcat, dcterms, foaf, geosparql, lodeseek, owl, prov, rdf, sd, skos, void,
+    dc11, dcat, dcterms, foaf, geosparql, lodeseek, owl, rdf, sd, skos, void,
 };
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, local_name};
+use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
@@ -31,7 +33,7 @@ const DEPTH: u32 = 8;
 const STATEMENTS: usize = 200_000;
 
 /// Properties that link a collection and its members. They are not followed: each member has its own description.
-const MEMBERSHIP: &[&str] = &[
+pub(super) const MEMBERSHIP: &[&str] = &[
     dcat::HAS_DATASET,
     dcat::RECORD,
     dcat::SERVICE,
@@ -83,13 +85,17 @@ type Link = (&'static str, TermId);
 
 /// Index of a catalogue's graph: datasets, and the resources that link to them.
 pub(super) struct CatalogIndex<'g> {
-    graph: &'g TripleGraph,
+    pub(super) graph: &'g TripleGraph,
     /// Nodes of datasets.
     pub(super) entries: FxHashSet<TermId>,
     /// Inverted links to a dataset: (property from the dataset, node).
     links: FxHashMap<TermId, Vec<Link>>,
     /// Statements about these nodes, without their members: a catalogue may have a million.
     headers: FxHashMap<TermId, Vec<Triple>>,
+    /// If true, the nodes of other datasets are entries of the same catalogue, also those without an IRI.
+    lists_entries: bool,
+    /// Nodes whose statements a description contains, or the report names.
+    pub(super) covered: RefCell<FxHashSet<TermId>>,
 }
 
 impl<'g> CatalogIndex<'g> {
@@ -99,6 +105,8 @@ impl<'g> CatalogIndex<'g> {
             entries,
             links: FxHashMap::default(),
             headers: FxHashMap::default(),
+            lists_entries: true,
+            covered: RefCell::default(),
         };
         for (inward, outward) in [
             (dcat::HAS_DATASET, dcterms::IS_PART_OF),
@@ -123,6 +131,8 @@ impl<'g> CatalogIndex<'g> {
             entries,
             links: FxHashMap::default(),
             headers,
+            lists_entries: false,
+            covered: RefCell::default(),
         }
     }
 
@@ -134,6 +144,8 @@ impl<'g> CatalogIndex<'g> {
             entries,
             links: FxHashMap::default(),
             headers: FxHashMap::default(),
+            lists_entries: false,
+            covered: RefCell::default(),
         }
     }
 
@@ -158,6 +170,13 @@ impl<'g> CatalogIndex<'g> {
                     .or_insert_with(|| header(graph, triple.subject, MAX_HEADER_BYTES));
             }
         }
+    }
+
+    /// If true, the node is a dataset of the catalogue without an IRI.
+    fn is_unnamed_entry(&self, node: TermId) -> bool {
+        self.lists_entries
+            && self.entries.contains(&node)
+            && matches!(self.graph.term(node), TermRef::Blank(_))
     }
 
     fn links(&self, entry: TermId) -> &[Link] {
@@ -354,7 +373,7 @@ impl<'g> BoundedDescription<'g> {
                     || predicate.starts_with(skos::NAMESPACE);
                 !names && !self.index.entries.contains(&object) && self.is_described(object)
             }
-            _ => true,
+            _ => !self.index.is_unnamed_entry(object),
         }
     }
 
@@ -562,6 +581,8 @@ pub(super) struct ExtraStatements<'g> {
     large_geometries: usize,
     /// Number of statements with terms that are reserved for the store.
     reserved: usize,
+    /// Number of addresses in literals that became IRIs by percent-encoding.
+    repaired_addresses: usize,
     /// Properties of the statements that were left out or changed.
     properties: BTreeSet<String>,
 }
@@ -590,6 +611,7 @@ impl<'g> ExtraStatements<'g> {
             long_texts: 0,
             large_geometries: 0,
             reserved: 0,
+            repaired_addresses: 0,
             properties,
         }
     }
@@ -601,10 +623,15 @@ impl<'g> ExtraStatements<'g> {
             .collect();
         for (property, node) in self.description.links() {
             let node = self.names[node].clone();
+            if *property == lodeseek::SERVED_BY {
+                let service = node.clone();
+                self.out
+                    .push(Statement::new(service, dcat::SERVES_DATASET, Node::Dataset));
+            }
             self.out.push(Statement::new(Node::Dataset, property, node));
         }
         for place in 0..self.description.nodes.len() {
-            self.add_node(self.description.nodes[place], dataset);
+            self.add_node(self.description.nodes[place]);
         }
         let mut seen = FxHashSet::default();
         let concept_labels = typed_fields::concept_labels(&self.out);
@@ -617,10 +644,23 @@ impl<'g> ExtraStatements<'g> {
             .out
             .iter()
             .any(|one| is_license(one) && matches!(one.object, Value::Node(Node::Part(_))));
+        // Without a statement of its own, the typed fields would take such a value for that of the other property.
+        let rights: FxHashSet<Value> = self
+            .out
+            .iter()
+            .filter(|one| one.subject == Node::Dataset && one.predicate == dcterms::RIGHTS)
+            .map(|one| one.object.clone())
+            .collect();
+        let has_other_identifier = self
+            .out
+            .iter()
+            .any(|one| is_identifier(one) && !typed.contains(one));
         self.out.retain(|statement| {
             let is_kept = !typed.contains(statement)
                 || is_concept_label(statement)
-                || has_license_node && is_license(statement);
+                || has_license_node && is_license(statement)
+                || is_license(statement) && rights.contains(&statement.object)
+                || has_other_identifier && is_identifier(statement);
             is_kept && seen.insert(statement.clone())
         });
         self.omit_names_without_description(dataset, &typed);
@@ -653,7 +693,18 @@ impl<'g> ExtraStatements<'g> {
                 self.reserved
             ));
         }
+        if self.repaired_addresses > 0 {
+            problems.push(format!(
+                "{} addresses with characters that an IRI cannot contain were percent-encoded",
+                self.repaired_addresses
+            ));
+        }
         problems.extend(self.description.named_only_problem());
+        let mut covered = self.description.index.covered.borrow_mut();
+        covered.extend(&self.description.nodes);
+        covered.extend(self.names.keys());
+        covered.extend(self.description.named_only.keys());
+        drop(covered);
         let mut properties = Vec::from_iter(self.properties);
         properties.extend(
             self.description
@@ -699,7 +750,7 @@ impl<'g> ExtraStatements<'g> {
         }
     }
 
-    fn add_node(&mut self, node: TermId, dataset: &Dataset) {
+    fn add_node(&mut self, node: TermId) {
         let Some(subject) = self.names.get(&node).cloned() else {
             return;
         };
@@ -738,8 +789,10 @@ impl<'g> ExtraStatements<'g> {
                 }
                 continue;
             }
+            self.note_repair(predicate, triple.object);
+            self.add_parameters(&subject, predicate, triple.object);
             if subject == Node::Dataset {
-                self.add_dataset_statement(predicate, triple.object, dataset);
+                self.add_dataset_statement(predicate, triple.object);
             } else if let Some(object) = self.value(predicate, triple.object) {
                 if predicate == owl::SAME_AS && object == subject.clone().into() {
                     continue; // a part of a home of an earlier version, whose resource is the subject now
@@ -753,18 +806,43 @@ impl<'g> ExtraStatements<'g> {
         }
     }
 
+    /// Counts an address that becomes an IRI by percent-encoding.
+    fn note_repair(&mut self, predicate: &str, object: TermId) {
+        if let TermRef::Literal { lexical, .. } = self.description.graph().term(object)
+            && ADDRESSES.contains(&predicate)
+            && typed_fields::repaired_address(lexical.trim()).is_some()
+        {
+            self.repaired_addresses += 1;
+            self.name_property(predicate);
+        }
+    }
+
+    /// Adds the text of a media type with parameters as a format: the IRI of the type has none.
+    fn add_parameters(&mut self, subject: &Node, predicate: &str, object: TermId) {
+        let TermRef::Literal { lexical, .. } = self.description.graph().term(object) else {
+            return;
+        };
+        let text = lexical.trim();
+        if predicate == dcat::MEDIA_TYPE
+            && text.contains(';')
+            && typed_fields::is_media_type(typed_fields::media_type_name(text))
+        {
+            let text = Literal::from(text);
+            self.out
+                .push(Statement::new(subject.clone(), dcterms::FORMAT, text));
+        }
+    }
+
     fn is_internal_class(&self, object: TermId) -> bool {
         matches!(self.description.graph().term(object), TermRef::Iri(iri) if iri.starts_with(lodeseek::NAMESPACE))
     }
 
-    fn add_dataset_statement(&mut self, predicate: &str, object: TermId, dataset: &Dataset) {
+    fn add_dataset_statement(&mut self, predicate: &str, object: TermId) {
         let graph = self.description.graph();
         let stored = self.description.reader.is_stored();
         match predicate {
-            dcterms::IDENTIFIER => self.add_identifier(object, dataset),
-            // In the catalogue graph, `dct:source` is the source of the description. The dataset's own sources are in
-            // `prov:wasDerivedFrom`.
-            dcterms::SOURCE if stored => {}
+            // In homes of earlier versions, `dct:source` is the dataset's IRI in its catalogue.
+            dcterms::SOURCE if self.description.reader.is_of_earlier_version() => {}
             _ => {
                 if AGENTS.contains(&predicate)
                     && graph.is_literal(object)
@@ -775,7 +853,20 @@ impl<'g> ExtraStatements<'g> {
                 let Some(value) = self.value(predicate, object) else {
                     return;
                 };
-                let value = normalized(predicate, trimmed(value));
+                let value = match value {
+                    // The IRI of the dataset is here another one than in its catalogue.
+                    Value::Node(Node::Dataset) if predicate == dcterms::IDENTIFIER => {
+                        let iri = graph.term(object).text();
+                        let datatype = NamedNode::new_unchecked(typed_fields::ANY_URI);
+                        Literal::new_typed_literal(iri, datatype).into()
+                    }
+                    value => normalized(predicate, trimmed(value)),
+                };
+                if matches!(&value, Value::Literal(text) if text.value().is_empty())
+                    && predicate == dcterms::IDENTIFIER
+                {
+                    return;
+                }
                 if STATED.contains(&predicate) && !stored {
                     let stated = Node::Part("stated".to_owned());
                     self.out.push(Statement::new(
@@ -790,52 +881,11 @@ impl<'g> ExtraStatements<'g> {
                     ));
                     self.out.push(Statement::new(stated, predicate, value));
                 } else {
-                    let predicate = if predicate == dcterms::SOURCE {
-                        prov::WAS_DERIVED_FROM
-                    } else {
-                        predicate
-                    };
                     self.out
                         .push(Statement::new(Node::Dataset, predicate, value));
                 }
             }
         }
-    }
-
-    /// Adds the identifiers other than the dataset's id.
-    fn add_identifier(&mut self, object: TermId, dataset: &Dataset) {
-        let term = self.description.graph().term(object);
-        let text = term.text().trim();
-        if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal()) {
-            self.out.push(Statement::new(
-                Node::Dataset,
-                adms::IDENTIFIER,
-                node.clone(),
-            ));
-        }
-        if text == dataset.metadata.id.as_str()
-            || text.is_empty()
-            || !matches!(term, TermRef::Iri(_) | TermRef::Literal { .. })
-        {
-            return;
-        }
-        let part = Node::Part(part_name("identifier", &[text]));
-        let notation = match self.description.graph().to_term(object) {
-            Term::Literal(literal) => literal,
-            _ => Literal::new_typed_literal(text, NamedNode::new_unchecked(typed_fields::ANY_URI)),
-        };
-        self.out.push(Statement::new(
-            Node::Dataset,
-            adms::IDENTIFIER,
-            part.clone(),
-        ));
-        self.out.push(Statement::new(
-            part.clone(),
-            rdf::TYPE,
-            Node::Iri(adms::IDENTIFIER_CLASS.to_owned()),
-        ));
-        self.out
-            .push(Statement::new(part, skos::NOTATION, notation));
     }
 
     /// Adds an agent that is a literal.
@@ -867,6 +917,9 @@ impl<'g> ExtraStatements<'g> {
             return Some(node.clone().into());
         }
         Some(match term {
+            TermRef::Blank(label) if self.description.index.is_unnamed_entry(object) => {
+                reference_node(label).into()
+            }
             TermRef::Blank(_) => return None,  // too far off, which is reported
             TermRef::Triple(_) => return None, // reported with the description
             TermRef::Iri(iri) => match self.description.reader.file(iri) {
@@ -876,7 +929,13 @@ impl<'g> ExtraStatements<'g> {
                 }
                 None => Node::Iri(iri.to_owned()).into(),
             },
-            TermRef::Literal { lexical, .. } if is_place => iri_or_literal(lexical.trim()),
+            TermRef::Literal { lexical, .. } if is_place => {
+                let text = lexical.trim();
+                match typed_fields::repaired_address(text) {
+                    Some(iri) => Node::Iri(iri).into(),
+                    None => iri_or_literal(text),
+                }
+            }
             TermRef::Literal { lexical, .. } if predicate == dcat::MEDIA_TYPE => {
                 media_type(lexical.trim())
             }
@@ -914,11 +973,16 @@ fn is_license(statement: &Statement) -> bool {
     statement.subject == Node::Dataset && statement.predicate == dcterms::LICENSE
 }
 
-/// Normalises dates and addresses as the typed fields do.
+/// If true, the statement is on an identifier of the dataset.
+fn is_identifier(statement: &Statement) -> bool {
+    statement.subject == Node::Dataset && statement.predicate == dcterms::IDENTIFIER
+}
+
+/// Normalises texts that are dates or addresses as the typed fields do. A declared datatype is kept.
 fn normalized(predicate: &str, value: Value) -> Value {
     match (predicate, value) {
         (dcterms::ISSUED | dcterms::MODIFIED, Value::Literal(literal))
-            if literal.language().is_none() =>
+            if literal.language().is_none() && literal.datatype() == xsd::STRING =>
         {
             date(literal.value()).into()
         }

@@ -86,6 +86,9 @@ const PACKAGE: &[Field] = &[
     ("related_resource", dcterms::RELATION, FieldKind::Resource),
     ("relations", dcterms::RELATION, FieldKind::Resource),
     ("see_alsos", dcterms::RELATION, FieldKind::Resource),
+    ("has_version", dcterms::HAS_VERSION, FieldKind::Resource),
+    ("is_version_of", dcterms::IS_VERSION_OF, FieldKind::Resource),
+    ("in_series", dcat::IN_SERIES, FieldKind::Resource),
     ("source", dcterms::SOURCE, FieldKind::Resource),
     ("sample", adms::SAMPLE, FieldKind::Resource),
     (

@@ -77,8 +77,102 @@ const LICENSES: &[(&str, &str)] = &[
         "https://www.etalab.gouv.fr/licence-ouverte-open-licence",
     ),
 ];
+/// Licences of CKAN: (id, title, true if CKAN declares it open).
+const CKAN: &[(&str, &str, bool)] = &[
+    ("cc-by", "Creative Commons Attribution", true),
+    ("cc-by-sa", "Creative Commons Attribution Share-Alike", true),
+    ("cc-nc", "Creative Commons Non-Commercial (Any)", false),
+    ("cc-zero", "Creative Commons CCZero", true),
+    ("gfdl", "GNU Free Documentation License", true),
+    ("odc-by", "Open Data Commons Attribution License", true),
+    (
+        "odc-odbl",
+        "Open Data Commons Open Database License (ODbL)",
+        true,
+    ),
+    (
+        "odc-pddl",
+        "Open Data Commons Public Domain Dedication and License (PDDL)",
+        true,
+    ),
+    ("uk-ogl", "UK Open Government Licence (OGL)", true),
+    ("other-at", "Other (Attribution)", true),
+    ("other-closed", "Other (Not Open)", false),
+    ("other-nc", "Other (Non-Commercial)", false),
+    ("other-open", "Other (Open)", true),
+    ("other-pd", "Other (Public Domain)", true),
+    (
+        "ca-ogl-lgo",
+        "Open Government Licence - Canada",
+        true,
+    ),
+    (
+        "dl-de-by-2.0",
+        "Datenlizenz Deutschland Namensnennung 2.0",
+        true,
+    ),
+    (
+        "dl-de-zero-2.0",
+        "Datenlizenz Deutschland Zero 2.0",
+        true,
+    ),
+    ("etalab-2.0", "Licence Ouverte / Open Licence", true),
+    ("us-pd", "U.S. Public Domain", true),
+];
 /// Kinds of licences of Creative Commons, in ids such as `CC-BY-SA-4.0`.
 const COMMONS: [&str; 6] = ["by", "by-sa", "by-nd", "by-nc", "by-nc-sa", "by-nc-nd"];
+
+/// A licence of CKAN's list or of those of national portals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CkanLicense {
+    /// Id in CKAN.
+    pub id: &'static str,
+    /// Title in CKAN.
+    pub title: &'static str,
+    /// If true, the licence conforms to the Open Definition.
+    pub is_open: bool,
+}
+
+impl CkanLicense {
+    /// Returns the licence with an id.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<Self> {
+        let (id, title, is_open) = *CKAN.iter().find(|(known, ..)| *known == id)?;
+        Some(Self { id, title, is_open })
+    }
+
+    /// Returns the licence with an IRI. The scheme, `www.` and a slash at the end make no difference.
+    #[must_use]
+    pub fn from_iri(iri: &str) -> Option<Self> {
+        let address = bare_address(iri)?;
+        let is_same = |(_, iri): &&(&str, &str)| bare_address(iri) == Some(address);
+        LICENSES
+            .iter()
+            .filter(is_same)
+            .find_map(|(id, _)| Self::from_id(id))
+    }
+
+    /// Returns the licence with a title. Case makes no difference.
+    #[must_use]
+    pub fn from_title(title: &str) -> Option<Self> {
+        let (id, ..) = CKAN
+            .iter()
+            .find(|(_, known, _)| known.eq_ignore_ascii_case(title.trim()))?;
+        Self::from_id(id)
+    }
+}
+
+fn bare_address(iri: &str) -> Option<&str> {
+    let address = iri
+        .strip_prefix("https://")
+        .or_else(|| iri.strip_prefix("http://"))?;
+    Some(
+        address
+            .strip_prefix("www.")
+            .unwrap_or(address)
+            .trim_end_matches('/'),
+    )
+}
 
 /// Returns the IRI of a licence's id.
 fn license_iri(id: &str) -> Option<String> {
@@ -187,6 +281,25 @@ mod tests {
             .map(|triple| graph.term(triple.object).text().to_owned())
             .collect();
         (found, object.keys().cloned().collect())
+    }
+
+    #[test]
+    fn the_table_of_iris_is_inverted() {
+        let id = |iri: &str| CkanLicense::from_iri(iri).map(|license| license.id);
+        for (iri, expected) in [
+            (
+                "http://www.opendefinition.org/licenses/cc-by",
+                Some("cc-by"),
+            ),
+            ("https://opendefinition.org/licenses/odc-odbl/", Some("odc-odbl")),
+            ("https://www.govdata.de/dl-de/by-2-0", Some("dl-de-by-2.0")),
+            ("https://creativecommons.org/licenses/by/4.0/", None),
+            ("cc-by", None),
+        ] {
+            assert_eq!(id(iri), expected, "{iri}");
+        }
+        let by_title = CkanLicense::from_title("other (open)").expect("known");
+        assert_eq!((by_title.id, by_title.is_open), ("other-open", true));
     }
 
     #[test]

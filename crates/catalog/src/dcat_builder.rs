@@ -396,6 +396,10 @@ impl DcatBuilder {
                 self.add_title(slot, text, None);
             }
             FieldKind::Text => self.add(subject, property, Literal::from(text)),
+            // An identifier is a text, also if it is an address.
+            FieldKind::Resource if property == dcterms::IDENTIFIER => {
+                self.add(subject, property, Literal::from(text));
+            }
             FieldKind::Resource | FieldKind::Place | FieldKind::Period => {
                 self.add_resource(slot, text)
             }

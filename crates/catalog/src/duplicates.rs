@@ -329,10 +329,12 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns the declared sources of a dataset. The reader stores `dct:source` as `prov:wasDerivedFrom`.
+/// Returns the declared sources of a dataset.
 fn sources(dataset: &Dataset) -> BTreeSet<String> {
-    let is_source =
-        |one: &&Statement| one.subject == Node::Dataset && one.predicate == prov::WAS_DERIVED_FROM;
+    let is_source = |one: &&Statement| {
+        one.subject == Node::Dataset
+            && [dcterms::SOURCE, prov::WAS_DERIVED_FROM].contains(&one.predicate.as_str())
+    };
     let said = dataset
         .extra_statements
         .iter()

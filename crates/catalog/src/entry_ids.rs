@@ -5,9 +5,11 @@
 //! grows may thus need longer ids for entries that were loaded before. The key of an entry does not depend on the other
 //! entries: a home or a harvest finds the id under which it has the dataset.
 
+use super::statement::{listed_id, listed_node, reference_of};
 use super::typed_fields;
-use super::{Dataset, DatasetId, Problem};
-use lodeseek_rdf::vocab::dcterms;
+use super::{Dataset, DatasetId, Node, Problem, Statement, Value};
+use lodeseek_rdf::vocab::{dcterms, lodeseek};
+use oxrdf::Literal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +52,9 @@ pub struct EntryKey {
     text: String,
     /// First id; empty until then.
     first_id: String,
+    /// Text with which other datasets of the catalogue refer to an entry without an IRI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference: Option<String>,
 }
 
 impl EntryKey {
@@ -105,9 +110,33 @@ impl Dataset {
         }
         self.fix_key();
         let old = std::mem::replace(&mut self.metadata.id, id);
-        if self.entry.origin == IdOrigin::Declared && self.entry.first_id == old.as_str() {
-            self.extra_statements
-                .extend(typed_fields::identifier_statements(old.as_str()));
+        let is_declared =
+            self.entry.origin == IdOrigin::Declared && self.entry.first_id == old.as_str();
+        if is_declared && !typed_fields::states(&self.extra_statements, dcterms::IDENTIFIER) {
+            let identifier = Literal::from(old.as_str());
+            self.extra_statements.push(Statement::new(
+                Node::Dataset,
+                dcterms::IDENTIFIER,
+                identifier,
+            ));
+        }
+    }
+
+    /// Returns the text with which other datasets of the catalogue refer to this one. It follows from the content.
+    pub(super) fn make_reference(&mut self) -> String {
+        let reference = self.content_hash();
+        self.entry.reference = Some(reference.clone());
+        reference
+    }
+
+    /// Replaces objects of statements that refer to other datasets of the catalogue. `None` removes the statement.
+    pub(super) fn replace_references(&mut self, replace: impl Fn(&Value) -> Option<Value>) {
+        let statements = std::mem::take(&mut self.extra_statements);
+        for mut statement in statements {
+            if let Some(object) = replace(&statement.object) {
+                statement.object = object;
+                self.extra_statements.push(statement);
+            }
         }
     }
 
@@ -168,8 +197,11 @@ impl Dataset {
     fn content_hash(&self) -> String {
         let statements = typed_fields::statements(self, &|_| true);
         let statements = statements.iter().chain(&self.extra_statements);
-        // The only identifier is the id, which the key does not depend on.
-        let statements = statements.filter(|statement| statement.predicate != dcterms::IDENTIFIER);
+        // The key does not depend on the id, which is the identifier if the catalogue has none.
+        let statements = statements.filter(|statement| {
+            ![dcterms::IDENTIFIER, lodeseek::ID].contains(&statement.predicate.as_str())
+                && reference_of(&statement.object).is_none()
+        });
         let mut lines: Vec<String> = statements
             .map(|statement| format!("{statement:?}"))
             .collect();
@@ -252,7 +284,50 @@ pub(super) fn make_ids_unique(
         }
     });
     separate(datasets, problems);
+    resolve_references(datasets);
     duplicates
+}
+
+/// Replaces references to entries of the catalogue by their ids.
+fn resolve_references(datasets: &mut [Dataset]) {
+    let mut ids: BTreeMap<String, DatasetId> = BTreeMap::new();
+    for dataset in datasets.iter() {
+        if let Some(reference) = &dataset.entry.reference {
+            ids.insert(reference.clone(), dataset.metadata.id.clone());
+        }
+    }
+    if ids.is_empty() {
+        return;
+    }
+    let resolve = |object: &Value| match reference_of(object) {
+        Some(reference) => ids.get(&reference).map(|id| listed_node(id).into()),
+        None => Some(object.clone()),
+    };
+    for dataset in datasets {
+        if dataset
+            .extra_statements
+            .iter()
+            .any(|one| reference_of(&one.object).is_some())
+        {
+            dataset.replace_references(resolve);
+        }
+    }
+}
+
+/// Renames datasets in the statements that refer to them: (former id, id).
+pub fn rename_references(datasets: &mut [Dataset], renames: &BTreeMap<DatasetId, DatasetId>) {
+    let rename = |object: &Value| {
+        let renamed = match object {
+            Value::Node(Node::Iri(iri)) => listed_id(iri).and_then(|id| renames.get(&id)),
+            Value::Node(_) | Value::Literal(_) => None,
+        };
+        Some(renamed.map_or_else(|| object.clone(), |id| listed_node(id).into()))
+    };
+    if !renames.is_empty() {
+        for dataset in datasets {
+            dataset.replace_references(rename);
+        }
+    }
 }
 
 /// Adds a number to the key of a line that equals earlier ones.

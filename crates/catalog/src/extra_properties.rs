@@ -33,6 +33,7 @@ const PROPERTIES: &[(&str, &str)] = &[
     (dcterms::CONFORMS_TO, "Conforms to"),
     (dcterms::PROVENANCE, "Provenance"),
     (prov::WAS_DERIVED_FROM, "Derived from"),
+    (dcterms::SOURCE, "Derived from"),
     (dcat::IN_SERIES, "Series"),
     (dcat::HAS_VERSION, "Version of this dataset"),
     (dcterms::RELATION, "Related"),

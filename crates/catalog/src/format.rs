@@ -164,6 +164,17 @@ const FORMATS: &[Format] = &[
 ];
 /// Names that describe the compression of a file, or nothing, but not its content.
 const PACKED: &[&str] = &["ZIP", "GZIP"];
+/// Names of the syntaxes of RDF.
+const RDF: &[&str] = &[
+    "Turtle",
+    "RDF/XML",
+    "JSON-LD",
+    "N-Triples",
+    "N-Quads",
+    "TriG",
+    "N3",
+    "HDT",
+];
 const NOTHING: &[&str] = &[
     "application/octet-stream",
     "octet stream",
@@ -225,6 +236,12 @@ impl Format {
             path.strip_suffix(end).unwrap_or(path)
         });
         Self::from_name(path.rsplit('/').next()?.rsplit_once('.')?.1)
+    }
+
+    /// If true, a file of this format is RDF, or an archive that may contain it.
+    #[must_use]
+    pub fn may_be_rdf(self) -> bool {
+        RDF.contains(&self.name) || PACKED.contains(&self.name)
     }
 
     /// If true, the format describes the content of a file, not only its compression.

@@ -219,9 +219,15 @@ impl Iris {
     }
 }
 
+/// Returns the id in the IRI of a dataset of any home: the last segment of its path.
+pub(super) fn id_of_dataset_iri(iri: &str) -> Option<DatasetId> {
+    let (_, segment) = iri.rsplit_once("/dataset/")?;
+    DatasetId::new(decode_segment(segment)?).ok()
+}
+
 /// Percent-encodes the characters that are reserved in a path segment (RFC 3986). Letters of other scripts are kept,
 /// as IRIs allow them.
-fn encode_segment(segment: &str) -> String {
+pub(super) fn encode_segment(segment: &str) -> String {
     let mut out = String::with_capacity(segment.len());
     for character in segment.chars() {
         let plain = character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_' | '~');

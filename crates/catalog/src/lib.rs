@@ -49,6 +49,8 @@ mod theme;
 mod extra_properties;
 mod typed_fields;
 #[cfg(test)]
+mod outgoing_tests;
+#[cfg(test)]
 mod value_tests;
 
 pub use citing_works::{CitingWork, CitingWorks};
@@ -61,7 +63,11 @@ pub use dataset::{
     Text, Theme, Work, preferred,
 };
 pub use dump_folder::{AssignedDumps, DumpFolder};
-pub use entry_ids::{EntryKey, IdOrigin, disambiguate_id, dump_path, is_iri_key, title_of_key};
+pub use ckan_licenses::CkanLicense;
+pub use theme::data_theme;
+pub use entry_ids::{
+    EntryKey, IdOrigin, disambiguate_id, dump_path, is_iri_key, rename_references, title_of_key,
+};
 pub use extra_properties::ExtraProperty;
 pub use format::Format;
 pub use iris::{InvalidBase, Iris};
@@ -331,8 +337,10 @@ impl Catalog {
                     reason: catalog.empty_reason(path),
                 });
             }
+            let mut renames = BTreeMap::new();
             for dataset in &mut catalog.datasets {
                 let id = DatasetId::new(format!("{id_prefix}{}", dataset.metadata.id))?;
+                renames.insert(dataset.metadata.id.clone(), id.clone());
                 if let Some(first) = sources.insert(id.clone(), path) {
                     return Err(CatalogError::SharedId {
                         id,
@@ -342,6 +350,7 @@ impl Catalog {
                 }
                 dataset.set_id(id);
             }
+            rename_references(&mut catalog.datasets, &renames);
             catalogs.push(catalog);
         }
         Ok(catalogs)

@@ -1,7 +1,7 @@
 //! Reads one node of an RDF graph: its texts, values, parts and IRI. Readers of datasets build on it.
 
 use super::Text;
-use lodeseek_rdf::vocab::owl;
+use lodeseek_rdf::vocab::{lodeseek, owl};
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use rustc_hash::FxHashSet;
 
@@ -64,6 +64,15 @@ impl<'g> NodeReader<'g> {
 
     pub(super) fn is_stored(&self) -> bool {
         self.dataset_iri.is_some()
+    }
+
+    /// Returns true if the description is from a home of an earlier version. Its `dct:source` is the dataset's IRI in its
+    /// catalogue, and its `dct:identifier` the id.
+    pub(super) fn is_of_earlier_version(&self) -> bool {
+        let Some(iri) = self.dataset_iri.and_then(|iri| self.graph.iri(iri)) else {
+            return false;
+        };
+        self.at(iri).objects(lodeseek::ID).next().is_none()
     }
 
     /// Returns the name of the part with this IRI.

@@ -1,6 +1,7 @@
 //! Statements of a description beyond the typed fields. They are independent of a home: the dataset and its parts have
 //! no IRIs yet.
 
+use super::iris::{decode_segment, encode_segment};
 use super::{DatasetId, Iris};
 use lodeseek_rdf::vocab::owl;
 use lodeseek_rdf::{is_writable_iri, is_writable_tag};
@@ -86,7 +87,10 @@ impl Statement {
         let node = |node: &Node| match node {
             Node::Dataset => iris.dataset(id),
             Node::Part(name) => iris.part(id, name),
-            Node::Iri(iri) => NamedNode::new_unchecked(iri),
+            Node::Iri(iri) => match listed_id(iri) {
+                Some(id) => iris.dataset(&id),
+                None => NamedNode::new_unchecked(iri),
+            },
         };
         let object: Term = match &self.object {
             Value::Node(object) => node(object).into(),
@@ -97,6 +101,34 @@ impl Statement {
             NamedNode::new_unchecked(&self.predicate),
             object,
         )
+    }
+}
+
+/// Beginning of the IRI that stands for another dataset of the same catalogue, which has no IRI: its id follows.
+const LISTED: &str = "urn:lodeseek:dataset:";
+/// Beginning of that IRI until the catalogue is read to its end: a reference follows.
+const REFERENCE: &str = "urn:lodeseek:entry:";
+
+/// Returns the node that stands for another dataset of the catalogue.
+pub(super) fn listed_node(id: &DatasetId) -> Node {
+    Node::Iri(format!("{LISTED}{}", encode_segment(id.as_str())))
+}
+
+/// Returns the id of the other dataset of the catalogue that an IRI stands for.
+pub(super) fn listed_id(iri: &str) -> Option<DatasetId> {
+    DatasetId::new(decode_segment(iri.strip_prefix(LISTED)?)?).ok()
+}
+
+/// Returns the node that stands for an entry of the catalogue whose id may change.
+pub(super) fn reference_node(reference: &str) -> Node {
+    Node::Iri(format!("{REFERENCE}{}", encode_segment(reference)))
+}
+
+/// Returns the reference to an entry of the catalogue in an object.
+pub(super) fn reference_of(object: &Value) -> Option<String> {
+    match object {
+        Value::Node(Node::Iri(iri)) => decode_segment(iri.strip_prefix(REFERENCE)?),
+        Value::Node(_) | Value::Literal(_) => None,
     }
 }
 

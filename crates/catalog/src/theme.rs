@@ -113,7 +113,8 @@ fn label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
 }
 
 /// Returns the English name of a data theme of the European Union.
-pub(super) fn data_theme(iri: &str) -> Option<String> {
+#[must_use]
+pub fn data_theme(iri: &str) -> Option<String> {
     let code = iri.rsplit_once("/data-theme/")?.1;
     DATA_THEMES
         .iter()

@@ -5,7 +5,7 @@ use super::statement::{Node, Statement, Value};
 use super::{
     Agent, Dataset, Distribution, Extent, Metadata, RemoteContent, Scheme, Text, Theme, Work,
 };
-use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, lodeseek, rdf, sd, skos, void};
+use lodeseek_rdf::vocab::{dcat, dcterms, foaf, lodeseek, owl, rdf, sd, skos, void};
 use lodeseek_rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode};
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
@@ -27,11 +27,14 @@ pub(super) fn statements(
     is_described: &dyn Fn(&Node) -> bool,
 ) -> Vec<Statement> {
     let mut out = Statements(Vec::new());
+    let stated = StatedValues::new(&dataset.extra_statements);
     out.metadata(
         &dataset.metadata,
         &concept_labels(&dataset.extra_statements),
+        &stated,
     );
-    if !dataset.states_license() {
+    if !dataset.states_license() && !stated.has(dcterms::RIGHTS, dataset.metadata.license.as_deref())
+    {
         out.license(&dataset.metadata);
     }
     for theme in &dataset.metadata.themes {
@@ -79,18 +82,60 @@ pub(super) fn part_name(kind: &str, content: &[&str]) -> String {
     format!("{kind}-{hex}")
 }
 
-/// Returns the statements of an identifier other than the id.
-pub(super) fn identifier_statements(identifier: &str) -> [Statement; 3] {
-    let part = Node::Part(part_name("identifier", &[identifier]));
-    [
-        Statement::new(Node::Dataset, adms::IDENTIFIER, part.clone()),
-        Statement::new(
-            part.clone(),
-            rdf::TYPE,
-            Node::Iri(adms::IDENTIFIER_CLASS.to_owned()),
-        ),
-        Statement::new(part, skos::NOTATION, Literal::from(identifier)),
-    ]
+/// If true, there is a statement about the dataset with this property.
+pub(super) fn states(statements: &[Statement], property: &str) -> bool {
+    statements
+        .iter()
+        .any(|one| one.subject == Node::Dataset && one.predicate == property)
+}
+
+/// Values of a dataset that the further statements contain in the form of the catalogue. The typed fields add no second form of
+/// them.
+struct StatedValues<'d> {
+    /// (property, text) of literals with a datatype, IRIs and texts.
+    values: FxHashSet<(&'d str, &'d str)>,
+    has_identifier: bool,
+}
+
+impl<'d> StatedValues<'d> {
+    /// Properties with a value that a typed field may have: as a literal with a datatype, or as that of another property.
+    const PROPERTIES: [&'static str; 8] = [
+        dcterms::TITLE,
+        dcterms::ALTERNATIVE,
+        dcterms::DESCRIPTION,
+        dcat::KEYWORD,
+        dcterms::ISSUED,
+        dcterms::MODIFIED,
+        dcat::LANDING_PAGE,
+        dcterms::RIGHTS,
+    ];
+
+    fn new(statements: &'d [Statement]) -> Self {
+        let mut values = FxHashSet::default();
+        for statement in statements {
+            let property = statement.predicate.as_str();
+            if statement.subject != Node::Dataset || !Self::PROPERTIES.contains(&property) {
+                continue;
+            }
+            match &statement.object {
+                Value::Literal(literal) if literal.language().is_none() => {
+                    values.insert((property, literal.value().trim()));
+                }
+                Value::Node(Node::Iri(iri)) => {
+                    values.insert((property, iri.as_str()));
+                }
+                Value::Literal(_) | Value::Node(_) => {}
+            }
+        }
+        Self {
+            values,
+            has_identifier: states(statements, dcterms::IDENTIFIER),
+        }
+    }
+
+    fn has(&self, property: &str, value: Option<&str>) -> bool {
+        value.is_some_and(|value| self.values.contains(&(property, value)))
+    }
 }
 
 /// Returns the node of an agent: its IRI, else a part.
@@ -175,10 +220,18 @@ impl Statements {
         self.add(subject, predicate, Literal::from(text));
     }
 
-    fn metadata(&mut self, metadata: &Metadata, concept_labels: &FxHashSet<Literal>) {
+    fn metadata(
+        &mut self,
+        metadata: &Metadata,
+        concept_labels: &FxHashSet<Literal>,
+        stated: &StatedValues<'_>,
+    ) {
         let node = &Node::Dataset;
         self.iri(node, rdf::TYPE, dcat::DATASET);
-        self.text(node, dcterms::IDENTIFIER, metadata.id.as_str());
+        self.text(node, lodeseek::ID, metadata.id.as_str());
+        if !stated.has_identifier {
+            self.text(node, dcterms::IDENTIFIER, metadata.id.as_str());
+        }
         for (property, texts) in [
             (dcterms::TITLE, &metadata.titles),
             (dcterms::ALTERNATIVE, &metadata.alternatives),
@@ -187,7 +240,10 @@ impl Statements {
         ] {
             for text in texts {
                 let literal = literal(text);
-                if property != dcat::KEYWORD || !concept_labels.contains(&literal) {
+                let is_label = property == dcat::KEYWORD && concept_labels.contains(&literal);
+                let is_stated =
+                    text.language.is_none() && stated.has(property, Some(text.value.as_str()));
+                if !is_label && !is_stated {
                     self.add(node, property, literal);
                 }
             }
@@ -195,19 +251,23 @@ impl Statements {
         if let Some(uses) = metadata.uses {
             self.add(node, lodeseek::USES, Literal::from(uses));
         }
-        for (property, value) in [
-            (dcterms::SOURCE, &metadata.source),
-            (dcat::LANDING_PAGE, &metadata.landing_page),
-        ] {
-            if let Some(value) = value {
-                self.add(node, property, iri_or_literal(value));
+        if let Some(source) = &metadata.source {
+            self.add(node, lodeseek::SOURCE_IRI, iri_or_literal(source));
+            if is_iri(source) {
+                self.iri(node, owl::SAME_AS, source);
             }
+        }
+        let page = metadata.landing_page.as_deref();
+        if let Some(page) = page.filter(|page| !stated.has(dcat::LANDING_PAGE, Some(page))) {
+            self.add(node, dcat::LANDING_PAGE, iri_or_literal(page));
         }
         for (property, value) in [
             (dcterms::ISSUED, &metadata.issued),
             (dcterms::MODIFIED, &metadata.modified),
         ] {
-            if let Some(value) = value {
+            if let Some(value) = value
+                && !stated.has(property, Some(value))
+            {
                 self.add(node, property, date(value));
             }
         }
@@ -396,14 +456,31 @@ pub(super) fn iri_or_literal(value: &str) -> Value {
     }
 }
 
+/// Returns an address with percent-encoded characters where an IRI cannot have them; `None` if it is an IRI, or no address.
+pub(super) fn repaired_address(text: &str) -> Option<String> {
+    if !text.contains("://") || is_iri(text) {
+        return None;
+    }
+    lodeseek_rdf::repair_iri(text).filter(|iri| is_iri(iri))
+}
+
 /// Returns true if an IRI is that of a media type, with either scheme.
 pub(super) fn is_media_type_iri(iri: &str) -> bool {
-    let name = media_type_name(iri);
+    let name = type_with_parameters(iri);
     name.len() < iri.len() && is_media_type(name)
 }
 
-/// Returns the name of a media type without IANA's namespace.
+/// Returns the name of a media type without IANA's namespace and without parameters.
 pub(super) fn media_type_name(text: &str) -> &str {
+    let name = type_with_parameters(text);
+    match name.split_once(';') {
+        Some((name, _)) if is_media_type(name.trim_end()) => name.trim_end(),
+        _ => name,
+    }
+}
+
+/// Returns a media type without IANA's namespace.
+fn type_with_parameters(text: &str) -> &str {
     let address = text
         .strip_prefix("https://")
         .or_else(|| text.strip_prefix("http://"))
@@ -430,7 +507,8 @@ const TOP_LEVEL_TYPES: &[&str] = &[
 
 pub(super) fn is_media_type(name: &str) -> bool {
     let is_token = |part: &str| {
-        !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c == ':' || c == '/')
+        !part.is_empty()
+            && !part.contains(|c: char| c.is_whitespace() || matches!(c, ':' | '/' | ';'))
     };
     let is_known = |kind: &str| {
         TOP_LEVEL_TYPES

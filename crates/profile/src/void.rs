@@ -9,7 +9,8 @@ use oxrdf::{Literal, NamedNode, Term, Triple};
 const MAX_PARTITIONS: usize = 100_000;
 
 impl Profile {
-    /// Returns the profile as VoID triples of `dataset`. Partitions have the dataset's IRI with a fragment.
+    /// Returns the profile as VoID triples of `dataset`. Partitions have the dataset's IRI with a fragment. Without content there
+    /// are none: a number that is not known is not 0.
     ///
     /// VoID has no term for languages: `lodeseek:languagePartition` is used.
     #[must_use]
@@ -18,6 +19,9 @@ impl Profile {
             triples: Vec::new(),
             dataset,
         };
+        if self.triples == 0 {
+            return out.triples;
+        }
         out.add(dataset, rdf::TYPE, node(void::DATASET));
         for (property, count) in [
             (void::TRIPLES, self.triples),
@@ -105,5 +109,28 @@ impl Void<'_> {
         let part = node(&format!("{}#{name}-{}", self.dataset.as_str(), place + 1));
         self.add(&self.dataset.clone(), property, part.clone());
         part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_rdf::TripleGraphBuilder;
+
+    #[test]
+    fn no_content_has_no_counts() {
+        let dataset = node("http://e.org/d");
+        let mut builder = TripleGraphBuilder::new();
+        let empty = TripleGraphBuilder::new().finish();
+        assert!(
+            Profile::new(&empty).to_void(&empty, &dataset).is_empty(),
+            "an unknown number is not 0"
+        );
+        let triple = Triple::new(dataset.clone(), node("http://e.org/p"), Literal::from("x"));
+        builder.insert(triple.as_ref());
+        let graph = builder.finish();
+        let triples = Profile::new(&graph).to_void(&graph, &dataset);
+        let count = Triple::new(dataset, node(void::TRIPLES), Literal::from(1));
+        assert!(triples.contains(&count), "{triples:?}");
     }
 }

@@ -153,6 +153,9 @@ vocabulary! {
         REFERENCES = "references",
         IS_REFERENCED_BY = "isReferencedBy",
         IS_PART_OF = "isPartOf",
+        HAS_VERSION = "hasVersion",
+        IS_VERSION_OF = "isVersionOf",
+        REPLACES = "replaces",
         HAS_PART = "hasPart",
         IS_REPLACED_BY = "isReplacedBy",
         BIBLIOGRAPHIC_CITATION = "bibliographicCitation",
@@ -178,6 +181,7 @@ vocabulary! {
     foaf = "http://xmlns.com/foaf/0.1/" {
         AGENT = "Agent",
         PERSON = "Person",
+        ORGANIZATION = "Organization",
         DOCUMENT = "Document",
         NAME = "name",
         TOPIC = "topic",
@@ -200,7 +204,9 @@ vocabulary! {
         FN = "fn",
         KIND = "Kind",
         INDIVIDUAL = "Individual",
+        ORGANIZATION = "Organization",
         HAS_EMAIL = "hasEmail",
+        HAS_VALUE = "hasValue",
         HAS_TELEPHONE = "hasTelephone",
         HAS_URL = "hasURL",
         HAS_UID = "hasUID",
@@ -372,6 +378,8 @@ vocabulary! {
         CREATIVE_WORK = "CreativeWork",
         URL = "url",
         PERSON = "Person",
+        ORGANIZATION = "Organization",
+        EMAIL = "email",
         PROPERTY_VALUE = "PropertyValue",
         ADDITIONAL_PROPERTY = "additionalProperty",
         NAME = "name",
@@ -638,6 +646,8 @@ vocabulary! {
         SAMPLE_OF = "sampleOf",
         STATED = "stated",
         SERVED_BY = "servedBy",
+        ID = "id",
+        SOURCE_IRI = "sourceIri",
     }
 }
 vocabulary! {

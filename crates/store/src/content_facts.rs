@@ -37,6 +37,21 @@ impl Store {
         })
     }
 
+    /// Returns true if the store has RDF of a dataset, which SPARQL can query.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn stores_content(&self, id: &DatasetId) -> Result<bool, StoreError> {
+        let Some(version) = self.version(id)? else {
+            return Ok(false);
+        };
+        let graph = self.iris.graph(id, &version);
+        let mut quads =
+            self.oxigraph
+                .quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
+        Ok(quads.next().transpose()?.is_some())
+    }
+
     /// Returns true if the content of a dataset is in its graph file alone, so that SPARQL cannot query it.
     pub fn is_index_only(&self, id: &DatasetId) -> Result<bool, StoreError> {
         Ok(self.oxigraph.contains(&self.index_only_quad(id))?)

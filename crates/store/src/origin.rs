@@ -7,8 +7,10 @@
 //! earlier versions stored have none.
 
 use super::{Entry, Store, StoreError};
-use lodeseek_catalog::{Dataset, DatasetId, IdOrigin, dump_path, title_of_key};
-use lodeseek_rdf::vocab::{dcterms, prov};
+use lodeseek_catalog::{
+    Dataset, DatasetId, IdOrigin, dump_path, rename_references, title_of_key,
+};
+use lodeseek_rdf::vocab::{dcterms, lodeseek, prov};
 use oxrdf::{Literal, NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -202,26 +204,53 @@ impl Store {
 
     /// Returns the IRIs that datasets have in their catalogues.
     fn catalog_iris(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
-        let (catalog, source) = (
-            self.iris.catalog(),
-            NamedNodeRef::new_unchecked(dcterms::SOURCE),
-        );
+        let catalog = self.iris.catalog();
         let mut iris = BTreeMap::new();
-        for quad in
-            self.oxigraph
-                .quads_for_pattern(None, Some(source), None, Some(catalog.as_ref().into()))
-        {
-            let quad = quad?;
-            let iri = match &quad.object {
-                Term::NamedNode(iri) => iri.as_str(),
-                Term::Literal(text) => text.value(),
-                _ => continue,
-            };
-            if let Some(id) = self.subject_id(&quad) {
-                iris.insert(id, iri.to_owned());
+        // In homes of earlier versions, it was `dct:source`.
+        for property in [lodeseek::SOURCE_IRI, dcterms::SOURCE] {
+            let property = NamedNodeRef::new_unchecked(property);
+            for quad in self.oxigraph.quads_for_pattern(
+                None,
+                Some(property),
+                None,
+                Some(catalog.as_ref().into()),
+            ) {
+                let quad = quad?;
+                if property.as_str() == dcterms::SOURCE
+                    && (self.subject_id(&quad).is_none() || !self.is_of_earlier_version(&quad)?)
+                {
+                    continue;
+                }
+                self.add_catalog_iri(&quad, &mut iris);
             }
         }
         Ok(iris)
+    }
+
+    /// Returns true if an earlier version wrote the description of a quad's subject: it has no `lodeseek:id`.
+    pub(super) fn is_of_earlier_version(&self, quad: &Quad) -> Result<bool, StoreError> {
+        let (catalog, id) = (
+            self.iris.catalog(),
+            NamedNodeRef::new_unchecked(lodeseek::ID),
+        );
+        let mut ids = self.oxigraph.quads_for_pattern(
+            Some(quad.subject.as_ref()),
+            Some(id),
+            None,
+            Some(catalog.as_ref().into()),
+        );
+        Ok(ids.next().transpose()?.is_none())
+    }
+
+    fn add_catalog_iri(&self, quad: &Quad, iris: &mut BTreeMap<DatasetId, String>) {
+        let iri = match &quad.object {
+            Term::NamedNode(iri) => iri.as_str(),
+            Term::Literal(text) => text.value(),
+            _ => return,
+        };
+        if let Some(id) = self.subject_id(quad) {
+            iris.insert(id, iri.to_owned());
+        }
     }
 
     /// Gives each dataset of a load the id under which the home has it, or keeps its id if that is free. A dataset whose id
@@ -248,9 +277,10 @@ impl Store {
             .iter()
             .map(|dataset| dataset.metadata.id.clone())
             .collect();
-        let mut conflicts = Vec::new();
+        let (mut conflicts, mut renames) = (Vec::new(), BTreeMap::new());
         for (place, dataset) in datasets.iter_mut().enumerate() {
             let id = dataset.metadata.id.clone();
+            let id_before = id.clone();
             let holder = if home.present.contains(&id)
                 && ids[place].as_ref() != Some(&id)
                 && !used.contains(&id)
@@ -294,8 +324,12 @@ impl Store {
                     id,
                 });
             }
+            if new_id != id_before {
+                renames.insert(id_before, new_id.clone());
+            }
             dataset.set_id(new_id);
         }
+        rename_references(datasets, &renames);
         Ok(conflicts)
     }
 

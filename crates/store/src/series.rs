@@ -3,7 +3,7 @@
 
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
-use lodeseek_rdf::vocab::{dcat, dcterms};
+use lodeseek_rdf::vocab::{dcat, dcterms, lodeseek};
 use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Term, TermRef};
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ impl Store {
         {
             return Ok(Some(id));
         }
-        let sources = self.linked(None, dcterms::SOURCE, Some((&node).into()))?;
+        let sources = self.source_iris(None, Some((&node).into()))?;
         Ok(sources
             .iter()
             .find_map(|(subject, _)| self.iris.dataset_id(subject)))
@@ -28,7 +28,7 @@ impl Store {
     pub fn series_members(&self, id: &DatasetId) -> Result<BTreeSet<DatasetId>, StoreError> {
         let own = self.iris.dataset(id);
         let mut series = vec![own.clone()];
-        for (_, source) in self.linked(Some((&own).into()), dcterms::SOURCE, None)? {
+        for (_, source) in self.source_iris(Some((&own).into()), None)? {
             if let Term::NamedNode(source) = source {
                 series.push(source);
             }
@@ -46,6 +46,26 @@ impl Store {
         }
         members.remove(id);
         Ok(members)
+    }
+
+    /// Returns the (dataset, IRI in its source catalogue) with this subject or object. In homes of earlier versions, the property
+    /// is `dct:source`.
+    fn source_iris(
+        &self,
+        subject: Option<NamedOrBlankNodeRef<'_>>,
+        object: Option<TermRef<'_>>,
+    ) -> Result<Vec<(String, Term)>, StoreError> {
+        let mut found = self.linked(subject, lodeseek::SOURCE_IRI, object)?;
+        for (dataset, iri) in self.linked(subject, dcterms::SOURCE, object)? {
+            let node = NamedNode::new_unchecked(dataset.as_str());
+            if self
+                .linked(Some((&node).into()), lodeseek::ID, None)?
+                .is_empty()
+            {
+                found.push((dataset, iri));
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the (subject, object) of the statements of the catalogue with a property, without blank subjects.

@@ -12,7 +12,7 @@ use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_index::vectors::Rows;
 use lodeseek_index::{Analysis, AnalysisKind, IndexWriter, Snapshot};
 use lodeseek_snippet::{IlluSnip, Method, MethodError, TripleBudget};
-use lodeseek_store::Store;
+use lodeseek_store::{Store, StoreError};
 use oxrdf::Triple;
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -234,6 +234,11 @@ impl<'s> Indexer<'s> {
         })
     }
 
+    /// Returns true if the content of a dataset has derived data.
+    fn has_content(&self, id: &DatasetId) -> Result<bool, StoreError> {
+        Ok(self.store.stores_content(id)? || self.store.is_index_only(id)?)
+    }
+
     fn run_with(
         &self,
         mut writer: IndexWriter,
@@ -257,7 +262,7 @@ impl<'s> Indexer<'s> {
             // An interrupted rebuild leaves datasets of unchanged versions in the index without derived data.
             if !self.options.rebuild
                 && indexed.get(&id) == Some(&version)
-                && self.store.has_derived(&profiles, &id)?
+                && (self.store.has_derived(&profiles, &id)? || !self.has_content(&id)?)
             {
                 report.unchanged += 1;
             } else {

@@ -13,7 +13,8 @@ const MIN_OCCURRENCES: u64 = 2;
 
 impl PatternSummary {
     /// Returns the numbers of patterns of `dataset`, and the listed ones that occur twice or more. Parts have the dataset's IRI with a
-    /// fragment. An entity pattern that occurs once is included if an included link pattern refers to it.
+    /// fragment. An entity pattern that occurs once is included if an included link pattern refers to it. Without entities there are
+    /// no triples.
     ///
     /// An estimated number of link patterns is `lodeseek:estimatedLinkPatterns`, an exact one `lodeseek:linkPatterns`.
     #[must_use]
@@ -23,6 +24,9 @@ impl PatternSummary {
             dataset,
             triples: Vec::new(),
         };
+        if self.entity_pattern_count == 0 {
+            return out.triples;
+        }
         out.count(
             dataset,
             lodeseek::ENTITY_PATTERNS,

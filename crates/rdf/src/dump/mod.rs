@@ -24,6 +24,7 @@ mod text;
 mod turtle;
 mod unpack;
 mod xml;
+mod xml_literal;
 mod xml_scope;
 mod xml_tags;
 

@@ -9,6 +9,7 @@
 //! the parser in the middle of an element would corrupt its stack. An error in XML or in the grammar of RDF/XML ends the file, because
 //! the nesting is unknown after it.
 
+use super::xml_literal::canonical_xml;
 use super::xml_scope::ScopeGuard;
 use super::xml_tags::{TagNotes, TagRewriter, expand};
 use super::{Refusal, Sink};
@@ -88,7 +89,7 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
         match triple {
             Ok(triple) => {
                 since_triple.set(0);
-                sink.unchecked_triple(&without_empty_tag(triple), line());
+                sink.unchecked_triple(&normalized(triple), line());
             }
             Err(RdfXmlParseError::Io(error)) => return Err(error),
             Err(RdfXmlParseError::Syntax(error)) => {
@@ -117,13 +118,22 @@ fn report_notes(notes: &RefCell<TagNotes>, sink: &mut Sink<'_>) {
     sink.report.unlisted_problems += found.unlisted;
 }
 
-/// Converts a literal with an empty language tag: `xml:lang=""` ends the scope of a language.
-fn without_empty_tag(triple: Triple) -> Triple {
+/// Converts a literal with an empty language tag, because `xml:lang=""` ends the scope of a language, and an XML literal to its
+/// canonical form.
+fn normalized(triple: Triple) -> Triple {
     let object = match triple.object {
+        Term::Literal(literal) if literal.datatype() == oxrdf::vocab::rdf::XML_LITERAL => {
+            match canonical_xml(literal.value()) {
+                Some(text) => {
+                    Literal::new_typed_literal(text, literal.datatype().into_owned()).into()
+                }
+                None => literal.into(),
+            }
+        }
         Term::Literal(literal) if literal.language() == Some("") => {
             Literal::new_simple_literal(literal.value()).into()
         }
-        Term::Triple(inner) => without_empty_tag(*inner).into(),
+        Term::Triple(inner) => normalized(*inner).into(),
         object => object,
     };
     Triple { object, ..triple }

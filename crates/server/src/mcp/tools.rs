@@ -412,10 +412,11 @@ fn description(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Valu
     }))
 }
 
-/// Returns a file with its address: that of the publisher, or that of the content that this server has.
+/// Returns a file with its address: that of the publisher, or that of the content that this server has, or else the text of
+/// the catalogue.
 fn download(described: &PortalMetadata, file: &File, base: &LinkBase) -> Value {
     let mut download =
-        json!({ "url": described.address(file, base.as_str()), "title": file.name() });
+        json!({ "url": described.address_or_text(file, base.as_str()), "title": file.name() });
     let format = Some(file.label()).filter(|label| !label.is_empty());
     for (name, value) in [
         ("media_type", json!(file.media())),

@@ -732,7 +732,7 @@ fn download(
     let label = file.label();
     let is_external = matches!(file.location, Location::Remote(_));
     let address = if is_external || has_content {
-        Some(described.address(file, "/"))
+        described.address(file, "/")
     } else {
         None
     };

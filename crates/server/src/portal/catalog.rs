@@ -373,8 +373,17 @@ struct CatalogEntry {
     is_listed: bool,
 }
 
-/// Properties between datasets and their series. They are published with the IRIs of this home.
-const SERIES_LINKS: [&str; 6] = [
+/// Properties between datasets, and between datasets and their series. They are published with the IRIs of this home.
+const DATASET_LINKS: [&str; 15] = [
+    dcterms::HAS_PART,
+    dcterms::IS_PART_OF,
+    dcterms::SOURCE,
+    dcterms::RELATION,
+    dcterms::HAS_VERSION,
+    dcterms::IS_VERSION_OF,
+    dcterms::REPLACES,
+    dcterms::IS_REPLACED_BY,
+    dcat::HAS_VERSION,
     dcat::IN_SERIES,
     dcat::SERIES_MEMBER,
     dcat::PREV,
@@ -389,7 +398,7 @@ impl CatalogEntry {
         let mut series = Vec::new();
         for triple in description
             .iter_mut()
-            .filter(|triple| SERIES_LINKS.contains(&triple.predicate.as_str()))
+            .filter(|triple| DATASET_LINKS.contains(&triple.predicate.as_str()))
         {
             if let Term::NamedNode(other) = &triple.object
                 && let Some(other) = state.store.dataset_with_iri(other.as_str())?

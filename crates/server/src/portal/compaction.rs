@@ -257,9 +257,11 @@ impl<'g> Compaction<'g> {
         if let Some(local) = schema_name(property) {
             return Some(local.to_owned());
         }
-        let is_internal = INTERNAL
-            .iter()
-            .any(|namespace| property.starts_with(namespace));
+        let is_source = property == dcterms::SOURCE && self.text(node, lodeseek::ID).is_some();
+        let is_internal = !is_source
+            && INTERNAL
+                .iter()
+                .any(|namespace| property.starts_with(namespace));
         let is_checksum = property == spdx::CHECKSUM || property == rdf::TYPE;
         (!is_checksum && !(is_internal && node == self.node)).then(|| property.to_owned())
     }
@@ -270,6 +272,13 @@ impl<'g> Compaction<'g> {
         for triple in graph.subject_triples(node) {
             let property = graph.term(triple.predicate).text();
             match property {
+                dcterms::IDENTIFIER if node == self.node => {
+                    let text = graph.term(triple.object).text();
+                    // Without an identifier in the catalogue, it is the id.
+                    if self.text(node, lodeseek::ID).is_some_and(|id| id != text) {
+                        values.push(("identifier".to_owned(), json!(text)));
+                    }
+                }
                 rdf::TYPE | owl::SAME_AS | dcterms::IDENTIFIER => continue,
                 spdx::CHECKSUM => values.extend(self.checksum(triple.object)),
                 dcat::BYTE_SIZE => values.extend(self.byte_size(node, triple.object)),

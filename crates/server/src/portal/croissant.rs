@@ -11,8 +11,7 @@ use crate::public_url::LinkBase;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use lodeseek_catalog::{DatasetId, Location, Scheme};
-use lodeseek_engine::Card;
+use lodeseek_catalog::{DatasetId, Scheme};
 use lodeseek_rdf::{TripleGraph, vocab};
 use serde_json::{Value, json};
 
@@ -39,8 +38,10 @@ pub(crate) async fn croissant(
     ));
     let document = state.work(move |state| {
         let graph = state.store.description_graph(&id)?;
-        let described = PortalMetadata::from_graph(&graph, state.store.iris(), &id);
-        let (Some(described), Some(card)) = (described, state.searcher.catalog().card(&id)?) else {
+        let has_content = state.store.stores_content(&id)?;
+        let described =
+            PortalMetadata::from_graph(&graph, state.store.iris(), &id, has_content);
+        let Some(described) = described else {
             return Err(missing);
         };
         let own = links.link(&described.iri, state.store.iris());
@@ -50,7 +51,7 @@ pub(crate) async fn croissant(
         if !is_for_learning(&described) {
             return Err(none);
         }
-        Ok(document(&described, &card, &own, links.as_str()))
+        Ok(document(&described, &own, links.as_str()))
     });
     let document = document.await?;
     Ok((
@@ -74,11 +75,12 @@ fn original(
     own: &str,
     base: &str,
 ) -> Option<Value> {
-    let is_served =
-        |file: &&File| matches!(file.location, Location::File(_)) && file.syntax().is_some();
-    let served = described.files.iter().filter(is_served);
+    let served = described
+        .files
+        .iter()
+        .filter(|file| described.is_stored(file));
     let addresses = served
-        .map(|file| (file.key.clone(), described.address(file, base)))
+        .filter_map(|file| Some((file.key.clone(), described.address(file, base)?)))
         .collect();
     let mut compaction = Compaction::new(graph, &described.iri, addresses)?;
     if !compaction.is_croissant() {
@@ -128,9 +130,8 @@ fn full_context(is_old: bool) -> Value {
 
 /// Returns the document. Files stay at their original addresses and may change there. Therefore the dataset is declared live,
 /// and checksums are optional.
-fn document(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Value {
-    let mut value = common(described, Some(card));
-    value.remove("publisher"); // tools expect an author where one is known, and no further agents
+fn document(described: &PortalMetadata, own: &str, base: &str) -> Value {
+    let mut value = common(described);
     if !described.version.as_deref().is_some_and(is_semantic) {
         value.remove("version");
     }
@@ -193,7 +194,7 @@ fn object(described: &PortalMetadata, file: &File, base: &str) -> Value {
         "@type": "cr:FileObject",
         "@id": file.key,
         "name": file.name(),
-        "contentUrl": described.address(file, base),
+        "contentUrl": described.address_or_text(file, base),
         "encodingFormat": media_type,
     });
     if let Some(description) = &file.description {

@@ -3,15 +3,17 @@
 //! It is read from the catalogue graph by the terms of DCAT.
 
 use lodeseek_catalog::{
-    Agent, Dataset, DatasetId, Format, Iris, Location, Moment, Scheme, dcat, name_of_iri,
+    Agent, Dataset, DatasetId, Format, Iris, Location, Moment, Scheme, data_theme, dcat,
+    name_of_iri,
 };
 use lodeseek_rdf::vocab::{
-    adms, dc11, dcat as terms, dcterms, foaf, lodeseek, owl, rdf, rdfs, schema, skos, spdx, vcard,
+    adms, dc11, dcat as terms, dcterms, foaf, lodeseek, org, owl, rdf, rdfs, schema, skos, spdx,
+    vcard,
 };
 use lodeseek_rdf::{RdfSyntax, TermId, TermRef, TripleGraph, local_name};
 use lodeseek_store::{Store, StoreError};
 use oxrdf::NamedNode;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) const MEDIA_TYPES: &str = "www.iana.org/assignments/media-types/";
 
@@ -21,8 +23,17 @@ pub(crate) struct Party {
     pub(crate) name: String,
     /// IRI, if it is not a generated part of the description.
     pub(crate) iri: Option<String>,
-    /// If true, the catalogue declares a person.
-    pub(crate) is_person: bool,
+    /// Kind of agent, if the catalogue declares one.
+    pub(crate) kind: Option<AgentKind>,
+    /// E-mail address of an agent.
+    pub(crate) email: Option<String>,
+}
+
+/// Kinds of agents in schema.org.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AgentKind {
+    Person,
+    Organization,
 }
 
 /// A contact point. It may have an address without a name.
@@ -113,6 +124,8 @@ pub(crate) struct PortalMetadata {
     pub(crate) dataset: Dataset,
     pub(crate) keywords: Vec<String>,
     pub(crate) creators: Vec<Party>,
+    /// E-mail address of the first creator with a name, or else of one without.
+    pub(crate) creator_email: Option<String>,
     pub(crate) publishers: Vec<Party>,
     pub(crate) contacts: Vec<Contact>,
     /// Themes other than tasks, modalities and languages.
@@ -125,7 +138,10 @@ pub(crate) struct PortalMetadata {
     pub(crate) places: Vec<Term>,
     pub(crate) frequency: Option<Term>,
     pub(crate) standards: Vec<Term>,
+    /// Identifiers other than the id.
     pub(crate) identifiers: Vec<String>,
+    /// If true, the first of them is the identifier of the catalogue.
+    pub(crate) has_identifier: bool,
     pub(crate) version: Option<String>,
     /// Licences of the dataset or, if it has none, of its files.
     pub(crate) licenses: Vec<String>,
@@ -133,21 +149,41 @@ pub(crate) struct PortalMetadata {
     pub(crate) skipped: u64,
     /// If true, SPARQL cannot query its content.
     pub(crate) is_index_only: bool,
+    /// If true, the store has RDF of the dataset.
+    pub(crate) has_content: bool,
+    /// Licence as a package of CKAN declares it.
+    pub(crate) declared_license: DeclaredLicense,
+    /// IRIs and texts of further properties, by their keys in CKAN's DCAT harvesters.
+    pub(crate) relations: Vec<(&'static str, Vec<String>)>,
     pub(crate) files: Vec<File>,
+}
+
+/// Members of a package of CKAN on its licence. Their values are additional properties of the description.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DeclaredLicense {
+    pub(crate) id: Option<String>,
+    pub(crate) title: Option<String>,
 }
 
 impl PortalMetadata {
     /// Reads the metadata of a dataset; `None` if the catalogue does not contain it.
     pub(crate) fn read(store: &Store, id: &DatasetId) -> Result<Option<Self>, StoreError> {
+        let graph = store.description_graph(id)?;
         Ok(Self::from_graph(
-            &store.description_graph(id)?,
+            &graph,
             store.iris(),
             id,
+            store.stores_content(id)?,
         ))
     }
 
-    /// Extracts the metadata of a dataset from a graph.
-    pub(crate) fn from_graph(graph: &TripleGraph, iris: &Iris, id: &DatasetId) -> Option<Self> {
+    /// Extracts the metadata of a dataset from a graph. `has_content` is true if the store has RDF of the dataset.
+    pub(crate) fn from_graph(
+        graph: &TripleGraph,
+        iris: &Iris,
+        id: &DatasetId,
+        has_content: bool,
+    ) -> Option<Self> {
         let iri = iris.dataset(id);
         let dataset = dcat::from_triples(graph, &iri)?;
         let id = graph.iri(iri.as_str())?;
@@ -168,33 +204,38 @@ impl PortalMetadata {
                 .values(skos::IN_SCHEME)
                 .any(|scheme| SCHEMES.contains(&scheme.as_str()))
         };
+        let creators = parties(
+            node,
+            &[dcterms::CREATOR, dc11::CREATOR],
+            &dataset.metadata.creators,
+        );
         Some(Self {
             keywords: distinct(node.values(terms::KEYWORD)),
-            creators: parties(
-                node,
-                &[dcterms::CREATOR, dc11::CREATOR],
-                &dataset.metadata.creators,
-            ),
+            creator_email: match creators.first() {
+                Some(first) => first.email.clone(),
+                None => node.nodes(dcterms::CREATOR).find_map(Node::email),
+            },
+            creators,
             publishers: parties(node, &[dcterms::PUBLISHER], &dataset.metadata.publishers),
             contacts: node
                 .nodes(terms::CONTACT_POINT)
                 .filter_map(Node::contact)
                 .collect(),
-            themes: node
-                .nodes(terms::THEME)
-                .filter(is_theme)
-                .filter_map(Node::concept)
-                .collect(),
+            themes: merge_concepts(
+                node.nodes(terms::THEME)
+                    .filter(is_theme)
+                    .filter_map(Node::concept),
+            ),
             languages: languages(&dataset),
             declared_languages: node.terms(dcterms::LANGUAGE),
             access_rights: node.terms(dcterms::ACCESS_RIGHTS).into_iter().next(),
             places: node.terms(dcterms::SPATIAL),
             frequency: node.terms(dcterms::ACCRUAL_PERIODICITY).into_iter().next(),
             standards: node.terms(dcterms::CONFORMS_TO),
-            identifiers: node
-                .nodes(adms::IDENTIFIER)
-                .filter_map(|one| one.value(skos::NOTATION))
-                .collect(),
+            has_identifier: node
+                .values(dcterms::IDENTIFIER)
+                .all(|text| Some(text) != node.value(lodeseek::ID)),
+            identifiers: identifiers(node),
             version: node
                 .value(terms::VERSION)
                 .or_else(|| node.value(owl::VERSION_INFO)),
@@ -206,6 +247,15 @@ impl PortalMetadata {
             is_index_only: node
                 .value(lodeseek::IS_INDEX_ONLY)
                 .is_some_and(|value| value == "true"),
+            has_content,
+            declared_license: DeclaredLicense {
+                id: node.additional_property("license_id"),
+                title: node.additional_property("license_title"),
+            },
+            relations: RELATIONS
+                .iter()
+                .map(|(key, property)| (*key, distinct(node.values(property))))
+                .collect(),
             files,
             iri: iri.into_string(),
             dataset,
@@ -217,18 +267,34 @@ impl PortalMetadata {
         self.licenses.first().map(String::as_str)
     }
 
-    /// Returns the publisher, or the first creator if there is none.
+    /// Returns the publisher.
     pub(crate) fn organization(&self) -> Option<Party> {
-        self.publishers
-            .first()
-            .or_else(|| self.creators.first())
-            .cloned()
+        self.publishers.first().cloned()
     }
 
-    /// Returns the address of a file: its own or, for local files, that of the stored content.
-    pub(crate) fn address(&self, file: &File, base: &str) -> String {
+    /// If true, the content of a local file is stored as RDF.
+    pub(crate) fn is_stored(&self, file: &File) -> bool {
+        let is_rdf = match Format::from_short_name(&file.label()) {
+            Some(format) => format.may_be_rdf(),
+            None => file.label().is_empty(),
+        };
+        let is_only_file = self.files.len() == 1;
+        self.has_content
+            && matches!(file.location, Location::File(_))
+            && (is_rdf || is_only_file)
+    }
+
+    /// Returns the address of a file, or the text that its catalogue has in the place of one.
+    pub(crate) fn address_or_text(&self, file: &File, base: &str) -> String {
+        self.address(file, base)
+            .unwrap_or_else(|| file.location.as_str().to_owned())
+    }
+
+    /// Returns the address of a file: its own or, for local files whose RDF is stored, that of the content.
+    pub(crate) fn address(&self, file: &File, base: &str) -> Option<String> {
         match &file.location {
-            Location::Remote(address) => address.clone(),
+            Location::Remote(address) => Some(address.clone()),
+            Location::File(_) if !self.is_stored(file) => None,
             Location::File(_) => {
                 let name = match file.syntax() {
                     Some(RdfSyntax::NTriples) => "nt",
@@ -241,7 +307,7 @@ impl PortalMetadata {
                     .append_pair("graph", &self.iri)
                     .append_pair("format", name)
                     .finish();
-                format!("{base}rdf-graph-store?{query}")
+                Some(format!("{base}rdf-graph-store?{query}"))
             }
         }
     }
@@ -269,21 +335,67 @@ impl PortalMetadata {
 
 /// Returns the agents of a dataset, which are the values of some properties. An agent without a name is none.
 fn parties(node: Node<'_>, properties: &[&str], agents: &[Agent]) -> Vec<Party> {
-    let mut persons: HashSet<Agent> = HashSet::new();
-    for value in properties
-        .iter()
-        .flat_map(|property| node.nodes(property))
-        .filter(|value| value.is_person())
-    {
-        persons.extend(value.agent());
+    let mut declared: HashMap<Agent, (Option<AgentKind>, Option<String>)> = HashMap::new();
+    for value in properties.iter().flat_map(|property| node.nodes(property)) {
+        if let Some(agent) = value.agent() {
+            let (kind, email) = declared.entry(agent).or_default();
+            *kind = kind.or_else(|| value.agent_kind());
+            if email.is_none() {
+                *email = value.email();
+            }
+        }
     }
-    let party = |agent: &Agent| Party {
-        name: agent.name.clone(),
-        iri: agent.iri.clone(),
-        is_person: persons.contains(agent),
+    let party = |agent: &Agent| {
+        let (kind, email) = declared.remove(agent).unwrap_or_default();
+        Party {
+            name: agent.name.clone(),
+            iri: agent.iri.clone(),
+            kind,
+            email,
+        }
     };
     agents.iter().map(party).collect()
 }
+
+/// Returns the identifiers: those of the catalogue other than the id, the first of which is the one of `dct:identifier`.
+fn identifiers(node: Node<'_>) -> Vec<String> {
+    let mut own: Vec<String> = node.values(dcterms::IDENTIFIER).collect();
+    own.sort();
+    let id = node.value(lodeseek::ID);
+    let further = node.nodes(adms::IDENTIFIER).filter_map(|one| {
+        one.value(skos::NOTATION)
+            .or_else(|| matches!(one.term(), TermRef::Literal { .. }).then(|| one.name())?)
+    });
+    distinct(own.into_iter().chain(further))
+        .into_iter()
+        .filter(|text| Some(text) != id.as_ref())
+        .collect()
+}
+
+/// Returns concepts with distinct names. A concept without an IRI is that of the same name with one.
+fn merge_concepts(concepts: impl Iterator<Item = Party>) -> Vec<Party> {
+    let all: Vec<Party> = concepts.collect();
+    let named: HashSet<String> = all
+        .iter()
+        .filter(|one| one.iri.is_some())
+        .map(|one| one.name.to_lowercase())
+        .collect();
+    let mut seen = HashSet::new();
+    all.into_iter()
+        .filter(|one| one.iri.is_some() || !named.contains(&one.name.to_lowercase()))
+        .filter(|one| seen.insert((one.name.to_lowercase(), one.iri.clone())))
+        .collect()
+}
+
+/// (key in CKAN's DCAT harvesters, property) of relations to other resources.
+const RELATIONS: [(&str, &str); 6] = [
+    ("documentation", foaf::PAGE),
+    ("has_version", dcterms::HAS_VERSION),
+    ("is_version_of", dcterms::IS_VERSION_OF),
+    ("source", dcterms::SOURCE),
+    ("related_resource", dcterms::RELATION),
+    ("is_referenced_by", dcterms::IS_REFERENCED_BY),
+];
 
 /// Replaces licences and media types that are nodes of the description by the texts that these nodes contain.
 fn complete_files(files: &mut [File], dataset: &Dataset) {
@@ -320,6 +432,12 @@ fn languages(dataset: &Dataset) -> Vec<String> {
 }
 
 const PERSONS: [&str; 3] = [foaf::PERSON, schema::PERSON, vcard::INDIVIDUAL];
+const ORGANIZATIONS: [&str; 4] = [
+    foaf::ORGANIZATION,
+    schema::ORGANIZATION,
+    vcard::ORGANIZATION,
+    org::ORGANIZATION,
+];
 const SCHEMES: [&str; 3] = [lodeseek::TASK, lodeseek::MODALITY, lodeseek::LANGUAGE];
 
 impl File {
@@ -382,7 +500,7 @@ impl File {
 }
 
 /// Returns the values without repetitions, in their order.
-fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+pub(crate) fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = HashSet::new();
     values.filter(|value| seen.insert(value.clone())).collect()
 }
@@ -505,11 +623,25 @@ impl<'g> Node<'g> {
         dcat::agent_at(self.graph, self.id, &dataset)
     }
 
+    /// Returns a theme. Data themes of the European Union have their English names, unless the catalogue has one.
     fn concept(self) -> Option<Party> {
+        let is_english = |property: &str| {
+            self.nodes(property).any(|label| match label.term() {
+                TermRef::Literal { kind, .. } => {
+                    kind.language().is_none_or(|tag| tag.starts_with("en"))
+                }
+                _ => false,
+            })
+        };
+        let listed = self
+            .iri()
+            .filter(|_| !LABELS.iter().any(|label| is_english(label)))
+            .and_then(|iri| data_theme(&iri));
         Some(Party {
-            name: self.name()?,
+            name: listed.or_else(|| self.name())?,
             iri: self.iri(),
-            is_person: false,
+            kind: None,
+            email: None,
         })
     }
 
@@ -532,28 +664,58 @@ impl<'g> Node<'g> {
     }
 
     fn contact(self) -> Option<Contact> {
-        let address = |text: &str| text.strip_prefix("mailto:").unwrap_or(text).to_owned();
         let own = self.iri().filter(|iri| iri.starts_with("mailto:"));
-        let declared = self
-            .value(vcard::HAS_EMAIL)
-            .or_else(|| self.value(foaf::MBOX));
+        let declared = self.email();
         let name = if own.is_some() {
             self.declared_name()
         } else {
             self.agent().map(|agent| agent.name)
         };
-        let email = declared.or(own).map(|text| address(&text));
+        let own = own.map(|iri| mail_address(&iri));
+        let email = declared.or(own);
         (name.is_some() || email.is_some()).then_some(Contact { name, email })
     }
 
-    fn is_person(self) -> bool {
-        self.values(rdf::TYPE).any(|class| {
-            PERSONS.contains(
-                &class
-                    .replacen("http://schema", "https://schema", 1)
-                    .as_str(),
-            )
+    /// Returns the e-mail address: of the node itself, or of a node that has it as its value.
+    fn email(self) -> Option<String> {
+        for property in [vcard::HAS_EMAIL, foaf::MBOX, schema::EMAIL] {
+            for node in self.nodes(property) {
+                let text = match node.term() {
+                    TermRef::Literal { lexical, .. } => Some(lexical.trim().to_owned()),
+                    _ => node
+                        .iri()
+                        .or_else(|| node.value(vcard::HAS_VALUE))
+                        .or_else(|| node.value(vcard::VALUE))
+                        .or_else(|| node.value(rdf::VALUE)),
+                };
+                if let Some(text) = text.filter(|text| !text.is_empty()) {
+                    return Some(mail_address(&text));
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the kind of agent that the catalogue declares.
+    fn agent_kind(self) -> Option<AgentKind> {
+        self.values(rdf::TYPE).find_map(|class| {
+            let class = class.replacen("http://schema", "https://schema", 1);
+            if PERSONS.contains(&class.as_str()) {
+                Some(AgentKind::Person)
+            } else if ORGANIZATIONS.contains(&class.as_str()) {
+                Some(AgentKind::Organization)
+            } else {
+                None
+            }
         })
+    }
+
+    /// Returns the only text of an additional property with this name.
+    fn additional_property(self, name: &str) -> Option<String> {
+        let mut found = self
+            .nodes(schema::ADDITIONAL_PROPERTY)
+            .filter(|one| one.value(schema::NAME).as_deref() == Some(name));
+        found.next().and_then(|one| one.value(schema::VALUE))
     }
 
     fn checksums(self) -> Vec<Checksum> {
@@ -603,6 +765,11 @@ impl<'g> Node<'g> {
             modified: self.value(dcterms::MODIFIED),
         })
     }
+}
+
+/// Returns an e-mail address without its scheme.
+fn mail_address(text: &str) -> String {
+    text.strip_prefix("mailto:").unwrap_or(text).to_owned()
 }
 
 #[cfg(test)]

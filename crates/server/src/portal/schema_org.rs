@@ -1,14 +1,16 @@
 //! Metadata of a dataset in schema.org, for dataset search engines.
 //! <https://schema.org/Dataset>, <https://developers.google.com/search/docs/appearance/structured-data/dataset>
 
-use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term, iso_date};
+use crate::portal::metadata::{
+    AgentKind, Checksum, File, Party, PortalMetadata, Term, distinct, iso_date,
+};
 use lodeseek_catalog::{BoundingBox, Node, Period, Scheme, Value as ObjectValue, Work, plain_text};
 use lodeseek_engine::Card;
 use lodeseek_rdf::{local_name, vocab, words};
 use serde_json::{Map, Value, json};
 
-/// Number of characters of a description. Consumers reject shorter ones and cut longer ones.
-const DESCRIPTION: std::ops::RangeInclusive<usize> = 50..=5000;
+/// Maximum number of characters of a description in the markup of a page. Consumers cut longer ones.
+const MAX_DESCRIPTION_CHARS: usize = 5000;
 /// Maximum number of properties listed as variables.
 const VARIABLES: usize = 50;
 /// Maximum number of places.
@@ -25,7 +27,7 @@ pub(crate) fn script(described: &PortalMetadata, card: &Card, own: &str, base: &
 /// Returns the description.
 fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Value {
     let metadata = &described.dataset.metadata;
-    let mut value = common(described, Some(card));
+    let mut value = common(described);
     let mut add =
         |key: &str, more: Value| value.extend((!is_empty(&more)).then(|| (key.to_owned(), more)));
     let identifiers: Vec<&str> = [described.iri.as_str()]
@@ -44,7 +46,7 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Va
         .chain(&metadata.landing_page)
         .collect();
     add("name", json!(plain_text(metadata.title())));
-    add("description", json!(long_description(described, card)));
+    add("description", json!(plain_description(described)));
     add("license", license(metadata.license.as_deref()));
     add(
         "temporalCoverage",
@@ -84,8 +86,8 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Va
     Value::Object(value)
 }
 
-/// Returns the properties that all forms of the description share. Without a card, short descriptions are not extended.
-pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<String, Value> {
+/// Returns the properties that all forms of the description share.
+pub(crate) fn common(described: &PortalMetadata) -> Map<String, Value> {
     let metadata = &described.dataset.metadata;
     let mut value = Map::new();
     let mut add =
@@ -99,20 +101,21 @@ pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<Str
         .themes_of(Scheme::Task)
         .chain(described.themes_of(Scheme::Modality));
     let themes = described.themes.iter().map(|theme| theme.name.clone());
-    let keywords: Vec<String> = described
-        .keywords
-        .iter()
-        .cloned()
-        .chain(themes)
-        .chain(topics)
-        .collect();
+    let keywords = distinct(
+        described
+            .keywords
+            .iter()
+            .cloned()
+            .chain(themes)
+            .chain(topics),
+    );
     add("name", json!(metadata.title()));
     add("alternateName", json!(names));
-    add("description", json!(description(described, card)));
+    add("description", json!(metadata.description()));
     add("url", json!(described.iri));
     add("keywords", json!(keywords));
     add("license", one_or_all(&described.licenses));
-    add("creator", creators(described).iter().map(agent).collect());
+    add("creator", described.creators.iter().map(agent).collect());
     add(
         "publisher",
         described.publishers.first().map(agent).unwrap_or_default(),
@@ -159,15 +162,6 @@ fn one_or_all(texts: &[String]) -> Value {
     }
 }
 
-/// Returns the creators, or the publishers if there are none.
-fn creators(described: &PortalMetadata) -> &[Party] {
-    if described.creators.is_empty() {
-        &described.publishers
-    } else {
-        &described.creators
-    }
-}
-
 /// Converts a place: an IRI is its identity, and a name alone is a text.
 fn place(place: &Term) -> Value {
     match (&place.iri, &place.name) {
@@ -178,17 +172,19 @@ fn place(place: &Term) -> Value {
     }
 }
 
-/// Converts an agent: a person if declared, or else an organisation.
+/// Converts an agent. It has a class only if the catalogue declares one.
 fn agent(party: &Party) -> Value {
-    let kind = if party.is_person {
-        "Person"
-    } else {
-        "Organization"
-    };
-    match &party.iri {
-        Some(iri) => json!({ "@type": kind, "name": party.name, "url": iri }),
-        None => json!({ "@type": kind, "name": party.name }),
+    let mut value = json!({ "name": party.name });
+    if let Some(kind) = party.kind {
+        value["@type"] = json!(match kind {
+            AgentKind::Person => "Person",
+            AgentKind::Organization => "Organization",
+        });
     }
+    if let Some(iri) = &party.iri {
+        value["url"] = json!(iri);
+    }
+    value
 }
 
 /// Converts a publication. Generated IRIs are omitted.
@@ -272,41 +268,14 @@ fn geometry(bounds: BoundingBox) -> Value {
     json!({ "@type": "GeoShape", "box": format!("{south} {west} {north} {east}") })
 }
 
-/// Returns the plain text of the description. One that is too short is extended by title, publisher and keywords.
-fn long_description(described: &PortalMetadata, card: &Card) -> String {
-    let metadata = &described.dataset.metadata;
-    let mut text = plain_text(&description(described, Some(card)))
+/// Returns the beginning of the plain text of the description.
+fn plain_description(described: &PortalMetadata) -> String {
+    let text = described.dataset.metadata.description().unwrap_or_default();
+    plain_text(text)
         .trim()
-        .to_owned();
-    let title = plain_text(metadata.title());
-    let listed = |names: Vec<&str>| {
-        if names.is_empty() {
-            String::new()
-        } else {
-            format!("{}.", names.join(", "))
-        }
-    };
-    let publishers = listed(
-        described
-            .publishers
-            .iter()
-            .map(|party| party.name.as_str())
-            .collect(),
-    );
-    let keywords = listed(described.keywords.iter().map(String::as_str).collect());
-    for (label, more) in [
-        ("", format!("{title}.")),
-        ("Publisher: ", publishers),
-        ("Keywords: ", keywords),
-    ] {
-        let is_known = more.is_empty() || text.contains(more.trim_end_matches('.'));
-        if text.chars().count() < *DESCRIPTION.start() && !is_known {
-            text = format!("{text} {label}{}", plain_text(&more))
-                .trim()
-                .to_owned();
-        }
-    }
-    text.chars().take(*DESCRIPTION.end()).collect()
+        .chars()
+        .take(MAX_DESCRIPTION_CHARS)
+        .collect()
 }
 
 /// Returns the declaration of the catalogue that the dataset costs nothing, or something.
@@ -329,29 +298,11 @@ fn is_free(described: &PortalMetadata) -> Option<bool> {
     declared.next()
 }
 
-/// Returns the description. One that is too short is extended by the numbers of the profile.
-fn description(described: &PortalMetadata, card: Option<&Card>) -> String {
-    let own = described.dataset.metadata.description().unwrap_or_default();
-    let mut text = own.to_owned();
-    if let Some(card) = card
-        && card.profile.triples > 0
-        && text.chars().count() < *DESCRIPTION.start()
-    {
-        let (title, profile) = (described.dataset.metadata.title(), &card.profile);
-        let numbers = format!(
-            "{title}: {} triples of {} entities, with {} classes and {} properties.",
-            profile.triples, profile.entities, profile.class_count, profile.property_count
-        );
-        text = [own, &numbers].join(" ").trim().to_owned();
-    }
-    text.chars().take(*DESCRIPTION.end()).collect()
-}
-
 fn download(described: &PortalMetadata, file: &File, base: &str) -> Value {
     let mut value = json!({
         "@type": "DataDownload",
         "name": file.name(),
-        "contentUrl": described.address(file, base),
+        "contentUrl": described.address_or_text(file, base),
         "encodingFormat": file.media(),
     });
     if let Some(bytes) = file.bytes {

@@ -55,11 +55,9 @@ pub(crate) fn links(
             .map(|author| link(&uri(author), "author", None)),
     );
     for file in described.files.iter().take(MOST) {
-        links.push(link(
-            &uri(&described.address(file, base)),
-            "item",
-            file.media().as_deref(),
-        ));
+        if let Some(address) = described.address(file, base) {
+            links.push(link(&uri(&address), "item", file.media().as_deref()));
+        }
     }
     links.into_iter().flatten().collect()
 }

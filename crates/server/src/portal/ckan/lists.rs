@@ -6,6 +6,7 @@ use super::package::{Kind, group, tag};
 use super::parameters::Default as Flag;
 use super::table::{Facet, Resource, Row, Table, Value as FacetValue};
 use super::{Call, MOST};
+use lodeseek_catalog::CkanLicense;
 use lodeseek_index::fold_text;
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
@@ -323,7 +324,8 @@ pub(super) fn license_list(call: &Call<'_>) -> Result<Value, ActionError> {
     let mut values: Vec<&FacetValue> = table.values(Facet::LicenseId).all.iter().collect();
     values.sort_by_key(|value| &value.name);
     let one = |value: &&FacetValue| {
-        let open = License::from_text(value.url.as_deref()).open;
+        let open = License::from_text(value.url.as_deref()).open
+            || CkanLicense::from_id(&value.name).is_some_and(|license| license.is_open);
         json!({
             "id": value.name,
             "title": value.title,

@@ -1,6 +1,7 @@
 //! Names as CKAN writes them in addresses: lower-case letters, digits, `-` and `_`.
 
-use lodeseek_catalog::DatasetId;
+use crate::portal::metadata::PortalMetadata;
+use lodeseek_catalog::{CkanLicense, DatasetId};
 use sha2::{Digest, Sha256};
 
 /// Maximum number of characters of a name.
@@ -66,11 +67,32 @@ pub(crate) struct License {
 }
 
 impl License {
+    /// Returns the licence of a dataset: that of its catalogue, with the id and title that a package of CKAN declares.
+    pub(crate) fn of_dataset(described: &PortalMetadata) -> Self {
+        let mut license = Self::from_text(described.license());
+        let declared = &described.declared_license;
+        let Some(id) = declared.id.as_ref().filter(|id| !is_unspecified(id)) else {
+            return license;
+        };
+        license.open |= CkanLicense::from_id(id).is_some_and(|known| known.is_open);
+        match &declared.title {
+            Some(title) => license.title.clone_from(title),
+            None if license.id != *id => {
+                if let Some(known) = CkanLicense::from_id(id) {
+                    known.title.clone_into(&mut license.title);
+                }
+            }
+            None => {}
+        }
+        license.id.clone_from(id);
+        license
+    }
+
     /// Identifies the licence of a catalogue's text. Without one it is CKAN's value for unspecified licences.
     pub(crate) fn from_text(text: Option<&str>) -> Self {
         let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
             return Self {
-                id: "notspecified".to_owned(),
+                id: UNSPECIFIED.to_owned(),
                 title: "License not specified".to_owned(),
                 url: None,
                 open: false,
@@ -80,9 +102,18 @@ impl License {
             .strip_prefix("https://")
             .or_else(|| text.strip_prefix("http://"));
         let url = web.map(|_| text.to_owned());
+        let of_ckan = CkanLicense::from_iri(text).or_else(|| CkanLicense::from_title(text));
+        if let Some(license) = of_ckan {
+            return Self {
+                id: license.id.to_owned(),
+                title: if url.is_some() { license.title } else { text }.to_owned(),
+                url,
+                open: license.is_open,
+            };
+        }
         match web.and_then(known_license) {
             Some((id, open)) => Self {
-                title: id.clone(),
+                title: license_title(&id).unwrap_or_else(|| id.clone()),
                 id,
                 url,
                 open,
@@ -95,6 +126,42 @@ impl License {
             },
         }
     }
+}
+
+/// CKAN's id for no licence.
+const UNSPECIFIED: &str = "notspecified";
+
+fn is_unspecified(id: &str) -> bool {
+    id.trim().is_empty() || id.eq_ignore_ascii_case(UNSPECIFIED)
+}
+
+/// Returns the title of a licence of [`known_license`], as the Open Definition writes it.
+fn license_title(id: &str) -> Option<String> {
+    if let Some((code, version)) = id.strip_prefix("CC-").and_then(|id| id.rsplit_once('-')) {
+        let parts = code.split('-').map(|part| match part {
+            "BY" => "Attribution",
+            "SA" => "Share-Alike",
+            "NC" => "Non-Commercial",
+            "ND" => "No-Derivatives",
+            other => other,
+        });
+        let parts: Vec<&str> = parts.collect();
+        return Some(format!("Creative Commons {} {version}", parts.join(" ")));
+    }
+    if let Some(version) = id.strip_prefix("CC0-") {
+        return Some(format!("Creative Commons CCZero {version}"));
+    }
+    if let Some(version) = id.strip_prefix("OGL-UK-") {
+        return Some(format!("Open Government Licence {version} (United Kingdom)"));
+    }
+    let title = match id {
+        "ODbL-1.0" => "Open Data Commons Open Database License 1.0",
+        "ODC-By-1.0" => "Open Data Commons Attribution License 1.0",
+        "PDDL-1.0" => "Open Data Commons Public Domain Dedication and License 1.0",
+        "Apache-2.0" => "Apache License 2.0",
+        _ => return None,
+    };
+    Some(title.to_owned())
 }
 
 /// Returns the short name of a licence for readers: `CC BY 4.0`, or its address without scheme, or its text.
@@ -216,9 +283,35 @@ mod tests {
             "OGL-UK-3.0"
         );
         assert_eq!(
-            id("https://www.etalab.gouv.fr/licence-ouverte-open-licence"),
-            "www-etalab-gouv-fr-licence-ouverte-open-licence"
+            id("https://www.example.org/open-licence"),
+            "www-example-org-open-licence"
         );
+        for (iri, id, title) in [
+            (
+                "http://www.opendefinition.org/licenses/cc-by-sa",
+                "cc-by-sa",
+                "Creative Commons Attribution Share-Alike",
+            ),
+            (
+                "https://www.govdata.de/dl-de/by-2-0",
+                "dl-de-by-2.0",
+                "Datenlizenz Deutschland Namensnennung 2.0",
+            ),
+            (
+                "http://reference.data.gov.uk/id/open-government-licence",
+                "uk-ogl",
+                "UK Open Government Licence (OGL)",
+            ),
+            (
+                "http://creativecommons.org/licenses/by/3.0/",
+                "CC-BY-3.0",
+                "Creative Commons Attribution 3.0",
+            ),
+        ] {
+            let license = License::from_text(Some(iri));
+            assert_eq!((license.id.as_str(), license.title.as_str()), (id, title));
+            assert_eq!((license.url.as_deref(), license.open), (Some(iri), true));
+        }
         assert_eq!(License::from_text(None).id, "notspecified");
         assert!(!License::from_text(Some("https://creativecommons.org/licenses/by-nc/4.0/")).open);
     }

@@ -4,12 +4,13 @@ use super::names::{License, package_name, slug};
 use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term, moment};
 use lodeseek_catalog::{Scheme, plain_text};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// Returns a package with all metadata of the catalogue.
 pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
     let metadata = &described.dataset.metadata;
     let name = package_name(&metadata.id);
-    let license = License::from_text(described.license());
+    let license = License::of_dataset(described);
     let authors: Vec<&str> = metadata
         .creators
         .iter()
@@ -35,7 +36,7 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
         "url": metadata.landing_page,
         "version": described.version,
         "author": joined(&authors),
-        "author_email": null,
+        "author_email": described.creator_email,
         "maintainer": contact.and_then(|contact| contact.name.as_ref()),
         "maintainer_email": contact.and_then(|contact| contact.email.as_ref()),
         "license_id": license.id,
@@ -44,7 +45,7 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
         "isopen": license.open,
         "organization": described.organization().map(|one| owner(&one, Kind::Organization)),
         "owner_org": described.organization().map(|one| slug(&one.name)),
-        "groups": described.themes.iter().map(|theme| owner(theme, Kind::Group)).collect::<Vec<_>>(),
+        "groups": groups(described),
         "num_tags": tags.len(),
         "tags": tags,
         "num_resources": resources.len(),
@@ -99,6 +100,16 @@ pub(super) fn group(name: &str, title: &str, url: Option<&str>, kind: Kind) -> V
     })
 }
 
+/// Returns the groups: themes with distinct names.
+fn groups(described: &PortalMetadata) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    let themes = described.themes.iter();
+    themes
+        .filter(|theme| seen.insert(slug(&theme.name)))
+        .map(|theme| owner(theme, Kind::Group))
+        .collect()
+}
+
 fn owner(party: &Party, kind: Kind) -> Value {
     group(&slug(&party.name), &party.name, party.iri.as_deref(), kind)
 }
@@ -118,7 +129,7 @@ fn resource(described: &PortalMetadata, file: &File, position: usize, base: &str
         "package_id": described.dataset.metadata.id,
         "name": file.name(),
         "description": file.description,
-        "url": described.address(file, base),
+        "url": described.address_or_text(file, base),
         "url_type": null,
         "format": file.label(),
         "mimetype": file.media(),
@@ -183,7 +194,11 @@ fn extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
                 .unwrap_or_else(|| described.iri.clone()),
         ),
     );
-    extra("identifier", Some(metadata.id.to_string()));
+    let (identifier, further) = match described.identifiers.split_first() {
+        Some((first, further)) if described.has_identifier => (first.clone(), further),
+        _ => (metadata.id.to_string(), &described.identifiers[..]),
+    };
+    extra("identifier", Some(identifier));
     extra("issued", metadata.issued.clone());
     extra("modified", metadata.modified.clone());
     extra(
@@ -194,6 +209,16 @@ fn extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
         "publisher_uri",
         described.publishers.first().and_then(|one| one.iri.clone()),
     );
+    extra(
+        "publisher_email",
+        described
+            .publishers
+            .first()
+            .and_then(|one| one.email.clone()),
+    );
+    for (key, values) in &described.relations {
+        extra(*key, listed(values));
+    }
     extra(
         "contact_name",
         described.contacts.first().and_then(|one| one.name.clone()),
@@ -229,7 +254,7 @@ fn extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
         "spatial_text",
         described.places.iter().find_map(|place| place.name.clone()),
     );
-    extra("alternate_identifier", listed(&described.identifiers));
+    extra("alternate_identifier", listed(further));
     extra("alternative_titles", listed(&names));
     extra("tasks", listed(&tasks));
     extra("modalities", listed(&modalities));

@@ -240,7 +240,7 @@ impl Table {
         let resource = |file: &crate::portal::metadata::File| Resource {
             id: format!("{name}.{}", file.key),
             name: file.name(),
-            url: described.address(file, base),
+            url: described.address_or_text(file, base),
             format: file.label(),
         };
         let mut values: [Vec<u32>; FACETS] = Default::default();
@@ -337,7 +337,7 @@ fn values_of(described: &PortalMetadata) -> Vec<(Facet, String, String, Option<S
         .iter()
         .map(|file| file.label())
         .filter(|label| !label.is_empty());
-    let license = License::from_text(described.license());
+    let license = License::of_dataset(described);
     let open = plain(Facet::IsOpen)(license.open.to_string());
     let license = (Facet::LicenseId, license.id, license.title, license.url);
     let tasks = described.themes_of(Scheme::Task).map(plain(Facet::Task));
@@ -392,7 +392,7 @@ mod tests {
         let mut graph = TripleGraphBuilder::new();
         DumpReader::default().read(turtle.as_bytes(), "1.ttl", iris.base(), &mut graph);
         let mut described =
-            PortalMetadata::from_graph(&graph.finish(), &iris, &id).expect("a dataset");
+            PortalMetadata::from_graph(&graph.finish(), &iris, &id, true).expect("a dataset");
         described.keywords = (0..300_000)
             .map(|number| format!("k{}", number % 150_000))
             .collect();
