@@ -37,6 +37,7 @@ mod statistics_cache;
 mod limits;
 mod ordering;
 mod path_rows;
+mod select_aliases;
 mod paths;
 mod admission;
 mod sources;
@@ -595,10 +596,10 @@ fn plan(
     let parser = SparqlParser::new()
         .with_base_iri(engine.store.iris().base())
         .map_err(|error| failed(&error))?;
-    let mut query = parser
-        .parse_query(&request.query)
-        .map_err(|error| syntax_error(&request.query, &error))?;
-    columns::order_columns(&mut query, &request.query);
+    let text = select_aliases::without_mark(&request.query);
+    let mut query =
+        select_aliases::parse_query(parser, text).map_err(|error| syntax_error(text, &error))?;
+    columns::order_columns(&mut query, text);
     Cost::from_query(&query).check(limits)?;
     let graphs = engine
         .statistics

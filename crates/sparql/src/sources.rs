@@ -8,6 +8,7 @@
 use super::algebra::{children, pattern_of};
 use super::limits::{Cost, SparqlLimits, check_size};
 use super::on_deep_stack;
+use super::select_aliases::{parse_query, without_mark};
 use super::statistics_cache::{GraphStatistics, TermTable};
 use super::{QueryEngine, SparqlError, syntax_error};
 use lodeseek_catalog::{DatasetId, Iris};
@@ -83,7 +84,8 @@ impl QueryEngine {
         let parser = SparqlParser::new()
             .with_base_iri(self.store.iris().base())
             .map_err(|error| failed(&error))?;
-        let parsed = on_deep_stack(|| parser.parse_query(query))?;
+        let query = without_mark(query);
+        let parsed = on_deep_stack(|| parse_query(parser, query))?;
         let mut query = parsed.map_err(|error| syntax_error(query, &error))?;
         Cost::from_query(&query).check(limits)?;
         let graphs = self

@@ -5,6 +5,7 @@
 
 use super::limits::{SparqlLimits, check_size};
 use super::on_deep_stack;
+use super::select_aliases::{parse_query, without_mark};
 use lodeseek_rdf::vocab::PREFIXES;
 use spargebra::SparqlParser;
 use std::collections::BTreeSet;
@@ -70,9 +71,9 @@ impl SyntaxError {
         let parser = SparqlParser::new()
             .with_base_iri("http://localhost/")
             .ok()?;
+        let query = without_mark(query);
         let error = on_deep_stack(|| {
-            parser
-                .parse_query(query)
+            parse_query(parser, query)
                 .err()
                 .map(|error| error.to_string())
         })
