@@ -5,7 +5,9 @@
 //! triple with `"01"`.
 //!
 //! *The requests.* A binding whose text others may write in another way is not sent as a term. Numbers, booleans and times are compared
-//! with `=`, strings with a language by `STR`, dates by their first ten characters. Values that not every endpoint compares restrict
+//! with `=`
+//! (not with `IN`, which some engines evaluate as a comparison of terms), strings with a language by `STR`, dates by their first ten
+//! characters. Values that not every endpoint compares restrict
 //! nothing. Such a request returns more rows than join. Those whose canonical forms are no requested binding are dropped here: so each
 //! row of the service counts once, in one request.
 

@@ -215,6 +215,8 @@ struct Surroundings {
     filters: Vec<(usize, Expression)>,
     /// Enclosing `GRAPH`s, the outermost first.
     graphs: Vec<NamedNodePattern>,
+    /// On the right of `MINUS`: the variables that patterns inside of it bind in every solution.
+    bound_in_minus: Option<Variables>,
 }
 
 impl Surroundings {
@@ -225,9 +227,21 @@ impl Surroundings {
             inner: Box::new(inner),
         };
         let mut more = self.clone();
-        more.patterns
-            .push(self.graphs.iter().rev().fold(pattern.clone(), wrap));
+        let pattern = self.graphs.iter().rev().fold(pattern.clone(), wrap);
+        if let Some(bound) = &mut more.bound_in_minus {
+            bound.extend(certain(&pattern));
+        }
+        more.patterns.push(pattern);
         more
+    }
+
+    /// Returns the surroundings of the right side of a `MINUS`. Its left side restricts the solutions that are needed, but binds nothing
+    /// in them.
+    fn of_removed(&self, left: &GraphPattern) -> Self {
+        Self {
+            bound_in_minus: Some(Variables::new()),
+            ..self.barrier().with(left)
+        }
     }
 
     fn with_all<'p>(&self, patterns: impl IntoIterator<Item = &'p GraphPattern>) -> Self {
@@ -261,6 +275,7 @@ impl Surroundings {
     fn projected(&self, variables: &[Variable]) -> Self {
         let mut inside = self.barrier();
         let shared: Variables = variables.iter().cloned().collect();
+        inside.bound_in_minus = self.bound_in_minus.as_ref().map(|bound| bound & &shared);
         if let Some(pattern) = self.restricting_patterns(&shared) {
             let variables = in_scope(&pattern).intersection(&shared).cloned().collect();
             // The restricting patterns have their graphs already.
@@ -380,7 +395,7 @@ impl Plan {
             }
             GraphPattern::Minus { left, right } => {
                 self.replace(left, around);
-                self.replace(right, &around.barrier().with(left));
+                self.replace(right, &around.of_removed(left));
             }
             GraphPattern::Filter { expr, inner } => self.replace(inner, &around.with_filter(expr)),
             GraphPattern::Project { inner, variables } => {
@@ -503,6 +518,10 @@ impl Plan {
                     pattern: GraphPattern::Distinct { inner },
                 }
             });
+        let bound_outside = match &around.bound_in_minus {
+            Some(bound) => &shared & bound,
+            None => shared,
+        };
         let provenance = (self.provenance == Provenance::PerService)
             .then(|| Variable::new_unchecked(format!("{PROVENANCE}{}", self.jobs.len() + 1)));
         all.extend(provenance.clone());
@@ -516,6 +535,7 @@ impl Plan {
             pattern: requested,
             variables,
             silent,
+            bound_outside,
             context,
             services: Arc::clone(&self.services),
             evaluation: EvaluationContext {

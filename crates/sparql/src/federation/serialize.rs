@@ -6,6 +6,7 @@
 
 use super::super::algebra::name_blank_nodes;
 use oxrdf::Variable;
+use oxrdf::vocab::xsd;
 use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, GraphPattern, OrderExpression,
 };
@@ -249,6 +250,17 @@ fn aggregate(call: &AggregateExpression) -> String {
     }
 }
 
+/// Returns true for a variable in a list with other values than IRIs and strings. `IN` is a chain of `=` (SPARQL 1.1, 17.4.1.9), but
+/// some engines compare terms: then `"01"^^xsd:integer IN (1)` is false.
+fn is_compared_by_value(operand: &Expression, values: &[Expression]) -> bool {
+    let is_term = |value: &Expression| match value {
+        Expression::NamedNode(_) => true,
+        Expression::Literal(literal) => literal.datatype() == xsd::STRING,
+        _ => false,
+    };
+    matches!(operand, Expression::Variable(_)) && !values.iter().all(is_term)
+}
+
 fn print(expression: &Expression) -> String {
     let binary = |a: &Expression, operator: &str, b: &Expression| {
         format!("({} {operator} {})", print(a), print(b))
@@ -270,6 +282,12 @@ fn print(expression: &Expression) -> String {
         Expression::Multiply(a, b) => binary(a, "*", b),
         Expression::Divide(a, b) => binary(a, "/", b),
         Expression::SameTerm(a, b) => format!("sameTerm({}, {})", print(a), print(b)),
+        Expression::In(a, values) if is_compared_by_value(a, values) => {
+            let comparisons = values
+                .iter()
+                .map(|value| format!("{} = {}", print(a), print(value)));
+            format!("({})", comparisons.collect::<Vec<_>>().join(" || "))
+        }
         Expression::In(a, values) => format!("({} IN ({}))", print(a), list(values)),
         Expression::Not(a) => format!("(! {})", print(a)),
         Expression::UnaryPlus(a) => format!("(+ {})", print(a)),
@@ -310,7 +328,7 @@ mod tests {
             "?s ?p ?o OPTIONAL { ?s <a:b> ?k FILTER(?k > ?o) }",
             "?s ?p ?o BIND(IF(?o = 1, -(?o), COALESCE(?x, \"a\\n\\\"\")) AS ?y) VALUES (?a ?b) { (1 UNDEF) (<a:b> \"x\"@en) }",
             "{ SELECT DISTINCT ?s WHERE { ?s ?p ?o } ORDER BY DESC(?o) LIMIT 3 OFFSET 1 } ?s <a:b> ?c",
-            "?s ?p ?o FILTER(?o IN (1, 2) && EXISTS { ?o ?q ?r FILTER(REGEX(STR(?r), \"x\", \"i\")) })",
+            "?s ?p ?o FILTER(?o IN (<a:b>, \"x\") && EXISTS { ?o ?q ?r FILTER(REGEX(STR(?r), \"x\", \"i\")) })",
             "SERVICE SILENT <a:service> { ?s ?p ?o }",
         ] {
             let pattern = parsed(&format!("SELECT * {{ {text} }}"));
@@ -320,5 +338,34 @@ mod tests {
             name_blank_nodes(&mut twice);
             assert_eq!(select(&[], &twice), again, "{text}");
         }
+    }
+
+    #[test]
+    fn lists_of_numbers_are_compared_by_value() {
+        for (filter, expected) in [
+            (
+                "?o IN (1, 2.5)",
+                r#"(?o = "1"^^xsd:integer || ?o = "2.5"^^xsd:decimal)"#,
+            ),
+            ("?o NOT IN (1)", r#"(! (?o = "1"^^xsd:integer))"#),
+            ("?o IN ('a', <x:b>)", r#"(?o IN ("a", <x:b>))"#),
+            ("STR(?o) IN ('1')", r#"(STR(?o) IN ("1"))"#),
+            ("?o IN ()", "(?o IN ())"),
+        ] {
+            let pattern = parsed(&format!("SELECT * {{ ?s ?p ?o FILTER({filter}) }}"));
+            let text = select(&[], &pattern);
+            let text = text
+                .replace("<http://www.w3.org/2001/XMLSchema#integer>", "xsd:integer")
+                .replace("<http://www.w3.org/2001/XMLSchema#decimal>", "xsd:decimal");
+            assert!(text.contains(&format!("FILTER({expected})")), "{text}");
+        }
+        let values: Vec<String> = (0..2000).map(|number| number.to_string()).collect();
+        let pattern = parsed(&format!(
+            "SELECT * {{ ?s ?p ?o FILTER(?o IN ({})) }}",
+            values.join(", ")
+        ));
+        let text = select(&[], &pattern);
+        assert_eq!(text.matches('(').count(), 2, "operands are not nested");
+        assert!(SparqlParser::new().parse_query(&text).is_ok());
     }
 }

@@ -14,7 +14,7 @@
 //! without bindings at the end serves all of them.
 
 use super::super::EvaluationContext;
-use super::super::algebra::children;
+use super::super::algebra::{Variables, children};
 use super::join_keys::{JoinRequest, canonical, is_unrestricted};
 use super::{Bindings, ServiceCall, ServiceError, ServiceRow, Services};
 use oxigraph::sparql::{
@@ -82,6 +82,9 @@ pub(super) struct RowSourceInputs {
     pub(super) pattern: GraphPattern,
     pub(super) variables: Vec<Variable>,
     pub(super) silent: bool,
+    /// Variables that other patterns bind in each solution of a failed silent service, which binds none. On the right of `MINUS` the
+    /// variables of the left side are unbound: then nothing is removed.
+    pub(super) bound_outside: Variables,
     /// `None` if no pattern restricts the service.
     pub(super) context: Option<Context>,
     pub(super) services: Arc<dyn Services>,
@@ -562,6 +565,7 @@ impl Requester<'_> {
     fn unmatched_rows(&self, block: &Block) -> Vec<ServiceRow> {
         let name: Term = block.service.clone().into();
         let value = |variable: &Variable, row: &[GroundTerm]| match &self.job.target {
+            _ if !self.job.bound_outside.contains(variable) => None,
             Target::Each(target) if target == variable => Some(name.clone()),
             _ => {
                 let place = self.keys().iter().position(|bound| bound == variable)?;
@@ -669,9 +673,10 @@ impl Blocks<'_, '_, '_> {
     /// Returns the bindings of a solution of the context as a row without further values.
     fn unmatched_row(&self, solution: &QuerySolution) -> ServiceRow {
         let value = |variable: &Variable| {
-            let is_target =
-                matches!(&self.requester.job.target, Target::Each(target) if target == variable);
-            (is_target || self.context.keys.contains(variable))
+            self.requester
+                .job
+                .bound_outside
+                .contains(variable)
                 .then(|| solution.get(variable).cloned())
                 .flatten()
         };

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 const ONE: &str = "http://one.example/sparql";
 const TWO: &str = "http://two.example/sparql";
@@ -109,6 +110,7 @@ fn ask(services: &Arc<Endpoints>, pattern: &str) -> Result<Answer, SparqlError> 
     let services: Arc<dyn Services> = Arc::<Endpoints>::clone(services);
     let limits = SparqlLimits {
         concurrent: 1000,
+        deadline: Duration::from_secs(300),
         ..SparqlLimits::default()
     };
     engine().evaluate(
@@ -421,6 +423,54 @@ fn a_failed_service_ends_the_query_at_every_place() {
     }
     let unused = format!("{here} FILTER(?v = 3 && EXISTS {{ {failing} }})");
     assert!(found(&services, &unused).is_empty());
+}
+
+/// A failed silent service has one solution, which binds no variable: `MINUS` removes nothing by it (SPARQL 1.1, 8.3.1 and 18.5).
+#[test]
+fn a_failed_silent_service_removes_nothing() {
+    let data = [(
+        ONE,
+        vec![
+            ("s0".to_owned(), "p", typed("1", "integer")),
+            ("s1".to_owned(), "p", typed("2", "integer")),
+        ],
+    )];
+    let services = Endpoints::new(&data);
+    let here = format!("SERVICE <{ONE}> {{ ?s :p ?v }}");
+    let failing = format!("SERVICE SILENT <{TWO}> {{ ?s :q ?w }}");
+    for (removed, expected) in [
+        (failing.clone(), 2),
+        (format!("SERVICE SILENT <{TWO}> {{ ?s :p ?v }}"), 2),
+        (format!("SERVICE SILENT <{TWO}> {{ ?x :p ?y }}"), 2),
+        (
+            format!("VALUES ?g {{ <{TWO}> }} SERVICE SILENT ?g {{ ?s :p ?v }}"),
+            2,
+        ),
+        (format!("{{ SELECT ?s {{ {failing} }} }}"), 2),
+        (format!("{{ SELECT ?s {{ {failing} }} LIMIT 5 }}"), 2),
+        (format!("{failing} BIND(1 AS ?x)"), 2),
+        (format!("{failing} BIND(1 AS ?v)"), 1),
+        (format!("{{ {failing} }} UNION {{ VALUES ?v {{ 2 }} }}"), 1),
+        (format!("{failing} VALUES ?s {{ <x:s0> }}"), 1),
+        (
+            format!("VALUES ?s {{ <x:s0> }} OPTIONAL {{ {failing} }}"),
+            1,
+        ),
+        (format!("{failing} SERVICE <{ONE}> {{ ?s :p 2 }}"), 1),
+        (format!("{failing} FILTER(BOUND(?s))"), 2),
+    ] {
+        let rows = found(&services, &format!("{here} MINUS {{ {removed} }}"));
+        assert_eq!(
+            rows.values().sum::<usize>(),
+            expected,
+            "{removed}: {rows:?}"
+        );
+    }
+    let outer = found(
+        &services,
+        &format!("VALUES ?g {{ <{TWO}> }} {here} MINUS {{ SERVICE SILENT ?g {{ ?s :p ?v }} }}"),
+    );
+    assert_eq!(outer.values().sum::<usize>(), 2, "{outer:?}");
 }
 
 /// Services may hold the store: it must be free when the answer is complete.
