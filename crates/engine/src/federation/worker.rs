@@ -221,7 +221,7 @@ fn parse(
         has_ended: false,
     };
     let mut outcome = ParseOutcome::default();
-    let found = match ResponseRows::open(call.service.as_str(), body, max_rows, number) {
+    let mut found = match ResponseRows::open(call.service.as_str(), body, max_rows, number) {
         Ok(found) => found,
         Err(error) => {
             return (
@@ -233,7 +233,8 @@ fn parse(
             );
         }
     };
-    for row in found {
+    while let Some(row) = found.next() {
+        outcome.repairs = found.repairs();
         match row {
             Ok(row) => {
                 outcome.rows += 1;
@@ -423,8 +424,8 @@ fn pass_on(body: &mut RelayedBody, service: &NamedNode, call: &Call) -> ParseOut
         };
         // The last message may be the outcome of a worker that needs no more.
         outcome(call.received()).unwrap_or(ParseOutcome {
-            rows: 0,
             error: Some(RemoteError::Egress(gone)),
+            ..ParseOutcome::default()
         })
     })
 }

@@ -22,6 +22,8 @@ pub struct EndpointStatistics {
     pub failures: BTreeMap<FailureKind, u64>,
     /// Number of returned rows.
     pub rows: u64,
+    /// Number of values in these rows that were repaired or left out: IRIs with spaces, wrong language tags.
+    pub repairs: u64,
     /// Size of the decompressed responses in bytes.
     pub bytes: u64,
     /// Total time of all calls, from the first request to the last row. It includes the time a caller takes to read rows.
@@ -42,6 +44,7 @@ impl EndpointStatistics {
             requests: 0,
             failures: BTreeMap::new(),
             rows: 0,
+            repairs: 0,
             bytes: 0,
             total_time: Duration::ZERO,
             max_time: Duration::ZERO,
@@ -55,6 +58,7 @@ impl EndpointStatistics {
         self.calls += 1;
         self.requests += call.requests;
         self.rows += call.rows;
+        self.repairs += call.repairs;
         self.bytes += call.bytes.load(Ordering::Relaxed);
         self.total_time += time;
         self.max_time = self.max_time.max(time);
@@ -205,6 +209,7 @@ pub(super) struct ActiveCall {
     start: Instant,
     requests: u64,
     pub(super) rows: u64,
+    pub(super) repairs: u64,
     pub(super) bytes: Arc<AtomicU64>,
     failure: Option<(FailureKind, String)>,
 }
@@ -236,6 +241,7 @@ impl ActiveCall {
             start: Instant::now(),
             requests: 0,
             rows: 0,
+            repairs: 0,
             bytes,
             failure: None,
         }

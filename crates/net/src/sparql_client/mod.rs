@@ -33,9 +33,11 @@ mod json_results;
 mod relay;
 mod solutions;
 mod source;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod timeout;
+mod xml_results;
 
 pub use endpoint::EndpointStatistics;
 pub use error::{Excerpt, FailureKind, RemoteError};

@@ -20,6 +20,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct ParseOutcome {
     /// Number of rows that were read.
     pub rows: u64,
+    /// Number of values in these rows that were repaired or left out.
+    pub repairs: u64,
     /// Error that ended the reading, if any.
     pub error: Option<RemoteError>,
 }
@@ -76,6 +78,7 @@ impl SparqlClient {
         };
         let (outcome, mut active) = self.call(endpoint, query, options, RESULTS_ACCEPT, read)?;
         active.rows = outcome.rows;
+        active.repairs = outcome.repairs;
         match outcome.error {
             Some(error) => Err(active.failed(error)),
             None => Ok(()),
@@ -100,6 +103,12 @@ impl ResponseRows {
         Ok(Self(
             Answer::open(endpoint, body, Arc::default())?.rows(limit, number)?,
         ))
+    }
+
+    /// Returns the number of values of the rows so far that were repaired or left out.
+    #[must_use]
+    pub fn repairs(&self) -> u64 {
+        self.0.repairs()
     }
 }
 

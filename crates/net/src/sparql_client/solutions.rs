@@ -2,14 +2,13 @@
 
 use super::endpoint::ActiveCall;
 use super::error::RemoteError;
-use super::json_results::{JsonError, JsonResults, JsonSolutions};
+use super::json_results::{JsonResults, JsonSolutions};
 use super::source::{Meter, ResponseContext};
+use super::terms::ReadError;
+use super::xml_results::{XmlResults, XmlSolutions};
 use oxrdf::{BlankNode, Term, Variable};
 use sha2::{Digest, Sha256};
-use sparesults::{
-    QueryResultsFormat, QueryResultsParser, QuerySolution, ReaderQueryResultsParserOutput,
-    ReaderSolutionsParser,
-};
+use sparesults::QuerySolution;
 use std::fmt;
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
@@ -23,7 +22,6 @@ type Source = Box<dyn Read + Send>;
 /// Response with its detected format.
 pub(super) struct Answer {
     context: ResponseContext,
-    format: QueryResultsFormat,
     source: Source,
 }
 
@@ -39,58 +37,66 @@ impl Answer {
         let mut context = ResponseContext::new(endpoint);
         let mut meter = Meter::new(body, bytes, &context);
         let first = begin(&mut meter).map_err(|error| context.io(&error))?;
-        let format = match first.first() {
-            Some(b'{') => QueryResultsFormat::Json,
-            Some(b'<') => QueryResultsFormat::Xml,
+        context.json = match first.first() {
+            Some(b'{') => true,
+            Some(b'<') => false,
             _ => return Err(context.unreadable("neither JSON nor XML")),
         };
-        context.json = format == QueryResultsFormat::Json;
         Ok(Self {
             context,
-            format,
             source: Box::new(Cursor::new(first).chain(meter)),
         })
     }
 
     pub(super) fn boolean(self) -> Result<bool, RemoteError> {
-        if self.context.json {
-            return match JsonResults::open(self.source, 0) {
-                Ok(JsonResults::Boolean(value)) => Ok(value),
-                Ok(JsonResults::Solutions(_)) | Err(JsonError::TooManyRows) => Err(self
-                    .context
-                    .unreadable("rows instead of the boolean result of ASK")),
-                Err(error) => Err(self.context.json_error(error, 0)),
-            };
-        }
-        match QueryResultsParser::from_format(self.format).for_reader(self.source) {
-            Ok(ReaderQueryResultsParserOutput::Boolean(value)) => Ok(value),
-            Ok(_) => Err(self
+        let boolean = if self.context.json {
+            match JsonResults::open(self.source, 0) {
+                Ok(JsonResults::Boolean(value)) => Ok(Some(value)),
+                Ok(JsonResults::Solutions(_)) => Ok(None),
+                Err(error) => Err(error),
+            }
+        } else {
+            match XmlResults::open(self.source, 0) {
+                Ok(XmlResults::Boolean(value)) => Ok(Some(value)),
+                Ok(XmlResults::Solutions(_)) => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        match boolean {
+            Ok(Some(value)) => Ok(value),
+            Ok(None) | Err(ReadError::TooManyRows) => Err(self
                 .context
                 .unreadable("rows instead of the boolean result of ASK")),
-            Err(error) => Err(self.context.parser(&error)),
+            Err(error) => Err(self.context.read_error(error, 0)),
         }
     }
 
     /// Reads the response up to the first row.
     pub(super) fn rows(self, limit: u64, response: u64) -> Result<Rows, RemoteError> {
         let context = self.context;
-        let no_rows = "a boolean instead of the rows of SELECT";
-        let (variables, rows) = if context.json {
+        let opened = if context.json {
             match JsonResults::open(self.source, limit) {
-                Ok(JsonResults::Solutions(rows)) => {
-                    (Arc::clone(rows.variables()), Parser::Json(rows))
-                }
-                Ok(JsonResults::Boolean(_)) => return Err(context.unreadable(no_rows)),
-                Err(error) => return Err(context.json_error(error, limit)),
+                Ok(JsonResults::Solutions(rows)) => Ok(Some(Parser::Json(rows))),
+                Ok(JsonResults::Boolean(_)) => Ok(None),
+                Err(error) => Err(error),
             }
         } else {
-            match QueryResultsParser::from_format(self.format).for_reader(self.source) {
-                Ok(ReaderQueryResultsParserOutput::Solutions(rows)) => {
-                    (rows.variables().into(), Parser::Other(rows))
-                }
-                Ok(_) => return Err(context.unreadable(no_rows)),
-                Err(error) => return Err(context.parser(&error)),
+            match XmlResults::open(self.source, limit) {
+                Ok(XmlResults::Solutions(rows)) => Ok(Some(Parser::Xml(rows))),
+                Ok(XmlResults::Boolean(_)) => Ok(None),
+                Err(error) => Err(error),
             }
+        };
+        let rows = match opened {
+            Ok(Some(rows)) => rows,
+            Ok(None) => {
+                return Err(context.unreadable("a boolean instead of the rows of SELECT"));
+            }
+            Err(error) => return Err(context.read_error(error, limit)),
+        };
+        let variables = match &rows {
+            Parser::Json(rows) => Arc::clone(rows.variables()),
+            Parser::Xml(rows) => Arc::clone(rows.variables()),
         };
         let mut rows = Rows {
             context,
@@ -130,7 +136,7 @@ fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
 /// Parser of the rows of a response.
 enum Parser {
     Json(JsonSolutions<Source>),
-    Other(ReaderSolutionsParser<Source>),
+    Xml(XmlSolutions<Source>),
 }
 
 /// Rows of a response.
@@ -148,15 +154,12 @@ pub(super) struct Rows {
 impl Rows {
     fn read(&mut self) -> Option<Result<QuerySolution, RemoteError>> {
         let row = match &mut self.rows {
-            Parser::Json(rows) => match rows.next().transpose()? {
-                Ok(row) => Ok(QuerySolution::from((Arc::clone(&self.variables), row))),
-                Err(error) => Err(self.context.json_error(error, self.limit)),
-            },
-            Parser::Other(rows) => match rows.next() {
-                Some(row) => row.map_err(|error| self.context.parser(&error)),
-                None if self.context.xml_has_ended() => return None,
-                None => Err(self.context.unreadable("truncated")),
-            },
+            Parser::Json(rows) => rows.next(),
+            Parser::Xml(rows) => rows.next(),
+        };
+        let row = match row.transpose()? {
+            Ok(row) => Ok(QuerySolution::from((Arc::clone(&self.variables), row))),
+            Err(error) => Err(self.context.read_error(error, self.limit)),
         };
         Some(row.and_then(|row| self.admit(row)))
     }
@@ -168,6 +171,14 @@ impl Rows {
         };
         self.left = self.left.checked_sub(1).ok_or_else(too_many)?;
         Ok(renamed(row, self.response, &self.variables))
+    }
+
+    /// Returns the number of values of the rows so far that were repaired or left out.
+    pub(super) fn repairs(&self) -> u64 {
+        match &self.rows {
+            Parser::Json(rows) => rows.repairs(),
+            Parser::Xml(rows) => rows.repairs(),
+        }
     }
 
     pub(super) fn next(&mut self) -> Option<Result<QuerySolution, RemoteError>> {
@@ -234,7 +245,9 @@ impl Iterator for Solutions {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (mut rows, mut call) = self.running.take()?;
-        match rows.next()? {
+        let row = rows.next();
+        call.repairs = rows.repairs();
+        match row? {
             Ok(row) => {
                 call.rows += 1;
                 self.running = Some((rows, call));

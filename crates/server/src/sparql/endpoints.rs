@@ -32,6 +32,7 @@ fn one(endpoint: &EndpointStatistics) -> Value {
         "requests": endpoint.requests,
         "failures": failures,
         "rows": endpoint.rows,
+        "repairs": endpoint.repairs,
         "bytes": endpoint.bytes,
         "meanSeconds": endpoint.total_time.as_secs_f64() / answered,
         "maxSeconds": endpoint.max_time.as_secs_f64(),
