@@ -43,6 +43,7 @@ mod portal;
 mod proxies;
 mod public_url;
 mod replica;
+mod request_encoding;
 mod response_formats;
 mod server;
 mod sparql;
@@ -149,6 +150,7 @@ pub fn app(state: AppState) -> Router {
         .layer(option_layer(is_https_only.then(|| {
             default_header(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")
         })))
+        .layer(from_fn(request_encoding::check_request))
         .layer(from_fn(hosts::check_host))
         .layer(CatchPanicLayer::new())
         .layer(from_fn(error::json_errors))

@@ -109,11 +109,12 @@ impl Kind {
         let name = essence(name).to_ascii_lowercase().replace(' ', "+");
         let media_type = match (self, name.as_str()) {
             (_, "html") => HTML,
-            (Self::Results, "json" | "srj" | "sparql-json" | "sparql-results+json") => JSON,
+            (Self::Results, "json" | "js" | "srj" | "sparql-json" | "sparql-results+json") => JSON,
             (Self::Results, "xml" | "srx" | "sparql-xml" | "sparql-results+xml") => XML,
             (Self::Results, "csv") => CSV,
             (Self::Results, "tsv") => TSV,
-            (Self::Graph | Self::Data, "json") => "application/ld+json",
+            (Self::Graph | Self::Data, "json" | "js") => "application/ld+json",
+            (Self::Graph | Self::Data, "text/plain") => "application/n-triples", // its media type before RDF 1.1
             (Self::Graph | Self::Data, "trig") => TRIG,
             (Self::Graph | Self::Data, "nq" | "nquads" | "n-quads") => N_QUADS,
             (_, name) if name.contains('/') => name,
@@ -127,8 +128,9 @@ impl Kind {
 
     /// Chooses the content type of the response: by the first parameter that names a known format, else by `Accept`.
     ///
-    /// Clients send several parameters beside `Accept`, with names of formats that they know. An unknown one is an error only if `Accept`
-    /// does not name a format either.
+    /// Clients send several parameters beside `Accept`, with names of formats that they know. The name of a format of the other kind of
+    /// result, as `turtle` for a `SELECT`, leaves the choice to `Accept`. An unknown name is an error if `Accept` does not name a format
+    /// either.
     pub(crate) fn negotiate(
         self,
         parameters: &[(String, String)],
@@ -143,7 +145,7 @@ impl Kind {
         }
         let offers: Vec<&str> = self.forms().iter().map(|(accepted, _)| *accepted).collect();
         let chosen = best(headers, &offers);
-        if let Some(name) = format_parameters(parameters).next() {
+        if let Some(name) = format_parameters(parameters).find(|name| !is_known(name)) {
             let is_named = chosen.is_some_and(|chosen| is_named(headers, chosen));
             if !is_named {
                 let message = format!("format={name:?} is not supported for this kind of result");
@@ -159,6 +161,14 @@ impl Kind {
         let (accepted, sent) = sent.ok_or_else(|| ApiError::not_acceptable(&offers))?;
         Ok(content_type(sent, requested_version(headers, accepted)))
     }
+}
+
+/// Returns true if a name is that of a format of some kind of result, or leaves the choice to the server.
+fn is_known(name: &str) -> bool {
+    matches!(essence(name), "auto" | "text/plain" | "text")
+        || [Kind::Results, Kind::Graph]
+            .into_iter()
+            .any(|kind| kind.named(name).is_some())
 }
 
 /// Returns the value of `Content-Type` for a media type and a version of RDF.
@@ -446,7 +456,56 @@ mod tests {
                 "*/*",
                 Some(JSON),
             ),
-            (Kind::Graph, vec![("format", "csv")], "*/*", None),
+            (
+                Kind::Graph,
+                vec![("format", "csv")],
+                "*/*",
+                Some("text/turtle; charset=utf-8"),
+            ),
+            (
+                Kind::Results,
+                vec![
+                    ("format", "turtle"),
+                    ("output", "turtle"),
+                    ("results", "turtle"),
+                ],
+                "*/*",
+                Some(JSON),
+            ),
+            (
+                Kind::Results,
+                vec![("format", "json-ld")],
+                "*/*",
+                Some(JSON),
+            ),
+            (
+                Kind::Results,
+                vec![("format", "rdf+xml")],
+                "text/csv",
+                Some("text/csv; charset=utf-8"),
+            ),
+            (Kind::Results, vec![("format", "auto")], "*/*", Some(JSON)),
+            (
+                Kind::Results,
+                vec![("format", "text/plain")],
+                "*/*",
+                Some(JSON),
+            ),
+            (Kind::Results, vec![("output", "js")], "*/*", Some(JSON)),
+            (
+                Kind::Graph,
+                vec![("output", "js")],
+                "*/*",
+                Some("application/ld+json"),
+            ),
+            (
+                Kind::Graph,
+                vec![("format", "text/plain")],
+                "*/*",
+                Some("application/n-triples"),
+            ),
+            (Kind::Results, vec![("format", "nonsense")], "*/*", None),
+            (Kind::Results, vec![("format", "turtle")], "image/png", None),
             (
                 Kind::Graph,
                 vec![("format", "csv")],
@@ -500,9 +559,10 @@ mod tests {
             (Kind::Graph, "*/*", "xml", Some("application/rdf+xml")),
             (Kind::Graph, "text/turtle", "nq", Some(N_QUADS)),
             (Kind::Graph, "text/turtle", "csv", Some("text/turtle")),
-            (Kind::Graph, "*/*", "csv", None),
+            (Kind::Graph, "*/*", "csv", Some("text/turtle")),
             (Kind::Results, "text/csv", "ttl", Some(CSV)),
-            (Kind::Results, "text/*", "ttl", None),
+            (Kind::Results, "text/*", "ttl", Some(CSV)),
+            (Kind::Results, "text/*", "nonsense", None),
             (Kind::Results, "image/png", "text/csv", Some(CSV)),
         ] {
             assert_eq!(

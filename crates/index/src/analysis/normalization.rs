@@ -66,9 +66,11 @@ fn is_ignorable(character: char) -> bool {
         | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Returns true for the marks on Latin, Greek and Cyrillic letters.
+/// Returns true for the marks on Latin, Greek and Cyrillic letters, and for the vowel points and accents of Hebrew, which most texts
+/// omit. The punctuation between the points separates words.
 fn is_combining_diacritic(character: char) -> bool {
-    matches!(character, '\u{300}'..='\u{36F}') && character != '\u{34F}'
+    matches!(character, '\u{300}'..='\u{34E}' | '\u{350}'..='\u{36F}'
+        | '\u{591}'..='\u{5BD}' | '\u{5BF}' | '\u{5C1}' | '\u{5C2}' | '\u{5C4}' | '\u{5C5}' | '\u{5C7}')
 }
 
 /// Returns the canonical composition (NFC) of a text, in which values are compared.
@@ -139,6 +141,10 @@ mod tests {
             ("a\u{A0}b\u{2011}c", "a b\u{2010}c"),
             ("I\u{307}zmir i\u{307}zmir", "İzmir izmir"),
             ("сло\u{301}во", "слово"),
+            (
+                "\u{5E9}\u{5C1}\u{5B8}\u{5DC}\u{5D5}\u{5B9}\u{5DD}\u{5BE}\u{FB2A}",
+                "\u{5E9}\u{5DC}\u{5D5}\u{5DD}\u{5BE}\u{5E9}",
+            ),
             ("ទិន្ន\u{200B}ន័យ", "ទិន្ន ន័យ"),
         ] {
             assert_eq!(normalize(form), normal, "{form:?}");

@@ -20,9 +20,12 @@ pub(super) fn convert(
         }
         let expected = |kind: &str| format!("{name}: expected {kind}, found {}", shown(&value));
         let value = match kind {
-            Some("integer") => integer(&value)
-                .ok_or_else(|| expected("an integer"))?
-                .into(),
+            Some("integer") => {
+                let number = integer(&value).ok_or_else(|| expected("an integer"))?;
+                check_range(&schema["properties"][&name], &number)
+                    .map_err(|range| expected(&range))?;
+                number.into()
+            }
             Some("string") => text(&value).ok_or_else(|| expected("a text"))?.into(),
             Some("array") => list(&value)
                 .ok_or_else(|| expected("a list of texts"))?
@@ -33,6 +36,22 @@ pub(super) fn convert(
         converted.insert(name, value);
     }
     Ok(converted.into())
+}
+
+/// Checks that an integer is in the range of its type. The error is a description of the range.
+fn check_range(property: &Value, number: &Number) -> Result<(), String> {
+    let number = number.as_f64().unwrap_or(f64::INFINITY);
+    let is_32_bits = property["format"] == "int32";
+    let minimum = property["minimum"]
+        .as_f64()
+        .or(is_32_bits.then(|| i32::MIN.into()));
+    if let Some(minimum) = minimum.filter(|minimum| number < *minimum) {
+        return Err(format!("an integer of at least {minimum}"));
+    }
+    if is_32_bits && number > f64::from(i32::MAX) {
+        return Err(format!("an integer of at most {}", i32::MAX));
+    }
+    Ok(())
 }
 
 fn shown(value: &Value) -> String {
@@ -80,7 +99,9 @@ mod tests {
     fn converted(arguments: Value) -> Result<Value, String> {
         let schema = json!({
             "properties": {
-                "text": { "type": "string" }, "count": { "type": "integer" }, "list": { "type": "array" }
+                "text": { "type": "string" }, "count": { "type": "integer" }, "list": { "type": "array" },
+                "limit": { "type": "integer", "format": "uint", "minimum": 0 },
+                "year": { "type": "integer", "format": "int32" }
             },
             "required": ["text"]
         });
@@ -136,6 +157,14 @@ mod tests {
             (
                 json!({ "text": "a", "count": "many" }),
                 "count: expected an integer, found \"many\"",
+            ),
+            (
+                json!({ "text": "a", "limit": -1 }),
+                "limit: expected an integer of at least 0, found -1",
+            ),
+            (
+                json!({ "text": "a", "year": 99_999_999_999_i64 }),
+                "year: expected an integer of at most 2147483647, found 99999999999",
             ),
             (
                 json!({ "text": ["a"] }),

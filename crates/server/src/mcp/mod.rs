@@ -7,6 +7,7 @@
 mod answer;
 mod arguments;
 mod hits;
+mod lines;
 mod tools;
 
 use crate::AppState;
@@ -98,11 +99,15 @@ async fn check_origin(request: Request, next: Next) -> Response {
 /// # Errors
 /// If the client does not begin with a valid handshake, or a stream fails.
 pub(crate) async fn serve_stdio(state: AppState) -> io::Result<()> {
-    let running = McpServer::new(state)
-        .serve(stdio())
-        .await
-        .map_err(io::Error::other)?;
-    running.waiting().await.map(drop).map_err(io::Error::other)
+    let (input, output) = stdio();
+    let (streams, written) = lines::connect(input, output);
+    let written = tokio::spawn(written);
+    let outcome = match McpServer::new(state).serve(streams).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(io::Error::other),
+        Err(error) => Err(io::Error::other(error)),
+    };
+    written.await.map_err(io::Error::other)??;
+    outcome
 }
 
 /// The tools over the routes of a server.
@@ -250,12 +255,16 @@ impl ServerHandler for McpServer {
         Ok(ListToolsResult::with_all_items(tools::list()))
     }
 
-    /// Runs a tool. Wrong arguments and failed requests are results with an error, so that the model can correct them.
+    /// Runs a tool. Wrong arguments and failed requests are results with an error, so that the model can correct them. A call without a
+    /// required argument is an error of the protocol.
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(missing) = tools::missing_argument(&request.name, request.arguments.as_ref()) {
+            return Err(ErrorData::invalid_params(missing, None));
+        }
         let result = match self.call(&Caller::new(&context), request).await {
             Ok(answer) => CallToolResult::structured(answer.wrap()),
             Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),

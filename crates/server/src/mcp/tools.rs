@@ -5,6 +5,7 @@ use super::{Caller, McpServer, arguments, hits};
 use crate::AppState;
 use crate::error::ApiError;
 use crate::parameters::check_query;
+use crate::portal::license_label;
 use crate::portal::metadata::{File, PortalMetadata};
 use crate::public_url::LinkBase;
 use crate::state::Client;
@@ -25,6 +26,8 @@ use std::sync::Arc;
 /// Formats of SPARQL results: JSON of solutions and of `ASK`, Turtle of triples.
 const SPARQL_RESULTS: &str = "application/sparql-results+json, text/turtle;q=0.9";
 const JSON: &str = "application/json";
+/// Maximum number of known values of a filter that are compared with an argument: the most frequent ones.
+const MAX_KNOWN_VALUES: usize = 1000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -54,7 +57,7 @@ struct Search {
     /// Only datasets with resources of one of these classes: IRIs, or names such as foaf:Person.
     #[serde(default)]
     class: Vec<String>,
-    /// Only datasets under one of these licences.
+    /// Only datasets under one of these licences: as results show them, for example "CC BY 4.0", or an address.
     #[serde(default)]
     license: Vec<String>,
 }
@@ -62,7 +65,7 @@ struct Search {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Dataset {
-    /// Id of the dataset, as search_datasets returns it.
+    /// Id or IRI of the dataset, as search_datasets returns them.
     id: String,
 }
 
@@ -181,6 +184,26 @@ fn allow_one_type(schema: &mut Map<String, Value>) {
     }
 }
 
+/// Returns a message if a call lacks a required argument of a known tool.
+pub(super) fn missing_argument(
+    name: &str,
+    arguments: Option<&Map<String, Value>>,
+) -> Option<String> {
+    let tool = list().into_iter().find(|tool| tool.name == name)?;
+    let required = tool.input_schema.get("required")?.as_array()?.clone();
+    let mut missing = required
+        .iter()
+        .filter_map(Value::as_str)
+        .filter(|argument| {
+            let value = arguments.and_then(|arguments| arguments.get(*argument));
+            value.is_none_or(Value::is_null)
+        });
+    let missing = missing.next()?;
+    Some(format!(
+        "{name}: the required argument {missing:?} is missing"
+    ))
+}
+
 /// Runs a tool by its name.
 ///
 /// # Errors
@@ -201,7 +224,7 @@ pub(super) async fn call(
     };
     let arguments = arguments::convert(&tool.input_schema, arguments)?;
     if name == "search_datasets" {
-        return search(server, caller, parse(arguments)?).await;
+        return Box::pin(search(server, caller, parse(arguments)?)).await;
     }
     run(server, caller, name, arguments).await.map(Answer::from)
 }
@@ -216,7 +239,8 @@ async fn run(
         "list_values" => list_values(server, caller, parse(arguments)?).await,
         "get_dataset" => {
             let Dataset { id } = parse(arguments)?;
-            let (id, base) = (dataset_id(&id)?, caller.link_base(&server.state));
+            let id = dataset_id(server, &id)?;
+            let base = caller.link_base(&server.state);
             let read = server
                 .state
                 .work(move |state| description(state, &id, &base));
@@ -224,7 +248,7 @@ async fn run(
         }
         "get_schema" => {
             let Dataset { id } = parse(arguments)?;
-            let id = dataset_id(&id)?;
+            let id = dataset_id(server, &id)?;
             let mut schema = read(server, id.clone(), schema).await?;
             schema["example_queries"] = server
                 .get(caller, format!("{}/examples", href(&id)), JSON)
@@ -238,14 +262,17 @@ async fn run(
             server
                 .get(
                     caller,
-                    address(&format!("{}/snippet", href(&dataset_id(&id)?)), &parameters),
+                    address(
+                        &format!("{}/snippet", href(&dataset_id(server, &id)?)),
+                        &parameters,
+                    ),
                     JSON,
                 )
                 .await
         }
         "similar_datasets" => {
             let Similar { id, limit } = parse(arguments)?;
-            let path = format!("{}/similar", href(&dataset_id(&id)?));
+            let path = format!("{}/similar", href(&dataset_id(server, &id)?));
             server
                 .get(
                     caller,
@@ -278,8 +305,83 @@ fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
         .map_err(|error| format!("the arguments are not valid: {error}"))
 }
 
-fn dataset_id(id: &str) -> Result<DatasetId, String> {
-    DatasetId::new(id).map_err(|error| error.to_string())
+/// Returns the dataset of an id, or of an IRI as answers contain it.
+fn dataset_id(server: &McpServer, id: &str) -> Result<DatasetId, String> {
+    let text = id.trim();
+    let text = text
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'))
+        .unwrap_or(text);
+    match server.state.store.iris().dataset_id(text) {
+        Some(id) => Ok(id),
+        None => DatasetId::new(text).map_err(|error| format!("id: {error}")),
+    }
+}
+
+/// Returns the values of a filter that arguments name: values as answers write them, which may be shortened or a label. Other
+/// arguments are unchanged.
+async fn filter_values(
+    server: &McpServer,
+    caller: &Caller,
+    facet: Facet,
+    arguments: Vec<String>,
+) -> Result<Vec<String>, String> {
+    if arguments.is_empty() {
+        return Ok(arguments);
+    }
+    let client = Client(caller.address(&server.state.proxies));
+    let found = server.state.work_with_permit(client, move |state| {
+        let request = BrowseRequest {
+            facets: MAX_KNOWN_VALUES,
+            ..BrowseRequest::default()
+        };
+        let facets = state.searcher.catalog().browse(&request)?.facets.facets;
+        let counts = facets.into_iter().find(|one| one.facet == facet);
+        let known: Vec<String> = counts
+            .into_iter()
+            .flat_map(|counts| counts.values)
+            .map(|one| one.value)
+            .collect();
+        Ok(arguments
+            .into_iter()
+            .flat_map(|argument| named_values(facet, argument, &known))
+            .collect())
+    });
+    found.await.map_err(|error| error.message)
+}
+
+/// Returns the known values that an argument names, or the argument itself.
+fn named_values(facet: Facet, argument: String, known: &[String]) -> Vec<String> {
+    if known.contains(&argument) {
+        return vec![argument];
+    }
+    let matching: Vec<String> = match (facet, argument.strip_suffix('…')) {
+        (Facet::License, _) => {
+            let name = compact(&argument);
+            known
+                .iter()
+                .filter(|value| compact(&license_label(value)) == name)
+                .cloned()
+                .collect()
+        }
+        (_, Some(beginning)) if !beginning.is_empty() => known
+            .iter()
+            .filter(|value| value.starts_with(beginning))
+            .cloned()
+            .collect(),
+        _ => Vec::new(),
+    };
+    if matching.is_empty() {
+        vec![argument]
+    } else {
+        matching
+    }
+}
+
+/// Returns the letters and digits of a text in lower case: `CC BY 4.0` and `CC-BY-4.0` are the same licence.
+fn compact(text: &str) -> String {
+    let letters = text.chars().filter(|char| char.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// Returns a limit, or the default, as text.
@@ -308,12 +410,20 @@ async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<A
     parameters.extend(search.before.map(|year| ("before", year.to_string())));
     parameters.extend(search.within.map(|within| ("within", within)));
     parameters.extend(search.covers.map(|covers| ("covers", covers)));
+    let like: Vec<String> = search
+        .like
+        .iter()
+        .map(|id| Ok(dataset_id(server, id)?.to_string()))
+        .collect::<Result<_, String>>()
+        .map_err(|error| format!("like: {error}"))?;
+    let publisher = filter_values(server, caller, Facet::Publisher, search.publisher).await?;
+    let license = filter_values(server, caller, Facet::License, search.license).await?;
     let lists = [
-        ("like", search.like),
+        ("like", like),
         ("keyword", search.keyword),
-        ("publisher", search.publisher),
+        ("publisher", publisher),
         ("class", search.class),
-        ("license", search.license),
+        ("license", license),
     ];
     for (name, values) in lists {
         parameters.extend(values.into_iter().map(|value| (name, value)));
@@ -452,4 +562,60 @@ async fn find_sources(server: &McpServer, caller: &Caller, query: String) -> Res
         Ok(found.to_json(state.store.iris()))
     });
     found.await.map_err(|error| error.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_answers_are_accepted() {
+        let known = [
+            "http://creativecommons.org/licenses/by/4.0/",
+            "https://creativecommons.org/licenses/by/4.0",
+            "https://creativecommons.org/publicdomain/zero/1.0/",
+            "Terms of the city",
+        ]
+        .map(str::to_owned);
+        for (argument, expected) in [
+            ("CC BY 4.0", &known[..2]),
+            ("cc-by-4.0", &known[..2]),
+            (known[0].as_str(), &known[..1]),
+            ("CC0 1.0", &known[2..3]),
+            ("terms of the City", &known[3..]),
+            ("CC BY 3.0", &["CC BY 3.0".to_owned()]),
+        ] {
+            let values = named_values(Facet::License, argument.to_owned(), &known);
+            assert_eq!(values, expected, "{argument}");
+        }
+        let shortened = named_values(Facet::Publisher, "Terms of…".to_owned(), &known);
+        assert_eq!(shortened, known[3..]);
+        let unknown = named_values(Facet::Publisher, "…".to_owned(), &known);
+        assert_eq!(unknown, ["…"]);
+    }
+
+    #[test]
+    fn missing_arguments_are_named() {
+        let given = |value: Value| value.as_object().cloned();
+        for (name, arguments, expected) in [
+            ("search_datasets", json!({ "query": "x" }), None),
+            ("search_datasets", json!({ "limit": 1 }), Some("\"query\"")),
+            (
+                "search_datasets",
+                json!({ "query": null }),
+                Some("\"query\""),
+            ),
+            ("list_values", Value::Null, Some("\"filter\"")),
+            ("no_tool", Value::Null, None),
+        ] {
+            let message = missing_argument(name, given(arguments).as_ref());
+            match expected {
+                None => assert_eq!(message, None, "{name}"),
+                Some(part) => assert!(
+                    message.is_some_and(|message| message.contains(part)),
+                    "{name}"
+                ),
+            }
+        }
+    }
 }

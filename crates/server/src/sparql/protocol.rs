@@ -27,6 +27,7 @@ use crate::negotiation::essence;
 use crate::pages::PageContext;
 use crate::parameters::{Pairs, pairs};
 use crate::public_url::LinkBase;
+use crate::request_encoding::check_utf8;
 use crate::response_formats::{self, Kind};
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, RawQuery, State};
@@ -209,7 +210,10 @@ fn in_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
         _ if !is_utf8(content_type) => Err(unsupported(format!(
             "{content_type:?} is in another encoding"
         ))),
-        "application/x-www-form-urlencoded" => Ok(pairs(body)),
+        "application/x-www-form-urlencoded" => {
+            check_utf8(body)?;
+            Ok(pairs(body))
+        }
         "application/sparql-query" => {
             let query = String::from_utf8(body.to_vec()).map_err(|error| {
                 ApiError::bad_request(format!(

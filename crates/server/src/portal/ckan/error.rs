@@ -17,12 +17,20 @@ pub(super) enum ActionError {
     /// A body that is not parsable as parameters.
     #[error("Bad request - JSON Error: {0}")]
     Body(String),
+    /// Parameters that are not UTF-8.
+    #[error("Bad request - {0}")]
+    Encoding(String),
     /// No object of this name.
     #[error("Not found")]
     NotFound,
     /// A write action.
     #[error("Access denied: this portal is read-only")]
     Denied,
+    /// A script of any page would read a server that only this machine can reach.
+    #[error(
+        "Access denied: callback (JSONP) is not supported by a server of this machine only; read the JSON by CORS instead"
+    )]
+    Script,
     /// An invalid parameter.
     #[error("{0}: {1}")]
     Invalid(&'static str, String),
@@ -47,6 +55,8 @@ pub(super) enum QueryError {
     Field(String),
     #[error("{0:?} is not a date; example: 2021-02-11T00:00:00Z")]
     Date(String),
+    #[error("{0:?} is not a number; example: num_resources:[1 TO *]")]
+    Number(String),
     #[error("invalid range; syntax: [from TO to]")]
     Range,
     #[error("parentheses and signs may be nested at most {0} deep")]
@@ -100,12 +110,12 @@ impl ActionError {
     pub(super) fn respond(&self, help: &str) -> Response {
         let message = self.to_string();
         let (status, error) = match self {
-            // CKAN sends these two as plain text.
-            Self::NoAction(_) | Self::Body(_) => {
+            // CKAN sends these as plain text.
+            Self::NoAction(_) | Self::Body(_) | Self::Encoding(_) => {
                 return (StatusCode::BAD_REQUEST, Json(message)).into_response();
             }
             Self::NotFound => (StatusCode::NOT_FOUND, typed("Not Found Error", &message)),
-            Self::Denied => (
+            Self::Denied | Self::Script => (
                 StatusCode::FORBIDDEN,
                 typed("Authorization Error", &message),
             ),

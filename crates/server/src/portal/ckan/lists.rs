@@ -284,27 +284,116 @@ fn with_value<'t>(table: &'t Table, facet: Facet, name: &'t str) -> impl Iterato
     })
 }
 
-/// Lists the tags that contain a text, by name.
-pub(super) fn tag_list(call: &Call<'_>) -> Result<Value, ActionError> {
-    let sought = fold_text(&call.parameters.text("query")?.unwrap_or_default());
-    let table = call.table()?;
+/// Rejects a vocabulary of tags: there is none.
+fn check_vocabulary(call: &Call<'_>) -> Result<(), ActionError> {
+    match call.parameters.text("vocabulary_id")? {
+        Some(id) if !id.is_empty() => Err(ActionError::NotFound),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the names of the tags that contain one of some texts, in the order of their titles.
+fn tags_with(table: &Table, texts: &[String]) -> Vec<String> {
+    let texts: Vec<String> = texts.iter().map(|text| fold_text(text)).collect();
     let all = table.values(Facet::Tags).all.iter();
     let mut values: Vec<&FacetValue> = all
-        .filter(|value| fold_text(&value.name).contains(&sought))
+        .filter(|value| {
+            let name = fold_text(&value.name);
+            texts.iter().any(|text| name.contains(text))
+        })
         .collect();
     values.sort_by(|one, other| one.order().cmp(&other.order()));
-    let names: Vec<&str> = values
+    values.into_iter().map(|value| value.name.clone()).collect()
+}
+
+/// Finds tags that contain one of the texts `query`.
+pub(super) fn tag_search(call: &Call<'_>) -> Result<Value, ActionError> {
+    check_vocabulary(call)?;
+    let queries = call.parameters.list("query", &[])?;
+    let queries: Vec<String> = queries
         .into_iter()
-        .map(|value| value.name.as_str())
+        .filter(|query| !query.trim().is_empty())
+        .take(MAX_TEXTS)
         .collect();
+    let names = tags_with(&*call.table()?, &queries);
+    let count = names.len();
+    let results: Value = page(names.iter(), call, MOST)?
+        .into_iter()
+        .map(|name| tag(name))
+        .collect();
+    Ok(json!({ "count": count, "results": results }))
+}
+
+/// Lists the names of the tags that contain a text.
+pub(super) fn tag_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
+    check_vocabulary(call)?;
+    let query = match call
+        .parameters
+        .text("query")?
+        .filter(|query| !query.is_empty())
+    {
+        Some(query) => query,
+        None => call.parameters.required("q")?,
+    };
+    let names = tags_with(&*call.table()?, &[query]);
+    Ok(json!(page(names.iter(), call, 10)?))
+}
+
+pub(super) fn organization_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
+    complete(call, Facet::Organization)
+}
+
+pub(super) fn group_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
+    complete(call, Facet::Groups)
+}
+
+/// Finds values whose name or title contains a text, in the order of their titles.
+fn complete(call: &Call<'_>, facet: Facet) -> Result<Value, ActionError> {
+    let text = fold_text(&call.parameters.required("q")?);
+    let table = call.table()?;
+    let all = table.values(facet).all.iter();
+    let mut values: Vec<&FacetValue> = all
+        .filter(|value| value.name.contains(&text) || fold_text(&value.title).contains(&text))
+        .collect();
+    values.sort_by(|one, other| one.order().cmp(&other.order()));
+    let limit = call.parameters.natural("limit")?.unwrap_or(20).min(MOST);
+    Ok(values
+        .into_iter()
+        .take(limit)
+        .map(|value| json!({ "id": value.name, "name": value.name, "title": value.title }))
+        .collect())
+}
+
+/// Lists the packages of a group or organisation.
+pub(super) fn group_package_show(call: &Call<'_>) -> Result<Value, ActionError> {
+    let name = call.parameters.required("id")?;
+    let table = call.table()?;
+    let facet = [Facet::Groups, Facet::Organization]
+        .into_iter()
+        .find(|facet| table.values(*facet).find(&name).is_some())
+        .ok_or(ActionError::NotFound)?;
+    let start = call.parameters.natural("start")?.unwrap_or(0);
+    let limit = call.parameters.natural("limit")?.unwrap_or(MOST).min(MOST);
+    packages(
+        call,
+        with_value(&table, facet, &name).skip(start).take(limit),
+    )
+}
+
+/// Lists the tags that contain a text, by name.
+pub(super) fn tag_list(call: &Call<'_>) -> Result<Value, ActionError> {
+    check_vocabulary(call)?;
+    let query = call.parameters.text("query")?.unwrap_or_default();
+    let names = tags_with(&*call.table()?, &[query]);
     Ok(if call.parameters.flag("all_fields", Flag::No)? {
-        names.into_iter().map(tag).collect()
+        names.iter().map(|name| tag(name)).collect()
     } else {
         json!(names)
     })
 }
 
 pub(super) fn tag_show(call: &Call<'_>) -> Result<Value, ActionError> {
+    check_vocabulary(call)?;
     let name = call.parameters.required("id")?;
     let table = call.table()?;
     let value = table

@@ -7,6 +7,7 @@
 
 mod dates;
 mod error;
+mod jsonp;
 mod lists;
 mod names;
 mod package;
@@ -31,7 +32,7 @@ use crate::state::Client;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse, Response};
 use error::ActionError;
 use lodeseek_catalog::DatasetId;
@@ -127,6 +128,34 @@ const ACTIONS: &[Action] = &[
     ("tag_list", "Keywords that hold `query`.", lists::tag_list),
     ("tag_show", "The keyword of an `id`.", lists::tag_show),
     (
+        "tag_search",
+        "Keywords that hold `query`, with their number; `limit` from `offset` on.",
+        lists::tag_search,
+    ),
+    (
+        "tag_autocomplete",
+        "Names of keywords that hold `query`.",
+        lists::tag_autocomplete,
+    ),
+    ("vocabulary_list", "Vocabularies of keywords: none.", |_| {
+        Ok(json!([]))
+    }),
+    (
+        "organization_autocomplete",
+        "Publishers whose name or title holds `q`.",
+        lists::organization_autocomplete,
+    ),
+    (
+        "group_autocomplete",
+        "Themes whose name or title holds `q`.",
+        lists::group_autocomplete,
+    ),
+    (
+        "group_package_show",
+        "The datasets of a theme or publisher `id`, `limit` from `start` on.",
+        lists::group_package_show,
+    ),
+    (
         "license_list",
         "The licences that datasets have.",
         lists::license_list,
@@ -173,6 +202,7 @@ pub(super) async fn action(
     links: LinkBase,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
+    method: Method,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
@@ -182,9 +212,20 @@ pub(super) async fn action(
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
     let parameters = Parameters::read(query.as_deref().unwrap_or_default(), media_type, &body);
+    let (parameters, callback) = match parameters.and_then(|mut parameters| {
+        let callback = jsonp::callback(&mut parameters, &method, state.is_local_only())?;
+        Ok((parameters, callback))
+    }) {
+        Ok((parameters, callback)) => (Ok(parameters), callback),
+        Err(error) => (Err(error), None),
+    };
     match answer(&state, client, links, &name, parameters).await {
         Ok(result) => {
-            Json(json!({ "help": help, "success": true, "result": result })).into_response()
+            let result = json!({ "help": help, "success": true, "result": result });
+            match callback {
+                Some(callback) => callback.respond(&result),
+                None => Json(result).into_response(),
+            }
         }
         Err(error) => error.respond(&help),
     }
@@ -240,7 +281,7 @@ fn unknown(name: &str) -> ActionError {
 fn is_heavy(name: &str, parameters: &Parameters) -> Result<bool, ActionError> {
     Ok(match name {
         "package_search" | "resource_search" | "tag_show" => true,
-        "current_package_list_with_resources" => {
+        "current_package_list_with_resources" | "group_package_show" => {
             parameters.natural("limit")?.is_none_or(|limit| limit > FEW)
         }
         _ => false,

@@ -1,10 +1,13 @@
 //! Parameters of an action, from an address, a form or a JSON object.
 
 use super::error::ActionError;
+use crate::request_encoding::check_utf8;
 use serde_json::{Map, Value};
 
 /// Maximum number of elements of a list.
 const MAX_ELEMENTS: usize = 100;
+/// Maximum number that is exact as a double.
+const MAX_EXACT_NUMBER: f64 = 9_007_199_254_740_992.0;
 
 /// Parameters by name. A repeated parameter of an address or form is a list.
 #[derive(Debug, Default)]
@@ -16,6 +19,7 @@ impl Parameters {
         if body.is_empty() {
             return Ok(Self::form(query.as_bytes()));
         }
+        check_utf8(body).map_err(|error| ActionError::Encoding(error.message))?;
         // `curl --data '{…}'` sends JSON with the media type of a form.
         if media_type.contains("json") || body.trim_ascii_start().starts_with(b"{") {
             return Self::json(body);
@@ -49,6 +53,13 @@ impl Parameters {
             }
         }
         Self(parameters)
+    }
+
+    /// Removes a parameter of the response's form, and returns its text.
+    pub(super) fn take(&mut self, name: &'static str) -> Result<Option<String>, ActionError> {
+        let text = self.text(name)?;
+        self.0.remove(name);
+        Ok(text)
     }
 
     /// Returns the names of the parameters that have a value.
@@ -126,6 +137,14 @@ impl Parameters {
 
     /// Returns an integer.
     fn integer(&self, name: &'static str) -> Result<Option<i64>, ActionError> {
+        // Clients without integers write `1.0`.
+        if let Some(number) = self.get(name).and_then(Value::as_f64)
+            && number.fract() == 0.0
+            && number.abs() <= MAX_EXACT_NUMBER
+        {
+            #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
+            return Ok(Some(number as i64));
+        }
         let number = |text: String| text.trim().parse().map_err(|_| invalid_number(name));
         self.text(name)?
             .filter(|text| !text.is_empty())
@@ -171,6 +190,34 @@ fn invalid_number(name: &'static str) -> ActionError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_may_be_written_as_doubles() {
+        for (body, expected) in [
+            (r#"{"rows": 1.0}"#, Some(1)),
+            (r#"{"rows": 7}"#, Some(7)),
+            (r#"{"rows": "3"}"#, Some(3)),
+            (r#"{"rows": ""}"#, None),
+            (r#"{"rows": null}"#, None),
+        ] {
+            let parameters = read("", "application/json", body);
+            assert_eq!(parameters.natural("rows").expect(body), expected, "{body}");
+        }
+        for body in [
+            r#"{"rows": 1.5}"#,
+            r#"{"rows": -1.0}"#,
+            r#"{"rows": 1e300}"#,
+            r#"{"rows": "1.0x"}"#,
+        ] {
+            let parameters = read("", "application/json", body);
+            assert!(parameters.natural("rows").is_err(), "{body}");
+        }
+        let latin1 = Parameters::read("", "application/x-www-form-urlencoded", b"q=caf%E9");
+        assert!(
+            matches!(latin1, Err(ActionError::Encoding(_))),
+            "{latin1:?}"
+        );
+    }
 
     fn read(query: &str, media_type: &str, body: &str) -> Parameters {
         Parameters::read(query, media_type, body.as_bytes()).expect("parameters")

@@ -6,7 +6,7 @@
 use super::dates::date;
 use super::error::QueryError;
 use super::syntax::{Colon, DefaultOperator, Node, Occur, Term, parse};
-use super::table::{Facet, Table};
+use super::table::{Facet, Row, Table};
 use super::texts::{Texts, is_any_value, matches_string};
 use crate::parameters::MAX_QUERY_CHARACTERS;
 use rustc_hash::FxHashMap;
@@ -22,6 +22,8 @@ pub(super) enum Field {
     TitleString,
     Modified,
     Created,
+    /// A number of parts of a package.
+    Count(Count),
     /// A field with the same value for all datasets of this portal.
     Fixed(&'static str),
     /// A text, compared by words.
@@ -34,6 +36,23 @@ pub(super) enum Field {
     AllText,
     /// Every field; useful only with `*`.
     Any,
+}
+
+/// Parts of packages that are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Count {
+    Resources,
+    Tags,
+}
+
+impl Count {
+    /// Returns the number of parts of a package.
+    pub(super) fn of(self, row: &Row) -> usize {
+        match self {
+            Self::Resources => row.resources.len(),
+            Self::Tags => row.values(Facet::Tags).len(),
+        }
+    }
 }
 
 /// Text fields of CKAN's schema with a fixed name.
@@ -85,6 +104,8 @@ impl Field {
             "title_string" => Self::TitleString,
             "metadata_modified" => Self::Modified,
             "metadata_created" => Self::Created,
+            "num_resources" => Self::Count(Count::Resources),
+            "num_tags" => Self::Count(Count::Tags),
             "state" => Self::Fixed("active"),
             "type" | "dataset_type" => Self::Fixed("dataset"),
             "entity_type" => Self::Fixed("package"),
@@ -301,6 +322,10 @@ impl Clause {
             Field::Any => Err(QueryError::Field("* (it has only the value *)".to_owned())),
             field if field.is_date() && !is_any_value(&term) => {
                 Ok(Self::Field(field, with_dates(term)?))
+            }
+            field @ Field::Count(_) if !is_any_value(&term) => {
+                check_numbers(&term)?;
+                Ok(Self::Field(field, term))
             }
             field => Ok(Self::Field(field, term)),
         }
@@ -629,6 +654,10 @@ impl Evaluation<'_> {
                     .zip(rows)
                     .for_each(|(mark, row)| *mark = row.created.as_deref().is_some_and(is_match));
             }
+            Field::Count(count) => marks
+                .iter_mut()
+                .zip(rows)
+                .for_each(|(mark, row)| *mark = is_number_match(term, count.of(row))),
             Field::Fixed(value) => marks.fill(is_match(value)),
             Field::String(name) => {
                 for (place, values) in self.texts.into_iter().flat_map(|texts| texts.strings(name))
@@ -650,6 +679,55 @@ impl Evaluation<'_> {
             Field::Absent | Field::Any => {}
         }
         Some(marks)
+    }
+}
+
+/// Checks that a value or range consists of numbers.
+fn check_numbers(term: &Term) -> Result<(), QueryError> {
+    let texts = match term {
+        Term::Word(text) | Term::Phrase(text) => vec![text],
+        Term::Range { from, to, .. } => from.iter().chain(to).collect(),
+        _ => {
+            return Err(QueryError::Unsupported(
+                "patterns of numbers",
+                "use a range: [1 TO *]".to_owned(),
+            ));
+        }
+    };
+    match texts.into_iter().find(|text| number(text).is_none()) {
+        Some(text) => Err(QueryError::Number(text.clone())),
+        None => Ok(()),
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+}
+
+/// Returns true if a number is a value or in a range.
+fn is_number_match(term: &Term, value: usize) -> bool {
+    let value = value as f64;
+    match term {
+        Term::Word(text) | Term::Phrase(text) => number(text) == Some(value),
+        Term::Range {
+            from,
+            to,
+            inclusive: [with_from, with_to],
+        } => {
+            let is_above = from
+                .as_deref()
+                .and_then(number)
+                .is_none_or(|from| from < value || *with_from && from == value);
+            let is_below = to
+                .as_deref()
+                .and_then(number)
+                .is_none_or(|to| value < to || *with_to && to == value);
+            is_above && is_below
+        }
+        _ => true, // only `*` remains
     }
 }
 
@@ -678,6 +756,7 @@ pub(super) enum SortField {
     Title,
     Name,
     Id,
+    Count(Count),
     /// A field with at most one value.
     Facet(Facet),
     String(&'static str),
@@ -712,6 +791,7 @@ impl Sort {
             other => match Field::from_name(other) {
                 Some(Field::Modified) => SortField::Modified,
                 Some(Field::Created) => SortField::Created,
+                Some(Field::Count(count)) => SortField::Count(count),
                 Some(Field::TitleString) => SortField::Title,
                 Some(Field::Name) => SortField::Name,
                 Some(Field::Id) => SortField::Id,

@@ -67,6 +67,12 @@ fn what_cannot_be_read_is_named() {
             "metadata_modified:2020*",
             unsupported("patterns of dates", "use a range: [2020-01-01 TO *]"),
         ),
+        ("num_resources:many", QueryError::Number("many".to_owned())),
+        ("num_tags:[a TO *]", QueryError::Number("a".to_owned())),
+        (
+            "num_tags:2*",
+            unsupported("patterns of numbers", "use a range: [1 TO *]"),
+        ),
         ("tags:tags:a", QueryError::Unexpected("tags:".to_owned())),
         (
             "title:/riv.*/ x",
