@@ -649,6 +649,50 @@ async fn organisations_tags_and_licences() {
         result(&site, "format_autocomplete", &[("q", "t")]).await,
         json!(["ttl", "n-triples"])
     );
+    let tags = result(&site, "tag_search", &[("query", "K"), ("limit", "2")]).await;
+    assert_eq!(
+        (&tags["count"], &tags["results"][1]["name"]),
+        (&json!(3), &json!("k1"))
+    );
+    let completed = result(&site, "tag_autocomplete", &[("q", "k"), ("limit", "1")]).await;
+    assert_eq!(completed, json!(["k0"]));
+    let offices = result(&site, "organization_autocomplete", &[("q", "office 2")]).await;
+    assert_eq!(
+        offices,
+        json!([{ "id": "office-2", "name": "office-2", "title": "Office 2" }])
+    );
+    assert_eq!(
+        result(&site, "group_autocomplete", &[("q", "a")]).await,
+        json!([])
+    );
+    assert_eq!(result(&site, "vocabulary_list", &[]).await, json!([]));
+    let packages = result(
+        &site,
+        "group_package_show",
+        &[("id", "office-3"), ("limit", "5"), ("start", "3")],
+    )
+    .await;
+    assert_eq!(packages.as_array().map(Vec::len), Some(5));
+    let all = everything(&site).await;
+    for (filter, holds) in [
+        ("num_resources:[1 TO *]", 1..usize::MAX),
+        ("num_resources:{1 TO 3}", 2..3),
+        ("num_resources:0", 0..1),
+    ] {
+        let expected = all.iter().filter(|package| {
+            let number = package["num_resources"].as_u64().expect("a number") as usize;
+            holds.contains(&number)
+        });
+        let found = result(&site, "package_search", &[("fq", filter), ("rows", "0")]).await;
+        assert_eq!(found["count"], expected.count(), "{filter}");
+    }
+    let by_tags = [("sort", "num_tags desc, name asc"), ("rows", "1")];
+    let found = result(&site, "package_search", &by_tags).await;
+    let most = all
+        .iter()
+        .filter_map(|package| package["num_tags"].as_u64())
+        .max();
+    assert_eq!(found["results"][0]["num_tags"].as_u64(), most);
     let found = result(
         &site,
         "package_autocomplete",
@@ -741,6 +785,17 @@ async fn errors_are_those_of_ckan() {
         ("organization_list", vec![("sort", "colour")], 409, invalid),
         ("group_show", vec![], 409, invalid),
         ("tag_show", vec![("id", "nothing")], 404, not_found),
+        ("tag_list", vec![("vocabulary_id", "x")], 404, not_found),
+        ("tag_search", vec![("vocabulary_id", "x")], 404, not_found),
+        ("tag_autocomplete", vec![], 409, invalid),
+        (
+            "group_package_show",
+            vec![("id", "nothing")],
+            404,
+            not_found,
+        ),
+        ("package_list", vec![("callback", "alert(1)")], 409, invalid),
+        ("package_search", vec![("fq", "num_tags:a")], 400, query),
         ("package_list", vec![("limit", "-1")], 409, invalid),
         ("package_autocomplete", vec![], 409, invalid),
         ("format_autocomplete", vec![], 409, invalid),
@@ -931,6 +986,12 @@ async fn feeds_are_well_formed_whatever_is_in_them() {
                 && elements["updated"].iter().max() == elements["updated"].first()
         );
         assert!(elements["link"].iter().any(|link| link.contains("self")));
+        let has_time = |time: &String| !time.starts_with("1970-");
+        assert!(
+            elements["updated"][1..].iter().all(has_time),
+            "datasets without dates have the time of their arrival: {:?}",
+            elements["updated"]
+        );
     }
     // Scripts are no text of a title.
     let found = elements(&site.get("/feeds/datasets.atom?q=alert").await.body);

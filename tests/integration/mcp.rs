@@ -181,6 +181,16 @@ async fn a_client_finds_inspects_and_queries_a_dataset() {
         "{values:?}"
     );
 
+    let by_iri = structured(&app, "get_dataset", &json!({ "id": graph })).await;
+    assert_eq!(&by_iri["result"]["metadata"]["id"], id);
+    let alike = json!({ "query": "register", "like": graph });
+    assert!(structured(&app, "search_datasets", &alike).await["result"]["hits"].is_array());
+    let license = hit["license"].as_str().expect("a licence");
+    for license in [license.to_owned(), license.replace(' ', "-")] {
+        let arguments = json!({ "query": "city trees", "license": license });
+        let found = structured(&app, "search_datasets", &arguments).await;
+        assert_eq!(&found["result"]["hits"][0]["id"], id, "{license}: {found}");
+    }
     let dataset = structured(&app, "get_dataset", &json!({ "id": id })).await;
     assert_eq!(&dataset["result"]["metadata"]["id"], id);
     let downloads = dataset["result"]["downloads"]
@@ -371,6 +381,20 @@ fn an_agent_talks_over_standard_input_and_output() {
     assert_eq!(
         found["result"]["structuredContent"]["result"]["hits"][0]["id"], "street-trees",
         "{found}"
+    );
+    writeln!(input, "no JSON").expect("written");
+    let error = next();
+    assert_eq!(
+        (&error["error"]["code"], &error["id"]),
+        (&json!(-32700), &Value::Null),
+        "{error}"
+    );
+    writeln!(input, "{}", call("search_datasets", &json!({}))).expect("written");
+    let error = next();
+    assert_eq!(
+        (&error["error"]["code"], &error["id"]),
+        (&json!(-32602), &json!(2)),
+        "{error}"
     );
     drop(input);
     assert!(agent.wait().expect("ended").success());

@@ -914,6 +914,119 @@ async fn errors_say_where() {
     );
 }
 
+/// Clients set a format before they know the form of a query.
+#[tokio::test]
+async fn a_format_of_another_form_leaves_the_choice_to_the_server() {
+    let site = Site::testdata();
+    for (query, format, media_type) in [
+        (
+            "SELECT (1 AS ?n) {}",
+            "turtle",
+            "application/sparql-results+json",
+        ),
+        (
+            "SELECT (1 AS ?n) {}",
+            "json-ld",
+            "application/sparql-results+json",
+        ),
+        ("ASK {}", "rdf+xml", "application/sparql-results+json"),
+        (
+            "SELECT (1 AS ?n) {}",
+            "auto",
+            "application/sparql-results+json",
+        ),
+        ("CONSTRUCT {} {}", "csv", "text/turtle"),
+        ("CONSTRUCT {} {}", "sparql-results+json", "text/turtle"),
+        ("CONSTRUCT {} {}", "text/plain", "application/n-triples"),
+    ] {
+        let path = format!(
+            "/sparql?{}",
+            encoded(&[("query", query), ("format", format), ("output", format)])
+        );
+        let reply = site.accept(&path, "*/*").await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.media_type()),
+            (200, media_type),
+            "{query} {format}: {}",
+            reply.body
+        );
+    }
+    let unknown = format!(
+        "/sparql?{}",
+        encoded(&[("query", "ASK {}"), ("format", "nonsense")])
+    );
+    assert_eq!(site.accept(&unknown, "*/*").await.status, 400);
+}
+
+/// Other bytes than UTF-8 would become other characters, and another query.
+#[tokio::test]
+async fn only_utf8_without_compression_is_read() {
+    let site = Site::testdata();
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    for path in [
+        "/sparql?query=ASK%7B%7D&default-graph-uri=%E9",
+        "/api/search?q=caf%E9",
+        "/api/3/action/package_search?q=caf%E9",
+        "/?q=caf%E9",
+    ] {
+        let reply = site.get(path).await;
+        assert!(
+            reply.status == 400 && reply.body.contains("not UTF-8"),
+            "{path}: {}",
+            reply.body
+        );
+    }
+    let query = "query=ASK%7B%3Fs+%3Fp+%22caf%E9%22%7D";
+    let reply = site.request(Method::POST, "/sparql", &form, query).await;
+    assert!(
+        reply.status == 400 && reply.body.contains("\"query\""),
+        "{}",
+        reply.body
+    );
+    assert_eq!(site.get("/api/search?q=caf%C3%A9&k=1").await.status, 200);
+    let compressed = [("content-type", QUERY), ("content-encoding", "gzip")];
+    let reply = site
+        .request(Method::POST, "/sparql", &compressed, "ASK {}")
+        .await;
+    assert_eq!(
+        (reply.status.as_u16(), reply.header("accept-encoding")),
+        (415, "identity")
+    );
+}
+
+/// Variables of a SELECT clause, blank nodes by text, and a byte order mark.
+#[tokio::test]
+async fn queries_of_other_engines_are_answered() {
+    let site = Site::testdata();
+    for (query, expected) in [
+        (
+            "\u{feff}SELECT ?k (COUNT(*) AS ?n) (SUM(?x) AS ?s) (?s/?n AS ?avg) \
+             { VALUES (?k ?x) { ('a' 1) ('a' 2) } } GROUP BY ?k",
+            "k,n,s,avg\r\na,2,3,1.5\r\n",
+        ),
+        (
+            "SELECT (COUNT(DISTINCT ?s) AS ?n) (COUNT(*) AS ?m) \
+             { VALUES ?x { 'a b' 'a b' } BIND(BNODE(?x) AS ?s) BIND(BNODE(?x) AS ?t) FILTER(?s = ?t) }",
+            "n,m\r\n2,2\r\n",
+        ),
+        (
+            "SELECT (<http://www.w3.org/2001/XMLSchema#integer>(1e10) AS ?n) {}",
+            "n\r\n10000000000\r\n",
+        ),
+    ] {
+        let reply = site.post("/sparql?format=csv", QUERY, query).await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.body.as_str()),
+            (200, expected),
+            "{query}"
+        );
+    }
+    let triples =
+        "CONSTRUCT { ?b <urn:p> ?x } { VALUES ?x { 1 2 } BIND(BNODE('not a label') AS ?b) }";
+    let reply = site.post("/sparql?format=nt", QUERY, triples).await;
+    assert_eq!(reply.body.lines().count(), 2, "{}", reply.body);
+}
+
 #[tokio::test]
 async fn graphs_are_read_whole_by_name() {
     let few = SparqlLimits {

@@ -71,6 +71,11 @@ YEAR("2020-02-03T04:05:06Z"^^xsd:dateTime) | MONTH("2020-02-03T04:05:06Z"^^xsd:d
 MINUTES("2020-02-03T04:05:06Z"^^xsd:dateTime) | SECONDS("2020-02-03T04:05:06.5Z"^^xsd:dateTime) | TIMEZONE("2020-02-03T04:05:06-05:00"^^xsd:dateTime) | TIMEZONE("2020-02-03T04:05:06Z"^^xsd:dateTime)
 TIMEZONE("2020-02-03T04:05:06"^^xsd:dateTime) | TZ("2020-02-03T04:05:06-05:00"^^xsd:dateTime) | TZ("2020-02-03T04:05:06Z"^^xsd:dateTime) | TZ("2020-02-03T04:05:06"^^xsd:dateTime) | YEAR("x")
 1 IN (2, 1) | 1 IN (2, 1/0) | 1 IN (1, 1/0) | 1 NOT IN (2) | 1 NOT IN (1/0) | IF(true, 1, 2) | IF("", 1, 2) | IF(1/0, 1, 2) | IF("abc"^^xsd:integer, 1, 2) | COALESCE(1/0, 2) | COALESCE(?unbound, 1/0)
+xsd:integer(589342e0) | xsd:integer(1e10) | xsd:integer("16777216"^^xsd:float) | xsd:decimal(589342e0) | xsd:decimal(1.5e0) | xsd:decimal(1e20) | xsd:integer(1e30)
+"NaN"^^xsd:double < 1 | "NaN"^^xsd:double <= "NaN"^^xsd:double | !(1 < "NaN"^^xsd:double) | 1 >= "NaN"^^xsd:float | "NaN"^^xsd:double < "x"
+isNumeric("1200"^^xsd:byte) | isNumeric("127"^^xsd:byte) | isNumeric(99999999999999999999) | 99999999999999999999 > 5 | 99999999999999999999 < 1e30 | isNumeric("-1"^^xsd:unsignedInt)
+isBlank(BNODE("a b")) | BNODE("x") = BNODE("x") | BNODE("x") = BNODE("y") | isBlank(BNODE(1)) | STRDT("2020", xsd:gYear) | COALESCE(:unknown(1), 2)
+xsd:dayTimeDuration("P1Y1D"^^xsd:duration) | xsd:yearMonthDuration("P1Y1D"^^xsd:duration) | "PT1H"^^xsd:dayTimeDuration * 2
 true || 1/0 | false || 1/0 | false && 1/0 | true && 1/0 | !"a" | !"" | !0 | !"false"^^xsd:boolean | !"x"^^xsd:boolean | !"a"@en | !<http://example.org/a> | !"2020-01-01"^^xsd:date
 '''
 
@@ -82,6 +87,7 @@ QUERIES = [
     "SELECT ?x { :plant :broader+ ?x }", "SELECT ?x { :oak ^:part/:flag ?x }", "SELECT ?x { 20 ^:height ?x }", "SELECT ?x { :moss (:broader|:related?) ?x }",
     "SELECT (COUNT(*) AS ?x) { ?s ?p ?o }", "SELECT (COUNT(DISTINCT ?s) AS ?x) { ?s ?p ?o }", "SELECT (SUM(?h) AS ?x) { ?s :height ?h }", "SELECT (AVG(?h) AS ?x) { ?s :height ?h FILTER(?h > 2) }",
     "SELECT (MIN(?h) AS ?x) (MAX(?h) AS ?y) { ?s :height ?h }", "SELECT (SUM(?h) AS ?x) { ?s :none ?h }", "SELECT (AVG(?h) AS ?x) { ?s :none ?h }", "SELECT (MIN(?h) AS ?x) { ?s :none ?h }",
+    "SELECT ?k (SUM(?h) AS ?s) (COUNT(*) AS ?n) (?s / ?n AS ?x) { VALUES (?k ?h) { ('a' 1) ('a' 2) } } GROUP BY ?k", "SELECT (COUNT(DISTINCT ?b) AS ?x) { VALUES ?v { 1 2 } BIND(BNODE('a') AS ?b) }",
     "SELECT (SUM(?h) AS ?x) { VALUES ?h { 1 'a' } }", "SELECT (GROUP_CONCAT(?v; SEPARATOR = '|') AS ?x) { VALUES ?v { 'a' } }", "SELECT (GROUP_CONCAT(?v) AS ?x) { VALUES ?v { <http://example.org/a> } }",
     "SELECT (GROUP_CONCAT(?v) AS ?x) { VALUES ?v { 12 } }", "SELECT (GROUP_CONCAT(?v) AS ?x) { VALUES ?v { 'a'@en } }", "SELECT (GROUP_CONCAT(DISTINCT ?v) AS ?x) { VALUES ?v { 'a' 'a' } }",
     "SELECT (GROUP_CONCAT(?h) AS ?x) { ?s :none ?h }", "SELECT (COUNT(?v) AS ?x) { VALUES ?v { 1 UNDEF 2 } }", "SELECT (COUNT(DISTINCT ?v) AS ?x) { VALUES ?v { 1 1.0 1 } }",

@@ -128,13 +128,34 @@ impl Kind {
 
     /// Chooses the content type of the response: by the first parameter that names a known format, else by `Accept`.
     ///
-    /// Clients send several parameters beside `Accept`, with names of formats that they know. The name of a format of the other kind of
-    /// result, as `turtle` for a `SELECT`, leaves the choice to `Accept`. An unknown name is an error if `Accept` does not name a format
-    /// either.
+    /// Clients send several parameters beside `Accept`, with names of formats that they know. An unknown one is an error only if `Accept`
+    /// does not name a format either.
     pub(crate) fn negotiate(
         self,
         parameters: &[(String, String)],
         headers: &HeaderMap,
+    ) -> Result<&'static str, ApiError> {
+        let unsupported = format_parameters(parameters).next();
+        self.choose(parameters, headers, unsupported)
+    }
+
+    /// Chooses the content type of an answer to a query, as [`negotiate`](Self::negotiate). The name of a format of the other kind of
+    /// result, as `turtle` for a `SELECT`, leaves the choice to `Accept`: clients set a format before they know the form of a query.
+    pub(crate) fn negotiate_answer(
+        self,
+        parameters: &[(String, String)],
+        headers: &HeaderMap,
+    ) -> Result<&'static str, ApiError> {
+        let unsupported = format_parameters(parameters).find(|name| !is_known(name));
+        self.choose(parameters, headers, unsupported)
+    }
+
+    /// Chooses a content type. `unsupported` is an error unless a supported name precedes it, or `Accept` names a format.
+    fn choose(
+        self,
+        parameters: &[(String, String)],
+        headers: &HeaderMap,
+        unsupported: Option<&str>,
     ) -> Result<&'static str, ApiError> {
         for value in format_parameters(parameters) {
             if let Some(media_type) = self.named(value) {
@@ -145,7 +166,7 @@ impl Kind {
         }
         let offers: Vec<&str> = self.forms().iter().map(|(accepted, _)| *accepted).collect();
         let chosen = best(headers, &offers);
-        if let Some(name) = format_parameters(parameters).find(|name| !is_known(name)) {
+        if let Some(name) = unsupported {
             let is_named = chosen.is_some_and(|chosen| is_named(headers, chosen));
             if !is_named {
                 let message = format!("format={name:?} is not supported for this kind of result");
@@ -220,8 +241,8 @@ pub(crate) fn prefers_pages(parameters: &[(String, String)], headers: &HeaderMap
 /// Checks before the evaluation that the client accepts some kind of result.
 pub(crate) fn check(parameters: &[(String, String)], headers: &HeaderMap) -> Result<(), ApiError> {
     Kind::Results
-        .negotiate(parameters, headers)
-        .or_else(|_| Kind::Graph.negotiate(parameters, headers))
+        .negotiate_answer(parameters, headers)
+        .or_else(|_| Kind::Graph.negotiate_answer(parameters, headers))
         .map(|_| ())
 }
 
@@ -344,7 +365,7 @@ mod tests {
     fn wanted(kind: Kind, accept: &str, format: &str) -> Option<&'static str> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, accept.parse().expect("a header"));
-        kind.negotiate(&[("format".to_owned(), format.to_owned())], &headers)
+        kind.negotiate_answer(&[("format".to_owned(), format.to_owned())], &headers)
             .ok()
     }
 
@@ -522,10 +543,17 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(header::ACCEPT, accept.parse().expect("a header"));
             assert_eq!(
-                kind.negotiate(&parameters(&values), &headers).ok(),
+                kind.negotiate_answer(&parameters(&values), &headers).ok(),
                 expected,
                 "{values:?}"
             );
+            // Other routes reject formats that they do not have.
+            let is_foreign = accept == "*/*"
+                && values.iter().all(|(_, names)| {
+                    !names.is_empty() && names.split(',').all(|name| kind.named(name).is_none())
+                });
+            let strict = kind.negotiate(&parameters(&values), &headers).ok();
+            assert_eq!(strict, expected.filter(|_| !is_foreign), "{values:?}");
         }
     }
 

@@ -17,13 +17,15 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_engine::SearchRequest;
+use lodeseek_rdf::vocab::dcterms;
+use oxrdf::Term;
 use std::cmp::Reverse;
 
 /// Maximum number of entries.
 const MOST: usize = 50;
 /// Maximum number of characters of a summary.
 const SUMMARY: usize = 500;
-/// Time of entries without one. Atom requires a time.
+/// Time of entries without one: neither the catalogue nor this server recorded it. Atom requires a time.
 const UNKNOWN: &str = "1970-01-01T00:00:00Z";
 
 #[derive(Template)]
@@ -121,10 +123,15 @@ pub(crate) async fn datasets(
         };
         let mut entries = Vec::with_capacity(ids.len());
         for id in ids {
-            entries.extend(PortalMetadata::read(&state.store, &id)?.map(|described| {
-                let address = links.link(&described.iri, state.store.iris());
-                entry(&described, &address)
-            }));
+            let Some(described) = PortalMetadata::read(&state.store, &id)? else {
+                continue;
+            };
+            let updated = match described.modified() {
+                Some(moment) => Some(moment),
+                None => time_of_record(state, &id)?,
+            };
+            let address = links.link(&described.iri, state.store.iris());
+            entries.push(entry(&described, &address, updated));
         }
         entries.sort_by(|a: &Entry, b: &Entry| b.updated.cmp(&a.updated));
         feed(state, &links, &query, &pairs, entries)
@@ -192,16 +199,24 @@ fn feed(
     }
 }
 
-fn entry(described: &PortalMetadata, address: &str) -> Entry {
+/// Returns the time at which the description of a dataset arrived here, or changed here.
+fn time_of_record(state: &AppState, id: &DatasetId) -> Result<Option<String>, ApiError> {
+    let record = state.store.record_of(id)?;
+    let mut times = record.iter().filter_map(|triple| match &triple.object {
+        Term::Literal(time) if triple.predicate == dcterms::MODIFIED => moment(time.value()),
+        _ => None,
+    });
+    Ok(times.next())
+}
+
+fn entry(described: &PortalMetadata, address: &str, updated: Option<String>) -> Entry {
     let metadata = &described.dataset.metadata;
     let zoned = |moment: String| format!("{moment}Z");
     Entry {
         id: described.iri.clone(),
         address: uri(address),
         title: plain(&plain_text(metadata.title())),
-        updated: described
-            .modified()
-            .map_or_else(|| UNKNOWN.to_owned(), zoned),
+        updated: updated.map_or_else(|| UNKNOWN.to_owned(), zoned),
         published: metadata.issued.as_deref().and_then(moment).map(zoned),
         authors: metadata
             .creators

@@ -317,7 +317,7 @@ async fn answered(
             Ok((answer, is_complete))
         })
         .await?;
-    match Kind::for_head(answer.head()).negotiate(parameters, &context.headers)? {
+    match Kind::for_head(answer.head()).negotiate_answer(parameters, &context.headers)? {
         response_formats::HTML => {
             let context = context.page.clone();
             state
