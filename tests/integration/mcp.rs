@@ -266,8 +266,18 @@ async fn errors_name_their_cause() {
         ("sample_triples", json!({ "id": "missing" }), "missing"),
         (
             "get_dataset",
-            json!({ "name": "a" }),
+            json!({ "id": "street-trees", "name": "a" }),
             "unknown field `name`",
+        ),
+        (
+            "search_datasets",
+            json!({ "query": "a", "limit": -1 }),
+            "limit: expected an integer of at least 0",
+        ),
+        (
+            "search_datasets",
+            json!({ "query": "a", "since": 99_999_999_999_i64 }),
+            "since: expected an integer of at most",
         ),
         (
             "search_datasets",
@@ -284,11 +294,6 @@ async fn errors_name_their_cause() {
             "search_datasets",
             json!({ "query": "a", "license": { "id": "x" } }),
             "license: expected a list",
-        ),
-        (
-            "search_datasets",
-            json!({ "limit": 2 }),
-            "missing field `query`",
         ),
         (
             "list_values",
@@ -309,6 +314,21 @@ async fn errors_name_their_cause() {
     ] {
         let message = failure(&app, tool, &arguments).await;
         assert!(message.contains(part), "{tool} {arguments}: {message}");
+    }
+    for (tool, arguments, part) in [
+        ("search_datasets", json!({ "limit": 2 }), "\"query\""),
+        ("get_dataset", json!({ "name": "a" }), "\"id\""),
+        ("query_sparql", json!({ "query": null }), "\"query\""),
+    ] {
+        let response = send(&app, &call(tool, &arguments)).await;
+        let error = &response["error"];
+        assert!(
+            error["code"] == -32602
+                && error["message"]
+                    .as_str()
+                    .is_some_and(|text| text.contains(part)),
+            "{tool} {arguments}: {response}"
+        );
     }
     for address in ["dataset://missing", "file:///etc/passwd", "dataset://"] {
         let read = send(

@@ -9,7 +9,7 @@ use crate::portal::license_label;
 use crate::portal::metadata::{File, PortalMetadata};
 use crate::public_url::LinkBase;
 use crate::state::Client;
-use crate::text::href;
+use crate::text::{href, shorten};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header;
@@ -199,8 +199,17 @@ pub(super) fn missing_argument(
             value.is_none_or(Value::is_null)
         });
     let missing = missing.next()?;
+    let known = tool.input_schema.get("properties")?.as_object()?;
+    let unknown = arguments
+        .into_iter()
+        .flat_map(Map::keys)
+        .find(|argument| !known.contains_key(*argument));
+    let advice = match unknown {
+        Some(unknown) => format!("; it has no argument {:?}", shorten(unknown, 50)),
+        None => String::new(),
+    };
     Some(format!(
-        "{name}: the required argument {missing:?} is missing"
+        "{name}: the required argument {missing:?} is missing{advice}"
     ))
 }
 
@@ -224,7 +233,7 @@ pub(super) async fn call(
     };
     let arguments = arguments::convert(&tool.input_schema, arguments)?;
     if name == "search_datasets" {
-        return Box::pin(search(server, caller, parse(arguments)?)).await;
+        return search(server, caller, parse(arguments)?).await;
     }
     run(server, caller, name, arguments).await.map(Answer::from)
 }
@@ -577,13 +586,14 @@ mod tests {
             "Terms of the city",
         ]
         .map(str::to_owned);
+        let other = ["CC BY 3.0".to_owned()];
         for (argument, expected) in [
             ("CC BY 4.0", &known[..2]),
             ("cc-by-4.0", &known[..2]),
             (known[0].as_str(), &known[..1]),
             ("CC0 1.0", &known[2..3]),
             ("terms of the City", &known[3..]),
-            ("CC BY 3.0", &["CC BY 3.0".to_owned()]),
+            ("CC BY 3.0", &other[..]),
         ] {
             let values = named_values(Facet::License, argument.to_owned(), &known);
             assert_eq!(values, expected, "{argument}");
@@ -600,6 +610,11 @@ mod tests {
         for (name, arguments, expected) in [
             ("search_datasets", json!({ "query": "x" }), None),
             ("search_datasets", json!({ "limit": 1 }), Some("\"query\"")),
+            (
+                "get_dataset",
+                json!({ "name": "x" }),
+                Some("\"id\" is missing; it has no argument \"name\""),
+            ),
             (
                 "search_datasets",
                 json!({ "query": null }),

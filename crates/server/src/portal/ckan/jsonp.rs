@@ -104,6 +104,7 @@ mod tests {
             read("q=x&callback=", &Method::GET, true).expect("none"),
             None
         );
+        let long = "a".repeat(101);
         for name in [
             "alert(1)//",
             "a..b",
@@ -112,7 +113,7 @@ mod tests {
             "a-b",
             "<script>",
             "é",
-            &"a".repeat(101),
+            long.as_str(),
         ] {
             let query: String = form_urlencoded::Serializer::new("q=x".to_owned())
                 .append_pair("callback", name)
