@@ -739,8 +739,8 @@ async fn results_contain_triple_terms_in_all_formats() {
     }
     let nested = format!(
         "SELECT * {{ ?s ?p {}?o{} }}",
-        "<< ?a ?b ".repeat(20),
-        " >>".repeat(20)
+        "<< ?a ?b ".repeat(17),
+        " >>".repeat(17)
     );
     let reply = site
         .get(&format!(

@@ -355,13 +355,13 @@ async fn examples_are_sent_pasted_and_named() {
         StatusCode::PAYLOAD_TOO_LARGE
     );
     let refused = site
-        .post("/like", "application/ld+json", &chain_of_prefixes(4000))
+        .post("/like", "application/ld+json", &chain_of_prefixes(65))
         .await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
     assert!(
         refused
             .body
-            .contains("up to 4000 terms are defined one by the other"),
+            .contains("up to 65 terms are defined one by the other"),
         "{}",
         refused.body
     );

@@ -24,7 +24,7 @@ import urllib.request
 REST = 60
 SEARCHES = 2000
 WORDS = "water plan energy health school city species language music transport map museum census library weather".split()
-REFUSED = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY RAND()"
+REFUSED = "SELECT * { { SELECT * { ?a ?b ?c } LIMIT 700 } { SELECT * { ?d ?e ?f } LIMIT 700 } } ORDER BY RAND()"
 
 
 def free_port():
@@ -59,8 +59,8 @@ def processor_time(process):
 def measure(program, home, queries, environment):
     port = free_port()
     base = f"http://127.0.0.1:{port}"
-    server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{port}"], env=os.environ | environment,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{port}", "--worker-memory", "128"],
+                              env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while status(f"{base}/healthz") != 200 and server.poll() is None:
             time.sleep(.2)

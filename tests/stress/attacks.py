@@ -87,7 +87,7 @@ def main():
     seconds = int(others[0]) if others else 20
     names = [name for name in soak.ATTACKS if not others[1:] or others[1] in name]
     with tempfile.TemporaryFile() as log:
-        server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{soak.PORT}", "--sparql-deadline", "10"],
+        server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{soak.PORT}", *soak.SERVER_OPTIONS],
                                   stdout=log, stderr=log)
         try:
             soak.wait_until_up(server)

@@ -7,7 +7,7 @@ Loads generated data (160,000 triples) into a temporary home and prints
 
 - the latency (p50, p99) of small queries with and without worker processes;
 - the resident memory of the server before and after REFUSALS (default 48) queries that reach the limit of memory;
-- the time until the permit of an endless property path is free again;
+- the time until the permit of a property path that lasts longer than its deadline is free again;
 - the latency of searches and small queries beside 16 clients that send such queries.
 
 Exits with 1 if the price is above 1 ms at p50, if the memory of the server grows by more than a third, or if the permit is not freed.
@@ -35,9 +35,12 @@ LOOKUP = f"SELECT ?p ?o {{ GRAPH {GRAPH} {{ <{BASE}7> ?p ?o }} }}"
 COUNT = f"SELECT (COUNT(*) AS ?n) {{ GRAPH {GRAPH} {{ ?s a ?c }} }}"
 SEARCH = f"""PREFIX search: <https://w3id.org/lodeseek/search#> SELECT ?d ?n {{ ?d search:text "big" .
   GRAPH ?d {{ <{BASE}7> <{BASE}linked> ?o . ?o <{BASE}name> ?n }} }}"""
-GREEDY = "SELECT DISTINCT * { GRAPH ?g { ?a ?b ?c . ?d ?e ?f . ?h ?i ?j } } ORDER BY ?c"
-PATH = "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?a (<x:p>|!<x:p>)* ?b } }"
-MEMORY = ["--worker-memory", "256"]
+# Finite queries, and limits that they reach.
+GREEDY = f"""SELECT DISTINCT * {{ {{ SELECT * {{ GRAPH {GRAPH} {{ ?a ?b ?c }} }} LIMIT 700 }}
+  {{ SELECT * {{ GRAPH {GRAPH} {{ ?d ?e ?f }} }} LIMIT 700 }} }} ORDER BY ?c"""
+PATH = f"""SELECT (COUNT(*) AS ?n) {{ {{ SELECT DISTINCT ?a {{ GRAPH {GRAPH} {{ ?a <{BASE}linked> ?x }} }} LIMIT 100 }}
+  GRAPH {GRAPH} {{ ?a (<{BASE}linked>|!<{BASE}linked>)* ?b }} }}"""
+MEMORY = ["--worker-memory", "128"]
 
 
 def write_data(folder):
@@ -152,7 +155,7 @@ def memory(program, home, refusals):
 
 def path(program, home):
     """Returns the seconds from the answer until the only permit is free."""
-    with Server(program, home, ["--sparql-queries", "1", "--sparql-deadline", "5"]) as server:
+    with Server(program, home, ["--sparql-queries", "1", "--sparql-deadline", "1"]) as server:
         connection = server.connect()
         status, seconds = request(connection, sparql(PATH))
         ended = time.perf_counter()

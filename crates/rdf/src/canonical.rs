@@ -15,6 +15,7 @@ mod labels;
 mod lines;
 
 use super::{Triple, TripleGraph, basic_encoding};
+use labels::LabelLimits;
 use lines::CanonicalLines;
 use sha2::{Digest, Sha256};
 
@@ -51,12 +52,15 @@ pub enum CanonicalizationError {
 /// ```
 pub fn canonical_fingerprint(graph: &TripleGraph) -> Result<String, CanonicalizationError> {
     if graph.triple_terms().next().is_none() {
-        return fingerprint(graph);
+        return fingerprint(graph, &LabelLimits::default());
     }
-    fingerprint(&basic_encoding::encode_graph(graph))
+    fingerprint(
+        &basic_encoding::encode_graph(graph),
+        &LabelLimits::default(),
+    )
 }
 
-fn fingerprint(graph: &TripleGraph) -> Result<String, CanonicalizationError> {
+fn fingerprint(graph: &TripleGraph, limits: &LabelLimits) -> Result<String, CanonicalizationError> {
     let blanks = graph.blank_nodes();
     let mut with_blanks: Vec<Triple> = Vec::new();
     for triple in graph.triples() {
@@ -67,7 +71,7 @@ fn fingerprint(graph: &TripleGraph) -> Result<String, CanonicalizationError> {
     if with_blanks.len() > MAX_BLANK_TRIPLES {
         return Err(CanonicalizationError::TooLarge(with_blanks.len()));
     }
-    let labels = labels::canonical(graph, &with_blanks)?;
+    let labels = labels::canonical(graph, &with_blanks, limits)?;
     let mut hash = Sha256::new();
     CanonicalLines::new(graph, labels).each(|line| hash.update(line.as_bytes()));
     Ok(hash

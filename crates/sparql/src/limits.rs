@@ -493,9 +493,9 @@ mod tests {
     fn deep_queries_are_rejected_before_they_are_parsed() {
         let limits = SparqlLimits::default();
         for query in [
-            "{".repeat(10_000),
-            format!("ASK {{ FILTER({}1) }}", "!".repeat(10_000)),
-            "x".repeat(300 << 10),
+            "{".repeat(limits.groups + 1),
+            format!("ASK {{ FILTER({}1) }}", "!".repeat(limits.nesting + 1)),
+            " ".repeat(limits.query_bytes + 1),
         ] {
             assert!(matches!(
                 check_size(&query, &limits),
@@ -599,7 +599,7 @@ mod tests {
         }
     }
 
-    /// The optimizer takes over half a minute for a thousand patterns, over no data.
+    /// The time of the optimizer grows with the number of patterns, also over no data.
     #[test]
     fn many_patterns_are_rejected() {
         let check = |count: usize| {
@@ -612,7 +612,7 @@ mod tests {
             Cost::from_query(&query).check(&SparqlLimits::default())
         };
         assert!(check(200).is_ok());
-        let message = check(1000).expect_err("too many patterns").to_string();
+        let message = check(201).expect_err("too many patterns").to_string();
         assert!(
             message.contains("more than 200 triple patterns"),
             "{message}"
@@ -630,7 +630,7 @@ mod tests {
         };
         for (query, expected) in [
             (nested(4), 4),
-            (nested(60), 60),
+            (nested(6), 6),
             (
                 "{ ?a (<p>/(<q>|^<r>)*)+ ?b FILTER((1 + 2) * (3 + 4) = ?c) }".to_owned(),
                 2,
@@ -644,12 +644,10 @@ mod tests {
         }
         let limits = SparqlLimits::default();
         assert!(check_size(&nested(4), &limits).is_ok());
-        for depth in [5, 8, 20, 60] {
-            assert!(matches!(
-                check_size(&nested(depth), &limits),
-                Err(SparqlError::TooLarge(_))
-            ));
-        }
+        assert!(matches!(
+            check_size(&nested(5), &limits),
+            Err(SparqlError::TooLarge(_))
+        ));
     }
 
     #[test]
@@ -683,7 +681,7 @@ mod tests {
         assert!(check(within(1_000)).is_ok() && check(either(100)).is_ok());
         for condition in [
             within(1_001),
-            format!("EXISTS {{ ?s ?p ?o FILTER({}) }}", within(8_000)),
+            format!("EXISTS {{ ?s ?p ?o FILTER({}) }}", within(1_001)),
         ] {
             assert!(matches!(check(condition), Err(SparqlError::TooLarge(_))));
         }

@@ -28,10 +28,31 @@ const WORK_BUDGET: usize = 100_000_000;
 /// Number of label reads per triple that every graph needs.
 const BASE_WORK_PER_TRIPLE: usize = 16;
 
+/// Limits of the computation of labels.
+pub(super) struct LabelLimits {
+    /// Maximum recursion depth.
+    pub(super) depth: usize,
+    /// Maximum number of indistinguishable neighbours of a node.
+    pub(super) permuted: usize,
+    /// Maximum number of label reads, multiplied by the size of the largest component.
+    pub(super) work: usize,
+}
+
+impl Default for LabelLimits {
+    fn default() -> Self {
+        Self {
+            depth: MAX_DEPTH,
+            permuted: MAX_PERMUTED,
+            work: WORK_BUDGET,
+        }
+    }
+}
+
 /// Returns the canonical labels of a graph's blank nodes, in the order of their identifiers.
 pub(super) fn canonical(
     graph: &TripleGraph,
     triples: &[Triple],
+    limits: &LabelLimits,
 ) -> Result<Vec<Box<str>>, CanonicalizationError> {
     let blanks = graph.blank_nodes();
     let count = blanks.end.index() - blanks.start.index();
@@ -39,16 +60,16 @@ pub(super) fn canonical(
         return Ok(Vec::new());
     }
     let budget =
-        triples.len() * BASE_WORK_PER_TRIPLE + WORK_BUDGET / largest_component(&blanks, triples);
+        triples.len() * BASE_WORK_PER_TRIPLE + limits.work / largest_component(&blanks, triples);
     let meter = WorkMeter(Cell::new(budget));
     let dataset = MeteredDataset {
         graph,
         triples,
         meter: &meter,
     };
-    let depth_factor = MAX_DEPTH as f32 / count as f32;
+    let depth_factor = limits.depth as f32 / count as f32;
     let relabelled = catch_unwind(AssertUnwindSafe(|| {
-        relabel_with::<Sha256, _>(&dataset, depth_factor, MAX_PERMUTED).map(|(_, labels)| labels)
+        relabel_with::<Sha256, _>(&dataset, depth_factor, limits.permuted).map(|(_, labels)| labels)
     }));
     let labels = match relabelled {
         Ok(labels) => {

@@ -1,8 +1,8 @@
 //! Limits on JSON-LD contexts, checked before the parser processes them.
 //!
-//! The parser defines terms recursively: a term whose IRI is a compact IRI is defined after its prefix. A chain of some
-//! thousand terms overflows the stack. The parser also copies all term definitions for each context inside another one,
-//! and prepends the IRI of a prefix to each term that uses it. A short document can therefore need much time and memory.
+//! The parser defines terms recursively: a term whose IRI is a compact IRI is defined after its prefix. It also copies all
+//! term definitions for each context inside another one, and prepends the IRI of a prefix to each term that uses it. A short
+//! document can therefore need much time and memory, or the stack.
 //!
 //! [`ContextGuard`] reads the bytes of the document in parallel to the parser. At the end of each context it computes upper
 //! bounds of the recursion, of the copies and of the lengths of IRIs.

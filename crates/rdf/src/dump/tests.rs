@@ -1,5 +1,6 @@
 use super::*;
 use crate::TripleGraphBuilder;
+use crate::triples::MAX_TRIPLE_TERM_DEPTH;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use std::io::{Cursor, Write};
@@ -431,13 +432,14 @@ fn quoted_triples_of_lines_get_one_reifier() {
 
 #[test]
 fn nested_triple_terms_are_limited() {
-    let turtle = format!("{PREFIX}e:a e:p {} e:b", "<<( e:a e:p ".repeat(200));
+    let levels = MAX_TRIPLE_TERM_DEPTH + 1;
+    let turtle = format!("{PREFIX}e:a e:p {} e:b", "<<( e:a e:p ".repeat(levels));
     let triples = format!(
         "<x:a> <x:p> {}<x:b>{} .",
-        "<<( <x:a> <x:p> ".repeat(200),
-        " )>>".repeat(200)
+        "<<( <x:a> <x:p> ".repeat(levels),
+        " )>>".repeat(levels)
     );
-    let xml = "<e:C r:version='1.2'><e:p r:parseType='Triple'>".repeat(200);
+    let xml = "<e:C r:version='1.2'><e:p r:parseType='Triple'>".repeat(levels);
     for (name, text) in [
         ("a.ttl", turtle),
         ("a.nt", triples),
@@ -449,7 +451,7 @@ fn nested_triple_terms_are_limited() {
             "{name}: {message}"
         );
     }
-    let quoted = format!("<x:a> <x:p> \"{}\" .", "<<( ".repeat(200));
+    let quoted = format!("<x:a> <x:p> \"{}\" .", "<<( ".repeat(levels));
     assert_eq!(read("a.nt", &quoted).0.len(), 1);
 }
 
@@ -490,7 +492,7 @@ fn rdf_xml_entities_encodings_and_errors() {
 fn rdf_xml_refusals() {
     let chain = |open: &str, close: &str| {
         let mut entities = "<!ENTITY a0 \"0123456789\">".to_owned();
-        (1..9).for_each(|level| {
+        (1..4).for_each(|level| {
             entities.push_str(&format!(
                 "<!ENTITY a{level} \"{}\">",
                 format!("&a{};", level - 1).repeat(10)
@@ -498,17 +500,14 @@ fn rdf_xml_refusals() {
         });
         rdf_xml(
             &format!("<!DOCTYPE r:RDF [{open}{entities}{close}]>"),
-            "<e:C e:p='&a8;'/>",
+            "<e:C e:p='&a3;'/>",
         )
     };
     let nested = |levels: usize| rdf_xml("", &"<e:C><e:p>".repeat(levels));
     let cases = [
         (chain("", ""), "entity bomb"),
         (
-            rdf_xml(
-                "<!DOCTYPE r [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>",
-                "<e:C/>",
-            ),
+            rdf_xml("<!DOCTYPE r [<!ENTITY x SYSTEM \"entity.txt\">]>", "<e:C/>"),
             "never fetched",
         ),
         (
@@ -524,14 +523,18 @@ fn rdf_xml_refusals() {
             rdf_xml("", "<e:C/><!DOCTYPE r [<!ENTITY x \"y\">]>"),
             "not at the beginning",
         ),
-        (nested(6000), "levels of nesting"),
+        (nested(26), "levels of nesting"),
         (
-            rdf_xml("", &format!("<e:C {}/>", "e:p='' ".repeat(20_000))),
+            rdf_xml("", &format!("<e:C {}/>", "e:p='' ".repeat(10_001))),
             "attributes",
         ),
     ];
+    let limits = Limits {
+        nesting: 50,
+        ..Limits::default()
+    };
     for (text, word) in cases {
-        let message = refusal(Limits::default(), "a.rdf", text.as_bytes());
+        let message = refusal(limits.clone(), "a.rdf", text.as_bytes());
         assert!(message.contains(word), "{word}: {message}");
     }
     // In a comment no entity is declared: what refers to it is unknown, and nothing expands.
@@ -589,7 +592,7 @@ fn json_ld() {
         refusal(
             Limits::default(),
             "a.json",
-            "[{\"@graph\": ".repeat(5000).as_bytes()
+            "[{\"@graph\": ".repeat(51).as_bytes()
         )
         .contains("nesting")
     );
@@ -949,7 +952,7 @@ fn names_of_archive_members_are_cut() {
     let nt = NT.as_bytes();
     let mut builder = tar::Builder::new(Vec::new());
     for (kind, bytes) in [
-        (tar::EntryType::GNULongName, vec![b'n'; 1 << 20]),
+        (tar::EntryType::GNULongName, vec![b'n'; (64 << 10) + 1]),
         (tar::EntryType::Regular, nt.to_vec()),
     ] {
         let mut header = tar::Header::new_gnu();
@@ -972,13 +975,12 @@ fn names_of_archive_members_are_cut() {
 #[test]
 fn bombs_nesting_and_paths() {
     let nt = NT.as_bytes();
-    let bomb = gzip(&vec![b'\n'; 16 << 20]);
+    // A little more than the bytes whose ratio is not checked.
+    let repeated = vec![b'\n'; Limits::RATIO_FREE_BYTES as usize + (1 << 20)];
+    let bomb = gzip(&repeated);
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (bomb.clone(), "decompression bomb"),
-        (
-            zip(&[("a.nt", &vec![b'\n'; 16 << 20])]),
-            "decompression bomb",
-        ),
+        (zip(&[("a.nt", &repeated)]), "decompression bomb"),
         (gzip(&gzip(nt)), "gzip inside gzip"),
         (gzip(&bzip2(nt)), "bzip2 inside gzip"),
         (gzip(&zip(&[("a.nt", nt)])), "zip inside gzip"),
@@ -1111,19 +1113,19 @@ fn token() -> impl Strategy<Value = &'static str> {
 const TOKENS: &str = "< > \" ' \"\"\" \\ . ; , [ ] ( ) { } \n \r # @prefix PREFIX e: <http://e/> a @en ^^ _:b 1. << >> => \
     <!DOCTYPE <!ENTITY &e; <!-- --> <![CDATA[ ]]> <? ?> </ /> \"@id\" : é \0";
 
-/// The parser keeps a state for each level, and takes gigabytes or the stack for a short document.
+/// The parser keeps a state for each level.
 #[test]
 fn json_ld_nesting_is_limited() {
     let nested = |levels: usize| {
         let (opening, closing) = (r#"{"http://e/p":"#.repeat(levels), "}".repeat(levels));
         format!(r#"{{"@id": "http://e/a", "http://e/p": {opening}1{closing}}}"#)
     };
-    let message = refusal(Limits::default(), "a.jsonld", nested(20_000).as_bytes());
+    let message = refusal(Limits::default(), "a.jsonld", nested(100).as_bytes());
     assert!(message.contains("levels of nesting at line 1"), "{message}");
     assert_eq!(read("a.jsonld", &nested(50)).0.len(), 51);
 }
 
-/// The parser defines a chain of terms recursively, and overflowed the stack.
+/// The parser defines a chain of terms recursively.
 #[test]
 fn json_ld_chains_of_terms_are_rejected() {
     let document = |terms: usize| {
@@ -1134,9 +1136,9 @@ fn json_ld_chains_of_terms_are_rejected() {
             "{{\"@context\": {{\"a0\": \"http://e/\"{chain}}}, \"@id\": \"http://e/a\", \"http://e/p\": 1}}"
         )
     };
-    let message = refusal(Limits::default(), "a.jsonld", document(5000).as_bytes());
+    let message = refusal(Limits::default(), "a.jsonld", document(65).as_bytes());
     assert!(
-        message.contains("up to 5000 terms are defined one by the other"),
+        message.contains("up to 65 terms are defined one by the other"),
         "{message}"
     );
     assert_eq!(read("a.jsonld", &document(60)).0.len(), 1);
@@ -1154,7 +1156,7 @@ fn json_ld_chains_of_terms_are_rejected() {
 /// The parser copies all terms for each context inside another one.
 #[test]
 fn json_ld_contexts_inside_contexts_are_limited() {
-    let terms: Vec<String> = (0..6000)
+    let terms: Vec<String> = (0..2300)
         .map(|term| format!("\"a{term}\": \"http://e/{term}\""))
         .collect();
     let document = |inner: &str, node: &str, nodes: usize| {
@@ -1168,14 +1170,14 @@ fn json_ld_contexts_inside_contexts_are_limited() {
     let message = refusal(
         Limits::default(),
         "a.jsonld",
-        document("", node, 6000).as_bytes(),
+        document("", node, 2300).as_bytes(),
     );
     assert!(message.contains("copies of term definitions"), "{message}");
     let inner = r#""s": {"@id": "http://e/s", "@context": {}}, "#;
     let message = refusal(
         Limits::default(),
         "a.jsonld",
-        document(inner, r#"{"s": {"a1": 1}}"#, 6000).as_bytes(),
+        document(inner, r#"{"s": {"a1": 1}}"#, 2300).as_bytes(),
     );
     assert!(message.contains("copies of term definitions"), "{message}");
     assert_eq!(read("a.jsonld", &document("", node, 20)).0.len(), 1);
@@ -1184,7 +1186,7 @@ fn json_ld_contexts_inside_contexts_are_limited() {
 /// A long prefix is prepended to each short name.
 #[test]
 fn json_ld_namespaces_are_limited() {
-    let context = format!("{{\"e\": \"http://e/{}/\"}}", "x".repeat(100_000));
+    let context = format!("{{\"e\": \"http://e/{}/\"}}", "x".repeat(8200));
     let message = refusal(
         Limits::default(),
         "a.jsonld",
@@ -1224,8 +1226,8 @@ fn statements_with_long_iris_are_skipped() {
 /// Names that are resolved against a long base or prefix.
 #[test]
 fn long_bases_and_prefixes_are_rejected() {
-    let long = "x".repeat(100_000);
-    let names: String = (0..2000)
+    let long = "x".repeat(8000);
+    let names: String = (0..2500)
         .map(|name| format!("<a{name}> <p> <b{name}> .\n"))
         .collect();
     let message = refusal(
@@ -1234,21 +1236,18 @@ fn long_bases_and_prefixes_are_rejected() {
         format!("@base <http://e/{long}/> .\n{names}").as_bytes(),
     );
     assert!(message.contains("resolve to more than"), "{message}");
-    let names: String = (0..2000)
-        .map(|name| format!("<e:C r:about='{name}'/>"))
-        .collect();
+    let longer = "x".repeat(8200);
     let text = rdf_xml(
         "",
-        &format!("<e:C xml:base='http://e/{long}/'><e:p>{names}</e:p></e:C>"),
+        &format!("<e:C xml:base='http://e/{longer}/' r:about='a'/>"),
     );
-    let text = text.replace("<e:p><e:C", "<e:p r:parseType='Collection'><e:C");
     let message = refusal(Limits::default(), "a.rdf", text.as_bytes());
     assert!(message.contains("longer than 8192 bytes"), "{message}");
     let filler = format!("{PREFIX}{}", "e:a e:p e:b .\n".repeat(20_000));
     let message = refusal(
         Limits::default(),
         "a.ttl",
-        format!("@prefix l: <http://e/{long}> .\n{filler}").as_bytes(),
+        format!("@prefix l: <http://e/{longer}> .\n{filler}").as_bytes(),
     );
     assert!(message.contains("longer than 8192 bytes"), "{message}");
 }
@@ -1331,9 +1330,8 @@ fn rdf_xml_with(attributes: &str, content: &str) -> String {
     rdf_xml("", content).replacen(" xmlns:e=", &format!(" {attributes} xmlns:e="), 1)
 }
 
-/// Quick-xml compares each name with all namespaces, and each attribute with all others of its element.
 #[test]
-fn xml_namespaces_and_attributes_are_limited() {
+fn many_namespaces_and_attributes_are_read() {
     let namespaces = |count: usize| -> String {
         (0..count)
             .map(|n| format!("xmlns:n{n}='http://e/{n}/' "))
@@ -1344,24 +1342,7 @@ fn xml_namespaces_and_attributes_are_limited() {
             .map(|n| format!("<e:C r:about='http://e/{n}'/>\n"))
             .collect()
     };
-    let started = std::time::Instant::now();
-    let message = refusal(
-        Limits::default(),
-        "a.rdf",
-        rdf_xml_with(&namespaces(5000), &elements(30_000)).as_bytes(),
-    );
-    assert!(
-        message.contains("5002 namespaces and 1 attributes"),
-        "{message}"
-    );
     let attributes: String = (0..9000).map(|n| format!("e:p{n}='' ")).collect();
-    let message = refusal(
-        Limits::default(),
-        "a.rdf",
-        rdf_xml("", &format!("<e:C {attributes}/>").repeat(40)).as_bytes(),
-    );
-    assert!(message.contains("9000 attributes"), "{message}");
-    assert!(started.elapsed().as_secs() < 120, "{:?}", started.elapsed());
     // As many as in the largest real documents.
     let (triples, report) = read("a.rdf", &rdf_xml_with(&namespaces(500), &elements(20_000)));
     assert_eq!(
@@ -1401,17 +1382,17 @@ fn namespaces_of_xml_literals_are_limited() {
             &content,
         )
     };
+    let limits = Limits {
+        token_bytes: 100_000,
+        ..Limits::default()
+    };
     for parse_type in [
         "r:parseType='Literal'",
         "r:parseType = \"any\"",
         "l:Type='Literal'",
         "r:parse&#84;ype='Literal'",
     ] {
-        let message = refusal(
-            Limits::default(),
-            "a.rdf",
-            literal(parse_type, 5_000).as_bytes(),
-        );
+        let message = refusal(limits.clone(), "a.rdf", literal(parse_type, 100).as_bytes());
         assert!(
             message.contains("token of more than"),
             "{parse_type}: {message}"
@@ -1435,16 +1416,19 @@ fn namespaces_of_xml_literals_are_limited() {
 #[test]
 fn xml_bases_are_limited() {
     let long = "x".repeat(8000);
-    let items = "<r:Description r:about='a'/>".repeat(200_000);
+    let items = "<e:C r:about=''/>".repeat(6_000);
     let text = format!(
         "<e:C xml:base='http://e/{long}/'><e:p r:parseType='Collection'>{items}</e:p></e:C>"
     );
     let message = refusal(Limits::default(), "a.rdf", rdf_xml("", &text).as_bytes());
     assert!(message.contains("resolve to more than"), "{message}");
     for (attribute, doctype) in [
-        (format!("xml:base='http://e/{long}{long}/'"), ""),
-        (format!("xmlns:x='http://e/{long}{long}/'"), ""),
-        (format!("xml:lang='{}en'", "en-".repeat(5000)), ""),
+        (
+            format!("xml:base='http://e/{long}{}/'", "x".repeat(200)),
+            "",
+        ),
+        (format!("xmlns:x='http://e/{long}{}/'", "x".repeat(200)), ""),
+        (format!("xml:lang='{}en'", "en-".repeat(2800)), ""),
         (
             format!("xmlns:x='http://e/{}'", "&x;".repeat(200)),
             "<!DOCTYPE r [<!ENTITY x \"0123456789012345678901234567890123456789012345678901234567890123456789\">]>",

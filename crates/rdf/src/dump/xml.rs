@@ -1,9 +1,8 @@
 //! RDF/XML. The document type declaration is checked before the parser reads it.
 //!
-//! oxrdfxml expands entities eagerly and without a limit: 677 bytes of nested entities become a literal of a billion
-//! characters. OWL files often use entities (`&owl;Class`), so they cannot be rejected in general. Instead, their expanded
-//! lengths are computed and compared with [`Limits`](super::Limits). The token limit is divided by the largest expansion
-//! factor.
+//! oxrdfxml expands entities eagerly and without a limit. OWL files often use entities (`&owl;Class`), so they cannot be
+//! rejected in general. Instead, their expanded lengths are computed and compared with [`Limits`](super::Limits). The token
+//! limit is divided by the largest expansion factor.
 //!
 //! IRIs and language tags are repaired in the start tags ([`xml_tags`](super::xml_tags)), and checked here for each triple. An error of
 //! the parser in the middle of an element would corrupt its stack. An error in XML or in the grammar of RDF/XML ends the file, because
@@ -606,4 +605,50 @@ pub(super) fn expanded_length(value: &str, length_of: impl Fn(&str) -> Option<u6
         rest = &after[end + 1..];
     }
     total.saturating_add(rest.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a text with a number of free comparisons.
+    fn scan(free_steps: u64, text: &str) -> Result<(), Refusal> {
+        let mut guard = LimitGuard {
+            inner: io::empty(),
+            token_limit: 1 << 20,
+            nesting_limit: 50,
+            state: MarkupState::Text,
+            token: 0,
+            attributes: 0,
+            nesting: 0,
+            last: 0,
+            since_triple: Rc::default(),
+            scope: ScopeGuard::with_free_steps("http://e/", free_steps),
+            line: 1,
+        };
+        guard.scan(text.as_bytes())
+    }
+
+    /// quick-xml compares each name with all namespaces in scope, and each attribute with all others of its element.
+    #[test]
+    fn xml_namespaces_and_attributes_are_limited() {
+        let namespaces: String = (0..1000)
+            .map(|n| format!("xmlns:n{n}='http://e/{n}/' "))
+            .collect();
+        let many = format!("<e:R {namespaces}>{}", "<e:C/>".repeat(8000));
+        let refused = scan(1000, &many).expect_err("too many namespaces");
+        let message = refused.to_string();
+        assert!(
+            message.contains("the 1000 namespaces and 0 attributes"),
+            "{message}"
+        );
+        let attributes: String = (0..9000).map(|n| format!("e:p{n}='' ")).collect();
+        let element = format!("<e:C {attributes}/>");
+        let refused = scan(1000, &element).expect_err("too many attributes");
+        assert!(refused.to_string().contains("9000 attributes"), "{refused}");
+        assert_eq!(scan(64 << 20, &element), Ok(()));
+        // A declaration ends with its element.
+        let one = format!("<e:C {namespaces}/>");
+        assert_eq!(scan(1000, &(one + &"<e:C/>".repeat(8000))), Ok(()));
+    }
 }

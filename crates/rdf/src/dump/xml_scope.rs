@@ -116,6 +116,15 @@ impl ScopeGuard {
         }
     }
 
+    /// Creates a guard with a number of free steps, so that a small document reaches the limit.
+    #[cfg(test)]
+    pub(super) fn with_free_steps(base: &str, steps: u64) -> Self {
+        Self {
+            steps: FREE_STEPS - steps,
+            ..Self::new(base, FxHashMap::default(), Rc::default())
+        }
+    }
+
     /// Counts bytes of the document.
     pub(super) fn count(&mut self, bytes: usize) {
         self.bytes += bytes as u64;

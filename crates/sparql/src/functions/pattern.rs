@@ -863,8 +863,8 @@ mod tests {
             "[a[b]]",
             "[a-z-[b]c]",
             "[-[a]]",
-            "a{1000000000}",
-            "((((((((a{1000}){1000}){1000}){1000}){1000}){1000}){1000}){1000})",
+            "a{1000001}",
+            "((a{1000}){1000})",
         ] {
             assert!(is_match("a", pattern, "").is_none(), "{pattern}");
         }
@@ -915,11 +915,11 @@ mod tests {
 
     #[test]
     fn hostile_patterns_end_soon() {
-        let text = "a".repeat(40);
+        let text = "a".repeat(22);
         assert_eq!(is_match(&text, "^(a|a)*\\1b$", ""), None, "too many steps");
         assert_eq!(is_match(&text, "^(a+)+b$", ""), Some(false));
-        assert!(Pattern::parse(&"(".repeat(100_000), "").is_none());
-        assert!(Pattern::parse(&"[a-[".repeat(100_000), "").is_none());
+        assert!(Pattern::parse(&"(".repeat(MAX_DEPTH + 1), "").is_none());
+        assert!(Pattern::parse(&"[a-[".repeat(MAX_DEPTH + 1), "").is_none());
         assert!(Pattern::parse(&"\\w".repeat(100_000), "").is_none());
         assert!(Pattern::parse(&"\\c".repeat(100_000), "").is_none());
     }
