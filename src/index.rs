@@ -13,7 +13,7 @@ use lodeseek_engine::{
     index_folder, list_vectors, vectors_folder,
 };
 use lodeseek_index::vectors::{self, Precision, StoredVectors};
-use lodeseek_index::{AnalysisKind, Index, IndexError, recorded_analysis};
+use lodeseek_index::{AnalysisKind, Index, IndexError, read_analysis};
 use lodeseek_rerank::Encoder;
 use lodeseek_snippet::{Method, TripleBudget};
 use lodeseek_store::{Access, Store, StoreError, is_home};
@@ -95,7 +95,7 @@ pub(crate) fn run(
         compact_method = compact_method.or(existing.compact_method);
     }
     if arguments.rebuild && (incomplete.is_some() || has_unusable_index(home)) {
-        analysis = analysis.or(recorded_analysis(&index_folder(home)));
+        analysis = analysis.or(read_analysis(&index_folder(home)));
         std::fs::remove_dir_all(index_folder(home))?;
     }
     let options = IndexOptions {

@@ -13,7 +13,7 @@ use lodeseek_index::{self as index, Index, IndexError};
 use lodeseek_snippet::Method;
 use lodeseek_store::{
     Access, Damage, DamagedPart, Entry, LoadOptions, LostDataset, Store, Verification,
-    damaged_store, read_works, rebuild_store, verify_home, works_folder, works_path,
+    find_damaged_store, read_works, rebuild_store, verify_home, works_folder, works_path,
 };
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -239,13 +239,13 @@ pub fn repair(
         report.remaining.clone_from(&report.found);
         return Ok(report);
     }
-    let analysis = index::recorded_analysis(&index_folder(home)).unwrap_or(analysis);
+    let analysis = index::read_analysis(&index_folder(home)).unwrap_or(analysis);
     let is_store = parts.iter().any(|part| part.is_store());
     if is_store {
         let recovered = recovered_entries(home);
         report.lost_commits = parts.contains(&DamagedPart::Commit) && recovered.is_empty();
         report.load_again = rebuild_store(home, &recovered)?;
-        report.replaced_store = damaged_store(home);
+        report.replaced_store = find_damaged_store(home);
     }
     let store = Store::open(home, Access::Write, None)?;
     restore_files(&store, &mut report)?;

@@ -43,7 +43,7 @@ impl Ranker {
         let mut sparse = rank_by_model(self.model.as_ref(), &analyzed, scope, depth)?.ranking;
         let comparable = sparse.len();
         if let Some(model) = self.model.candidate_model() {
-            sparse = sparse.followed_by(&rank_by_model(model, &analyzed, scope, depth)?.ranking);
+            sparse = sparse.append(&rank_by_model(model, &analyzed, scope, depth)?.ranking);
         }
         let Some(reranked) = self.rerank(query, &analyzed, self.model.as_ref(), scope)? else {
             return Ok((sparse, comparable));
@@ -52,7 +52,7 @@ impl Ranker {
             return Ok((Ranking::default(), 0));
         }
         let comparable = reranked.comparable();
-        Ok((reranked.ranking.followed_by(&sparse), comparable))
+        Ok((reranked.ranking.append(&sparse), comparable))
     }
 
     /// Returns the best `depth` datasets by the sparse model, without the reranker.

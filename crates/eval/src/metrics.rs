@@ -265,9 +265,9 @@ impl Metric {
         let ranked = self.cut(ranked);
         match self.measure {
             Measure::Ndcg(gain) => {
-                let ideal = gain.discounted(self.cut(judged).iter().copied());
+                let ideal = gain.discount_gains(self.cut(judged).iter().copied());
                 ratio(
-                    gain.discounted(ranked.iter().map(|grade| grade.unwrap_or(0))),
+                    gain.discount_gains(ranked.iter().map(|grade| grade.unwrap_or(0))),
                     ideal,
                 )
             }
@@ -306,7 +306,7 @@ impl Gain {
     }
 
     /// Returns the sum of the gains by rank, each divided by log2(rank + 1).
-    fn discounted(self, grades: impl Iterator<Item = i32>) -> f64 {
+    fn discount_gains(self, grades: impl Iterator<Item = i32>) -> f64 {
         let gains = grades
             .enumerate()
             .map(|(place, grade)| self.value(grade) / ((place + 2) as f64).log2());

@@ -31,7 +31,7 @@ pub(super) fn analysis_of(index: &tantivy::Index) -> Result<AnalysisKind, IndexE
 
 /// Returns the analysis recorded in the index in a folder. `None` if there is no readable index.
 #[must_use]
-pub fn recorded_analysis(folder: &Path) -> Option<AnalysisKind> {
+pub fn read_analysis(folder: &Path) -> Option<AnalysisKind> {
     let directory = VerifiedDirectory::open(folder).ok()?;
     analysis_of(&tantivy::Index::open(directory).ok()?).ok()
 }

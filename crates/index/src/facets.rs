@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tantivy::SegmentReader;
 use tantivy::columnar::StrColumn;
 
-/// Values of one facet. Spellings with the same normalized form ([`Facet::normalized`]) are one value.
+/// Values of one facet. Spellings with the same normalized form ([`Facet::normalize`]) are one value.
 pub(super) struct FacetTable {
     facet: Facet,
     /// Normalized values, ascending.
@@ -40,7 +40,7 @@ impl FacetTable {
             let column = reader.fast_fields().str(schema::facet_name(facet))?;
             let spelled = column
                 .as_ref()
-                .map(spelled)
+                .map(read_values)
                 .transpose()?
                 .unwrap_or_default();
             for (spelling, count) in
@@ -49,7 +49,7 @@ impl FacetTable {
                     .zip(living(reader, column.as_ref(), spelled.len()))
             {
                 *spellings
-                    .entry(facet.normalized(spelling))
+                    .entry(facet.normalize(spelling))
                     .or_default()
                     .entry(spelling.clone())
                     .or_default() += count;
@@ -62,7 +62,7 @@ impl FacetTable {
             |(reader, (column, spelled)): (&SegmentReader, (Option<StrColumn>, Vec<String>))| {
                 let global: Vec<u32> = spelled
                     .iter()
-                    .map(|spelling| place(&keys, &facet.normalized(spelling)))
+                    .map(|spelling| place(&keys, &facet.normalize(spelling)))
                     .collect();
                 ValueLists::from_column(reader.max_doc(), column.as_ref(), &global)
             };
@@ -88,7 +88,7 @@ impl FacetTable {
     /// Returns the number of a value in any spelling.
     pub(super) fn place(&self, value: &str) -> Option<u32> {
         self.keys
-            .binary_search(&self.facet.normalized(value))
+            .binary_search(&self.facet.normalize(value))
             .ok()
             .map(|place| place as u32)
     }
@@ -129,7 +129,7 @@ impl ValueLists {
 }
 
 /// Returns the values of a segment, by ordinal.
-fn spelled(column: &StrColumn) -> Result<Vec<String>, IndexError> {
+fn read_values(column: &StrColumn) -> Result<Vec<String>, IndexError> {
     let mut values = Vec::with_capacity(column.num_terms());
     let mut stream = column.dictionary().stream()?;
     while stream.advance() {

@@ -86,7 +86,7 @@ impl Facet {
 
     /// Returns the normalized form of a value. Values other than IRIs are composed (NFC), and ignore case and repeated
     /// white space. Licence addresses also ignore `http` or `https`, `www.` and a final slash.
-    pub(super) fn normalized(self, value: &str) -> String {
+    pub(super) fn normalize(self, value: &str) -> String {
         if self.has_iris() {
             return value.trim().to_owned();
         }
@@ -214,18 +214,18 @@ impl Filter {
     /// Removes a facet value.
     #[must_use]
     pub fn without(mut self, facet: Facet, value: &str) -> Self {
-        let value = facet.normalized(value);
+        let value = facet.normalize(value);
         self.values
-            .retain(|(of, other)| *of != facet || facet.normalized(other) != value);
+            .retain(|(of, other)| *of != facet || facet.normalize(other) != value);
         self
     }
 
     /// Returns true if the filter contains the facet value.
     #[must_use]
     pub fn contains(&self, facet: Facet, value: &str) -> bool {
-        let value = facet.normalized(value);
+        let value = facet.normalize(value);
         self.values_of(facet)
-            .any(|other| facet.normalized(other) == value)
+            .any(|other| facet.normalize(other) == value)
     }
 
     /// Returns true if the filter has no condition.

@@ -25,7 +25,7 @@ impl Selection for Option<&FilteredDocs> {
     fn select(&mut self, segment: usize, first: u32, documents: u64) -> u64 {
         self.map_or(documents, |filtered| {
             retain_bits(documents, |place| {
-                filtered.failed(segment, first + place) == 0
+                filtered.failed_conditions(segment, first + place) == 0
             })
         })
     }
@@ -63,14 +63,14 @@ pub struct FilteredDocs {
 }
 
 impl FilteredDocs {
-    fn failed(&self, segment: usize, document: u32) -> Conditions {
+    fn failed_conditions(&self, segment: usize, document: u32) -> Conditions {
         self.failed[segment][document as usize]
     }
 
     /// Returns true if the document passes the filter.
     #[must_use]
     pub fn contains(&self, address: DocumentAddress) -> bool {
-        self.failed(address.segment as usize, address.document) == 0
+        self.failed_conditions(address.segment as usize, address.document) == 0
     }
 }
 
@@ -312,7 +312,7 @@ impl Selection for FacetCounter<'_> {
         retain_bits(documents, |place| {
             self.count(segment, first + place);
             self.filtered
-                .is_none_or(|filtered| filtered.failed(segment, first + place) == 0)
+                .is_none_or(|filtered| filtered.failed_conditions(segment, first + place) == 0)
         })
     }
 }
@@ -326,7 +326,7 @@ impl FacetCounter<'_> {
     fn count(&mut self, segment: usize, document: u32) {
         let failed = self
             .filtered
-            .map_or(0, |filtered| filtered.failed(segment, document));
+            .map_or(0, |filtered| filtered.failed_conditions(segment, document));
         for ((counts, table), facet) in self.counts.iter_mut().zip(self.tables).zip(Facet::ALL) {
             if failed & !condition_of(facet) == 0 {
                 table

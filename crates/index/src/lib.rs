@@ -29,7 +29,7 @@ pub use analysis::{
     Translation, Translations, TranslationsBuilder, UnknownAnalysis, compose, fold_text,
 };
 pub use collation::Collation;
-pub use commit_metadata::recorded_analysis;
+pub use commit_metadata::read_analysis;
 pub use conditions::{Condition, MAX_PHRASE_TOKENS};
 pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};
 pub use features::{Feature, FeatureKind};
@@ -482,15 +482,15 @@ impl Snapshot {
 
     /// Returns the stored display data (card) of a dataset, or `None` if there is no such dataset.
     pub fn card(&self, id: &DatasetId) -> Result<Option<Vec<u8>>, IndexError> {
-        self.stored(id, self.fields.card)
+        self.read_field(id, self.fields.card)
     }
 
     /// Returns the stored compact document of a dataset, or `None` if there is no such dataset.
     pub fn compact(&self, id: &DatasetId) -> Result<Option<Vec<u8>>, IndexError> {
-        self.stored(id, self.fields.compact)
+        self.read_field(id, self.fields.compact)
     }
 
-    fn stored(
+    fn read_field(
         &self,
         id: &DatasetId,
         field: tantivy::schema::Field,

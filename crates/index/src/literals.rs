@@ -130,7 +130,7 @@ impl Snapshot {
         if !self.has_literals() {
             return Err(IndexError::WithoutLiterals);
         }
-        let query = searched_words(search.query);
+        let query = select_words(search.query);
         let statistics = FieldStatistics {
             documents: self.literal_count()?,
             tokens: self.collection[Field::Literal.index()].tokens,
@@ -257,7 +257,7 @@ impl Snapshot {
 ///
 /// A word may have stems of one or two letters in some language, such as *l* for *lime*. In literals, these are units and
 /// codes. Stems of fewer than three letters are therefore ignored, unless the word itself is that short.
-fn searched_words(query: &AnalyzedQuery) -> AnalyzedQuery {
+fn select_words(query: &AnalyzedQuery) -> AnalyzedQuery {
     let mut query = query.clone();
     query.distinct.truncate(MAX_WORDS);
     for term in &mut query.distinct {
@@ -524,7 +524,7 @@ mod tests {
         kind: AnalysisKind,
     ) -> Vec<(String, String, f64)> {
         let analysis = Analysis::new(kind);
-        let query = searched_words(&AnalyzedQuery::new(words, &analysis));
+        let query = select_words(&AnalyzedQuery::new(words, &analysis));
         let mut literals = Vec::new();
         for (dataset, graph) in graphs.iter().enumerate() {
             for triple in graph

@@ -18,13 +18,13 @@ impl PairFrequencies {
     #[must_use]
     pub fn count(first: &[u32], second: &[u32], length: u32) -> Self {
         Self {
-            ordered: ordered(first, second),
-            unordered: unordered(first, second, length),
+            ordered: count_ordered(first, second),
+            unordered: count_unordered(first, second, length),
         }
     }
 }
 
-fn ordered(first: &[u32], second: &[u32]) -> u32 {
+fn count_ordered(first: &[u32], second: &[u32]) -> u32 {
     let mut count = 0;
     let mut rest = second;
     for &position in first {
@@ -35,7 +35,7 @@ fn ordered(first: &[u32], second: &[u32]) -> u32 {
     count
 }
 
-fn unordered(first: &[u32], second: &[u32], length: u32) -> u32 {
+fn count_unordered(first: &[u32], second: &[u32], length: u32) -> u32 {
     let Some(last) = length.checked_sub(WINDOW_WIDTH) else {
         return 0;
     };

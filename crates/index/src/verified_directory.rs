@@ -70,7 +70,7 @@ impl VerifiedDirectory {
             }
         }
         // Without the lock: two threads may verify the same file, but neither uses it unverified.
-        verify_file(file).map_err(|error| self.damaged(path, error))?;
+        verify_file(file).map_err(|error| self.damage_error(path, error))?;
         let mut state = state();
         if state.verified.insert(path.to_owned()) {
             state.bytes = state.bytes.saturating_add(size);
@@ -78,7 +78,7 @@ impl VerifiedDirectory {
         Ok(())
     }
 
-    fn damaged(&self, path: &Path, error: io::Error) -> OpenReadError {
+    fn damage_error(&self, path: &Path, error: io::Error) -> OpenReadError {
         let error = io::Error::new(io::ErrorKind::InvalidData, error.to_string());
         OpenReadError::wrap_io_error(error, self.folder.join(path))
     }
@@ -154,7 +154,7 @@ impl Directory for VerifiedDirectory {
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
         let bytes = self.files.atomic_read(path)?;
         if path == Path::new(META) && !has_right_checksum(&bytes) {
-            return Err(self.damaged(path, io::Error::other("wrong checksum")));
+            return Err(self.damage_error(path, io::Error::other("wrong checksum")));
         }
         Ok(bytes)
     }

@@ -66,7 +66,7 @@ impl IndexDocument {
         let mut literals = Vec::new();
         for field in Field::ALL {
             let field_text = document.field(field);
-            let values = analysed_values(field_text, analysis);
+            let values = analyze_values(field_text, analysis);
             let (text, length) = occurrences(field_text, &values, MAX_FIELD_BYTES);
             texts[field.index()] = text;
             lengths[field.index()] = length;
@@ -119,7 +119,7 @@ mod json_text {
 }
 
 /// Returns the tokens of each distinct value, each followed by a space, and their number.
-fn analysed_values(text: &FieldText, analysis: &Analysis) -> Vec<(String, u64)> {
+fn analyze_values(text: &FieldText, analysis: &Analysis) -> Vec<(String, u64)> {
     let mut values = Vec::with_capacity(text.values.len());
     for value in &text.values {
         let mut joined = String::new();
@@ -202,7 +202,7 @@ impl IndexWriter {
     }
 
     fn new(index: tantivy::Index, fields: Fields) -> Result<Self, IndexError> {
-        let writer = locked_writer(&index)?;
+        let writer = lock_writer(&index)?;
         // Segments are merged once, at the end. Earlier merges would compete with indexing.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         // A killed process may have left files of an unfinished commit. This writer would create files of the same names.
@@ -320,7 +320,7 @@ impl IndexWriter {
 
 /// Locks the index for writing. A process that this program starts holds its locks between fork and exec, so a busy lock is
 /// tried again for a fifth of a second.
-fn locked_writer(index: &tantivy::Index) -> Result<tantivy::IndexWriter, IndexError> {
+fn lock_writer(index: &tantivy::Index) -> Result<tantivy::IndexWriter, IndexError> {
     for _ in 0..10 {
         match index.writer_with_num_threads(1, MEMORY) {
             Err(tantivy::TantivyError::LockFailure(..)) => thread::sleep(Duration::from_millis(20)),

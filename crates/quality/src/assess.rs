@@ -83,14 +83,14 @@ fn has(indicator: I, node: Node<'_>, property: &str) -> Finding {
     match node.value(property) {
         Some(value) => met(
             indicator,
-            format!("{} is {}", prefixed(property), shown(value)),
+            format!("{} is {}", prefixed(property), format_value(value)),
         ),
         None => missed(indicator, format!("there is no {}", prefixed(property))),
     }
 }
 
 /// Returns a value on one line, at most 80 characters.
-fn shown(value: Node<'_>) -> String {
+fn format_value(value: Node<'_>) -> String {
     let name = value.name();
     let text = if name.is_empty() { "described" } else { &name };
     let mut line: String = text
@@ -111,7 +111,7 @@ fn of_dataset(node: Node<'_>) -> Vec<Finding> {
         .is_some_and(controlled_vocabularies::is_access_right);
     let reason = match rights {
         Some(value) if listed => format!("{} is in the EU's list", value.term().text()),
-        Some(value) => format!("{} is not in the EU's list", shown(value)),
+        Some(value) => format!("{} is not in the EU's list", format_value(value)),
         None => "there is no dct:accessRights".to_owned(),
     };
     vec![
@@ -141,7 +141,7 @@ fn date(indicator: I, node: Node<'_>, property: &str) -> Finding {
     match node.value(property) {
         Some(value) if !is_date(value.term().text()) => missed(
             indicator,
-            format!("{} {} is not a date", prefixed(property), shown(value)),
+            format!("{} {} is not a date", prefixed(property), format_value(value)),
         ),
         _ => finding,
     }
@@ -248,7 +248,7 @@ fn download_address(part: Node<'_>) -> Finding {
         }
         Some(value) => missed(
             I::DownloadAddress,
-            format!("{} is not a web address", shown(value)),
+            format!("{} is not a web address", format_value(value)),
         ),
         None => missed(I::DownloadAddress, "there is no dcat:downloadURL"),
     }
@@ -292,7 +292,7 @@ fn size(part: Node<'_>) -> Finding {
         }
         Some(value) => missed(
             I::ByteSize,
-            format!("dcat:byteSize {} is not a number", shown(value)),
+            format!("dcat:byteSize {} is not a number", format_value(value)),
         ),
         None => missed(I::ByteSize, "there is no dcat:byteSize"),
     }
@@ -311,7 +311,7 @@ fn formats(part: Node<'_>) -> [Finding; 3] {
         (Some(iri), _) => met(I::FormatListed, iri),
         (None, Some(value)) => missed(
             I::FormatListed,
-            format!("{} is not an IRI of the EU's or IANA's list", shown(*value)),
+            format!("{} is not an IRI of the EU's or IANA's list", format_value(*value)),
         ),
         (None, None) => missed(I::FormatListed, "neither format nor media type is declared"),
     };
@@ -327,7 +327,7 @@ fn formats(part: Node<'_>) -> [Finding; 3] {
                 if_met(indicator, holds(format), format!("{} {text}", format.name))
             }
             (None, Some(value)) => {
-                missed(indicator, format!("{} is an unknown format", shown(*value)))
+                missed(indicator, format!("{} is an unknown format", format_value(*value)))
             }
             (None, None) => missed(indicator, "neither format nor media type is declared"),
         };
@@ -352,7 +352,7 @@ fn formats(part: Node<'_>) -> [Finding; 3] {
 fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
     let first = |property: &str| nodes.iter().find_map(|node| node.value(property));
     let license = match first(dcterms::LICENSE) {
-        Some(value) => met(I::License, shown_whole(value)),
+        Some(value) => met(I::License, format_whole_value(value)),
         None => missed(I::License, "there is no dct:license"),
     };
     let listed = match first(dcterms::LICENSE) {
@@ -361,20 +361,20 @@ fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
         }
         Some(value) => missed(
             I::LicenseListed,
-            format!("{} is not the IRI of a known licence", shown_whole(value)),
+            format!("{} is not the IRI of a known licence", format_whole_value(value)),
         ),
         None => missed(I::LicenseListed, "there is no dct:license"),
     };
     let rights = match first(dcterms::RIGHTS) {
-        Some(value) => met(I::Rights, shown(value)),
+        Some(value) => met(I::Rights, format_value(value)),
         None => missed(I::Rights, "there is no dct:rights"),
     };
     [license, listed, rights]
 }
 
 /// Returns an IRI unchanged, any other value on one line.
-fn shown_whole(value: Node<'_>) -> String {
-    value.iri().map_or_else(|| shown(value), str::to_owned)
+fn format_whole_value(value: Node<'_>) -> String {
+    value.iri().map_or_else(|| format_value(value), str::to_owned)
 }
 
 fn texts(node: Node<'_>) -> [Finding; 5] {
@@ -385,7 +385,7 @@ fn texts(node: Node<'_>) -> [Finding; 5] {
     let longest = lengths.iter().copied().max().unwrap_or_default();
     let fits = lengths.iter().any(|length| DESCRIPTION.contains(length));
     [
-        tagged(I::TitleLanguage, node, dcterms::TITLE),
+        check_language_tags(I::TitleLanguage, node, dcterms::TITLE),
         if_met(
             I::Description,
             longest > 0,
@@ -400,7 +400,7 @@ fn texts(node: Node<'_>) -> [Finding; 5] {
             fits,
             format!("the longest description has {longest} characters"),
         ),
-        tagged(I::DescriptionLanguage, node, dcterms::DESCRIPTION),
+        check_language_tags(I::DescriptionLanguage, node, dcterms::DESCRIPTION),
         encoding(node),
     ]
 }
@@ -428,7 +428,7 @@ fn misread_word(text: &str) -> Option<&str> {
 }
 
 /// Returns met if every value of the property has a language tag.
-fn tagged(indicator: I, node: Node<'_>, property: &str) -> Finding {
+fn check_language_tags(indicator: I, node: Node<'_>, property: &str) -> Finding {
     let mut languages: Vec<&str> = node.objects(property).filter_map(Node::language).collect();
     let all = node.objects(property).count();
     let untold = all - languages.len();

@@ -190,7 +190,7 @@ mod tests {
     use lodeseek_net::egress::{EgressPolicy, OtherHosts};
     use std::io::Write;
 
-    fn checked(
+    fn check_paths(
         server: &Server,
         policy: EgressPolicy,
         paths: &[&str],
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn an_address_is_reachable_if_head_or_get_succeeds() {
         let server = site();
-        let found = checked(&server, policy(&server), &["/there", "/only-get", "/gone"]);
+        let found = check_paths(&server, policy(&server), &["/there", "/only-get", "/gone"]);
         let of = |path: &str| &found[&server.iri(path)];
         assert!(
             of("/there").is_reachable()
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn forbidden_addresses_are_not_requested() {
         let server = site();
-        let found = checked(&server, EgressPolicy::default(), &["/there"]);
+        let found = check_paths(&server, EgressPolicy::default(), &["/there"]);
         let result = &found[&server.iri("/there")];
         assert!(
             !result.is_reachable()

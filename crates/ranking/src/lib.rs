@@ -65,11 +65,11 @@ impl Ranking {
     /// let scored = |id: &str, score| Scored { id: DatasetId::new(id).expect("an id"), score };
     /// let first = Ranking::from_scores(vec![scored("a", 1.0)]);
     /// let other = Ranking::from_scores(vec![scored("c", 9.0), scored("a", 8.0), scored("b", 7.0)]);
-    /// let ids: Vec<_> = first.followed_by(&other).iter().map(|entry| entry.id.to_string()).collect();
+    /// let ids: Vec<_> = first.append(&other).iter().map(|entry| entry.id.to_string()).collect();
     /// assert_eq!(ids, ["a", "c", "b"]);
     /// ```
     #[must_use]
-    pub fn followed_by(mut self, other: &Self) -> Self {
+    pub fn append(mut self, other: &Self) -> Self {
         let held: BTreeSet<DatasetId> = self
             .entries
             .iter()

@@ -175,7 +175,7 @@ fn is_type(triple: &LabelledTriple) -> bool {
 }
 
 /// Returns the objects that are linked from several subjects.
-fn shared(triples: &[LabelledTriple]) -> impl Iterator<Item = &LabelledTerm> {
+fn find_shared_objects(triples: &[LabelledTriple]) -> impl Iterator<Item = &LabelledTerm> {
     let links = || {
         triples
             .iter()
@@ -209,7 +209,7 @@ impl<'t> Drawing<'t> {
         for triple in triples {
             drawing.place(&mut places, &triple.subject);
         }
-        for object in shared(triples) {
+        for object in find_shared_objects(triples) {
             drawing.place(&mut places, object);
         }
         for triple in triples {

@@ -157,7 +157,7 @@ impl<'h> IlluSnip<'h> {
         let interrupted = match self.starts {
             Starts::All => search.all(),
             Starts::Heaviest => search.heaviest(),
-            Starts::Ranked => search.ranked(),
+            Starts::Ranked => search.try_ranked_starts(),
         };
         let triples = search
             .best
@@ -277,7 +277,7 @@ impl Search<'_, '_> {
         false
     }
 
-    fn ranked(&mut self) -> bool {
+    fn try_ranked_starts(&mut self) -> bool {
         let mut starts = StartQueue {
             first: self.growth.candidates().collect(),
             later: Vec::new(),
@@ -315,7 +315,7 @@ impl Search<'_, '_> {
             if self.is_over() {
                 return true;
             }
-            let seeds = self.joined_without(&polished.triples, left_out);
+            let seeds = self.connect_without(&polished.triples, left_out);
             left_out += 1;
             self.growth.grow(&seeds, self.budget);
             if polished.take(self.growth) {
@@ -329,13 +329,13 @@ impl Search<'_, '_> {
     /// Returns the triples without one of them, as far as they remain connected. The order is kept, except for the
     /// first triple: it is one with a single entity, if possible, because a link between two new entities adds only
     /// their mean familiarity.
-    fn joined_without(&mut self, triples: &[u32], left_out: usize) -> Vec<u32> {
+    fn connect_without(&mut self, triples: &[u32], left_out: usize) -> Vec<u32> {
         let weights = self.growth.weights;
         let mut rest: Vec<u32> = triples.to_vec();
         rest.remove(left_out);
         if let Some(place) = rest
             .iter()
-            .position(|&triple| weights.linked(weights.triple(triple)).is_none())
+            .position(|&triple| weights.link_target(weights.triple(triple)).is_none())
         {
             rest[..=place].rotate_right(1);
         }
@@ -457,7 +457,7 @@ impl<'g> Weights<'g> {
     }
 
     /// Returns the triples at an entity, each with the familiarity of its other end, if any.
-    fn incident(&self, entity: TermId) -> Vec<Incident> {
+    fn find_incident_triples(&self, entity: TermId) -> Vec<Incident> {
         let element = |triple: Triple| {
             if self.is_type(triple) {
                 (1, triple.object)
@@ -471,7 +471,7 @@ impl<'g> Weights<'g> {
             ..self.object_offsets[entity.index() + 1] as usize;
         let outgoing = self.graph.subject_range(entity).map(|place| {
             let triple = self.graph.triples()[place];
-            let (element, other) = match self.linked(triple) {
+            let (element, other) = match self.link_target(triple) {
                 Some(object) => (element(triple), familiarity(object)),
                 None => (alone(element(triple)), 0.0),
             };
@@ -507,13 +507,13 @@ impl<'g> Weights<'g> {
             end: triples.end,
             element,
             is_class,
-            gain: weighed(coverage[element.index()], first.other),
-            gain_covered: weighed(0.0, first.other),
+            gain: weigh(coverage[element.index()], first.other),
+            gain_covered: weigh(0.0, first.other),
         }
     }
 
     /// Returns the object if the triple is a link between two entities.
-    fn linked(&self, triple: Triple) -> Option<TermId> {
+    fn link_target(&self, triple: Triple) -> Option<TermId> {
         let link = !self.is_type(triple)
             && self.graph.is_resource(triple.object)
             && triple.object != triple.subject;
@@ -522,7 +522,7 @@ impl<'g> Weights<'g> {
 }
 
 /// Returns the gain of a triple from its coverage and the familiarity of its entities.
-fn weighed(coverage: f64, familiarity: f64) -> f64 {
+fn weigh(coverage: f64, familiarity: f64) -> f64 {
     COVERAGE_WEIGHT * coverage + FAMILIARITY_WEIGHT * familiarity
 }
 
@@ -624,7 +624,7 @@ impl Rows {
             return range.0 as usize..range.1 as usize;
         }
         let first = self.heads.len();
-        let mut incident = weights.incident(entity);
+        let mut incident = weights.find_incident_triples(entity);
         incident.sort_unstable_by(|a, b| {
             a.element
                 .cmp(&b.element)
@@ -716,7 +716,7 @@ impl<'w> Growth<'w> {
         let familiarity = |entity: TermId| weights.familiarity[entity.index()];
         let familiarity = match (
             new(triple.subject),
-            weights.linked(triple).map(|object| (new(object), object)),
+            weights.link_target(triple).map(|object| (new(object), object)),
         ) {
             (true, Some((true, object))) => {
                 f64::midpoint(familiarity(triple.subject), familiarity(object))
@@ -725,7 +725,7 @@ impl<'w> Growth<'w> {
             (true, _) => familiarity(triple.subject),
             (false, _) => 0.0,
         };
-        weighed(coverage, familiarity)
+        weigh(coverage, familiarity)
     }
 
     /// Grows from seed triples. They are taken first, in this order; each must be connected to those before it.
@@ -825,7 +825,7 @@ impl<'w> Growth<'w> {
         } else {
             self.covered_property[triple.predicate.index()] = self.growth;
         }
-        let linked = weights.linked(triple);
+        let linked = weights.link_target(triple);
         let passed = Some(triple.object)
             .filter(|object| linked.is_none() && weights.is_entity[object.index()]);
         let mark = |marks: &mut [u32], entity: Option<TermId>, growth: u32| {

@@ -148,7 +148,7 @@ impl LabelledTerm {
         Self {
             kind: TermKind::Triple,
             value,
-            label: shown_text(&format!(
+            label: truncate_text(&format!(
                 "<<( {} {} {} )>>",
                 subject.label, predicate.label, object.label
             )),
@@ -195,14 +195,14 @@ const MAX_SHOWN: usize = 10_000;
 
 /// Truncates a text to 10,000 characters, followed by an ellipsis.
 #[must_use]
-pub fn shown_text(text: &str) -> String {
+pub fn truncate_text(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
-/// Adds labels to the terms of a triple. Long texts are cut by [`shown_text`].
+/// Adds labels to the terms of a triple. Long texts are cut by [`truncate_text`].
 #[must_use]
 pub fn label_triple(graph: &TripleGraph, labels: &Labels<'_>, triple: Triple) -> LabelledTriple {
     let term = |id: TermId| labelled_term(graph, labels, id);
@@ -220,7 +220,7 @@ fn labelled_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> Labell
         TermRef::Blank(_) => (TermKind::Blank, None),
         TermRef::Literal { kind, .. } => (TermKind::Literal, Some(kind)),
         TermRef::Triple(triple) => {
-            let value = shown_text(&graph.to_term(id).to_string());
+            let value = truncate_text(&graph.to_term(id).to_string());
             return LabelledTerm::from_triple(label_triple(graph, labels, triple), value);
         }
     };
@@ -230,10 +230,10 @@ fn labelled_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> Labell
     };
     LabelledTerm {
         kind,
-        value: shown_text(term.text()),
+        value: truncate_text(term.text()),
         label: labels
             .label(id)
-            .map_or_else(|| NO_LABEL.to_owned(), |label| shown_text(&label)),
+            .map_or_else(|| NO_LABEL.to_owned(), |label| truncate_text(&label)),
         language: term.language().map(str::to_owned),
         datatype,
         direction: literal

@@ -346,14 +346,14 @@ impl Goals {
         let first_link = patterns.len() as u32;
         let first_keyword = first_link + patterns.link_patterns().len() as u32;
         let described = patterns.patterns().map(|pattern| pattern.count());
-        let mut selected = frequent(
+        let mut selected = mark_frequent(
             described,
             options.shares.entities,
             patterns.entities().len() as u64,
         );
         let links = (0..patterns.link_patterns().len() as u32)
             .map(|id| patterns.link_count(LinkPatternId(id)));
-        selected.extend(frequent(
+        selected.extend(mark_frequent(
             links,
             options.shares.links,
             patterns.total_links(),
@@ -422,7 +422,7 @@ impl Goals {
 }
 
 /// Marks the most frequent patterns until they reach the given share (PCSG-τ).
-fn frequent(counts: impl Iterator<Item = u64>, share: f64, total: u64) -> Vec<bool> {
+fn mark_frequent(counts: impl Iterator<Item = u64>, share: f64, total: u64) -> Vec<bool> {
     let mut sum = 0;
     let taken = counts.map(|count| {
         let more = (sum as f64) < share * total as f64;

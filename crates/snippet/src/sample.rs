@@ -337,7 +337,7 @@ impl TripleSink for CountingPass {
         if let Some(whole) = &mut self.whole {
             whole.insert(triple);
         }
-        self.counter.add(&self.names.named(triple));
+        self.counter.add(&self.names.relabel(triple));
     }
 }
 
@@ -498,7 +498,7 @@ impl TripleSink for SamplingPass {
 
     fn insert_triple(&mut self, triple: TripleRef<'_>) {
         if self.needs_second_pass() {
-            self.sampler.add(&self.names.named(triple));
+            self.sampler.add(&self.names.relabel(triple));
         }
     }
 }
@@ -595,7 +595,7 @@ impl BlankNodeNames {
         BlankNode::new_unchecked(format!("b{number}"))
     }
 
-    fn named(&mut self, triple: TripleRef<'_>) -> Triple {
+    fn relabel(&mut self, triple: TripleRef<'_>) -> Triple {
         relabelled(triple.into_owned(), &mut |node| self.name(node.as_str()))
     }
 }

@@ -134,7 +134,7 @@ impl Store {
     }
 
     /// Returns the number of the last commit in the store; 0 if there is none.
-    pub(super) fn stored_commit(&self) -> Result<u64, StoreError> {
+    pub(super) fn read_commit(&self) -> Result<u64, StoreError> {
         let quads = self.commit_quads()?;
         let numbers = quads.iter().filter_map(|quad| match &quad.object {
             Term::Literal(number) => number.value().parse().ok(),
@@ -152,7 +152,7 @@ impl Store {
             home: self.home.clone(),
             reason,
         };
-        let stored = self.stored_commit()?;
+        let stored = self.read_commit()?;
         let Some(record) = CommitRecord::read(&self.home)? else {
             // The first commit writes the record last; homes of early versions have neither number nor record.
             return if stored <= 1 {

@@ -172,8 +172,8 @@ impl GraphCounts {
                 subjects,
                 objects: objects.len() as u64,
             },
-            properties: named(properties, &term),
-            classes: named(classes, &term),
+            properties: replace_ids(properties, &term),
+            classes: replace_ids(classes, &term),
         }
     }
 
@@ -237,8 +237,8 @@ impl GraphCounts {
         let term = |id: u32| terms[&id].clone();
         Ok(Self {
             all,
-            properties: named(properties, term),
-            classes: named(classes, term),
+            properties: replace_ids(properties, term),
+            classes: replace_ids(classes, term),
         })
     }
 
@@ -264,7 +264,7 @@ impl GraphCounts {
     /// Reads the counts of a version. Returns `None` if their file is missing or damaged.
     pub fn read(home: &Path, version: &str) -> Option<Self> {
         let bytes = fs::read(path(home, version)).ok()?;
-        serde_json::from_slice(graph_file::checked_body(&bytes)?).ok()
+        serde_json::from_slice(graph_file::verify_body(&bytes)?).ok()
     }
 }
 
@@ -277,7 +277,7 @@ pub fn is_counts(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == SUFFIX)
 }
 
-fn named<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(SerializedTerm, C)> {
+fn replace_ids<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(SerializedTerm, C)> {
     let mut counts: Vec<(SerializedTerm, C)> = counts
         .into_iter()
         .map(|(id, count)| (term(id).into(), count))
@@ -408,7 +408,7 @@ fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
 }
 
 /// Returns a literal in the form that the store returns. `None` if the store does not change it.
-pub(super) fn stored_literal(lexical: &str, datatype: &str) -> Option<Literal> {
+pub(super) fn to_stored_literal(lexical: &str, datatype: &str) -> Option<Literal> {
     let (name, form) = value(lexical, datatype)?;
     Some(Literal::new_typed_literal(
         form,
@@ -422,7 +422,7 @@ fn in_store(graph: &TripleGraph, id: TermId) -> Term {
         TermRef::Literal {
             lexical,
             kind: LiteralKind::Datatype(datatype),
-        } => stored_literal(lexical, datatype).map_or_else(|| graph.to_term(id), Term::from),
+        } => to_stored_literal(lexical, datatype).map_or_else(|| graph.to_term(id), Term::from),
         TermRef::Triple(triple) => {
             let stored = Triple {
                 object: in_store(graph, triple.object),

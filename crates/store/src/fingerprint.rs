@@ -89,7 +89,7 @@ fn write(home: &Path, version: &str, line: &str) -> Result<(), StoreError> {
 pub(super) fn read(home: &Path, version: &str) -> Option<String> {
     let bytes = fs::read(path(home, version)).ok()?;
     // Early versions wrote no checksum, and only the line.
-    let line = graph_file::checked_body(&bytes).unwrap_or(&bytes);
+    let line = graph_file::verify_body(&bytes).unwrap_or(&bytes);
     let line = std::str::from_utf8(line).ok()?.to_owned();
     let is_hash = line.len() == 64 && line.bytes().all(|byte| byte.is_ascii_hexdigit());
     (is_hash || line == NONE).then_some(line)

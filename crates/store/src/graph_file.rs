@@ -58,7 +58,7 @@ pub(super) fn write_runs(
         fs::rename(temporary, &path).map_err(StoreError::io(&path))?;
     }
     if bytes > limit {
-        let graph = streamed(&path).map_err(StoreError::io(&path))?;
+        let graph = open_stream(&path).map_err(StoreError::io(&path))?;
         return Ok((version, StoredContent::Streamed(graph)));
     }
     let damaged = |reason| StoreError::Damaged {
@@ -154,7 +154,7 @@ pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredCo
     }
     verify_rest(input, hash, expected)?;
     if is_large {
-        match streamed(path) {
+        match open_stream(path) {
             Ok(graph) => return Ok(StoredContent::Streamed(graph)),
             // Triple terms cannot be streamed. `load` rejects such content; other programs may have built it in memory.
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
@@ -194,7 +194,7 @@ fn verify_rest(mut rest: CompactSource, mut hash: Sha256, expected: &str) -> Res
 }
 
 /// Opens a graph that exceeds memory, without verifying it against its name.
-pub(super) fn streamed(path: &Path) -> io::Result<StreamedGraph> {
+pub(super) fn open_stream(path: &Path) -> io::Result<StreamedGraph> {
     let path = path.to_owned();
     StreamedGraph::open(move || decoder(&path))
 }
@@ -252,7 +252,7 @@ pub fn write_checked(path: &Path, body: &[u8]) -> Result<(), StoreError> {
 pub fn read_checked(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     match fs::read(path) {
         Ok(bytes) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => Ok(Some(bytes)),
-        Ok(bytes) => match checked_body(&bytes) {
+        Ok(bytes) => match verify_body(&bytes) {
             Some(body) => Ok(Some(body.to_vec())),
             None => Err(StoreError::DamagedFile {
                 path: path.to_owned(),
@@ -276,7 +276,7 @@ pub fn with_checksum(body: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the bytes after the first line, if they match the checksum in it.
-pub(super) fn checked_body(bytes: &[u8]) -> Option<&[u8]> {
+pub(super) fn verify_body(bytes: &[u8]) -> Option<&[u8]> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (first, body) = (&bytes[..end], &bytes[end + 1..]);
     (checksum(body).as_bytes() == first).then_some(body)

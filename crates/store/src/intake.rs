@@ -56,7 +56,7 @@ pub fn source_files(dataset: &Dataset, folder: &Path, iris: &Iris) -> Vec<Source
     let id = &dataset.metadata.id;
     let mut sources = Vec::with_capacity(dataset.distributions.len());
     for distribution in &dataset.distributions {
-        let Some(place) = local_content(distribution, folder) else {
+        let Some(place) = find_local_content(distribution, folder) else {
             continue;
         };
         sources.push(SourceFile {
@@ -196,7 +196,7 @@ pub(super) fn bytes_of(dataset: &Dataset, folder: &Path) -> u64 {
     let places = dataset
         .distributions
         .iter()
-        .filter_map(|distribution| local_content(distribution, folder));
+        .filter_map(|distribution| find_local_content(distribution, folder));
     let metadata = places.filter_map(|place| match place {
         SourcePlace::File(path) => path.metadata().ok(),
         _ => None,
@@ -219,7 +219,7 @@ fn is_void(path: &Path, reports: &[FileReport]) -> bool {
 
 /// Returns the place of a distribution's content: its local copy, or a file of the catalogue's folder. `None` if other files
 /// have the content.
-fn local_content(distribution: &Distribution, folder: &Path) -> Option<SourcePlace> {
+fn find_local_content(distribution: &Distribution, folder: &Path) -> Option<SourcePlace> {
     match &distribution.copy {
         Some(LocalCopy::File(path)) => Some(SourcePlace::File(path.clone())),
         Some(LocalCopy::Missing(reason)) => Some(SourcePlace::Unreadable(reason.clone())),

@@ -90,7 +90,7 @@ pub use occurrences::{Occurrences, Uses};
 pub use origin::{DatasetOrigin, IdConflict, LoadSource, OtherSources};
 pub use rebase::change_base;
 pub use record::Stamp;
-pub use repair::{Lost, LostDataset, damaged_store, rebuild_store};
+pub use repair::{Lost, LostDataset, find_damaged_store, rebuild_store};
 pub use resource::{Excerpt, Position, Resources, resource, text_bytes};
 pub use undo::Undo;
 pub use verify::{Damage, DamagedPart, Verification, verify_home};
@@ -367,7 +367,7 @@ impl Store {
             store.move_pointers()?;
             store.separate_statements()?;
         }
-        store.check_works()?;
+        store.update_work_descriptions()?;
         Ok(store)
     }
 
@@ -485,7 +485,7 @@ impl Store {
     ) -> Result<(), E> {
         for (id, version) in self.versions()? {
             // Without a description it is not in the catalogue.
-            if let Some(entry) = self.described_entry(&id, version)? {
+            if let Some(entry) = self.read_entry(&id, version)? {
                 act(entry)?;
             }
         }
@@ -496,11 +496,11 @@ impl Store {
     pub fn entry(&self, id: &DatasetId) -> Result<Entry, StoreError> {
         let missing = || StoreError::NoDataset(id.clone());
         let version = self.version(id)?.ok_or_else(missing)?;
-        self.described_entry(id, version)?.ok_or_else(missing)
+        self.read_entry(id, version)?.ok_or_else(missing)
     }
 
     /// Returns a dataset with this version, if it has a description.
-    fn described_entry(
+    fn read_entry(
         &self,
         id: &DatasetId,
         version: String,
@@ -573,7 +573,7 @@ impl Store {
 
     /// Returns a term of a dataset's graph as the store holds it: blank nodes are scoped to the graph.
     #[must_use]
-    pub fn stored_term(graph: &NamedNode, term: Term) -> Term {
+    pub fn to_stored_term(graph: &NamedNode, term: Term) -> Term {
         blank::BlankNodeScope::from_graph(graph).term_to_store(term)
     }
 

@@ -331,14 +331,14 @@ impl<'s> Loader<'s> {
                 stamp,
             )?;
         }
-        Ok(self.noted(LoadReport {
+        Ok(self.note_load(LoadReport {
             datasets: vec![report],
             ..LoadReport::default()
         }))
     }
 
     /// Adds a load to the list for the operator. The datasets are stored: a failure to list them is logged only.
-    fn noted(&self, report: LoadReport) -> LoadReport {
+    fn note_load(&self, report: LoadReport) -> LoadReport {
         if let Err(error) = journal::note(self.store, &report, &self.options.stamp) {
             tracing::warn!(%error, "the load is not noted for the operator");
         }
@@ -456,7 +456,7 @@ impl<'r> Run<'r> {
             };
             self.report.cleared_graphs = self.loader.store.clear_replaced(&show)?;
         }
-        Ok(self.loader.noted(self.report))
+        Ok(self.loader.note_load(self.report))
     }
 
     /// Writes and commits what is waiting.

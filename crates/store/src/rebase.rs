@@ -156,7 +156,7 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
             .oxigraph
             .quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
         let quads = quads.map_while(|quad| quad.map_err(|error| failure = Some(error)).ok());
-        new.bulk_load(quads.map(|quad| moved(quad, &old.iris, &target)))?;
+        new.bulk_load(quads.map(|quad| move_quad(quad, &old.iris, &target)))?;
         if let Some(error) = failure {
             return Err(error.into());
         }
@@ -168,7 +168,7 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
             reason,
         });
     }
-    let commit = old.stored_commit()? + 1;
+    let commit = old.read_commit()? + 1;
     new.reset_commit(commit)?;
     #[cfg(feature = "rocksdb")]
     new.oxigraph.flush()?;
@@ -187,7 +187,7 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
 }
 
 /// Returns a quad with the target's IRIs in place of those of a home.
-fn moved(quad: Quad, from: &Iris, to: &Iris) -> Quad {
+fn move_quad(quad: Quad, from: &Iris, to: &Iris) -> Quad {
     let node = |node: NamedNode| from.moved(&node, to).unwrap_or(node);
     let subject = match quad.subject {
         NamedOrBlankNode::NamedNode(subject) => node(subject).into(),

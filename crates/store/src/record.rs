@@ -63,7 +63,7 @@ impl Store {
     /// Returns the source of each description, for datasets with a record.
     pub(super) fn origins(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let mut origins = BTreeMap::new();
-        for (subject, origin) in self.derived_from(None)? {
+        for (subject, origin) in self.query_derivations(None)? {
             let dataset = subject
                 .strip_suffix(PART)
                 .and_then(|rest| rest.strip_suffix('#'));
@@ -77,14 +77,14 @@ impl Store {
     /// Returns the source of one description, if the dataset has a record.
     pub(super) fn origin(&self, id: &DatasetId) -> Result<Option<String>, StoreError> {
         Ok(self
-            .derived_from(Some(&self.record(id)))?
+            .query_derivations(Some(&self.record(id)))?
             .into_iter()
             .next()
             .map(|(_, origin)| origin))
     }
 
     /// Returns pairs (derived resource, source) of the catalogue.
-    fn derived_from(
+    fn query_derivations(
         &self,
         subject: Option<&NamedNode>,
     ) -> Result<Vec<(String, String)>, StoreError> {

@@ -112,7 +112,7 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     let old = old.map(without_lock);
     let stored = old
         .as_ref()
-        .and_then(|old| old.stored_commit().ok())
+        .and_then(|old| old.read_commit().ok())
         .unwrap_or(0);
     let recorded = record.as_ref().map_or(0, |record| record.commit);
     let mut store = Store {
@@ -475,7 +475,7 @@ fn with_dataset_name(quad: Quad, datasets: &HashMap<Term, NamedNode>) -> Quad {
 
 /// Returns the folder of the store that [`rebuild_store`] replaced, if there is one.
 #[must_use]
-pub fn damaged_store(home: &Path) -> Option<PathBuf> {
+pub fn find_damaged_store(home: &Path) -> Option<PathBuf> {
     let path = home.join(OLD);
     path.exists().then_some(path)
 }

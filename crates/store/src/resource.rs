@@ -126,7 +126,7 @@ impl Resources<'_> {
         let mut found = Excerpt::default();
         let mut remaining = self.max_bytes;
         for resource in resources {
-            let subject = self.stored(resource);
+            let subject = self.to_stored(resource);
             for property in LABEL_PROPERTIES {
                 let property = NamedNodeRef::new_unchecked(property);
                 let graph = self.graph.as_ref().into();
@@ -190,7 +190,7 @@ impl Resources<'_> {
         resource: &NamedOrBlankNode,
         position: Position,
     ) -> impl Iterator<Item = Result<Triple, StoreError>> + use<'_> {
-        let (node, graph) = (self.stored(resource), Some(self.graph.as_ref().into()));
+        let (node, graph) = (self.to_stored(resource), Some(self.graph.as_ref().into()));
         let quads = match position {
             Position::Subject => {
                 self.store
@@ -207,7 +207,7 @@ impl Resources<'_> {
         quads.map(|quad| Ok(blank::from_store(quad?)))
     }
 
-    fn stored(&self, resource: &NamedOrBlankNode) -> NamedOrBlankNode {
+    fn to_stored(&self, resource: &NamedOrBlankNode) -> NamedOrBlankNode {
         match self.space.term_to_store(resource.clone().into()) {
             Term::BlankNode(node) => node.into(),
             _ => resource.clone(),

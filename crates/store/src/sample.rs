@@ -25,5 +25,5 @@ pub(super) fn write(home: &Path, version: &str, sample: &TripleGraph) -> Result<
 /// Reads the stored sample of a version; `None` if there is none, or it is damaged.
 pub(super) fn read(home: &Path, version: &str) -> Option<TripleGraph> {
     let bytes = std::fs::read(path(home, version)).ok()?;
-    TripleGraph::from_compact(graph_file::checked_body(&bytes)?)
+    TripleGraph::from_compact(graph_file::verify_body(&bytes)?)
 }

@@ -13,7 +13,7 @@ impl Store {
         let node = NamedNode::new_unchecked(iri);
         if let Some(id) = self.iris.dataset_id(iri)
             && !self
-                .linked(Some((&node).into()), dcterms::IDENTIFIER, None)?
+                .query_links(Some((&node).into()), dcterms::IDENTIFIER, None)?
                 .is_empty()
         {
             return Ok(Some(id));
@@ -35,11 +35,11 @@ impl Store {
         }
         let mut members = BTreeSet::new();
         for series in &series {
-            for (subject, _) in self.linked(None, dcat::IN_SERIES, Some(series.into()))? {
+            for (subject, _) in self.query_links(None, dcat::IN_SERIES, Some(series.into()))? {
                 members.extend(self.iris.dataset_id(&subject));
             }
         }
-        for (_, member) in self.linked(Some((&own).into()), dcat::SERIES_MEMBER, None)? {
+        for (_, member) in self.query_links(Some((&own).into()), dcat::SERIES_MEMBER, None)? {
             if let Term::NamedNode(member) = member {
                 members.extend(self.dataset_with_iri(member.as_str())?);
             }
@@ -55,11 +55,11 @@ impl Store {
         subject: Option<NamedOrBlankNodeRef<'_>>,
         object: Option<TermRef<'_>>,
     ) -> Result<Vec<(String, Term)>, StoreError> {
-        let mut found = self.linked(subject, lodeseek::SOURCE_IRI, object)?;
-        for (dataset, iri) in self.linked(subject, dcterms::SOURCE, object)? {
+        let mut found = self.query_links(subject, lodeseek::SOURCE_IRI, object)?;
+        for (dataset, iri) in self.query_links(subject, dcterms::SOURCE, object)? {
             let node = NamedNode::new_unchecked(dataset.as_str());
             if self
-                .linked(Some((&node).into()), lodeseek::ID, None)?
+                .query_links(Some((&node).into()), lodeseek::ID, None)?
                 .is_empty()
             {
                 found.push((dataset, iri));
@@ -69,7 +69,7 @@ impl Store {
     }
 
     /// Returns the (subject, object) of the statements of the catalogue with a property, without blank subjects.
-    fn linked(
+    fn query_links(
         &self,
         subject: Option<NamedOrBlankNodeRef<'_>>,
         property: &str,

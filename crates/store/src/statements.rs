@@ -13,7 +13,7 @@
 //! themes and works, whoever made them. The graphs are written when the home is opened for writing. A mark beside the pointers
 //! states that they are complete.
 
-use super::counts::stored_literal;
+use super::counts::to_stored_literal;
 use super::description::is_part;
 use super::{Store, StoreError};
 use lodeseek_catalog::{DatasetId, Iris};
@@ -49,7 +49,7 @@ impl OwnStatements {
         let mut own = Self::default();
         let mut changed: FxHashSet<Triple> = FxHashSet::default();
         for triple in description {
-            let stored = stored_triple(triple);
+            let stored = to_stored_triple(triple);
             if let Some(stored) = stored.as_ref().filter(|stored| *stored != triple) {
                 changed.insert(stored.clone());
             }
@@ -67,7 +67,7 @@ impl OwnStatements {
         if !changed.is_empty() {
             // A literal that the store keeps may equal what another one becomes.
             let is_changed = |triple: &&Triple| {
-                stored_triple(triple).is_some_and(|stored| changed.contains(&stored))
+                to_stored_triple(triple).is_some_and(|stored| changed.contains(&stored))
             };
             own.forms
                 .extend(description.iter().filter(is_changed).cloned());
@@ -97,7 +97,7 @@ impl OwnStatements {
         if self.forms.is_empty() {
             return;
         }
-        let stored: FxHashSet<Triple> = self.forms.iter().filter_map(stored_triple).collect();
+        let stored: FxHashSet<Triple> = self.forms.iter().filter_map(to_stored_triple).collect();
         triples.retain(|triple| !stored.contains(triple));
         triples.extend(self.forms.iter().cloned());
     }
@@ -114,7 +114,7 @@ impl OwnStatements {
         quads.extend(
             self.forms
                 .iter()
-                .filter_map(encoded)
+                .filter_map(encode_datatype)
                 .map(|triple| triple.in_graph(forms.clone())),
         );
         quads
@@ -122,14 +122,14 @@ impl OwnStatements {
 }
 
 /// Returns a triple with a typed literal in the form that the store returns. `None` for other triples.
-fn stored_triple(triple: &Triple) -> Option<Triple> {
+fn to_stored_triple(triple: &Triple) -> Option<Triple> {
     let Term::Literal(literal) = &triple.object else {
         return None;
     };
     if literal.language().is_some() {
         return None;
     }
-    let object = stored_literal(literal.value(), literal.datatype().as_str())?;
+    let object = to_stored_literal(literal.value(), literal.datatype().as_str())?;
     Some(Triple {
         object: object.into(),
         ..triple.clone()
@@ -137,7 +137,7 @@ fn stored_triple(triple: &Triple) -> Option<Triple> {
 }
 
 /// Hides the datatype of a literal from the store, which would change the lexical form.
-fn encoded(triple: &Triple) -> Option<Triple> {
+fn encode_datatype(triple: &Triple) -> Option<Triple> {
     let Term::Literal(literal) = &triple.object else {
         return None;
     };
@@ -148,7 +148,7 @@ fn encoded(triple: &Triple) -> Option<Triple> {
     })
 }
 
-fn decoded(triple: Triple) -> Option<Triple> {
+fn decode_datatype(triple: Triple) -> Option<Triple> {
     let Term::Literal(literal) = &triple.object else {
         return None;
     };
@@ -288,7 +288,7 @@ impl Store {
         let forms = self
             .graph_triples(&self.iris.lexical_forms(id))?
             .into_iter()
-            .filter_map(decoded)
+            .filter_map(decode_datatype)
             .collect();
         Ok(OwnStatements { statements, forms })
     }

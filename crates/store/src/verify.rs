@@ -197,7 +197,7 @@ impl Store {
         if let Err(error) = journal_damage(self) {
             found.damage.push(error);
         }
-        let entries = match self.verified_entries(&mut found.damage) {
+        let entries = match self.verify_entries(&mut found.damage) {
             Ok(entries) => entries,
             Err(error) => {
                 found.damage.push(self.store_damage(&error));
@@ -268,7 +268,7 @@ impl Store {
     }
 
     /// Returns the datasets with a readable description, and adds the others to the damage.
-    fn verified_entries(&self, damage: &mut Vec<Damage>) -> Result<Vec<Entry>, StoreError> {
+    fn verify_entries(&self, damage: &mut Vec<Damage>) -> Result<Vec<Entry>, StoreError> {
         let entries = self.entries()?;
         for id in self.versions()?.keys() {
             if entries

@@ -117,7 +117,7 @@ impl Store {
     fn describes_list(&self, body: &[u8]) -> Result<bool, StoreError> {
         let checksum = Term::from(Literal::from(graph_file::checksum(body)));
         Ok(self
-            .described_checksums()?
+            .query_described_checksums()?
             .iter()
             .any(|quad| quad.object == checksum))
     }
@@ -136,8 +136,8 @@ impl Store {
 
     /// Describes the works if the graph belongs to another list. In a home that is open for reading, and if the list is damaged, a
     /// warning is logged instead.
-    pub(super) fn check_works(&self) -> Result<(), StoreError> {
-        let described = self.described_checksums()?.pop().map(|quad| quad.object);
+    pub(super) fn update_work_descriptions(&self) -> Result<(), StoreError> {
+        let described = self.query_described_checksums()?.pop().map(|quad| quad.object);
         if described == works_checksum(&self.home)?.map(|checksum| Literal::from(checksum).into()) {
             return Ok(());
         }
@@ -199,7 +199,7 @@ impl Store {
         let _change = self.change();
         if new.len() > MAX_TRANSACTION_TRIPLES {
             // After a failure the graph describes no list. Without a checksum it is written again when the home is opened.
-            for quad in self.described_checksums()? {
+            for quad in self.query_described_checksums()? {
                 self.oxigraph.remove(&quad)?;
             }
             self.flush()?;
@@ -261,7 +261,7 @@ impl Store {
     }
 
     /// Returns the stored checksum of the described list. At most one, unless the store is damaged.
-    fn described_checksums(&self) -> Result<Vec<Quad>, StoreError> {
+    fn query_described_checksums(&self) -> Result<Vec<Quad>, StoreError> {
         let (works, place) = (self.iris.works(), self.iris.versions());
         let quads = self.oxigraph.quads_for_pattern(
             Some(works.as_ref().into()),
@@ -276,7 +276,7 @@ impl Store {
         &self,
         transaction: &mut Transaction<'_>,
     ) -> Result<(), StoreError> {
-        self.described_checksums()?
+        self.query_described_checksums()?
             .iter()
             .for_each(|quad| transaction.remove(quad));
         if let Some(checksum) = works_checksum(&self.home)? {
@@ -441,7 +441,7 @@ mod tests {
         // A home of an earlier version has a list alone.
         let _ = store.oxigraph.remove_named_graph(&store.iris.works());
         store
-            .described_checksums()
+            .query_described_checksums()
             .expect("read")
             .iter()
             .for_each(|quad| store.oxigraph.remove(quad).expect("removed"));

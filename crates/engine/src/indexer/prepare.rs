@@ -16,7 +16,7 @@ use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_rdf::{Labels, StreamedGraph, TermId, TripleGraph};
 use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
 use lodeseek_snippet::{
-    IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples, shown_text,
+    IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples, truncate_text,
 };
 use lodeseek_store::{ContentFolder, Entry, StoreError, StoredContent};
 use oxrdf::{Literal, NamedNode, Triple};
@@ -386,7 +386,7 @@ fn other_labels(
                 .label_term(*id)
                 .and_then(|label| text_in_language(graph, label, language));
             if let Some(label) = label {
-                in_language.insert(shown_text(graph.term(*id).text()), shown_text(label));
+                in_language.insert(truncate_text(graph.term(*id).text()), truncate_text(label));
             }
         }
         if !in_language.is_empty() {

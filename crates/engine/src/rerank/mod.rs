@@ -608,7 +608,7 @@ impl Configuration {
                 .into_iter()
                 .next()
                 .unwrap_or_default()
-                .followed_by(&unencoded);
+                .append(&unencoded);
         };
         let depth = self.fusion_depth();
         let mut weights = fusion.weights.clone();

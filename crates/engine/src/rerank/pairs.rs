@@ -103,7 +103,7 @@ impl CrossEncoding {
             .map(|one| (one.id.clone(), one.score))
             .collect();
         Ok((
-            Ranking::from_scores(scored).followed_by(&ranking),
+            Ranking::from_scores(scored).append(&ranking),
             PairScores { summary, scores },
         ))
     }

@@ -144,7 +144,7 @@ impl Search<'_> {
             .map(|similar| &similar.ranking)
             .or(by_words);
         let ranking = match candidates {
-            Some(candidates) => candidates.clone().followed_by(&ranked.ranking),
+            Some(candidates) => candidates.clone().append(&ranked.ranking),
             None => ranked.ranking.clone(),
         };
         let best = Best {

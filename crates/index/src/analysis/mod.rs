@@ -346,7 +346,7 @@ impl Analysis {
     #[must_use]
     pub fn words(&self, text: &str) -> Vec<AnalyzedWord> {
         match &self.pipeline {
-            Pipeline::Multilingual(multilingual) => multilingual.analyzed_words(text),
+            Pipeline::Multilingual(multilingual) => multilingual.analyze_words(text),
             _ => self
                 .tokens(text)
                 .map(|token| AnalyzedWord {

@@ -154,7 +154,7 @@ impl Multilingual {
     }
 
     /// Returns the words of a text in their order, with their tokens in the language of the text.
-    pub(super) fn analyzed_words(&self, text: &str) -> Vec<AnalyzedWord> {
+    pub(super) fn analyze_words(&self, text: &str) -> Vec<AnalyzedWord> {
         let text = &*normalize(text);
         let mut words = Vec::new();
         let mut folding = TextAnalyzer::builder(LabelWords)
@@ -191,7 +191,7 @@ impl Multilingual {
     }
 
     /// Returns the BCP 47 tag of a text's language. `None` if it is uncertain.
-    pub(super) fn detected_code(&self, text: &str) -> Option<&'static str> {
+    pub(super) fn detect_code(&self, text: &str) -> Option<&'static str> {
         self.languages
             .detect(&normalize(text))
             .map(|place| LANGUAGES[place].2)
@@ -498,7 +498,7 @@ mod tests {
     #[test]
     fn words_have_their_tokens_and_stop_words_have_none() {
         let analysis = Multilingual::new();
-        let words = analysis.analyzed_words("The Cafe\u{301}s of cities");
+        let words = analysis.analyze_words("The Cafe\u{301}s of cities");
         let pairs: Vec<(&str, Option<&str>)> = words
             .iter()
             .map(|word| (word.text.as_str(), word.token.as_deref()))

@@ -197,7 +197,7 @@ impl Translations {
         analysis: &Multilingual,
         vocabulary: Option<&dyn Vocabulary>,
     ) -> Option<(Vec<QueryTerm>, Translation)> {
-        let detected = analysis.detected_code(text);
+        let detected = analysis.detect_code(text);
         if self.targets().any(|target| detected == Some(target)) {
             return None;
         }
@@ -479,7 +479,7 @@ impl Translations {
             {
                 add_distinct(&mut original, &compound.alternatives);
             }
-            terms.extend(self.translated_terms(part, &original, analysis));
+            terms.extend(self.translate_terms(part, &original, analysis));
             let others = part
                 .translations
                 .iter()
@@ -497,7 +497,7 @@ impl Translations {
 
     /// Returns the terms of a translated expression: one with all translations of one word as synonyms, or the words of the
     /// first translation.
-    fn translated_terms(
+    fn translate_terms(
         &self,
         part: &Part,
         original: &[String],

@@ -143,12 +143,12 @@ impl Rows {
                 let scales: Vec<f32> = values.chunks_exact(columns.max(1)).map(scale_of).collect();
                 bytes.extend(scales.iter().flat_map(|scale| scale.to_le_bytes()));
                 in_order(values, columns, |row, value| {
-                    bytes.push(quantized(value, scales[row]).cast_unsigned())
+                    bytes.push(quantize(value, scales[row]).cast_unsigned())
                 });
             }
             Precision::I2 => {
                 let mut codes = Vec::with_capacity(values.len());
-                in_order(&rotated(values, columns), columns, |_, value| {
+                in_order(&rotate(values, columns), columns, |_, value| {
                     codes.push(code_of(value))
                 });
                 let (panels, rest) = codes.split_at(rows / PANEL * PANEL * columns);
@@ -368,7 +368,7 @@ fn in_order(values: &[f32], columns: usize, mut put: impl FnMut(usize, f32)) {
 }
 
 /// Returns rotated rows, in standard deviations of their numbers.
-fn rotated(values: &[f32], columns: usize) -> Vec<f32> {
+fn rotate(values: &[f32], columns: usize) -> Vec<f32> {
     let rotation = Rotation::new(columns);
     let mut rotated = values.to_vec();
     for row in rotated.chunks_exact_mut(columns.max(1)) {
@@ -411,7 +411,7 @@ fn scale_of(row: &[f32]) -> f32 {
 }
 
 /// Returns a value in steps of the scale. NaN becomes 0, as in Rust's casts.
-fn quantized(value: f32, scale: f32) -> i8 {
+fn quantize(value: f32, scale: f32) -> i8 {
     if scale > 0.0 {
         (value / scale).round() as i8
     } else {

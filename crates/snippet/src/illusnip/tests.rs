@@ -34,7 +34,7 @@ impl Naive<'_> {
             coverage[element.index()]
         };
         let ends = BTreeSet::from_iter(
-            [Some(triple.subject), self.weights.linked(triple)]
+            [Some(triple.subject), self.weights.link_target(triple)]
                 .into_iter()
                 .flatten(),
         );
@@ -87,7 +87,7 @@ impl Naive<'_> {
             },
         ));
         self.entities.extend(
-            [Some(triple.subject), self.weights.linked(triple)]
+            [Some(triple.subject), self.weights.link_target(triple)]
                 .into_iter()
                 .flatten(),
         );

@@ -22,7 +22,7 @@ pub(super) fn assemble(
     assembly.take_what_serves_most();
     assembly.complete();
     assembly.take_out(meter);
-    assembly.ordered()
+    assembly.order_triples()
 }
 
 struct Assembly<'s, 'g> {
@@ -241,7 +241,7 @@ impl<'s, 'g> Assembly<'s, 'g> {
     }
 
     /// Orders the triples entity by entity along the chosen links, the most frequent pattern first; classes first.
-    fn ordered(mut self) -> Vec<u32> {
+    fn order_triples(mut self) -> Vec<u32> {
         let mut at: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         self.chosen.sort_by_key(|&place| {
             (
