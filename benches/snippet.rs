@@ -28,7 +28,7 @@ const JAVA: [(&str, f64); 7] = [
 
 const ROUNDS: usize = 7;
 /// Generated triples up to which PCSG is measured too.
-const PCSG_AT_MOST: u64 = 1_000_000;
+const MAX_PCSG_TRIPLES: u64 = 1_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args()
@@ -122,7 +122,7 @@ fn generated(triples: u64) {
         time / 1000.0,
         after
     );
-    if triples <= PCSG_AT_MOST {
+    if triples <= MAX_PCSG_TRIPLES {
         println!(
             "– PCSG of the same: {:.2} s, peak memory {} MiB",
             pcsg(&graph) / 1000.0,

@@ -316,7 +316,7 @@ impl AssembleArguments {
 }
 
 /// Maximum number of failed tasks that are listed.
-const SHOWN: usize = 10;
+const MAX_FAILED_TASKS: usize = 10;
 
 /// Lists the first failed tasks with their reasons.
 fn write_failures(out: &mut impl Write, results: &[TaskResult]) -> io::Result<()> {
@@ -324,12 +324,12 @@ fn write_failures(out: &mut impl Write, results: &[TaskResult]) -> io::Result<()
         .iter()
         .filter(|result| result.status == TaskStatus::Failed)
         .collect();
-    for result in failed.iter().take(SHOWN) {
+    for result in failed.iter().take(MAX_FAILED_TASKS) {
         let reason = result.reason.as_deref().unwrap_or_default();
         writeln!(out, "not derived: {}: {}", result.id, cut(reason, 160))?;
     }
-    if failed.len() > SHOWN {
-        writeln!(out, "… and {} more", failed.len() - SHOWN)?;
+    if failed.len() > MAX_FAILED_TASKS {
+        writeln!(out, "… and {} more", failed.len() - MAX_FAILED_TASKS)?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 /// while the endpoint is queried.
 const BATCH_TRIPLES: usize = 500_000;
 /// Maximum number of omissions printed for one graph. The report file contains all.
-const SHOWN: usize = 3;
+const MAX_OMISSIONS: usize = 3;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct EndpointArguments {
@@ -348,15 +348,15 @@ fn write_graph(out: &mut impl Write, graph: &GraphReport) -> io::Result<()> {
             .map(|graph| format!("  {}", cut(graph, 80)))
             .unwrap_or_default(),
     )?;
-    for line in graph.left_out.iter().take(SHOWN) {
+    for line in graph.left_out.iter().take(MAX_OMISSIONS) {
         writeln!(out, "{:<10} left out: {}", "", cut(line, 160))?;
     }
-    if graph.left_out.len() > SHOWN {
+    if graph.left_out.len() > MAX_OMISSIONS {
         writeln!(
             out,
             "{:<10} … and {} more",
             "",
-            graph.left_out.len() - SHOWN
+            graph.left_out.len() - MAX_OMISSIONS
         )?;
     }
     Ok(())

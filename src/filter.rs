@@ -150,7 +150,7 @@ pub(super) fn topic_filter(topic: &Topic) -> Filter {
 }
 
 /// Maximum number of values printed for a facet.
-pub(super) const SHOWN: usize = 8;
+pub(super) const MAX_FACET_VALUES: usize = 8;
 
 /// Writes one line for each facet.
 pub(super) fn write_counts(out: &mut impl Write, counts: &FacetCounts) -> io::Result<()> {

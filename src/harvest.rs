@@ -38,7 +38,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Maximum number of lines printed of one kind. The report file contains all.
-const SHOWN: usize = 5;
+const MAX_LINES: usize = 5;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
@@ -566,7 +566,7 @@ fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
         writeln!(out, "  read completely: {}", cut(reason, 240))?;
     }
     write_failures(out, "failed", &source.failed, source.unlisted_failed)?;
-    for kind in source.problem_kinds.iter().take(SHOWN) {
+    for kind in source.problem_kinds.iter().take(MAX_LINES) {
         let number = if kind.count == 1 {
             "problem".to_owned()
         } else {
@@ -577,7 +577,7 @@ fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
     let others: usize = source
         .problem_kinds
         .iter()
-        .skip(SHOWN)
+        .skip(MAX_LINES)
         .map(|kind| kind.count)
         .sum();
     if others > 0 {
@@ -597,7 +597,7 @@ fn write_failures(
     failures: &[Failure],
     unlisted: usize,
 ) -> io::Result<()> {
-    for Failure { what, reason } in failures.iter().take(SHOWN) {
+    for Failure { what, reason } in failures.iter().take(MAX_LINES) {
         let what = if what.is_empty() || reason.contains(what.as_str()) {
             String::new()
         } else {
@@ -605,7 +605,7 @@ fn write_failures(
         };
         writeln!(out, "  {kind}: {}", cut(&format!("{what}{reason}"), 240))?;
     }
-    let rest = failures.len().saturating_sub(SHOWN) + unlisted;
+    let rest = failures.len().saturating_sub(MAX_LINES) + unlisted;
     if rest > 0 {
         writeln!(out, "  … and {rest} more")?;
     }

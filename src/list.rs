@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 }
 
 /// Maximum number of characters of a title.
-const TITLE: usize = 60;
+const MAX_TITLE_CHARACTERS: usize = 60;
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let server = arguments.server.find(home)?;
@@ -86,7 +86,7 @@ fn write_works(out: &mut StdoutLock<'static>, works: &[CollectionWork]) -> io::R
             out,
             "{:<width$}  {year:<4}  {datasets:>8}  {}",
             safe(&work.id),
-            cut(&work.title, TITLE)
+            cut(&work.title, MAX_TITLE_CHARACTERS)
         )?;
     }
     Ok(())
@@ -111,7 +111,7 @@ fn write_datasets(out: &mut StdoutLock<'static>, datasets: &[CollectionDataset])
             safe(dataset.id.as_str()),
             grouped(dataset.triples),
             dataset.state.name(),
-            cut(&dataset.title, TITLE)
+            cut(&dataset.title, MAX_TITLE_CHARACTERS)
         )?;
     }
     Ok(())

@@ -72,9 +72,9 @@ pub(crate) struct Arguments {
 /// Command that makes the vectors of works, if no server does.
 const MAKER: &str = "`lodeseek index`";
 /// Maximum number of problems printed for one dataset. The report file contains more.
-const SHOWN: usize = 3;
+const MAX_PROBLEMS: usize = 3;
 /// Maximum number of printed kinds of problems of catalogues.
-const SHOWN_KINDS: usize = 12;
+const MAX_PROBLEM_KINDS: usize = 12;
 
 pub(crate) fn run(
     home: &Path,
@@ -354,7 +354,7 @@ fn write_losses(
         .iter()
         .filter(|dataset| dataset.outcome == DatasetOutcome::Kept)
         .collect();
-    for dataset in kept.iter().take(SHOWN) {
+    for dataset in kept.iter().take(MAX_PROBLEMS) {
         let name = match dataset.files.iter().find(|file| file.triples == 0) {
             Some(file) => safe(&file.file),
             None => "its file".to_owned(),
@@ -366,11 +366,11 @@ fn write_losses(
         )?;
     }
     let number = report.counts().kept;
-    if number > SHOWN {
+    if number > MAX_PROBLEMS {
         writeln!(
             out,
             "neither are {}",
-            counted(number - SHOWN, "other dataset")
+            counted(number - MAX_PROBLEMS, "other dataset")
         )?;
     }
     for source in incomplete {
@@ -382,14 +382,14 @@ fn write_losses(
     }
     write_conflicts(out, report)?;
     let duplicates = report.duplicate_count();
-    for duplicate in report.duplicates.iter().take(SHOWN) {
+    for duplicate in report.duplicates.iter().take(MAX_PROBLEMS) {
         writeln!(out, "not loaded: {}", cut(duplicate, 240))?;
     }
-    if duplicates > SHOWN {
+    if duplicates > MAX_PROBLEMS {
         writeln!(
             out,
             "neither are {} listed twice",
-            counted(duplicates - SHOWN, "other entry")
+            counted(duplicates - MAX_PROBLEMS, "other entry")
         )?;
     }
     let is_complete = number == 0 && duplicates == 0 && incomplete.is_empty();
@@ -402,7 +402,7 @@ fn write_losses(
 
 /// Writes the datasets whose ids another source uses, with their other ids.
 fn write_conflicts(out: &mut impl Write, report: &LoadReport) -> io::Result<()> {
-    for conflict in report.id_conflicts.iter().take(SHOWN) {
+    for conflict in report.id_conflicts.iter().take(MAX_PROBLEMS) {
         let IdConflict {
             id,
             title,
@@ -432,11 +432,11 @@ fn write_conflicts(out: &mut impl Write, report: &LoadReport) -> io::Result<()> 
         }
     }
     let number = report.id_conflicts.len() + report.unlisted_id_conflicts;
-    if number > SHOWN {
+    if number > MAX_PROBLEMS {
         writeln!(
             out,
             "the ids of {} are those of other sources, too",
-            counted(number - SHOWN, "other dataset")
+            counted(number - MAX_PROBLEMS, "other dataset")
         )?;
     }
     Ok(())
@@ -500,7 +500,7 @@ fn write_assigned(
         let shown = if all {
             assigned.missing.len()
         } else {
-            SHOWN.min(assigned.missing.len())
+            MAX_PROBLEMS.min(assigned.missing.len())
         };
         let ids: Vec<&str> = assigned.missing[..shown]
             .iter()
@@ -619,7 +619,7 @@ impl<'r> Problems<'r> {
     /// Writes one line for each kind of problem of the catalogues, with its first example.
     fn write_kinds(&self, out: &mut impl Write) -> io::Result<()> {
         let kinds = &self.report.catalog_problem_kinds;
-        for kind in kinds.iter().take(SHOWN_KINDS) {
+        for kind in kinds.iter().take(MAX_PROBLEM_KINDS) {
             let number = if kind.count == 1 {
                 String::new()
             } else {
@@ -627,7 +627,11 @@ impl<'r> Problems<'r> {
             };
             writeln!(out, "catalogue: {number}{}", cut(&kind.example, 240))?;
         }
-        let others: usize = kinds.iter().skip(SHOWN_KINDS).map(|kind| kind.count).sum();
+        let others: usize = kinds
+            .iter()
+            .skip(MAX_PROBLEM_KINDS)
+            .map(|kind| kind.count)
+            .sum();
         if others > 0 {
             writeln!(
                 out,
@@ -759,11 +763,16 @@ fn write_dataset(out: &mut impl Write, dataset: &DatasetReport) -> io::Result<()
                 .map(move |problem| format!("{}: {outcome}{problem}", file.file))
         });
     let problems: Vec<String> = problems.collect();
-    for problem in problems.iter().take(SHOWN) {
+    for problem in problems.iter().take(MAX_PROBLEMS) {
         writeln!(out, "{:<32} {}", "", cut(problem, 160))?;
     }
-    if problems.len() > SHOWN {
-        writeln!(out, "{:<32} … and {} more", "", problems.len() - SHOWN)?;
+    if problems.len() > MAX_PROBLEMS {
+        writeln!(
+            out,
+            "{:<32} … and {} more",
+            "",
+            problems.len() - MAX_PROBLEMS
+        )?;
     }
     Ok(())
 }

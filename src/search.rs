@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
 }
 
 /// Maximum number of snippet triples printed for a hit. Matching triples come first.
-const SHOWN: usize = 5;
+const MAX_HIT_TRIPLES: usize = 5;
 
 pub(crate) fn run(
     home: &Path,
@@ -103,7 +103,7 @@ pub(crate) fn run(
         snippet: arguments.snippet,
         languages: arguments.lang.clone(),
         filter: arguments.filter.filter(),
-        facets: arguments.facets.then_some(filter::SHOWN),
+        facets: arguments.facets.then_some(filter::MAX_FACET_VALUES),
         duplicates: if arguments.duplicates {
             DuplicateMode::All
         } else {
@@ -583,7 +583,7 @@ impl View<'_> {
         let (matching, others): (Vec<_>, Vec<_>) = snippet
             .iter()
             .partition(|triple| !triple.matched.is_empty());
-        for triple in matching.iter().chain(&others).take(SHOWN) {
+        for triple in matching.iter().chain(&others).take(MAX_HIT_TRIPLES) {
             writeln!(
                 out,
                 "    {} {}",

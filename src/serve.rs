@@ -111,7 +111,7 @@ pub(crate) struct Arguments {
 }
 
 /// Number of hits of a page, and of a response to a request without a number.
-const SHOWN: usize = 10;
+const PAGE_HITS: usize = 10;
 
 /// Default address to listen on.
 pub(crate) const DEFAULT_BIND: &str = "127.0.0.1:7878";
@@ -392,7 +392,7 @@ impl Arguments {
     ) -> anyhow::Result<Option<Reranker>> {
         let choice = self.rerank.choice(home, config, None)?;
         if !changes {
-            return self.rerank.reranker(home, &choice, None, SHOWN);
+            return self.rerank.reranker(home, &choice, None, PAGE_HITS);
         }
         let encoders = choice
             .open_and_create(home, config.settings.encoders.vectors)?
@@ -404,7 +404,7 @@ impl Arguments {
         };
         let reranker = self
             .rerank
-            .reranker_of(home, &choice, encoders, pool, SHOWN)?;
+            .reranker_of(home, &choice, encoders, pool, PAGE_HITS)?;
         choice.write_record(home)?;
         Ok(reranker)
     }

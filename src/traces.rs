@@ -20,7 +20,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
 use ureq::Agent;
 
-/// Maximum time of one transfer to the collector.
+/// Timeout of one transfer to the collector.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of a response of the collector, in bytes.
 const MAX_RESPONSE_BYTES: u64 = 1 << 20;

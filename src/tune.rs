@@ -461,7 +461,7 @@ impl Tuning<'_> {
             };
             if best
                 .as_ref()
-                .is_none_or(|best| found.value > best.value + CoordinateSearch::LEAST_GAIN)
+                .is_none_or(|best| found.value > best.value + CoordinateSearch::MIN_GAIN)
             {
                 best = Some(found);
             }

@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
 }
 
 /// Maximum number of lines for one kind of damage. JSON contains all.
-const SHOWN: usize = 20;
+const MAX_LINES: usize = 20;
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let bar = bar(1, "verifying {bar:30} {pos} of {len} datasets · {eta} left");
@@ -97,13 +97,13 @@ fn write_report(out: &mut impl Write, home: &Path, report: &IntegrityReport) -> 
     )
 }
 
-/// Writes a line for each damage, at most [`SHOWN`] of each kind.
+/// Writes a line for each damage, at most [`MAX_LINES`] of each kind.
 pub(super) fn write_damage(out: &mut impl Write, home: &Path, damage: &[Damage]) -> io::Result<()> {
     let mut numbers: BTreeMap<_, usize> = BTreeMap::new();
     for one in damage {
         let number = numbers.entry(one.part).or_default();
         *number += 1;
-        if *number > SHOWN {
+        if *number > MAX_LINES {
             continue;
         }
         let path = one.path.strip_prefix(home).unwrap_or(&one.path);
@@ -120,8 +120,8 @@ pub(super) fn write_damage(out: &mut impl Write, home: &Path, damage: &[Damage])
             safe(&one.problem)
         )?;
     }
-    for (part, number) in numbers.iter().filter(|(_, number)| **number > SHOWN) {
-        writeln!(out, "… and {} more of {}", number - SHOWN, part.name())?;
+    for (part, number) in numbers.iter().filter(|(_, number)| **number > MAX_LINES) {
+        writeln!(out, "… and {} more of {}", number - MAX_LINES, part.name())?;
     }
     Ok(())
 }

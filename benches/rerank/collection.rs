@@ -28,7 +28,7 @@ const BATCH: usize = 16;
 /// Datasets after which vectors are committed, as the engine has it.
 const COMMIT: usize = 512;
 /// Pieces that the longest texts are cut to, in the papers.
-const FULL: usize = 512;
+const MAX_TEXT_TOKENS: usize = 512;
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let model = arguments.model()?;
@@ -252,12 +252,12 @@ fn extrapolate(
     );
     if granularity == Granularity::Piece {
         let full = precision
-            .bytes(FULL, clocked.encoder.dimension())
+            .bytes(MAX_TEXT_TOKENS, clocked.encoder.dimension())
             .ok_or("too many rows")?
             * 2
             * size;
         println!(
-            "    texts of {FULL} pieces would take {:.1} GB (extrapolated)",
+            "    texts of {MAX_TEXT_TOKENS} pieces would take {:.1} GB (extrapolated)",
             full as f64 / 1e9
         );
     }
@@ -271,9 +271,11 @@ fn full_length(
     granularity: Granularity,
     size: usize,
 ) -> Result<(), Failure> {
-    let clocked = Clocked::open_to(model, variant, granularity, THREADS, Some(FULL))?;
+    let clocked = Clocked::open_to(model, variant, granularity, THREADS, Some(MAX_TEXT_TOKENS))?;
     let (words, mut random) = (words(model)?, Random::new(7));
-    let texts: Vec<[String; 1]> = (0..8).map(|_| [text(&mut random, &words, FULL)]).collect();
+    let texts: Vec<[String; 1]> = (0..8)
+        .map(|_| [text(&mut random, &words, MAX_TEXT_TOKENS)])
+        .collect();
     let passages: Vec<Passage<'_>> = texts
         .iter()
         .map(|parts| Passage {
@@ -285,7 +287,7 @@ fn full_length(
     matrices?;
     let each = cost.wall / passages.len() as f64;
     println!(
-        "  {}, a text of {FULL} pieces: {each:.0} ms; {size} datasets of two would take {:.1} h (extrapolated)",
+        "  {}, a text of {MAX_TEXT_TOKENS} pieces: {each:.0} ms; {size} datasets of two would take {:.1} h (extrapolated)",
         called(granularity),
         each * 2.0 * size as f64 / 3.6e6
     );

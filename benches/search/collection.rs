@@ -11,7 +11,7 @@ const VOCABULARY: f64 = 200_000.0;
 /// Zipf's law starts at this rank.
 const SHIFT: f64 = 20.0;
 /// Collections larger than this are made of compact datasets.
-const LARGEST_FULL: usize = 100_000;
+const MAX_FULL_DATASETS: usize = 100_000;
 
 /// Lengths of a field in tokens.
 struct Lengths {
@@ -112,7 +112,11 @@ fn spell(mut rank: u32, text: &mut String) {
 
 /// A dataset of a collection of `size`, and the bytes of its text.
 pub(super) fn document(random: &mut Random, size: usize) -> (FieldedDocument, usize) {
-    let content = if size > LARGEST_FULL { &COMPACT } else { &FULL };
+    let content = if size > MAX_FULL_DATASETS {
+        &COMPACT
+    } else {
+        &FULL
+    };
     let (mut title, mut bytes) = (Vec::new(), 0);
     let mut document = FieldedDocument::default();
     for (field, lengths) in Field::ALL.into_iter().zip(METADATA.iter().chain(content)) {

@@ -7,7 +7,7 @@ use lodeseek_fuzz::{dumps, start};
 use serde_json::{Map, Value};
 
 /// Deepest nesting of values.
-const DEPTH: usize = 5;
+const MAX_DEPTH: usize = 5;
 const KEYWORDS: [&str; 27] = [
     "@context",
     "@id",
@@ -85,7 +85,7 @@ fn context(u: &mut Unstructured<'_>) -> Result<Value> {
         let definition = if u.ratio(1, 2)? {
             scalar(u)?
         } else {
-            Value::Object(object(u, DEPTH - 2)?)
+            Value::Object(object(u, MAX_DEPTH - 2)?)
         };
         definitions.insert((*term).to_owned(), definition);
     }
@@ -109,11 +109,11 @@ fn name(u: &mut Unstructured<'_>) -> Result<String> {
 
 fn value(u: &mut Unstructured<'_>, depth: usize) -> Result<Value> {
     match u.int_in_range(0..=4)? {
-        0 if depth < DEPTH => (0..u.int_in_range(0..=3)?)
+        0 if depth < MAX_DEPTH => (0..u.int_in_range(0..=3)?)
             .map(|_| value(u, depth + 1))
             .collect(),
-        1 | 2 if depth < DEPTH => Ok(Value::Object(object(u, depth)?)),
-        3 if depth < DEPTH => context(u),
+        1 | 2 if depth < MAX_DEPTH => Ok(Value::Object(object(u, depth)?)),
+        3 if depth < MAX_DEPTH => context(u),
         _ => scalar(u),
     }
 }

@@ -6,7 +6,7 @@ use lodeseek_fuzz::start;
 use lodeseek_net::sparql_client::fuzzing::{read_boolean, read_graph, read_rows};
 
 /// Maximum number of rows.
-const ROWS: u64 = 1_000;
+const MAX_ROWS: u64 = 1_000;
 const MEDIA_TYPES: [&str; 4] = [
     "application/rdf+xml",
     "text/turtle",
@@ -18,10 +18,10 @@ fuzz_target!(init: start(), |data: &[u8]| {
     let Some((first, body)) = data.split_first() else { return };
     match usize::from(*first) % 8 {
         0 => drop(read_boolean(body.to_vec())),
-        choice @ 1..=4 => drop(read_graph(MEDIA_TYPES[choice - 1], body, ROWS)),
+        choice @ 1..=4 => drop(read_graph(MEDIA_TYPES[choice - 1], body, MAX_ROWS)),
         _ => {
-            let Ok(rows) = read_rows(body.to_vec(), ROWS) else { return };
-            assert!(rows.len() as u64 <= ROWS);
+            let Ok(rows) = read_rows(body.to_vec(), MAX_ROWS) else { return };
+            assert!(rows.len() as u64 <= MAX_ROWS);
         }
     }
 });

@@ -14,7 +14,7 @@ use std::alloc::System;
 static ALLOCATOR: cap::Cap<System> = cap::Cap::new(System, usize::MAX);
 
 /// Memory of a process in bytes. Inputs have at most some kilobytes, so a target that needs more amplifies its input.
-const MEMORY_BYTES: usize = 1 << 30;
+const MAX_MEMORY_BYTES: usize = 1 << 30;
 
 /// Base IRI of all documents.
 pub const BASE: &str = "http://example.org/dir/document";
@@ -23,9 +23,9 @@ pub const BASE: &str = "http://example.org/dir/document";
 ///
 /// libFuzzer checks the memory once a second only, and its limit for a single allocation needs a sanitizer.
 pub fn start() {
-    let limited = ALLOCATOR.set_limit(MEMORY_BYTES);
+    let limited = ALLOCATOR.set_limit(MAX_MEMORY_BYTES);
     assert!(
         limited.is_ok(),
-        "more than {MEMORY_BYTES} bytes are in use before the first input"
+        "more than {MAX_MEMORY_BYTES} bytes are in use before the first input"
     );
 }

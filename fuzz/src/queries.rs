@@ -53,9 +53,9 @@ const NODES: [&str; 6] = [
 ];
 const LITERALS: [&str; 7] = ["1", "2.0", "\"x\"", "\"1\"", "\"x\"@en", "true", "\"\""];
 /// Deepest nesting of groups.
-const DEPTH: usize = 3;
+const MAX_GROUP_DEPTH: usize = 3;
 /// Maximum number of elements of a group.
-const ELEMENTS: usize = 3;
+const MAX_ELEMENTS: usize = 3;
 
 /// Returns the limits of an evaluation: those of the server with less time, and with fewer rows.
 #[must_use]
@@ -425,14 +425,14 @@ impl Generator {
     }
 
     fn elements(&mut self, u: &mut Unstructured<'_>, depth: usize) -> Result<()> {
-        for _ in 0..u.int_in_range(1..=ELEMENTS)? {
+        for _ in 0..u.int_in_range(1..=MAX_ELEMENTS)? {
             self.element(u, depth + 1)?;
         }
         Ok(())
     }
 
     fn element(&mut self, u: &mut Unstructured<'_>, depth: usize) -> Result<()> {
-        if depth > DEPTH || u.ratio(1, 2)? {
+        if depth > MAX_GROUP_DEPTH || u.ratio(1, 2)? {
             return self.triple(u);
         }
         match u.int_in_range(0..=12)? {
@@ -504,9 +504,9 @@ impl Generator {
         // A service has no graphs and calls no service.
         let federated = std::mem::take(&mut self.federated);
         self.text.push_str("{ ");
-        for _ in 0..u.int_in_range(1..=ELEMENTS)? {
+        for _ in 0..u.int_in_range(1..=MAX_ELEMENTS)? {
             match u.int_in_range(0..=5)? {
-                0 if depth < DEPTH => {
+                0 if depth < MAX_GROUP_DEPTH => {
                     self.text.push_str("OPTIONAL { ");
                     self.triple(u)?;
                     self.text.push_str("} ");

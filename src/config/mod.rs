@@ -44,7 +44,7 @@ const OTHER_VARIABLES: &[&str] = &[
     "LODESEEK_SKLEARN_RUNS",
 ];
 /// Minimum similarity of a suggested key to an unknown one.
-const SUGGESTED: f64 = 0.8;
+const MIN_SIMILARITY: f64 = 0.8;
 
 /// Place of a setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -348,7 +348,7 @@ fn suggestion<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Opti
     };
     let scored = candidates.map(|candidate| (similarity(candidate), candidate));
     let best = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (best.0 >= SUGGESTED).then_some(best.1)
+    (best.0 >= MIN_SIMILARITY).then_some(best.1)
 }
 
 /// Reads a configuration file; the empty text if there is none.

@@ -15,7 +15,7 @@ use ureq::http::{Request, Response};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Body, SendBody};
 
-/// Maximum time of a connection attempt.
+/// Timeout of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of a response in bytes: the list of the datasets of a large collection.
 const MAX_RESPONSE_BYTES: u64 = 1 << 30;

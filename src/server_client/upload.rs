@@ -9,7 +9,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// Maximum depth of nested folders, as `load` reads them.
-const DEPTH: usize = 64;
+const MAX_FOLDER_DEPTH: usize = 64;
 /// Length of the random part of the boundary in bytes.
 const BOUNDARY_BYTES: usize = 16;
 
@@ -117,7 +117,7 @@ impl Upload {
         folder: &Path,
         depth: usize,
     ) -> anyhow::Result<()> {
-        if depth > DEPTH {
+        if depth > MAX_FOLDER_DEPTH {
             return Ok(());
         }
         let failed = || format!("cannot read {}", folder.display());

@@ -28,9 +28,9 @@ use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
 /// Maximum number of steps from the dataset to a node of its description.
-const DEPTH: u32 = 8;
+const MAX_DESCRIPTION_STEPS: u32 = 8;
 /// Maximum number of statements followed for one dataset. Portals have datasets with thousands of distributions.
-const STATEMENTS: usize = 200_000;
+const MAX_STATEMENTS: usize = 200_000;
 
 /// Properties that link a collection and its members. They are not followed: each member has its own description.
 pub(super) const MEMBERSHIP: &[&str] = &[
@@ -62,7 +62,7 @@ const AGENTS: &[&str] = &[dcterms::CREATOR, dcterms::PUBLISHER, dc11::CREATOR];
 
 /// Maximum number of statements about a catalogue, record or service that are repeated for each of its datasets, and maximum size
 /// of their objects in bytes.
-const HEADER: usize = 1000;
+const MAX_HEADER_STATEMENTS: usize = 1000;
 const MAX_HEADER_BYTES: usize = 64 << 10;
 /// Maximum number of characters of a property in the name of a part.
 const MAX_KIND: usize = 64;
@@ -203,7 +203,11 @@ fn header(graph: &TripleGraph, node: TermId, bytes: usize) -> Vec<Triple> {
         .subject_triples(node)
         .iter()
         .filter(|triple| !is_member(triple));
-    triples.filter(&mut fits).take(HEADER).copied().collect()
+    triples
+        .filter(&mut fits)
+        .take(MAX_HEADER_STATEMENTS)
+        .copied()
+        .collect()
 }
 
 /// Nodes of one description.
@@ -262,7 +266,7 @@ impl<'g> BoundedDescription<'g> {
         let mut known: FxHashMap<TermId, u32> = FxHashMap::from_iter([(self.reader.node, 0)]);
         for (property, node) in self.links() {
             // The description of a catalogue is repeated for each of its datasets: only two steps are followed.
-            if known.insert(*node, DEPTH - 2).is_none() {
+            if known.insert(*node, MAX_DESCRIPTION_STEPS - 2).is_none() {
                 self.nodes.push(*node);
                 self.linked_via.insert(*node, *property);
             }
@@ -297,7 +301,9 @@ impl<'g> BoundedDescription<'g> {
                 *via = triple.predicate.min(*via);
                 match known.entry(triple.object) {
                     Entry::Occupied(_) => {}
-                    Entry::Vacant(_) if depth > DEPTH || statements > STATEMENTS => {
+                    Entry::Vacant(_)
+                        if depth > MAX_DESCRIPTION_STEPS || statements > MAX_STATEMENTS =>
+                    {
                         self.omitted += 1;
                         self.name_property(triple.predicate);
                     }
@@ -418,7 +424,11 @@ impl<'g> BoundedDescription<'g> {
             }
         }
         let mut colors = initial.clone();
-        let rounds = if nested.is_empty() { 0 } else { DEPTH };
+        let rounds = if nested.is_empty() {
+            0
+        } else {
+            MAX_DESCRIPTION_STEPS
+        };
         for _ in 0..rounds {
             let mut next: Vec<(TermId, Color)> = Vec::new();
             for (node, objects) in &nested {
@@ -668,7 +678,7 @@ impl<'g> ExtraStatements<'g> {
         let (aside, triple_terms) = (self.description.omitted, self.description.triple_terms);
         let mut problems = Vec::new();
         if aside > 0 {
-            problems.push(format!("{aside} nodes of the description exceed the limits ({DEPTH} steps, {STATEMENTS} statements) and were left out"));
+            problems.push(format!("{aside} nodes of the description exceed the limits ({MAX_DESCRIPTION_STEPS} steps, {MAX_STATEMENTS} statements) and were left out"));
         }
         if self.long_texts > 0 {
             let number = self.long_texts;

@@ -39,7 +39,7 @@ const NOTES: &[&str] = &[
 /// Namespace of the properties of members of RDF containers: a number follows.
 const MEMBER: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#_";
 /// Number of decompressed bytes in which a catalogue in RDF must describe a dataset. A larger file without one is a dump.
-const BEGINNING: u64 = 256 << 20;
+const MAX_BEGINNING_BYTES: u64 = 256 << 20;
 
 /// Reads a catalogue in any RDF syntax, in the terms of DCAT, VoID or schema.org. A file that describes no dataset is
 /// a dump: it becomes a catalogue of one dataset.
@@ -52,7 +52,7 @@ pub fn read(path: &Path) -> io::Result<Catalog> {
 }
 
 pub(super) fn read_place(file: &CatalogFile<'_>) -> io::Result<Catalog> {
-    read_in_two_steps(file, BEGINNING)
+    read_in_two_steps(file, MAX_BEGINNING_BYTES)
 }
 
 /// Reads a file whose beginning decides whether it is a catalogue: a large dump is not read as a whole.
@@ -1251,7 +1251,10 @@ mod tests {
             read(late.clone(), 1 << 20),
             (Dialect::Dump, "large".to_owned())
         );
-        assert_eq!(read(late, BEGINNING), (Dialect::Dcat, "Late".to_owned()));
+        assert_eq!(
+            read(late, MAX_BEGINNING_BYTES),
+            (Dialect::Dcat, "Late".to_owned())
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Two datasets are duplicates if they share a whole key ([`Reason`]). An identifier, a title or content alone proves
 //! nothing: copies, series and shared landing pages are everywhere. Numbers in titles (years, versions) are part of
 //! the keys: "Census 2020" and "Census 2021" are versions, never duplicates. Groups are connected components of
-//! datasets that share keys, so the order of the datasets has no effect. A key of more than [`COMMON`] datasets is a
+//! datasets that share keys, so the order of the datasets has no effect. A key of more than [`MAX_KEY_DATASETS`] datasets is a
 //! placeholder and is ignored.
 //!
 //! Content is compared by the hash of its canonical form (RDFC-1.0, <https://www.w3.org/TR/rdf-canon/>). Syntax, order
@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of datasets that share a key.
-const COMMON: usize = 50;
+const MAX_KEY_DATASETS: usize = 50;
 
 /// Reason why datasets are duplicates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -447,7 +447,7 @@ fn key_holders(candidates: &[Candidate]) -> Vec<(Reason, Vec<usize>)> {
         // An identifier that all holders share is not a source of any of them. It is a key of its own already.
         let proves = reason != Reason::SourceAndTitle
             || holder.iter().any(|(_, _, is_of_source)| *is_of_source);
-        if proves && (2..=COMMON).contains(&places.len()) {
+        if proves && (2..=MAX_KEY_DATASETS).contains(&places.len()) {
             holders.push((reason, places));
         }
     }
@@ -780,7 +780,7 @@ mod tests {
 
     #[test]
     fn a_placeholder_identifies_nothing() {
-        let all: Vec<Candidate> = (0..=COMMON)
+        let all: Vec<Candidate> = (0..=MAX_KEY_DATASETS)
             .map(|number| {
                 alone(&identified(
                     dataset(&format!("d{number}"), "T", &format!("p{number}")),

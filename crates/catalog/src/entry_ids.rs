@@ -19,7 +19,7 @@ const MAX_PARTS: usize = 5;
 /// Maximum number of characters of an id before a hash.
 const MAX_STEM_CHARS: usize = 180;
 /// Length of the hash of a content in a key, in hexadecimal digits.
-const HASH_DIGITS: usize = 32;
+const KEY_HASH_DIGITS: usize = 32;
 /// Beginning of the key of a dump that no catalogue lists.
 const DUMP: &str = "dump:";
 /// Beginning of the key of an entry with neither IRI nor identifier.
@@ -217,7 +217,7 @@ impl Dataset {
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        hex[..HASH_DIGITS].to_owned()
+        hex[..KEY_HASH_DIGITS].to_owned()
     }
 }
 
@@ -240,11 +240,11 @@ pub fn is_iri_key(key: &str) -> bool {
 #[must_use]
 pub fn title_of_key(key: &str) -> Option<&str> {
     let (mut title, mut last) = key.strip_prefix(TITLE)?.rsplit_once('#')?;
-    if last.len() != HASH_DIGITS {
+    if last.len() != KEY_HASH_DIGITS {
         // The number of an equal line follows the digest.
         (title, last) = title.rsplit_once('#')?;
     }
-    Some(title).filter(|_| last.len() == HASH_DIGITS)
+    Some(title).filter(|_| last.len() == KEY_HASH_DIGITS)
 }
 
 /// Returns the id with a hash of a key, to distinguish datasets of one id. `None` if the result is not a valid id.

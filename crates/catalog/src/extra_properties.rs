@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// Maximum number of values per property.
-const SHOWN: usize = 10;
+const MAX_VALUES: usize = 10;
 /// Maximum number of characters of an agent or a role: many attributions may share it.
-const ATTRIBUTED: usize = 1_000;
+const MAX_ATTRIBUTION_CHARACTERS: usize = 1_000;
 
 /// (property, label), in the order of display.
 const PROPERTIES: &[(&str, &str)] = &[
@@ -137,7 +137,7 @@ impl Dataset {
                     .value_text(value)
                     .map(|text| plain_text(&text).into_owned());
                 values.extend(text.filter(|text| !text.is_empty()));
-                if values.len() > SHOWN {
+                if values.len() > MAX_VALUES {
                     values.pop_last();
                 }
             }
@@ -252,7 +252,7 @@ impl<'d> ValueTexts<'d> {
         match value {
             Value::Node(part @ Node::Part(_)) => cached(&self.attributed, part, || {
                 let text = self.name(part).or_else(|| self.listed_values(part))?;
-                Some(text.chars().take(ATTRIBUTED).collect())
+                Some(text.chars().take(MAX_ATTRIBUTION_CHARACTERS).collect())
             }),
             Value::Node(node) if self.agents.contains_key(node) => {
                 self.agents.get(node).map(|name| (*name).to_owned())
@@ -276,7 +276,7 @@ impl<'d> ValueTexts<'d> {
                 Value::Node(_) => {}
             }
         }
-        values.truncate(SHOWN);
+        values.truncate(MAX_VALUES);
         (!values.is_empty()).then(|| values.join("; "))
     }
 }
@@ -374,9 +374,9 @@ mod tests {
         let shown = values(&dataset);
         assert_eq!(
             (shown.len(), shown[9].as_str()),
-            (SHOWN + 1, "Relation 00009")
+            (MAX_VALUES + 1, "Relation 00009")
         );
-        assert_eq!(shown[SHOWN], "0; 1; 2; 3; 4; 5; 6; 7; 8; 9");
+        assert_eq!(shown[MAX_VALUES], "0; 1; 2; 3; 4; 5; 6; 7; 8; 9");
         assert_eq!(dataset.linked_iris(dcterms::RELATION).len(), 25_000);
     }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// Maximum depth of nested folders.
-const DEPTH: usize = 64;
+const MAX_FOLDER_DEPTH: usize = 64;
 /// Message for a file that is not read, after its path.
 const IGNORED: &str = ": ignored: the file name suggests neither RDF nor a catalogue";
 
@@ -164,7 +164,7 @@ pub(super) fn walk(
             continue;
         }
         let kind = entry.file_type()?;
-        if kind.is_dir() && depth < DEPTH {
+        if kind.is_dir() && depth < MAX_FOLDER_DEPTH {
             all &= walk(root, &path, depth + 1, files, problems).unwrap_or_else(|error| {
                 problems.push(format!(
                     "{}: the folder cannot be read: {error}",
@@ -174,7 +174,7 @@ pub(super) fn walk(
             });
         } else if kind.is_dir() {
             problems.push(format!(
-                "{}: ignored: nested deeper than {DEPTH} folders",
+                "{}: ignored: nested deeper than {MAX_FOLDER_DEPTH} folders",
                 path.display()
             ));
         } else if kind.is_symlink() && !leads_to_file_within(root, &root.join(&path)) {

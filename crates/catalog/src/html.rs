@@ -10,13 +10,13 @@ const RAW: &[&str] = &[
     "script", "style", "textarea", "title", "noscript", "xmp", "iframe",
 ];
 /// Number of characters in which a page must show an HTML tag.
-const HEAD: usize = 1024;
+const MAX_HEAD_CHARACTERS: usize = 1024;
 
 /// If true, the file begins like an HTML page.
 pub(super) fn looks_like(head: &str) -> bool {
     let start: String = head
         .chars()
-        .take(HEAD)
+        .take(MAX_HEAD_CHARACTERS)
         .collect::<String>()
         .to_ascii_lowercase();
     let mut start = start.trim_start();

@@ -17,7 +17,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// Maximum number of characters of the title in an id.
-const TITLE: usize = 60;
+const MAX_TITLE_CHARACTERS: usize = 60;
 /// Maximum number of bytes of the first line.
 const MAX_FIRST_LINE_BYTES: u64 = 64 << 20;
 
@@ -249,7 +249,7 @@ fn metadata(line: &str, number: usize) -> Result<Metadata, String> {
             .filter(|text| !text.is_empty())
     };
     let title = text("title").ok_or("no `title`")?;
-    let short: String = title.chars().take(TITLE).collect();
+    let short: String = title.chars().take(MAX_TITLE_CHARACTERS).collect();
     let id = DatasetId::from_text(&format!("{number}-{short}"))
         .ok_or("no id can be made from the title")?;
     let categories = entry["categories"]

@@ -613,12 +613,12 @@ fn resolved(address: &str, reference: &str) -> String {
 }
 
 /// Maximum size of an uncompressed JSON catalogue in bytes: 2 GiB. It is held in memory as a whole.
-const LARGEST_JSON: u64 = 2 << 30;
+const MAX_JSON_BYTES: u64 = 2 << 30;
 
 /// Returns the limits for unpacking a compressed JSON catalogue.
 fn limits() -> Limits {
     Limits {
-        decompressed_bytes: LARGEST_JSON,
+        decompressed_bytes: MAX_JSON_BYTES,
         ..Limits::default()
     }
 }

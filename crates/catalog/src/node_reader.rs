@@ -12,7 +12,7 @@ pub(super) const FOLDER: &str = "catalog-folder://local/-/-/-/-/";
 /// Scheme of the placeholder, and its folders above [`FOLDER`].
 const SCHEME: &str = "catalog-folder:";
 const ROOT: &str = "//local/";
-const DEPTH: usize = 4;
+const LOCAL_BASE_DEPTH: usize = 4;
 
 /// If true, the IRI is a relative reference in a file without an address.
 pub(super) fn is_relative(iri: &str) -> bool {
@@ -27,7 +27,7 @@ pub(super) fn relative_reference(iri: &str) -> Option<String> {
         return Some(reference.to_owned());
     };
     let mut depth = 0;
-    while let Some(rest) = path.strip_prefix("-/").filter(|_| depth < DEPTH) {
+    while let Some(rest) = path.strip_prefix("-/").filter(|_| depth < LOCAL_BASE_DEPTH) {
         path = rest;
         depth += 1;
     }
@@ -36,7 +36,7 @@ pub(super) fn relative_reference(iri: &str) -> Option<String> {
     Some(if depth == 0 {
         format!("/{path}")
     } else {
-        format!("{}{path}", "../".repeat(DEPTH - depth))
+        format!("{}{path}", "../".repeat(LOCAL_BASE_DEPTH - depth))
     })
 }
 

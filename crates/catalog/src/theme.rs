@@ -76,7 +76,9 @@ impl Dataset {
             Value::Node(node) => {
                 let iri = statements.web_iris(node).next();
                 match (label(&statements, node), iri.and_then(&known)) {
-                    (Some((label, rank)), known) if rank < OTHER_LANGUAGE || known.is_none() => {
+                    (Some((label, rank)), known)
+                        if rank < OTHER_LANGUAGE_RANK || known.is_none() =>
+                    {
                         Some(of_text(&label))
                     }
                     (_, Some(known)) => Some(known),
@@ -92,7 +94,7 @@ impl Dataset {
 }
 
 /// Rank of a label in another language than English.
-const OTHER_LANGUAGE: u8 = 2;
+const OTHER_LANGUAGE_RANK: u8 = 2;
 
 /// Returns the label of a node for an English reader, and the rank of its language.
 fn label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
@@ -106,7 +108,7 @@ fn label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
     let rank = |literal: &oxrdf::Literal| match literal.language() {
         Some(tag) if tag.starts_with("en") => 0,
         None => 1,
-        Some(_) => OTHER_LANGUAGE,
+        Some(_) => OTHER_LANGUAGE_RANK,
     };
     let best = literals.min_by_key(|literal| rank(literal))?;
     Some((best.value().trim().to_owned(), rank(best)))

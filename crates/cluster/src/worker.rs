@@ -30,9 +30,9 @@ use tempfile::TempDir;
 /// Number of tasks after which a worker process is replaced.
 const TASKS_OF_PROCESS: usize = 1_000;
 /// Maximum number of open files of a worker process. A graph that exceeds memory is merged from three files for each 128 MiB.
-const OPEN_FILES: u64 = 4096;
+const MAX_OPEN_FILES: u64 = 4096;
 /// Maximum size in bytes of a file that a worker process writes, such as a graph file.
-const FILE_BYTES: u64 = 64 << 30;
+const MAX_FILE_BYTES: u64 = 64 << 30;
 /// Stack of a worker process in megabytes. Readers of nested formats recurse.
 const STACK_MEGABYTES: u64 = 256;
 
@@ -91,11 +91,11 @@ impl<'d> Worker<'d> {
         fs::create_dir(&process_folder).map_err(ClusterError::io(&process_folder))?;
         let limits = Limits {
             memory_megabytes: options.memory_megabytes,
-            open_files: OPEN_FILES,
+            open_files: MAX_OPEN_FILES,
             stack_megabytes: STACK_MEGABYTES,
             readable: vec![folder.path().to_owned()],
             writable: vec![process_folder.clone()],
-            file_bytes: FILE_BYTES,
+            file_bytes: MAX_FILE_BYTES,
         };
         let pool = Pool::start(PoolOptions {
             program: options.program.clone(),
@@ -191,7 +191,7 @@ impl<'d> Worker<'d> {
         let json = serde_json::to_vec(&derivation_task)
             .map_err(|error| ClusterError::row(TABLE, &task.id, error))?;
         let limits = OutputLimits {
-            graph_bytes: FILE_BYTES,
+            graph_bytes: MAX_FILE_BYTES,
             other_bytes: self.options.memory_megabytes << 20,
         };
         let mut output = Output::new(folder, limits);

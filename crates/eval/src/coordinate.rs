@@ -70,9 +70,9 @@ impl CoordinateSearch {
     /// The grid of ACORDAR's field weights: 0, 0.1 … 1.
     pub const GRID: [f64; 11] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
     /// Maximum number of rounds from one start. The searches so far needed fewer.
-    pub const ROUNDS: usize = 50;
+    pub const MAX_ROUNDS: usize = 50;
     /// Smallest difference that counts as a gain. It excludes differences due to the order of summation.
-    pub const LEAST_GAIN: f64 = 1e-9;
+    pub const MIN_GAIN: f64 = 1e-9;
 
     /// Sets the grid, which is sorted.
     ///
@@ -137,7 +137,7 @@ impl CoordinateSearch {
             let (weights, value) = climb.from(place, dimensions, progress);
             if best
                 .as_ref()
-                .is_none_or(|best| value > best.value + Self::LEAST_GAIN)
+                .is_none_or(|best| value > best.value + Self::MIN_GAIN)
             {
                 best = Some(Optimum {
                     weights,
@@ -164,7 +164,7 @@ impl Default for CoordinateSearch {
         Self {
             grid: Self::GRID.to_vec(),
             starts: vec![Start::Uniform, Start::BestAlone],
-            rounds: Self::ROUNDS,
+            rounds: Self::MAX_ROUNDS,
             threads: NonZeroUsize::MIN,
         }
     }
@@ -281,7 +281,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
 fn first_best(values: &[f64], than: f64) -> Option<usize> {
     let (mut best, mut least) = (None, than);
     for (place, &value) in values.iter().enumerate() {
-        if value > least + CoordinateSearch::LEAST_GAIN {
+        if value > least + CoordinateSearch::MIN_GAIN {
             (best, least) = (Some(place), value);
         }
     }

@@ -20,7 +20,7 @@ pub struct Qrels(BTreeMap<String, BTreeMap<String, i32>>);
 
 impl Qrels {
     /// Highest accepted grade. Exponential gain overflows with higher ones.
-    pub const HIGHEST: i32 = 1000;
+    pub const MAX_GRADE: i32 = 1000;
 
     /// Reads a qrels file. Columns are separated by white space, and a heading in the first line is skipped.
     ///
@@ -43,10 +43,11 @@ impl Qrels {
                 )
             };
             let grade: i32 = grade.parse().map_err(|_| invalid())?;
-            if grade > Self::HIGHEST {
-                return Err(
-                    lines.error(number, format!("grade {grade} is above {}", Self::HIGHEST))
-                );
+            if grade > Self::MAX_GRADE {
+                return Err(lines.error(
+                    number,
+                    format!("grade {grade} is above {}", Self::MAX_GRADE),
+                ));
             }
             match qrels.judged(topic, document) {
                 Some(before) if before != grade => {

@@ -5,7 +5,7 @@
 //!
 //! - **t-test**: t = mean(d) / (s / √n), s with n − 1 below; p = P(|T| ≥ |t|) of Student's T with n − 1 degrees of freedom.
 //! - **Randomisation** (Fisher): under the null hypothesis each dᵢ could have the other sign. p is the share of the 2ⁿ
-//!   sign assignments whose mean is at least as far from 0. All assignments are enumerated if at most [`EXACT`]
+//!   sign assignments whose mean is at least as far from 0. All assignments are enumerated if at most [`MAX_EXACT_DIFFERENCES`]
 //!   differences are not 0; otherwise random assignments are drawn.
 //! - **Bootstrap** (Efron; Sakai): the differences are shifted to mean 0 and n of them drawn with replacement; p is the share
 //!   of draws whose t is at least as far from 0.
@@ -27,7 +27,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Largest number of non-zero differences for which the randomisation test enumerates all sign assignments.
-pub(super) const EXACT: usize = 20;
+pub(super) const MAX_EXACT_DIFFERENCES: usize = 20;
 
 /// Values are in [0, 1] with a precision of about 1e-16. Smaller differences result from the order of summation.
 const NOISE: f64 = 1e-12;
@@ -185,7 +185,7 @@ fn randomisation(differences: &Differences, resampling: Resampling) -> f64 {
         .filter(|&difference| difference != 0.0)
         .collect();
     let flips = SignFlips::new(&signed);
-    if signed.len() <= EXACT {
+    if signed.len() <= MAX_EXACT_DIFFERENCES {
         // An assignment and its opposite are equally far from 0, so half of them suffice.
         let choices = 1_u32 << (signed.len() - 1);
         let extreme = (0..choices)

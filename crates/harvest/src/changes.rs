@@ -26,10 +26,10 @@ use std::rc::Rc;
 /// Number of packages in the page that shows if anything has changed.
 pub(super) const NEWEST_PAGE_SIZE: u64 = 5;
 /// Divisor of the maximum share of timestamps at a full or half hour: at most one in ten.
-const ROUND_TIME_DIVISOR: usize = 10;
+const MAX_ROUND_TIMES_DIVISOR: usize = 10;
 /// Maximum delay in seconds until a portal lists a change. A package is listed once it is indexed, and one that changed later
 /// may be indexed earlier.
-const OVERLAP_SECONDS: i64 = 300;
+const MAX_DELAY_SECONDS: i64 = 300;
 
 /// A package with the timestamp of its last change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn timestamp(written: &str) -> Option<String> {
 fn have_time_of_day(timestamps: &BTreeMap<String, String>) -> bool {
     let is_round =
         |timestamp: &&String| timestamp.ends_with(":00:00") || timestamp.ends_with(":30:00");
-    timestamps.values().filter(is_round).count() * ROUND_TIME_DIVISOR <= timestamps.len()
+    timestamps.values().filter(is_round).count() * MAX_ROUND_TIMES_DIVISOR <= timestamps.len()
 }
 
 /// Returns the timestamp from which the next harvest requests changes, given the newest known one.
@@ -75,7 +75,7 @@ pub(super) fn with_overlap(newest: &str) -> Option<String> {
     let newest: DateTime = newest.parse().ok()?;
     Some(
         newest
-            .checked_sub_day_time_duration(DayTimeDuration::new(OVERLAP_SECONDS))?
+            .checked_sub_day_time_duration(DayTimeDuration::new(MAX_DELAY_SECONDS))?
             .to_string(),
     )
 }

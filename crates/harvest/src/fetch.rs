@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// Interval at which a wait checks for cancellation.
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(50);
-/// Maximum time to establish a connection.
+/// Timeout of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of redirects from host to host for one file.
 const MAX_REDIRECTED_HOSTS: usize = 3;

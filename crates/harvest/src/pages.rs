@@ -19,7 +19,7 @@ const ALTERNATES: &[&str] = &[
     "application/trig",
 ];
 /// Number of bytes of a page that are searched for links.
-const HEAD: u64 = 1 << 20;
+const MAX_SEARCHED_BYTES: u64 = 1 << 20;
 /// Maximum number of alternate representations that are requested for one page.
 const MAX_ALTERNATES: usize = 10;
 
@@ -259,7 +259,8 @@ fn queue_pages(
 /// Returns the addresses of a page's RDF representations (`<link rel="alternate">`), in order of preference.
 pub(super) fn alternates(path: &Path, address: &str) -> Result<Vec<String>, HarvestError> {
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut bytes));
+    let read =
+        File::open(path).and_then(|file| file.take(MAX_SEARCHED_BYTES).read_to_end(&mut bytes));
     read.map_err(HarvestError::io(path))?;
     let page = String::from_utf8_lossy(&bytes);
     let mut found: Vec<(usize, String)> = links(&page)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of listed failures of a source, and of listed files that could not be fetched. Others are counted.
 const MAX_FAILURES: usize = 1000;
 /// Maximum number of problems reported for one source.
-const PROBLEMS: usize = 1000;
+const MAX_PROBLEMS: usize = 1000;
 /// Maximum size in bytes of a text about a failure or a problem.
 const MAX_TEXT_BYTES: usize = 2000;
 
@@ -78,7 +78,7 @@ impl SourceReport {
     pub(super) fn add_problems(&mut self, problems: &[Problem]) {
         self.problem_kinds.add(problems);
         for problem in problems {
-            if self.problems.len() < PROBLEMS {
+            if self.problems.len() < MAX_PROBLEMS {
                 self.problems.push(shortened(problem));
             } else {
                 self.unlisted_problems += 1;

@@ -10,7 +10,7 @@ use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, DocSet, SegmentReader, TERMINATED, TantivyDocument, Term};
 
 /// Maximum length of an IRI in bytes. Longer IRIs usually contain data.
-const LONGEST: usize = 1000;
+const MAX_IRI_BYTES: usize = 1000;
 
 /// Role of an IRI in a dataset.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ impl Feature {
     /// Creates a feature. Returns `None` if the IRI is longer than 1,000 bytes.
     #[must_use]
     pub fn new(kind: FeatureKind, iri: &str) -> Option<Self> {
-        (!iri.is_empty() && iri.len() <= LONGEST).then(|| Self {
+        (!iri.is_empty() && iri.len() <= MAX_IRI_BYTES).then(|| Self {
             kind,
             iri: iri.to_owned(),
         })
@@ -272,7 +272,7 @@ mod tests {
             "c",
             &[
                 (FeatureKind::Class, "ex:C"),
-                (FeatureKind::Entity, &"x".repeat(LONGEST + 1)),
+                (FeatureKind::Entity, &"x".repeat(MAX_IRI_BYTES + 1)),
             ],
         );
         put(&mut writer, "d", &[(FeatureKind::Space, "http://e.org/")]);

@@ -8,7 +8,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{InvertedIndexReader, Term};
 
 /// Maximum number of documents merged at once; the size of tantivy's blocks.
-const MERGED: usize = 128;
+const MAX_MERGED_DOCUMENTS: usize = 128;
 
 /// Forward reader of a term's postings.
 #[expect(
@@ -150,7 +150,7 @@ impl Merged {
     }
 
     fn merge(&mut self, end: u32) {
-        while self.documents.len() < MERGED {
+        while self.documents.len() < MAX_MERGED_DOCUMENTS {
             let Some(document) = self.document().filter(|&document| document < end) else {
                 return;
             };

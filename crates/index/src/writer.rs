@@ -24,7 +24,7 @@ const MEMORY: usize = 96 << 20;
 /// memory.
 const MAX_FIELD_BYTES: usize = 512 << 20;
 /// Minimum number of small segments for a merge.
-const MANY: usize = 8;
+const MIN_MERGED_SEGMENTS: usize = 8;
 /// Factor by which a segment must exceed the total of all smaller ones to be excluded from a merge.
 const LARGER: u64 = 4;
 
@@ -289,7 +289,7 @@ impl IndexWriter {
                 .map(|segment| u64::from(segment.num_docs()))
                 .collect::<Vec<_>>(),
         );
-        if small >= MANY {
+        if small >= MIN_MERGED_SEGMENTS {
             let ids: Vec<_> = segments[..small]
                 .iter()
                 .map(tantivy::SegmentMeta::id)

@@ -19,7 +19,7 @@
 mod description;
 mod summary;
 
-pub use summary::{CountedLinkPattern, EXACT_LINK_PATTERNS, LinkPatternCount, PatternSummary};
+pub use summary::{CountedLinkPattern, LinkPatternCount, MAX_EXACT_LINK_PATTERNS, PatternSummary};
 pub(crate) use summary::{DistinctSketch, mix};
 
 use lodeseek_rdf::vocab::rdf;

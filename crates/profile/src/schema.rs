@@ -2,10 +2,10 @@
 //!
 //! Such a summary by classes is the type graph of weak summaries (F. Goasdoué, P. Guzewicz, I. Manolescu: *RDF graph
 //! summarization for first-sight structure discovery*, VLDB Journal 2020). It is limited to what a reader can take in:
-//! the most frequent [`NODES`] classes and [`EDGES`] links. The numbers of omitted ones are given.
+//! the most frequent [`MAX_SCHEMA_CLASSES`] classes and [`MAX_SCHEMA_LINKS`] links. The numbers of omitted ones are given.
 //!
-//! *Cost.* Four passes over the triples. An entity of many classes counts for its [`CLASSES`] most frequent ones, so a
-//! triple counts at most `CLASSES`² times.
+//! *Cost.* Four passes over the triples. An entity of many classes counts for its [`MAX_ENTITY_CLASSES`] most frequent ones, so a
+//! triple counts at most `MAX_ENTITY_CLASSES`² times.
 
 use super::MAX_NAME;
 use lodeseek_rdf::vocab::rdf;
@@ -16,14 +16,14 @@ use std::collections::BTreeSet;
 use std::io;
 
 /// Maximum number of classes of a schema.
-const NODES: usize = 30;
+const MAX_SCHEMA_CLASSES: usize = 30;
 /// Maximum number of links of a schema.
-const EDGES: usize = 60;
+const MAX_SCHEMA_LINKS: usize = 60;
 /// Maximum number of classes for which an entity counts.
-const CLASSES: usize = 4;
+const MAX_ENTITY_CLASSES: usize = 4;
 /// Maximum number of classes with example entities.
-const EXAMPLE_CLASSES: usize = 6;
-const EXAMPLES: usize = 3;
+const MAX_EXAMPLE_CLASSES: usize = 6;
+const MAX_EXAMPLES: usize = 3;
 
 /// A class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,8 +167,8 @@ impl NumberedSchema {
         };
         let mut classes: Vec<Class> = described.counts.keys().copied().collect();
         classes.sort_unstable_by_key(|class| (std::cmp::Reverse(weight(class)), *class));
-        let more_nodes = classes.len().saturating_sub(NODES) as u64;
-        classes.truncate(NODES);
+        let more_nodes = classes.len().saturating_sub(MAX_SCHEMA_CLASSES) as u64;
+        classes.truncate(MAX_SCHEMA_CLASSES);
         classes.sort_unstable_by_key(|class| (std::cmp::Reverse(described.counts[class]), *class));
         let places: FxHashMap<Class, usize> = classes
             .iter()
@@ -177,7 +177,7 @@ impl NumberedSchema {
             .collect();
         let total = edges.len();
         let mut edges = shown(edges, &places);
-        edges.truncate(EDGES);
+        edges.truncate(MAX_SCHEMA_LINKS);
         let more_edges = (total - edges.len()) as u64;
         Ok(Self {
             nodes: described.nodes(graph, &classes)?,
@@ -278,10 +278,10 @@ impl EntityClasses {
             starts.resize(description.subject.index() + 1, classes.len() as u32);
             let start = classes.len();
             classes.extend(description.classes.iter().map(|class| Some(*class)));
-            if classes.len() > start + CLASSES {
+            if classes.len() > start + MAX_ENTITY_CLASSES {
                 classes[start..]
                     .sort_unstable_by_key(|class| (std::cmp::Reverse(counts[class]), *class));
-                classes.truncate(start + CLASSES);
+                classes.truncate(start + MAX_ENTITY_CLASSES);
             }
             if classes.len() == start {
                 classes.push(None);
@@ -333,7 +333,8 @@ impl EntityClasses {
         graph: &impl TripleSource,
         classes: &[Class],
     ) -> io::Result<Vec<(Class, u64, Vec<TermId>)>> {
-        let mut examples = self.examples(graph, &classes[..classes.len().min(EXAMPLE_CLASSES)])?;
+        let mut examples =
+            self.examples(graph, &classes[..classes.len().min(MAX_EXAMPLE_CLASSES)])?;
         let node = |class: &Class| {
             (
                 *class,
@@ -361,9 +362,9 @@ impl EntityClasses {
                 };
                 let place =
                     best.partition_point(|&(is_iri, properties, _)| (is_iri, properties) >= rank);
-                if place < EXAMPLES {
+                if place < MAX_EXAMPLES {
                     best.insert(place, (rank.0, rank.1, description.subject));
-                    best.truncate(EXAMPLES);
+                    best.truncate(MAX_EXAMPLES);
                 }
             }
         })?;
@@ -505,7 +506,7 @@ mod tests {
                 let count = |class: u8| triples.iter().filter(|(_, p, o)| (*p, *o) == (0, class)).count();
                 let mut kept = all;
                 kept.sort_by_key(|class| (std::cmp::Reverse(count(*class)), *class));
-                kept.truncate(CLASSES);
+                kept.truncate(MAX_ENTITY_CLASSES);
                 let is_described = triples.iter().any(|(s, _, _)| *s == entity);
                 if kept.is_empty() && is_described { vec![None] } else { kept.into_iter().map(Some).collect() }
             };
@@ -537,13 +538,16 @@ mod tests {
             })
             .collect();
         let schema = schema_of(&format!("@prefix : <http://e.org/> .\n{classes}"));
-        assert_eq!((schema.nodes.len(), schema.more_nodes), (NODES, 10));
+        assert_eq!(
+            (schema.nodes.len(), schema.more_nodes),
+            (MAX_SCHEMA_CLASSES, 10)
+        );
         assert_eq!(schema.edges.len() as u64 + schema.more_edges, 40);
         assert!(
             schema
                 .edges
                 .iter()
-                .all(|edge| edge.from < NODES && edge.to < NODES)
+                .all(|edge| edge.from < MAX_SCHEMA_CLASSES && edge.to < MAX_SCHEMA_CLASSES)
         );
         assert!(schema_of("").is_empty());
     }

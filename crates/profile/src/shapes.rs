@@ -5,7 +5,7 @@
 //! in the graph, as in SHACL (1.2, SHACL class). A datatype is stated only if all values are known to be well-formed,
 //! because `sh:datatype` rejects others. A minimum is 1 or not stated: larger ones are accidents of the data.
 //!
-//! *Cost.* Two passes over the triples. With *C* shaped classes, at most [`CLASSES`], a property of an entity counts for
+//! *Cost.* Two passes over the triples. With *C* shaped classes, at most [`MAX_CLASSES`], a property of an entity counts for
 //! at most *C* classes, and each class is searched once for subclasses.
 
 use lodeseek_rdf::vocab::{dcterms, rdf, rdfs, sh};
@@ -20,11 +20,11 @@ use std::cmp::Reverse;
 use std::str::FromStr;
 
 /// Maximum number of classes with a shape: the most frequent ones.
-const CLASSES: usize = 100;
+const MAX_CLASSES: usize = 100;
 /// Maximum number of properties of a shape: the most frequent ones of the class.
-const PROPERTIES: usize = 100;
+const MAX_PROPERTIES: usize = 100;
 /// Maximum number of datatypes in a disjunction. With more, only `sh:nodeKind` is stated.
-const DATATYPES: usize = 5;
+const MAX_DATATYPES: usize = 5;
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
@@ -168,8 +168,8 @@ impl Classes {
         }
         let mut shaped: Vec<TermId> = direct.keys().copied().collect();
         shaped.sort_unstable_by_key(|class| (Reverse(direct[class]), *class));
-        let more = shaped.len().saturating_sub(CLASSES) as u64;
-        shaped.truncate(CLASSES);
+        let more = shaped.len().saturating_sub(MAX_CLASSES) as u64;
+        shaped.truncate(MAX_CLASSES);
         let superclasses = superclasses(graph, &shaped);
         let mut instances = vec![0; graph.term_count()];
         // Blank nodes may be classes below a shaped one.
@@ -385,7 +385,7 @@ impl Values {
         if let Err(place) = known.binary_search(&number) {
             known.insert(place, number);
         }
-        if number == UNSTATED || known.len() > DATATYPES {
+        if number == UNSTATED || known.len() > MAX_DATATYPES {
             self.datatypes = None;
         }
     }
@@ -466,8 +466,8 @@ impl Statistics {
             properties.sort_unstable_by_key(|shape| {
                 (Reverse(shape.entities), graph.term(shape.property).text())
             });
-            let more_properties = properties.len().saturating_sub(PROPERTIES) as u64;
-            properties.truncate(PROPERTIES);
+            let more_properties = properties.len().saturating_sub(MAX_PROPERTIES) as u64;
+            properties.truncate(MAX_PROPERTIES);
             NodeShape {
                 class: classes.shaped[class],
                 entities: classes.counts[class],
@@ -722,15 +722,15 @@ mod tests {
 
     #[test]
     fn the_number_of_shapes_is_bounded_and_the_rest_is_counted() {
-        let classes: String = (0..CLASSES + 3)
+        let classes: String = (0..MAX_CLASSES + 3)
             .map(|n| format!(":e{n} a :C{n} . "))
             .collect();
-        let properties: String = (0..PROPERTIES + 2)
+        let properties: String = (0..MAX_PROPERTIES + 2)
             .map(|n| format!(":x a :Big ; :p{n} 1 . :y a :Big . "))
             .collect();
         let graph = graph(&format!("{PREFIXES} {classes} {properties}"));
         let shapes = Shapes::new(&graph);
-        assert_eq!((shapes.nodes.len(), shapes.more_classes), (CLASSES, 4));
+        assert_eq!((shapes.nodes.len(), shapes.more_classes), (MAX_CLASSES, 4));
         let largest = &shapes.nodes[0];
         assert_eq!(
             (
@@ -738,7 +738,7 @@ mod tests {
                 largest.properties.len(),
                 largest.more_properties
             ),
-            (2, PROPERTIES, 2)
+            (2, MAX_PROPERTIES, 2)
         );
         assert!(Shapes::new(&super::tests::graph("")).nodes.is_empty());
     }

@@ -8,7 +8,9 @@
 //! 64-bit hashes. With *n* entities, the probability that two patterns are taken for one is below n² / 2⁶⁵: one in 100,000 for
 //! 20 million.
 
-use super::pattern::{DistinctSketch, EXACT_LINK_PATTERNS, Element, LinkPattern, PatternId, mix};
+use super::pattern::{
+    DistinctSketch, Element, LinkPattern, MAX_EXACT_LINK_PATTERNS, PatternId, mix,
+};
 use super::{
     CountedLinkPattern, LinkPatternCount, Linkage, PatternSummary, Profile, sorted, uri_space,
 };
@@ -232,7 +234,7 @@ impl PatternSummary {
     /// files; it need not exist and is removed at the end.
     ///
     /// Of equally frequent patterns, those of the entities with the smallest numbers are selected. Link patterns are counted
-    /// and ranked between listed entity patterns. Their number is exact up to [`EXACT_LINK_PATTERNS`].
+    /// and ranked between listed entity patterns. Their number is exact up to [`MAX_EXACT_LINK_PATTERNS`].
     ///
     /// # Errors
     /// If the graph cannot be read, or a temporary file cannot be written.
@@ -458,7 +460,7 @@ fn link_patterns(
         sketch.insert(&link);
         if let Some(known) = &mut exact {
             known.insert(link);
-            if known.len() > EXACT_LINK_PATTERNS {
+            if known.len() > MAX_EXACT_LINK_PATTERNS {
                 exact = None;
             }
         }

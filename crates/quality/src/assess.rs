@@ -15,7 +15,7 @@ use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
 /// <https://developers.google.com/search/docs/appearance/structured-data/dataset>
 const DESCRIPTION: std::ops::RangeInclusive<usize> = 50..=5000;
 /// Maximum number of vocabularies or sources in a reason.
-const NAMED: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// Assesses the description of a dataset in the terms of the catalogue graph, and its stored content. `None` if the
 /// graph does not describe the dataset.
@@ -141,7 +141,11 @@ fn date(indicator: I, node: Node<'_>, property: &str) -> Finding {
     match node.value(property) {
         Some(value) if !is_date(value.term().text()) => missed(
             indicator,
-            format!("{} {} is not a date", prefixed(property), format_value(value)),
+            format!(
+                "{} {} is not a date",
+                prefixed(property),
+                format_value(value)
+            ),
         ),
         _ => finding,
     }
@@ -311,7 +315,10 @@ fn formats(part: Node<'_>) -> [Finding; 3] {
         (Some(iri), _) => met(I::FormatListed, iri),
         (None, Some(value)) => missed(
             I::FormatListed,
-            format!("{} is not an IRI of the EU's or IANA's list", format_value(*value)),
+            format!(
+                "{} is not an IRI of the EU's or IANA's list",
+                format_value(*value)
+            ),
         ),
         (None, None) => missed(I::FormatListed, "neither format nor media type is declared"),
     };
@@ -326,9 +333,10 @@ fn formats(part: Node<'_>) -> [Finding; 3] {
                 let text = if holds(format) { yes } else { no };
                 if_met(indicator, holds(format), format!("{} {text}", format.name))
             }
-            (None, Some(value)) => {
-                missed(indicator, format!("{} is an unknown format", format_value(*value)))
-            }
+            (None, Some(value)) => missed(
+                indicator,
+                format!("{} is an unknown format", format_value(*value)),
+            ),
             (None, None) => missed(indicator, "neither format nor media type is declared"),
         };
     [
@@ -361,7 +369,10 @@ fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
         }
         Some(value) => missed(
             I::LicenseListed,
-            format!("{} is not the IRI of a known licence", format_whole_value(value)),
+            format!(
+                "{} is not the IRI of a known licence",
+                format_whole_value(value)
+            ),
         ),
         None => missed(I::LicenseListed, "there is no dct:license"),
     };
@@ -374,7 +385,9 @@ fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
 
 /// Returns an IRI unchanged, any other value on one line.
 fn format_whole_value(value: Node<'_>) -> String {
-    value.iri().map_or_else(|| format_value(value), str::to_owned)
+    value
+        .iri()
+        .map_or_else(|| format_value(value), str::to_owned)
 }
 
 fn texts(node: Node<'_>) -> [Finding; 5] {
@@ -468,7 +481,7 @@ fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
     let listed = |names: &[&str]| {
         names
             .iter()
-            .take(NAMED)
+            .take(MAX_NAMES)
             .copied()
             .collect::<Vec<_>>()
             .join(", ")
@@ -521,7 +534,7 @@ fn literal_languages(content: &Summary) -> Finding {
     let tags: Vec<&str> = content
         .languages
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMES)
         .map(|(tag, _)| tag.as_str())
         .collect();
     if tags.is_empty() {

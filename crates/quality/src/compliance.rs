@@ -104,7 +104,7 @@ const PARTS: &[Part] = &[
 ];
 
 /// Depth of nested parts that are checked, for example a service or checksum of a distribution.
-const DEPTH: usize = 2;
+const MAX_PART_DEPTH: usize = 2;
 
 /// Violations and missing recommendations of one description.
 pub(super) struct Compliance<'d> {
@@ -127,7 +127,7 @@ impl<'d> Compliance<'d> {
             recommendations: Vec::new(),
         };
         found.node("dataset", dataset, DATASET);
-        found.parts(dataset, DEPTH);
+        found.parts(dataset, MAX_PART_DEPTH);
         found.violations.sort();
         found.violations.dedup();
         found.recommendations.sort();

@@ -8,7 +8,7 @@ use oxrdf::{NamedOrBlankNode, Term, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum number of triples of each direction on one page.
-pub(crate) const PAGE: usize = 50;
+pub(crate) const MAX_PAGE_TRIPLES: usize = 50;
 
 /// A page of triples of a resource, with labels.
 pub(crate) struct TriplePage {
@@ -18,7 +18,7 @@ pub(crate) struct TriplePage {
 }
 
 impl TriplePage {
-    /// Returns the number of triples before the next page. A page of long texts has fewer than [`PAGE`] triples.
+    /// Returns the number of triples before the next page. A page of long texts has fewer than [`MAX_PAGE_TRIPLES`] triples.
     pub(crate) fn end(&self) -> usize {
         self.skipped + self.triples.len()
     }
@@ -53,8 +53,8 @@ pub(crate) fn find(
     skip: [usize; 2],
     languages: &[String],
 ) -> Result<Option<Entity>, StoreError> {
-    let out = resources.triples(node, Position::Subject, skip[0], PAGE)?;
-    let to = resources.triples(node, Position::Object, skip[1], PAGE)?;
+    let out = resources.triples(node, Position::Subject, skip[0], MAX_PAGE_TRIPLES)?;
+    let to = resources.triples(node, Position::Object, skip[1], MAX_PAGE_TRIPLES)?;
     let is_past = |found: &Excerpt, skip: usize| skip > 0 && found.triples.is_empty();
     let is_nothing = out.triples.is_empty() && to.triples.is_empty();
     if is_nothing || is_past(&out, skip[0]) || is_past(&to, skip[1]) {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Maximum number of workers of a pool that wait for tasks.
-const IDLE_WORKERS: usize = 2;
+const MAX_IDLE_WORKERS: usize = 2;
 /// Number of tasks after which a worker is replaced.
 const TASKS_OF_WORKER: usize = 1_000;
 
@@ -121,7 +121,7 @@ fn pool_options(home: &Path, role: WorkerRole, options: &WorkerOptions) -> PoolO
         program,
         arguments,
         limits,
-        idle: IDLE_WORKERS,
+        idle: MAX_IDLE_WORKERS,
         tasks: TASKS_OF_WORKER,
     }
 }

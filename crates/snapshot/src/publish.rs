@@ -1,7 +1,7 @@
 //! Publication of a home.
 
 use crate::local::hash_file;
-use crate::remote::PART_BYTES;
+use crate::remote::MIN_PART_BYTES;
 use crate::{RemoteSnapshots, SnapshotError};
 use lodeseek_engine::{ContentSink, CopyPurpose, HomeManifest, SavedFile, copy_home, index_folder};
 use lodeseek_store::Store;
@@ -193,7 +193,7 @@ impl ContentSink for UploadSink<'_> {
             .map_err(SnapshotError::io(path))?;
         // The permits bound memory and the number of open files.
         let permits = Arc::clone(&self.permits);
-        let count = if bytes > PART_BYTES as u64 {
+        let count = if bytes > MIN_PART_BYTES as u64 {
             PERMITS_OF_LARGE
         } else {
             1

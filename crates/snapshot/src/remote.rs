@@ -34,7 +34,7 @@ pub(crate) const HOME_LOCK: &str = "lock";
 /// Format of records.
 const FORMAT: u32 = 1;
 /// Minimum size of a part of a large upload in bytes. Smaller files are uploaded with one request.
-pub(crate) const PART_BYTES: usize = 8 << 20;
+pub(crate) const MIN_PART_BYTES: usize = 8 << 20;
 /// Maximum number of parts of an upload. S3 accepts 10,000.
 const MAX_PARTS: u64 = 9_000;
 /// Number of parts of one file that are uploaded concurrently.
@@ -502,8 +502,8 @@ impl Storage {
             cause,
         };
         let mut hasher = Sha256::new();
-        if bytes <= PART_BYTES as u64 {
-            let body = read_part(&mut file, PART_BYTES).map_err(unreadable)?;
+        if bytes <= MIN_PART_BYTES as u64 {
+            let body = read_part(&mut file, MIN_PART_BYTES).map_err(unreadable)?;
             hasher.update(&body);
             if hex(hasher) != sha256 {
                 return Err(changed());
@@ -518,7 +518,8 @@ impl Storage {
             .put_multipart(&at)
             .await
             .map_err(|cause| self.error(&action, cause))?;
-        let part_bytes = PART_BYTES.max(usize::try_from(bytes / MAX_PARTS).unwrap_or(PART_BYTES));
+        let part_bytes =
+            MIN_PART_BYTES.max(usize::try_from(bytes / MAX_PARTS).unwrap_or(MIN_PART_BYTES));
         let mut upload = WriteMultipart::new_with_chunk_size(upload, part_bytes);
         loop {
             let part = match read_part(&mut file, part_bytes) {

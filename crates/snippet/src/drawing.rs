@@ -44,8 +44,8 @@ const STROKE: f64 = 1.5;
 /// Maximum displacement of a label from its arrow, up or down, in half lines.
 const MAX_LABEL_STEPS: i32 = 8;
 /// Maximum number of characters of a line in a box, and of a property label.
-const BOX_TEXT: usize = 33;
-const ARROW_TEXT: usize = 19;
+const MAX_BOX_CHARACTERS: usize = 33;
+const MAX_ARROW_CHARACTERS: usize = 19;
 
 /// Entity with the statements shown in its box.
 struct Entity<'t> {
@@ -497,7 +497,7 @@ impl<'t> Drawing<'t> {
         let lines: Vec<String> = link
             .labels
             .iter()
-            .map(|label| truncate_label(label, ARROW_TEXT))
+            .map(|label| truncate_label(label, MAX_ARROW_CHARACTERS))
             .collect();
         let area = place_label(&curve, &lines, taken, &self.obstacles(link));
         for (number, (line, whole)) in lines.iter().zip(&link.labels).enumerate() {
@@ -604,20 +604,21 @@ fn width_of(text: &str) -> f64 {
 
 impl Entity<'_> {
     fn title(&self) -> String {
-        truncate_middle(&self.term.label, BOX_TEXT)
+        truncate_middle(&self.term.label, MAX_BOX_CHARACTERS)
     }
 
     fn class_line(&self) -> Option<String> {
-        (!self.classes.is_empty()).then(|| truncate_label(&self.classes.join(", "), BOX_TEXT))
+        (!self.classes.is_empty())
+            .then(|| truncate_label(&self.classes.join(", "), MAX_BOX_CHARACTERS))
     }
 
     /// Returns the rows as (property, value, true if the value is a literal).
     fn lines(&self) -> Vec<(String, String, bool)> {
         let line = |(property, value): &(&str, &LabelledTerm)| {
-            let name = truncate_label(property, BOX_TEXT / 2);
+            let name = truncate_label(property, MAX_BOX_CHARACTERS / 2);
             let text = truncate_label(
                 &value.label,
-                BOX_TEXT - name.chars().count().min(BOX_TEXT / 2),
+                MAX_BOX_CHARACTERS - name.chars().count().min(MAX_BOX_CHARACTERS / 2),
             );
             (name, text, value.kind == TermKind::Literal)
         };

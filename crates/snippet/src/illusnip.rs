@@ -716,7 +716,9 @@ impl<'w> Growth<'w> {
         let familiarity = |entity: TermId| weights.familiarity[entity.index()];
         let familiarity = match (
             new(triple.subject),
-            weights.link_target(triple).map(|object| (new(object), object)),
+            weights
+                .link_target(triple)
+                .map(|object| (new(object), object)),
         ) {
             (true, Some((true, object))) => {
                 f64::midpoint(familiarity(triple.subject), familiarity(object))

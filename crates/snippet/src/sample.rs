@@ -15,7 +15,7 @@
 //! * *Strata.* Each of up to *B*/4 classes and properties is in the sample, with max(1, *B*/4 / number of them) triples
 //!   or all it has. If there are more, the most frequent ones are in the sample.
 //! * *Descriptions.* *B*/2 triples describe central entities, the highest ranked first. For each of an entity's
-//!   properties and classes, as subject and as object, the [`EXAMPLES_PER_ELEMENT`] triples with the most linked other ends are
+//!   properties and classes, as subject and as object, the [`MAX_EXAMPLES_PER_ELEMENT`] triples with the most linked other ends are
 //!   retained. A snippet can therefore cover at such an entity all that it could cover in the whole graph. The
 //!   candidates include every entity with more than 8/*B* of all link ends.
 //! * *Links.* *B*/4 triples connect candidates, the most central first.
@@ -41,7 +41,7 @@ use std::hash::{Hash, Hasher};
 /// Maximum number of classes and properties with individual counts.
 pub const MAX_ELEMENTS: usize = 65_536;
 /// Triples retained for each property or class of a central entity, in each direction.
-pub const EXAMPLES_PER_ELEMENT: usize = 2;
+pub const MAX_EXAMPLES_PER_ELEMENT: usize = 2;
 
 /// First pass: counts elements and links. See the module documentation.
 ///
@@ -440,7 +440,7 @@ impl<T: SampledTriple> Sampler<T> {
             .or_default();
         let before = examples.len();
         examples.insert((std::cmp::Reverse(linked), hash(triple)), triple.clone());
-        if examples.len() > EXAMPLES_PER_ELEMENT {
+        if examples.len() > MAX_EXAMPLES_PER_ELEMENT {
             examples.pop_last();
         }
         self.description_count += examples.len() - before;

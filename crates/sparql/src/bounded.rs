@@ -29,7 +29,7 @@ const MAX_TABLE_BYTES: f64 = 64e6;
 /// Estimated minimum size of a row in bytes.
 const MIN_ROW_BYTES: f64 = 100.0;
 /// Maximum number of rows that a bounded service returns.
-const SERVICE_ROWS: u64 = 1_000;
+const MAX_SERVICE_ROWS: u64 = 1_000;
 /// Maximum ratio of the length of a computed string to that of its inputs.
 const MAX_GROWTH: f64 = 10.0;
 /// Maximum number of comparisons for each row.
@@ -132,7 +132,7 @@ impl Analysis<'_> {
                 name: NamedNodePattern::NamedNode(name),
                 inner,
                 ..
-            } if self.services.is_bounded(name, inner) => Bound::Table(SERVICE_ROWS),
+            } if self.services.is_bounded(name, inner) => Bound::Table(MAX_SERVICE_ROWS),
             _ => return None,
         };
         match bound {

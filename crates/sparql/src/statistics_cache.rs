@@ -129,7 +129,8 @@ impl StatisticsCache {
             return Ok(None);
         };
         let counts = store.counts(id, version)?;
-        let known = Arc::new(self.intern_counts(&counts, |term| Store::to_stored_term(graph, term)));
+        let known =
+            Arc::new(self.intern_counts(&counts, |term| Store::to_stored_term(graph, term)));
         lock(&self.contents).insert(graph.clone(), Arc::clone(&known));
         Ok(Some(known))
     }

@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 /// Interval at which memory and the presence of a reader are checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum number of rows or triples of a batch.
-const BATCH_ITEMS: usize = 256;
+const MAX_BATCH_ITEMS: usize = 256;
 /// Maximum memory of a batch in bytes. A single row may be larger.
-const BATCH_BYTES: usize = 64 << 10;
+const MAX_BATCH_BYTES: usize = 64 << 10;
 /// Maximum number of batches in the channel.
 pub(super) const MAX_WAITING_BATCHES: usize = 4;
 /// Time after which a batch is sent, even if it is small.
@@ -223,8 +223,8 @@ impl<'s> Sink<'s> {
         self.bytes_left -= bytes as u64;
         self.batch_bytes += bytes;
         self.batch.push(item);
-        let due = self.batch.len() >= BATCH_ITEMS
-            || self.batch_bytes >= BATCH_BYTES
+        let due = self.batch.len() >= MAX_BATCH_ITEMS
+            || self.batch_bytes >= MAX_BATCH_BYTES
             || self.sent.elapsed() >= MAX_BATCH_AGE;
         if due {
             self.send()

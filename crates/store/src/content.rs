@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 /// Maximum number of triples of a large graph in memory.
-pub(super) const PART: usize = 2_000_000;
+pub(super) const MAX_PART_TRIPLES: usize = 2_000_000;
 
 /// Content of a dataset version.
 #[derive(Debug)]
@@ -45,7 +45,10 @@ impl StoredContent {
         match self {
             Self::InMemory(graph) => each(graph),
             Self::Streamed(graph) => {
-                for part in graph.parts(PART).map_err(StoreError::io(path))? {
+                for part in graph
+                    .parts(MAX_PART_TRIPLES)
+                    .map_err(StoreError::io(path))?
+                {
                     each(&part.map_err(StoreError::io(path))?)?;
                 }
                 Ok(())
@@ -57,7 +60,7 @@ impl StoredContent {
     pub(super) fn into_triples(self) -> Box<dyn Iterator<Item = io::Result<OxTriple>>> {
         match self {
             Self::InMemory(graph) => Box::new(triples_of(graph).map(Ok)),
-            Self::Streamed(graph) => match GraphParts::new(&graph, PART) {
+            Self::Streamed(graph) => match GraphParts::new(&graph, MAX_PART_TRIPLES) {
                 Ok(parts) => Box::new(StreamedTriples {
                     graph,
                     parts,

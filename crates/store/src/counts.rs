@@ -277,7 +277,10 @@ pub fn is_counts(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == SUFFIX)
 }
 
-fn replace_ids<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(SerializedTerm, C)> {
+fn replace_ids<C>(
+    counts: FxHashMap<u32, C>,
+    term: impl Fn(u32) -> Term,
+) -> Vec<(SerializedTerm, C)> {
     let mut counts: Vec<(SerializedTerm, C)> = counts
         .into_iter()
         .map(|(id, count)| (term(id).into(), count))

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of loads in the list.
-const LOADS: usize = 20;
+const MAX_LOADS: usize = 20;
 /// Maximum number of listed datasets of a load: those that failed, then those with problems, then the others.
-const DATASETS: usize = 20;
+const MAX_DATASETS: usize = 20;
 /// Maximum length of a problem in characters.
-const MESSAGE: usize = 200;
+const MAX_MESSAGE_CHARACTERS: usize = 200;
 
 /// Report of an earlier load.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -125,7 +125,7 @@ pub(super) fn note(store: &Store, report: &LoadReport, stamp: &Stamp) -> Result<
         Vec::new()
     });
     loads.insert(0, load);
-    loads.truncate(LOADS);
+    loads.truncate(MAX_LOADS);
     let path = path(&store.home);
     let text = serde_json::to_vec_pretty(&loads).map_err(|error| StoreError::Settings {
         path: path.clone(),
@@ -155,7 +155,7 @@ fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
         .collect();
     let with_failures = listed.iter().filter(|dataset| dataset.failures > 0).count();
     listed.sort_by_key(|dataset| (dataset.failures == 0, dataset.problems == 0));
-    listed.truncate(DATASETS);
+    listed.truncate(MAX_DATASETS);
     PastLoad {
         time,
         origin,
@@ -185,12 +185,13 @@ fn past_dataset(report: &DatasetReport) -> PastDataset {
         .map(|(file, problem)| format!("{}: {problem}", file.file));
     PastDataset {
         dataset: report.id.clone(),
-        title: report.title.chars().take(MESSAGE).collect(),
+        title: report.title.chars().take(MAX_MESSAGE_CHARACTERS).collect(),
         outcome: report.outcome,
         triples: report.triples,
         problems: report.problems(),
         failures: report.files.iter().filter(is_failure).count(),
-        first_problem: problem.map(|problem| problem.chars().take(MESSAGE).collect()),
+        first_problem: problem
+            .map(|problem| problem.chars().take(MAX_MESSAGE_CHARACTERS).collect()),
     }
 }
 
@@ -290,7 +291,7 @@ mod tests {
             .collect();
         assert_eq!(
             (&ids[..3], ids.len()),
-            (&["kept", "skipped", "d0"][..], DATASETS)
+            (&["kept", "skipped", "d0"][..], MAX_DATASETS)
         );
         assert_eq!(
             load.listed[0].first_problem.as_deref(),

@@ -500,11 +500,7 @@ impl Store {
     }
 
     /// Returns a dataset with this version, if it has a description.
-    fn read_entry(
-        &self,
-        id: &DatasetId,
-        version: String,
-    ) -> Result<Option<Entry>, StoreError> {
+    fn read_entry(&self, id: &DatasetId, version: String) -> Result<Option<Entry>, StoreError> {
         let dataset = dcat::from_triples(&self.description_graph(id)?, &self.iris.dataset(id));
         let Some(dataset) = dataset else {
             return Ok(None);
@@ -664,7 +660,7 @@ impl Store {
         loop {
             let batch = quads
                 .by_ref()
-                .take(REMOVED_AT_ONCE)
+                .take(MAX_REMOVED_TRIPLES)
                 .collect::<Result<Vec<_>, _>>()?;
             if batch.is_empty() {
                 break;
@@ -680,7 +676,7 @@ impl Store {
 }
 
 /// Number of triples that one transaction removes.
-const REMOVED_AT_ONCE: usize = 50_000;
+const MAX_REMOVED_TRIPLES: usize = 50_000;
 
 fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -688,7 +684,7 @@ fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Maximum time for which a locked home is awaited: a process that is being started holds all files of the process that starts it,
 /// until it executes its program.
-const LOCK_WAIT: Duration = Duration::from_millis(200);
+const MAX_LOCK_WAIT: Duration = Duration::from_millis(200);
 
 fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
     let path = home.join("lock");
@@ -715,9 +711,9 @@ fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
         Access::Read => (File::try_lock_shared as fn(&File) -> _, "writes it"),
     };
     let mut taken = try_lock(&file);
-    let until = Instant::now() + LOCK_WAIT;
+    let until = Instant::now() + MAX_LOCK_WAIT;
     while matches!(taken, Err(TryLockError::WouldBlock)) && Instant::now() < until {
-        thread::sleep(LOCK_WAIT / 20);
+        thread::sleep(MAX_LOCK_WAIT / 20);
         taken = try_lock(&file);
     }
     match taken {

@@ -107,12 +107,12 @@ impl Default for LoadOptions {
 }
 
 /// Parsed datasets waiting to be written; more would only fill memory.
-const WAITING_DATASETS: usize = 4;
+const MAX_WAITING_DATASETS: usize = 4;
 /// Parsed triples waiting to be written, from which on no further dataset is parsed.
-const WAITING_TRIPLES: u64 = 2_000_000;
+const MAX_WAITING_TRIPLES: u64 = 2_000_000;
 /// Datasets after which a batch is committed, however few triples they have. The descriptions of a batch are one transaction, which
 /// is held in memory: about 16 KB a dataset.
-const BATCH_DATASETS: usize = 2000;
+const MAX_BATCH_DATASETS: usize = 2000;
 
 /// Phase of a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -229,7 +229,7 @@ impl<'s> Loader<'s> {
     #[must_use]
     pub fn with_options(self, mut options: LoadOptions) -> Self {
         // With a larger batch, the parsing side would stop before the writing side starts.
-        options.batch_triples = options.batch_triples.min(WAITING_TRIPLES as usize);
+        options.batch_triples = options.batch_triples.min(MAX_WAITING_TRIPLES as usize);
         Self { options, ..self }
     }
 
@@ -253,7 +253,7 @@ impl<'s> Loader<'s> {
             LoadReport::of_catalog(problems, duplicates),
             on_progress,
         );
-        let (sender, receiver) = sync_channel(WAITING_DATASETS);
+        let (sender, receiver) = sync_channel(MAX_WAITING_DATASETS);
         let backlog = Backlog::default();
         thread::scope(|scope| {
             let backlog = &backlog;
@@ -441,7 +441,7 @@ impl<'r> Run<'r> {
         self.waiting.push(parsed);
         (self.on_progress)(self.progress);
         let is_full = self.waiting_triples >= self.loader.options.batch_triples as u64
-            || self.waiting.len() >= BATCH_DATASETS;
+            || self.waiting.len() >= MAX_BATCH_DATASETS;
         if is_full { self.write(backlog) } else { Ok(()) }
     }
 
@@ -603,8 +603,9 @@ impl Backlog {
     /// Waits until there is room for another dataset, or writing has ended.
     fn wait(&self) {
         let waiting = self.triples.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_full =
-            |waiting: &mut Option<u64>| waiting.is_some_and(|waiting| waiting >= WAITING_TRIPLES);
+        let is_full = |waiting: &mut Option<u64>| {
+            waiting.is_some_and(|waiting| waiting >= MAX_WAITING_TRIPLES)
+        };
         drop(
             self.changed
                 .wait_while(waiting, is_full)
@@ -868,7 +869,7 @@ mod tests {
             ..LoadOptions::default()
         };
         let loader = Loader::new(&store).with_options(options);
-        assert_eq!(loader.options.batch_triples as u64, WAITING_TRIPLES);
+        assert_eq!(loader.options.batch_triples as u64, MAX_WAITING_TRIPLES);
     }
 
     /// Beyond a limit, repeated triples are sorted on disk, although the graph without repetitions is within the limit.

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
 /// Maximum number of labels of one node and property.
-const LABELS: usize = 20;
+const MAX_LABELS: usize = 20;
 /// Maximum size of the text of a label in bytes. Longer ones are omitted.
 const MAX_LABEL_BYTES: usize = 10_000;
 /// Maximum size of the texts of an excerpt in bytes. The first triple may exceed it.
@@ -136,7 +136,7 @@ impl Resources<'_> {
                     None,
                     Some(graph),
                 );
-                for quad in quads.take(LABELS) {
+                for quad in quads.take(MAX_LABELS) {
                     let label = blank::from_store(quad?);
                     if matches!(&label.object, Term::Literal(text) if text.value().len() > MAX_LABEL_BYTES)
                     {

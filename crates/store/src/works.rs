@@ -137,7 +137,10 @@ impl Store {
     /// Describes the works if the graph belongs to another list. In a home that is open for reading, and if the list is damaged, a
     /// warning is logged instead.
     pub(super) fn update_work_descriptions(&self) -> Result<(), StoreError> {
-        let described = self.query_described_checksums()?.pop().map(|quad| quad.object);
+        let described = self
+            .query_described_checksums()?
+            .pop()
+            .map(|quad| quad.object);
         if described == works_checksum(&self.home)?.map(|checksum| Literal::from(checksum).into()) {
             return Ok(());
         }

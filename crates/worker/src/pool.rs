@@ -20,11 +20,11 @@ const WATCH: Duration = Duration::from_millis(20);
 /// Time that a cancelled task has to end. Then its worker is ended.
 const GRACE: Duration = Duration::from_millis(200);
 /// Memory that a worker may keep after a task, in bytes. One that keeps more is replaced, so that the memory is returned.
-const KEPT_MEMORY_BYTES: u64 = 64 << 20;
+const MAX_KEPT_MEMORY_BYTES: u64 = 64 << 20;
 /// Length of the pieces in which the input of a task is sent.
 const PIECE_BYTES: usize = 1 << 20;
 /// Maximum length of what is sent without a thread of its own: it fits into the buffer of the pipe.
-const BUFFERED_BYTES: usize = 32 << 10;
+const MAX_BUFFERED_BYTES: usize = 32 << 10;
 /// Limits on the calls of a task. Each call has a thread of the parent.
 const CALL_LIMITS: CallLimits = CallLimits {
     calls: 128,
@@ -207,7 +207,7 @@ impl Pool {
         let calls = Calls::new(process.input(), CALL_LIMITS);
         let end = thread::scope(|scope| {
             // A worker that does not read must not block the thread that ends it.
-            if task.task.len() + task.input.len() <= BUFFERED_BYTES {
+            if task.task.len() + task.input.len() <= MAX_BUFFERED_BYTES {
                 write(&input, task);
             } else {
                 let input = Arc::clone(&input);
@@ -335,7 +335,7 @@ impl Pool {
         let grown = process
             .memory()
             .map_or(0, |memory| memory.saturating_sub(process.idle_memory));
-        let is_used_up = process.tasks >= self.0.options.tasks || grown > KEPT_MEMORY_BYTES;
+        let is_used_up = process.tasks >= self.0.options.tasks || grown > MAX_KEPT_MEMORY_BYTES;
         if is_used_up {
             drop(process);
             self.replenish();

@@ -15,9 +15,9 @@ use std::time::Duration;
 /// Time that a new worker has until it is ready.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Frames that wait until the parent takes them. Then the worker waits.
-const WAITING_FRAMES: usize = 2;
+const MAX_WAITING_FRAMES: usize = 2;
 /// Bytes of the standard error that are kept, to explain the end of a worker.
-const KEPT_ERROR_BYTES: usize = 2000;
+const MAX_ERROR_BYTES: usize = 2000;
 
 /// A running worker process. Dropping it ends the process and waits for its end.
 pub(crate) struct Process {
@@ -68,7 +68,7 @@ impl Process {
             .ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
         let input = Arc::new(Mutex::new(File::from(OwnedFd::from(input))));
         let errors = Arc::new(Mutex::new(String::new()));
-        let (sender, frames) = sync_channel(WAITING_FRAMES);
+        let (sender, frames) = sync_channel(MAX_WAITING_FRAMES);
         if let (Some(output), Some(error_output)) = (child.stdout.take(), child.stderr.take()) {
             let kept = Arc::clone(&errors);
             thread::Builder::new()
@@ -194,12 +194,12 @@ fn keep(output: impl io::Read, kept: &Mutex<String>) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
     while let Ok(1..) =
-        io::Read::take(&mut output, KEPT_ERROR_BYTES as u64).read_until(b'\n', &mut line)
+        io::Read::take(&mut output, MAX_ERROR_BYTES as u64).read_until(b'\n', &mut line)
     {
         let text = String::from_utf8_lossy(&line).into_owned();
         tracing::debug!("worker: {}", text.trim_end());
         let mut kept = lock(kept);
-        if kept.len() + text.len() > KEPT_ERROR_BYTES {
+        if kept.len() + text.len() > MAX_ERROR_BYTES {
             kept.clear();
         }
         kept.push_str(&text);

@@ -28,7 +28,7 @@ const MEGABYTES: u64 = 128;
 /// Time that a test takes only if the limit that it tests is missing. It is long, because a loaded machine may be slow.
 const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 /// Maximum size of a file of a worker with a writable folder.
-const FILE_BYTES: usize = 10_000;
+const MAX_FILE_BYTES: usize = 10_000;
 /// Time for which the parent holds a call of `linger`, closed or not.
 const LINGER: Duration = Duration::from_millis(500);
 /// The same for `hold`: longer than the sending of all messages takes on a busy machine.
@@ -122,7 +122,7 @@ impl Handler for Tasks {
             "read" => described(fs::read(argument)),
             "write" => described(fs::write(argument, "text")),
             "make" => described(make(Path::new(argument))),
-            "fill" => described(fs::write(argument, vec![b'x'; 2 * FILE_BYTES])),
+            "fill" => described(fs::write(argument, vec![b'x'; 2 * MAX_FILE_BYTES])),
             "symlink" => described(std::os::unix::fs::symlink("/etc/passwd", argument)),
             "link" => {
                 let (from, to) = argument.split_once(' ').unwrap_or_default();
@@ -525,7 +525,7 @@ fn a_writable_folder_is_confined(folder: &Path) {
     fs::create_dir(&writable).expect("a folder");
     let limits = Limits {
         writable: vec![writable.clone()],
-        file_bytes: FILE_BYTES as u64,
+        file_bytes: MAX_FILE_BYTES as u64,
         ..options.limits
     };
     let pool = Pool::start(PoolOptions { limits, ..options }).expect("a pool");

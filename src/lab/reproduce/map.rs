@@ -17,7 +17,7 @@ const POINT: i32 = 3;
 const UNLABELED: RGBColor = RGBColor(0xd4, 0xd4, 0xd4);
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 /// Labels of fewer papers have no name in the map.
-const NAMED: usize = 5;
+const MIN_NAMED_PAPERS: usize = 5;
 const NAME_HEIGHT: i32 = 15;
 /// Width in pixels of a letter of a name. Names must not overlap.
 const LETTER: f64 = 7.4;
@@ -143,7 +143,7 @@ fn names(area: &Area<'_>, clusters: &[Cluster<'_>]) -> anyhow::Result<()> {
     let mut taken: Vec<[i32; 4]> = Vec::new();
     for cluster in clusters
         .iter()
-        .filter(|cluster| cluster.points.len() >= NAMED)
+        .filter(|cluster| cluster.points.len() >= MIN_NAMED_PAPERS)
     {
         let Some((place, rectangle)) = free(median(&cluster.points), cluster.label, &taken) else {
             continue;

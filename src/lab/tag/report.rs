@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// Number of datasets listed for each side.
-const NAMED: usize = 20;
+const MAX_LISTED_DATASETS: usize = 20;
 /// Number of bytes shown before and after a mention.
 const AROUND: usize = 160;
 
@@ -159,11 +159,13 @@ impl Report {
     }
 
     fn ours_alone(&self) -> Vec<(&str, u32)> {
-        self.agreement.most(|counts| counts.ours_alone, NAMED)
+        self.agreement
+            .most(|counts| counts.ours_alone, MAX_LISTED_DATASETS)
     }
 
     fn theirs_alone(&self) -> Vec<(&str, u32)> {
-        self.agreement.most(|counts| counts.theirs_alone, NAMED)
+        self.agreement
+            .most(|counts| counts.theirs_alone, MAX_LISTED_DATASETS)
     }
 
     fn json(&self) -> Value {

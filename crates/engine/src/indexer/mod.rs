@@ -148,7 +148,7 @@ pub struct IndexReport {
 }
 
 /// Maximum number of PCSG steps at index time: below its default, because every dataset pays for it.
-const PATTERN_WORK: u64 = 1_000_000;
+const MAX_PATTERN_STEPS: u64 = 1_000_000;
 
 impl IndexOptions {
     /// Returns the maximum number of steps for the snippet of a graph with so many triples, if its method has a bound.
@@ -157,7 +157,7 @@ impl IndexOptions {
         let default = if is_illusnip {
             IlluSnip::indexing_work(triples as u64)
         } else {
-            PATTERN_WORK
+            MAX_PATTERN_STEPS
         };
         self.snippet_method
             .default_work()

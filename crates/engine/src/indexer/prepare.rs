@@ -2,7 +2,7 @@
 
 use super::{
     COMPACT_BUDGET, DEFAULT_COMPACT_METHOD, Deriver, IndexOptions, MAX_CARD_LIST,
-    MAX_PROFILE_PATTERNS, PATTERN_WORK, StageTimes,
+    MAX_PATTERN_STEPS, MAX_PROFILE_PATTERNS, StageTimes,
 };
 use crate::facts::{facts, portal};
 use crate::features::features;
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Maximum number of triples of the sample of a graph that exceeds memory.
-const SAMPLE_TRIPLES: usize = 2_000_000;
+const MAX_SAMPLE_TRIPLES: usize = 2_000_000;
 
 /// The data of one dataset that the indexer writes.
 #[derive(Clone, Debug)]
@@ -182,7 +182,7 @@ impl<'i> Deriver<'i> {
         let patterns = PatternSummary::from_stream(stream, MAX_PROFILE_PATTERNS, &scratch);
         let patterns = patterns.map_err(StoreError::io(&scratch))?;
         let schema = Schema::from_stream(stream).map_err(StoreError::io(&path))?;
-        let sample = sample_stream(stream, profile, SAMPLE_TRIPLES);
+        let sample = sample_stream(stream, profile, MAX_SAMPLE_TRIPLES);
         let StreamedSample { sample, ids } = sample.map_err(StoreError::io(&path))?;
         let SampledGraph { graph, profile, .. } = sample;
         folder.write_sample(&entry.version, &graph)?;
@@ -233,7 +233,7 @@ impl<'i> Deriver<'i> {
         }
         let compact_work = compact_method
             .default_work()
-            .map(|default| default.min(PATTERN_WORK));
+            .map(|default| default.min(MAX_PATTERN_STEPS));
         let ranker = compact_method.extractor(&MethodOptions {
             work: compact_work,
             ..MethodOptions::default()

@@ -25,7 +25,7 @@ pub struct CrossEncoding {
 impl CrossEncoding {
     /// Default number of datasets.
     pub const DEPTH: NonZeroUsize = NonZeroUsize::new(10).expect("above 0");
-    /// Default maximum time for one query.
+    /// Default deadline of one query.
     pub const DEADLINE: Duration = Duration::from_secs(1);
 
     /// Creates the stage with the default limits.

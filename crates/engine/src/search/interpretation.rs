@@ -80,12 +80,12 @@ pub struct Interpretation {
 
 impl Interpretation {
     /// Maximum number of translations of a word that are shown.
-    const SHOWN_TRANSLATIONS: usize = 3;
+    const MAX_TRANSLATIONS: usize = 3;
 
     /// Returns the first translations of the words, separated by commas.
     #[must_use]
     pub fn first_translations(&self) -> String {
-        self.translations[..self.translations.len().min(Self::SHOWN_TRANSLATIONS)].join(", ")
+        self.translations[..self.translations.len().min(Self::MAX_TRANSLATIONS)].join(", ")
     }
 
     fn new(kind: InterpretationKind, text: &str) -> Self {

@@ -20,7 +20,7 @@ const TRIPLE: &[&str] = &["s", "p", "o"];
 /// Variables of a triple, and of a triple of its object where that is a blank node.
 const TRIPLE_AND_PART: &[&str] = &["s", "p", "o", "q", "v"];
 /// Maximum number of classes whose entities are requested.
-const CLASSES: usize = 100;
+const MAX_CLASSES: usize = 100;
 /// Minimum and maximum number of triples of one class.
 const TRIPLES_OF_CLASS: (usize, usize) = (20, 2000);
 /// Number of triples in a short description, used to estimate the number of entities to request.
@@ -174,7 +174,7 @@ impl SampleBuilder<'_, '_> {
             .classes
             .names
             .len()
-            .min(CLASSES)
+            .min(MAX_CLASSES)
             .min(room / least)
             .max(1);
         let chosen = self.summary.classes.names.iter().take(count).rev();

@@ -45,12 +45,12 @@ pub(super) const LANGUAGES: [(Language, Lang, &str); 18] = [
 
 /// Minimum confidence of a detection. At 0.3, 4 % of detections were wrong, and 1 in 22 English texts of 24 to 47
 /// characters was detected as another language. At 0.5 it is less than 1 %, and 1 in 80.
-const CONFIDENCE: f64 = 0.5;
+const MIN_CONFIDENCE: f64 = 0.5;
 /// Minimum length of ASCII texts in bytes. Shorter texts and single words are skipped: they are most frequent and
 /// rarely detected.
-const SHORTEST: usize = 20;
+const MIN_TEXT_BYTES: usize = 20;
 /// Maximum number of bytes inspected. More bytes take more time and do not change the result.
-const LONGEST: usize = 240;
+const MAX_INSPECTED_BYTES: usize = 240;
 
 /// Index of English in [`LANGUAGES`].
 pub(super) const ENGLISH: usize = 0;
@@ -80,14 +80,18 @@ impl LanguageDetector {
 
     /// Returns the index in [`LANGUAGES`] of a text's language, or `None` if it is uncertain.
     pub(super) fn detect(&self, text: &str) -> Option<usize> {
-        if text.is_ascii() && (text.len() < SHORTEST || !text.bytes().any(|byte| byte == b' ')) {
+        if text.is_ascii()
+            && (text.len() < MIN_TEXT_BYTES || !text.bytes().any(|byte| byte == b' '))
+        {
             return None;
         }
-        let detection = self.0.detect(&text[..text.floor_char_boundary(LONGEST)])?;
+        let detection = self
+            .0
+            .detect(&text[..text.floor_char_boundary(MAX_INSPECTED_BYTES)])?;
         let place = LANGUAGES
             .iter()
             .position(|(_, detected, _)| *detected == detection.lang());
-        place.filter(|_| detection.confidence() >= CONFIDENCE)
+        place.filter(|_| detection.confidence() >= MIN_CONFIDENCE)
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Analysis, AnalysisKind, QueryTerm};
 use memchr::memmem::Finder;
 
 /// Maximum number of terms; the result is a bit set.
-const MOST: usize = 64;
+const MAX_TERMS: usize = 64;
 
 /// Finder of a query's terms in texts.
 ///
@@ -29,7 +29,7 @@ impl<'a> TermFinder<'a> {
     /// Creates a finder of analysed terms. Terms beyond the 64th are ignored.
     #[must_use]
     pub fn new(analysis: &'a Analysis, terms: &'a [QueryTerm]) -> Self {
-        let terms = &terms[..terms.len().min(MOST)];
+        let terms = &terms[..terms.len().min(MAX_TERMS)];
         let whole_words = analysis.kind() == AnalysisKind::Acordar;
         let substrings = whole_words.then(|| {
             terms

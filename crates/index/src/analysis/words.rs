@@ -17,7 +17,7 @@ use std::iter::Peekable;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
 /// Lucene's `maxTokenLength`.
-const LONGEST: usize = 255;
+const MAX_TOKEN_CHARACTERS: usize = 255;
 
 /// Iterator over the words of a text, unchanged.
 pub(super) struct Words<'t> {
@@ -75,12 +75,12 @@ impl<'t> Iterator for Words<'t> {
         } else {
             std::mem::take(&mut self.rest)
         };
-        if word.len() <= LONGEST {
+        if word.len() <= MAX_TOKEN_CHARACTERS {
             return Some(word);
         }
         let end = word
             .char_indices()
-            .nth(LONGEST)
+            .nth(MAX_TOKEN_CHARACTERS)
             .map_or(word.len(), |(end, _)| end);
         let (piece, rest) = word.split_at(end);
         self.rest = rest;

@@ -63,7 +63,7 @@ impl FieldWeights {
 }
 
 /// Maximum weight. Only ratios matter, and sums must be finite.
-const LARGEST: f64 = 1e6;
+const MAX_WEIGHT: f64 = 1e6;
 
 /// Error for malformed weights.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl FromStr for FieldWeights {
             text.trim()
                 .parse()
                 .ok()
-                .filter(|weight: &f64| (0.0..=LARGEST).contains(weight))
+                .filter(|weight: &f64| (0.0..=MAX_WEIGHT).contains(weight))
         };
         let parts: Vec<&str> = text.split(',').collect();
         let mut weights = Self([0.0; 8]);

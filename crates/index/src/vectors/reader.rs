@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::directory::{Directory as _, MmapDirectory, OwnedBytes};
 
 /// Maximum number of attempts if a writer replaces the data file during opening.
-const ATTEMPTS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// Vectors in a folder, opened for reading. Follows the commits of writers in other processes.
 pub struct Vectors {
@@ -85,7 +85,7 @@ impl VectorsSnapshot {
             };
             match map(folder, &directory.header.data) {
                 Ok(data) => return Ok(Some(Self::new(directory, data))),
-                Err(_) if attempt < ATTEMPTS => {}
+                Err(_) if attempt < MAX_ATTEMPTS => {}
                 Err(error) => return Err(error),
             }
         }

@@ -10,7 +10,7 @@ use tantivy::directory::{Directory as _, DirectoryLock, Lock, MmapDirectory};
 
 const LOCK: &str = "lock";
 /// Minimum number of unused bytes for a compaction.
-const WORTH_COMPACTING: u64 = 1 << 16;
+const MIN_COMPACTED_BYTES: u64 = 1 << 16;
 
 /// Exclusive writer of a folder of vectors. Changes are durable and visible after [`commit`](Self::commit).
 pub struct VectorsWriter {
@@ -173,7 +173,7 @@ impl VectorsWriter {
     pub fn finish(mut self) -> Result<(), VectorsError> {
         self.commit()?;
         let (all, used) = self.bytes();
-        if all - used > used && all - used >= WORTH_COMPACTING {
+        if all - used > used && all - used >= MIN_COMPACTED_BYTES {
             self.compact()
         } else {
             self.remove_stray_files()

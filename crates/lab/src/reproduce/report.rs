@@ -10,7 +10,7 @@ use std::fmt::{self, Write};
 pub enum Outcome {
     /// Equal in four decimals.
     Ok,
-    /// Differs by at most [`Cell::OKISH`].
+    /// Differs by at most [`Cell::MAX_OKISH_DIFFERENCE`].
     Okish,
     /// Differs for a reason that the condition states.
     KnownDifference,
@@ -25,7 +25,7 @@ impl Outcome {
         let steps = ((expected * 1e4).round() - (measured * 1e4).round()).abs();
         match steps {
             0.0 => Self::Ok,
-            steps if steps <= (Cell::OKISH * 1e4).round() => Self::Okish,
+            steps if steps <= (Cell::MAX_OKISH_DIFFERENCE * 1e4).round() => Self::Okish,
             _ => Self::Fail,
         }
     }
@@ -69,7 +69,7 @@ pub struct Spread {
 
 impl Cell {
     /// Largest difference that counts as OKish.
-    pub const OKISH: f64 = 0.0005;
+    pub const MAX_OKISH_DIFFERENCE: f64 = 0.0005;
 
     /// Compares two scores in four decimals.
     #[must_use]

@@ -332,13 +332,13 @@ fn is_experiment_word(token: &Token) -> bool {
 /// words with a capital or a digit each.
 pub(super) fn list(tokens: &[Token], name: &Range<usize>) -> Range<usize> {
     let mut list = name.clone();
-    for _ in 0..LIST {
+    for _ in 0..MAX_LIST_ITEMS {
         let Some(more) = item_behind(&tokens[list.end..]) else {
             break;
         };
         list.end += more;
     }
-    for _ in 0..LIST {
+    for _ in 0..MAX_LIST_ITEMS {
         let Some(more) = item_before(&tokens[..list.start]) else {
             break;
         };
@@ -350,12 +350,12 @@ pub(super) fn list(tokens: &[Token], name: &Range<usize>) -> Range<usize> {
 fn item_behind(tokens: &[Token]) -> Option<usize> {
     let joints = tokens
         .iter()
-        .take(JOINTS)
+        .take(MAX_JOINT_TOKENS)
         .take_while(|token| is_joint(token))
         .count();
     let words = tokens[joints..]
         .iter()
-        .take(ITEM)
+        .take(MAX_ITEM_TOKENS)
         .take_while(|token| is_item(token))
         .count();
     (joints > 0 && words > 0 && joins(&tokens[..joints])).then_some(joints + words)
@@ -365,14 +365,14 @@ fn item_before(tokens: &[Token]) -> Option<usize> {
     let joints = tokens
         .iter()
         .rev()
-        .take(JOINTS)
+        .take(MAX_JOINT_TOKENS)
         .take_while(|token| is_joint(token))
         .count();
     let rest = &tokens[..tokens.len() - joints];
     let words = rest
         .iter()
         .rev()
-        .take(ITEM)
+        .take(MAX_ITEM_TOKENS)
         .take_while(|token| is_item(token))
         .count();
     (joints > 0 && words > 0 && joins(&tokens[rest.len()..])).then_some(joints + words)
@@ -380,10 +380,10 @@ fn item_before(tokens: &[Token]) -> Option<usize> {
 
 /// Largest number of items on each side of a name. The bound keeps long lists linear, because each of their names
 /// searches the list.
-const LIST: usize = 32;
+const MAX_LIST_ITEMS: usize = 32;
 /// Largest number of tokens between two items, and within one.
-const JOINTS: usize = 5;
-const ITEM: usize = 4;
+const MAX_JOINT_TOKENS: usize = 5;
+const MAX_ITEM_TOKENS: usize = 4;
 
 fn is_joint(token: &Token) -> bool {
     const JOINTS: [&str; 16] = [

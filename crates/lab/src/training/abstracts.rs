@@ -14,8 +14,8 @@ use lodeseek_engine::Searcher;
 use lodeseek_ranking::DatasetId;
 
 /// Minimum number of words of a title that becomes a query, and of an abstract that becomes its passage.
-const FEWEST_OF_TITLE: usize = 3;
-const FEWEST_OF_ABSTRACT: usize = 30;
+const MIN_TITLE_WORDS: usize = 3;
+const MIN_ABSTRACT_WORDS: usize = 30;
 
 /// Makes one example of each paper.
 ///
@@ -31,7 +31,7 @@ pub fn abstracts(
     for paper in papers(options, &collection, &mut data)? {
         let [title, summary, _] = &paper.texts;
         let [title, summary] = [title, summary].map(|text| text.split_whitespace().count());
-        let is_long_enough = title >= FEWEST_OF_TITLE && summary >= FEWEST_OF_ABSTRACT;
+        let is_long_enough = title >= MIN_TITLE_WORDS && summary >= MIN_ABSTRACT_WORDS;
         let Some(id) = paper.id().filter(|_| is_long_enough) else {
             data.left_out.add("papers of too short a title or abstract");
             continue;

@@ -20,7 +20,7 @@ use std::ops::Range;
 /// Number of sentences of a piece. A remaining sentence joins the last piece.
 const SENTENCES: usize = 2;
 /// Minimum number of words of a piece. Shorter pieces have no clear topic.
-const FEWEST: usize = 12;
+const MIN_CROP_WORDS: usize = 12;
 
 /// Makes one example of each piece of an abstract with several pieces.
 ///
@@ -84,7 +84,7 @@ fn pieces(text: &str) -> Vec<String> {
         let is_full = taken >= SENTENCES
             && pieces
                 .last()
-                .is_some_and(|piece| words(&all[piece.clone()]) >= FEWEST);
+                .is_some_and(|piece| words(&all[piece.clone()]) >= MIN_CROP_WORDS);
         match pieces.last_mut() {
             Some(piece) if !is_full => (piece.end, taken) = (sentence.end, taken + 1),
             _ => {
@@ -94,7 +94,7 @@ fn pieces(text: &str) -> Vec<String> {
         }
     }
     if let Some(last) = pieces.pop() {
-        let is_left_over = taken < SENTENCES || words(&all[last.clone()]) < FEWEST;
+        let is_left_over = taken < SENTENCES || words(&all[last.clone()]) < MIN_CROP_WORDS;
         match pieces.last_mut() {
             Some(before) if is_left_over => before.end = last.end,
             _ => pieces.push(last),

@@ -8,7 +8,7 @@ use lodeseek_rdf::{local_name, words};
 use std::collections::BTreeMap;
 
 /// Maximum number of classes whose names are used.
-const CLASSES: usize = 20;
+const MAX_CLASSES: usize = 20;
 
 /// The datasets of a home, by id.
 pub(super) struct Collection(pub(super) BTreeMap<DatasetId, Member>);
@@ -97,7 +97,7 @@ fn names(card: &Card) -> Vec<String> {
         .profile
         .classes
         .iter()
-        .take(CLASSES)
+        .take(MAX_CLASSES)
         .map(|(iri, _)| words(local_name(iri)));
     let terms = card
         .snippet

@@ -10,11 +10,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::LazyLock;
 
 /// Maximum number of words of a phrase.
-const LONGEST: usize = 4;
+const MAX_PHRASE_WORDS: usize = 4;
 /// Maximum number of words of all phrases of a query.
-const MOST: usize = 6;
+const MAX_QUERY_WORDS: usize = 6;
 /// Minimum number of titles that contain a phrase.
-const TITLES: u32 = 3;
+const MIN_TITLES: u32 = 3;
 
 /// Signs that end a phrase.
 const CLAUSES: [char; 11] = [',', '.', ';', ':', '(', ')', '?', '!', '"', '/', '|'];
@@ -150,7 +150,7 @@ impl Vocabulary {
                 *counts.entry(phrase).or_default() += 1;
             }
         }
-        counts.retain(|_, count| *count >= TITLES);
+        counts.retain(|_, count| *count >= MIN_TITLES);
         Self(counts)
     }
 
@@ -168,7 +168,7 @@ impl Vocabulary {
             *score >= 0.7 * best && !phrase.split(' ').any(|word| words.contains(&word))
         });
         if let Some((_, phrase)) =
-            second.filter(|(_, phrase)| words.len() + phrase.split(' ').count() < MOST)
+            second.filter(|(_, phrase)| words.len() + phrase.split(' ').count() < MAX_QUERY_WORDS)
         {
             words.extend(phrase.split(' '));
         }
@@ -180,7 +180,7 @@ impl Vocabulary {
         .into_iter()
         .flatten()
         {
-            let fits = words.len() + kind.split(' ').count() <= MOST;
+            let fits = words.len() + kind.split(' ').count() <= MAX_QUERY_WORDS;
             let is_new = !kind
                 .split(' ')
                 .any(|word| words.iter().any(|known| singular(known) == singular(word)));
@@ -260,7 +260,7 @@ fn phrases(text: &str) -> FxHashMap<String, u32> {
         let clause = clause.to_lowercase();
         let words: Vec<&str> = words(&clause).collect();
         for run in words.split(|word| is_empty(word)) {
-            for length in 1..=LONGEST.min(run.len()) {
+            for length in 1..=MAX_PHRASE_WORDS.min(run.len()) {
                 for phrase in run.windows(length) {
                     *phrases.entry(phrase.join(" ")).or_default() += 1;
                 }

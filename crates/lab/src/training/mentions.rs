@@ -28,7 +28,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Number of words of the beginning of a paper.
 const BEGINNING: usize = 60;
 /// Minimum number of words of a query other than keyphrases.
-const FEWEST: usize = 4;
+const MIN_OTHER_WORDS: usize = 4;
 
 /// Sources of queries for a paper.
 struct QuerySources {
@@ -142,7 +142,7 @@ fn draft_queries<'p>(
         let fewest = if matches!(style, Style::Keyphrases | Style::UserQuery) {
             2
         } else {
-            FEWEST
+            MIN_OTHER_WORDS
         };
         let is_repeated = drafts
             .iter()

@@ -93,7 +93,7 @@ const NOUNS: [&str; 22] = [
     "annotations",
 ];
 /// Maximum number of words of an unknown name in a list with a known one.
-const ITEM: usize = 4;
+const MAX_ITEM_WORDS: usize = 4;
 
 /// Deletes the names at these places from a text and repairs the gaps.
 pub(super) fn without_names(text: &str, places: &[Range<usize>]) -> String {
@@ -204,7 +204,7 @@ impl<'t> Edit<'t> {
         }
         let words = self.tokens[start.min(self.tokens.len())..]
             .iter()
-            .take(ITEM);
+            .take(MAX_ITEM_WORDS);
         let words = words
             .take_while(|token| token.is_marked() || matches!(token.text, "-" | "+"))
             .count();
@@ -261,7 +261,7 @@ impl<'t> Edit<'t> {
         let words = rest
             .iter()
             .rev()
-            .take(ITEM)
+            .take(MAX_ITEM_WORDS)
             .take_while(|token| token.is_marked() || token.is("-"))
             .count();
         let item = &rest[rest.len() - words..];
@@ -384,7 +384,7 @@ impl<'t> Edit<'t> {
         let behind = &self.tokens[verb + 1..];
         let words = behind
             .iter()
-            .take(ITEM)
+            .take(MAX_ITEM_WORDS)
             .take_while(|token| token.is_marked() || token.is("-"))
             .count();
         if words == 0 || !behind[..words].iter().any(Token::is_marked) {

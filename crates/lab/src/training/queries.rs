@@ -49,13 +49,13 @@ impl Default for QueryOptions<'_> {
 /// Number of words of a query.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=8;
 /// Maximum number of words of a phrase.
-const PHRASE: usize = 4;
+const MAX_PHRASE_WORDS: usize = 4;
 /// Maximum number of phrases of a query.
-const PHRASES: u64 = 3;
+const MAX_PHRASES: u64 = 3;
 /// Number of phrases to draw from.
-const BEST: usize = 8;
+const MAX_DRAWN_PHRASES: usize = 8;
 /// Maximum rank of a dataset for its own query.
-const FOUND: usize = 20;
+const MAX_RANK: usize = 20;
 
 /// Source of a query.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -217,7 +217,7 @@ impl IdfWeights {
         weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         weighed
             .into_iter()
-            .take(BEST)
+            .take(MAX_DRAWN_PHRASES)
             .map(|(_, phrase)| phrase)
             .collect()
     }
@@ -255,10 +255,10 @@ fn generate(
 
 /// Draws one to three phrases from the pools in turn, at least one of each. Returns `None` if they have too few words.
 fn draw_query(pools: &[Vec<&str>], source: &str) -> Option<String> {
-    let wanted = (1 + stable_hash(source) % PHRASES).max(pools.len() as u64);
+    let wanted = (1 + stable_hash(source) % MAX_PHRASES).max(pools.len() as u64);
     let mut words: Vec<&str> = Vec::new();
     let mut left = pools.to_vec();
-    for turn in 0..2 * PHRASES {
+    for turn in 0..2 * MAX_PHRASES {
         let enough = turn >= wanted && words.len() >= *WORDS.start();
         let pool = &mut left[turn as usize % pools.len()];
         if enough || pool.is_empty() {
@@ -307,7 +307,7 @@ fn is_typeable(phrase: &str) -> bool {
     let is_word = |word: &str| {
         word.chars().count() > 2 && word.chars().all(|c| c.is_alphabetic() || c == '-')
     };
-    phrase.split(' ').count() <= PHRASE && phrase.split(' ').all(is_word)
+    phrase.split(' ').count() <= MAX_PHRASE_WORDS && phrase.split(' ').all(is_word)
 }
 
 /// Makes an example of a query. Returns `None` if the query does not find its dataset.
@@ -320,8 +320,8 @@ fn example(
     collection: &Collection,
     negatives: usize,
 ) -> Result<Option<Example>, TrainingError> {
-    let ranking = searcher.rank(&query, FOUND.max(2 * negatives))?;
-    if !ranking.iter().take(FOUND).any(|scored| scored.id == *id) {
+    let ranking = searcher.rank(&query, MAX_RANK.max(2 * negatives))?;
+    if !ranking.iter().take(MAX_RANK).any(|scored| scored.id == *id) {
         return Ok(None);
     }
     let title = normalized(member.metadata.title());

@@ -12,12 +12,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Number of words of a query.
 const LENGTHS: std::ops::RangeInclusive<usize> = 2..=8;
 /// Maximum number of queries of a paper.
-const MOST: usize = 2;
+const MAX_PAPER_QUERIES: usize = 2;
 /// Minimum score of a further query, as a share of the best score.
-const SHARE: f64 = 0.7;
+const MIN_SCORE_SHARE: f64 = 0.7;
 /// Minimum score of every query, as a multiple of the logarithm of the number of papers. Two words, one of them in the
 /// title, that one paper in some hundred contains reach it. Topics of all papers, such as "deep learning", stay below.
-const LEAST: f64 = 0.9;
+const MIN_SCORE_FACTOR: f64 = 0.9;
 /// Added weight of a word in the title, of each repetition (at most three), and of adjacent words.
 const IN_TITLE: f64 = 1.0;
 const AGAIN: f64 = 0.3;
@@ -108,10 +108,10 @@ impl QueryLog {
             .collect();
         fitting.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         let best = fitting.first().map_or(0.0, |(fit, _)| *fit);
-        let least = (SHARE * best).max(LEAST * (self.papers as f64).ln());
+        let least = (MIN_SCORE_SHARE * best).max(MIN_SCORE_FACTOR * (self.papers as f64).ln());
         fitting
             .iter()
-            .take(MOST)
+            .take(MAX_PAPER_QUERIES)
             .filter(|(fit, _)| *fit >= least)
             .map(|(_, place)| self.queries[*place].text.as_str())
             .collect()

@@ -54,8 +54,8 @@ const CUES: [&[&str]; 9] = [
     &["we"],
 ];
 /// Minimum and maximum number of words of a sentence that a user could type.
-const FEWEST: usize = 7;
-const MOST: usize = 55;
+const MIN_WORDS: usize = 7;
+const MAX_WORDS: usize = 55;
 /// A first sentence up to this number of words is joined by a second one.
 const SHORT: usize = 14;
 
@@ -169,7 +169,7 @@ fn is_plain(sentence: &[Token<'_>]) -> bool {
             "$" | "\\" | "{" | "}" | "http" | "https" | "@" | "<" | ">"
         )
     };
-    (FEWEST..=MOST).contains(&words(sentence)) && !sentence.iter().any(is_odd)
+    (MIN_WORDS..=MAX_WORDS).contains(&words(sentence)) && !sentence.iter().any(is_odd)
 }
 
 fn words(sentence: &[Token<'_>]) -> usize {

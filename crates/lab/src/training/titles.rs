@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 /// Token that replaces a word.
 const MASK: &str = "[MASK]";
 /// Minimum number of words of a title that becomes a query.
-const FEWEST: usize = 2;
+const MIN_TITLE_WORDS: usize = 2;
 /// Minimum number of words of a document, without masks. Categories alone do not describe a dataset.
-const FEWEST_LEFT: usize = 5;
+const MIN_DOCUMENT_WORDS: usize = 5;
 /// Additional candidates for negatives. Datasets with the same title are skipped.
 const SPARE: usize = 10;
 
@@ -103,12 +103,12 @@ fn titled(
     data: &mut TrainingData,
 ) -> Option<Titled> {
     let title = metadata.title();
-    if metadata.titles.is_empty() || normalized(title).split(' ').count() < FEWEST {
+    if metadata.titles.is_empty() || normalized(title).split(' ').count() < MIN_TITLE_WORDS {
         data.left_out.add("titles of fewer than two words");
         return None;
     }
     let masked = mask_title(parts, title);
-    if words_left(&masked) < FEWEST_LEFT {
+    if words_left(&masked) < MIN_DOCUMENT_WORDS {
         data.left_out.add("datasets with hardly more than a title");
         return None;
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// Maximum number of characters of an endpoint's text in a message.
-const EXCERPT_CHARS: usize = 300;
+const MAX_EXCERPT_CHARACTERS: usize = 300;
 
 /// Excerpt of an endpoint's error text for messages.
 ///
@@ -19,7 +19,13 @@ impl Excerpt {
         let text = String::from_utf8_lossy(bytes);
         let clean = text.replace(|c: char| c.is_control() || is_format(c), " ");
         let words: Vec<&str> = clean.split_whitespace().collect();
-        Self(words.join(" ").chars().take(EXCERPT_CHARS).collect())
+        Self(
+            words
+                .join(" ")
+                .chars()
+                .take(MAX_EXCERPT_CHARACTERS)
+                .collect(),
+        )
     }
 
     /// Returns the text. It is empty if the endpoint sent none.

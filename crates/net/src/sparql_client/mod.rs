@@ -69,7 +69,7 @@ const GRAPHS_ACCEPT: &[&str] = &[
 /// Maximum length of a query that is sent by GET, in bytes.
 const MAX_GET_QUERY_BYTES: usize = 2000;
 /// Maximum number of bytes read of an error response.
-const FAILURE_TEXT_BYTES: u64 = 4096;
+const MAX_FAILURE_BYTES: u64 = 4096;
 /// Maximum number of endpoints with statistics. The least recently used idle endpoint is evicted.
 const MAX_ENDPOINTS: usize = 4096;
 
@@ -423,7 +423,7 @@ fn failure(endpoint: &str, response: Response) -> RemoteError {
     let mut text = Vec::new();
     let read = response
         .into_body()
-        .take(FAILURE_TEXT_BYTES)
+        .take(MAX_FAILURE_BYTES)
         .read_to_end(&mut text);
     if let Err(error) = read {
         tracing::debug!(endpoint, status, %error, "cannot read the text of an error response");

@@ -4,7 +4,7 @@
 //! pattern. [`Patterns`](super::Patterns) ranks them all; a profile needs the most frequent ones only. They are selected
 //! in linear time, without a sort.
 //!
-//! Link patterns are counted exactly up to [`EXACT_LINK_PATTERNS`] different ones. Beyond this bound, the links between
+//! Link patterns are counted exactly up to [`MAX_EXACT_LINK_PATTERNS`] different ones. Beyond this bound, the links between
 //! the listed entity patterns are still counted exactly. All others are folded into an estimate of the number of
 //! different link patterns by HyperLogLog (P. Flajolet, É. Fusy, O. Gandouet, F. Meunier, AofA 2007), whose standard
 //! error is 0.8 %.
@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
 /// Maximum number of different link patterns that are counted exactly. The table takes up to 54 MB while it grows.
-pub const EXACT_LINK_PATTERNS: usize = 1_000_000;
+pub const MAX_EXACT_LINK_PATTERNS: usize = 1_000_000;
 
 const NONE: u32 = u32::MAX;
 
@@ -26,7 +26,7 @@ const NONE: u32 = u32::MAX;
 pub enum LinkPatternCount {
     /// The exact number.
     Exact(u64),
-    /// An estimate: there are more than [`EXACT_LINK_PATTERNS`]. Only links between listed entity patterns are ranked.
+    /// An estimate: there are more than [`MAX_EXACT_LINK_PATTERNS`]. Only links between listed entity patterns are ranked.
     Estimate(u64),
 }
 
@@ -74,10 +74,10 @@ impl PatternSummary {
     /// Counts the patterns of a graph, and selects the `most` most frequent ones of each kind.
     #[must_use]
     pub fn new(graph: &TripleGraph, most: usize) -> Self {
-        Self::with_bound(graph, most, EXACT_LINK_PATTERNS)
+        Self::with_bound(graph, most, MAX_EXACT_LINK_PATTERNS)
     }
 
-    /// Counts as [`Self::new`] does, with another bound than [`EXACT_LINK_PATTERNS`].
+    /// Counts as [`Self::new`] does, with another bound than [`MAX_EXACT_LINK_PATTERNS`].
     pub(super) fn with_bound(graph: &TripleGraph, most: usize, bound: usize) -> Self {
         let kind = graph.iri(rdf::TYPE);
         let numbering = Numbering::new(graph, kind);

@@ -20,7 +20,7 @@ const MAX_CONTEXT_BYTES: usize = 4 << 20;
 const FREE_COPIES: u64 = 4 << 20;
 const COPIES_PER_BYTE: u64 = 2;
 /// Upper bound of the terms of a built-in context.
-const BUILT_IN_TERMS: u64 = 64;
+const MAX_BUILT_IN_TERMS: u64 = 64;
 /// Maximum length of a string that is compared with terms. A longer one counts as a term.
 const MAX_TERM_BYTES: usize = 4 << 10;
 
@@ -164,9 +164,9 @@ impl ContextGuard {
             object.expects_key = false;
             object.in_context = unescape(&self.string) == b"@context";
         } else if object.in_context {
-            object.terms += BUILT_IN_TERMS;
+            object.terms += MAX_BUILT_IN_TERMS;
             object.contexts += 1;
-            self.terms += BUILT_IN_TERMS;
+            self.terms += MAX_BUILT_IN_TERMS;
         }
         if uses_scoped {
             self.copy(2, line)?;
@@ -423,7 +423,7 @@ fn context_size(context: &Json, scoped: &mut Vec<Vec<u8>>) -> ContextSize {
         }
         Json::Object(members) => object_size(members, scoped),
         Json::String(_) => ContextSize {
-            terms: BUILT_IN_TERMS,
+            terms: MAX_BUILT_IN_TERMS,
             contexts: 1,
             ..ContextSize::default()
         },

@@ -8,11 +8,11 @@ use std::path::Path;
 use std::rc::Rc;
 
 /// Maximum memory of the xz and zstd decoders in bytes, which their headers request.
-const DECODER_MEMORY: u64 = 128 << 20;
+const MAX_DECODER_BYTES: u64 = 128 << 20;
 /// Length of a tar header, which is needed to detect an archive.
 const TAR_HEADER: usize = 512;
 /// Maximum number of bytes read of an archive member's extended header, for its name.
-const TAR_NAME: u64 = 64 << 10;
+const MAX_TAR_NAME_BYTES: u64 = 64 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layer {
@@ -142,7 +142,7 @@ impl<R: Read> Read for ZstdFrames<R> {
             }
             let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(
                 source,
-                DECODER_MEMORY,
+                MAX_DECODER_BYTES,
             );
             self.decoder = Some(decoder.map_err(io::Error::other)?);
         }
@@ -174,7 +174,7 @@ fn decoder<'r>(
         Layer::Gzip => counted(flate2::read::MultiGzDecoder::new(reader), budget),
         Layer::Bzip2 => counted(bzip2::read::MultiBzDecoder::new(reader), budget),
         Layer::Xz => counted(
-            lzma_rust2::XzReader::new_mem_limit(reader, true, (DECODER_MEMORY / 1024) as u32),
+            lzma_rust2::XzReader::new_mem_limit(reader, true, (MAX_DECODER_BYTES / 1024) as u32),
             budget,
         ),
         Layer::Zstd => counted(
@@ -449,7 +449,9 @@ fn each_tar_file(
         let kind = entry.header().entry_type();
         if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
             let mut bytes = Vec::new();
-            (&mut entry).take(TAR_NAME).read_to_end(&mut bytes)?;
+            (&mut entry)
+                .take(MAX_TAR_NAME_BYTES)
+                .read_to_end(&mut bytes)?;
             long_name = if kind.is_gnu_longname() {
                 bytes.split(|&byte| byte == 0).next().map(decode_lossy)
             } else {

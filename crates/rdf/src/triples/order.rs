@@ -15,7 +15,7 @@ use std::ops::Range;
 /// Number of bytes of a key.
 const WIDTH: usize = 8;
 /// Maximum size of a group that is sorted by comparing whole terms.
-const FEW: usize = 8;
+const MAX_SMALL_GROUP_TERMS: usize = 8;
 
 /// Eight bytes of a term's text and their number. The number is above [`WIDTH`] if the text continues.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ fn sort(
 ) {
     let start = range.start;
     let keys = &mut keys[range];
-    if keys.len() <= FEW {
+    if keys.len() <= MAX_SMALL_GROUP_TERMS {
         keys.sort_unstable_by(|a, b| compare(terms, *a, *b, depth));
         return;
     }

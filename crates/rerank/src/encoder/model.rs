@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Maximum number of tokens in a batch. Larger batches exceed the caches of a CPU, but are faster on a GPU.
-const TOKENS_A_BATCH: usize = 2048;
-const TOKENS_A_BATCH_ON_GPU: usize = 32_768;
+const MAX_BATCH_TOKENS: usize = 2048;
+const MAX_GPU_BATCH_TOKENS: usize = 32_768;
 /// Divisor of these numbers for models with one output for each entry of the vocabulary instead of one for each dimension.
 const TERMS_BATCH_DIVISOR: usize = 16;
 
@@ -487,9 +487,9 @@ fn batches(
         }
     }
     let most = if on_gpu {
-        TOKENS_A_BATCH_ON_GPU
+        MAX_GPU_BATCH_TOKENS
     } else {
-        TOKENS_A_BATCH
+        MAX_BATCH_TOKENS
     };
     let most = if granularity == Granularity::Term {
         most / TERMS_BATCH_DIVISOR

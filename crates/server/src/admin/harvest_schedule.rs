@@ -13,7 +13,7 @@ use lodeseek_store::{DatasetReport, LoadOptions};
 use std::time::{Duration, Instant};
 
 /// Maximum number of failures that are logged for one harvest.
-const LOGGED_FAILURES: usize = 5;
+const MAX_LOGGED_FAILURES: usize = 5;
 
 /// Sources that a server harvests again and again. Changes are served as soon as they are indexed.
 ///
@@ -153,13 +153,13 @@ fn log_failures(report: &HarvestReport, problems: &[DatasetReport]) {
         .iter()
         .flat_map(|source| &source.failed)
         .chain(&report.failed_files);
-    for failure in failures.take(LOGGED_FAILURES) {
+    for failure in failures.take(MAX_LOGGED_FAILURES) {
         tracing::warn!("harvest: {}: {}", failure.what, failure.reason);
     }
     let unreadable = problems
         .iter()
         .filter_map(|dataset| Some((&dataset.id, unreadable_file(&dataset.files)?)));
-    for (id, problem) in unreadable.take(LOGGED_FAILURES) {
+    for (id, problem) in unreadable.take(MAX_LOGGED_FAILURES) {
         tracing::warn!("harvest: dataset {id}: {problem}");
     }
 }

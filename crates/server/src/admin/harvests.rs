@@ -24,7 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Maximum number of datasets of one batch. Other changes wait for one batch at most.
-const BATCH: usize = 200;
+const MAX_BATCH_DATASETS: usize = 200;
 /// Interval at which a harvest that waits for another one checks for its cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -201,7 +201,7 @@ pub(super) fn run(
         existing_ids,
         loaded_keys,
         reader: parser.catalogs(),
-        batch_size: BATCH,
+        batch_size: MAX_BATCH_DATASETS,
         ..options
     };
     let mut sink = LiveSink {

@@ -13,9 +13,9 @@ use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
 /// Maximum number of routes shown, those with the largest total time.
-const SHOWN: usize = 40;
+const MAX_ROUTES: usize = 40;
 /// Maximum number of datasets of the last loads shown.
-const DATASETS: usize = 20;
+const MAX_DATASETS: usize = 20;
 /// Height of the tallest bar, and width of a bar with its gap, in pixels.
 const HEIGHT: u64 = 24;
 const STEP: usize = 8;
@@ -148,7 +148,7 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
             .collect(),
         loaded: loaded
             .into_iter()
-            .take(DATASETS)
+            .take(MAX_DATASETS)
             .map(|(load, dataset)| dataset_row(dataset, ago(load)))
             .collect(),
         with_skipped: overview.with_skipped,
@@ -158,7 +158,12 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
         pace: pace
             .chain([("in progress", overview.in_flight.to_string())])
             .collect(),
-        routes: overview.routes.into_iter().take(SHOWN).map(route).collect(),
+        routes: overview
+            .routes
+            .into_iter()
+            .take(MAX_ROUTES)
+            .map(route)
+            .collect(),
         tasks: overview.tasks.into_iter().map(task).collect(),
         endpoints: overview.endpoints.iter().map(endpoint).collect(),
     }

@@ -26,7 +26,7 @@ const MAX_TITLES: usize = 10;
 /// Number of characters of the query and of each title that are compared.
 const MAX_CHARACTERS: usize = 200;
 /// Maximum number of characters of a description.
-const DESCRIPTION: usize = 120;
+const MAX_DESCRIPTION_CHARACTERS: usize = 120;
 const MEDIA_TYPE: &str = "application/x-suggestions+json";
 
 /// Cache of the titles. Its generation changes with the index and the catalogue.
@@ -191,7 +191,7 @@ pub(crate) async fn suggest(
                 .and_then(|card| card.metadata.description())
                 .unwrap_or_default();
             titles.push(title.text.clone());
-            descriptions.push(shorten(description, DESCRIPTION));
+            descriptions.push(shorten(description, MAX_DESCRIPTION_CHARACTERS));
             addresses.push(format!(
                 "{}{}",
                 links.as_str().trim_end_matches('/'),

@@ -6,10 +6,10 @@ use crate::text::shorten;
 use lodeseek_catalog::{DatasetId, Iris};
 use serde_json::{Map, Value, json};
 
-/// Maximum number of bytes that a client receives for up to [`FULL_HITS`] hits, as structure and as text together.
+/// Maximum number of bytes that a client receives for up to [`HITS_OF_FULL_SIZE`] hits, as structure and as text together.
 const MAX_BYTES: usize = 3_900;
 /// Number of hits that share [`MAX_BYTES`]. More hits have proportionally more bytes.
-const FULL_HITS: usize = 5;
+const HITS_OF_FULL_SIZE: usize = 5;
 /// Maximum number of characters of a title, and of a publisher.
 const MAX_NAME: usize = 80;
 /// Maximum number of suggested filters.
@@ -86,7 +86,7 @@ pub(super) fn shorten_response(found: &Value, iris: &Iris) -> Answer {
         .as_array()
         .map(Vec::as_slice)
         .unwrap_or_default();
-    let most = MAX_BYTES * hits.len().max(FULL_HITS) / FULL_HITS;
+    let most = MAX_BYTES * hits.len().max(HITS_OF_FULL_SIZE) / HITS_OF_FULL_SIZE;
     let mut answer = Answer::from(Value::Null);
     for detail in DETAILS {
         answer = with_detail(found, hits, iris, detail);
@@ -238,7 +238,7 @@ mod tests {
     fn five_hits_have_few_bytes_and_what_a_choice_needs() {
         for (hits, length) in [(5, 1), (5, 5), (5, 500), (1, 500), (20, 500)] {
             let answer = shorten_response(&response(hits, length), &Iris::default());
-            let most = MAX_BYTES * hits.max(FULL_HITS) / FULL_HITS;
+            let most = MAX_BYTES * hits.max(HITS_OF_FULL_SIZE) / HITS_OF_FULL_SIZE;
             assert!(
                 sent_bytes(&answer.value) <= most,
                 "{hits} hits: {} bytes",

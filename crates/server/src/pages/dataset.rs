@@ -32,12 +32,12 @@ use lodeseek_rdf::{local_name, prefixed, words};
 use lodeseek_snippet::draw;
 
 /// Number of entities shown as examples, and of triples of each.
-const EXAMPLES: usize = 4;
-const EXAMPLE_TRIPLES: usize = 8;
+const MAX_EXAMPLES: usize = 4;
+const MAX_EXAMPLE_TRIPLES: usize = 8;
 /// Number of similar datasets shown.
-const SIMILAR: usize = 5;
+const MAX_SIMILAR_DATASETS: usize = 5;
 /// Number of members of a series shown.
-const MEMBERS: usize = 200;
+const MAX_MEMBERS: usize = 200;
 /// Links of series: property and id of the fact's name.
 const SERIES_FACTS: [(&str, &str); 5] = [
     (dcat::IN_SERIES, "fact-series"),
@@ -47,7 +47,7 @@ const SERIES_FACTS: [(&str, &str); 5] = [
     (dcat::NEXT, "fact-next"),
 ];
 /// Number of download buttons at the top.
-const BUTTONS: usize = 4;
+const MAX_BUTTONS: usize = 4;
 /// Formats of the stored content and of the description: name and `format`.
 const SYNTAXES: [(&str, &str); 4] = [
     ("Turtle", "ttl"),
@@ -253,13 +253,13 @@ pub(crate) async fn dataset(
                 let found = entities::examples(
                     &resources,
                     &card,
-                    EXAMPLES,
-                    EXAMPLE_TRIPLES,
+                    MAX_EXAMPLES,
+                    MAX_EXAMPLE_TRIPLES,
                     &view.page.languages,
                 )?;
                 view.examples_of_classes = super::entity::examples(&view.page, &card, &found);
             }
-            let similar = state.searcher.similar(&id, SIMILAR)?;
+            let similar = state.searcher.similar(&id, MAX_SIMILAR_DATASETS)?;
             view.similar = similar
                 .iter()
                 .flat_map(|found| &found.similar)
@@ -303,8 +303,8 @@ impl DatasetPage {
         }
         if self.is_series {
             let members = state.store.series_members(&described.dataset.metadata.id)?;
-            self.more_members = members.len().saturating_sub(MEMBERS);
-            for member in members.iter().take(MEMBERS) {
+            self.more_members = members.len().saturating_sub(MAX_MEMBERS);
+            for member in members.iter().take(MAX_MEMBERS) {
                 self.members.push(dataset_link(state, &self.page, member)?);
             }
         }
@@ -341,7 +341,7 @@ impl DatasetPage {
         for file in files.filter(|file| file.href.is_some()) {
             // Files without an address of their own lead to the content stored here.
             let is_new = self.buttons.iter().all(|button| button.href != file.href);
-            if is_new && self.buttons.len() < BUTTONS {
+            if is_new && self.buttons.len() < MAX_BUTTONS {
                 self.buttons.push(file);
             }
         }

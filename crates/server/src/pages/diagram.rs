@@ -17,19 +17,19 @@ const ROW: f64 = 40.0;
 const BETWEEN: f64 = 460.0;
 /// Width of the names beside the columns in pixels, and maximum number of characters of one.
 const NAMES: f64 = 210.0;
-const NAME: usize = 24;
+const MAX_NAME_CHARACTERS: usize = 24;
 /// Maximum number of characters of a property's name, width of a character and height of a line in pixels.
-const PROPERTY: usize = 22;
+const MAX_PROPERTY_CHARACTERS: usize = 22;
 /// Maximum number of property names: those of the arrows with the most triples.
-const NAMED: usize = 16;
+const MAX_PROPERTY_NAMES: usize = 16;
 const CHARACTER: f64 = 6.0;
 const LINE: f64 = 13.0;
 /// Radii of circles in pixels.
-const SMALLEST: f64 = 4.0;
-const LARGEST: f64 = 13.0;
+const MIN_RADIUS_PIXELS: f64 = 4.0;
+const MAX_RADIUS_PIXELS: f64 = 13.0;
 /// Widths of arrows in pixels.
-const THINNEST: f64 = 1.0;
-const THICKEST: f64 = 5.0;
+const MIN_ARROW_PIXELS: f64 = 1.0;
+const MAX_ARROW_PIXELS: f64 = 5.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Point {
@@ -73,7 +73,7 @@ impl Arrow {
         let first = self
             .properties
             .first()
-            .map(|(property, _)| truncate_label(&prefixed(property), PROPERTY))
+            .map(|(property, _)| truncate_label(&prefixed(property), MAX_PROPERTY_CHARACTERS))
             .unwrap_or_default();
         match self.properties.len() {
             0 | 1 => first,
@@ -156,13 +156,14 @@ impl<'s> Diagram<'s> {
                 svg,
                 "<path class=\"link\" d=\"{}\" fill=\"none\" stroke-width=\"{:.1}\" marker-end=\"url(#to)\"><title>{}</title></path>",
                 path(&curve),
-                THINNEST + (THICKEST - THINNEST) * share(arrow.triples(), most),
+                MIN_ARROW_PIXELS
+                    + (MAX_ARROW_PIXELS - MIN_ARROW_PIXELS) * share(arrow.triples(), most),
                 escape_xml(&self.tooltip(arrow)),
             );
             let is_named = named
                 .iter()
                 .any(|other: &&Arrow| arrow.is_named_like(other));
-            if named.len() < NAMED && !is_named {
+            if named.len() < MAX_PROPERTY_NAMES && !is_named {
                 let is_shared = self
                     .arrows
                     .iter()
@@ -208,7 +209,9 @@ impl<'s> Diagram<'s> {
             .map(|node| node.entities)
             .max()
             .unwrap_or(1);
-        SMALLEST + (LARGEST - SMALLEST) * share(self.schema.nodes[node].entities, most)
+        MIN_RADIUS_PIXELS
+            + (MAX_RADIUS_PIXELS - MIN_RADIUS_PIXELS)
+                * share(self.schema.nodes[node].entities, most)
     }
 
     fn is_right(&self, node: usize) -> bool {
@@ -249,7 +252,10 @@ impl<'s> Diagram<'s> {
              <text class=\"class\" x=\"{beside:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"11\">{}</text></g>",
             escape_xml(node.class.as_deref().unwrap_or(self.no_class)),
             y - 1.0,
-            escape_xml(&truncate_label(&class_name(node, self.no_class), NAME)),
+            escape_xml(&truncate_label(
+                &class_name(node, self.no_class),
+                MAX_NAME_CHARACTERS
+            )),
             y + 12.0,
             grouped(node.entities),
         );
@@ -435,9 +441,9 @@ mod tests {
             }
             for (place, node) in schema.nodes.iter().enumerate() {
                 // Bold letters are up to 7.8 pixels wide on average.
-                let name = LARGEST
+                let name = MAX_RADIUS_PIXELS
                     + 6.0
-                    + truncate_label(&class_name(node, "no class"), NAME)
+                    + truncate_label(&class_name(node, "no class"), MAX_NAME_CHARACTERS)
                         .chars()
                         .count() as f64
                         * 7.8;

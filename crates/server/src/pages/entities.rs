@@ -11,9 +11,9 @@ use lodeseek_engine::{EntityHit, EntityRequest, EntityResponse};
 use std::collections::BTreeSet;
 
 /// Length of a literal in characters: about two lines on a wide screen.
-const LITERAL: usize = 240;
+const MAX_LITERAL_CHARACTERS: usize = 240;
 /// Length of the name of an entity in characters.
-const NAME: usize = 120;
+const MAX_NAME_CHARACTERS: usize = 120;
 
 /// An entity ready for the template.
 struct EntityView {
@@ -147,7 +147,11 @@ fn entity(
         readable(&subject.label)
     };
     let in_literal = response.words.in_text(&hit.triple.object.label);
-    let literal = excerpt(&readable(&hit.triple.object.label), LITERAL, &in_literal);
+    let literal = excerpt(
+        &readable(&hit.triple.object.label),
+        MAX_LITERAL_CHARACTERS,
+        &in_literal,
+    );
     EntityView {
         href: if index_only.contains(&hit.dataset) {
             dataset.clone()
@@ -157,7 +161,10 @@ fn entity(
                 parameters(&[("iri", &name(subject))])
             )
         },
-        label: pieces(&shorten(&label, NAME), response.words.in_text(&label)),
+        label: pieces(
+            &shorten(&label, MAX_NAME_CHARACTERS),
+            response.words.in_text(&label),
+        ),
         title: readable(&hit.title),
         property: hit.triple.predicate.label.clone(),
         literal: TextView {

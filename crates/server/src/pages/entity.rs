@@ -2,7 +2,7 @@
 
 use super::diagram::class_name;
 use super::{PageContext, entities, readable, render, title_of};
-use crate::entities::{Entity, PAGE, TriplePage, name};
+use crate::entities::{Entity, MAX_PAGE_TRIPLES, TriplePage, name};
 use crate::text::{href, is_web, shorten};
 use askama::Template;
 use axum::response::Response;
@@ -90,7 +90,8 @@ pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Respons
         Pages {
             from: page.skipped + 1,
             until: page.end(),
-            previous: (page.skipped > 0).then(|| link(page.skipped.saturating_sub(PAGE))),
+            previous: (page.skipped > 0)
+                .then(|| link(page.skipped.saturating_sub(MAX_PAGE_TRIPLES))),
             next: page.more.then(|| link(page.end())),
         }
     };
@@ -102,12 +103,20 @@ pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Respons
         outside: Some(found.name.clone()).filter(|name| is_web(name)),
         elsewhere: (!found.name.starts_with("_:"))
             .then(|| entities::address(&format!("<{}>", found.name))),
-        out: properties(&dataset, found, &found.out.triples, LONG, |triple| {
-            &triple.object
-        }),
-        to: properties(&dataset, found, &found.to.triples, LONG, |triple| {
-            &triple.subject
-        }),
+        out: properties(
+            &dataset,
+            found,
+            &found.out.triples,
+            MAX_VALUE_CHARACTERS,
+            |triple| &triple.object,
+        ),
+        to: properties(
+            &dataset,
+            found,
+            &found.to.triples,
+            MAX_VALUE_CHARACTERS,
+            |triple| &triple.subject,
+        ),
         pages: [pages(0, &found.out), pages(1, &found.to)],
         dataset,
         page: page.clone(),
@@ -141,8 +150,8 @@ fn properties(
 }
 
 /// Maximum number of characters of a value, and of one in an example.
-const LONG: usize = 2000;
-const SHORT: usize = 160;
+const MAX_VALUE_CHARACTERS: usize = 2000;
+const MAX_EXAMPLE_CHARACTERS: usize = 160;
 
 fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> ValueView {
     let name = name(term);
@@ -192,9 +201,13 @@ pub(super) fn examples(
             iri: class.class.clone().unwrap_or_default(),
             label: shorten(&readable(&entity.label), 120),
             href: address(&dataset, &entity.name, [0, 0]),
-            properties: properties(&dataset, entity, &entity.out.triples, SHORT, |triple| {
-                &triple.object
-            }),
+            properties: properties(
+                &dataset,
+                entity,
+                &entity.out.triples,
+                MAX_EXAMPLE_CHARACTERS,
+                |triple| &triple.object,
+            ),
             more: entity.out.more,
         }
     };

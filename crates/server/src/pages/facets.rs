@@ -13,9 +13,9 @@ use lodeseek_rdf::vocab::{owl, rdf, rdfs, skos};
 use std::cmp::Reverse;
 
 /// Maximum number of values of a facet.
-pub(super) const MOST: usize = 30;
+pub(super) const MAX_FACET_VALUES: usize = 30;
 /// Number of values shown without unfolding.
-const SHOWN: usize = 7;
+const MAX_UNFOLDED_VALUES: usize = 7;
 /// Number of facets that are open in addition to those with an active value.
 const OPEN: usize = 4;
 /// Height of the tallest bar in pixels.
@@ -309,8 +309,8 @@ fn facet_view(page: &PageContext, one: &FacetValues, results: &Results<'_>) -> F
     });
     let mut first: Vec<ValueView> = values.into_iter().map(value).collect();
     // Unfolding a single value would need as much space as showing it.
-    let more = if first.len() > SHOWN + 1 {
-        first.split_off(SHOWN)
+    let more = if first.len() > MAX_UNFOLDED_VALUES + 1 {
+        first.split_off(MAX_UNFOLDED_VALUES)
     } else {
         Vec::new()
     };

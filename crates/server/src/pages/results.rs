@@ -38,15 +38,15 @@ const PAGE: usize = 10;
 /// Number of the last page that can be requested, from 0.
 const MAX_PAGE: usize = 1000;
 /// Number of triples of a snippet shown with a hit.
-const SHOWN: usize = 6;
+const MAX_HIT_TRIPLES: usize = 6;
 /// Number of tasks, modalities and languages shown with a hit.
-const THEMES: usize = 6;
+const MAX_THEMES: usize = 6;
 /// Number of formats shown with a hit.
-const FORMATS: usize = 3;
+const MAX_FORMATS: usize = 3;
 /// Maximum length of the period slider in years.
-const MOST_YEARS: i32 = 200;
+const MAX_SLIDER_YEARS: i32 = 200;
 /// Length of a description in characters: about two lines on a wide screen.
-const DESCRIPTION: usize = 240;
+const MAX_DESCRIPTION_CHARACTERS: usize = 240;
 
 #[derive(Deserialize)]
 pub(crate) struct Parameters {
@@ -252,7 +252,7 @@ async fn load_page(
         languages: languages(headers, parameters.lang.as_deref())?,
         filter,
         examples,
-        facets: Some(facets::MOST),
+        facets: Some(facets::MAX_FACET_VALUES),
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
         model: parse_model(parameters.model.as_deref())?,
         order: parse_order(parameters.sort.as_deref())?,
@@ -354,8 +354,12 @@ async fn load_list(
     let request = BrowseRequest {
         filter,
         skip: parameters.page.unwrap_or_default().saturating_mul(PAGE),
-        depth: if lists { PAGE } else { start::NEWEST },
-        facets: facets::MOST,
+        depth: if lists {
+            PAGE
+        } else {
+            start::MAX_NEWEST_DATASETS
+        },
+        facets: facets::MAX_FACET_VALUES,
         languages: languages(headers, parameters.lang.as_deref())?,
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
         order: parse_order(parameters.sort.as_deref())?,
@@ -395,7 +399,7 @@ fn coverage(state: &AppState, page: &PageContext, results: &Results<'_>) -> Opti
         let years = state
             .searcher
             .catalog()
-            .covered_years(MOST_YEARS)
+            .covered_years(MAX_SLIDER_YEARS)
             .unwrap_or(None);
         facets::coverage(page, results, years)
     })
@@ -978,8 +982,8 @@ fn card_view<'t>(
     // Some catalogues contain datasets that are not RDF.
     facts.extend((card.profile.triples > 0).then(|| size(page, card)));
     let mut themes = themes(metadata);
-    let more_themes = themes.len().saturating_sub(THEMES);
-    themes.truncate(THEMES);
+    let more_themes = themes.len().saturating_sub(MAX_THEMES);
+    themes.truncate(MAX_THEMES);
     let iri = state.store.iris().dataset(&metadata.id);
     let (title, lang) = title_of(page, metadata);
     let description = best_text(page, &metadata.descriptions);
@@ -987,7 +991,11 @@ fn card_view<'t>(
         let is_match = matches_in(words, &text.value);
         TextView {
             pieces: pieces(
-                &excerpt(&readable(&text.value), DESCRIPTION, &is_match),
+                &excerpt(
+                    &readable(&text.value),
+                    MAX_DESCRIPTION_CHARACTERS,
+                    &is_match,
+                ),
                 &is_match,
             ),
             lang: page.foreign(text.language.as_deref()),
@@ -1019,7 +1027,7 @@ fn card_view<'t>(
             .map(|other| (href(&other.id), source_name(other)))
             .collect(),
         triples: triples
-            .take(SHOWN)
+            .take(MAX_HIT_TRIPLES)
             .map(|triple| triple_view(triple, words))
             .collect(),
         ..HitView::default()
@@ -1049,7 +1057,7 @@ fn badges(card: &Card) -> Vec<Badge> {
     }
     let all = formats.join(", ");
     let mut badges: Vec<Badge> = Vec::new();
-    for format in formats.iter().take(FORMATS) {
+    for format in formats.iter().take(MAX_FORMATS) {
         badges.push(Badge {
             text: (*format).to_owned(),
             title: all.clone(),

@@ -9,13 +9,13 @@ use axum::response::Response;
 use lodeseek_engine::{DatasetListing, Facet, Filter, facet_label};
 
 /// Maximum number of facets.
-const FACETS: usize = 6;
+const MAX_FACETS: usize = 6;
 /// Number of example queries.
-const EXAMPLES: usize = 3;
+const MAX_EXAMPLES: usize = 3;
 /// Maximum length of an example query in characters.
-const EXAMPLE_CHARACTERS: usize = 30;
+const MAX_EXAMPLE_CHARACTERS: usize = 30;
 /// Number of newest datasets.
-pub(super) const NEWEST: usize = 5;
+pub(super) const MAX_NEWEST_DATASETS: usize = 5;
 
 #[derive(Template)]
 #[template(path = "start.html")]
@@ -45,11 +45,11 @@ pub(super) fn start(
     // Authors are mostly the publishers again.
     counts.facets.retain(|one| one.facet != Facet::Creator);
     let mut views = facets::facets(page, &counts, listing.total, results);
-    views.truncate(FACETS);
+    views.truncate(MAX_FACETS);
     let newest = listing
         .datasets
         .iter()
-        .take(NEWEST)
+        .take(MAX_NEWEST_DATASETS)
         .map(|one| listed_view(state, page, one));
     render(&StartPage {
         datasets: listing.of,
@@ -98,11 +98,11 @@ fn examples(listing: &DatasetListing, results: &Results<'_>) -> Vec<(String, Str
             let label = facet_label(facet, &value.value);
             let words = label.rsplit(':').next().unwrap_or(&label).trim().to_owned();
             let is_words = words.chars().any(char::is_alphabetic)
-                && words.chars().count() <= EXAMPLE_CHARACTERS;
+                && words.chars().count() <= MAX_EXAMPLE_CHARACTERS;
             let is_new = examples
                 .iter()
                 .all(|other| !other.eq_ignore_ascii_case(&words));
-            if is_words && is_new && examples.len() < EXAMPLES {
+            if is_words && is_new && examples.len() < MAX_EXAMPLES {
                 examples.push(words);
             }
         }

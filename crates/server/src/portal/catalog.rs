@@ -49,11 +49,11 @@ use std::sync::Arc;
 /// Default number of datasets of a page.
 const ROWS: usize = 100;
 /// Maximum number of datasets of a page, and of a search.
-const MOST: usize = 1000;
+const MAX_PAGE_DATASETS: usize = 1000;
 /// Maximum size of the descriptions on a page in bytes. One description may exceed it.
 const MAX_PAGE_BYTES: usize = 64 << 20;
 /// Number of classes in a generated description.
-const CLASSES: usize = 3;
+const MAX_CLASSES: usize = 3;
 
 /// Parsed parameters of a request.
 #[derive(Clone, Debug)]
@@ -185,7 +185,7 @@ impl Request {
             profile,
             suffix,
             page: number("page", 1, usize::MAX)?,
-            rows: number("rows", ROWS, MOST)?,
+            rows: number("rows", ROWS, MAX_PAGE_DATASETS)?,
             modified_since: value("modified_since").map(moment).transpose()?,
             query,
             others: parameters
@@ -314,7 +314,7 @@ fn matching(
     let mut ids = match &request.query {
         Some(query) => state
             .searcher
-            .rank(query, MOST)?
+            .rank(query, MAX_PAGE_DATASETS)?
             .iter()
             .map(|scored| scored.id.clone())
             .collect(),
@@ -591,7 +591,7 @@ fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris, links: &LinkBase) -> 
     let classes: Vec<String> = summary
         .classes
         .iter()
-        .take(CLASSES)
+        .take(MAX_CLASSES)
         .map(|(class, _)| words(local_name(class)))
         .collect();
     let about = if classes.is_empty() {

@@ -22,9 +22,9 @@ use oxrdf::Term;
 use std::cmp::Reverse;
 
 /// Maximum number of entries.
-const MOST: usize = 50;
+const MAX_ENTRIES: usize = 50;
 /// Maximum number of characters of a summary.
-const SUMMARY: usize = 500;
+const MAX_SUMMARY_CHARACTERS: usize = 500;
 /// Time of entries without one: neither the catalogue nor this server recorded it. Atom requires a time.
 const UNKNOWN: &str = "1970-01-01T00:00:00Z";
 
@@ -100,7 +100,7 @@ pub(crate) async fn datasets(
         .iter()
         .any(|(name, value)| name == "literal" && value == "true");
     let request = SearchRequest {
-        depth: MOST,
+        depth: MAX_ENTRIES,
         filter,
         examples,
         model: parse_model(named)?,
@@ -160,7 +160,7 @@ fn last_changed(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
     rows.sort_by_key(|row| Reverse(&row.modified));
     Ok(rows
         .into_iter()
-        .take(MOST)
+        .take(MAX_ENTRIES)
         .map(|row| row.id.clone())
         .collect())
 }
@@ -230,7 +230,7 @@ fn entry(described: &PortalMetadata, address: &str, updated: Option<String>) -> 
             .collect(),
         summary: plain(&shorten(
             &plain_text(metadata.description().unwrap_or_default()),
-            SUMMARY,
+            MAX_SUMMARY_CHARACTERS,
         )),
     }
 }

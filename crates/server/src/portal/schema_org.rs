@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 /// Maximum number of characters of a description in the markup of a page. Consumers cut longer ones.
 const MAX_DESCRIPTION_CHARS: usize = 5000;
 /// Maximum number of properties listed as variables.
-const VARIABLES: usize = 50;
+const MAX_VARIABLES: usize = 50;
 /// Maximum number of places.
 const MAX_PLACES: usize = 50;
 
@@ -38,7 +38,7 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Va
         .profile
         .properties
         .iter()
-        .take(VARIABLES)
+        .take(MAX_VARIABLES)
         .map(|(iri, _)| json!({ "@type": "PropertyValue", "name": words(local_name(iri)), "propertyID": iri }));
     let known: Vec<&String> = metadata
         .source

@@ -7,7 +7,7 @@ use lodeseek_engine::Card;
 use lodeseek_rdf::{RdfSyntax, vocab};
 
 /// Maximum numbers of linked files and authors. Reverse proxies may reject long headers.
-const MOST: usize = 10;
+const MAX_LINKS: usize = 10;
 
 /// Returns the links of a page. `own` is the address of the page, `base` the first part of links.
 pub(crate) fn links(
@@ -51,10 +51,10 @@ pub(crate) fn links(
         .filter_map(|agent| agent.iri.as_ref());
     links.extend(
         web(authors)
-            .take(MOST)
+            .take(MAX_LINKS)
             .map(|author| link(&uri(author), "author", None)),
     );
-    for file in described.files.iter().take(MOST) {
+    for file in described.files.iter().take(MAX_LINKS) {
         if let Some(address) = described.address(file, base) {
             links.push(link(&uri(&address), "item", file.media().as_deref()));
         }

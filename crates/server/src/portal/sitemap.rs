@@ -12,7 +12,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 /// Maximum number of addresses of one part, by the protocol.
-const MOST: usize = 50_000;
+const MAX_ADDRESSES: usize = 50_000;
 
 #[derive(Template)]
 #[template(path = "sitemap.xml")]
@@ -40,7 +40,7 @@ pub(crate) async fn index(
                 .max()
                 .and_then(date)
         };
-        let parts = table.rows.chunks(MOST).zip(1..);
+        let parts = table.rows.chunks(MAX_ADDRESSES).zip(1..);
         let entries = parts
             .map(|(rows, number)| (format!("{links}sitemap/{number}.xml"), last(rows)))
             .collect();
@@ -69,7 +69,7 @@ pub(crate) async fn part(
         let table = Table::current(state)?;
         let Some(rows) = number
             .checked_sub(1)
-            .and_then(|place| table.rows.chunks(MOST).nth(place))
+            .and_then(|place| table.rows.chunks(MAX_ADDRESSES).nth(place))
         else {
             return Err(missing);
         };

@@ -6,20 +6,20 @@ use oxrdf::vocab::{geosparql, xsd};
 use oxrdf::{NamedNodeRef, Term, Variable};
 
 /// Maximum numbers of bars and of points.
-const BARS: usize = 60;
-const POINTS: usize = 5000;
+const MAX_BARS: usize = 60;
+const MAX_POINTS: usize = 5000;
 /// Maximum number of columns drawn as bars.
-const SERIES: usize = 3;
+const MAX_SERIES: usize = 3;
 /// Width of the map, and its maximum height, in pixels.
 const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 480.0;
+const MAX_MAP_HEIGHT_PIXELS: f64 = 480.0;
 /// Margin around the points as a share of their extent, and its minimum in degrees.
 const MARGIN: f64 = 0.08;
-const LEAST: f64 = 0.02;
+const MIN_MARGIN_DEGREES: f64 = 0.02;
 /// Minimum ratio of height to width, and of width to height.
-const SLIMMEST: f64 = 0.4;
+const MIN_SIDE_RATIO: f64 = 0.4;
 /// Maximum number of grid lines in each direction.
-const LINES: f64 = 8.0;
+const MAX_GRID_LINES: f64 = 8.0;
 const DEGREES: &str = "°";
 
 /// Bars of one column.
@@ -141,7 +141,7 @@ pub(super) fn bars(variables: &[Variable], rows: &Rows) -> Vec<Bars> {
     let drawn = numeric
         .into_iter()
         .filter(|place| !is_coordinate(*place))
-        .take(SERIES);
+        .take(MAX_SERIES);
     drawn
         .map(|place| series(variables, rows, names, place))
         .collect()
@@ -157,7 +157,7 @@ fn series(variables: &[Variable], rows: &Rows, names: usize, place: usize) -> Ba
             text: text(value.as_ref()),
         })
     };
-    let bars: Vec<Bar> = rows.iter().take(BARS).filter_map(bar).collect();
+    let bars: Vec<Bar> = rows.iter().take(MAX_BARS).filter_map(bar).collect();
     let values = || bars.iter().map(|bar| bar.value);
     Bars {
         column: variables[place].as_str().to_owned(),
@@ -165,7 +165,7 @@ fn series(variables: &[Variable], rows: &Rows, names: usize, place: usize) -> Ba
         least: values().fold(0.0, f64::min),
         most: values().fold(0.0, f64::max),
         bars,
-        more: rows.len().saturating_sub(BARS),
+        more: rows.len().saturating_sub(MAX_BARS),
     }
 }
 
@@ -242,7 +242,7 @@ pub(super) fn map(variables: &[Variable], rows: &Rows) -> Option<Map> {
     let points: Vec<((f64, f64), String)> = rows
         .iter()
         .filter_map(|row| Some((place(row)?, label(row))))
-        .take(POINTS)
+        .take(MAX_POINTS)
         .collect();
     (!points.is_empty()).then(|| draw_map(&points))
 }
@@ -270,9 +270,9 @@ fn draw_map(points: &[((f64, f64), String)]) -> Map {
     let squeeze = ((lowest + highest) / 2.0).to_radians().cos().max(0.05);
     // Avoids degenerate maps: each side has at least a share of the other.
     let (tall, broad) = (highest - lowest, (rightmost - leftmost) * squeeze);
-    let (south, north) = span(lowest, highest, broad * SLIMMEST, 90.0);
-    let (west, east) = span(leftmost, rightmost, tall * SLIMMEST / squeeze, 180.0);
-    let scale = (WIDTH / ((east - west) * squeeze)).min(HEIGHT / (north - south));
+    let (south, north) = span(lowest, highest, broad * MIN_SIDE_RATIO, 90.0);
+    let (west, east) = span(leftmost, rightmost, tall * MIN_SIDE_RATIO / squeeze, 180.0);
+    let scale = (WIDTH / ((east - west) * squeeze)).min(MAX_MAP_HEIGHT_PIXELS / (north - south));
     let x = |long: f64| tenths((long - west) * squeeze * scale);
     let y = |lat: f64| tenths((north - lat) * scale);
     let dot = |((lat, long), label): &((f64, f64), String)| Dot {
@@ -315,7 +315,7 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
 /// Adds a margin to an interval, and widens it to a minimum of degrees within the bounds of Earth.
 fn span(least: f64, most: f64, degrees: f64, end: f64) -> (f64, f64) {
     let room = ((most - least) * MARGIN)
-        .max(LEAST)
+        .max(MIN_MARGIN_DEGREES)
         .max((degrees - (most - least)) / 2.0);
     ((least - room).max(-end), (most + room).min(end))
 }
@@ -327,7 +327,7 @@ fn grid(from: f64, to: f64) -> Vec<(f64, String)> {
     ];
     let step = steps
         .into_iter()
-        .find(|step| (to - from) / step <= LINES)
+        .find(|step| (to - from) / step <= MAX_GRID_LINES)
         .unwrap_or(90.0);
     let digits = if step < 0.1 {
         2
@@ -465,7 +465,7 @@ mod tests {
         fn every_point_lies_in_the_picture(places in prop::collection::vec((-90.0..=90.0f64, -180.0..=180.0f64), 1..20)) {
             let points: Vec<_> = places.into_iter().map(|place| (place, String::new())).collect();
             let map = draw_map(&points);
-            prop_assert!(map.width <= WIDTH + 0.1 && map.height <= HEIGHT + 0.1);
+            prop_assert!(map.width <= WIDTH + 0.1 && map.height <= MAX_MAP_HEIGHT_PIXELS + 0.1);
             for dot in &map.points {
                 prop_assert!(map.height >= 20.0 && map.width >= 20.0, "{map:?}");
                 prop_assert!((0.0..=map.width).contains(&dot.x) && (0.0..=map.height).contains(&dot.y), "{map:?}");

@@ -28,7 +28,7 @@ const GRAPHS: &str = include_str!("../../queries/service-graphs.rq");
 const DATASETS: &str = include_str!("../../queries/void.rq");
 
 /// Maximum number of triples of a description: enough for a hundred thousand datasets.
-const TRIPLES: usize = 1_000_000;
+const MAX_TRIPLES: usize = 1_000_000;
 
 /// Statements about every store: (property of the service, value).
 const SERVICE: &[(&str, &str)] = &[
@@ -75,7 +75,7 @@ impl Part {
             ..QueryRequest::default()
         };
         let limits = SparqlLimits {
-            rows: TRIPLES,
+            rows: MAX_TRIPLES,
             ..SparqlLimits::clone(&state.sparql.limits)
         };
         match state.sparql.engine.evaluate(&request, &limits)? {

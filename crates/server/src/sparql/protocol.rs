@@ -56,7 +56,7 @@ pub(super) const BODIES: &str = "application/sparql-query, application/x-www-for
 /// Number of bytes that are buffered before streaming.
 const BUFFERED_BYTES: usize = 64 << 10;
 /// Maximum memory of an answer that is held completely, as a page or for HTTP/1.0, in bytes.
-const HELD_BYTES: usize = 16 << 20;
+const MAX_HELD_BYTES: usize = 16 << 20;
 
 /// A query as a form, for its description.
 struct QueryForm;
@@ -303,7 +303,7 @@ async fn answered(
     let buffered = if is_streamed {
         BUFFERED_BYTES
     } else {
-        HELD_BYTES
+        MAX_HELD_BYTES
     };
     let (answer, is_complete) = state
         .work(move |state| {
@@ -326,14 +326,14 @@ async fn answered(
                         state,
                         &context,
                         &query,
-                        Some(Ok(answer.whole_within(HELD_BYTES)?)),
+                        Some(Ok(answer.whole_within(MAX_HELD_BYTES)?)),
                     ))
                 })
                 .await
         }
         media_type if is_complete || !is_streamed => {
             state
-                .work(move |_| write(&answer.whole_within(HELD_BYTES)?, media_type))
+                .work(move |_| write(&answer.whole_within(MAX_HELD_BYTES)?, media_type))
                 .await
         }
         media_type => sent(answer, media_type, gone).await,

@@ -141,13 +141,15 @@ fn similar_names_of_entities_stay_apart() {
     let titles = (0..8).map(|n| {
         truncate_middle(
             &format!("Temperature observed by the Sensor obs{n} in 2020"),
-            BOX_TEXT,
+            MAX_BOX_CHARACTERS,
         )
     });
     let titles: std::collections::BTreeSet<String> = titles.collect();
     assert_eq!(titles.len(), 8, "{titles:?}");
     assert!(
-        titles.iter().all(|title| title.chars().count() <= BOX_TEXT),
+        titles
+            .iter()
+            .all(|title| title.chars().count() <= MAX_BOX_CHARACTERS),
         "{titles:?}"
     );
     assert_eq!(
@@ -228,7 +230,7 @@ proptest! {
             };
             prop_assert!(before.iter().all(|area| !area.overlaps(&name)));
             // No label overlaps another arrow if a candidate position was free.
-            let lines: Vec<String> = link.labels.iter().map(|label| truncate_label(label, ARROW_TEXT)).collect();
+            let lines: Vec<String> = link.labels.iter().map(|label| truncate_label(label, MAX_ARROW_CHARACTERS)).collect();
             let others = drawing.obstacles(link);
             let room = label_positions(&drawing.curve(link), &LabelBlock::new(&lines))
                 .any(|place| before.iter().chain(&others).all(|area| !area.overlaps(&place)));

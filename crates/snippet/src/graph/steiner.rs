@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 pub type Member = (u32, u32);
 
 /// Maximum number of members of the smallest group that are tried as roots.
-const ROOTS: usize = 256;
+const MAX_ROOTS: usize = 256;
 
 /// Tree, or a partial tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl GroupSteiner<'_> {
         let mut candidates: Vec<u32> = smallest.iter().flat_map(|&(a, b)| [a, b]).collect();
         candidates.sort_unstable();
         candidates.dedup();
-        candidates.truncate(ROOTS);
+        candidates.truncate(MAX_ROOTS);
         if candidates.len() == 1 {
             return candidates.first().copied();
         }

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
 /// Maximum number of triples inspected to find the shortest example of an element.
-const EXAMPLES: usize = 64;
+const MAX_INSPECTED_TRIPLES: usize = 64;
 
 /// Options of [`PatternRepresentatives`].
 #[derive(Clone, Copy, Default)]
@@ -160,7 +160,7 @@ impl SnippetBuilder<'_, '_> {
                         .contributions(t)
                         .any(|shown| shown == (entity, element))
                 })
-                .take(EXAMPLES)
+                .take(MAX_INSPECTED_TRIPLES)
                 .collect()
         };
         if let Element::Incoming(_) = element {

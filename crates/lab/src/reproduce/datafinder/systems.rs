@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Number of ranks that are evaluated.
-const DEPTH: usize = 1000;
+const MAX_RANKS: usize = 1000;
 /// Number of results of each ranking that take part in a fusion.
 const FUSED: usize = 100;
 /// Grid of BM25's k₁ and b for tuning.
@@ -151,7 +151,7 @@ impl<'l> ExperimentContext<'l> {
         let kept = ranking
             .iter()
             .filter(|scored| passes(&scored.id))
-            .take(DEPTH)
+            .take(MAX_RANKS)
             .cloned();
         Ranking::from_scores(kept.collect())
     }
@@ -442,7 +442,7 @@ impl<'l> ExperimentContext<'l> {
                     until,
                     ..Filter::default()
                 },
-                DEPTH,
+                MAX_RANKS,
             )
         };
         Ok(queries.iter().map(rank).collect::<Result<_, _>>()?)

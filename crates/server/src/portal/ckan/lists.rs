@@ -5,7 +5,7 @@ use super::names::License;
 use super::package::{Kind, group, tag};
 use super::parameters::Default as Flag;
 use super::table::{Facet, Resource, Row, Table, Value as FacetValue};
-use super::{Call, MOST};
+use super::{Call, MAX_PACKAGES};
 use lodeseek_catalog::CkanLicense;
 use lodeseek_index::fold_text;
 use rustc_hash::FxHashSet;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::cmp::Reverse;
 
 /// Maximum number of datasets shown with an organisation, group or tag.
-const SHOWN: usize = 10;
+const MAX_LISTED_DATASETS: usize = 10;
 /// Default number of organisations or groups with all fields.
 const WITH_FIELDS: usize = 25;
 
@@ -52,7 +52,11 @@ pub(super) fn current_package_list_with_resources(call: &Call<'_>) -> Result<Val
     let table = call.table()?;
     let mut rows: Vec<&Row> = table.rows.iter().collect();
     rows.sort_by_key(|row| Reverse(&row.modified));
-    let limit = call.parameters.natural("limit")?.unwrap_or(MOST).min(MOST);
+    let limit = call
+        .parameters
+        .natural("limit")?
+        .unwrap_or(MAX_PACKAGES)
+        .min(MAX_PACKAGES);
     let offset = call.parameters.natural("offset")?.unwrap_or(0);
     packages(call, rows.into_iter().skip(offset).take(limit))
 }
@@ -81,7 +85,11 @@ pub(super) fn package_autocomplete(call: &Call<'_>) -> Result<Value, ActionError
         }
     }
     found.sort_by_key(|(late, ..)| *late);
-    let limit = call.parameters.natural("limit")?.unwrap_or(10).min(MOST);
+    let limit = call
+        .parameters
+        .natural("limit")?
+        .unwrap_or(10)
+        .min(MAX_PACKAGES);
     let one = |(_, row, field): &(bool, &Row, &str)| {
         let shown = if *field == "name" {
             row.name.clone()
@@ -162,7 +170,10 @@ pub(super) fn resource_search(call: &Call<'_>) -> Result<Value, ActionError> {
         call.parameters.natural("limit")?,
     );
     let page = found.get(offset..).unwrap_or_default();
-    let page = &page[..page.len().min(limit.unwrap_or(MOST)).min(MOST)];
+    let page = &page[..page
+        .len()
+        .min(limit.unwrap_or(MAX_PACKAGES))
+        .min(MAX_PACKAGES)];
     let mut results = Vec::new();
     // Each package is read once: the resources of a dataset follow each other.
     for resources in page.chunk_by(|(one, _), (next, _)| one.id == next.id) {
@@ -201,7 +212,11 @@ fn groups(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionErro
     let mut values: Vec<&FacetValue> = table.values(facet).all.iter().collect();
     values.retain(|value| only.is_empty() || only.contains(&value.name));
     order(&mut values, call)?;
-    let limit = if all_fields { WITH_FIELDS } else { MOST };
+    let limit = if all_fields {
+        WITH_FIELDS
+    } else {
+        MAX_PACKAGES
+    };
     let values = page(values.into_iter(), call, limit)?;
     Ok(if all_fields {
         values
@@ -270,7 +285,10 @@ fn show(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError>
         group[empty] = json!([]);
     }
     if call.parameters.flag("include_datasets", Flag::No)? {
-        group["packages"] = packages(call, with_value(&table, facet, &name).take(SHOWN))?;
+        group["packages"] = packages(
+            call,
+            with_value(&table, facet, &name).take(MAX_LISTED_DATASETS),
+        )?;
     }
     Ok(group)
 }
@@ -402,7 +420,10 @@ pub(super) fn tag_show(call: &Call<'_>) -> Result<Value, ActionError> {
         .ok_or(ActionError::NotFound)?;
     let mut tag = tag(&value.name);
     if call.parameters.flag("include_datasets", Flag::No)? {
-        tag["packages"] = packages(call, with_value(&table, Facet::Tags, &name).take(MOST))?;
+        tag["packages"] = packages(
+            call,
+            with_value(&table, Facet::Tags, &name).take(MAX_PACKAGES),
+        )?;
     }
     Ok(tag)
 }
@@ -436,7 +457,11 @@ pub(super) fn format_autocomplete(call: &Call<'_>) -> Result<Value, ActionError>
         .ordered(&counts, 1)
         .into_iter()
         .map(|(value, _)| value.name.to_lowercase());
-    let limit = call.parameters.natural("limit")?.unwrap_or(5).min(MOST);
+    let limit = call
+        .parameters
+        .natural("limit")?
+        .unwrap_or(5)
+        .min(MAX_PACKAGES);
     Ok(names
         .filter(|name| fold_text(name).contains(&sought))
         .take(limit)

@@ -44,9 +44,9 @@ use utoipa::openapi::{ObjectBuilder, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
 /// Maximum number of packages of one response, as in CKAN.
-const MOST: usize = 1000;
+const MAX_PACKAGES: usize = 1000;
 /// Number of packages that a response may contain without a permit. Each is read from the store.
-const FEW: usize = 100;
+const MAX_FREE_PACKAGES: usize = 100;
 /// Implemented version of CKAN. Clients check it.
 const VERSION: &str = "2.10";
 /// Suffixes of write actions.
@@ -282,7 +282,7 @@ fn is_heavy(name: &str, parameters: &Parameters) -> Result<bool, ActionError> {
     Ok(match name {
         "package_search" | "resource_search" | "tag_show" => true,
         "current_package_list_with_resources" | "group_package_show" => {
-            parameters.natural("limit")?.is_none_or(|limit| limit > FEW)
+            parameters.natural("limit")?.is_none_or(|limit| limit > MAX_FREE_PACKAGES)
         }
         _ => false,
     })

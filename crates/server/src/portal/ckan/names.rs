@@ -5,7 +5,7 @@ use lodeseek_catalog::{CkanLicense, DatasetId};
 use sha2::{Digest, Sha256};
 
 /// Maximum number of characters of a name.
-const LONGEST: usize = 100;
+const MAX_NAME_CHARACTERS: usize = 100;
 
 /// Returns the name of a dataset: its id if valid, or else a name derived from it.
 pub(super) fn package_name(id: &DatasetId) -> String {
@@ -13,7 +13,7 @@ pub(super) fn package_name(id: &DatasetId) -> String {
         character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character)
     };
     let text = id.as_str();
-    if text.len() <= LONGEST && text.chars().all(plain) {
+    if text.len() <= MAX_NAME_CHARACTERS && text.chars().all(plain) {
         text.to_owned()
     } else {
         hashed(text)
@@ -28,7 +28,7 @@ pub(super) fn slug(text: &str) -> String {
         .filter(|word| !word.is_empty())
         .collect();
     let joined = words.join("-");
-    if joined.is_ascii() && (2..=LONGEST).contains(&joined.len()) {
+    if joined.is_ascii() && (2..=MAX_NAME_CHARACTERS).contains(&joined.len()) {
         joined
     } else {
         hashed(&joined)
@@ -51,7 +51,7 @@ fn hashed(text: &str) -> String {
         .collect::<Vec<_>>()
         .join("-")
         .chars()
-        .take(LONGEST - 9)
+        .take(MAX_NAME_CHARACTERS - 9)
         .collect();
     format!("{kept}-{hash}").trim_start_matches('-').to_owned()
 }
@@ -231,7 +231,7 @@ mod tests {
         }
         assert_eq!(name("Trees/2024"), "trees-2024-59224fb5");
         assert_ne!(name("trees/2024"), name("trees.2024"));
-        assert!(name(&"é".repeat(200)).len() <= LONGEST && name("é").len() >= 2);
+        assert!(name(&"é".repeat(200)).len() <= MAX_NAME_CHARACTERS && name("é").len() >= 2);
     }
 
     #[test]

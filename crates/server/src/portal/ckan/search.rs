@@ -5,7 +5,7 @@ use super::parameters::{Default as Flag, Parameters};
 use super::query::{Clause, Evaluation, Field, MinimumMatch, QueryOptions, Sort, SortField};
 use super::syntax::{DefaultOperator, MAX_CHARACTERS};
 use super::table::{Facet, Row, Table};
-use super::{Call, MOST};
+use super::{Call, MAX_PACKAGES};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::FieldMatch;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,9 +20,9 @@ const ROWS: usize = 10;
 /// Default number of values of a facet.
 const VALUES: usize = 50;
 /// Maximum number of word groups in a query with its filters. Each of them is a search.
-const MOST_WORDS: usize = 5;
+const MAX_WORD_GROUPS: usize = 5;
 /// Maximum number of clauses of a query with its filters. Each of them is compared with every dataset.
-const MOST_CLAUSES: usize = 50;
+const MAX_CLAUSES: usize = 50;
 
 /// Parameters of a search that are read.
 const PARAMETERS: [&str; 20] = [
@@ -120,11 +120,11 @@ impl Request {
             .map(|filter| Clause::filter(filter, operator))
             .collect::<Result<_, _>>()?;
         let clauses = || [&query].into_iter().chain(&filters);
-        if clauses().map(Clause::count).sum::<usize>() > MOST_CLAUSES {
-            return Err(QueryError::Clauses(MOST_CLAUSES).into());
+        if clauses().map(Clause::count).sum::<usize>() > MAX_CLAUSES {
+            return Err(QueryError::Clauses(MAX_CLAUSES).into());
         }
-        if clauses().map(Clause::word_groups).sum::<usize>() > MOST_WORDS {
-            return Err(QueryError::Words(MOST_WORDS).into());
+        if clauses().map(Clause::word_groups).sum::<usize>() > MAX_WORD_GROUPS {
+            return Err(QueryError::Words(MAX_WORD_GROUPS).into());
         }
         Ok(Self {
             query,
@@ -132,7 +132,10 @@ impl Request {
             sort: Sort::read(&sorted)?,
             sorted,
             start: parameters.natural("start")?.unwrap_or(0),
-            rows: parameters.natural("rows")?.unwrap_or(ROWS).min(MOST),
+            rows: parameters
+                .natural("rows")?
+                .unwrap_or(ROWS)
+                .min(MAX_PACKAGES),
             facets: facets(call)?,
             values: parameters.limit("facet.limit")?.unwrap_or(VALUES),
             least: parameters.natural("facet.mincount")?.unwrap_or(1),
