@@ -117,8 +117,7 @@ impl SparqlLimits {
 }
 
 /// Checks the size and nesting of a query before it is parsed. The parser recurses on brackets and prefix operators, and cannot be
-/// interrupted. It backtracks at every level of negations (`!(!(…`) that are not closed: these have a lower limit. So have repeated
-/// groups, because of their evaluation.
+/// interrupted. It backtracks in negations: these have a lower limit. So have repeated groups, because of their evaluation.
 pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), SparqlError> {
     if query.len() > limits.query_bytes {
         return Err(SparqlError::TooLarge(format!(
