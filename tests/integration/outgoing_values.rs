@@ -92,11 +92,7 @@ async fn only_files_whose_rdf_is_stored_have_an_address_here() {
             assert!(url.contains("/rdf-graph-store?"), "{url}");
         }
     }
-    let croissant = published
-        .site
-        .get("/dataset/slates/croissant")
-        .await
-        .body;
+    let croissant = published.site.get("/dataset/slates/croissant").await.body;
     assert!(croissant.contains("\"tables/slates.csv\""), "{croissant}");
     assert_eq!(croissant.matches("rdf-graph-store").count(), 1);
     let catalog = published.lines("/catalog.nt").await;
@@ -140,7 +136,11 @@ async fn licences_of_ckan_return_as_they_came() {
         }
         assert_eq!(shown["isopen"], true, "{name}");
     }
-    let listed = published.site.get("/api/3/action/license_list").await.json();
+    let listed = published
+        .site
+        .get("/api/3/action/license_list")
+        .await
+        .json();
     let open = listed["result"].as_array().expect("a list").iter();
     assert!(
         open.clone().all(|one| one["od_conformance"] == "approved"),
@@ -281,9 +281,9 @@ async fn what_a_catalogue_does_not_state_is_absent() {
             ["<https://e.org/terms>"]
         );
         assert!(
-            lines
-                .iter()
-                .any(|line| line.starts_with("<http://quarry.example.org/gauges> <http://www.w3.org/ns/dcat#servesDataset> ")),
+            lines.iter().any(|line| line.starts_with(
+                "<http://quarry.example.org/gauges> <http://www.w3.org/ns/dcat#servesDataset> "
+            )),
             "{lines:#?}"
         );
         let downloads: Vec<&String> = lines

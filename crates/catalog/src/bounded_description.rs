@@ -930,7 +930,7 @@ impl<'g> ExtraStatements<'g> {
             TermRef::Blank(label) if self.description.index.is_unnamed_entry(object) => {
                 reference_node(label).into()
             }
-            TermRef::Blank(_) => return None,  // too far off, which is reported
+            TermRef::Blank(_) => return None, // too far off, which is reported
             TermRef::Triple(_) => return None, // reported with the description
             TermRef::Iri(iri) => match self.description.reader.file(iri) {
                 Some(path) => Literal::from(path).into(),

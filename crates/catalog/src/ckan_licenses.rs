@@ -101,21 +101,13 @@ const CKAN: &[(&str, &str, bool)] = &[
     ("other-nc", "Other (Non-Commercial)", false),
     ("other-open", "Other (Open)", true),
     ("other-pd", "Other (Public Domain)", true),
-    (
-        "ca-ogl-lgo",
-        "Open Government Licence - Canada",
-        true,
-    ),
+    ("ca-ogl-lgo", "Open Government Licence - Canada", true),
     (
         "dl-de-by-2.0",
         "Datenlizenz Deutschland Namensnennung 2.0",
         true,
     ),
-    (
-        "dl-de-zero-2.0",
-        "Datenlizenz Deutschland Zero 2.0",
-        true,
-    ),
+    ("dl-de-zero-2.0", "Datenlizenz Deutschland Zero 2.0", true),
     ("etalab-2.0", "Licence Ouverte / Open Licence", true),
     ("us-pd", "U.S. Public Domain", true),
 ];
@@ -291,7 +283,10 @@ mod tests {
                 "http://www.opendefinition.org/licenses/cc-by",
                 Some("cc-by"),
             ),
-            ("https://opendefinition.org/licenses/odc-odbl/", Some("odc-odbl")),
+            (
+                "https://opendefinition.org/licenses/odc-odbl/",
+                Some("odc-odbl"),
+            ),
             ("https://www.govdata.de/dl-de/by-2-0", Some("dl-de-by-2.0")),
             ("https://creativecommons.org/licenses/by/4.0/", None),
             ("cc-by", None),

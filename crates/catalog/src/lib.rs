@@ -54,6 +54,7 @@ mod outgoing_tests;
 mod value_tests;
 
 pub use citing_works::{CitingWork, CitingWorks};
+pub use ckan_licenses::CkanLicense;
 pub use coverage::{
     BoundingBox, CoverageExpression, CoverageValue, Day, DeclaredPeriod, DeclaredPlace, InvalidBox,
     InvalidPeriod, Period, box_of_geojson, box_of_wkt, coverage_expressions,
@@ -63,8 +64,6 @@ pub use dataset::{
     Text, Theme, Work, preferred,
 };
 pub use dump_folder::{AssignedDumps, DumpFolder};
-pub use ckan_licenses::CkanLicense;
-pub use theme::data_theme;
 pub use entry_ids::{
     EntryKey, IdOrigin, disambiguate_id, dump_path, is_iri_key, rename_references, title_of_key,
 };
@@ -80,6 +79,7 @@ pub use source::{
     SerializedError,
 };
 pub use statement::{Node, Statement, Value};
+pub use theme::data_theme;
 pub use typed_fields::name_of_iri;
 
 use coverage::{box_of_gml, box_of_text};

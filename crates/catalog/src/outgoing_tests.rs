@@ -3,7 +3,8 @@
 use super::{Catalog, Iris, dcat};
 use std::fs;
 
-const PREFIXES: &str = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+const PREFIXES: &str =
+    "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
     @prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
     @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . @prefix : <http://e.org/> .\n";
 const DCT: &str = "http://purl.org/dc/terms/";
@@ -106,10 +107,7 @@ fn literals_with_a_datatype_are_one_value() {
     ] {
         assert_eq!(objects(&lines, &property), [expected], "{property}");
     }
-    assert_eq!(
-        catalog.datasets[0].metadata.description(),
-        Some("<p>x</p>")
-    );
+    assert_eq!(catalog.datasets[0].metadata.description(), Some("<p>x</p>"));
 }
 
 #[test]

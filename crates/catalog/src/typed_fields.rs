@@ -33,7 +33,8 @@ pub(super) fn statements(
         &concept_labels(&dataset.extra_statements),
         &stated,
     );
-    if !dataset.states_license() && !stated.has(dcterms::RIGHTS, dataset.metadata.license.as_deref())
+    if !dataset.states_license()
+        && !stated.has(dcterms::RIGHTS, dataset.metadata.license.as_deref())
     {
         out.license(&dataset.metadata);
     }

@@ -7,9 +7,7 @@
 //! earlier versions stored have none.
 
 use super::{Entry, Store, StoreError};
-use lodeseek_catalog::{
-    Dataset, DatasetId, IdOrigin, dump_path, rename_references, title_of_key,
-};
+use lodeseek_catalog::{Dataset, DatasetId, IdOrigin, dump_path, rename_references, title_of_key};
 use lodeseek_rdf::vocab::{dcterms, lodeseek, prov};
 use oxrdf::{Literal, NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use serde::{Deserialize, Serialize};

@@ -211,7 +211,13 @@ mod tests {
 
     #[test]
     fn other_texts_stay() {
-        for text in ["]]>", "<br/>", "<a xmlns='e:'>", "<x:a xmlns='e:'/>", "a xmlns < b"] {
+        for text in [
+            "]]>",
+            "<br/>",
+            "<a xmlns='e:'>",
+            "<x:a xmlns='e:'/>",
+            "a xmlns < b",
+        ] {
             assert_eq!(canonical_xml(text), None, "{text}");
         }
     }

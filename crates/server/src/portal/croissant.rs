@@ -39,8 +39,7 @@ pub(crate) async fn croissant(
     let document = state.work(move |state| {
         let graph = state.store.description_graph(&id)?;
         let has_content = state.store.stores_content(&id)?;
-        let described =
-            PortalMetadata::from_graph(&graph, state.store.iris(), &id, has_content);
+        let described = PortalMetadata::from_graph(&graph, state.store.iris(), &id, has_content);
         let Some(described) = described else {
             return Err(missing);
         };

@@ -279,9 +279,7 @@ impl PortalMetadata {
             None => file.label().is_empty(),
         };
         let is_only_file = self.files.len() == 1;
-        self.has_content
-            && matches!(file.location, Location::File(_))
-            && (is_rdf || is_only_file)
+        self.has_content && matches!(file.location, Location::File(_)) && (is_rdf || is_only_file)
     }
 
     /// Returns the address of a file, or the text that its catalogue has in the place of one.

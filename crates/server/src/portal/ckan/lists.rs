@@ -335,7 +335,7 @@ pub(super) fn tag_search(call: &Call<'_>) -> Result<Value, ActionError> {
         .collect();
     let names = tags_with(&*call.table()?, &queries);
     let count = names.len();
-    let results: Value = page(names.iter(), call, MOST)?
+    let results: Value = page(names.iter(), call, MAX_PACKAGES)?
         .into_iter()
         .map(|name| tag(name))
         .collect();
@@ -374,7 +374,11 @@ fn complete(call: &Call<'_>, facet: Facet) -> Result<Value, ActionError> {
         .filter(|value| value.name.contains(&text) || fold_text(&value.title).contains(&text))
         .collect();
     values.sort_by(|one, other| one.order().cmp(&other.order()));
-    let limit = call.parameters.natural("limit")?.unwrap_or(20).min(MOST);
+    let limit = call
+        .parameters
+        .natural("limit")?
+        .unwrap_or(20)
+        .min(MAX_PACKAGES);
     Ok(values
         .into_iter()
         .take(limit)
@@ -391,7 +395,11 @@ pub(super) fn group_package_show(call: &Call<'_>) -> Result<Value, ActionError> 
         .find(|facet| table.values(*facet).find(&name).is_some())
         .ok_or(ActionError::NotFound)?;
     let start = call.parameters.natural("start")?.unwrap_or(0);
-    let limit = call.parameters.natural("limit")?.unwrap_or(MOST).min(MOST);
+    let limit = call
+        .parameters
+        .natural("limit")?
+        .unwrap_or(MAX_PACKAGES)
+        .min(MAX_PACKAGES);
     packages(
         call,
         with_value(&table, facet, &name).skip(start).take(limit),

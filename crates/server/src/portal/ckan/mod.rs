@@ -281,9 +281,9 @@ fn unknown(name: &str) -> ActionError {
 fn is_heavy(name: &str, parameters: &Parameters) -> Result<bool, ActionError> {
     Ok(match name {
         "package_search" | "resource_search" | "tag_show" => true,
-        "current_package_list_with_resources" | "group_package_show" => {
-            parameters.natural("limit")?.is_none_or(|limit| limit > MAX_FREE_PACKAGES)
-        }
+        "current_package_list_with_resources" | "group_package_show" => parameters
+            .natural("limit")?
+            .is_none_or(|limit| limit > MAX_FREE_PACKAGES),
         _ => false,
     })
 }

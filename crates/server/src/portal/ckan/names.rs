@@ -152,7 +152,9 @@ fn license_title(id: &str) -> Option<String> {
         return Some(format!("Creative Commons CCZero {version}"));
     }
     if let Some(version) = id.strip_prefix("OGL-UK-") {
-        return Some(format!("Open Government Licence {version} (United Kingdom)"));
+        return Some(format!(
+            "Open Government Licence {version} (United Kingdom)"
+        ));
     }
     let title = match id {
         "ODbL-1.0" => "Open Data Commons Open Database License 1.0",
