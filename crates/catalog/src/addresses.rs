@@ -27,7 +27,7 @@ pub(super) enum Address {
 /// text with several addresses is a text: see [`split_addresses`].
 pub(super) fn parse_address(text: &str) -> Address {
     let text = trim(text);
-    if has_unsafe_scheme(text) {
+    if is_unsafe_address(text) {
         return Address::Unsafe;
     }
     if is_bare_scheme(text) {
@@ -115,8 +115,8 @@ fn is_scheme(text: &str) -> bool {
         && characters.all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
 }
 
-/// Browsers ignore control characters before and within a scheme.
-fn has_unsafe_scheme(text: &str) -> bool {
+/// Returns true if an address runs a program or is its own content. Browsers ignore control characters before and within a scheme.
+pub(super) fn is_unsafe_address(text: &str) -> bool {
     let visible = text
         .chars()
         .filter(|c| !c.is_control() && !c.is_whitespace());

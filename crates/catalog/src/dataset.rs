@@ -1,8 +1,11 @@
 //! Types for the metadata of a dataset.
 
+use super::addresses::is_unsafe_address;
 use super::node_reader::MAX_TEXT_BYTES;
 use super::{EntryKey, Node, Statement, Value, typed_fields};
 use lodeseek_ranking::DatasetId;
+use lodeseek_rdf::vocab::dcat;
+use oxrdf::Literal;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -418,6 +421,30 @@ impl Dataset {
             extra_statements,
             entry: EntryKey::default(),
         }
+    }
+
+    /// Makes addresses that run a program, or are their own content, texts, and removes distributions that have only such an address.
+    /// Returns them with their properties.
+    pub(super) fn disarm_addresses(&mut self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        // Readers of RDF have left out such distributions, whose parts are numbered.
+        self.distributions.retain(|distribution| {
+            let address = distribution.location.as_str();
+            let is_unsafe = is_unsafe_address(address);
+            if is_unsafe {
+                found.push((dcat::DOWNLOAD_URL.to_owned(), address.to_owned()));
+            }
+            !is_unsafe
+        });
+        for statement in &mut self.extra_statements {
+            if let Value::Node(Node::Iri(iri)) = &statement.object
+                && is_unsafe_address(iri)
+            {
+                found.push((statement.predicate.clone(), iri.clone()));
+                statement.object = Literal::from(iri.as_str()).into();
+            }
+        }
+        found
     }
 
     /// Removes texts of more than [`MAX_TEXT_BYTES`] bytes from the metadata. Returns their fields.

@@ -1,6 +1,7 @@
 //! DCAT: reads datasets from a description in RDF and writes datasets into the catalogue graph.
 //! <https://www.w3.org/TR/vocab-dcat-3/>
 
+use super::addresses::is_unsafe_address;
 use super::bounded_description::{
     BoundedDescription, CatalogIndex, ExtraStatements, MEMBERSHIP, TypedNodes,
 };
@@ -935,7 +936,11 @@ impl<'g> NodeReader<'g> {
                 TermRef::Blank(_) | TermRef::Triple(_)
             )
         }) {
-            let location = location(self.graph.term(dump).text());
+            let address = self.graph.term(dump).text();
+            if is_unsafe_address(address) {
+                continue;
+            }
+            let location = location(address);
             if known.insert(location.clone()) {
                 distributions.push(Distribution::new(location));
             }
@@ -994,11 +999,18 @@ impl<'g> NodeReader<'g> {
         None
     }
 
+    /// Returns the first address of a property that is safe to follow.
+    fn address(&self, property: &str) -> Option<String> {
+        self.values(&[property])
+            .find(|address| !is_unsafe_address(address))
+    }
+
+    /// Returns the distribution if it has an address. One that runs a program or is its own content is none.
     fn distribution(&self) -> Option<Distribution> {
         let access = self
-            .value(&[dcat::ACCESS_URL])
+            .address(dcat::ACCESS_URL)
             .map(|access| location(&access).as_str().to_owned());
-        let file = self.value(&[dcat::DOWNLOAD_URL]);
+        let file = self.address(dcat::DOWNLOAD_URL);
         let location = location(file.as_deref().or(access.as_deref())?);
         let media_type = self
             .format()

@@ -84,6 +84,7 @@ pub use typed_fields::name_of_iri;
 
 use coverage::{box_of_gml, box_of_text};
 use lodeseek_rdf::dump::{self, DecodedText, Limits};
+use lodeseek_rdf::local_name;
 use node_reader::MAX_TEXT_BYTES;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -94,6 +95,8 @@ use std::path::{Path, PathBuf};
 /// Maximum size of all texts and IRIs of a dataset's description, in bytes: 32 MiB. Each search that returns the dataset
 /// reads all of them.
 const MAX_DESCRIPTION: usize = 32 << 20;
+/// Maximum number of characters of an address in a problem.
+const MAX_SHOWN_CHARACTERS: usize = 200;
 
 /// A catalogue that was read: its datasets and the problems found.
 #[derive(Debug, Default)]
@@ -463,11 +466,21 @@ impl Catalog {
         self.finished()
     }
 
-    /// Makes ids unique, and leaves out long texts and datasets with too much text.
+    /// Makes ids unique, and leaves out unsafe addresses, long texts, and datasets with too much text.
     fn finished(mut self) -> Self {
         self.make_ids_unique();
         let (problems, lost) = (&mut self.problems, &mut self.unreadable_entries);
         self.datasets.retain_mut(|dataset| {
+            for (property, address) in dataset.disarm_addresses() {
+                let start: String = address.chars().take(MAX_SHOWN_CHARACTERS).collect();
+                problems.push(
+                    Problem::new(format!(
+                        "an address of this scheme is kept as text only: {start:?}"
+                    ))
+                    .of_property(local_name(&property))
+                    .of_dataset(dataset.metadata.id.as_str()),
+                );
+            }
             let omitted = dataset.omit_long_texts();
             for field in omitted {
                 let reason = format!("left out, because it has more than {MAX_TEXT_BYTES} bytes");

@@ -143,6 +143,11 @@ impl<'g> NodeReader<'g> {
     }
 
     pub(super) fn value(&self, properties: &[&str]) -> Option<String> {
+        self.values(properties).next()
+    }
+
+    /// Returns the values of some properties as texts, in this order.
+    pub(super) fn values(&self, properties: &[&str]) -> impl Iterator<Item = String> {
         let objects = properties
             .iter()
             .flat_map(|property| self.objects(property));
@@ -152,8 +157,7 @@ impl<'g> NodeReader<'g> {
             TermRef::Iri(iri) if is_relative(iri) => self.file(iri),
             term => Some(term.text().trim().to_owned()),
         });
-        let mut texts = texts.filter(|text| !text.is_empty());
-        texts.next()
+        texts.filter(|text| !text.is_empty())
     }
 
     pub(super) fn parts<'a>(

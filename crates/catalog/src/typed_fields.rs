@@ -1,5 +1,6 @@
 //! Converts the typed fields of a dataset to statements.
 
+use super::addresses::is_unsafe_address;
 use super::names::{CONCEPT_CODES, CONCEPT_LABELS};
 use super::statement::{Node, Statement, Value};
 use super::{
@@ -445,12 +446,12 @@ fn is_iri(text: &str) -> bool {
     NamedNode::new(text).is_ok()
 }
 
-/// Returns a node for an IRI and a literal for any other text.
+/// Returns a node for an IRI, and a literal for any other text and for addresses that run a program.
 pub(super) fn iri_or_literal(value: &str) -> Value {
     let address = ["urn:", "mailto:", "tel:", "doi:"]
         .iter()
         .any(|scheme| value.starts_with(scheme));
-    if (value.contains("://") || address) && is_iri(value) {
+    if (value.contains("://") || address) && is_iri(value) && !is_unsafe_address(value) {
         Node::Iri(value.to_owned()).into()
     } else {
         Literal::from(value).into()

@@ -854,3 +854,56 @@ fn parts_that_a_portal_deleted_are_left_out_and_named() {
         Some("http://e.org/authority/Survey")
     );
 }
+
+#[test]
+fn addresses_that_run_a_program_are_texts() {
+    let catalog = read(
+        "c.ttl",
+        &format!(
+            "{PREFIXES}<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; dct:relation <javascript:a()> ; dcat:distribution
+               [ dcat:downloadURL <javascript:b()> ] , [ dcat:downloadURL \"JavaScript:c()\" ; dcat:accessURL <http://e.org/page> ] ,
+               [ dcat:downloadURL <javascript://e.org/%0Ad()> , <http://e.org/d.nt> ] ."
+        ),
+    );
+    let dataset = &catalog.datasets[0];
+    let mut locations: Vec<&str> = dataset
+        .distributions
+        .iter()
+        .map(|one| one.location.as_str())
+        .collect();
+    locations.sort_unstable();
+    assert_eq!(locations, ["http://e.org/d.nt", "http://e.org/page"]);
+    let lines = lines(dataset);
+    assert!(
+        !lines
+            .iter()
+            .any(|line| line.to_lowercase().contains("<javascript:")),
+        "{lines:#?}"
+    );
+    for text in [
+        "\"javascript:a()\"",
+        "\"javascript:b()\"",
+        "\"javascript://e.org/%0Ad()\"",
+    ] {
+        assert!(
+            lines.iter().any(|line| line.contains(text)),
+            "{text}: {lines:#?}"
+        );
+    }
+    let problems = catalog.problems.join("\n");
+    for text in [
+        "relation: ",
+        "downloadURL: ",
+        "javascript:a()",
+        "javascript:b()",
+    ] {
+        assert!(problems.contains(text), "{text}: {problems}");
+    }
+    let listed = read(
+        "datasets.json",
+        r#"[{"dataset_id": 1, "title": "D", "download": ["javascript:a()", "http://e.org/a.nt"]}]"#,
+    );
+    let distributions = &listed.datasets[0].distributions;
+    assert_eq!(distributions.len(), 1, "{distributions:?}");
+    assert!(listed.problems.join("\n").contains("javascript:a()"));
+}
