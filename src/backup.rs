@@ -6,7 +6,7 @@ use super::server_client::ServerClient;
 use super::terminal::{Format, bar, grouped};
 use anyhow::Context;
 use lodeseek_engine::{BackupReport, backup, restore};
-use lodeseek_store::{Access, Store, StoreError, is_home};
+use lodeseek_store::{Access, Store, check_home};
 use oxsdatatypes::DateTime;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -23,12 +23,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    if !is_home(home) {
-        return Err(StoreError::NoHome {
-            home: home.to_owned(),
-        }
-        .into());
-    }
+    check_home(home)?;
     let report = match ServerClient::of_home(home) {
         Some(server) => {
             let result = server.backup(&arguments.folder)?;

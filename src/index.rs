@@ -16,7 +16,7 @@ use lodeseek_index::vectors::{self, Precision, StoredVectors};
 use lodeseek_index::{AnalysisKind, Index, IndexError, read_analysis};
 use lodeseek_rerank::Encoder;
 use lodeseek_snippet::{Method, TripleBudget};
-use lodeseek_store::{Access, Store, StoreError, is_home};
+use lodeseek_store::{Access, Store, check_home};
 use oxsdatatypes::DateTime;
 use std::io::{self, Write};
 use std::path::Path;
@@ -72,12 +72,7 @@ pub(crate) fn run(
     if let Some(server) = arguments.server.find(home)? {
         return arguments.index_through(&server);
     }
-    if !is_home(home) {
-        return Err(StoreError::NoHome {
-            home: home.to_owned(),
-        }
-        .into());
-    }
+    check_home(home)?;
     let forgotten = arguments
         .forget_vectors
         .as_deref()
@@ -489,6 +484,7 @@ fn write_vectors(out: &mut impl Write, listed: &[(StoredVectors, usize)]) -> io:
             description,
             folder,
             bytes,
+            ..
         },
         missing,
     ) in listed

@@ -5,7 +5,7 @@ use super::server_client::ServerArguments;
 use super::terminal::counted;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{remove_datasets, remove_works, similar_ids};
-use lodeseek_store::{Access, Store, StoreError, is_home};
+use lodeseek_store::{Access, Store, check_home};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -37,12 +37,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         )?;
         return Ok(ExitStatus::Success);
     }
-    if !is_home(home) {
-        return Err(StoreError::NoHome {
-            home: home.to_owned(),
-        }
-        .into());
-    }
+    check_home(home)?;
     let store = Store::open(home, Access::Write, None)?;
     if arguments.works {
         let removed = remove_works(&store, &arguments.ids)?;

@@ -3,7 +3,7 @@
 use super::ExitStatus;
 use super::output::{OutputArguments, write_json};
 use lodeseek_server::{Scope, Tokens};
-use lodeseek_store::{StoreError, is_home};
+use lodeseek_store::check_home;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
@@ -45,12 +45,7 @@ enum Command {
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    if !is_home(home) {
-        return Err(StoreError::NoHome {
-            home: home.to_owned(),
-        }
-        .into());
-    }
+    check_home(home)?;
     let tokens = Tokens::new(home);
     let mut out = io::stdout().lock();
     match &arguments.command {

@@ -5,7 +5,7 @@ use super::terminal::{grouped, safe};
 use lodeseek_engine::{LabelCollector, read_translations, remove_translations, write_translations};
 use lodeseek_rdf::dump::{DumpReader, Outcome};
 use lodeseek_rdf::language_name;
-use lodeseek_store::{StoreError, is_home};
+use lodeseek_store::check_home;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -30,12 +30,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    if !is_home(home) {
-        return Err(StoreError::NoHome {
-            home: home.to_owned(),
-        }
-        .into());
-    }
+    check_home(home)?;
     if arguments.remove {
         let is_removed = remove_translations(home)?;
         writeln!(

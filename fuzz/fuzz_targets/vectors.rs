@@ -99,12 +99,9 @@ fn commit(precision: Precision) -> Commit {
     let files = committed_files(folder.path())
         .expect("readable")
         .expect("a commit");
-    let [directory, data] = files.as_slice() else {
-        panic!("{} files", files.len())
-    };
     let read = |path: &PathBuf| (path.clone(), fs::read(path).expect("a file"));
     Commit {
-        directory: read(directory),
-        data: read(data),
+        directory: read(&files.directory),
+        data: read(&files.data),
     }
 }

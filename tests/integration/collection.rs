@@ -625,10 +625,33 @@ fn a_backup_is_incremental_checked_and_restored() {
         message.contains("is damaged") && message.contains("use another backup"),
         "{message}"
     );
-    assert!(
-        fails(&restored, &["list"]).contains("is not a Lodeseek home"),
-        "an incomplete home is none"
-    );
+    // Restored without the damaged object, the rest could answer searches.
+    for (command, further) in [
+        ("list", &[][..]),
+        ("search", &["wood"]),
+        ("similar", &["boreholes"]),
+        ("show", &["trees"]),
+        ("query", &["ASK {}"]),
+        ("status", &[]),
+        ("verify", &[]),
+        ("repair", &[]),
+        ("index", &[]),
+        ("remove", &["trees"]),
+        ("load", &["testdata/catalog.ttl"]),
+        ("backup", &[to]),
+        ("publish", &["file:///tmp/none"]),
+        ("rebase", &["http://e.org/"]),
+        ("token", &["list"]),
+        ("quality", &[]),
+        ("serve", &["--bind", "127.0.0.1:0"]),
+    ] {
+        let arguments: Vec<&str> = [command].iter().chain(further).copied().collect();
+        let message = fails(&restored, &arguments);
+        assert!(
+            message.contains("run `lodeseek restore DIR` again"),
+            "{arguments:?}: {message}"
+        );
+    }
     flip(&object);
     succeeds(&restored, &from);
     flip(&target.join("manifest"));
@@ -648,4 +671,69 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+#[cfg(unix)]
+#[test]
+fn a_restored_home_is_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode() & 0o777;
+    let home = home();
+    succeeds(home.path(), &["token", "add", "ci", "--scope", "write"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (target, restored) = (folder.path().join("backup"), folder.path().join("restored"));
+    let to = target.to_str().expect("a path");
+    succeeds(home.path(), &["backup", to]);
+    fs::create_dir(&restored).expect("created");
+    fs::set_permissions(&restored, fs::Permissions::from_mode(0o755)).expect("changed");
+    succeeds(&restored, &["restore", to]);
+    assert_eq!(mode(&restored), 0o700);
+    for file in files_below(&restored) {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+        for folder in file
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| folder.starts_with(&restored))
+        {
+            assert_eq!(mode(folder), 0o700, "{}", folder.display());
+        }
+    }
+    assert!(restored.join("tokens.json").exists());
+}
+
+#[test]
+fn a_removed_token_is_not_restored() {
+    let home = home();
+    let tokens = home.path().join("tokens.json");
+    succeeds(home.path(), &["token", "add", "one", "--scope", "write"]);
+    let (before, modified) = (
+        fs::read(&tokens).expect("read"),
+        fs::metadata(&tokens)
+            .expect("a file")
+            .modified()
+            .expect("a time"),
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let (target, restored) = (folder.path().join("backup"), folder.path().join("restored"));
+    let to = target.to_str().expect("a path");
+    succeeds(home.path(), &["backup", to]);
+    // Another token in its place: neither size nor time of the file tell that it changed.
+    succeeds(home.path(), &["token", "remove", "one"]);
+    succeeds(home.path(), &["token", "add", "two", "--scope", "write"]);
+    let file = fs::File::options()
+        .write(true)
+        .open(&tokens)
+        .expect("a file");
+    file.set_modified(modified).expect("set");
+    drop(file);
+    let after = fs::read(&tokens).expect("read");
+    assert!(after != before && after.len() == before.len());
+    succeeds(home.path(), &["backup", to]);
+    succeeds(&restored, &["restore", to]);
+    assert_eq!(fs::read(restored.join("tokens.json")).expect("read"), after);
+    let listed = succeeds(&restored, &["token", "list"]).out;
+    assert!(
+        listed.contains("two") && !listed.contains("one"),
+        "{listed}"
+    );
 }

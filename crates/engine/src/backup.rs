@@ -6,8 +6,8 @@
 //! DIR/lock             held while a backup is written
 //! ```
 //!
-//! A file is copied only if no earlier backup in the folder has its content, so that a second backup is incremental. The
-//! manifest is replaced last: an interrupted backup leaves the earlier one intact. Objects that no file uses any more are
+//! A file is copied only if no earlier backup in the folder has its content, so that a second backup is incremental. Files that
+//! only grow or never change are compared by size and time of modification, all others by SHA-256. The manifest is replaced last: an interrupted backup leaves the earlier one intact. Objects that no file uses any more are
 //! deleted after that.
 //!
 //! The copy is consistent without stopping the server: RocksDB makes a checkpoint of hard links, the files of the index's
@@ -17,7 +17,8 @@ use super::translations::TRANSLATIONS_FILE;
 use super::{EngineError, index_folder, vectors_folder};
 use lodeseek_index::vectors;
 use lodeseek_store::{
-    Store, StoreError, create_private_folder, read_checked, works_folder, write_checked,
+    RESTORING, Store, StoreError, create_private_file, create_private_folder, make_private,
+    read_checked, works_folder, write_checked,
 };
 use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
@@ -33,8 +34,6 @@ const OBJECTS: &str = "objects";
 const LOCK: &str = "lock";
 /// Folder of the home with the links of a backup in progress.
 const CHECKPOINT: &str = "backup.new";
-/// Marks a home whose restoration is not complete.
-const RESTORING: &str = "restoring";
 /// Copy of a file whose checksum has not been verified, in a home that is restored.
 const RESTORED: &str = "restoring.file";
 /// Files and folders of a home that are copied as they are. Their writers replace files by renaming.
@@ -47,8 +46,16 @@ const PLAIN: [&str; 7] = [
     "remote",
     "works/works.jsonl",
 ];
-/// Further ones, which only the machine that changes the home needs: its settings, its harvests, its secrets.
-const PRIVATE: [&str; 4] = ["lodeseek.toml", "harvest", "tokens.json", "audit.jsonl"];
+/// Further ones, which only the machine that changes the home needs: its settings, its harvests, its secrets, its id as a publisher.
+const PRIVATE: [&str; 6] = [
+    "lodeseek.toml",
+    "harvest",
+    "tokens.json",
+    // Entries that are added meanwhile must not be in the head only.
+    "audit.head",
+    "audit.jsonl",
+    "home-id",
+];
 /// File with the number of the last commit.
 const COMMIT_RECORD: &str = "commit.json";
 /// File whose presence makes a folder a home. It is restored last.
@@ -249,8 +256,8 @@ pub fn backup(
     })
 }
 
-/// Copies the files of a consistent state of a home to a sink, also while the home is served. Contents that `previous` lists
-/// for unchanged files, and that the sink has, are not read. `now` is recorded as the time of the copy. `on_progress` gets the
+/// Copies the files of a consistent state of a home to a sink, also while the home is served. Large contents that
+/// `previous` lists for unchanged files, and that the sink has, are not read: tables, segments, versions of datasets, vectors. `now` is recorded as the time of the copy. `on_progress` gets the
 /// number of files done and of all files.
 ///
 /// # Errors
@@ -400,24 +407,37 @@ impl Drop for Checkpoint {
     }
 }
 
-/// Returns the files of a home except the commit record, with their paths relative to the home.
+/// A file of a home that is copied.
+struct Source {
+    /// Path relative to the home, with `/` between folders.
+    name: String,
+    path: PathBuf,
+    /// If true, the content of a file with this name only grows or never changes, so that an equal size and time of modification mean an
+    /// equal content. All other files are read in each backup: settings, tokens and lists can change without a change of either.
+    is_append_only: bool,
+}
+
+/// Returns the files of a home except the commit record.
 fn sources(
     store: &Store,
     checkpoint: &Checkpoint,
     purpose: CopyPurpose,
-) -> Result<Vec<(String, PathBuf)>, EngineError> {
+) -> Result<Vec<Source>, EngineError> {
     let home = store.home();
-    let mut sources: Vec<(String, PathBuf)> = Vec::new();
+    let mut sources: Vec<Source> = Vec::new();
     // The index follows the store: an index that is behind is brought up to date by `index`.
     let links = checkpoint.0.join("index");
     if let Some(folder) =
         lodeseek_index::link_commit(&index_folder(home), store.is_writable().then_some(&links))?
     {
         for path in folder {
-            sources.push((
-                relative(&path, path.parent().unwrap_or(&path), "index"),
+            let name = relative(&path, path.parent().unwrap_or(&path), "index");
+            sources.push(Source {
+                // Tantivy names the files of a segment by a UUID, and replaces those of its metadata.
+                is_append_only: !name.ends_with(".json"),
+                name,
                 path,
-            ));
+            });
         }
     }
     let store_folder = if store.is_writable() {
@@ -436,11 +456,21 @@ fn sources(
             .to_string_lossy()
             .into_owned();
         if name != "LOCK" && !name.starts_with("LOG") {
-            sources.push((relative(&path, &store_folder, "store"), path));
+            sources.push(Source {
+                name: relative(&path, &store_folder, "store"),
+                // RocksDB never gives the number of a table to another one.
+                is_append_only: name.ends_with(".sst"),
+                path,
+            });
         }
     }
     for path in store.version_files()? {
-        sources.push((relative(&path, home, ""), path));
+        sources.push(Source {
+            name: relative(&path, home, ""),
+            // The names contain the checksum of the content.
+            is_append_only: true,
+            path,
+        });
     }
     let private: &[&str] = if purpose == CopyPurpose::Backup {
         &PRIVATE
@@ -456,19 +486,25 @@ fn sources(
                 .into_owned();
             let is_temporary = name == LOCK || name.ends_with(".new") || name.ends_with(".part");
             if !is_temporary {
-                sources.push((relative(&path, home, ""), path));
+                sources.push(Source {
+                    name: relative(&path, home, ""),
+                    is_append_only: false,
+                    path,
+                });
             }
         }
     }
     let mut models = vectors::list(&vectors_folder(home))?;
     models.extend(vectors::list(&works_folder(home))?);
     for model in models {
-        if let Some(paths) = vectors::committed_files(&model.folder)? {
-            sources.extend(
-                paths
-                    .into_iter()
-                    .map(|path| (relative(&path, home, ""), path)),
-            );
+        if let Some(committed) = vectors::committed_files(&model.folder)? {
+            for (path, is_append_only) in [(committed.directory, false), (committed.data, true)] {
+                sources.push(Source {
+                    name: relative(&path, home, ""),
+                    is_append_only,
+                    path,
+                });
+            }
         }
     }
     Ok(sources)
@@ -497,7 +533,12 @@ impl<S: ContentSink> Copier<'_, S> {
     ) -> Result<bool, S::Error> {
         // The commit record is copied first: the store may have a later commit, but no earlier one.
         let record = store.home().join(COMMIT_RECORD);
-        if record.exists() && !self.save(COMMIT_RECORD.to_owned(), &record)? {
+        let record = Source {
+            name: COMMIT_RECORD.to_owned(),
+            path: record,
+            is_append_only: false,
+        };
+        if record.path.exists() && !self.save(record)? {
             return Ok(false);
         }
         let sources = match sources(store, checkpoint, purpose) {
@@ -505,9 +546,9 @@ impl<S: ContentSink> Copier<'_, S> {
             sources => sources?,
         };
         let total = sources.len();
-        for (done, (name, path)) in sources.into_iter().enumerate() {
+        for (done, source) in sources.into_iter().enumerate() {
             on_progress(done, total);
-            if !self.save(name, &path)? {
+            if !self.save(source)? {
                 return Ok(false);
             }
         }
@@ -515,14 +556,23 @@ impl<S: ContentSink> Copier<'_, S> {
     }
 
     /// Copies a file, unless the sink has it already. Returns false if the file is missing.
-    fn save(&mut self, name: String, path: &Path) -> Result<bool, S::Error> {
+    fn save(&mut self, source: Source) -> Result<bool, S::Error> {
+        let Source {
+            name,
+            path,
+            is_append_only,
+        } = source;
+        let path = path.as_path();
         let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             file => file.map_err(io_error(path))?,
         };
         let metadata = file.metadata().map_err(io_error(path))?;
         let modified = nanoseconds(metadata.modified().map_err(io_error(path))?);
-        let before = self.previous.and_then(|manifest| manifest.files.get(&name));
+        let before = self
+            .previous
+            .filter(|_| is_append_only)
+            .and_then(|manifest| manifest.files.get(&name));
         let saved =
             match before.filter(|file| file.bytes == metadata.len() && file.modified == modified) {
                 Some(file) if self.sink.has(file) => file.clone(),
@@ -674,7 +724,7 @@ pub fn copy_and_hash(source: &mut impl Read, target: &mut impl Write) -> io::Res
 }
 
 /// Restores a home from a backup into a folder that is empty, missing, or left by an interrupted restoration. Every file is
-/// compared with its checksum. `on_progress` gets the number of files done and of all files.
+/// compared with its checksum. Only the owner has access to the home and its files. Until the end, the home cannot be opened. `on_progress` gets the number of files done and of all files.
 pub fn restore(
     backup: &Path,
     home: &Path,
@@ -696,13 +746,17 @@ pub fn restore(
         return Err(BackupError::NotEmpty(home.to_owned()).into());
     }
     create_private_folder(home)?;
-    File::create(&marker).map_err(io_error(&marker))?;
+    make_private(home).map_err(io_error(home))?;
+    let mark = create_private_file(&marker).map_err(io_error(&marker))?;
+    mark.sync_all().map_err(io_error(&marker))?;
+    sync_folder(home)?;
     let mut report = RestoreReport {
         created: manifest.created.clone(),
         datasets: manifest.datasets,
         files: 0,
         bytes: 0,
     };
+    let mut folders = BTreeSet::from([home.to_owned()]);
     // A folder with settings is a home: they come last.
     let (last, first): (Vec<_>, Vec<_>) = manifest
         .files
@@ -711,18 +765,35 @@ pub fn restore(
     for (name, file) in first.into_iter().chain(last) {
         on_progress(report.files, manifest.files.len());
         restore_file(backup, home, name, file)?;
+        folders.extend(
+            home.join(name)
+                .ancestors()
+                .skip(1)
+                .take_while(|folder| folder.starts_with(home))
+                .map(Path::to_owned),
+        );
         report.files += 1;
         report.bytes += file.bytes;
     }
     let lock = home.join(LOCK);
-    File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&lock)
-        .map_err(io_error(&lock))?;
+    create_private_file(&lock).map_err(io_error(&lock))?;
+    // All files must be there, also after a loss of power, before the mark is not.
+    for folder in &folders {
+        sync_folder(folder)?;
+    }
     fs::remove_file(&marker).map_err(io_error(&marker))?;
     Ok(report)
+}
+
+/// Waits until the names of the files in a folder are on the disk, where the system supports that.
+fn sync_folder(folder: &Path) -> Result<(), EngineError> {
+    #[cfg(unix)]
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(io_error(folder))?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
 }
 
 /// Copies a file of a backup into a home. It gets its name when its checksum has been verified.
@@ -760,11 +831,10 @@ fn restore_file(
             });
         }
     };
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(io_error(folder))?;
-    }
+    let folder = path.parent().unwrap_or(home);
+    create_private_folder(folder)?;
     let copy = home.join(RESTORED);
-    let mut output = File::create(&copy).map_err(io_error(&copy))?;
+    let mut output = create_private_file(&copy).map_err(io_error(&copy))?;
     let (bytes, sha256) = copy_and_hash(&mut input, &mut output).map_err(io_error(&copy))?;
     if bytes != file.bytes || sha256 != file.sha256 {
         return Err(damaged(format!(

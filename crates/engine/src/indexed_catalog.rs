@@ -31,6 +31,7 @@ pub struct IndexedCatalog {
 
 impl IndexedCatalog {
     pub(super) fn open(home: &Path) -> Result<Self, EngineError> {
+        store::check_complete(home)?;
         let index = Index::open(&index_folder(home)).map_err(|error| match error {
             // `IndexError::Missing` advises to run `index`, which would then advise to run `load`.
             IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome {

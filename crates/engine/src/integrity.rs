@@ -160,6 +160,10 @@ fn read_cards(home: &Path) -> Result<Vec<Card>, EngineError> {
 
 fn verify_vectors(folder: &Path, report: &mut IntegrityReport) -> Result<(), EngineError> {
     for stored in vectors::list(folder)? {
+        // An interrupted first encoding leaves nothing that could be damaged. The next one begins again.
+        if !stored.is_committed {
+            continue;
+        }
         let snapshot = match &stored.description {
             Ok(description) => Vectors::open(&stored.folder, &description.fingerprint)
                 .and_then(|one| one.snapshot()),

@@ -75,7 +75,7 @@ pub use content_folder::{ContentFolder, version_paths};
 pub use counts::{GraphCounts, UsageCounts};
 pub use fingerprint::Fingerprint;
 pub use graph_file::{read_checked, with_checksum, write_checked, write_whole};
-pub use home_folder::create_private_folder;
+pub use home_folder::{create_private_file, create_private_folder, make_private};
 pub use intake::{
     ContentReader, DatasetContent, DirectContentReader, DumpFile, SourceFile, SourcePlace,
     describe_dataset, source_files,
@@ -147,6 +147,14 @@ pub enum StoreError {
     #[error("{home} is not a Lodeseek home; run `lodeseek load` to create one")]
     NoHome {
         /// The folder.
+        home: PathBuf,
+    },
+    /// The restoration of a backup to the home has not ended.
+    #[error(
+        "{home} is not complete: a backup is being restored to it, or that was interrupted; run `lodeseek restore DIR` again with the same backup"
+    )]
+    RestoreInterrupted {
+        /// The home.
         home: PathBuf,
     },
     /// The home's settings cannot be read.
@@ -264,6 +272,8 @@ struct Settings {
 
 /// Name of the configuration file in a home.
 pub const SETTINGS: &str = "lodeseek.toml";
+/// Name of the file in a home to which a backup is being restored. It is created first and removed last.
+pub const RESTORING: &str = "restoring";
 /// Name of the folder of the store in a home.
 const STORE: &str = "store";
 /// Maximum number of new triples of derived data in one transaction, which holds them in memory.
@@ -273,6 +283,41 @@ const MAX_TRANSACTION_TRIPLES: usize = 20_000;
 #[must_use]
 pub fn is_home(home: &Path) -> bool {
     home.join(SETTINGS).is_file() && home.join(STORE).is_dir()
+}
+
+/// Returns an error if a folder is no home, or an incomplete one.
+///
+/// # Errors
+/// [`StoreError::NoHome`], and the errors of [`check_complete`].
+pub fn check_home(home: &Path) -> Result<(), StoreError> {
+    check_complete(home)?;
+    if is_home(home) {
+        return Ok(());
+    }
+    Err(StoreError::NoHome {
+        home: home.to_owned(),
+    })
+}
+
+/// Returns an error if a folder is a home that an interrupted command left incomplete. Everything that reads a home checks this first:
+/// each file may be valid, but not all belong together.
+///
+/// # Errors
+/// [`StoreError::RestoreInterrupted`] during and after an incomplete restoration, [`StoreError::RebaseInterrupted`] after an incomplete
+/// change of the base.
+pub fn check_complete(home: &Path) -> Result<(), StoreError> {
+    check_restored(home)?;
+    rebase::check(home)
+}
+
+/// Returns an error if the restoration of a backup to a home has not ended.
+fn check_restored(home: &Path) -> Result<(), StoreError> {
+    if home.join(RESTORING).exists() {
+        return Err(StoreError::RestoreInterrupted {
+            home: home.to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// Content of a dataset version that fits in memory.
@@ -380,12 +425,13 @@ impl Store {
         if let Some(base) = base {
             Iris::new(base)?; // before a folder is created
         }
+        check_complete(home)?; // before anything is created
         if access == Access::Write {
             create_private_folder(home)?;
             ContentFolder::new(home).create()?;
         }
         let lock = lock(home, access)?;
-        rebase::check(home)?;
+        check_complete(home)?;
         let (iris, content_place) = settings(home, access, base)?;
         if access == Access::Write {
             view::remove_old_views(home)?;

@@ -8,7 +8,10 @@
 
 use super::commit_record::CommitRecord;
 use super::repair::remove_folder;
-use super::{Access, SETTINGS, STORE, Store, StoreError, graph_file, is_home, lock, open_oxigraph};
+use super::{
+    Access, SETTINGS, STORE, Store, StoreError, check_restored, graph_file, is_home, lock,
+    open_oxigraph,
+};
 use lodeseek_catalog::Iris;
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
 use serde::{Deserialize, Serialize};
@@ -111,6 +114,7 @@ pub(super) fn check(home: &Path) -> Result<(), StoreError> {
 /// If there is no home, the base is not valid, another process uses the home, content is damaged, or a file cannot be written.
 pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
     let target = Iris::new(base)?;
+    check_restored(home)?;
     if !is_home(home) && !mark_path(home).exists() {
         return Err(StoreError::NoHome {
             home: home.to_owned(),

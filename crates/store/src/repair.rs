@@ -13,8 +13,8 @@
 use super::statements::{self, OwnStatements};
 use super::{
     Access, ContentPlace, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store,
-    StoreError, StoredContent, commit_record, counts, empty_version, fingerprint, graph_file,
-    journal, lock, open_oxigraph, rebase, settings,
+    StoreError, StoredContent, check_complete, commit_record, counts, empty_version, fingerprint,
+    graph_file, journal, lock, open_oxigraph, settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
@@ -84,7 +84,7 @@ const BATCH: usize = 500_000;
 /// If another process uses the home, its settings cannot be read, or a file cannot be written.
 pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset>, StoreError> {
     let lock = lock(home, Access::Write)?;
-    rebase::check(home)?;
+    check_complete(home)?;
     // A missing folder is damage, too. The settings cannot be read without it.
     let present = home.join(STORE);
     fs::create_dir_all(&present).map_err(StoreError::io(&present))?;

@@ -1,8 +1,8 @@
 //! Verification of a home: settings, commit record, store, and the files of dataset versions.
 
 use super::{
-    Access, Entry, GraphCounts, SETTINGS, STORE, Store, StoreError, commit_record, fingerprint,
-    graph_file, is_home, journal, rebase,
+    Access, Entry, GraphCounts, SETTINGS, STORE, Store, StoreError, check_complete, check_home,
+    commit_record, fingerprint, graph_file, journal,
 };
 use lodeseek_catalog::DatasetId;
 use rustc_hash::FxHashMap;
@@ -141,7 +141,7 @@ pub fn verify_home(
     home: &Path,
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<Verification, StoreError> {
-    rebase::check(home)?;
+    check_complete(home)?;
     if home.join(SETTINGS).is_file()
         && !home.join(STORE).is_dir()
         && commit_record::path(home).is_file()
@@ -152,11 +152,7 @@ pub fn verify_home(
             "the folder is missing",
         )));
     }
-    if !is_home(home) {
-        return Err(StoreError::NoHome {
-            home: home.to_owned(),
-        });
-    }
+    check_home(home)?;
     match Store::open_unchecked(home, Access::Read, None) {
         Ok(store) => store.verify(on_progress),
         Err(StoreError::Settings { path, reason }) => Ok(Verification::from(Damage::new(

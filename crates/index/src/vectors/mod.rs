@@ -105,6 +105,8 @@ pub fn model_folder(folder: &Path, fingerprint: &str) -> PathBuf {
 pub struct StoredVectors {
     /// Description, or the reason why it is unreadable.
     pub description: Result<Description, String>,
+    /// If false, the first encoding has not committed anything yet, or was interrupted before that. The next one begins again.
+    pub is_committed: bool,
     /// Folder of the vectors.
     pub folder: PathBuf,
     /// Total size of all files in bytes.
@@ -126,13 +128,18 @@ pub fn list(folder: &Path) -> Result<Vec<StoredVectors>, VectorsError> {
         for file in fs::read_dir(&folder)? {
             bytes += file?.metadata()?.len();
         }
-        let description = match Directory::header(&folder) {
+        let header = Directory::header(&folder);
+        let is_committed = !matches!(header, Ok(None));
+        let description = match header {
             Ok(Some(header)) => Ok(header.description),
-            Ok(None) => Err("nothing was committed".to_owned()),
+            Ok(None) => {
+                Err("no vectors yet; the first encoding runs or was interrupted".to_owned())
+            }
             Err(error) => Err(error.to_string()),
         };
         listed.push(StoredVectors {
             description,
+            is_committed,
             folder,
             bytes,
         });
@@ -164,17 +171,25 @@ pub fn remove_damaged(folder: &Path) -> Result<Option<usize>, VectorsError> {
     Ok(Some(removed))
 }
 
-/// Returns the files of the last commit: the directory and the data file, to be copied in this order. `None` if nothing was committed. A data file that is
-/// replaced meanwhile may be missing.
-pub fn committed_files(folder: &Path) -> Result<Option<Vec<PathBuf>>, VectorsError> {
+/// The files of a commit, to be copied in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommittedFiles {
+    /// The directory, which each commit replaces.
+    pub directory: PathBuf,
+    /// The data file, which only grows. A commit may replace it by one of another name.
+    pub data: PathBuf,
+}
+
+/// Returns the files of the last commit. `None` if nothing was committed. A data file that is replaced meanwhile may be missing.
+pub fn committed_files(folder: &Path) -> Result<Option<CommittedFiles>, VectorsError> {
     let Some(header) = Directory::header(folder)? else {
         return Ok(None);
     };
     // A data file only grows: copied second, it contains all that the directory lists.
-    Ok(Some(vec![
-        directory::path(folder),
-        folder.join(header.data),
-    ]))
+    Ok(Some(CommittedFiles {
+        directory: directory::path(folder),
+        data: folder.join(header.data),
+    }))
 }
 
 /// Deletes vectors. Readers that have them open can continue to use them.
