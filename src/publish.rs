@@ -8,11 +8,14 @@ use super::server_client::ServerClient;
 use super::terminal::{bar, counted, grouped};
 use super::values::positive;
 use anyhow::Context;
-use lodeseek_snapshot::{PublishReport, RemoteSnapshots, Retention, SnapshotLocation, publish};
-use lodeseek_store::{Access, Store, StoreError, is_home};
+use lodeseek_snapshot::{
+    PublishOptions, PublishReport, RemoteSnapshots, Retention, SigningKey, SnapshotLocation,
+    publish,
+};
+use lodeseek_store::{Access, Store, check_home};
 use oxsdatatypes::DateTime;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 #[derive(clap::Args, Debug)]
@@ -25,24 +28,32 @@ pub(crate) struct Arguments {
     /// Delete all but the N latest snapshots, and objects older than a day that only deleted ones use [default: keep all].
     #[arg(long, value_name = "N", value_parser = positive)]
     keep: Option<NonZeroUsize>,
+    /// File with the private key that signs the snapshot: Ed25519 in PEM, as `openssl genpkey -algorithm ed25519` makes it. Replicas
+    /// with its public key (`serve --snapshot-key`) accept no other snapshots. Other users may not read the file.
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Delete records that are not of this home and block its next snapshot: of other homes, copied under a higher number, or damaged.
+    /// Replicas of another home at this location get no further snapshots.
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     output: OutputArguments,
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    if !is_home(home) {
-        return Err(StoreError::NoHome {
-            home: home.to_owned(),
-        }
-        .into());
-    }
+    check_home(home)?;
     let report: PublishReport = match ServerClient::of_home(home) {
         Some(server) => {
-            let result = server.publish(&arguments.location, arguments.keep)?;
+            let result = server.publish(
+                &arguments.location,
+                arguments.keep,
+                arguments.key.as_deref(),
+                arguments.force,
+            )?;
             serde_json::from_value(result)
                 .context("the running server is of another version; restart it")?
         }
-        None => publish_here(home, &arguments.location, arguments.keep)?,
+        None => publish_here(home, arguments)?,
     };
     let deleted = match report.deleted_snapshots {
         0 => String::new(),
@@ -52,8 +63,12 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
             report.deleted_objects
         ),
     };
+    let removed = match report.removed_records {
+        0 => String::new(),
+        count => format!("; {} of others deleted", counted(count as u64, "record")),
+    };
     let text = format!(
-        "snapshot {} {}: {}, {} files, {:.1} MB; {} files, {:.1} MB were uploaded, {} files reused{deleted}",
+        "snapshot {} {}: {}, {} files, {:.1} MB; {} files, {:.1} MB were uploaded, {} files reused{deleted}{removed}",
         report.snapshot,
         if report.unchanged {
             "is up to date"
@@ -71,28 +86,24 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 }
 
 /// Publishes a snapshot in this process.
-fn publish_here(
-    home: &Path,
-    location: &SnapshotLocation,
-    keep: Option<NonZeroUsize>,
-) -> anyhow::Result<PublishReport> {
+fn publish_here(home: &Path, arguments: &Arguments) -> anyhow::Result<PublishReport> {
+    let key = arguments.key.as_deref().map(SigningKey::read).transpose()?;
     let store = Store::open(home, Access::Read, None)?;
-    let remote = RemoteSnapshots::open(location, &storage_options())?;
+    let remote = RemoteSnapshots::open(&arguments.location, &storage_options())?;
     let bar = bar(1, "publishing {bar:30} {pos} of {len} files · {eta} left");
-    let retention = keep.map(|keep| Retention {
-        keep,
-        now: SystemTime::now(),
+    let options = PublishOptions {
+        now: Some(DateTime::now()),
+        retention: arguments.keep.map(|keep| Retention {
+            keep,
+            now: SystemTime::now(),
+        }),
+        key,
+        force: arguments.force,
+    };
+    let report = publish(&store, &remote, &options, &|done, total| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
     });
-    let report = publish(
-        &store,
-        &remote,
-        Some(DateTime::now()),
-        retention,
-        &|done, total| {
-            bar.set_length(total as u64);
-            bar.set_position(done as u64);
-        },
-    );
     bar.finish_and_clear();
     Ok(report?)
 }

@@ -3,7 +3,9 @@
 use super::config::Config;
 use super::encoder::user_cache_folder;
 use anyhow::Context;
-use lodeseek_snapshot::{RemoteSnapshots, SnapshotCache, SnapshotLocation, StorageOptions};
+use lodeseek_snapshot::{
+    PublicKey, RemoteSnapshots, SnapshotCache, SnapshotLocation, StorageOptions,
+};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,21 +31,24 @@ pub(super) fn interval(config: &Config) -> Duration {
     })
 }
 
-/// Opens the cache of a location in a folder, by default one of the user's cache folder.
+/// Opens the cache of a location in a folder, by default one of the user's cache folder. With a file of a public key, only snapshots
+/// with its signature are accepted.
 ///
 /// # Errors
-/// If no folder is given and the user has no cache folder, or if the cache cannot be opened.
+/// If the key cannot be read, no folder is given and the user has no cache folder, or if the cache cannot be opened.
 pub(super) fn open_cache(
     location: &SnapshotLocation,
     folder: Option<&Path>,
+    key: Option<&Path>,
 ) -> anyhow::Result<SnapshotCache> {
+    let key = key.map(PublicKey::read).transpose()?;
     let folder = match folder {
         Some(folder) => folder.to_owned(),
         None => default_folder(location)
             .context("the user has no cache folder; choose one with --cache")?,
     };
     let remote = RemoteSnapshots::open(location, &storage_options())?;
-    Ok(SnapshotCache::open(&folder, remote)?)
+    Ok(SnapshotCache::open(&folder, remote)?.with_key(key))
 }
 
 /// Returns the default folder of a location. Its name is derived from the location.

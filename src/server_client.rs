@@ -300,8 +300,18 @@ impl ServerClient {
         &self,
         location: &SnapshotLocation,
         keep: Option<NonZeroUsize>,
+        key: Option<&Path>,
+        force: bool,
     ) -> anyhow::Result<Value> {
-        let target = json!({ "location": location.to_string(), "keep": keep });
+        // The server reads the file, perhaps in another folder.
+        let key = key
+            .map(|key| {
+                key.canonicalize()
+                    .with_context(|| format!("cannot read {}", key.display()))
+            })
+            .transpose()?;
+        let target =
+            json!({ "location": location.to_string(), "keep": keep, "key": key, "force": force });
         self.change("/api/admin/publish", Some(&target), "files")
     }
 

@@ -1,6 +1,6 @@
 //! Snapshots: `publish` to a folder, and servers that follow it.
 
-use super::support::{Ran, TEST_TIMEOUT, program, run};
+use super::support::{Ran, TEST_TIMEOUT, copy, program, run};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -65,6 +65,25 @@ impl Site {
             &["--snapshot", &self.url()],
             &self.cache(),
         )
+    }
+
+    /// Starts a server whose first snapshot cannot be served, and returns its message.
+    fn serve_first(&self) -> String {
+        let cache = self.cache();
+        let ran = run(
+            &self.folder.path().join("none"),
+            &[
+                "serve",
+                "--snapshot",
+                &self.url(),
+                "--bind",
+                "127.0.0.1:0",
+                "--cache",
+                cache.to_str().expect("a path"),
+            ],
+        );
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        ran.err
     }
 
     /// Returns the objects of the storage that the cache lacks, without manifests, the largest first.
@@ -436,8 +455,9 @@ fn a_damaged_object_is_named_and_not_served() {
     site.publish();
     let mut replica = site.serve();
     site.load("testdata/dumps/soils.ttl");
-    // The object is damaged before the replica can see the snapshot.
+    // The object is damaged before the replica can see the snapshot: it is published to a copy of the location.
     let hidden = site.folder.path().join("hidden");
+    copy(&site.remote(), &hidden);
     succeeds(
         &site.home(),
         &["publish", &format!("file://{}", hidden.display())],
@@ -453,7 +473,7 @@ fn a_damaged_object_is_named_and_not_served() {
     let damaged = site.new_objects().remove(0);
     flip(&damaged);
     fs::copy(
-        hidden.join("snapshots/0000000001.json"),
+        hidden.join("snapshots/0000000002.json"),
         records.join("0000000002.json"),
     )
     .expect("copied");
@@ -534,10 +554,90 @@ fn two_publications_do_not_overwrite_each_other() {
     for ran in ran.iter().filter(|ran| ran.code != Some(0)) {
         assert!(
             ran.err
-                .contains("another process published snapshot 1 meanwhile"),
+                .contains("another process published snapshot 1 meanwhile")
+                || ran
+                    .err
+                    .contains("cannot continue after snapshot 1: another home published it"),
             "{ran:?}"
         );
     }
+    assert_eq!(published, 1, "two homes do not share a location: {ran:?}");
+}
+
+#[test]
+fn a_record_that_blocks_a_location_is_deleted_on_request() {
+    let site = Site::new();
+    site.publish();
+    let records = site.remote().join("snapshots");
+    let last = records.join("9999999999.json");
+    fs::copy(records.join("0000000001.json"), &last).expect("copied");
+    let url = site.url();
+    let refused = run(&site.home(), &["publish", &url]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(
+        refused.err.contains("it is the record of snapshot 1") && refused.err.contains("--force"),
+        "{refused:?}"
+    );
+    let message = site.serve_first();
+    assert!(
+        message.contains("snapshot 9999999999 is not served"),
+        "{message}"
+    );
+    let forced = succeeds(&site.home(), &["publish", &url, "--force", "--json"]);
+    let forced: Value = serde_json::from_str(&forced.out).expect("JSON");
+    assert_eq!(
+        (&forced["removedRecords"], &forced["snapshot"]),
+        (&1.into(), &1.into()),
+        "{forced}"
+    );
+    assert!(!last.exists());
+    site.load("testdata/dumps/soils.ttl");
+    assert_eq!(site.publish()["snapshot"], 2);
+    let replica = site.serve();
+    assert!(replica.finds("Boden", "soils"));
+}
+
+#[cfg(unix)]
+#[test]
+fn replicas_with_a_key_serve_signed_snapshots() {
+    use std::os::unix::fs::PermissionsExt;
+    let site = Site::new();
+    let path = |name: &str| {
+        let path = site.folder.path().join(name);
+        path.to_str().expect("a path").to_owned()
+    };
+    let (private, public) = (path("publisher.pem"), path("publisher.pub.pem"));
+    // The key of RFC 8032, 7.1, test 1.
+    let pem = |kind: &str, text: &str| {
+        format!("-----BEGIN {kind} KEY-----\n{text}\n-----END {kind} KEY-----\n")
+    };
+    let secret = "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g";
+    fs::write(&private, pem("PRIVATE", secret)).expect("written");
+    let key = "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+    fs::write(&public, pem("PUBLIC", key)).expect("written");
+    let url = site.url();
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o644)).expect("changed");
+    let refused = run(&site.home(), &["publish", &url, "--key", &private]);
+    assert!(
+        refused.code == Some(2) && refused.err.contains("chmod 600"),
+        "{refused:?}"
+    );
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o600)).expect("changed");
+    succeeds(&site.home(), &["publish", &url, "--key", &private]);
+    let none = site.folder.path().join("none");
+    let arguments = ["--snapshot", &url, "--snapshot-key", &public];
+    let mut replica = Replica::start(&none, &arguments, &site.cache());
+    assert!(replica.finds("ginkgo", "trees"));
+    // The next snapshot has no signature.
+    site.load("testdata/dumps/soils.ttl");
+    site.publish();
+    let message = replica.wait_for("cannot serve a newer snapshot");
+    assert!(message.contains("it has no signature"), "{message}");
+    assert!(replica.finds("ginkgo", "trees") && !replica.finds("Boden", "soils"));
+    // The same content is published again, signed.
+    succeeds(&site.home(), &["publish", &url, "--key", &private]);
+    replica.wait_for("serving snapshot 3");
+    assert!(replica.finds("Boden", "soils"));
 }
 
 #[test]

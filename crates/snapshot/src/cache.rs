@@ -13,7 +13,7 @@
 
 use crate::local::{hash_file, hex};
 use crate::remote::{HOME_LOCK, Storage, object_name};
-use crate::{RemoteSnapshots, SnapshotError, SnapshotRecord};
+use crate::{PublicKey, RemoteSnapshots, SnapshotError, SnapshotRecord};
 use lodeseek_engine::{EngineError, HomeManifest};
 use lodeseek_store::{SETTINGS, create_private_folder, read_checked, write_checked};
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,10 @@ const CONCURRENT_DOWNLOADS: usize = 16;
 pub struct SnapshotCache {
     folder: PathBuf,
     remote: RemoteSnapshots,
+    /// Key that signs all records; `None` if they need no signature.
+    key: Option<PublicKey>,
+    /// Snapshot that was opened last, also by an earlier process.
+    last: Option<(u64, SnapshotRecord)>,
     /// Objects that this process compared with their checksums.
     verified: BTreeSet<String>,
     /// Number of homes that this process created.
@@ -60,6 +64,9 @@ struct Current {
     location: String,
     number: u64,
     record: SnapshotRecord,
+    /// SHA-256 of the stored record; empty if an earlier version wrote the file.
+    #[serde(default)]
+    digest: String,
 }
 
 impl SnapshotHome {
@@ -114,13 +121,25 @@ impl SnapshotCache {
         remove_folder(&folder.join(HOMES))?;
         // Workers open files of a home by absolute paths.
         let folder = folder.canonicalize().map_err(SnapshotError::io(folder))?;
-        Ok(Self {
+        let mut cache = Self {
             folder,
             remote,
+            key: None,
+            last: None,
             verified: BTreeSet::new(),
             homes: 0,
             _lock: lock,
-        })
+        };
+        cache.last = cache
+            .current()?
+            .map(|Current { number, record, .. }| (number, record));
+        Ok(cache)
+    }
+
+    /// Accepts only snapshots that this key signed.
+    #[must_use]
+    pub fn with_key(self, key: Option<PublicKey>) -> Self {
+        Self { key, ..self }
     }
 
     /// Returns the location of the snapshots.
@@ -133,6 +152,7 @@ impl SnapshotCache {
     /// again in a location that was emptied: the records are compared, too.
     ///
     /// # Errors
+    /// [`SnapshotError::NotInChain`] if it does not follow the served one, or that of the last process;
     /// [`SnapshotError::Damaged`] if a content is missing or has another checksum; errors of storage and disk.
     pub fn fetch(
         &mut self,
@@ -147,9 +167,19 @@ impl SnapshotCache {
         let Some((number, record)) = latest else {
             return Ok(None);
         };
-        if served.is_some_and(|home| home.number == number && home.record == record) {
+        if served.is_some_and(|home| home.number == number && home.record.is_same_as(&record)) {
             return Ok(None);
         }
+        // A server that starts continues where the last one ended.
+        let last = served
+            .map(|home| (home.number, &home.record))
+            .or(self.last.as_ref().map(|(number, record)| (*number, record)))
+            .filter(|(last, other)| *last != number || !other.is_same_as(&record));
+        let check = self
+            .remote
+            .storage
+            .check_successor(last, number, &record, self.key.as_ref());
+        self.remote.runtime.block_on(check)?;
         self.make_home(number, record).map(Some)
     }
 
@@ -165,6 +195,14 @@ impl SnapshotCache {
             }),
             Err(error) => match self.current() {
                 Ok(Some(Current { number, record, .. })) => {
+                    // Without a key, an earlier process may have accepted it.
+                    let check = self.remote.storage.check_successor(
+                        None,
+                        number,
+                        &record,
+                        self.key.as_ref(),
+                    );
+                    self.remote.runtime.block_on(check)?;
                     tracing::error!(%error, "cannot fetch the last snapshot; starting with snapshot {number} of the cache");
                     self.make_home(number, record).map_err(|_| error)
                 }
@@ -182,9 +220,11 @@ impl SnapshotCache {
             location: self.location().to_owned(),
             number: home.number,
             record: home.record.clone(),
+            digest: home.record.digest.clone(),
         };
         let body = serde_json::to_vec(&current).map_err(EngineError::from)?;
         write_checked(&self.folder.join(CURRENT), &body).map_err(EngineError::from)?;
+        self.last = Some((home.number, home.record.clone()));
         let objects = self.folder.join(OBJECTS);
         for folder in entries(&objects)? {
             for path in entries(&folder)? {
@@ -206,7 +246,11 @@ impl SnapshotCache {
     fn current(&self) -> Result<Option<Current>, SnapshotError> {
         let body = read_checked(&self.folder.join(CURRENT)).map_err(EngineError::from)?;
         let current: Option<Current> = body.and_then(|body| serde_json::from_slice(&body).ok());
-        Ok(current.filter(|current| current.location == self.location()))
+        let current = current.filter(|current| current.location == self.location());
+        Ok(current.map(|mut current| {
+            current.record.digest.clone_from(&current.digest);
+            current
+        }))
     }
 
     /// Makes the home of a snapshot: fetches what is missing, and links it.
@@ -216,6 +260,9 @@ impl SnapshotCache {
         record: SnapshotRecord,
     ) -> Result<SnapshotHome, SnapshotError> {
         let manifest = self.manifest(&record.manifest)?;
+        self.remote
+            .storage
+            .check_manifest(number, &record, &manifest)?;
         let mut wanted: BTreeMap<String, u64> = manifest
             .files
             .values()

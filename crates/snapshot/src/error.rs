@@ -57,6 +57,30 @@ pub enum SnapshotError {
         /// The number of the other snapshot.
         number: u64,
     },
+    /// A snapshot does not follow the served one.
+    #[error(
+        "{location}: snapshot {number} is not served: {reason}; if the publisher was replaced on purpose, stop the server and delete its cache folder; else run `lodeseek publish --force` where the collection is"
+    )]
+    NotInChain {
+        /// The location of the snapshots.
+        location: String,
+        /// Number of the snapshot.
+        number: u64,
+        /// The reason.
+        reason: String,
+    },
+    /// The last record is not one of the home that publishes.
+    #[error(
+        "{location}: cannot continue after snapshot {number}: {reason}; choose another location, or delete such records with `lodeseek publish --force`"
+    )]
+    Foreign {
+        /// The location of the snapshots.
+        location: String,
+        /// Number of the snapshot.
+        number: u64,
+        /// The reason.
+        reason: String,
+    },
     /// The snapshot is of another version of the program.
     #[error(
         "{location}: {key} has another format; read it with the version of lodeseek that published it"
@@ -66,6 +90,14 @@ pub enum SnapshotError {
         location: String,
         /// The key of the object.
         key: String,
+    },
+    /// A file has no usable key.
+    #[error("{path}: {reason}")]
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
     },
     /// Another process uses the cache.
     #[error("the cache {0} is used by another process; choose another folder with --cache")]

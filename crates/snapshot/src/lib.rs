@@ -14,20 +14,25 @@
 //! *Why numbers, and no pointer that is overwritten?* Creating an object on the condition that it does not exist is the one
 //! conditional write that all stores have, local folders included. A reader needs one list request to find what is newer, and
 //! reads the last record, because the numbers begin again in a location that was emptied.
+//!
+//! Each record names its number, its home and the record before it, and may be signed: see the module `chain`.
 
 mod cache;
+mod chain;
 mod error;
 mod local;
 mod objects;
 mod publish;
 mod remote;
+mod signature;
 #[cfg(test)]
 mod tests;
 
 pub use cache::{SnapshotCache, SnapshotHome};
 pub use error::SnapshotError;
 pub use objects::{Fetched, RemoteFiles, StoredObject};
-pub use publish::{PublishReport, Retention, publish};
+pub use publish::{PublishOptions, PublishReport, Retention, publish};
 pub use remote::{
     InvalidLocation, RemoteSnapshots, SnapshotLocation, SnapshotRecord, StorageOptions,
 };
+pub use signature::{InvalidKey, PublicKey, SigningKey};

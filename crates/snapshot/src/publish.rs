@@ -1,8 +1,9 @@
 //! Publication of a home.
 
+use crate::chain::{ChainLink, home_id};
 use crate::local::hash_file;
 use crate::remote::MIN_PART_BYTES;
-use crate::{RemoteSnapshots, SnapshotError};
+use crate::{RemoteSnapshots, SigningKey, SnapshotError};
 use lodeseek_engine::{ContentSink, CopyPurpose, HomeManifest, SavedFile, copy_home, index_folder};
 use lodeseek_store::Store;
 use oxsdatatypes::DateTime;
@@ -48,6 +49,23 @@ pub struct PublishReport {
     /// Number of deleted objects.
     #[serde(default)]
     pub deleted_objects: usize,
+    /// Number of records that were deleted because they were not of this home.
+    #[serde(default)]
+    pub removed_records: usize,
+}
+
+/// Options of a publication.
+#[derive(Clone, Debug, Default)]
+pub struct PublishOptions {
+    /// Time of the snapshot, if it is recorded. Replicas compare it when numbers begin again.
+    pub now: Option<DateTime>,
+    /// If set, old snapshots are deleted afterwards.
+    pub retention: Option<Retention>,
+    /// Key that signs the record.
+    pub key: Option<SigningKey>,
+    /// If true, records above the last one of this home are deleted first: those of other homes, copies under higher numbers, and
+    /// damaged ones. Otherwise they are an error.
+    pub force: bool,
 }
 
 /// Rule for the deletion of old snapshots. Run no other publication to the location meanwhile: it could reuse an old object that is
@@ -61,25 +79,28 @@ pub struct Retention {
 }
 
 /// Publishes the home of an open store as the next snapshot, also while it is served. Only contents that the storage lacks are
-/// uploaded. `now` is recorded as its time. With a retention, old snapshots are deleted after that. `on_progress` gets the number
-/// of files done and of all files.
+/// uploaded. `on_progress` gets the number of files done and of all files. The first publication gives the home an id.
 ///
 /// # Errors
-/// [`SnapshotError::NoIndex`] if the home cannot be searched; [`SnapshotError::Conflict`] if another process published
-/// meanwhile; errors of the home and of the storage.
+/// [`SnapshotError::NoIndex`] if the home cannot be searched; [`SnapshotError::Foreign`] if the last snapshot is not of this home;
+/// [`SnapshotError::Conflict`] if another process published meanwhile; errors of the home and of the storage.
 pub fn publish(
     store: &Store,
     remote: &RemoteSnapshots,
-    now: Option<DateTime>,
-    retention: Option<Retention>,
+    options: &PublishOptions,
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<PublishReport, SnapshotError> {
     if !index_folder(store.home()).join("meta.json").exists() {
         return Err(SnapshotError::NoIndex(store.home().to_owned()));
     }
-    let latest = remote.latest(0)?;
+    let home = home_id(store.home())?;
+    let (latest, removed_records) = if options.force {
+        remote.remove_foreign(&home)?
+    } else {
+        (remote.last_own(&home)?, 0)
+    };
     let number = latest.as_ref().map_or(0, |(number, _)| *number);
-    let previous = match latest {
+    let previous = match &latest {
         Some((number, record)) => match remote.manifest(&record.manifest) {
             Ok(manifest) => Some(manifest),
             Err(error) => {
@@ -102,16 +123,32 @@ pub fn publish(
         CopyPurpose::Publication,
         previous.as_ref(),
         &mut sink,
-        now,
+        options.now,
         on_progress,
     )?;
     sink.wait_for_uploads()?;
-    let unchanged = previous.is_some_and(|previous| has_same_content(&previous, &manifest));
+    let record = latest.as_ref().map(|(_, record)| record);
+    // A key that was not used before signs at once.
+    let is_signed = options.key.as_ref().is_none_or(|key| {
+        record.is_some_and(|record| {
+            let signature = record.signature.as_deref().unwrap_or_default();
+            key.public_key()
+                .verifies(&record.signed_message(), signature)
+        })
+    });
+    let unchanged =
+        is_signed && previous.is_some_and(|previous| has_same_content(&previous, &manifest));
     let snapshot = if unchanged { number } else { number + 1 };
     if !unchanged {
-        remote.commit(snapshot, &manifest)?;
+        let link = ChainLink {
+            number: snapshot,
+            home: &home,
+            previous: record.map(|record| record.digest.as_str()),
+            key: options.key.as_ref(),
+        };
+        remote.commit(&link, &manifest)?;
     }
-    let (deleted_snapshots, deleted_objects) = match retention {
+    let (deleted_snapshots, deleted_objects) = match options.retention {
         Some(retention) => remote.delete_old(retention)?,
         None => (0, 0),
     };
@@ -126,6 +163,7 @@ pub fn publish(
         reused_files: manifest.files.len().saturating_sub(sink.files),
         deleted_snapshots,
         deleted_objects,
+        removed_records,
     })
 }
 

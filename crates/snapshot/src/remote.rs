@@ -1,5 +1,6 @@
 //! The storage of snapshots: records, manifests and objects below one URL.
 
+use crate::chain::ChainLink;
 use crate::local::{hex, is_relative};
 use crate::{Retention, SnapshotError};
 use futures_util::{StreamExt, TryStreamExt};
@@ -141,10 +142,19 @@ impl fmt::Debug for StorageOptions {
     }
 }
 
-/// The record of a snapshot.
+/// The record of a snapshot. Records of earlier versions have neither number, home nor predecessor.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SnapshotRecord {
-    format: u32,
+    pub(crate) format: u32,
+    /// Number of the snapshot. A copy of the record under another number is not valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+    /// Random id of the home that published it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
+    /// SHA-256 of the record of the previous snapshot; `None` for the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<String>,
     /// SHA-256 of the manifest.
     pub manifest: String,
     /// Time of the publication (`xsd:dateTime`), if recorded.
@@ -154,6 +164,12 @@ pub struct SnapshotRecord {
     pub datasets: usize,
     /// Size of all files in bytes.
     pub bytes: u64,
+    /// Signature of the publisher's key, in hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// SHA-256 of the stored record.
+    #[serde(skip)]
+    pub(crate) digest: String,
 }
 
 /// Objects below a prefix.
@@ -256,8 +272,12 @@ impl RemoteSnapshots {
     ///
     /// # Errors
     /// [`SnapshotError::Conflict`] if there is another one.
-    pub(crate) fn commit(&self, number: u64, manifest: &HomeManifest) -> Result<(), SnapshotError> {
-        self.runtime.block_on(self.storage.commit(number, manifest))
+    pub(crate) fn commit(
+        &self,
+        link: &ChainLink<'_>,
+        manifest: &HomeManifest,
+    ) -> Result<(), SnapshotError> {
+        self.runtime.block_on(self.storage.commit(link, manifest))
     }
 
     /// Deletes all but the last snapshots, and old objects that these do not use. Returns the number of both.
@@ -276,7 +296,12 @@ impl RemoteSnapshots {
 }
 
 impl Storage {
-    async fn record(&self, number: u64) -> Result<SnapshotRecord, SnapshotError> {
+    /// Returns the location, for messages.
+    pub(crate) fn location(&self) -> &str {
+        &self.location
+    }
+
+    pub(crate) async fn record(&self, number: u64) -> Result<SnapshotRecord, SnapshotError> {
         let key = format!("{SNAPSHOTS}/{}", record_name(number));
         let body = self.read(&key, MAX_RECORD_BYTES).await?;
         #[derive(Deserialize)]
@@ -294,7 +319,10 @@ impl Storage {
         if !is_sha256(&record.manifest) {
             return Err(self.damaged(&key, format!("{:?} is no SHA-256", record.manifest)));
         }
-        Ok(record)
+        Ok(SnapshotRecord {
+            digest: hex(Sha256::new_with_prefix(&body)),
+            ..record
+        })
     }
 
     /// Reads a small object.
@@ -353,7 +381,12 @@ impl Storage {
         Ok(manifest)
     }
 
-    async fn commit(&self, number: u64, manifest: &HomeManifest) -> Result<(), SnapshotError> {
+    async fn commit(
+        &self,
+        link: &ChainLink<'_>,
+        manifest: &HomeManifest,
+    ) -> Result<(), SnapshotError> {
+        let number = link.number;
         let body = json(manifest)?;
         let sha256 = hex(Sha256::new_with_prefix(&body));
         let key = object_name(&sha256);
@@ -362,13 +395,21 @@ impl Storage {
             .put(&self.key(&key), PutPayload::from(body))
             .await;
         written.map_err(|cause| self.error(&format!("write {key}"), cause))?;
-        let record = SnapshotRecord {
+        let mut record = SnapshotRecord {
             format: FORMAT,
+            number: Some(number),
+            home: Some(link.home.to_owned()),
+            previous: link.previous.map(str::to_owned),
             manifest: sha256,
             created: manifest.created.clone(),
             datasets: manifest.datasets,
             bytes: manifest.bytes(),
+            signature: None,
+            digest: String::new(),
         };
+        record.signature = link.key.map(|key| key.sign(&record.signed_message()));
+        let body = json(&record)?;
+        record.digest = hex(Sha256::new_with_prefix(&body));
         let name = format!("{SNAPSHOTS}/{}", record_name(number));
         let options = PutOptions {
             mode: PutMode::Create,
@@ -376,7 +417,7 @@ impl Storage {
         };
         match self
             .store
-            .put_opts(&self.key(&name), PutPayload::from(json(&record)?), options)
+            .put_opts(&self.key(&name), PutPayload::from(body), options)
             .await
         {
             Ok(_) => Ok(()),
@@ -409,7 +450,7 @@ impl Storage {
     }
 
     /// Returns the numbers of the snapshots above `after`, in ascending order.
-    async fn numbers(&self, after: u64) -> Result<Vec<u64>, SnapshotError> {
+    pub(crate) async fn numbers(&self, after: u64) -> Result<Vec<u64>, SnapshotError> {
         let folder = self.key(SNAPSHOTS);
         let offset = folder.clone().join(record_name(after));
         let listed = self
@@ -446,8 +487,7 @@ impl Storage {
         }
         // Records first: an interrupted deletion leaves no snapshot without its objects.
         for number in &old {
-            self.delete(&self.key(&format!("{SNAPSHOTS}/{}", record_name(*number))))
-                .await?;
+            self.delete_record(*number).await?;
         }
         let mut deleted = 0;
         for (sha256, object) in self.objects().await? {
@@ -461,6 +501,12 @@ impl Storage {
             }
         }
         Ok((old.len(), deleted))
+    }
+
+    /// Deletes the record of a snapshot.
+    pub(crate) async fn delete_record(&self, number: u64) -> Result<(), SnapshotError> {
+        self.delete(&self.key(&format!("{SNAPSHOTS}/{}", record_name(number))))
+            .await
     }
 
     /// Returns the SHA-256 of the objects of a snapshot.

@@ -1,6 +1,8 @@
 use super::*;
+use crate::chain::{ChainLink, MAX_NUMBER, home_id};
 use crate::local::hex;
 use crate::remote::object_name;
+use crate::signature::tests::{OTHER, PRIVATE};
 use lodeseek_engine::{HomeManifest, SavedFile};
 use object_store::memory::InMemory;
 use object_store::path::Path as Key;
@@ -53,12 +55,60 @@ fn manifest(files: &[(&str, &[u8])]) -> HomeManifest {
     }
 }
 
-/// Publishes files as snapshot `number`.
+/// Publishes files as snapshot `number`, after the one before it.
 fn commit(remote: &RemoteSnapshots, number: u64, files: &[(&str, &[u8])]) {
+    commit_of(remote, number, "home", None, files);
+}
+
+fn commit_of(
+    remote: &RemoteSnapshots,
+    number: u64,
+    home: &str,
+    key: Option<&SigningKey>,
+    files: &[(&str, &[u8])],
+) {
     for (_, content) in files {
         upload(remote, content);
     }
-    remote.commit(number, &manifest(files)).expect("committed");
+    let previous = record(remote, number - 1).map(|record| record.digest);
+    let link = ChainLink {
+        number,
+        home,
+        previous: previous.as_deref(),
+        key,
+    };
+    remote.commit(&link, &manifest(files)).expect("committed");
+}
+
+fn record(remote: &RemoteSnapshots, number: u64) -> Option<SnapshotRecord> {
+    remote.runtime.block_on(remote.storage.record(number)).ok()
+}
+
+fn record_key(number: u64) -> Key {
+    Key::from(format!("a/portal/snapshots/{number:010}.json"))
+}
+
+/// Copies a record to another number, with changes of its text.
+fn copy_record(
+    remote: &RemoteSnapshots,
+    store: &InMemory,
+    from: u64,
+    to: u64,
+    changes: &[(&str, &str)],
+) {
+    remote.runtime.block_on(async {
+        let body = store.get(&record_key(from)).await.expect("a record");
+        let bytes = body.bytes().await.expect("read");
+        let mut text = String::from_utf8(bytes.to_vec()).expect("UTF-8");
+        for (old, new) in changes {
+            assert!(text.contains(old), "{old}: {text}");
+            text = text.replace(old, new);
+        }
+        store
+            .put(&record_key(to), PutPayload::from(text))
+            .await
+            .expect("written");
+    });
 }
 
 fn replace(remote: &RemoteSnapshots, store: &InMemory, content: &[u8], by: &'static [u8]) {
@@ -144,7 +194,13 @@ fn a_number_is_given_once() {
     let remote = remote(&Arc::default());
     commit(&remote, 1, &[("a", b"one")]);
     commit(&remote, 1, &[("a", b"one")]); // a repeated request
-    let other = remote.commit(1, &manifest(&[("a", b"two")]));
+    let link = ChainLink {
+        number: 1,
+        home: "home",
+        previous: None,
+        key: None,
+    };
+    let other = remote.commit(&link, &manifest(&[("a", b"two")]));
     assert!(
         matches!(other, Err(SnapshotError::Conflict { number: 1, .. })),
         "{other:?}"
@@ -301,10 +357,9 @@ fn a_home_is_made_of_checked_contents_and_deleted_with_its_value() {
 }
 
 fn remove_record(remote: &RemoteSnapshots, store: &InMemory, number: u64) {
-    let key = Key::from(format!("a/portal/snapshots/{number:010}.json"));
     remote
         .runtime
-        .block_on(store.delete(&key))
+        .block_on(store.delete(&record_key(number)))
         .expect("deleted");
 }
 
@@ -440,4 +495,166 @@ fn old_snapshots_and_what_only_they_use_are_deleted() {
             .expect("listed")
             .contains_key(&sha256(b"two"))
     );
+}
+
+/// Returns the reason why a cache does not accept the last snapshot.
+fn refusal(cache: &mut SnapshotCache, served: Option<&SnapshotHome>) -> String {
+    match cache.fetch(served) {
+        Err(SnapshotError::NotInChain { reason, .. }) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn only_the_chain_of_a_home_is_followed() {
+    let store: Arc<InMemory> = Arc::default();
+    let publisher = remote(&store);
+    commit(&publisher, 1, &[("a", b"one")]);
+    commit(&publisher, 2, &[("a", b"second")]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut cache = SnapshotCache::open(folder.path(), remote(&store)).expect("opened");
+    let second = cache.fetch_first().expect("fetched");
+    cache.keep_only(&second).expect("cleaned");
+    let served = Some(&second);
+
+    // An old record under a higher number, as it is and with another number in it.
+    copy_record(&publisher, &store, 1, 3, &[]);
+    assert!(refusal(&mut cache, served).contains("it is the record of snapshot 1"));
+    copy_record(
+        &publisher,
+        &store,
+        1,
+        3,
+        &[("\"number\": 1", "\"number\": 3")],
+    );
+    assert!(refusal(&mut cache, served).contains("does not continue"));
+    copy_record(&publisher, &store, 1, MAX_NUMBER, &[]);
+    assert!(refusal(&mut cache, served).contains("it is the record of snapshot 1"));
+    remove_record(&publisher, &store, MAX_NUMBER);
+    remove_record(&publisher, &store, 3);
+
+    // A snapshot of another home.
+    commit_of(&publisher, 3, "other", None, &[("a", b"other")]);
+    assert!(refusal(&mut cache, served).contains("another home"));
+    remove_record(&publisher, &store, 3);
+
+    // A manifest of another snapshot.
+    commit(&publisher, 3, &[("a", b"three")]);
+    let manifests = [1, 3].map(|number| record(&publisher, number).expect("a record").manifest);
+    copy_record(&publisher, &store, 3, 3, &[(&manifests[1], &manifests[0])]);
+    assert!(refusal(&mut cache, served).contains("its manifest"));
+    remove_record(&publisher, &store, 3);
+
+    // The next process continues the chain.
+    drop(second);
+    drop(cache);
+    commit_of(&publisher, 3, "other", None, &[("a", b"other")]);
+    let mut cache = SnapshotCache::open(folder.path(), remote(&store)).expect("opened");
+    assert!(refusal(&mut cache, None).contains("another home"));
+    assert_eq!(cache.fetch_first().expect("the cached one").number(), 2);
+    remove_record(&publisher, &store, 3);
+
+    // Snapshots that the replica did not see are no gap, whether they are there or deleted.
+    for number in [3, 4, 5] {
+        commit(&publisher, number, &[("a", b"next")]);
+    }
+    let fifth = cache.fetch(None).expect("fetched").expect("a snapshot");
+    assert_eq!(fifth.number(), 5);
+    cache.keep_only(&fifth).expect("cleaned");
+    for number in [6, 7] {
+        commit(&publisher, number, &[("a", b"later")]);
+    }
+    for number in 1..7 {
+        remove_record(&publisher, &store, number);
+    }
+    let seventh = cache.fetch(Some(&fifth)).expect("fetched");
+    assert_eq!(seventh.expect("a snapshot").number(), 7);
+}
+
+#[test]
+fn with_a_key_only_its_snapshots_are_served() {
+    let store: Arc<InMemory> = Arc::default();
+    let publisher = remote(&store);
+    let key = SigningKey::from_pem(PRIVATE).expect("a key");
+    let other = SigningKey::from_pem(OTHER).expect("a key");
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = SnapshotCache::open(folder.path(), remote(&store)).expect("opened");
+    let mut cache = cache.with_key(Some(key.public_key()));
+    commit(&publisher, 1, &[("a", b"one")]);
+    assert!(refusal(&mut cache, None).contains("no signature"));
+    commit_of(&publisher, 2, "home", Some(&other), &[("a", b"second")]);
+    assert!(refusal(&mut cache, None).contains("not one of the configured key"));
+    commit_of(&publisher, 3, "home", Some(&key), &[("a", b"three")]);
+    let third = cache.fetch(None).expect("fetched").expect("a snapshot");
+    assert_eq!(third.number(), 3);
+    // Any change of what the signature covers.
+    let manifest = record(&publisher, 3).expect("a record").manifest;
+    let first = record(&publisher, 1).expect("a record").manifest;
+    for (old, new) in [
+        ("\"number\": 3", "\"number\": 4"),
+        ("\"home\": \"home\"", "\"home\": \"hom\""),
+        (manifest.as_str(), first.as_str()),
+    ] {
+        let to = if old.contains("number") { 4 } else { 3 };
+        copy_record(&publisher, &store, 3, to, &[(old, new)]);
+        assert!(
+            refusal(&mut cache, None).contains("not one of the configured key"),
+            "{old}"
+        );
+        copy_record(&publisher, &store, to, 3, &[(new, old)]);
+    }
+}
+
+#[test]
+fn foreign_records_are_an_error_or_deleted() {
+    let store: Arc<InMemory> = Arc::default();
+    let publisher = remote(&store);
+    assert!(publisher.last_own("home").expect("listed").is_none());
+    commit(&publisher, 1, &[("a", b"one")]);
+    commit(&publisher, 2, &[("a", b"two")]);
+    assert_eq!(
+        publisher
+            .last_own("home")
+            .expect("read")
+            .map(|(number, _)| number),
+        Some(2)
+    );
+    copy_record(&publisher, &store, 2, 5, &[]);
+    copy_record(
+        &publisher,
+        &store,
+        2,
+        MAX_NUMBER,
+        &[("\"number\": 2", "\"number\": 9999999999")],
+    );
+    let error = publisher.last_own("home").expect_err("the last number");
+    assert!(
+        matches!(
+            error,
+            SnapshotError::Foreign {
+                number: MAX_NUMBER,
+                ..
+            }
+        ) && error.to_string().contains("--force"),
+        "{error}"
+    );
+    assert!(matches!(
+        publisher.last_own("other"),
+        Err(SnapshotError::Foreign { .. })
+    ));
+    let (last, removed) = publisher.remove_foreign("home").expect("deleted");
+    assert_eq!((last.map(|(number, _)| number), removed), (Some(2), 2));
+    assert!(publisher.last_own("home").is_ok());
+    let (last, removed) = publisher.remove_foreign("other").expect("deleted");
+    assert_eq!((last, removed), (None, 2));
+}
+
+#[test]
+fn a_home_keeps_its_id() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let ids = folders
+        .each_ref()
+        .map(|folder| home_id(folder.path()).expect("an id"));
+    assert!(ids[0].len() == 32 && ids[0] != ids[1], "{ids:?}");
+    assert_eq!(home_id(folders[0].path()).expect("an id"), ids[0]);
 }
