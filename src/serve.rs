@@ -13,9 +13,9 @@ use anyhow::Context;
 use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
-    Branding, ConnectionLimits, Editor, HarvestSchedule, HomeOptions, Logo, Operators, Portal,
-    Proxies, PublicUrl, Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, serve, serve_mcp,
-    serve_replica,
+    Branding, ConnectionLimits, Editor, HarvestSchedule, HomeOptions, HostName, Logo, Operators,
+    Portal, Proxies, PublicUrl, Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, serve,
+    serve_mcp, serve_replica,
 };
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_sparql::SparqlLimits;
@@ -34,6 +34,10 @@ pub(crate) struct Arguments {
     /// datasets keep the base of the home [default: the base; with the default base the address of the server].
     #[arg(long, value_name = "URL")]
     public_url: Option<PublicUrl>,
+    /// Accept requests to this host name, if the server listens on a loopback address: others than localhost and the host of
+    /// --public-url get status 421. Repeatable. Default: none.
+    #[arg(long, value_name = "NAME")]
+    allowed_host: Vec<HostName>,
     /// File with the certificate of the server and those of its issuers (PEM), for HTTPS. SIGHUP reads it again. Needs --tls-key.
     #[arg(long, value_name = "FILE")]
     tls_certificate: Option<PathBuf>,
@@ -90,6 +94,10 @@ pub(crate) struct Arguments {
     /// folder].
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
+    /// File with the public key of the publisher: Ed25519 in PEM, as `openssl pkey -pubout` writes it. Snapshots without its signature
+    /// are not served [default: none, the chain of records is checked only].
+    #[arg(long, value_name = "FILE")]
+    snapshot_key: Option<PathBuf>,
     /// Name of the portal, in catalogues and CKAN responses [default: Lodeseek].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -222,7 +230,11 @@ impl Arguments {
             .cache
             .as_deref()
             .or(config.settings.server.snapshot_cache.as_deref());
-        let cache = replica::open_cache(location, folder)?;
+        let key = self
+            .snapshot_key
+            .as_deref()
+            .or(config.settings.server.snapshot_key.as_deref());
+        let cache = replica::open_cache(location, folder, key)?;
         let (arguments, settings) = (self.clone(), config.clone());
         let prepare = move |home: &Path| {
             arguments
@@ -268,6 +280,7 @@ impl Arguments {
                 .public_url
                 .clone()
                 .or_else(|| settings.public_url.clone()),
+            host_names: self.host_names(config),
             tls: None,
             connections: self.connection_limits(config),
             sparql: self.sparql_limits(config),
@@ -352,6 +365,18 @@ impl Arguments {
             deadline: deadline.map_or(default.deadline, Duration::from_millis),
             cache_bytes: cache.map_or(default.cache_bytes, |megabytes| megabytes << 20),
             ..default
+        }
+    }
+
+    fn host_names(&self, config: &Config) -> Vec<HostName> {
+        match &self.allowed_host[..] {
+            [] => config
+                .settings
+                .server
+                .allowed_hosts
+                .clone()
+                .unwrap_or_default(),
+            names => names.to_vec(),
         }
     }
 

@@ -4,7 +4,7 @@ use super::ExitStatus;
 use super::output::OutputArguments;
 use super::terminal::{Format, bar, grouped, safe};
 use lodeseek_engine::{IntegrityReport, verify};
-use lodeseek_server::{TokenError, Tokens, audit_path, damaged_audit_lines};
+use lodeseek_server::{TokenError, Tokens, audit_path, verify_audit};
 use lodeseek_store::{Damage, DamagedPart};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -64,20 +64,38 @@ fn token_damage(home: &Path) -> Option<Damage> {
 
 fn audit_damage(home: &Path) -> Option<Damage> {
     let path = audit_path(home);
-    let lines = match damaged_audit_lines(home) {
-        Ok(lines) => lines,
+    let damage = match verify_audit(home) {
+        Ok(damage) => damage,
         Err(error) => return Some(Damage::new(DamagedPart::Audit, path, error.to_string())),
     };
-    let first = lines.first()?;
-    let total = if lines.len() > 1 {
-        format!(" ({} damaged lines in total)", lines.len())
-    } else {
-        String::new()
-    };
+    let mut problems = Vec::new();
+    problems.extend(lines_problem(&damage.damaged, "line", "is damaged"));
+    problems.extend(lines_problem(
+        &damage.gaps,
+        "entries before line",
+        "are missing",
+    ));
+    if damage.is_cut {
+        problems.push("entries at the end are missing".to_owned());
+    }
+    if problems.is_empty() {
+        return None;
+    }
     let problem = format!(
-        "line {first} is damaged{total}; restore the file from a backup, or remove the damaged lines"
+        "{}; restore audit.jsonl and audit.head from a backup, or move both away: the server then begins a new log",
+        problems.join(", ")
     );
     Some(Damage::new(DamagedPart::Audit, path, problem))
+}
+
+/// Names the first of some lines, and their number.
+fn lines_problem(lines: &[usize], before: &str, after: &str) -> Option<String> {
+    let first = lines.first()?;
+    let total = match lines.len() {
+        1 => String::new(),
+        count => format!(" ({count} in total)"),
+    };
+    Some(format!("{before} {first} {after}{total}"))
 }
 
 fn write_report(out: &mut impl Write, home: &Path, report: &IntegrityReport) -> io::Result<()> {

@@ -388,6 +388,14 @@ pub(crate) const KEYS: &[Key] = &[
         example: "[\"10.0.0.1\"]",
     },
     Key {
+        path: "server.allowed-hosts",
+        kind: Kind::List,
+        flags: "serve --allowed-host",
+        help: "Host names of requests that a server on a loopback address accepts, beside localhost and the host of the public URL; others get status 421",
+        default: none,
+        example: "[\"data.example.org\"]",
+    },
+    Key {
         path: "server.operator-token-file",
         kind: Kind::Path,
         flags: "serve --operator-token-file",
@@ -434,6 +442,14 @@ pub(crate) const KEYS: &[Key] = &[
         help: "Folder for the files of snapshots; one server uses it at a time",
         default: || "a folder of the location in the user's cache folder".to_owned(),
         example: "\"/var/cache/lodeseek\"",
+    },
+    Key {
+        path: "server.snapshot-key",
+        kind: Kind::Path,
+        flags: "serve --snapshot-key",
+        help: "File with the public key of the publisher (Ed25519 in PEM); snapshots without its signature are not served",
+        default: || "none: the chain of records is checked only".to_owned(),
+        example: "\"publisher.pub.pem\"",
     },
     Key {
         path: "server.snapshot-interval",

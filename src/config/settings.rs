@@ -8,7 +8,7 @@ use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::IriPrefix;
 use lodeseek_rerank::encoder::Device;
-use lodeseek_server::{Color, FooterLink, PublicUrl};
+use lodeseek_server::{Color, FooterLink, HostName, PublicUrl};
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_store::ContentPlace;
 use serde::{Deserialize, Deserializer, de};
@@ -124,6 +124,8 @@ pub(crate) struct ServerSettings {
     #[serde(deserialize_with = "worker_megabytes")]
     pub(crate) worker_memory: Option<u64>,
     pub(crate) trusted_proxies: Option<Vec<IpAddr>>,
+    #[serde(deserialize_with = "texts")]
+    pub(crate) allowed_hosts: Option<Vec<HostName>>,
     pub(crate) operator_token_file: Option<PathBuf>,
     pub(crate) editor: Option<PathBuf>,
     pub(crate) snippet_deadline: Option<u64>,
@@ -131,6 +133,7 @@ pub(crate) struct ServerSettings {
     #[serde(deserialize_with = "text")]
     pub(crate) snapshot: Option<SnapshotLocation>,
     pub(crate) snapshot_cache: Option<PathBuf>,
+    pub(crate) snapshot_key: Option<PathBuf>,
     pub(crate) snapshot_interval: Option<NonZeroU64>,
 }
 

@@ -7,7 +7,9 @@
 
 use super::http::{Reply, Site};
 use super::support::{Home, limits};
-use axum::http::Method;
+use axum::body::Body;
+use axum::http::{Method, Request};
+use http_body_util::{BodyExt, Full};
 use lodeseek_index::IndexWriter;
 use lodeseek_server::{ChangeWorker, Operators, Scope, Tokens, app};
 use serde_json::{Value, json};
@@ -103,6 +105,99 @@ async fn found(site: &Site, words: &str) -> Vec<(String, String)> {
     hits.iter()
         .map(|hit| (text(&hit["id"]), text(&hit["title"])))
         .collect()
+}
+
+#[tokio::test]
+async fn a_token_that_is_removed_while_a_body_arrives_changes_nothing() {
+    let (site, _worker, home) = site();
+    let turtle = "<http://e.org/d> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Trees\" .";
+    let works =
+        "{\"title\": \"On trees\", \"url\": \"http://e.org/w\", \"datasets\": [\"trees\"]}\n";
+    for (method, path, media_type, text) in [
+        (
+            Method::PUT,
+            "/api/admin/datasets/trees",
+            "text/turtle",
+            turtle,
+        ),
+        (Method::POST, "/api/admin/works", "application/jsonl", works),
+        (
+            Method::POST,
+            "/api/admin/remove",
+            "application/json",
+            "{\"datasets\": [\"trees\"]}",
+        ),
+    ] {
+        let tokens = Tokens::new(&home);
+        tokens
+            .add("late", Scope::Write, "late-secret", 1)
+            .expect("added");
+        let body = Full::from(text).map_frame(move |frame| {
+            tokens.remove("late").expect("removed");
+            frame
+        });
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("authorization", "Bearer late-secret")
+            .header("content-type", media_type)
+            .header("prefer", "wait=120")
+            .body(Body::new(body))
+            .expect("a request");
+        let reply = site.send(request).await;
+        assert_eq!(reply.status, 401, "{path}: {}", reply.body);
+        assert!(reply.header("www-authenticate").starts_with("Bearer"));
+        assert!(reply.body.contains("token late"), "{}", reply.body);
+    }
+    let jobs = admin(&site, Method::GET, "/api/admin/jobs").await.json();
+    assert_eq!(jobs["jobs"], json!([]), "nothing was queued");
+}
+
+#[tokio::test]
+async fn a_removed_token_ends_its_waiting_jobs() {
+    let (site, _worker, home) = site();
+    let metadata = json!({"title": "Trees"});
+    let added = put(&site, WRITE, "trees", Some(&metadata), &[]).await;
+    assert_eq!(added.status, 201, "{}", added.body);
+    let request = async |token: &str, method, path: &str| {
+        site.request(method, path, &[("authorization", token)], "")
+            .await
+    };
+    // The removal waits behind work of another token.
+    for _ in 0..30 {
+        let queued = request(ADMIN, Method::POST, "/api/admin/index?rebuild=true").await;
+        assert_eq!(queued.status, 202, "{}", queued.body);
+    }
+    let removal = request(WRITE, Method::DELETE, "/api/admin/datasets/trees").await;
+    assert_eq!(removal.status, 202, "{}", removal.body);
+    assert!(Tokens::new(&home).remove("write").expect("removed"));
+    // A token with the same name is another one.
+    Tokens::new(&home)
+        .add("write", Scope::Write, "another secret", 2)
+        .expect("added");
+    let job = removal.json()["id"].as_u64().expect("a number");
+    let ended = admin(&site, Method::GET, &format!("/api/admin/jobs/{job}")).await;
+    let ended = ended.json();
+    assert_eq!(ended["state"], "failed", "{ended}");
+    let error = ended["error"].as_str().unwrap_or_default();
+    assert!(error.contains("the token write"), "{error}");
+    assert_eq!(site.get("/dataset/trees").await.status, 200);
+}
+
+#[tokio::test]
+async fn rights_are_checked_before_a_body_is_parsed() {
+    let (site, _worker, _home) = site();
+    for path in ["backup", "publish", "harvest", "load", "remove", "works"] {
+        for (token, status) in [("", 401), (READ, 403)] {
+            let headers = [
+                ("authorization", token),
+                ("content-type", "application/json"),
+            ];
+            let path = format!("/api/admin/{path}");
+            let reply = site.request(Method::POST, &path, &headers, "{").await;
+            assert_eq!(reply.status, status, "{path} {token}: {}", reply.body);
+        }
+    }
 }
 
 #[tokio::test]

@@ -184,7 +184,7 @@ fn troublesome() -> Site {
     let catalog = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
         <http://e.org/c> a dcat:Catalog ; dcat:dataset <http://e.org/slides> , <http://e.org/numbers> .
         <http://e.org/slides> a dcat:Dataset ; dct:identifier \"slides\" ; dct:title \"Slides\"@de ; dct:description \"one\\u000Btwo\\r\\nthree\" .
-        <http://e.org/numbers> a dcat:Dataset ; dct:identifier \"numbers\" ; dct:title \"Zähler\" ; <http://e.org/1> \"x\" .";
+        <http://e.org/numbers> a dcat:Dataset , <http://e.org/2> ; dct:identifier \"numbers\" ; dct:title \"Zähler\" ; <http://e.org/1> \"x\" .";
     let path = folder.path().join("catalog.ttl");
     fs::write(&path, catalog).expect("written");
     Site::from_catalog(&path, limits())
@@ -200,6 +200,11 @@ async fn documents_of_xml_are_well_formed() {
     assert!(
         triples(&feed.body, "a.rdf") > 5 && feed.body.contains("onetwo&#xD;\nthree"),
         "{}",
+        feed.body
+    );
+    assert!(
+        feed.body.contains("\"http://e.org/2\""),
+        "a class without a name: {}",
         feed.body
     );
     let refused = site.get("/dataset/numbers?format=rdf").await;

@@ -32,7 +32,8 @@ import zipfile
 RESULTS = "application/sparql-results+json"
 REFUSALS = (429, 503)
 # Statuses with which an attack may be answered: the request is wrong, too slow, too large, not allowed, or too much.
-REJECTIONS = {200, 400, 403, 404, 408, 413, 414, 422, 429, 431, 503}
+REJECTIONS = {200, 400, 403, 404, 408, 413, 414, 421, 422, 429, 431, 503}
+NOT_REJECTED = 599  # outcome of an attack that was answered
 REST = 60  # seconds without requests before the last measurement
 SEARCH_P99 = 1.0  # seconds
 # Small limits of the server, so that small queries reach them.
@@ -174,6 +175,16 @@ def send(source, method, path, body=None, headers=None):
         connection.close()
 
 
+# Routes that answer everybody who may use the server.
+PATHS = ("/", "/operator", "/api/search?q=water", "/sparql?query=ASK%7B%7D", "/rdf-graph-store?default", "/catalog.ttl", "/mcp")
+
+
+def foreign_host(source, path):
+    """Sends a request as a page does whose name was rebound to this machine."""
+    status = send(source, "GET", path, headers={"Host": f"rebound.example.org:{PORT}"})
+    return NOT_REJECTED if status not in (421, *REFUSALS, "closed") else status
+
+
 def unfinished(source, begin, count, dripped):
     """Opens connections, sends the same beginning on each, and then a byte a second until the server closes the first."""
     streams = []
@@ -275,7 +286,7 @@ ATTACKS = {
     "overlapping members": lambda source, draw: upload(source, "application/zip", OVERLAPPING),
     "two Host headers": lambda source, draw: send_raw(source, b"GET /operator HTTP/1.1\r\nHost: localhost\r\nHost: e.org\r\n\r\n"),
     "Host with a user": lambda source, draw: send_raw(source, b"GET /operator HTTP/1.1\r\nHost: user@localhost\r\n\r\n"),
-    "foreign Host": lambda source, draw: send(source, "GET", "/operator", headers={"Host": "localhost.e.org"}),
+    "foreign Host": lambda source, draw: foreign_host(source, draw.choice(PATHS)),
 } | {
     f"SPARQL: {name}": lambda source, draw, query=query: send(
         source, "POST", "/sparql", query, {"Content-Type": "application/sparql-query", "Accept": RESULTS})

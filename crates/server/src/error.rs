@@ -12,6 +12,11 @@ use lodeseek_sparql::SparqlError;
 use lodeseek_store::StoreError;
 use serde_json::json;
 use std::fmt::Display;
+use std::io;
+
+/// Message of a change that a full disk prevents.
+pub(crate) const DISK_FULL: &str =
+    "the server's disk is full; nothing was changed; free space on it and send the request again";
 
 /// Status and message of a failed request. The cause of an internal error is logged and not sent.
 #[derive(Debug)]
@@ -67,6 +72,17 @@ impl ApiError {
             StatusCode::INTERNAL_SERVER_ERROR,
             "internal error; the cause is in the server's log",
         )
+    }
+
+    /// Returns the error of a file of the server: status 507 if the disk is full or a quota exhausted. Clients get no path.
+    pub(crate) fn of_file(cause: &io::Error) -> Self {
+        match cause.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                tracing::error!(%cause, "the disk is full");
+                Self::with_status(StatusCode::INSUFFICIENT_STORAGE, DISK_FULL)
+            }
+            _ => Self::internal(cause),
+        }
     }
 
     /// Returns the response of a JSON route: `{"error": MESSAGE}`.

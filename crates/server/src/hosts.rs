@@ -6,18 +6,88 @@
 use crate::error::ApiError;
 use axum::extract::Request;
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use std::fmt;
 use std::net::IpAddr;
+use std::str::FromStr;
+
+/// Host name or address of a server in requests, in lower case and without a port.
+///
+/// ```
+/// use lodeseek_server::HostName;
+/// let name: HostName = "Data.Example.org".parse()?;
+/// assert_eq!(name.to_string(), "data.example.org");
+/// assert!("data.example.org:80".parse::<HostName>().is_err());
+/// # Ok::<_, lodeseek_server::InvalidHostName>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostName(String);
+
+/// Error: a text is no host name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "{0:?} is no host name; write a name or an address without a port, for example data.example.org"
+)]
+pub struct InvalidHostName(String);
+
+impl FromStr for HostName {
+    type Err = InvalidHostName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidHostName> {
+        let is_bare =
+            is_authority(text) && text.parse().is_ok_and(|one: Authority| one.host() == text);
+        match name_of(text) {
+            Some(name) if is_bare && !name.is_empty() => Ok(Self(name)),
+            _ => Err(InvalidHostName(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for HostName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl HostName {
+    /// Returns the host of a web address.
+    pub(crate) fn of_url(url: &str) -> Option<Self> {
+        let (_, rest) = url.split_once("://")?;
+        name_of(rest.split('/').next()?).map(Self)
+    }
+}
 
 /// Rejects requests with more than one `Host`, with an invalid one, or with one that differs from the request target (RFC 9112,
-/// 3.2). Proxies and servers may understand these differently.
-pub(crate) async fn check_host(request: Request, next: Next) -> Response {
-    match host_problem(&request) {
-        Some(problem) => ApiError::bad_request(problem).into_response(),
-        None => next.run(request).await,
+/// 3.2). Proxies and servers may understand these differently. A server with `allowed` hosts rejects all other names that are not
+/// those of this machine: status 421. With DNS rebinding, a page elsewhere has a name that points to this machine.
+pub(crate) async fn check_host(
+    allowed: Option<&[HostName]>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if let Some(problem) = host_problem(&request) {
+        return ApiError::bad_request(problem).into_response();
     }
+    if let Some(name) = allowed.and_then(|allowed| unknown_host(&request, allowed)) {
+        let message = format!(
+            "this server is not {name:?}: it answers requests to localhost only; allow another name with `serve --allowed-host`"
+        );
+        return ApiError::with_status(StatusCode::MISDIRECTED_REQUEST, message).into_response();
+    }
+    next.run(request).await
+}
+
+/// Returns the name in a request if it is neither one of this machine nor allowed. Requests without a name come from no browser.
+fn unknown_host(request: &Request, allowed: &[HostName]) -> Option<String> {
+    let host = match request.headers().get(header::HOST) {
+        Some(host) => host.to_str().ok()?,
+        None => request.uri().authority()?.as_str(),
+    };
+    let name = name_of(host)?;
+    let is_known = is_loopback(&name) || allowed.iter().any(|allowed| allowed.0 == name);
+    (!is_known).then_some(name)
 }
 
 fn host_problem(request: &Request) -> Option<&'static str> {
@@ -141,6 +211,39 @@ mod tests {
                 "{target} {hosts:?}"
             );
         }
+    }
+
+    #[test]
+    fn unknown_hosts_are_neither_of_this_machine_nor_allowed() {
+        let allowed = ["data.example.org".parse().expect("a name")];
+        for (target, hosts, is_unknown) in [
+            ("/", &[][..], false),
+            ("/", &[""], false),
+            ("/", &["localhost:7878"], false),
+            ("/", &["127.0.0.1"], false),
+            ("/", &["[::1]:7878"], false),
+            ("/", &["DATA.example.org.:7878"], false),
+            ("/", &["evil.example"], true),
+            ("/", &["data.example.org.evil.example"], true),
+            ("/", &["192.168.0.1"], true),
+            ("http://evil.example/", &[], true),
+            ("http://localhost/", &[], false),
+        ] {
+            let unknown = unknown_host(&request(target, hosts), &allowed);
+            assert_eq!(unknown.is_some(), is_unknown, "{target} {hosts:?}");
+        }
+    }
+
+    #[test]
+    fn host_names_have_no_port() {
+        for text in ["data.example.org", "[::1]", "10.0.0.1", "Localhost"] {
+            assert!(text.parse::<HostName>().is_ok(), "{text}");
+        }
+        for text in ["", "a:80", "http://a", "a/b", "u@a", "a b"] {
+            assert!(text.parse::<HostName>().is_err(), "{text}");
+        }
+        let host = HostName::of_url("https://Data.example.org:8443/").expect("a host");
+        assert_eq!(host.to_string(), "data.example.org");
     }
 
     #[test]

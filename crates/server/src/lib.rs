@@ -45,6 +45,8 @@ mod public_url;
 mod replica;
 mod request_encoding;
 mod response_formats;
+#[cfg(test)]
+mod route_tests;
 mod server;
 mod sparql;
 mod state;
@@ -55,14 +57,15 @@ mod workers;
 #[cfg(unix)]
 pub use admin::socket_path;
 pub use admin::{
-    Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live,
+    AuditDamage, Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live,
     MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token,
-    TokenError, Tokens, audit_path, damaged_audit_lines, has_unread_file, is_upload_path,
+    TokenError, Tokens, audit_path, has_unread_file, is_upload_path, verify_audit,
 };
 pub use branding::{
     Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme,
 };
 pub use connections::ConnectionLimits;
+pub use hosts::{HostName, InvalidHostName};
 pub use locale::TextError;
 #[cfg(fuzzing)]
 pub use parsing::fuzzing;
@@ -110,6 +113,7 @@ pub fn app(state: AppState) -> Router {
     let admin = state.admin.clone();
     let is_https_only = state.is_https_only();
     let proxies = Arc::clone(&state.proxies);
+    let allowed_hosts = state.allowed_hosts();
     let routes = Router::new()
         .merge(openapi::router())
         .merge(api::router())
@@ -133,6 +137,7 @@ pub fn app(state: AppState) -> Router {
         None => routes,
     };
     routes
+        .layer(from_fn(negotiation::set_vary))
         .layer(default_header(
             header::CONTENT_SECURITY_POLICY,
             CONTENT_SECURITY_POLICY,
@@ -151,7 +156,10 @@ pub fn app(state: AppState) -> Router {
             default_header(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")
         })))
         .layer(from_fn(request_encoding::check_request))
-        .layer(from_fn(hosts::check_host))
+        .layer(from_fn(move |request: Request, next: Next| {
+            let allowed = allowed_hosts.clone();
+            async move { hosts::check_host(allowed.as_deref(), request, next).await }
+        }))
         .layer(CatchPanicLayer::new())
         .layer(from_fn(error::json_errors))
         .layer(CompressionLayer::new())
@@ -246,7 +254,7 @@ mod tests {
         "portal", "pages", "sparql", "api", "mcp", "admin", "openapi",
     ];
     /// Modules that build the application from all others. `AppState` contains the states of the modules with routes.
-    const TOP: [&str; 4] = ["replica", "server", "state", "workers"];
+    const TOP: [&str; 5] = ["replica", "route_tests", "server", "state", "workers"];
 
     /// Returns the code of a module without comments and white space.
     fn code(path: &Path) -> String {

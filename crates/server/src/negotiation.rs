@@ -1,11 +1,56 @@
 //! Content negotiation by `Accept` and `Accept-Language` (RFC 9110, 12.5.1 and 12.5.4).
+//!
+//! Every function that reads such a header records it, and [`set_vary`] adds the recorded ones to `Vary`. So responses of all kinds
+//! state what they depend on: errors, redirects, pages.
 
 use crate::error::ApiError;
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
 use lodeseek_rdf::{RdfForm, RdfSyntax, RdfVersion};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Media types of web pages.
 pub(crate) const PAGES: [&str; 2] = ["text/html", "application/xhtml+xml"];
+
+tokio::task_local! {
+    /// Headers that chose the response to the request of this task.
+    static CHOOSING_HEADERS: Arc<Mutex<Vec<HeaderName>>>;
+}
+
+/// Adds the headers that chose the response to its `Vary`. Without them, a shared cache would send the response to clients that would
+/// get another one.
+pub(crate) async fn set_vary(request: Request, next: Next) -> Response {
+    let chosen_by = Arc::<Mutex<Vec<HeaderName>>>::default();
+    let mut response = CHOOSING_HEADERS
+        .scope(Arc::clone(&chosen_by), next.run(request))
+        .await;
+    let names: Vec<HeaderName> =
+        std::mem::take(&mut *chosen_by.lock().unwrap_or_else(PoisonError::into_inner));
+    if !names.is_empty()
+        && let Ok(value) = HeaderValue::from_str(
+            &names
+                .iter()
+                .map(HeaderName::as_str)
+                .collect::<Vec<_>>()
+                .join(", "),
+        )
+    {
+        response.headers_mut().append(header::VARY, value);
+    }
+    response
+}
+
+/// Records that a header chooses the response. Requests within the server have no response of their own.
+fn record_choice(name: &HeaderName) {
+    let _ = CHOOSING_HEADERS.try_with(|names| {
+        let mut names = names.lock().unwrap_or_else(PoisonError::into_inner);
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    });
+}
 
 /// Returns the offer with the highest quality in `Accept`, and the first offer if the header is missing. `None` if the
 /// client accepts none.
@@ -133,6 +178,7 @@ pub(crate) fn is_named(headers: &HeaderMap, media_type: &str) -> bool {
 }
 
 fn accept_ranges(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    record_choice(&header::ACCEPT);
     let values = headers
         .get_all(header::ACCEPT)
         .iter()
@@ -181,6 +227,7 @@ pub(crate) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<S
 
 /// Parses the ranges of a header with their qualities.
 pub(crate) fn ranges<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<(&'h str, f32)> {
+    record_choice(name);
     let values = headers
         .get_all(name)
         .iter()

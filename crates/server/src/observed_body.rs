@@ -46,3 +46,18 @@ impl<F: FnMut(&Frame<Bytes>) -> Result<(), axum::Error> + Unpin> http_body::Body
         self.body.size_hint()
     }
 }
+
+/// Body of a response to `HEAD` whose size is not known: a router would state the size 0 of an empty body as `Content-Length`.
+pub(crate) struct BodyOfUnknownSize;
+
+impl http_body::Body for BodyOfUnknownSize {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Poll::Ready(None)
+    }
+}

@@ -4,6 +4,7 @@
 //! completed with the old snapshot, all others use the new one. If a snapshot cannot be fetched or opened, the old one stays.
 
 use crate::admin::StopSignal;
+use crate::observed_body::BodyOfUnknownSize;
 use crate::server::{
     ServeError, ServeOptions, WORK_GRACE_PERIOD, accept_requests, bind, fill_caches, located, open,
     reload_on_hangup,
@@ -11,7 +12,9 @@ use crate::server::{
 use crate::state::AppState;
 use crate::workers::WorkerOptions;
 use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
+use axum::http::{Method, header};
 use lodeseek_engine::Reranker;
 use lodeseek_snapshot::{SnapshotCache, SnapshotHome};
 use std::fmt;
@@ -212,14 +215,26 @@ impl CurrentRouter {
     /// Returns a router that passes each request to the current one.
     fn router(&self) -> Router {
         let current = self.clone();
-        Router::new().fallback(move |request: Request| current.get().oneshot(request))
+        Router::new().fallback(async move |request: Request| {
+            let is_head = request.method() == Method::HEAD;
+            let response = match current.get().oneshot(request).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            };
+            // The current router has removed the body.
+            if is_head && !response.headers().contains_key(header::CONTENT_LENGTH) {
+                return response.map(|_| Body::new(BodyOfUnknownSize));
+            }
+            response
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::body::{Body, to_bytes};
+    use axum::body::to_bytes;
+    use axum::response::Response;
     use axum::routing::get;
     use tokio::sync::Notify;
 
@@ -231,6 +246,30 @@ mod tests {
         let response = router.oneshot(request).await.expect("a response");
         let bytes = to_bytes(response.into_body(), 1000).await.expect("a body");
         String::from_utf8(bytes.to_vec()).expect("text")
+    }
+
+    #[tokio::test]
+    async fn head_states_only_sizes_that_are_known() {
+        let routes = Router::new()
+            .route("/known", get(|| async { "four" }))
+            .route(
+                "/unknown",
+                get(|| async { Response::new(Body::new(BodyOfUnknownSize)) }),
+            );
+        let router = CurrentRouter::new(routes).router();
+        for (path, expected) in [("/known", Some("4")), ("/unknown", None)] {
+            for method in [Method::HEAD, Method::GET] {
+                let request = Request::builder().method(method).uri(path);
+                let request = request.body(Body::empty()).expect("a request");
+                let response = router.clone().oneshot(request).await.expect("a response");
+                let length = response.headers().get(header::CONTENT_LENGTH);
+                assert_eq!(
+                    length.map(|value| value.to_str().expect("text")),
+                    expected,
+                    "{path}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -325,10 +325,9 @@ pub(crate) fn xml(content_type: &'static str, text: &str) -> Result<Response, Ap
     Ok(response)
 }
 
-/// Returns a response whose format depends on `Accept`.
+/// Returns a response with a media type.
 pub(crate) fn sent(media_type: &'static str, body: impl IntoResponse) -> Response {
-    let headers = [(header::CONTENT_TYPE, media_type), (header::VARY, "accept")];
-    (headers, body).into_response()
+    ([(header::CONTENT_TYPE, media_type)], body).into_response()
 }
 
 /// Name of the header or trailer of truncated responses.

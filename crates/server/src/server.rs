@@ -6,6 +6,7 @@ use crate::admin::{Background, Live, Operators, StopSignal};
 use crate::api::Titles;
 use crate::branding::Branding;
 use crate::connections::{ConnectionLimits, serve_connections};
+use crate::hosts::HostName;
 use crate::mcp;
 use crate::memory::fit_to_memory;
 use crate::portal::Portal;
@@ -50,6 +51,9 @@ pub struct ServeOptions {
     pub bind: Vec<SocketAddr>,
     /// Address at which clients reach the server. Default: the base of the home; with the default base the address of the server.
     pub public_url: Option<PublicUrl>,
+    /// Names in `Host` of requests to a server on a loopback address, beside those of this machine and of the public URL. Others get
+    /// status 421. Without effect if other machines or a trusted proxy can reach the server.
+    pub host_names: Vec<HostName>,
     /// Certificate and key; `None` for plain HTTP. SIGHUP reads them again.
     pub tls: Option<Tls>,
     /// Limits of connections.
@@ -242,6 +246,7 @@ pub(crate) fn open(
         .with_snippets(options.snippets.clone())
         .with_proxies(options.proxies.clone())
         .with_public_url(options.public_url.clone())
+        .with_host_names(&options.host_names)
         .with_editor(options.editor.clone())
         .with_endpoints(Arc::clone(&options.endpoints))
         .with_private_networks(&options.private_networks)

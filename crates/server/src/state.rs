@@ -4,6 +4,7 @@ use crate::admin::{AdminState, ChangeLock, Management, Operators};
 use crate::api::ApiState;
 use crate::branding::Branding;
 use crate::error::ApiError;
+use crate::hosts::HostName;
 use crate::memory::MAX_PARSES;
 use crate::parsing::Parser;
 use crate::permits::{Permit, Permits};
@@ -100,6 +101,8 @@ pub struct AppState {
     pub(crate) proxies: Arc<Proxies>,
     /// Configured public URL.
     pub(crate) public_url: Option<PublicUrl>,
+    /// Names of a server that only this machine can reach, beside those of this machine.
+    host_names: Arc<[HostName]>,
     /// First part of absolute links, unless a trusted proxy forwards another one.
     pub(crate) link_base: LinkBase,
     /// Address on which the server listens.
@@ -144,6 +147,7 @@ impl AppState {
         Self {
             link_base: LinkBase::new(None, store.iris(), None),
             public_url: None,
+            host_names: Arc::default(),
             listening: None,
             searcher,
             store,
@@ -231,6 +235,15 @@ impl AppState {
         .with_links()
     }
 
+    /// Allows names in `Host` of requests to a server that only this machine can reach, beside those of this machine. Default: none.
+    #[must_use]
+    pub fn with_host_names(self, names: &[HostName]) -> Self {
+        Self {
+            host_names: names.into(),
+            ..self
+        }
+    }
+
     fn with_links(mut self) -> Self {
         self.link_base = LinkBase::new(self.public_url.as_ref(), self.store.iris(), self.listening);
         self.with_federation()
@@ -282,10 +295,25 @@ impl AppState {
     /// If true, only this machine can reach the server: it listens on a loopback address, and neither a proxy nor a public
     /// URL is configured.
     pub(crate) fn is_local_only(&self) -> bool {
-        let is_on_loopback = self
-            .listening
-            .is_some_and(|listening| listening.address.ip().is_loopback());
-        is_on_loopback && self.proxies.is_empty() && self.public_url.is_none()
+        self.is_on_loopback() && self.proxies.is_empty() && self.public_url.is_none()
+    }
+
+    fn is_on_loopback(&self) -> bool {
+        self.listening
+            .is_some_and(|listening| listening.address.ip().to_canonical().is_loopback())
+    }
+
+    /// Returns the names in `Host` that are accepted beside those of this machine; `None` if all are, because other machines can reach
+    /// the server. A proxy on this machine may forward any name.
+    pub(crate) fn allowed_hosts(&self) -> Option<Arc<[HostName]>> {
+        if !self.is_on_loopback() || !self.proxies.is_empty() {
+            return None;
+        }
+        let public = self
+            .public_url
+            .as_ref()
+            .and_then(|url| HostName::of_url(url.as_str()));
+        Some(self.host_names.iter().cloned().chain(public).collect())
     }
 
     /// If true, browsers may remember that the host of this server has TLS. Other programs on this machine share its own name.

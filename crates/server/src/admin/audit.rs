@@ -1,9 +1,12 @@
 //! Audit log of the administration: `home/audit.jsonl`, one JSON object for each change, in the order of their ends.
 //!
-//! The last member of each entry is the SHA-256 of the rest of its line, so that damage is detected. It does not detect
-//! deliberate changes: anyone who can write the file can compute it. Entries of earlier versions have none.
+//! The last member of each entry is the SHA-256 of the rest of its line, so that damage is detected. The member before it, `previous`,
+//! is the SHA-256 of the entry before: a chain, in which a removed or changed line leaves a gap. `home/audit.head` has the SHA-256 of
+//! the last entry, without which the end of the chain could be cut off. Who can write both files can write another chain, too. Entries
+//! of earlier versions have no `previous`, or neither.
 
 use super::tokens::digest;
+use lodeseek_store::{read_checked, write_checked};
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -19,20 +22,47 @@ const FILE: &str = "audit.jsonl";
 /// complete entry.
 const READ_BYTES: u64 = 1 << 20;
 
+/// Name of the file with the SHA-256 of the last entry.
+const HEAD_FILE: &str = "audit.head";
+
 /// Name of the last member of an entry, with the syntax around it.
 const CHECKSUM: &str = r#","sha256":""#;
+/// Name of the member before it, likewise.
+const PREVIOUS: &str = r#","previous":""#;
 
 /// Members of an entry without checksum, as earlier versions wrote it.
 const MEMBERS: [&str; 8] = [
     "time", "job", "by", "action", "datasets", "works", "outcome", "detail",
 ];
 
-/// Returns the line of an entry: its JSON with the checksum as last member.
-fn line_of(entry: &AuditEntry<'_>) -> io::Result<String> {
+/// Returns the line of an entry after another one, and its checksum: its JSON with the two members.
+fn line_of(entry: &AuditEntry<'_>, previous: &str) -> io::Result<(String, String)> {
     let entry = serde_json::to_string(entry)?;
-    let checksum = digest(&entry);
     let open = entry.strip_suffix('}').unwrap_or(&entry);
-    Ok(format!("{open}{CHECKSUM}{checksum}\"}}\n"))
+    let linked = format!("{open}{PREVIOUS}{previous}\"");
+    let checksum = digest(&format!("{linked}}}"));
+    Ok((format!("{linked}{CHECKSUM}{checksum}\"}}\n"), checksum))
+}
+
+/// Returns the text by which the next entry names a line: its checksum, or that of its text if it has none or is damaged.
+fn link_to(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let own = text
+        .rsplit_once(CHECKSUM)
+        .and_then(|(_, rest)| rest.strip_suffix("\"}"));
+    match own {
+        Some(checksum) if is_sound(line) => checksum.to_owned(),
+        _ => digest(&text),
+    }
+}
+
+/// Returns the link of a sound line to the one before it; `None` for lines of earlier versions.
+fn link_of(line: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(line).ok()?;
+    let (open, _) = text.rsplit_once(CHECKSUM)?;
+    let (_, link) = open.rsplit_once(PREVIOUS)?;
+    // The text may be in the names of datasets, too, where quotation marks are escaped.
+    link.strip_suffix('"').filter(|link| !link.contains('"'))
 }
 
 fn is_sound(line: &[u8]) -> bool {
@@ -51,23 +81,62 @@ fn is_sound(line: &[u8]) -> bool {
     }
 }
 
-/// Returns the numbers of the damaged lines of a home's audit log, from 1.
+/// Damage of an audit log. Lines are numbered from 1.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct AuditDamage {
+    /// Damaged lines.
+    pub damaged: Vec<usize>,
+    /// Lines before which entries are missing, or were replaced.
+    pub gaps: Vec<usize>,
+    /// If true, entries at the end are missing.
+    pub is_cut: bool,
+}
+
+/// Verifies the audit log of a home.
 ///
 /// # Errors
-/// If the file cannot be read.
-pub fn damaged_audit_lines(home: &Path) -> io::Result<Vec<usize>> {
+/// If a file cannot be read.
+pub fn verify_audit(home: &Path) -> io::Result<AuditDamage> {
+    let head = read_head(home)?;
+    let mut report = AuditDamage::default();
+    let (mut link, mut is_last_sound, mut has_links, mut has_head) =
+        (String::new(), true, false, head.is_none());
     let file = match File::open(audit_path(home)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Ok(file) => Some(BufReader::new(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let mut damaged = Vec::new();
-    for (place, line) in BufReader::new(file).split(b'\n').enumerate() {
-        if !is_sound(&line?) {
-            damaged.push(place + 1);
+    let lines = file.into_iter().flat_map(|file| file.split(b'\n'));
+    for (place, line) in lines.enumerate() {
+        let line = line?;
+        let is_line_sound = is_sound(&line);
+        if !is_line_sound {
+            report.damaged.push(place + 1);
+        } else if is_last_sound {
+            let is_linked = match link_of(&line) {
+                Some(previous) => {
+                    has_links = true;
+                    previous == link
+                }
+                // Earlier versions wrote no links, but not after this one.
+                None => !has_links,
+            };
+            if !is_linked {
+                report.gaps.push(place + 1);
+            }
         }
+        link = link_to(&line);
+        is_last_sound = is_line_sound;
+        has_head = has_head || head.as_ref() == Some(&link);
     }
-    Ok(damaged)
+    report.is_cut = !has_head && is_last_sound;
+    Ok(report)
+}
+
+/// Returns the SHA-256 of the last entry; `None` if no entry has a link yet.
+fn read_head(home: &Path) -> io::Result<Option<String>> {
+    let body = read_checked(&home.join(HEAD_FILE)).map_err(io::Error::other)?;
+    Ok(body.map(|body| String::from_utf8_lossy(&body).into_owned()))
 }
 
 /// Returns true if the last line of a file has no end: an earlier entry was not written completely.
@@ -146,17 +215,34 @@ impl AuditLog {
     /// Appends an entry and waits until it is on the disk.
     pub(crate) fn append(&self, entry: &AuditEntry<'_>) -> io::Result<()> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut line = line_of(entry)?;
         let mut options = File::options();
         options.read(true).append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&self.path)?;
+        let (mut line, checksum) = line_of(entry, &self.last_link(&mut file)?)?;
         if is_cut(&mut file)? {
             line.insert(0, '\n');
         }
         file.write_all(line.as_bytes())?;
-        file.sync_data()
+        file.sync_data()?;
+        // The head may be behind the log, but not before it.
+        write_checked(&self.path.with_file_name(HEAD_FILE), checksum.as_bytes())
+            .map_err(io::Error::other)
+    }
+
+    /// Returns the text by which the next entry names the last line. Without a line, it is the head: the file was moved away, which is
+    /// seen in the next one.
+    fn last_link(&self, file: &mut File) -> io::Result<String> {
+        let bytes = last_bytes(file, READ_BYTES)?;
+        let complete = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+        match complete.rsplit(|byte| *byte == b'\n').next() {
+            Some(line) if !line.is_empty() => Ok(link_to(line)),
+            _ => {
+                let home = self.path.parent().unwrap_or(&self.path);
+                Ok(read_head(home)?.unwrap_or_default())
+            }
+        }
     }
 
     /// Returns the last entries as JSON lines, the oldest first. In place of a damaged one it returns an object that contains its text.
@@ -252,8 +338,8 @@ mod tests {
             log.append(&entry).expect("written");
         }
         assert_eq!(
-            damaged_audit_lines(home.path()).expect("read"),
-            [0_usize; 0]
+            verify_audit(home.path()).expect("read"),
+            AuditDamage::default()
         );
         let sound = std::fs::read(home.path().join(FILE)).expect("read");
         for place in old.len()..sound.len() {
@@ -261,8 +347,8 @@ mod tests {
                 let mut bytes = sound.clone();
                 bytes[place] ^= 1 << bit;
                 std::fs::write(home.path().join(FILE), &bytes).expect("written");
-                let damaged = damaged_audit_lines(home.path()).expect("read");
-                assert!(!damaged.is_empty(), "byte {place}, bit {bit}");
+                let damage = verify_audit(home.path()).expect("read");
+                assert!(!damage.damaged.is_empty(), "byte {place}, bit {bit}");
                 assert!(
                     log.last(9).expect("read").contains("{\"damaged\":"),
                     "byte {place}, bit {bit}"
@@ -282,11 +368,63 @@ mod tests {
             std::fs::write(home.path().join(FILE), &bytes[..length]).expect("written");
             log.append(&entry).expect("written");
             let whole = length == bytes.len() - 1;
-            assert_eq!(
-                damaged_audit_lines(home.path()).expect("read"),
-                if whole { vec![] } else { vec![1] },
-                "{length}"
-            );
+            let damage = verify_audit(home.path()).expect("read");
+            let expected = AuditDamage {
+                damaged: if whole { vec![] } else { vec![1] },
+                ..AuditDamage::default()
+            };
+            assert_eq!(damage, expected, "{length}");
         }
+    }
+
+    #[test]
+    fn a_removed_or_replaced_line_leaves_a_gap() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (log, path) = (AuditLog::new(home.path()), home.path().join(FILE));
+        std::fs::write(&path, "{\"time\":1,\"job\":1}\n").expect("written");
+        for job in 2..=5 {
+            let datasets = [r#"a ,"previous":"x"#.to_owned()];
+            log.append(&entry(job, &datasets)).expect("written");
+        }
+        assert_eq!(
+            verify_audit(home.path()).expect("read"),
+            AuditDamage::default()
+        );
+        let sound = std::fs::read_to_string(&path).expect("read");
+        let lines: Vec<&str> = sound.lines().collect();
+        let damage_of = |lines: &[&str]| {
+            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            std::fs::write(&path, text).expect("written");
+            verify_audit(home.path()).expect("read")
+        };
+        for removed in 0..lines.len() {
+            let rest: Vec<&str> = [&lines[..removed], &lines[removed + 1..]].concat();
+            let is_last = removed + 1 == lines.len();
+            let expected = AuditDamage {
+                gaps: if is_last { vec![] } else { vec![removed + 1] },
+                is_cut: is_last,
+                ..AuditDamage::default()
+            };
+            assert_eq!(damage_of(&rest), expected, "line {removed}");
+        }
+        // Lines in another order, and an entry with a right checksum in place of another one.
+        assert_eq!(
+            damage_of(&[lines[0], lines[2], lines[1], lines[3], lines[4]]).gaps,
+            [2, 3, 4]
+        );
+        let (forged, _) = line_of(
+            &entry(9, &[]),
+            link_of(lines[2].as_bytes()).expect("a link"),
+        )
+        .expect("a line");
+        assert_eq!(
+            damage_of(&[lines[0], lines[1], forged.trim_end(), lines[3], lines[4]]).gaps,
+            [4]
+        );
+        assert!(damage_of(&[]).is_cut);
+        // The next entry after a removed file names the last one before.
+        log.append(&entry(6, &[])).expect("written");
+        let damage = verify_audit(home.path()).expect("read");
+        assert_eq!((damage.gaps, damage.is_cut), (vec![1], false));
     }
 }

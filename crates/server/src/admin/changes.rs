@@ -8,6 +8,7 @@ use super::downloads::download;
 use super::harvest_schedule::index_pending;
 use super::harvests::harvest;
 use super::jobs::{Jobs, Next, Progress};
+use super::tokens::{Rights, Scope};
 use super::works::{ADD, add_list, remove_listed};
 use lodeseek_catalog::{
     Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata,
@@ -15,7 +16,10 @@ use lodeseek_catalog::{
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, backup};
 use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_net::egress::{Cancellation, IpNet};
-use lodeseek_snapshot::{RemoteSnapshots, Retention, SnapshotError, SnapshotLocation, publish};
+use lodeseek_snapshot::{
+    PublishOptions, RemoteSnapshots, Retention, SigningKey, SnapshotError, SnapshotLocation,
+    publish,
+};
 use lodeseek_store::{
     DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, LoadSource,
     OtherSources, Store, StoreError,
@@ -62,10 +66,18 @@ pub(crate) enum Change {
     /// Writes a backup of the home to a folder. It changes nothing, but no change may run meanwhile.
     Backup(PathBuf),
     /// Publishes a snapshot of the home. It changes nothing, but no change may run meanwhile.
-    Publish {
-        location: SnapshotLocation,
-        keep: Option<NonZeroUsize>,
-    },
+    Publish(Box<Publication>),
+}
+
+/// A requested publication.
+pub(crate) struct Publication {
+    pub(crate) location: SnapshotLocation,
+    /// Number of snapshots that are kept; all without it.
+    pub(crate) keep: Option<NonZeroUsize>,
+    /// File with the private key that signs the snapshot.
+    pub(crate) key: Option<PathBuf>,
+    /// If true, records that are not of this home are deleted.
+    pub(crate) force: bool,
 }
 
 impl Change {
@@ -78,7 +90,7 @@ impl Change {
             Self::Remove(_) | Self::RemoveWorks(_) => "remove",
             Self::Index { .. } => "index",
             Self::Backup(_) => "backup",
-            Self::Publish { .. } => "publish",
+            Self::Publish(_) => "publish",
         }
     }
 
@@ -93,7 +105,7 @@ impl Change {
             | Self::Harvest(_)
             | Self::Index { .. }
             | Self::Backup(_)
-            | Self::Publish { .. } => Vec::new(),
+            | Self::Publish(_) => Vec::new(),
         }
     }
 
@@ -102,6 +114,18 @@ impl Change {
         match self {
             Self::RemoveWorks(ids) => ids.clone(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Returns the scope that a token needs for the change.
+    pub(crate) fn scope(&self) -> Scope {
+        match self {
+            Self::Harvest(_) | Self::Index { .. } | Self::Backup(_) | Self::Publish(_) => {
+                Scope::Admin
+            }
+            // Only administrators may download from private networks.
+            Self::Put(upload) if !upload.networks.is_empty() => Scope::Admin,
+            _ => Scope::Write,
         }
     }
 
@@ -232,33 +256,37 @@ impl Drop for Spool {
 pub(crate) enum Outcome {
     Done(Value),
     Failed(String),
+    /// The change was not made, because the disk is full.
+    DiskFull,
     Cancelled,
 }
 
 /// Progress and cancellation of a running job.
 pub(crate) struct Control {
     is_cancelled: Arc<AtomicBool>,
+    rights: Rights,
     report: Box<dyn Fn(Progress) + Send + Sync>,
 }
 
 impl Control {
     pub(crate) fn new(
         is_cancelled: Arc<AtomicBool>,
+        rights: Rights,
         report: impl Fn(Progress) + Send + Sync + 'static,
     ) -> Self {
         Self {
             is_cancelled,
+            rights,
             report: Box::new(report),
         }
     }
 
-    /// Ends the job here if its cancellation was requested.
+    /// Ends the job here if its cancellation was requested, or if its client lost the rights.
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.is_cancelled.load(Ordering::SeqCst) {
-            Err(Failure::Cancelled)
-        } else {
-            Ok(())
+            return Err(Failure::Cancelled);
         }
+        self.rights.check().map_err(Failure::Error)
     }
 
     fn report(&self, done: usize, total: usize) {
@@ -323,8 +351,8 @@ pub(crate) fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
         match jobs.next(lane, QUIET) {
             Next::Stop => return,
             Next::Idle => tasks.run(live),
-            Next::Job(id, change, is_cancelled) => {
-                let control = jobs.control(id, is_cancelled);
+            Next::Job(id, change, rights, is_cancelled) => {
+                let control = jobs.control(id, rights, is_cancelled);
                 // A panic ends one job, not the queue.
                 let made = catch_unwind(AssertUnwindSafe(|| make(change, live, &control)));
                 let made = made.unwrap_or_else(|_| {
@@ -338,7 +366,7 @@ pub(crate) fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
                     match made {
                         Ok(result) => Outcome::Done(result),
                         Err(Failure::Cancelled) => Outcome::Cancelled,
-                        Err(Failure::Error(error)) => Outcome::Failed(error),
+                        Err(Failure::Error(error)) => failed(&error, live.store.home()),
                     },
                 );
                 if tasks.are_overdue() {
@@ -347,6 +375,33 @@ pub(crate) fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
             }
         }
     }
+}
+
+/// Returns the outcome of a failed change. Paths of the home are no concern of clients.
+fn failed(error: &str, home: &Path) -> Outcome {
+    if is_full_disk(error) {
+        tracing::error!(error, "the disk is full");
+        return Outcome::DiskFull;
+    }
+    let mut error = error.to_owned();
+    for home in [Some(home.to_owned()), home.canonicalize().ok()]
+        .iter()
+        .flatten()
+    {
+        error = error.replace(&format!("{}/", home.display()), "");
+    }
+    Outcome::Failed(error)
+}
+
+/// Returns true if a message contains the cause of a full disk or of an exhausted quota. RocksDB, tantivy and worker processes report
+/// it as a text only.
+fn is_full_disk(error: &str) -> bool {
+    let signs = [
+        "No space left on device",
+        "Disk quota exceeded",
+        "not enough space on the disk",
+    ];
+    signs.iter().any(|sign| error.contains(sign))
 }
 
 fn make(change: Change, live: &Live, control: &Control) -> Result<Value, Failure> {
@@ -361,6 +416,7 @@ fn perform(change: Change, live: &Live, control: &Control) -> Result<Value, Fail
         Change::Harvest(request) => harvest(&request, live, control),
         Change::Put(upload) => {
             let upload = downloaded(*upload, control)?;
+            control.check()?;
             locked(live, || put(upload, live, control))
         }
         Change::Load(upload) => locked(live, || load(&upload, live, control)),
@@ -369,8 +425,8 @@ fn perform(change: Change, live: &Live, control: &Control) -> Result<Value, Fail
         Change::RemoveWorks(ids) => locked(live, || remove_listed(&ids, live)),
         Change::Index { rebuild } => locked(live, || index(rebuild, live, control)),
         Change::Backup(folder) => locked(live, || save(&folder, live, control)),
-        Change::Publish { location, keep } => {
-            locked(live, || publish_snapshot(&location, keep, live, control))
+        Change::Publish(publication) => {
+            locked(live, || publish_snapshot(&publication, live, control))
         }
     }
 }
@@ -479,22 +535,29 @@ fn save(folder: &Path, live: &Live, control: &Control) -> Result<Value, Failure>
 
 /// Publishes a snapshot. The progress counts files.
 fn publish_snapshot(
-    location: &SnapshotLocation,
-    keep: Option<NonZeroUsize>,
+    publication: &Publication,
     live: &Live,
     control: &Control,
 ) -> Result<Value, Failure> {
-    let remote = RemoteSnapshots::open(location, &live.storage)?;
-    let retention = keep.map(|keep| Retention {
-        keep,
-        now: SystemTime::now(),
-    });
+    let remote = RemoteSnapshots::open(&publication.location, &live.storage)?;
+    let options = PublishOptions {
+        now: Some(DateTime::now()),
+        retention: publication.keep.map(|keep| Retention {
+            keep,
+            now: SystemTime::now(),
+        }),
+        key: publication
+            .key
+            .as_deref()
+            .map(SigningKey::read)
+            .transpose()?,
+        force: publication.force,
+    };
     let on_progress = |done, total| control.report(done, total);
     Ok(json!(publish(
         &live.store,
         &remote,
-        Some(DateTime::now()),
-        retention,
+        &options,
         &on_progress
     )?))
 }
@@ -752,4 +815,26 @@ fn update_derived(live: &Live) -> Result<(), EngineError> {
     live.updater(LoadOptions::default()).find_duplicates()?;
     live.update_vectors_and_statistics()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_contain_no_paths_of_the_home() {
+        let home = Path::new("/srv/lodeseek");
+        let Outcome::Failed(error) = failed("/srv/lodeseek/works/works.jsonl: damaged", home)
+        else {
+            panic!("it failed");
+        };
+        assert_eq!(error, "works/works.jsonl: damaged");
+        for text in [
+            "/srv/lodeseek/uploads/1/a.nt: No space left on device (os error 28)",
+            "store: IO error: No space left on device: While appending to file: /srv/lodeseek/store/000012.sst",
+            "/srv/lodeseek/index: Disk quota exceeded (os error 122)",
+        ] {
+            assert!(matches!(failed(text, home), Outcome::DiskFull), "{text}");
+        }
+    }
 }

@@ -5,6 +5,8 @@
 
 use super::audit::{AuditEntry, AuditLog};
 use super::changes::{Change, Control, Lane, MAX_LISTED, Outcome};
+use super::tokens::Rights;
+use crate::error::DISK_FULL;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -93,6 +95,9 @@ pub(crate) struct Job {
     pub(crate) result: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    /// If true, the job failed because the disk is full.
+    #[serde(skip)]
+    pub(crate) is_disk_full: bool,
 }
 
 #[expect(
@@ -134,7 +139,7 @@ pub(crate) enum Cancelled {
 #[derive(Default)]
 struct Inner {
     last: u64,
-    waiting: VecDeque<(u64, Change)>,
+    waiting: VecDeque<(u64, Change, Rights)>,
     jobs: BTreeMap<u64, Job>,
     /// Running jobs, at most one of each lane.
     running: Vec<(u64, Arc<AtomicBool>)>,
@@ -152,7 +157,7 @@ pub(crate) struct Jobs {
 
 /// Next work of the thread that makes the changes.
 pub(crate) enum Next {
-    Job(u64, Change, Arc<AtomicBool>),
+    Job(u64, Change, Rights, Arc<AtomicBool>),
     /// Nothing was requested for a while.
     Idle,
     Stop,
@@ -172,8 +177,8 @@ impl Jobs {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a change to the queue.
-    pub(crate) fn add(&self, change: Change, by: &str) -> Result<Job, Refusal> {
+    /// Adds a change to the queue. The rights are checked again when it is made.
+    pub(crate) fn add(&self, change: Change, by: &str, rights: Rights) -> Result<Job, Refusal> {
         let mut inner = self.lock();
         if inner.is_stopping {
             return Err(Refusal::Stopping);
@@ -197,9 +202,10 @@ impl Jobs {
             ended: None,
             result: None,
             error: None,
+            is_disk_full: false,
         };
         inner.jobs.insert(job.id, job.clone());
-        inner.waiting.push_back((job.id, change));
+        inner.waiting.push_back((job.id, change, rights));
         self.wake.notify_all();
         Ok(job)
     }
@@ -211,7 +217,7 @@ impl Jobs {
             inner
                 .waiting
                 .iter()
-                .position(|(_, change)| change.lane() == lane)
+                .position(|(_, change, _)| change.lane() == lane)
         };
         let is_quiet = |inner: &mut Inner| first(inner).is_none() && !inner.is_stopping;
         let waited = self.wake.wait_timeout_while(inner, patience, is_quiet);
@@ -220,7 +226,7 @@ impl Jobs {
             return Next::Stop;
         }
         let next = first(&inner).and_then(|place| inner.waiting.remove(place));
-        let Some((id, change)) = next else {
+        let Some((id, change, rights)) = next else {
             return Next::Idle;
         };
         let is_cancelled = Arc::new(AtomicBool::new(false));
@@ -229,13 +235,18 @@ impl Jobs {
             job.state = JobState::Running;
             job.started = Some(now());
         }
-        Next::Job(id, change, is_cancelled)
+        Next::Job(id, change, rights, is_cancelled)
     }
 
     /// Returns the control of a running job.
-    pub(crate) fn control(self: &Arc<Self>, id: u64, is_cancelled: Arc<AtomicBool>) -> Control {
+    pub(crate) fn control(
+        self: &Arc<Self>,
+        id: u64,
+        rights: Rights,
+        is_cancelled: Arc<AtomicBool>,
+    ) -> Control {
         let jobs = Arc::clone(self);
-        Control::new(is_cancelled, move |progress| {
+        Control::new(is_cancelled, rights, move |progress| {
             if let Some(job) = jobs.lock().jobs.get_mut(&id) {
                 job.progress = progress;
             }
@@ -247,6 +258,12 @@ impl Jobs {
         let (state, result, error) = match outcome {
             Outcome::Done(result) => (JobState::Done, Some(result), None),
             Outcome::Failed(error) => (JobState::Failed, None, Some(error)),
+            Outcome::DiskFull => {
+                if let Some(job) = self.lock().jobs.get_mut(&id) {
+                    job.is_disk_full = true;
+                }
+                (JobState::Failed, None, Some(DISK_FULL.to_owned()))
+            }
             Outcome::Cancelled => (JobState::Cancelled, None, None),
         };
         self.finish(id, state, result, error);
@@ -314,7 +331,10 @@ impl Jobs {
             is_cancelled.store(true, Ordering::SeqCst);
             return Cancelled::Requested;
         }
-        let place = inner.waiting.iter().position(|(waiting, _)| *waiting == id);
+        let place = inner
+            .waiting
+            .iter()
+            .position(|(waiting, ..)| *waiting == id);
         let change = place.and_then(|place| inner.waiting.remove(place));
         drop(inner);
         // Without a change, another thread is cancelling the job.
@@ -333,7 +353,7 @@ impl Jobs {
             for (_, is_cancelled) in &inner.running {
                 is_cancelled.store(true, Ordering::SeqCst);
             }
-            inner.waiting.iter().map(|(id, _)| *id).collect()
+            inner.waiting.iter().map(|(id, ..)| *id).collect()
         };
         for id in waiting {
             self.cancel(id);
@@ -417,7 +437,7 @@ mod tests {
 
     fn next(jobs: &Jobs) -> Option<(u64, Arc<AtomicBool>)> {
         match jobs.next(Lane::Changes, Duration::from_millis(1)) {
-            Next::Job(id, _, is_cancelled) => Some((id, is_cancelled)),
+            Next::Job(id, _, _, is_cancelled) => Some((id, is_cancelled)),
             Next::Idle | Next::Stop => None,
         }
     }
@@ -427,7 +447,11 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Arc::new(Jobs::new(home.path()));
         let ids: Vec<u64> = ["a", "b", "c"]
-            .map(|id| jobs.add(removal(id), "ci").expect("added").id)
+            .map(|id| {
+                jobs.add(removal(id), "ci", Rights::default())
+                    .expect("added")
+                    .id
+            })
             .to_vec();
         assert_eq!(ids, [1, 2, 3]);
         assert_eq!(jobs.cancel(2), Cancelled::Removed);
@@ -471,10 +495,10 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Arc::new(Jobs::new(home.path()));
         for change in [harvest(), harvest(), removal("a")] {
-            jobs.add(change, "ci").expect("added");
+            jobs.add(change, "ci", Rights::default()).expect("added");
         }
         let started = |lane| match jobs.next(lane, Duration::from_millis(1)) {
-            Next::Job(id, _, is_cancelled) => Some((id, is_cancelled)),
+            Next::Job(id, _, _, is_cancelled) => Some((id, is_cancelled)),
             Next::Idle | Next::Stop => None,
         };
         let (first, of_first) = started(Lane::Harvests).expect("a job");
@@ -499,7 +523,8 @@ mod tests {
     fn a_stop_cancels_what_has_not_begun() {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Jobs::new(home.path());
-        jobs.add(removal("a"), "ci").expect("added");
+        jobs.add(removal("a"), "ci", Rights::default())
+            .expect("added");
         jobs.stop();
         assert_eq!(jobs.get(1).expect("a job").state, JobState::Cancelled);
         assert!(matches!(
@@ -507,7 +532,8 @@ mod tests {
             Next::Stop
         ));
         assert_eq!(
-            jobs.add(removal("b"), "ci").map(|job| job.id),
+            jobs.add(removal("b"), "ci", Rights::default())
+                .map(|job| job.id),
             Err(Refusal::Stopping)
         );
     }
@@ -516,7 +542,9 @@ mod tests {
     fn only_the_latest_ended_jobs_are_kept() {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Jobs::new(home.path());
-        let waiting = jobs.add(removal("a"), "ci").expect("added");
+        let waiting = jobs
+            .add(removal("a"), "ci", Rights::default())
+            .expect("added");
         assert!(jobs.is_pending("a") && !jobs.is_pending("b"));
         // The first of them ended last.
         let ended = |id: u64| {
@@ -545,7 +573,7 @@ mod tests {
         let ids =
             (0..MAX_LISTED + 7).map(|number| DatasetId::new(format!("d{number}")).expect("an id"));
         let job = jobs
-            .add(Change::Remove(ids.collect()), "ci")
+            .add(Change::Remove(ids.collect()), "ci", Rights::default())
             .expect("added");
         assert!(job.datasets.len() == MAX_LISTED + 7 && jobs.is_pending("d1006"));
         assert!(json!(job).get("unlistedDatasets").is_none());
@@ -567,6 +595,7 @@ mod tests {
             .add(
                 Change::RemoveWorks(vec!["0f".repeat(16); MAX_LISTED + 3]),
                 "ci",
+                Rights::default(),
             )
             .expect("added");
         assert_eq!(jobs.cancel(job.id), Cancelled::Removed);
@@ -579,10 +608,12 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Jobs::new(home.path());
         for _ in 0..MAX_WAITING {
-            jobs.add(removal("a"), "ci").expect("added");
+            jobs.add(removal("a"), "ci", Rights::default())
+                .expect("added");
         }
         assert_eq!(
-            jobs.add(removal("a"), "ci").map(|job| job.id),
+            jobs.add(removal("a"), "ci", Rights::default())
+                .map(|job| job.id),
             Err(Refusal::Full)
         );
     }

@@ -4,9 +4,9 @@
 //! 202 with the job; with it the response waits for the end of the job. Other origins may not read these routes, and no
 //! cookie authorizes a request.
 
-use super::changes::{Change, Lane, SourcesUpload, Spool, make_changes};
+use super::changes::{Change, Lane, Publication, SourcesUpload, Spool, make_changes};
 use super::jobs::{Cancelled, Job, JobState, Jobs, Refusal};
-use super::tokens::{Scope, Tokens};
+use super::tokens::{Rights, Scope, Token, Tokens};
 use super::uploads::{MAX_SOURCES, is_form, receive, receive_sources};
 use super::{Live, StopSignal};
 use super::{removal, works};
@@ -27,6 +27,7 @@ use lodeseek_engine::{collection_status, list_datasets};
 use lodeseek_harvest::HarvestRequest;
 use lodeseek_snapshot::SnapshotLocation;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fs;
 use std::io;
@@ -49,7 +50,7 @@ pub(crate) const UPLOADS_FOLDER: &str = "uploads";
 
 /// Tokens, jobs and uploads of the administration.
 pub(crate) struct Management {
-    tokens: Tokens,
+    tokens: Arc<Tokens>,
     pub(super) jobs: Arc<Jobs>,
     spool: PathBuf,
     uploads: AtomicU64,
@@ -63,7 +64,7 @@ impl Management {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let (tokens, uploads) = (Tokens::new(home), AtomicU64::default());
+        let (tokens, uploads) = (Arc::new(Tokens::new(home)), AtomicU64::default());
         if let Err(error) = tokens.list() {
             tracing::error!(%error, "requests with a token are rejected");
         }
@@ -175,10 +176,24 @@ pub(crate) struct LocalPeer;
 pub(super) struct Caller {
     name: String,
     scope: Scope,
-    is_local: bool,
+    /// Token of the client; `None` for the local socket.
+    token: Option<Token>,
 }
 
 impl Caller {
+    /// Returns true for a client of the local socket.
+    fn is_local(&self) -> bool {
+        self.token.is_none()
+    }
+
+    /// Returns the rights with which the caller requests a change.
+    fn rights(&self, management: &Management, scope: Scope) -> Rights {
+        match &self.token {
+            Some(token) => Rights::new(&management.tokens, token.clone(), scope),
+            None => Rights::default(),
+        }
+    }
+
     /// Rejects a caller with fewer rights.
     pub(super) fn require(&self, scope: Scope) -> Result<(), ApiError> {
         if self.scope >= scope {
@@ -201,7 +216,7 @@ impl FromRequestParts<AppState> for Caller {
             return Ok(Self {
                 name: "local".to_owned(),
                 scope: Scope::Admin,
-                is_local: true,
+                token: None,
             });
         }
         let found = match bearer(&parts.headers) {
@@ -215,9 +230,9 @@ impl FromRequestParts<AppState> for Caller {
                     TrustedBody::grant(&parts.extensions);
                 }
                 Ok(Self {
-                    name: token.name,
+                    name: token.name.clone(),
                     scope: token.scope,
-                    is_local: false,
+                    token: Some(token),
                 })
             }
             Ok(None) => Err(unauthorized()),
@@ -237,11 +252,17 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 fn unauthorized() -> Response {
     let message = "this request needs a token: `Authorization: Bearer TOKEN`; `lodeseek token add` creates one";
-    let mut response = ApiError::with_status(StatusCode::UNAUTHORIZED, message).to_json_response();
-    let challenge = HeaderValue::from_static("Bearer realm=\"lodeseek administration\"");
-    response
-        .headers_mut()
-        .insert(header::WWW_AUTHENTICATE, challenge);
+    with_challenge(ApiError::with_status(StatusCode::UNAUTHORIZED, message).to_json_response())
+}
+
+/// Adds the scheme of tokens to responses of status 401.
+fn with_challenge(mut response: Response) -> Response {
+    if response.status() == StatusCode::UNAUTHORIZED {
+        let challenge = HeaderValue::from_static("Bearer realm=\"lodeseek administration\"");
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, challenge);
+    }
     response
 }
 
@@ -447,7 +468,7 @@ async fn put_dataset(
         let wait = wait_time(request.headers());
         let spool = management(&state)?
             .new_spool()
-            .map_err(|error| ApiError::internal(&error))?;
+            .map_err(|error| ApiError::of_file(&error))?;
         let mut upload = receive(request, id, spool, &state.parser()).await?;
         // What is in a private network becomes public with the dataset.
         if caller.scope == Scope::Admin {
@@ -527,15 +548,13 @@ async fn load_sources(State(state): State<AppState>, caller: Caller, request: Re
         caller.require(Scope::Write)?;
         let wait = wait_time(request.headers());
         let change = if is_form(request.headers()) {
-            let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
+            let spool = management(&state)?.new_spool().map_err(|error| ApiError::of_file(&error))?;
             receive_sources(request, spool).await?
         } else {
             let message =
                 "files of the server's machine are loaded over its local socket only; upload them as multipart/form-data";
             require_local_paths(&caller, &[], message)?;
-            let body = Json::from_request(request, &()).await;
-            let Json(Sources { sources, id_prefix, replace }) =
-                body.map_err(rejected_body)?;
+            let Sources { sources, id_prefix, replace } = read_json(request).await?;
             require_local_paths(&caller, &sources, message)?;
             Change::Load(Box::new(SourcesUpload { sources, origins: Vec::new(), id_prefix, replace, spool: None }))
         };
@@ -564,33 +583,23 @@ async fn load_sources(State(state): State<AppState>, caller: Caller, request: Re
         (status = 422, description = "The harvest failed; batches that were stored are kept.", body = Object),
         QueueFull<JsonError>),
     security(("bearer" = ["admin"])))]
-async fn harvest_sources(
-    State(state): State<AppState>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Result<Json<HarvestRequest>, JsonRejection>,
-) -> Response {
+async fn harvest_sources(State(state): State<AppState>, caller: Caller, body: Request) -> Response {
     respond(async {
         caller.require(Scope::Admin)?;
-        let Json(mut request) = body.map_err(rejected_body)?;
+        let wait = wait_time(body.headers());
+        let mut request: HarvestRequest = read_json(body).await?;
         if request.sources.is_empty() || request.sources.len() > MAX_SOURCES {
             return Err(ApiError::bad_request(format!(
                 "name 1 to {MAX_SOURCES} sources"
             )));
         }
-        if !caller.is_local {
+        if !caller.is_local() {
             restrict(&mut request, &state)?;
         }
         request
             .policy(&request.sources)
             .map_err(|error| ApiError::bad_request(error.to_string()))?;
-        submit(
-            &state,
-            Change::Harvest(Box::new(request)),
-            &caller,
-            wait_time(&headers),
-        )
-        .await
+        submit(&state, Change::Harvest(Box::new(request)), &caller, wait).await
     })
     .await
 }
@@ -653,7 +662,7 @@ fn require_local_paths(
     paths: &[PathBuf],
     message: &'static str,
 ) -> Result<(), ApiError> {
-    if !caller.is_local {
+    if !caller.is_local() {
         return Err(ApiError::with_status(StatusCode::FORBIDDEN, message));
     }
     match paths.iter().find(|path| !path.is_absolute()) {
@@ -674,17 +683,14 @@ struct BackupTarget {
 
 /// `POST /api/admin/backup`: writes a backup to a folder of this machine. Only for the local socket: others must not write its
 /// files.
-async fn back_up(
-    State(state): State<AppState>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Result<Json<BackupTarget>, JsonRejection>,
-) -> Response {
+async fn back_up(State(state): State<AppState>, caller: Caller, request: Request) -> Response {
     respond(async {
-        let Json(BackupTarget { folder }) = body.map_err(rejected_body)?;
         let message = "backups are made over the local socket only; run `lodeseek backup` on the server's machine";
+        require_local_paths(&caller, &[], message)?;
+        let wait = wait_time(request.headers());
+        let BackupTarget { folder } = read_json(request).await?;
         require_local_paths(&caller, std::slice::from_ref(&folder), message)?;
-        submit(&state, Change::Backup(folder), &caller, wait_time(&headers)).await
+        submit(&state, Change::Backup(folder), &caller, wait).await
     })
     .await
 }
@@ -696,29 +702,42 @@ struct PublicationTarget {
     location: String,
     /// Number of snapshots that are kept; all without it.
     keep: Option<NonZeroUsize>,
+    /// Absolute path of a private key.
+    key: Option<PathBuf>,
+    #[serde(default)]
+    force: bool,
 }
 
 /// `POST /api/admin/publish`: publishes a snapshot. Only for the local socket: others must not choose where its data goes.
-async fn publish(
-    State(state): State<AppState>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Result<Json<PublicationTarget>, JsonRejection>,
-) -> Response {
+async fn publish(State(state): State<AppState>, caller: Caller, request: Request) -> Response {
     respond(async {
-        let Json(target) = body.map_err(rejected_body)?;
         let message =
             "snapshots are published over the local socket only; run `lodeseek publish` on the server's machine";
         require_local_paths(&caller, &[], message)?;
+        let wait = wait_time(request.headers());
+        let target: PublicationTarget = read_json(request).await?;
         let location = target.location.parse::<SnapshotLocation>();
         let location = location.map_err(|error| ApiError::bad_request(error.to_string()))?;
-        submit(&state, Change::Publish { location, keep: target.keep }, &caller, wait_time(&headers)).await
+        require_local_paths(&caller, target.key.as_slice(), message)?;
+        let PublicationTarget { keep, key, force, .. } = target;
+        let publication = Publication { location, keep, key, force };
+        submit(&state, Change::Publish(Box::new(publication)), &caller, wait).await
     })
     .await
 }
 
-/// Returns the error of a body that is no JSON of the expected structure, or too large.
-pub(super) fn rejected_body(rejection: JsonRejection) -> ApiError {
+/// Reads a JSON body. To be called after the check of rights, so that nobody else sends one.
+///
+/// # Errors
+/// If it has not the expected structure, or is too large.
+pub(super) async fn read_json<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
+    let Json(value) = Json::from_request(request, &())
+        .await
+        .map_err(rejected_body)?;
+    Ok(value)
+}
+
+fn rejected_body(rejection: JsonRejection) -> ApiError {
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, rejection.body_text())
@@ -731,7 +750,7 @@ pub(super) fn rejected_body(rejection: JsonRejection) -> ApiError {
 pub(super) async fn respond(handler: impl Future<Output = Result<Response, ApiError>>) -> Response {
     handler
         .await
-        .unwrap_or_else(|error| error.to_json_response())
+        .unwrap_or_else(|error| with_challenge(error.to_json_response()))
 }
 
 pub(super) fn dataset_id(text: &str) -> Result<DatasetId, ApiError> {
@@ -764,8 +783,14 @@ pub(super) async fn submit(
     caller: &Caller,
     wait: Duration,
 ) -> Result<Response, ApiError> {
-    let jobs = &management(state)?.jobs;
-    let job = jobs.add(change, &caller.name).map_err(|refusal| {
+    let management = management(state)?;
+    let rights = caller.rights(management, change.scope());
+    // The body may have taken hours.
+    rights
+        .check()
+        .map_err(|message| ApiError::with_status(StatusCode::UNAUTHORIZED, message))?;
+    let jobs = &management.jobs;
+    let job = jobs.add(change, &caller.name, rights).map_err(|refusal| {
         let message = match refusal {
             Refusal::Full => "the queue of changes is full; retry later",
             Refusal::Stopping => "the server is stopping",
@@ -785,6 +810,7 @@ fn job_response(job: &Job) -> Response {
         JobState::Queued | JobState::Running => StatusCode::ACCEPTED,
         JobState::Done if is_new => StatusCode::CREATED,
         JobState::Done => StatusCode::OK,
+        JobState::Failed if job.is_disk_full => StatusCode::INSUFFICIENT_STORAGE,
         JobState::Failed => StatusCode::UNPROCESSABLE_ENTITY,
         JobState::Cancelled => StatusCode::CONFLICT,
     };

@@ -23,7 +23,7 @@ mod tokens;
 mod uploads;
 mod works;
 
-pub use audit::{audit_path, damaged_audit_lines};
+pub use audit::{AuditDamage, audit_path, verify_audit};
 pub use background::{Background, Live};
 pub use change_lock::ChangeGuard;
 pub use harvest_schedule::{HarvestSchedule, ScheduledSource};

@@ -1,17 +1,13 @@
 //! `/api/admin/remove`, and `DELETE` of datasets and works: removals, all or none.
 
 use super::changes::Change;
-use super::management::{
-    Caller, dataset_id, management, rejected_body, respond, submit, wait_time,
-};
+use super::management::{Caller, dataset_id, management, read_json, respond, submit, wait_time};
 use super::tokens::Scope;
 use super::works::{ADD, work_ids};
 use crate::AppState;
 use crate::documentation::{BadRequest, BodyTimeout, Id, JsonError, NotFound, QueueFull};
 use crate::error::ApiError;
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use lodeseek_store::read_works;
@@ -129,13 +125,12 @@ pub(super) struct Removal {
 pub(super) async fn remove_listed(
     State(state): State<AppState>,
     caller: Caller,
-    headers: HeaderMap,
-    removal: Result<Json<Removal>, JsonRejection>,
+    request: Request,
 ) -> Response {
     respond(async {
         caller.require(Scope::Write)?;
-        let Json(removal) = removal.map_err(rejected_body)?;
-        let Removal { datasets, works } = removal;
+        let wait = wait_time(request.headers());
+        let Removal { datasets, works } = read_json(request).await?;
         let change = match (datasets.len(), works.len()) {
             (1..=MAX_REMOVED, 0) => Change::Remove(
                 datasets
@@ -151,7 +146,7 @@ pub(super) async fn remove_listed(
                 return Err(ApiError::bad_request(message));
             }
         };
-        submit(&state, change, &caller, wait_time(&headers)).await
+        submit(&state, change, &caller, wait).await
     })
     .await
 }

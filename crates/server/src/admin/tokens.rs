@@ -115,6 +115,52 @@ pub struct Token {
     sha256: String,
 }
 
+/// Rights of the client that requested a change. Tokens can be removed while a body is received or a job waits, so rights are checked
+/// again after that. Without a token, the client is a user of this machine, whom the local socket authorizes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rights(Option<Granted>);
+
+#[derive(Clone, Debug)]
+struct Granted {
+    tokens: Arc<Tokens>,
+    token: Token,
+    scope: Scope,
+}
+
+impl Rights {
+    /// Creates the rights of a token for a change that needs a scope.
+    pub(crate) fn new(tokens: &Arc<Tokens>, token: Token, scope: Scope) -> Self {
+        Self(Some(Granted {
+            tokens: Arc::clone(tokens),
+            token,
+            scope,
+        }))
+    }
+
+    /// Returns an error if the token was removed, or has fewer rights now.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let Some(Granted {
+            tokens,
+            token,
+            scope,
+        }) = &self.0
+        else {
+            return Ok(());
+        };
+        match tokens.still_grants(token, *scope) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(format!(
+                "the token {} has no longer the scope {scope}, or was removed; nothing more was changed",
+                token.name
+            )),
+            Err(error) => {
+                tracing::error!(%error, "requests with a token are rejected");
+                Err("the tokens cannot be read; nothing more was changed".to_owned())
+            }
+        }
+    }
+}
+
 /// The token file of a home.
 #[derive(Debug)]
 pub struct Tokens {
@@ -220,6 +266,15 @@ impl Tokens {
             .iter()
             .find(|token| token.sha256 == digest)
             .cloned())
+    }
+
+    /// Returns true if a token that was found before still exists, with these rights. One that was created again with the same name
+    /// is another token.
+    fn still_grants(&self, token: &Token, scope: Scope) -> Result<bool, TokenError> {
+        Ok(self
+            .list()?
+            .iter()
+            .any(|current| current.sha256 == token.sha256 && current.scope >= scope))
     }
 
     /// Waits until no other process changes the tokens, and keeps others from changing them until the result is dropped.

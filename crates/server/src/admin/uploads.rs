@@ -13,7 +13,7 @@ use lodeseek_catalog::{CatalogReader, CatalogSource, Dataset, DatasetId, Dialect
 use lodeseek_harvest::is_address;
 use serde_json::{Value, json};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -135,7 +135,7 @@ pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Ch
                     .path()
                     .join(relative_path(field.field.file_name().unwrap_or_default())?);
                 if let Some(folder) = path.parent() {
-                    fs::create_dir_all(folder).map_err(|error| ApiError::internal(&error))?;
+                    fs::create_dir_all(folder).map_err(|error| ApiError::of_file(&error))?;
                 }
                 receive_field(&mut field, &path, u64::MAX).await?;
             }
@@ -370,7 +370,7 @@ fn description_path(
         .collect();
     // A folder of its own: an uploaded file may have any name.
     let folder = spool.path().join(".description");
-    fs::create_dir_all(&folder).map_err(|error| ApiError::internal(&error))?;
+    fs::create_dir_all(&folder).map_err(|error| ApiError::of_file(&error))?;
     Ok(folder.join(format!("metadata.{suffix}")))
 }
 
@@ -431,7 +431,7 @@ struct Receiver {
 
 impl Receiver {
     fn create(path: &Path, most: u64) -> Result<Self, ApiError> {
-        let file = File::create(path).map_err(|error| ApiError::internal(&error))?;
+        let file = File::create(path).map_err(|error| ApiError::of_file(&error))?;
         Ok(Self {
             file,
             left: most,
@@ -454,13 +454,7 @@ impl Receiver {
         self.left = left;
         self.file
             .write_all(chunk)
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::StorageFull => ApiError::with_status(
-                    StatusCode::INSUFFICIENT_STORAGE,
-                    "the server's disk is full",
-                ),
-                _ => ApiError::internal(&error),
-            })
+            .map_err(|error| ApiError::of_file(&error))
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) async fn post_works(
         let wait = wait_time(request.headers());
         let spool = management(&state)?
             .new_spool()
-            .map_err(|error| ApiError::internal(&error))?;
+            .map_err(|error| ApiError::of_file(&error))?;
         receive_body(request.into_body(), &spool.path().join(LIST)).await?;
         submit(&state, Change::Works(spool), &caller, wait).await
     })

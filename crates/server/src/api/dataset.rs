@@ -12,7 +12,7 @@ use crate::public_url::LinkBase;
 use crate::response_formats;
 use crate::state::Client;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::dataset_triples;
@@ -40,7 +40,7 @@ pub(super) async fn dataset(
 ) -> Response {
     let chosen = page_or_syntax(parameters.format.as_deref(), &headers);
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()));
-    let mut response = match (chosen, id) {
+    match (chosen, id) {
         (Err(error), _) => error.into_response(),
         (Ok(None), Err(error)) => pages::error(&page, &error),
         (Ok(Some(_)), Err(error)) => error.into_response(),
@@ -51,12 +51,7 @@ pub(super) async fn dataset(
         (Ok(Some(form)), Ok(id)) => linked_data(&state, client, id, form)
             .await
             .unwrap_or_else(IntoResponse::into_response),
-    };
-    response.headers_mut().append(
-        header::VARY,
-        header::HeaderValue::from_static("accept, accept-language"),
-    );
-    response
+    }
 }
 
 async fn linked_data(
@@ -70,8 +65,5 @@ async fn linked_data(
         let triples = dataset_triples(&state.store, &id)?;
         response_formats::graph_in(&triples, form)
     });
-    let mut response = written.await?;
-    // The route adds its own.
-    response.headers_mut().remove(header::VARY);
-    Ok(response)
+    written.await
 }

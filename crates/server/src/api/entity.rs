@@ -15,7 +15,7 @@ use crate::response_formats::{graph_in, mark_truncated};
 use crate::state::Client;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::RdfForm;
@@ -76,17 +76,12 @@ pub(super) async fn entity(
         answer(&state, client, &page, id, parameters, form, &headers).await
     };
     // Errors are pages unless `Accept` prefers RDF, whatever `format` is.
-    let mut response = answer
+    answer
         .await
         .unwrap_or_else(|error| match page_or_syntax(None, &headers) {
             Ok(Some(_)) => error.into_response(),
             _ => pages::error(&page, &error),
-        });
-    response.headers_mut().append(
-        header::VARY,
-        HeaderValue::from_static("accept, accept-language"),
-    );
-    response
+        })
 }
 
 async fn answer(

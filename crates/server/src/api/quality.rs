@@ -15,7 +15,7 @@ use crate::response_formats::{self, Kind};
 use crate::state::Client;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
@@ -177,11 +177,7 @@ async fn answer(
         }
         (Err(error), _) | (_, Err(error)) => Err(error),
     };
-    let mut response = found.into_response();
-    response
-        .headers_mut()
-        .insert(header::VARY, header::HeaderValue::from_static("accept"));
-    response
+    found.into_response()
 }
 
 fn serialize(

@@ -14,7 +14,7 @@ use crate::negotiation::json_or_syntax;
 use crate::response_formats;
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_catalog::editions::EditionRelation;
@@ -40,7 +40,7 @@ pub(super) async fn related(
 ) -> Result<Response, ApiError> {
     let form = json_or_syntax(parameters.format.as_deref(), &headers)?;
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
-    let mut response = state
+    state
         .work(move |state| {
             let related = state
                 .searcher
@@ -53,11 +53,7 @@ pub(super) async fn related(
             let triples = triples(&related, &id, |id| state.store.iris().dataset(id));
             response_formats::graph_in(&triples, form)
         })
-        .await?;
-    response
-        .headers_mut()
-        .insert(header::VARY, HeaderValue::from_static("accept"));
-    Ok(response)
+        .await
 }
 
 /// Returns a triple for each edition whose relation is known.

@@ -18,7 +18,7 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequest, Multipart, Path, Query, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::SimilarDatasets;
@@ -288,11 +288,7 @@ fn parse_parameters(
 }
 
 fn respond(page: &PageContext, form: Format, answer: Result<Response, ApiError>) -> Response {
-    let mut response = answer.unwrap_or_else(|error| form.error(page, &error));
-    response
-        .headers_mut()
-        .append(header::VARY, HeaderValue::from_static("accept"));
-    response
+    answer.unwrap_or_else(|error| form.error(page, &error))
 }
 
 async fn similar_to_dataset(

@@ -180,16 +180,11 @@ pub(super) async fn snippet(
         }
         Err(rejection) => (accepted, Err(ApiError::bad_request(rejection.body_text()))),
     };
-    let mut response = answer.unwrap_or_else(|error| match form {
+    answer.unwrap_or_else(|error| match form {
         Format::Html => pages::error(&page, &error),
         Format::Json => error.to_json_response(),
         Format::Svg | Format::Rdf(_) => error.into_response(),
-    });
-    response.headers_mut().append(
-        header::VARY,
-        HeaderValue::from_static("accept, accept-language"),
-    );
-    response
+    })
 }
 
 async fn answer(
@@ -336,10 +331,7 @@ fn respond(
         }
         Format::Rdf(form) => {
             let triples = made.to_triples(state.store.iris(), request, Some(DateTime::now()));
-            let mut response = graph_in(&triples, form)?;
-            // The route adds its own.
-            response.headers_mut().remove(header::VARY);
-            response
+            graph_in(&triples, form)?
         }
     })
 }

@@ -31,7 +31,7 @@ use crate::text::{is_web, shorten};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::http::{StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use lodeseek_catalog::{Extent, Metadata, Text, Work, preferred};
@@ -358,16 +358,10 @@ async fn served(file: Option<&ServedFile>, page: PageContext) -> Response {
     }
 }
 
-/// Renders a template. The response depends on the languages of the request.
+/// Renders a template.
 pub(crate) fn render(page: &impl Template) -> Response {
     match page.render() {
-        Ok(html) => {
-            let mut response = Html(html).into_response();
-            response
-                .headers_mut()
-                .append(header::VARY, HeaderValue::from_static("accept-language"));
-            response
-        }
+        Ok(html) => Html(html).into_response(),
         Err(failed) => ApiError::internal(&failed).into_response(),
     }
 }

@@ -141,11 +141,6 @@ async fn respond(
     let own = response.headers_mut();
     own.extend(made.links.into_iter().map(|link| (header::LINK, link)));
     own.insert(header::ETAG, made.tag);
-    // Those of a response without a body, too.
-    own.insert(
-        header::VARY,
-        HeaderValue::from_static("accept, accept-profile"),
-    );
     if let Ok(iri) = HeaderValue::from_str(&format!("<{}>", profile.iri())) {
         own.insert("content-profile", iri);
     }

@@ -8,7 +8,7 @@ use crate::error::ApiError;
 use crate::negotiation::best;
 use crate::portal::metadata::PortalMetadata;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::{DatasetId, Moment, plain_text};
 use lodeseek_rdf::on_one_line;
@@ -91,11 +91,7 @@ pub(crate) async fn cite(
         })
         .await?;
     let content_type = format!("{media_type}; charset=utf-8");
-    let mut response = ([(header::CONTENT_TYPE, content_type)], text).into_response();
-    response
-        .headers_mut()
-        .append(header::VARY, HeaderValue::from_static("accept"));
-    Ok(response)
+    Ok(([(header::CONTENT_TYPE, content_type)], text).into_response())
 }
 
 fn negotiate(
