@@ -386,7 +386,7 @@ class Chaos:
             note = f"{path}, byte {place}"
             attack = f"one bit flipped: {kind}"
             outcome, detail = classify(battery(self.program, victim, subject.commands), subject.reference, subject.commands)
-            if outcome in ("harmless", "detected") and kind in ("tokens.json", "audit.jsonl"):
+            if outcome in ("harmless", "detected") and kind in ("tokens.json", "audit.jsonl", "audit.head"):
                 outcome, detail = self.administered(victim, outcome, detail)
             if outcome == "harmless" and kind.startswith("remote"):
                 outcome, detail = self.sampled(victim)
@@ -445,8 +445,9 @@ class Chaos:
         if "settings:" in verified.out or "correct it" in verified.err or "/lodeseek.toml:" in verified.err or "its base is" in verified.out:
             # The settings are the operator's: verify names the file, and a person corrects it.
             shutil.copy(subject.home / "lodeseek.toml", victim / "lodeseek.toml")
-        # The message names the file, and a backup of it as remedy.
-        lost = [file for part, file in (("tokens:", "tokens.json"), ("audit:", "audit.jsonl")) if part in verified.out]
+        # The message names the files, and a backup of them as remedy.
+        parts = (("tokens:", "tokens.json"), ("audit:", "audit.jsonl"), ("audit:", "audit.head"))
+        lost = [file for part, file in parts if part in verified.out]
         for file in lost:
             shutil.copy(subject.home / file, victim / file)
         done = run(self.program, victim, "repair")

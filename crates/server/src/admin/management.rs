@@ -417,7 +417,7 @@ async fn cancel_job(
 /// `GET /api/admin/audit`.
 #[utoipa::path(get, path = "/api/admin/audit", tag = "Administration", summary = "The last changes",
     responses((status = 200, description = "JSON lines: time, job, token, action, datasets, works that were removed, \
-        outcome, SHA-256 of the rest of the line; the oldest first. A damaged line is replaced by an object with its text in `damaged`.",
+        outcome, SHA-256 of the line before, and of the rest of the line; the oldest first. A damaged line is replaced by an object with its text in `damaged`.",
         body = String, content_type = "application/jsonl")),
     security(("bearer" = ["read"])))]
 async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
@@ -454,6 +454,7 @@ async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
         (status = 403, description = "The token's scope is not sufficient.", body = Object),
         BodyTimeout<JsonError>,
         (status = 422, description = "The change failed; the collection is as before.", body = Object),
+        (status = 507, description = "The server's disk is full; nothing was changed.", body = Object),
         QueueFull<JsonError>),
     security(("bearer" = ["write"])))]
 async fn put_dataset(
@@ -541,6 +542,7 @@ struct Sources {
         (status = 403, description = "The token's scope is not sufficient.", body = Object),
         BodyTimeout<JsonError>,
         (status = 422, description = "A source cannot be read.", body = Object),
+        (status = 507, description = "The server's disk is full; nothing was changed.", body = Object),
         QueueFull<JsonError>),
     security(("bearer" = ["write"])))]
 async fn load_sources(State(state): State<AppState>, caller: Caller, request: Request) -> Response {

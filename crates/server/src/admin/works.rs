@@ -57,6 +57,7 @@ pub(super) async fn get_works(State(state): State<AppState>, caller: Caller) -> 
         BodyTimeout<JsonError>,
         (status = 413, description = "The body is larger than 16 MiB.", body = Object),
         (status = 422, description = "A line cannot be read; nothing was changed.", body = Object),
+        (status = 507, description = "The server's disk is full; nothing was changed.", body = Object),
         QueueFull<JsonError>),
     security(("bearer" = ["write"])))]
 pub(super) async fn post_works(
