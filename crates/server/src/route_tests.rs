@@ -271,3 +271,30 @@ async fn responses_name_the_languages_that_choose_them() {
     }
     assert!(negotiated > 5, "{negotiated}");
 }
+
+#[tokio::test]
+async fn head_states_no_other_size_than_get() {
+    let (site, _folder) = site(|state| state);
+    let (mut sized, mut streamed) = (0, 0);
+    for route in routes() {
+        for query in QUERIES {
+            let path = format!("{}{query}", address(&route));
+            let (_, got, _) = send(&site, Method::GET, &path, &[]).await;
+            let (_, headers, _) = send(&site, Method::HEAD, &path, &[]).await;
+            let (size, expected) = (
+                headers.get(header::CONTENT_LENGTH),
+                got.get(header::CONTENT_LENGTH),
+            );
+            assert!(
+                size.is_none() || size == expected,
+                "{path}: {size:?} {expected:?}"
+            );
+            *(if expected.is_some() {
+                &mut sized
+            } else {
+                &mut streamed
+            }) += 1;
+        }
+    }
+    assert!(sized > 100 && streamed > 0, "{sized} {streamed}");
+}

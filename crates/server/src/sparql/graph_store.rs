@@ -11,6 +11,7 @@ use crate::documentation::{
     BadRequest, Busy, ClientLimit, FormatParameter, NotAcceptable, NotFound, Text, object, query,
 };
 use crate::error::ApiError;
+use crate::observed_body::BodyOfUnknownSize;
 use crate::parameters::pairs;
 use crate::permits::Permit;
 use crate::response_formats::{self, Kind};
@@ -86,7 +87,7 @@ pub(super) async fn get(
         .await?;
     let media_type = Kind::Data.negotiate(&parameters, &headers)?;
     let body = if method == Method::HEAD {
-        Body::empty()
+        Body::new(BodyOfUnknownSize)
     } else {
         body(&state, client, graph, response_formats::form(media_type)).await?
     };
