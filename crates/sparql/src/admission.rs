@@ -1,6 +1,7 @@
 //! Admission control: permits for running queries, in total, per client, and for slow ones.
 //!
-//! A query that finds all permits taken waits for a bounded time, in a queue of bounded length: first come, first served. Most
+//! A query that finds all permits taken waits for a bounded time, in a queue of bounded length. The next permit goes to the client
+//! with the fewest running queries, and of these to the query that waits longest: a client with many queries delays its own. Most
 //! queries take milliseconds, so a permit is soon free as long as few queries hold theirs for seconds. A query that runs longer
 //! than [`SparqlLimits::long_after`] needs one of the [`SparqlLimits::concurrent_long`] slow permits. Without one it continues
 //! while no query is queued, and is cancelled when one is.
@@ -15,7 +16,7 @@ use std::time::Instant;
 #[derive(Default)]
 pub(super) struct Admission {
     counts: Mutex<Counts>,
-    /// Notified when a permit is released, and when the first query of the queue changes.
+    /// Notified when a permit is released, and when the next query of the queue changes.
     changed: Condvar,
 }
 
@@ -24,16 +25,40 @@ struct Counts {
     running: usize,
     /// Of these, queries with a slow permit.
     long: usize,
-    /// Tickets of the queued queries, the oldest first.
-    queue: VecDeque<u64>,
+    /// The queued queries, the oldest first.
+    queue: VecDeque<Queued>,
     last_ticket: u64,
     /// Running and queued queries of each client.
     clients: HashMap<IpAddr, usize>,
 }
 
+/// A query without a permit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Queued {
+    ticket: u64,
+    client: Option<IpAddr>,
+}
+
 impl Counts {
     fn has_free_permit(&self, limits: &SparqlLimits) -> bool {
         self.running < limits.concurrent
+    }
+
+    /// Returns the ticket of the query that gets the next permit.
+    fn next_ticket(&self) -> Option<u64> {
+        let next = self
+            .queue
+            .iter()
+            .min_by_key(|queued| (self.running_of(queued.client), queued.ticket));
+        next.map(|queued| queued.ticket)
+    }
+
+    /// Returns the number of running queries of a client. Those without an address are no one client.
+    fn running_of(&self, client: Option<IpAddr>) -> usize {
+        let Some(address) = client else { return 0 };
+        let all = self.clients.get(&address).copied().unwrap_or_default();
+        let queued = self.queue.iter().filter(|queued| queued.client == client);
+        all.saturating_sub(queued.count())
     }
 
     fn remove_client(&mut self, client: Option<IpAddr>) {
@@ -50,18 +75,19 @@ impl Admission {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner) // the numbers are consistent at every moment
     }
 
-    /// Queues a query until it is the first one and a permit is free. Returns false after [`SparqlLimits::queue_timeout`].
+    /// Queues a query until a permit is free and no other query precedes it. Returns false after [`SparqlLimits::queue_timeout`].
     fn wait<'c>(
         &self,
         mut counts: MutexGuard<'c, Counts>,
+        client: Option<IpAddr>,
         limits: &SparqlLimits,
     ) -> (MutexGuard<'c, Counts>, bool) {
         let until = Instant::now() + limits.queue_timeout;
         counts.last_ticket += 1;
         let ticket = counts.last_ticket;
-        counts.queue.push_back(ticket);
+        counts.queue.push_back(Queued { ticket, client });
         let is_admitted = loop {
-            if counts.queue.front() == Some(&ticket) && counts.has_free_permit(limits) {
+            if counts.has_free_permit(limits) && counts.next_ticket() == Some(ticket) {
                 break true;
             }
             let time_left = until.saturating_duration_since(Instant::now());
@@ -74,7 +100,7 @@ impl Admission {
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         };
-        counts.queue.retain(|other| *other != ticket);
+        counts.queue.retain(|other| other.ticket != ticket);
         self.changed.notify_all(); // another permit may be free for the next query
         (counts, is_admitted)
     }
@@ -108,7 +134,7 @@ impl Permit {
             (counts, is_admitted) = if is_queue_full {
                 (counts, false)
             } else {
-                admission.wait(counts, limits)
+                admission.wait(counts, client, limits)
             };
             if !is_admitted {
                 counts.remove_client(client);
@@ -166,6 +192,12 @@ mod tests {
     use std::net::Ipv4Addr;
     use std::thread;
     use std::time::Duration;
+
+    /// A query that waits for ever.
+    const QUEUED: Queued = Queued {
+        ticket: 0,
+        client: None,
+    };
 
     fn client(last: u8) -> Option<IpAddr> {
         Some(IpAddr::from(Ipv4Addr::new(192, 0, 2, last)))
@@ -240,16 +272,47 @@ mod tests {
     }
 
     #[test]
+    fn the_client_with_the_fewest_running_queries_is_next() {
+        let admission = Arc::new(Admission::default());
+        let queued = SparqlLimits {
+            concurrent: 2,
+            concurrent_of_client: 9,
+            queue_timeout: Duration::from_secs(60),
+            ..limits()
+        };
+        let acquire = |last| Permit::acquire(&admission, client(last), &queued).expect("a permit");
+        let (first, second) = (acquire(1), acquire(1));
+        let admitted = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            // Client 1 has a running query more than the others, and asks before them.
+            for (place, last) in [1, 1, 2, 3].into_iter().enumerate() {
+                let (acquire, admitted) = (&acquire, &admitted);
+                scope.spawn(move || {
+                    let permit = acquire(last);
+                    admitted.lock().expect("no panic").push(last);
+                    drop(permit);
+                });
+                while admission.counts().queue.len() <= place {
+                    thread::yield_now();
+                }
+            }
+            drop(first);
+        });
+        drop(second);
+        assert_eq!(admitted.into_inner().expect("no panic"), [2, 3, 1, 1]);
+    }
+
+    #[test]
     fn a_new_query_does_not_overtake_a_queued_one() {
         let admission = Arc::new(Admission::default());
-        admission.counts().queue.push_back(0); // a permit was released, and the queued query has not been woken yet
+        admission.counts().queue.push_back(QUEUED); // a permit was released, and the queued query has not been woken yet
         assert!(matches!(
             Permit::acquire(&admission, client(1), &limits()),
             Err(SparqlError::Busy(0))
         ));
         assert_eq!(
             admission.counts().queue,
-            [0],
+            [QUEUED],
             "the query that timed out is not queued"
         );
     }
@@ -307,7 +370,7 @@ mod tests {
             second.check_long_permit(&limits()).is_ok(),
             "no query is queued"
         );
-        admission.counts().queue.push_back(0);
+        admission.counts().queue.push_back(QUEUED);
         assert!(
             first.check_long_permit(&limits()).is_ok(),
             "it has a slow permit"
