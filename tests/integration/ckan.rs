@@ -1229,11 +1229,6 @@ async fn no_metadata_ends_the_script_of_its_page() {
                 .is_some_and(|name| name.starts_with('"') && !name.contains("script")),
             "{described}"
         );
-        assert!(
-            described["description"]
-                .as_str()
-                .is_some_and(|text| text.chars().count() >= 50)
-        );
         assert!(!reply.body.contains("<script>alert"));
         assert_eq!(
             reply.body.matches("<script").count(),

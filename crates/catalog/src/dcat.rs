@@ -409,21 +409,32 @@ fn omitted_resources(graph: &TripleGraph, index: &CatalogIndex<'_>) -> Vec<Probl
             missing.push(triple.object);
         }
     }
-    // A part of another omitted resource is not named.
-    let mut parts: FxHashSet<TermId> = FxHashSet::default();
+    let membership: Vec<TermId> = MEMBERSHIP
+        .iter()
+        .filter_map(|property| graph.iri(property))
+        .collect();
+    // A part of another omitted resource is not named. What a description leaves out is reported with the dataset.
+    let (mut parts, mut reported) = (FxHashSet::default(), FxHashSet::default());
     let mut last = None;
     for triple in graph.triples() {
         let subject = triple.subject;
         let is_omitted = !covered.contains(&subject) && !index.entries.contains(&subject);
-        if is_omitted && subject != triple.object {
-            parts.insert(triple.object);
+        if is_omitted {
+            if subject != triple.object {
+                parts.insert(triple.object);
+            }
+        } else if !membership.contains(&triple.predicate) {
+            reported.insert(triple.object);
         }
         if last != Some(subject) && is_omitted && is_content(graph, subject) {
             omitted.push(subject);
         }
         last = Some(subject);
     }
-    omitted.retain(|node| !parts.contains(node) || !matches!(graph.term(*node), TermRef::Blank(_)));
+    omitted.retain(|node| {
+        let is_part = parts.contains(node) && matches!(graph.term(*node), TermRef::Blank(_));
+        !is_part && !reported.contains(node)
+    });
     let mut problems = Vec::new();
     missing.sort_unstable();
     missing.dedup();
