@@ -131,7 +131,8 @@ async fn descriptions_without_content_state_no_triples() {
     assert_eq!(document["description"], "Moths at night");
     assert_eq!(
         markup(&site, "short").await["description"],
-        "Moths at night Publisher: Institute of Nights and Lights."
+        "Moths at night",
+        "a short description is not extended"
     );
 }
 

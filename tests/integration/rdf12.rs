@@ -35,14 +35,6 @@ const FAILING: &[(&str, &str)] = &[
         "rdf12/rdf-n-triples/c14n/literal_needing_uchar_escaping-01",
         NUL,
     ),
-    (
-        "rdf12/rdf-xml/eval/rdf12-xml-an-13",
-        "an XML literal has all namespaces in scope, as in Oxigraph",
-    ),
-    (
-        "rdf12/rdf-xml/eval/rdf12-xml-an-14",
-        "an XML literal has all namespaces in scope, as in Oxigraph",
-    ),
     ("sparql12/eval-triple-terms/graphs-1", ONE_GRAPH),
     ("sparql12/eval-triple-terms/graphs-2", ONE_GRAPH),
     ("sparql12/eval-triple-terms/expr-1", ONE_GRAPH),
