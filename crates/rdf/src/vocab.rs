@@ -42,6 +42,8 @@ vocabulary! {
         COMMENT = "comment",
         SEE_ALSO = "seeAlso",
         SUB_CLASS_OF = "subClassOf",
+        DOMAIN = "domain",
+        RANGE = "range",
     }
 }
 vocabulary! {
@@ -413,6 +415,7 @@ vocabulary! {
         CONTENT_URL = "contentUrl",
         CONTAINED_IN = "containedIn",
         IS_ACCESSIBLE_FOR_FREE = "isAccessibleForFree",
+        UNIT_TEXT = "unitText",
     }
 }
 vocabulary! {
@@ -434,6 +437,15 @@ vocabulary! {
 vocabulary! {
     /// CSV on the Web: <https://www.w3.org/TR/tabular-metadata/>.
     csvw = "http://www.w3.org/ns/csvw#" {
+        TABLE = "Table",
+        TABLE_GROUP = "TableGroup",
+        TABLE_PROPERTY = "table",
+        ROW_CLASS = "Row",
+        ROW = "row",
+        ROWNUM = "rownum",
+        URL = "url",
+        DESCRIBES = "describes",
+        NOTE = "note",
         TABLE_SCHEMA = "tableSchema",
         COLUMN = "column",
         NAME = "name",

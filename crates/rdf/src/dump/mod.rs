@@ -8,6 +8,7 @@
 //! * The syntax ([`format`]) is detected by content; media type and file suffix decide ambiguous cases.
 //! * A broken statement is skipped and reported with file, line and reason ([`turtle`], [`xml`], [`lines`], [`jsonld`]).
 //! * Invalid IRIs and language tags are repaired and reported ([`repair`]), so that their statements are kept.
+//! * Documents that are no RDF, such as tables, are passed to a [`TableReader`] if there is one.
 //! * HDT ([`hdt`]) is a binary format with checksums. It is detected by its first bytes. A damaged file is rejected.
 //! * Decompression bombs and other hostile input are rejected with bounded memory ([`Limits`]).
 //!
@@ -20,6 +21,7 @@ mod jsonld_context;
 mod lines;
 mod plain_text;
 mod repair;
+mod tables;
 mod text;
 mod turtle;
 mod unpack;
@@ -31,6 +33,7 @@ mod xml_tags;
 pub use format::Syntax;
 pub use plain_text::{DecodedText, decode_text};
 pub use repair::{correct_language_tag, repair_iri};
+pub use tables::{DocumentHead, TableFacts, TableReader};
 pub use unpack::{extract, open};
 
 use super::triples::TripleSink;
@@ -155,6 +158,9 @@ pub struct FileReport {
     /// Detected syntax.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub syntax: Option<Syntax>,
+    /// Tables in the document, if it is no RDF.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<TableFacts>,
     /// Compressions and archives around the document, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Cow<'static, str>>,
@@ -188,6 +194,7 @@ impl FileReport {
         Self {
             file: file.to_owned(),
             syntax: None,
+            tables: Vec::new(),
             layers: Vec::new(),
             triples: 0,
             skipped: 0,
@@ -195,6 +202,18 @@ impl FileReport {
             problems: Vec::new(),
             unlisted_problems: 0,
             reader_failed: false,
+        }
+    }
+
+    /// Adds a problem, or counts it if `limit` problems are listed.
+    pub fn add_problem(&mut self, line: Option<u64>, message: impl Into<String>, limit: usize) {
+        if self.problems.len() < limit {
+            self.problems.push(Problem {
+                line,
+                message: message.into(),
+            });
+        } else {
+            self.unlisted_problems += 1;
         }
     }
 
@@ -387,6 +406,28 @@ pub enum Refusal {
         /// First line of the statement.
         line: u64,
     },
+    /// Record of a table above the limit.
+    #[error(
+        "the record that begins at line {line} has more than {limit} bytes: a quote may not be closed"
+    )]
+    RecordSize {
+        /// Limit.
+        limit: u64,
+        /// First line of the record.
+        line: u64,
+    },
+    /// Number of columns of a table above the limit.
+    #[error("a table of more than {limit} columns")]
+    ColumnCount {
+        /// Limit.
+        limit: usize,
+    },
+    /// Workbook or other document above a limit.
+    #[error("{reason}")]
+    Document {
+        /// Reason.
+        reason: String,
+    },
     /// Content that is not RDF.
     #[error("not RDF: {reason}")]
     NotRdf {
@@ -417,6 +458,8 @@ impl From<Refusal> for io::Error {
 pub struct DumpReader {
     limits: Limits,
     announced: Option<Syntax>,
+    media_type: Option<String>,
+    tables: Option<&'static dyn TableReader>,
 }
 
 impl DumpReader {
@@ -434,6 +477,16 @@ impl DumpReader {
     pub fn with_media_type(self, media_type: &str) -> Self {
         Self {
             announced: Syntax::from_hint(media_type),
+            media_type: Some(media_type.to_owned()),
+            ..self
+        }
+    }
+
+    /// Sets the reader of documents that are no RDF. Default: such documents are refused.
+    #[must_use]
+    pub fn with_tables(self, tables: &'static dyn TableReader) -> Self {
+        Self {
+            tables: Some(tables),
             ..self
         }
     }
@@ -468,6 +521,9 @@ impl DumpReader {
         ReadContext {
             limits: &self.limits,
             announced: self.announced,
+            media_type: self.media_type.as_deref(),
+            tables: self.tables,
+            path: None,
             base,
             graph,
             reports: Vec::new(),
@@ -479,10 +535,17 @@ impl DumpReader {
 struct ReadContext<'a> {
     limits: &'a Limits,
     announced: Option<Syntax>,
+    media_type: Option<&'a str>,
+    tables: Option<&'static dyn TableReader>,
+    /// The file, if the document is not in an archive or compressed.
+    path: Option<&'a Path>,
     base: &'a str,
     graph: &'a mut dyn TripleSink,
     reports: Vec<FileReport>,
 }
+
+/// Number of bytes from which documents that are no RDF are recognised.
+const RECOGNIZED_BYTES: usize = 64 << 10;
 
 impl ReadContext<'_> {
     /// Reads one decompressed document: a file or a member of an archive.
@@ -492,6 +555,13 @@ impl ReadContext<'_> {
             ..FileReport::new(name)
         };
         self.graph.start_file();
+        let reader = match self.table(reader, name, &mut report) {
+            Some(reader) => reader,
+            None => {
+                self.reports.push(report);
+                return;
+            }
+        };
         let mut sink = Sink {
             limits: self.limits,
             graph: self.graph,
@@ -513,6 +583,51 @@ impl ReadContext<'_> {
             report.outcome = Outcome::Skipped;
         }
         self.reports.push(report);
+    }
+
+    /// Reads a document that is no RDF, if there is a reader of it. Returns the content of any other document.
+    fn table<'r>(
+        &mut self,
+        reader: Box<dyn Read + 'r>,
+        name: &str,
+        report: &mut FileReport,
+    ) -> Option<Box<dyn Read + 'r>> {
+        let Some(tables) = self.tables else {
+            return Some(reader);
+        };
+        let (head, mut reader) = match unpack::peek(reader, RECOGNIZED_BYTES) {
+            Ok(peeked) => peeked,
+            Err(error) => {
+                record_error(report, &error);
+                return None;
+            }
+        };
+        let document = DocumentHead {
+            name,
+            media_type: self.media_type,
+            bytes: &head,
+            is_whole: head.len() < RECOGNIZED_BYTES,
+            path: self
+                .path
+                .filter(|_| report.layers.is_empty() && !name.contains('!')),
+        };
+        if !tables.recognizes(&document) {
+            return Some(reader);
+        }
+        let result = tables.read(
+            &document,
+            &mut reader,
+            self.base,
+            self.limits,
+            self.graph,
+            report,
+        );
+        match result {
+            Err(error) => record_error(report, &error),
+            Ok(()) if report.skipped > 0 => report.outcome = Outcome::Skipped,
+            Ok(()) => (),
+        }
+        None
     }
 }
 
@@ -795,14 +910,8 @@ impl Sink<'_> {
 
     /// Reports a problem without a skipped statement, such as a repair.
     fn problem(&mut self, line: Option<u64>, message: impl Into<String>) {
-        if self.report.problems.len() < self.limits.listed_problems {
-            self.report.problems.push(Problem {
-                line,
-                message: message.into(),
-            });
-        } else {
-            self.report.unlisted_problems += 1;
-        }
+        self.report
+            .add_problem(line, message, self.limits.listed_problems);
     }
 
     /// Reports a problem that explains the others. It is listed first, regardless of the limit.

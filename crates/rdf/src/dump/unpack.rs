@@ -283,7 +283,11 @@ fn write_member(mut content: impl Read, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn read_file(path: &Path, name: &str, context: &mut ReadContext<'_>) -> Vec<FileReport> {
+pub(super) fn read_file<'a>(
+    path: &'a Path,
+    name: &str,
+    context: &mut ReadContext<'a>,
+) -> Vec<FileReport> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = match opened {
         Ok(opened) => opened,
@@ -293,6 +297,7 @@ pub(super) fn read_file(path: &Path, name: &str, context: &mut ReadContext<'_>) 
         return vec![FileReport::unreadable(name, "not a file")];
     }
     let budget = budget(context.limits);
+    context.path = Some(path);
     let result = unpack_file(file, name, &budget, context);
     finish(result, name, context)
 }
@@ -351,6 +356,18 @@ fn unpack_file(
     let (head, _) = peek(&file, 4)?;
     io::Seek::rewind(&mut &file)?;
     if Layer::detect(&head) == Some(Layer::Zip) {
+        if is_office_document(&file) {
+            if context.tables.is_none() {
+                return Err(Refusal::NotRdf {
+                    reason: "a document of an office program, not an archive of dumps".to_owned(),
+                }
+                .into());
+            }
+            io::Seek::rewind(&mut &file)?;
+            context.document(Box::new(file), name, Vec::new());
+            return Ok(());
+        }
+        io::Seek::rewind(&mut &file)?;
         return zip_members(file, name, budget, context);
     }
     let file = CompressedInput {
@@ -374,9 +391,11 @@ fn unpack(
         context.document(reader, name, names);
         return Ok(());
     };
+    let is_workbook = layer == Layer::Zip && context.tables.is_some() && is_workbook_name(name);
     if let Some(&outer) = layers
         .iter()
         .rev()
+        .filter(|_| !is_workbook)
         .find(|outer| is_forbidden_nesting(**outer, layer, &layers))
     {
         return Err(Refusal::Nested {
@@ -389,6 +408,12 @@ fn unpack(
     match layer {
         Layer::Tar => tar_members(reader, name, &layers, budget, context),
         // The directory of a zip archive is at its end, so it cannot be read from a stream.
+        Layer::Zip if context.tables.is_some() && is_workbook_name(name) => {
+            layers.pop();
+            let names = layers.iter().map(|layer| layer.name().into()).collect();
+            context.document(reader, name, names);
+            Ok(())
+        }
         Layer::Zip => {
             let outer = layers
                 .iter()
@@ -409,6 +434,30 @@ fn unpack(
             context,
         ),
     }
+}
+
+/// Returns true for a zip file that is one document: of Microsoft Office (OOXML) or LibreOffice (ODF).
+fn is_office_document(file: &File) -> bool {
+    let Ok(mut archive) = zip::ZipArchive::new(BufReader::new(file)) else {
+        return false;
+    };
+    if archive.index_for_name("[Content_Types].xml").is_some() {
+        return true;
+    }
+    let Ok(entry) = archive.by_name("mimetype") else {
+        return false;
+    };
+    let mut media_type = Vec::new();
+    let read = entry.take(100).read_to_end(&mut media_type);
+    read.is_ok() && media_type.starts_with(b"application/vnd.oasis.opendocument")
+}
+
+/// Returns true for the names of workbooks that are zip files.
+fn is_workbook_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    [".xlsx", ".xlsm", ".xlsb", ".ods"]
+        .iter()
+        .any(|suffix| lower.ends_with(suffix))
 }
 
 /// Returns true for an archive in an archive, a compression directly in a compression, and a third layer.
@@ -572,7 +621,7 @@ fn member_document(
         );
         return;
     }
-    if is_side_file(member) {
+    if is_side_file(member, context.tables.is_some()) {
         return;
     }
     if let Err(error) = unpack(reader, &name, layers.to_vec(), budget, context) {
@@ -586,8 +635,8 @@ fn leads_outside(member: &str) -> bool {
         || member.split(['/', '\\']).any(|part| part == "..")
 }
 
-/// Returns true for members that are not RDF by their name, such as a readme.
-fn is_side_file(member: &str) -> bool {
+/// Returns true for members that are not RDF by their name, such as a readme. Tables are read if there is a reader of them.
+fn is_side_file(member: &str, reads_tables: bool) -> bool {
     let file = member
         .rsplit('/')
         .next()
@@ -602,18 +651,7 @@ fn is_side_file(member: &str) -> bool {
         )
         || matches!(
             suffix,
-            "txt"
-                | "md"
-                | "pdf"
-                | "html"
-                | "htm"
-                | "css"
-                | "js"
-                | "png"
-                | "jpg"
-                | "svg"
-                | "csv"
-                | "xlsx"
-                | "docx"
+            "txt" | "md" | "pdf" | "html" | "htm" | "css" | "js" | "png" | "jpg" | "svg" | "docx"
         )
+        || !reads_tables && matches!(suffix, "csv" | "xlsx")
 }
