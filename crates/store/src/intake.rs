@@ -4,6 +4,7 @@ use super::StoredContent;
 use lodeseek_catalog::{Dataset, DatasetId, Distribution, Iris, LocalCopy, Location, dcat};
 use lodeseek_rdf::TripleSink;
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
+use lodeseek_tabular::Tables;
 use oxrdf::{NamedNode, Triple};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -106,7 +107,7 @@ impl DumpFile {
             base,
             limits,
         } = self;
-        let mut reader = DumpReader::with_limits(limits.clone());
+        let mut reader = DumpReader::with_limits(limits.clone()).with_tables(&Tables);
         if let Some(media_type) = media_type {
             reader = reader.with_media_type(media_type);
         }

@@ -1,0 +1,334 @@
+//! Descriptions of tables in files beside them: metadata of CSV on the Web, data packages, data dictionaries.
+
+use crate::csvw::{Fetched, Resolver, describe_columns};
+use crate::iri::percent_encode;
+use crate::table::{ColumnDescription, file_stem};
+use serde_json::{Map, Value};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
+
+/// Maximum size of a descriptor in bytes.
+const MAX_DESCRIPTOR_BYTES: u64 = 8 << 20;
+/// Number of folders, from that of the table upwards, in which descriptors are sought.
+const MAX_FOLDERS: usize = 4;
+/// Maximum number of files of a folder among which metadata documents are sought.
+const MAX_FILES: usize = 1000;
+
+/// Description of a table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TableDescription {
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) columns: Vec<ColumnDescription>,
+    /// Descriptors that cannot be read, with the reasons.
+    pub(crate) problems: Vec<String>,
+}
+
+/// Finds the description of a local table.
+pub(crate) fn find(path: &Path) -> TableDescription {
+    let mut description = TableDescription::default();
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return description;
+    };
+    let name = name.to_string_lossy();
+    csvw_metadata(folder, &name, &mut description);
+    let mut folder = Some(folder);
+    for _ in 0..MAX_FOLDERS {
+        let Some(current) = folder else {
+            break;
+        };
+        if description.columns.is_empty() {
+            data_package(current, path, &mut description);
+        }
+        if description.columns.is_empty() {
+            for place in ["dictionary.csv", "data-raw/dictionary.csv"] {
+                dictionary(&current.join(place), path, &mut description);
+            }
+        }
+        folder = current.parent();
+    }
+    description
+}
+
+/// Reads a file; `None` if it does not exist or is too large.
+fn read_file(path: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    file.take(MAX_DESCRIPTOR_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    (bytes.len() as u64 <= MAX_DESCRIPTOR_BYTES).then_some(bytes)
+}
+
+/// Address of the folder of a table while its metadata are read.
+const FOLDER: &str = "https://lodeseek.invalid/";
+
+struct FolderResolver<'f> {
+    folder: &'f Path,
+}
+
+impl Resolver for FolderResolver<'_> {
+    fn fetch(&self, address: &str) -> Option<Fetched> {
+        let relative = Path::new(address.strip_prefix(FOLDER)?);
+        let is_inside = relative
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        let bytes = is_inside.then(|| read_file(&self.folder.join(relative)))??;
+        Some(Fetched { bytes, link: None })
+    }
+}
+
+fn address_of(name: &str) -> String {
+    let mut address = FOLDER.to_owned();
+    for character in name.chars() {
+        if character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_' | '~') {
+            address.push(character);
+        } else {
+            percent_encode(character, &mut address);
+        }
+    }
+    address
+}
+
+/// Reads the first metadata document of the folder that describes the table.
+fn csvw_metadata(folder: &Path, name: &str, description: &mut TableDescription) {
+    let mut documents = vec![
+        format!("{name}-metadata.json"),
+        "csv-metadata.json".to_owned(),
+    ];
+    let mut others = Vec::new();
+    for entry in fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .take(MAX_FILES)
+    {
+        let found = entry.file_name().to_string_lossy().into_owned();
+        if found.ends_with("-metadata.json") && !documents.contains(&found) {
+            others.push(found);
+        }
+    }
+    others.sort();
+    documents.append(&mut others);
+    let resolver = FolderResolver { folder };
+    for document in documents {
+        let Some(bytes) = read_file(&folder.join(&document)) else {
+            continue;
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        // Other documents have this name, too.
+        if !text.contains("http://www.w3.org/ns/csvw") {
+            continue;
+        }
+        match describe_columns(&text, &address_of(&document), &address_of(name), &resolver) {
+            Ok(columns) if columns.is_empty() => (),
+            Ok(columns) => {
+                description.columns = columns;
+                return;
+            }
+            Err(error) => description.problems.push(format!("{document}: {error}")),
+        }
+    }
+}
+
+/// Reads the resource of a data package (Frictionless, versions 1 and 2) that is the table.
+fn data_package(folder: &Path, table: &Path, description: &mut TableDescription) {
+    let Some(bytes) = read_file(&folder.join("datapackage.json")) else {
+        return;
+    };
+    let package: Value = match serde_json::from_slice(&bytes) {
+        Ok(package) => package,
+        Err(error) => {
+            description
+                .problems
+                .push(format!("datapackage.json: {error}"));
+            return;
+        }
+    };
+    let resources = package["resources"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    for resource in resources {
+        if !resource_paths(resource)
+            .iter()
+            .any(|path| folder.join(path) == table)
+        {
+            continue;
+        }
+        description.title = text(resource, "title");
+        description.description = text(resource, "description");
+        let referenced;
+        let schema = match &resource["schema"] {
+            Value::String(reference) => {
+                referenced = inner_path(reference)
+                    .and_then(|path| read_file(&folder.join(path)))
+                    .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+                    .unwrap_or(Value::Null);
+                &referenced
+            }
+            schema => schema,
+        };
+        let fields = schema["fields"].as_array().map_or(&[][..], Vec::as_slice);
+        description.columns = fields
+            .iter()
+            .filter_map(Value::as_object)
+            .map(field)
+            .collect();
+        return;
+    }
+}
+
+/// Returns a path that stays in its folder.
+fn inner_path(text: &str) -> Option<PathBuf> {
+    let path: PathBuf = Path::new(text)
+        .components()
+        .filter(|part| *part != Component::CurDir)
+        .collect();
+    let is_inside = path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
+    is_inside.then_some(path)
+}
+
+fn resource_paths(resource: &Value) -> Vec<PathBuf> {
+    match &resource["path"] {
+        Value::String(path) => inner_path(path).into_iter().collect(),
+        Value::Array(paths) => paths
+            .iter()
+            .filter_map(Value::as_str)
+            .filter_map(inner_path)
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns a text; of several languages, the first one.
+fn text(object: &Value, key: &str) -> Option<String> {
+    let text = match &object[key] {
+        Value::String(text) => text.trim(),
+        Value::Object(languages) => languages.values().find_map(Value::as_str)?.trim(),
+        _ => return None,
+    };
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn field(field: &Map<String, Value>) -> ColumnDescription {
+    let value = Value::Object(field.clone());
+    let name = text(&value, "name").unwrap_or_default();
+    ColumnDescription {
+        title: text(&value, "title").filter(|title| *title != name),
+        description: text(&value, "description"),
+        unit: text(&value, "unit"),
+        property: text(&value, "rdfType").filter(|iri| oxiri::Iri::parse(iri.as_str()).is_ok()),
+        is_text: field.get("type").and_then(Value::as_str) == Some("string"),
+        name,
+    }
+}
+
+/// Reads a data dictionary: a table with a row for each column, as packages of R have it.
+fn dictionary(path: &Path, table: &Path, description: &mut TableDescription) {
+    let Some(bytes) = read_file(path).filter(|_| path != table) else {
+        return;
+    };
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .from_reader(bytes.as_slice());
+    let Ok(header) = reader.headers().cloned() else {
+        return;
+    };
+    let column = |names: &[&str]| {
+        header
+            .iter()
+            .position(|cell| names.contains(&cell.trim().to_lowercase().as_str()))
+    };
+    let (Some(name), Some(text)) = (
+        column(&["variable_name", "variable", "column", "field"]),
+        column(&["description", "label", "definition"]),
+    ) else {
+        return;
+    };
+    let (file, unit) = (
+        column(&["file_name", "file"]),
+        column(&["unit", "unit_type"]),
+    );
+    let stem = table
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let stem = file_stem(&stem);
+    for record in reader.records().take(crate::limits::MAX_COLUMNS) {
+        let Ok(record) = record else {
+            continue;
+        };
+        let cell = |place: Option<usize>| {
+            place
+                .and_then(|place| record.get(place))
+                .map(str::trim)
+                .filter(|cell| !cell.is_empty())
+        };
+        let is_other = cell(file).is_some_and(|file| !file_stem(file).eq_ignore_ascii_case(stem));
+        let Some(name) = cell(Some(name)).filter(|_| !is_other || file.is_none()) else {
+            continue;
+        };
+        description.columns.push(ColumnDescription {
+            name: name.to_owned(),
+            description: cell(Some(text)).map(str::to_owned),
+            unit: cell(unit).map(str::to_owned),
+            ..ColumnDescription::default()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_are_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = |name: &str| folder.path().join(name);
+        fs::create_dir_all(place("data")).expect("made");
+        fs::create_dir_all(place("data-raw")).expect("made");
+        fs::write(
+            place("datapackage.json"),
+            r#"{"resources": [{"path": "./data/trees.csv", "title": "Trees", "schema": "s.json"},
+                {"path": "../secret.csv"}]}"#,
+        )
+        .expect("written");
+        fs::write(
+            place("s.json"),
+            r#"{"fields": [{"name": "h", "title": "Height", "unit": "m", "type": "number"}]}"#,
+        )
+        .expect("written");
+        fs::write(
+            place("data-raw/dictionary.csv"),
+            "file_name,variable_name,description\nelms.rda,Pb,lead\noaks.rda,Pb,other\n",
+        )
+        .expect("written");
+        fs::write(
+            place("data/ash.csv-metadata.json"),
+            r#"{"@context": "http://www.w3.org/ns/csvw", "url": "ash.csv", "tableSchema": {"columns": [
+                {"titles": "d", "dc:description": "diameter", "propertyUrl": "schema:width"}]}}"#,
+        )
+        .expect("written");
+        let trees = find(&place("data/trees.csv"));
+        assert_eq!(trees.title.as_deref(), Some("Trees"));
+        assert_eq!(trees.columns[0].title.as_deref(), Some("Height"));
+        assert_eq!(trees.columns[0].unit.as_deref(), Some("m"));
+        let elms = find(&place("data/elms.csv"));
+        assert_eq!(elms.columns.len(), 1);
+        assert_eq!(elms.columns[0].description.as_deref(), Some("lead"));
+        let ash = find(&place("data/ash.csv"));
+        assert_eq!(ash.columns[0].description.as_deref(), Some("diameter"));
+        assert_eq!(
+            ash.columns[0].property.as_deref(),
+            Some("http://schema.org/width")
+        );
+        assert!(ash.problems.is_empty(), "{:?}", ash.problems);
+    }
+}

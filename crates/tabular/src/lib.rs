@@ -1,0 +1,82 @@
+#![doc = include_str!("../README.md")]
+
+pub mod csvw;
+mod delimited;
+mod descriptors;
+mod dialect;
+mod encoding;
+mod geometry;
+mod iri;
+mod json;
+mod layout;
+pub mod limits;
+mod output;
+mod recognition;
+mod records;
+mod table;
+mod value;
+mod values;
+mod workbook;
+mod xml;
+
+use lodeseek_rdf::TripleSink;
+use lodeseek_rdf::dump::{DocumentHead, FileReport, Limits, TableReader};
+use output::Output;
+use recognition::{Format, recognize};
+use std::io::{self, Read};
+use table::TablePlace;
+
+/// Reader of all formats of this crate, for [`DumpReader::with_tables`](lodeseek_rdf::dump::DumpReader::with_tables).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tables;
+
+impl TableReader for Tables {
+    fn recognizes(&self, document: &DocumentHead<'_>) -> bool {
+        format_of(document).is_some()
+    }
+
+    fn read(
+        &self,
+        document: &DocumentHead<'_>,
+        content: &mut dyn Read,
+        base: &str,
+        limits: &Limits,
+        sink: &mut dyn TripleSink,
+        report: &mut FileReport,
+    ) -> io::Result<()> {
+        let Some(format) = format_of(document) else {
+            return Err(io::ErrorKind::InvalidData.into());
+        };
+        let mut output = Output::new(sink, report, limits);
+        let is_table = matches!(format, Format::Delimited(_) | Format::Workbook);
+        let description = document
+            .path
+            .filter(|_| is_table)
+            .map(descriptors::find)
+            .unwrap_or_default();
+        for problem in &description.problems {
+            output.problem(None, problem.as_str());
+        }
+        let place = TablePlace {
+            base,
+            file: document.name,
+            part: None,
+            description: &description,
+        };
+        match format {
+            Format::Delimited(expected) => delimited::read(content, expected, &place, &mut output),
+            Format::Workbook => workbook::read(content, &place, &mut output),
+            Format::Json => json::read(content, &place, &mut output),
+            Format::Xml => xml::read(content, &place, &mut output),
+        }
+    }
+}
+
+fn format_of(document: &DocumentHead<'_>) -> Option<Format> {
+    recognize(
+        document.bytes,
+        document.is_whole,
+        document.name,
+        document.media_type,
+    )
+}

@@ -1,0 +1,42 @@
+//! Limits of tables. Beyond them, rows are sampled, cells are cut, or the file is refused; the report has all of it.
+
+/// Maximum number of columns of a table. A wider table is refused.
+pub const MAX_COLUMNS: usize = 1000;
+/// Maximum number of cells of a file that become triples. Of further rows, a sample that becomes sparser is taken.
+pub const MAX_CELLS: u64 = 5_000_000;
+/// Maximum size of a cell in bytes. Longer cells are cut.
+pub const MAX_CELL_BYTES: usize = 10_000;
+/// Maximum size of a record of a text file in bytes. A longer one is an unclosed quote, or no table.
+pub const MAX_RECORD_BYTES: u64 = 8 << 20;
+/// Maximum size of a header in bytes. Longer headers are cut.
+pub const MAX_HEADER_BYTES: usize = 500;
+/// Number of bytes from which encoding, delimiter and format are detected.
+pub const SNIFFED_BYTES: usize = 256 << 10;
+/// Number of rows from which headers and types of columns are determined.
+pub const SAMPLED_ROWS: usize = 500;
+/// Maximum number of rows above the header: titles, sources, notes.
+pub const MAX_PREAMBLE_ROWS: usize = 30;
+/// Maximum number of rows of footnotes.
+pub const MAX_FOOTNOTE_ROWS: usize = 50;
+/// Maximum size of a workbook in bytes. The whole file is held in memory.
+pub const MAX_WORKBOOK_BYTES: u64 = 64 << 20;
+/// Maximum number of sheets of a workbook that are read.
+pub const MAX_SHEETS: usize = 100;
+/// Maximum size of one JSON value of a list, and of a JSON document that is no list of records, in bytes.
+pub const MAX_JSON_BYTES: u64 = 64 << 20;
+/// Maximum nesting of JSON and XML values.
+pub const MAX_NESTING: usize = 64;
+/// Maximum length of a geometry in bytes of WKT. Of longer ones, the bounding box is kept.
+pub const MAX_WKT_BYTES: usize = 10_000;
+
+/// Cuts a text at a character boundary.
+pub(crate) fn cut(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let mut end = bytes;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,743 @@
+//! Direct mapping of a table: a row is an entity, a header a property.
+//!
+//! The names of the terms follow <https://www.w3.org/TR/csv2rdf/>, with IRIs in place of its blank nodes: `#row=7` is the seventh row
+//! of the file, `#NAME` the property of a column.
+
+use crate::descriptors::TableDescription;
+use crate::iri::{encode_fragment, without_fragment};
+use crate::layout::{Layout, column_names, detect_layout, may_be_footnote};
+use crate::limits::{
+    MAX_CELL_BYTES, MAX_COLUMNS, MAX_FOOTNOTE_ROWS, MAX_HEADER_BYTES, SAMPLED_ROWS, cut,
+};
+use crate::output::Output;
+use crate::values::{
+    CellKind, ColumnType, NumberFormat, cell_kind, column_type, detect_number_format, lexical_form,
+};
+use csv::StringRecord;
+use lodeseek_rdf::dump::{Refusal, TableFacts};
+use lodeseek_rdf::vocab::{csvw, prov, rdf, rdfs, schema};
+use lodeseek_rdf::words;
+use oxrdf::vocab::xsd;
+use rustc_hash::FxHashSet;
+use std::fmt::Write as _;
+use std::io;
+
+/// Rows of a table, from first to last.
+pub(crate) trait Rows {
+    /// Reads the next row that is not empty. Returns false at the end.
+    fn next_row(&mut self, row: &mut StringRecord) -> io::Result<bool>;
+
+    /// Returns the number of the row that was read last, beginning with 1.
+    fn row_number(&self) -> u64;
+
+    /// Returns the line of the row that was read last, if the file has lines.
+    fn line(&self) -> Option<u64>;
+}
+
+/// Names and descriptions of columns from a descriptor of the table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ColumnDescription {
+    /// Name as in the header.
+    pub(crate) name: String,
+    /// Title for people.
+    pub(crate) title: Option<String>,
+    /// Description.
+    pub(crate) description: Option<String>,
+    /// Unit.
+    pub(crate) unit: Option<String>,
+    /// IRI of the property that the descriptor declares.
+    pub(crate) property: Option<String>,
+    /// If true, the values are texts, whatever they look like.
+    pub(crate) is_text: bool,
+}
+
+/// Place of a table: its file, and its name within the file.
+#[derive(Clone, Debug)]
+pub(crate) struct TablePlace<'a> {
+    /// Address of the file.
+    pub(crate) base: &'a str,
+    /// Name of the file.
+    pub(crate) file: &'a str,
+    /// Name of the sheet or list. `None` if the file is one table.
+    pub(crate) part: Option<&'a str>,
+    /// Description beside the file.
+    pub(crate) description: &'a TableDescription,
+}
+
+impl TablePlace<'_> {
+    /// Returns the beginning of the IRIs of rows and columns.
+    fn prefix(&self) -> String {
+        let base = without_fragment(self.base);
+        match self.part {
+            Some(part) => format!("{base}#{}/", encode_fragment(part)),
+            None => format!("{base}#"),
+        }
+    }
+
+    /// Returns the IRI of the table.
+    fn table(&self) -> String {
+        let base = without_fragment(self.base);
+        match self.part {
+            Some(part) => format!("{base}#{}", encode_fragment(part)),
+            None => base.to_owned(),
+        }
+    }
+
+    /// Returns the title of a descriptor, or the label of the file.
+    fn title(&self) -> String {
+        match &self.description.title {
+            Some(title) if self.part.is_none() => title.clone(),
+            _ => self.label(),
+        }
+    }
+
+    /// Returns the label of the rows' class: the name of the sheet, or that of the file without its suffix.
+    fn label(&self) -> String {
+        if let Some(part) = self.part.filter(|part| !is_default_name(part)) {
+            return words(part);
+        }
+        words(file_stem(self.file))
+    }
+}
+
+/// Returns the name of a file without folders, archives and suffixes.
+pub(crate) fn file_stem(file: &str) -> &str {
+    let name = file.rsplit(['/', '\\', '!']).next().unwrap_or(file);
+    let name = name.split(['?', '#']).next().unwrap_or(name);
+    match name.split_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => name,
+    }
+}
+
+/// Returns true for the names that spreadsheet programs give to sheets.
+pub(crate) fn is_default_name(name: &str) -> bool {
+    let rest = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
+    [
+        "Sheet", "Tabelle", "Feuille", "Feuil", "Hoja", "Foglio", "Planilha", "Лист",
+    ]
+    .iter()
+    .any(|default| rest.eq_ignore_ascii_case(default))
+}
+
+/// Column of a table.
+struct Column {
+    /// Header; empty if there is none.
+    header: String,
+    property: String,
+    column_type: ColumnType,
+    unit: Option<String>,
+    title: Option<String>,
+    description: Option<String>,
+}
+
+/// Facts about the format of a table's file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FormatFacts {
+    pub(crate) format: &'static str,
+    pub(crate) encoding: Option<&'static str>,
+    pub(crate) delimiter: Option<char>,
+    /// If true, rows end with their last value, and say nothing about the number of columns.
+    pub(crate) is_sheet: bool,
+}
+
+/// Reads a table, and adds its triples.
+///
+/// # Errors
+/// If a row cannot be read, or the table has too many columns.
+pub(crate) fn read_table(
+    rows: &mut dyn Rows,
+    place: &TablePlace<'_>,
+    format: &FormatFacts,
+    output: &mut Output<'_>,
+) -> io::Result<()> {
+    let mut sample = Vec::new();
+    let mut row = StringRecord::new();
+    let mut error = None;
+    while sample.len() < SAMPLED_ROWS {
+        match rows.next_row(&mut row) {
+            Ok(true) => {
+                check_width(&row)?;
+                sample.push(SampleRow {
+                    number: rows.row_number(),
+                    line: rows.line(),
+                    cells: row.clone(),
+                });
+            }
+            Ok(false) => break,
+            Err(found) => {
+                error = Some(found);
+                break;
+            }
+        }
+    }
+    let mut writer = TableWriter::new(&sample, place, format, output);
+    writer.write_schema();
+    for row in sample.drain(..).skip(writer.layout.first_data_row()) {
+        writer.push(&row.cells, row.number, row.line);
+    }
+    while error.is_none() {
+        match rows.next_row(&mut row) {
+            Ok(true) => {
+                if let Err(wide) = check_width(&row) {
+                    error = Some(wide);
+                    break;
+                }
+                writer.push(&row, rows.row_number(), rows.line());
+            }
+            Ok(false) => break,
+            Err(found) => error = Some(found),
+        }
+    }
+    writer.finish();
+    error.map_or(Ok(()), Err)
+}
+
+fn check_width(row: &StringRecord) -> io::Result<()> {
+    if row.len() > MAX_COLUMNS && row.iter().skip(MAX_COLUMNS).any(|cell| !cell.is_empty()) {
+        return Err(Refusal::ColumnCount { limit: MAX_COLUMNS }.into());
+    }
+    Ok(())
+}
+
+struct SampleRow {
+    number: u64,
+    line: Option<u64>,
+    cells: StringRecord,
+}
+
+/// Sampling of rows beyond a number of cells: every second row, then every fourth, and so on.
+#[derive(Default)]
+struct RowSampling {
+    /// A row is kept if its number is a multiple of this. 0 before sampling begins.
+    stride: u64,
+    /// Number of rows kept with this stride.
+    kept: u64,
+    /// Number of rows that were left out.
+    skipped: u64,
+    first_row: u64,
+}
+
+/// Number of rows after which the sample becomes half as dense.
+const ROWS_OF_STRIDE: u64 = 10_000;
+
+struct TableWriter<'w, 'a> {
+    output: &'w mut Output<'a>,
+    layout: Layout,
+    is_sheet: bool,
+    number_format: NumberFormat,
+    columns: Vec<Column>,
+    table: String,
+    class: String,
+    class_label: String,
+    prefix: String,
+    /// Cells that label a row.
+    label_columns: Vec<usize>,
+    preamble: Vec<String>,
+    /// Rows that may be footnotes, if no other row follows.
+    held: Vec<SampleRow>,
+    subject: String,
+    buffer: String,
+    sampling: RowSampling,
+    facts: TableFacts,
+    cut_cells: u64,
+    mixed_cells: u64,
+    short_rows: u64,
+    long_rows: u64,
+    first_ragged_line: Option<u64>,
+}
+
+impl<'w, 'a> TableWriter<'w, 'a> {
+    fn new(
+        sample: &[SampleRow],
+        place: &TablePlace<'_>,
+        format: &FormatFacts,
+        output: &'w mut Output<'a>,
+    ) -> Self {
+        let texts: Vec<Vec<String>> = sample
+            .iter()
+            .map(|row| row.cells.iter().map(str::to_owned).collect())
+            .collect();
+        let number_format = detect_number_format(texts.iter().flatten().map(String::as_str));
+        let layout = detect_layout(&texts, number_format);
+        let data: Vec<&[String]> = texts
+            .iter()
+            .skip(layout.first_data_row())
+            .map(Vec::as_slice)
+            .collect();
+        let prefix = place.prefix();
+        let columns = columns(
+            &texts,
+            &layout,
+            &data,
+            number_format,
+            &prefix,
+            &place.description.columns,
+        );
+        let label_columns = label_columns(&columns, &data);
+        let preamble = texts
+            .iter()
+            .take(layout.preamble_rows)
+            .map(|row| joined(row))
+            .filter(|text| !text.is_empty())
+            .chain(place.description.description.clone())
+            .collect();
+        let facts = TableFacts {
+            format: format.format.into(),
+            name: place.part.map(str::to_owned),
+            columns: if format.is_sheet {
+                columns.len()
+            } else {
+                declared_columns(&texts, &layout)
+            },
+            header_rows: layout.header_rows as u64,
+            records: layout.first_data_row().min(sample.len()) as u64,
+            encoding: format.encoding.map(Into::into),
+            delimiter: format.delimiter,
+            ..TableFacts::default()
+        };
+        Self {
+            output,
+            layout,
+            is_sheet: format.is_sheet,
+            number_format,
+            columns,
+            table: place.table(),
+            class: format!("{prefix}Row"),
+            class_label: place.title(),
+            prefix,
+            label_columns,
+            preamble,
+            held: Vec::new(),
+            subject: String::new(),
+            buffer: String::new(),
+            sampling: RowSampling::default(),
+            facts,
+            cut_cells: 0,
+            mixed_cells: 0,
+            short_rows: 0,
+            long_rows: 0,
+            first_ragged_line: None,
+        }
+    }
+
+    /// Adds the triples about the table, the class of its rows and its columns.
+    fn write_schema(&mut self) {
+        let Self {
+            output,
+            table,
+            class,
+            class_label,
+            ..
+        } = self;
+        output.iri(table, rdf::TYPE, csvw::TABLE);
+        output.text(table, rdfs::LABEL, class_label);
+        for line in &self.preamble {
+            output.text(table, rdfs::COMMENT, cut(line, MAX_CELL_BYTES));
+        }
+        output.text(class, rdfs::LABEL, class_label);
+        output.iri(class, prov::WAS_DERIVED_FROM, table);
+        for column in &self.columns {
+            let label = column.label();
+            output.text(&column.property, rdfs::LABEL, &label);
+            output.iri(&column.property, rdfs::DOMAIN, class);
+            if let Some(datatype) = column.column_type.datatype() {
+                output.iri(&column.property, rdfs::RANGE, datatype.as_str());
+            }
+            if label != column.header && !column.header.is_empty() {
+                output.text(&column.property, csvw::TITLE, &column.header);
+            }
+            if let Some(unit) = &column.unit {
+                output.text(&column.property, schema::UNIT_TEXT, unit);
+            }
+            if let Some(description) = &column.description {
+                output.text(
+                    &column.property,
+                    rdfs::COMMENT,
+                    cut(description, MAX_CELL_BYTES),
+                );
+            }
+        }
+    }
+
+    /// Adds a row, after those that may be footnotes.
+    fn push(&mut self, row: &StringRecord, number: u64, line: Option<u64>) {
+        self.facts.records += 1;
+        if may_be_footnote(row.iter(), self.columns.len()) && self.held.len() < MAX_FOOTNOTE_ROWS {
+            self.held.push(SampleRow {
+                number,
+                line,
+                cells: row.clone(),
+            });
+            return;
+        }
+        for held in std::mem::take(&mut self.held) {
+            self.write_row(&held.cells, held.number, held.line);
+        }
+        self.write_row(row, number, line);
+    }
+
+    fn write_row(&mut self, row: &StringRecord, number: u64, line: Option<u64>) {
+        self.facts.rows += 1;
+        self.check_ragged(row, line);
+        if !self.is_kept(row) {
+            self.sampling.skipped += 1;
+            return;
+        }
+        self.subject.clear();
+        // Writing to a string does not fail.
+        let _ = write!(self.subject, "{}row={number}", self.prefix);
+        let subject = std::mem::take(&mut self.subject);
+        self.output.iri(&subject, rdf::TYPE, &self.class);
+        self.write_label(&subject, row);
+        self.buffer.clear();
+        let _ = write!(self.buffer, "{}", self.facts.rows);
+        self.output
+            .typed(&subject, csvw::ROWNUM, &self.buffer, xsd::INTEGER);
+        for (place, cell) in row.iter().enumerate() {
+            if place < self.columns.len() {
+                self.write_cell(&subject, place, cell.trim());
+            }
+        }
+        self.subject = subject;
+    }
+
+    fn write_cell(&mut self, subject: &str, place: usize, cell: &str) {
+        let column = &self.columns[place];
+        if cell.is_empty() {
+            self.facts.empty_cells += 1;
+            return;
+        }
+        if column.column_type == ColumnType::Text {
+            let text = cut(cell, MAX_CELL_BYTES);
+            self.cut_cells += u64::from(text.len() < cell.len());
+            self.output.text(subject, &column.property, text);
+            return;
+        }
+        if cell_kind(cell, self.number_format) == CellKind::Missing {
+            self.facts.empty_cells += 1;
+            return;
+        }
+        match lexical_form(cell, column.column_type, self.number_format) {
+            Some(form) => match column.column_type.datatype() {
+                Some(datatype) => self
+                    .output
+                    .typed(subject, &column.property, &form, datatype),
+                None => self.output.iri(subject, &column.property, &form),
+            },
+            None => {
+                self.mixed_cells += 1;
+                let text = cut(cell, MAX_CELL_BYTES);
+                self.cut_cells += u64::from(text.len() < cell.len());
+                self.output.text(subject, &column.property, text);
+            }
+        }
+    }
+
+    fn write_label(&mut self, subject: &str, row: &StringRecord) {
+        self.buffer.clear();
+        for place in &self.label_columns {
+            let cell = row.get(*place).map_or("", str::trim);
+            if cell.is_empty() {
+                continue;
+            }
+            if !self.buffer.is_empty() {
+                self.buffer.push_str(", ");
+            }
+            self.buffer.push_str(cut(cell, MAX_HEADER_BYTES));
+        }
+        if !self.buffer.is_empty() {
+            self.output.text(subject, rdfs::LABEL, &self.buffer);
+        }
+    }
+
+    fn check_ragged(&mut self, row: &StringRecord, line: Option<u64>) {
+        if self.is_sheet || self.layout.header_rows == 0 || row.len() == self.facts.columns {
+            return;
+        }
+        if row.len() < self.facts.columns {
+            self.short_rows += 1;
+        } else if row
+            .iter()
+            .skip(self.facts.columns)
+            .any(|cell| !cell.is_empty())
+        {
+            self.long_rows += 1;
+        } else {
+            return;
+        }
+        self.first_ragged_line = self.first_ragged_line.or(line);
+    }
+
+    /// Returns true if a row becomes triples: all rows do, up to a number of cells.
+    fn is_kept(&mut self, row: &StringRecord) -> bool {
+        let cells = row.len() as u64 + 2;
+        let sampling = &mut self.sampling;
+        if sampling.stride == 0 {
+            if self.output.cells_left > cells {
+                self.output.cells_left -= cells;
+                return true;
+            }
+            sampling.stride = 2;
+            sampling.first_row = self.facts.rows;
+        }
+        if self.facts.rows % sampling.stride != 0 {
+            return false;
+        }
+        sampling.kept += 1;
+        if sampling.kept == ROWS_OF_STRIDE {
+            sampling.kept = 0;
+            sampling.stride *= 2;
+        }
+        true
+    }
+
+    fn finish(mut self) {
+        let notes = std::mem::take(&mut self.held);
+        // A list of texts is no table with footnotes only.
+        if self.facts.rows == 0 {
+            for row in &notes {
+                self.write_row(&row.cells, row.number, row.line);
+            }
+        } else {
+            for row in &notes {
+                let text = joined(&row.cells.iter().map(str::to_owned).collect::<Vec<_>>());
+                self.output
+                    .text(&self.table, rdfs::COMMENT, cut(&text, MAX_CELL_BYTES));
+            }
+        }
+        self.report_problems();
+        self.facts.mixed_cells = self.mixed_cells;
+        self.facts.sampled_rows = self.sampling.skipped;
+        self.output.facts(self.facts);
+    }
+
+    fn report_problems(&mut self) {
+        let columns = self.facts.columns;
+        let mut problems = Vec::new();
+        if self.short_rows > 0 {
+            problems.push((
+                self.first_ragged_line,
+                format!(
+                    "{} rows have fewer cells than the {columns} columns of the header; the others are empty",
+                    self.short_rows
+                ),
+            ));
+        }
+        if self.long_rows > 0 {
+            problems.push((
+                self.first_ragged_line,
+                format!(
+                    "{} rows have more cells than the {columns} columns of the header; the others have no name, or are in the wrong \
+                     columns",
+                    self.long_rows
+                ),
+            ));
+        }
+        if self.mixed_cells > 0 {
+            problems.push((
+                None,
+                format!(
+                    "{} cells do not have the type of their column; they are texts",
+                    self.mixed_cells
+                ),
+            ));
+        }
+        if self.cut_cells > 0 {
+            problems.push((
+                None,
+                format!(
+                    "{} cells were cut after {MAX_CELL_BYTES} bytes",
+                    self.cut_cells
+                ),
+            ));
+        }
+        if self.sampling.skipped > 0 {
+            problems.push((
+                None,
+                format!(
+                    "{} of {} rows are not in the graph: from row {} on, a sample was taken that becomes sparser",
+                    self.sampling.skipped, self.facts.rows, self.sampling.first_row
+                ),
+            ));
+        }
+        for (line, message) in problems {
+            self.output.problem(line, message);
+        }
+    }
+}
+
+impl Column {
+    /// Returns the label of the property: the title of a descriptor, or the words of the header.
+    fn label(&self) -> String {
+        match &self.title {
+            Some(title) => title.clone(),
+            None => header_label(&self.header, &self.property),
+        }
+    }
+}
+
+/// Returns the words of a header. A header with spaces, or of up to three characters, stays as it is.
+pub(crate) fn header_label(header: &str, property: &str) -> String {
+    if header.is_empty() {
+        return words(property.rsplit(['#', '/']).next().unwrap_or(property));
+    }
+    if header.contains(char::is_whitespace) || header.chars().count() <= 3 {
+        return header.to_owned();
+    }
+    words(header)
+}
+
+fn joined(row: &[String]) -> String {
+    let cells: Vec<&str> = row
+        .iter()
+        .map(|cell| cell.trim())
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    cells.join(" ")
+}
+
+/// Returns the number of columns of the header, or of the first row if there is none.
+fn declared_columns(rows: &[Vec<String>], layout: &Layout) -> usize {
+    rows.get(layout.preamble_rows).map_or(0, Vec::len)
+}
+
+fn columns(
+    rows: &[Vec<String>],
+    layout: &Layout,
+    data: &[&[String]],
+    number_format: NumberFormat,
+    prefix: &str,
+    descriptions: &[ColumnDescription],
+) -> Vec<Column> {
+    let mut count = declared_columns(rows, layout);
+    for row in data {
+        let last = row.iter().rposition(|cell| !cell.trim().is_empty());
+        count = count.max(last.map_or(0, |last| last + 1));
+    }
+    let count = count.min(MAX_COLUMNS);
+    let header: Vec<&[String]> = rows
+        .iter()
+        .skip(layout.preamble_rows)
+        .take(layout.header_rows)
+        .map(Vec::as_slice)
+        .collect();
+    let units = layout
+        .has_units
+        .then(|| rows.get(layout.first_data_row() - 1))
+        .flatten();
+    let mut used = FxHashSet::default();
+    let mut columns = Vec::with_capacity(count);
+    for (place, name) in column_names(&header, count).into_iter().enumerate() {
+        let header = cut(&name, MAX_HEADER_BYTES).to_owned();
+        let description = descriptions.iter().find(|found| found.name == header);
+        let cells = data
+            .iter()
+            .filter_map(|row| row.get(place).map(String::as_str));
+        let column_type = if description.is_some_and(|found| found.is_text) {
+            ColumnType::Text
+        } else {
+            column_type(cells, number_format)
+        };
+        let unit = units
+            .and_then(|units| units.get(place))
+            .map(|unit| unit.trim().to_owned())
+            .filter(|unit| !unit.is_empty());
+        let declared = description.and_then(|found| found.property.clone());
+        columns.push(Column {
+            property: declared.unwrap_or_else(|| property_iri(prefix, &header, place, &mut used)),
+            column_type,
+            unit: unit.or_else(|| description.and_then(|found| found.unit.clone())),
+            title: description.and_then(|found| found.title.clone()),
+            description: description.and_then(|found| found.description.clone()),
+            header,
+        });
+    }
+    columns
+}
+
+/// Returns the IRI of a column: the header itself if it is an IRI, else a fragment that no other column has.
+fn property_iri(prefix: &str, header: &str, place: usize, used: &mut FxHashSet<String>) -> String {
+    if (header.starts_with("http://") || header.starts_with("https://"))
+        && oxiri::Iri::parse(header).is_ok()
+    {
+        return header.to_owned();
+    }
+    let name = if header.is_empty() {
+        format!("column_{}", place + 1)
+    } else {
+        encode_fragment(header)
+    };
+    let mut iri = format!("{prefix}{name}");
+    let mut number = 2;
+    // "Row" is the class of rows.
+    while iri == format!("{prefix}Row") || !used.insert(iri.clone()) {
+        iri = format!("{prefix}{name}_{number}");
+        number += 1;
+    }
+    iri
+}
+
+/// Maximum number of columns that label a row together.
+const MAX_LABEL_COLUMNS: usize = 3;
+
+/// Returns the columns that label a row: the first one with unique texts in words, else the first one with unique texts, else the
+/// first columns that are unique together.
+fn label_columns(columns: &[Column], data: &[&[String]]) -> Vec<usize> {
+    let mut unique_code = None;
+    for (place, column) in columns.iter().enumerate() {
+        if column.column_type != ColumnType::Text || !is_unique(data, &[place]) {
+            continue;
+        }
+        if has_words(data, place) {
+            return vec![place];
+        }
+        unique_code = unique_code.or(Some(place));
+    }
+    if let Some(place) = unique_code {
+        return vec![place];
+    }
+    let mut key = Vec::new();
+    for place in 0..columns.len().min(MAX_LABEL_COLUMNS) {
+        key.push(place);
+        if is_unique(data, &key) {
+            return key;
+        }
+    }
+    key.truncate(2);
+    key
+}
+
+/// Returns true if no two rows have the same texts in some columns, and most rows have one there.
+fn is_unique(data: &[&[String]], places: &[usize]) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut empty = 0;
+    for row in data {
+        let key: Vec<&str> = places
+            .iter()
+            .map(|place| row.get(*place).map_or("", |cell| cell.trim()))
+            .collect();
+        if key.iter().all(|cell| cell.is_empty()) {
+            empty += 1;
+        } else if !seen.insert(key) {
+            return false;
+        }
+    }
+    !seen.is_empty() && 10 * empty <= data.len()
+}
+
+/// Returns true if most cells of a column have a lower-case letter, or a letter of a script without cases, and are short.
+fn has_words(data: &[&[String]], place: usize) -> bool {
+    let (mut in_words, mut all) = (0usize, 0usize);
+    for row in data {
+        let cell = row.get(place).map_or("", |cell| cell.trim());
+        if cell.is_empty() {
+            continue;
+        }
+        all += 1;
+        let has_letter = cell.chars().any(|c| c.is_alphabetic() && !c.is_uppercase());
+        let has_digit = cell.chars().any(|c| c.is_ascii_digit()) && !cell.contains(' ');
+        in_words += usize::from(has_letter && !has_digit && cell.len() <= 200);
+    }
+    2 * in_words > all
+}

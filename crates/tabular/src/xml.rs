@@ -1,0 +1,208 @@
+//! XML of records: an element is an entity, its attributes and its children are properties.
+
+use crate::limits::{MAX_COLUMNS, MAX_JSON_BYTES, MAX_NESTING};
+use crate::output::Output;
+use crate::records::RecordWriter;
+use crate::table::{TablePlace, file_stem};
+use crate::value::Value;
+use lodeseek_rdf::dump::Refusal;
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use std::io::{self, BufReader, Read};
+
+/// Maximum number of attributes of an element. The parser compares each one with all others.
+const MAX_ATTRIBUTES: usize = 200;
+
+/// Reads an XML document.
+pub(crate) fn read(
+    reader: impl Read,
+    place: &TablePlace<'_>,
+    output: &mut Output<'_>,
+) -> io::Result<()> {
+    // The whole document is read before the first triple: its size is limited.
+    let mut bytes = Vec::new();
+    let limit = MAX_JSON_BYTES.min(output.limits().document_bytes);
+    reader.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let reason = format!("an XML document without RDF, of more than {limit} bytes");
+        return Err(Refusal::Document { reason }.into());
+    }
+    let text = lodeseek_rdf::dump::decode_text(bytes.as_slice(), None)?.text;
+    let (name, members) = read_root(&text)?;
+    let mut writer = RecordWriter::new(output, place.base, place.file, "XML", None);
+    let label = if name.is_empty() {
+        file_stem(place.file)
+    } else {
+        &name
+    };
+    // Elements of one name are the records of a list.
+    let mut single = Vec::new();
+    for (key, value) in members {
+        match value {
+            Value::List(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    writer.record(Some(&key), index, element, &key);
+                }
+            }
+            other => single.push((key, other)),
+        }
+    }
+    writer.members(&single, label);
+    writer.finish();
+    Ok(())
+}
+
+/// Element that is not closed yet.
+struct OpenElement {
+    name: String,
+    members: Vec<(String, Value)>,
+    text: String,
+}
+
+/// Returns the name and the members of the root element.
+fn read_root(text: &str) -> io::Result<(String, Vec<(String, Value)>)> {
+    let mut reader = Reader::from_reader(BufReader::new(text.as_bytes()));
+    reader.config_mut().check_end_names = true;
+    let mut open: Vec<OpenElement> = Vec::new();
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        match reader.read_event_into(&mut buffer).map_err(invalid)? {
+            Event::Start(start) => {
+                open.push(element(&start)?);
+                if open.len() > MAX_NESTING {
+                    return Err(invalid(format!(
+                        "more than {MAX_NESTING} levels of nesting"
+                    )));
+                }
+            }
+            Event::Empty(start) => {
+                let closed = element(&start)?;
+                if let Some(root) = close(closed, &mut open)? {
+                    return Ok(root);
+                }
+            }
+            Event::End(_) => {
+                let Some(closed) = open.pop() else {
+                    return Err(invalid("an end tag without a start tag"));
+                };
+                if let Some(root) = close(closed, &mut open)? {
+                    return Ok(root);
+                }
+            }
+            Event::Text(part) => {
+                if let Some(last) = open.last_mut() {
+                    // Entities of a document type are not expanded.
+                    let raw = String::from_utf8_lossy(&part);
+                    match quick_xml::escape::unescape(&raw) {
+                        Ok(text) => last.text.push_str(&text),
+                        Err(_) => last.text.push_str(&raw),
+                    }
+                }
+            }
+            Event::CData(part) => {
+                if let Some(last) = open.last_mut() {
+                    last.text.push_str(&String::from_utf8_lossy(&part));
+                }
+            }
+            Event::Eof => return Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => (),
+        }
+    }
+}
+
+fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
+fn local_name(name: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name);
+    name.rsplit(':').next().unwrap_or(&name).to_owned()
+}
+
+fn element(start: &BytesStart<'_>) -> io::Result<OpenElement> {
+    let mut members = Vec::new();
+    for attribute in start.attributes().with_checks(false) {
+        let attribute = attribute.map_err(invalid)?;
+        let key = attribute.key.as_ref();
+        if key == b"xmlns" || key.starts_with(b"xmlns:") || key.starts_with(b"xsi:") {
+            continue;
+        }
+        if members.len() >= MAX_ATTRIBUTES {
+            return Err(Refusal::Document {
+                reason: format!("more than {MAX_ATTRIBUTES} attributes of one element"),
+            }
+            .into());
+        }
+        let raw = String::from_utf8_lossy(&attribute.value);
+        let value = quick_xml::escape::unescape(&raw)
+            .map_or_else(|_| raw.clone().into_owned(), std::borrow::Cow::into_owned);
+        if !value.trim().is_empty() {
+            members.push((local_name(key), Value::Text(value)));
+        }
+    }
+    Ok(OpenElement {
+        name: local_name(start.name().as_ref()),
+        members,
+        text: String::new(),
+    })
+}
+
+/// Adds a closed element to its parent. Returns the root.
+fn close(
+    closed: OpenElement,
+    open: &mut [OpenElement],
+) -> io::Result<Option<(String, Vec<(String, Value)>)>> {
+    let OpenElement {
+        name,
+        mut members,
+        text,
+    } = closed;
+    let text = text.trim();
+    let Some(parent) = open.last_mut() else {
+        if !text.is_empty() {
+            members.push(("value".to_owned(), Value::Text(text.to_owned())));
+        }
+        return Ok(Some((name, members)));
+    };
+    let value = if members.is_empty() {
+        typed(text)
+    } else {
+        if !text.is_empty() {
+            members.push(("value".to_owned(), typed(text)));
+        }
+        Value::Object(members)
+    };
+    if value == Value::Null {
+        return Ok(None);
+    }
+    let count = parent.members.len();
+    match parent.members.iter_mut().find(|(key, _)| *key == name) {
+        Some((_, Value::List(elements))) => elements.push(value),
+        Some((_, first)) => {
+            let before = std::mem::replace(first, Value::Null);
+            *first = Value::List(vec![before, value]);
+        }
+        // Each child is compared with all names before it.
+        None if count >= MAX_COLUMNS => {
+            let reason = format!("more than {MAX_COLUMNS} different elements within one");
+            return Err(Refusal::Document { reason }.into());
+        }
+        None => parent.members.push((name, value)),
+    }
+    Ok(None)
+}
+
+/// Returns a text as a number, if it is one.
+fn typed(text: &str) -> Value {
+    use crate::values::{CellKind, NumberFormat, cell_kind};
+    match cell_kind(text, NumberFormat::default()) {
+        CellKind::Empty => Value::Null,
+        CellKind::Integer | CellKind::Decimal | CellKind::Double
+            if !text.contains(',') && !text.starts_with(['.', '+']) && !text.ends_with('.') =>
+        {
+            Value::Number(text.to_owned())
+        }
+        _ => Value::Text(text.to_owned()),
+    }
+}
