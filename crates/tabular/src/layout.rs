@@ -1,7 +1,7 @@
 //! Layout of a table: titles above the header, rows of the header, a row of units, footnotes.
 
 use crate::limits::MAX_PREAMBLE_ROWS;
-use crate::values::{CellKind, NumberFormat, cell_kind, column_type};
+use crate::values::{CellKind, ColumnType, NumberFormat, cell_kind, column_type};
 
 /// Rows of a table that are no data.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -45,7 +45,7 @@ pub(crate) fn detect_layout<R: AsRef<[String]>>(rows: &[R], format: NumberFormat
     while layout.header_rows < 3 && data.len() > layout.header_rows + 1 {
         let above = rows[preamble_rows + layout.header_rows - 1];
         let (next, below) = (data[layout.header_rows - 1], &data[layout.header_rows..]);
-        if continues_header(above, next, below) {
+        if continues_header(above, next, below, format) {
             layout.header_rows += 1;
         } else {
             break;
@@ -107,7 +107,7 @@ fn is_header(header: &[String], data: &[&[String]], format: NumberFormat) -> boo
             data.iter()
                 .filter_map(|row| row.get(place).map(String::as_str))
         };
-        let is_typed = column_type(column(), format) != crate::values::ColumnType::Text;
+        let is_typed = column_type(column(), format) != ColumnType::Text;
         match (is_typed, is_name(cell, format)) {
             (true, true) => names += 1,
             (true, false) if !cell.trim().is_empty() => values += 1,
@@ -146,30 +146,49 @@ fn is_name(cell: &str, format: NumberFormat) -> bool {
     matches!(cell_kind(cell, format), CellKind::Text | CellKind::Missing)
 }
 
-/// Returns true if a row continues the header above it: the header has gaps, which this row fills with texts that occur nowhere below.
-fn continues_header(above: &[String], next: &[String], below: &[&[String]]) -> bool {
-    let is_gap = |place: &usize| above.get(*place).is_none_or(|cell| cell.trim().is_empty());
+/// Returns true if a row continues the header above it: the header has gaps, which this row fills with texts, most of which occur
+/// nowhere below. It has no value of a typed column; without typed columns, its first cell is empty.
+fn continues_header(
+    above: &[String],
+    next: &[String],
+    below: &[&[String]],
+    format: NumberFormat,
+) -> bool {
     // A gap in the first column is that of row names.
-    let gaps: Vec<usize> = (1..next.len()).filter(is_gap).collect();
-    if gaps.is_empty() {
-        return false;
-    }
-    let mut filled_gaps = 0;
-    for &place in &gaps {
-        let cell = next[place].trim();
+    let (mut gaps, mut filled_gaps, mut recurring) = (0usize, 0usize, 0usize);
+    let mut has_typed_column = false;
+    for (place, cell) in next.iter().enumerate() {
+        let cell = cell.trim();
+        let column = || {
+            below
+                .iter()
+                .filter_map(|row| row.get(place).map(String::as_str))
+        };
+        if column_type(column(), format) != ColumnType::Text {
+            has_typed_column = true;
+            if !cell.is_empty() && !is_name(cell, format) {
+                return false;
+            }
+        }
+        let is_gap = above.get(place).is_none_or(|cell| cell.trim().is_empty());
+        if place == 0 || !is_gap {
+            continue;
+        }
+        gaps += 1;
         if cell.is_empty() {
             continue;
         }
-        let is_text = is_name(cell, NumberFormat::default());
-        let recurs = below
-            .iter()
-            .any(|row| row.get(place).is_some_and(|value| value.trim() == cell));
-        if !is_text || recurs {
+        if !is_name(cell, format) {
             return false;
         }
         filled_gaps += 1;
+        recurring += usize::from(column().any(|value| value.trim() == cell));
     }
-    2 * filled_gaps > gaps.len()
+    let begins_empty = next.first().is_none_or(|cell| cell.trim().is_empty());
+    gaps > 0
+        && 2 * filled_gaps > gaps
+        && 2 * recurring <= filled_gaps
+        && (has_typed_column || begins_empty)
 }
 
 /// Returns true if a row below the header has short texts in place of the numbers of the columns.
@@ -287,6 +306,16 @@ mod tests {
             (
                 "id|Which fruit?||\n|apple|pear|plum\n1|apple tree|yes|no\n2|x|yes|no\n3|x|no|no",
                 (0, 2, false),
+            ),
+            // Texts that are the header of one column and the values of another; a row of data under a header with gaps.
+            (
+                "id|Seen?||Rank|\n|Heron|Tern|Heron|Tern\n1|Heron||2|1\n2||Tern|1|2",
+                (0, 2, false),
+            ),
+            ("id|tree||\n1|oak|tall|old\n2|elm|low|young", (0, 1, false)),
+            (
+                "name|tree||\nA|oak|tall|old\nB|elm|low|young",
+                (0, 1, false),
             ),
             ("1|2|3\n4|5|6\n7|8|9", (0, 0, false)),
             ("oak|12\nelm|13\nash|9", (0, 0, false)),

@@ -20,9 +20,11 @@ mod workbook;
 mod xml;
 
 use lodeseek_rdf::TripleSink;
-use lodeseek_rdf::dump::{DocumentHead, FileReport, Limits, TableReader};
+use lodeseek_rdf::dump::{DocumentHead, FileReport, Limits, Refusal, TableReader};
 use output::Output;
-use recognition::{Format, recognize};
+use recognition::{Format, is_table_media_type, recognize};
+
+pub use recognition::has_table_suffix;
 use std::io::{self, Read};
 use table::TablePlace;
 
@@ -68,6 +70,11 @@ impl TableReader for Tables {
             Format::Workbook => workbook::read(content, &place, &mut output),
             Format::Json => json::read(content, &place, &mut output),
             Format::Xml => xml::read(content, &place, &mut output),
+            Format::Parquet => Err(Refusal::Document {
+                reason: "a Parquet file, which is not read; publish the table as CSV, too"
+                    .to_owned(),
+            }
+            .into()),
         }
     }
 }
@@ -79,4 +86,33 @@ fn format_of(document: &DocumentHead<'_>) -> Option<Format> {
         document.name,
         document.media_type,
     )
+}
+
+/// Returns true for a file that is a table by its content, or GeoJSON. Other JSON and XML may be anything.
+///
+/// ```
+/// use lodeseek_rdf::dump::DocumentHead;
+/// use lodeseek_tabular::is_table_file;
+///
+/// let head = |name, bytes| DocumentHead { name, media_type: None, bytes, is_whole: true, path: None };
+/// assert!(is_table_file(&head("trees.csv", b"name,height\noak,21\n")));
+/// assert!(!is_table_file(&head("trees.csv", b"@prefix e: <http://e.org/> .")));
+/// assert!(!is_table_file(&head("trees.json", b"[{\"name\": \"oak\"}]")));
+/// ```
+#[must_use]
+pub fn is_table_file(document: &DocumentHead<'_>) -> bool {
+    match format_of(document) {
+        Some(Format::Delimited(_)) => {
+            has_table_suffix(document.name) || document.media_type.is_some_and(is_table_media_type)
+        }
+        // Other zip files begin alike.
+        Some(Format::Workbook) => {
+            has_table_suffix(document.name) || !document.bytes.starts_with(b"PK")
+        }
+        Some(Format::Json) => {
+            let text = String::from_utf8_lossy(document.bytes);
+            text.contains("\"FeatureCollection\"") || text.contains("\"Topology\"")
+        }
+        Some(Format::Xml | Format::Parquet) | None => false,
+    }
 }

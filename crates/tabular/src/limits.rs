@@ -14,16 +14,23 @@ pub const MAX_HEADER_BYTES: usize = 500;
 pub const SNIFFED_BYTES: usize = 256 << 10;
 /// Number of rows from which headers and types of columns are determined.
 pub const SAMPLED_ROWS: usize = 500;
+/// Maximum number of bytes of the rows from which headers and types are determined.
+pub const MAX_SAMPLE_BYTES: usize = 8 << 20;
 /// Maximum number of rows above the header: titles, sources, notes.
 pub const MAX_PREAMBLE_ROWS: usize = 30;
 /// Maximum number of rows of footnotes.
 pub const MAX_FOOTNOTE_ROWS: usize = 50;
 /// Maximum size of a workbook in bytes. The whole file is held in memory.
 pub const MAX_WORKBOOK_BYTES: u64 = 64 << 20;
+/// Maximum number of bytes of all parts of a workbook after decompression.
+pub const MAX_WORKBOOK_PARTS_BYTES: u64 = 256 << 20;
 /// Maximum number of sheets of a workbook that are read.
 pub const MAX_SHEETS: usize = 100;
-/// Maximum size of one JSON value of a list, and of a JSON document that is no list of records, in bytes.
-pub const MAX_JSON_BYTES: u64 = 64 << 20;
+/// Maximum size of one JSON value of a list, of a JSON document that is no list of records, and of an XML document, in bytes. It is
+/// held in memory.
+pub const MAX_JSON_BYTES: u64 = 32 << 20;
+/// Maximum number of lists of a document whose records are counted.
+pub const MAX_LISTS: usize = 100;
 /// Maximum nesting of JSON and XML values.
 pub const MAX_NESTING: usize = 64;
 /// Maximum length of a geometry in bytes of WKT. Of longer ones, the bounding box is kept.

@@ -15,6 +15,8 @@ pub(crate) enum Format {
     Workbook,
     /// XML that is not RDF.
     Xml,
+    /// Parquet, which is refused with a reason.
+    Parquet,
 }
 
 /// Format that a name or a media type suggests.
@@ -39,6 +41,9 @@ pub(crate) fn recognize(
         || head.starts_with(b"PK\x03\x04")
     {
         return Some(Format::Workbook);
+    }
+    if head.starts_with(b"PAR1") {
+        return Some(Format::Parquet);
     }
     let hint = hint(name, media_type);
     let encoding = TextEncoding::detect(head, is_whole);
@@ -110,6 +115,41 @@ fn suffix(name: &str) -> String {
     lower
         .rsplit_once('.')
         .map_or(String::new(), |(_, suffix)| suffix.to_owned())
+}
+
+/// Returns true for the media types of text tables.
+pub(crate) fn is_table_media_type(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or(media_type);
+    matches!(
+        hint_of(&essence.trim().to_ascii_lowercase()),
+        Hint::Delimited(_)
+    )
+}
+
+/// Returns true for the names of tables, workbooks and GeoJSON, compressed or not.
+///
+/// ```
+/// use lodeseek_tabular::has_table_suffix;
+///
+/// assert!(has_table_suffix("trees.CSV.gz"));
+/// assert!(!has_table_suffix("trees.json"));
+/// ```
+#[must_use]
+pub fn has_table_suffix(name: &str) -> bool {
+    matches!(
+        suffix(name).as_str(),
+        "csv"
+            | "tsv"
+            | "tab"
+            | "psv"
+            | "xlsx"
+            | "xlsm"
+            | "xlsb"
+            | "xls"
+            | "ods"
+            | "geojson"
+            | "topojson"
+    )
 }
 
 fn hint_of(text: &str) -> Hint {
@@ -264,36 +304,9 @@ fn begins_with_xml(text: &str, is_expected: bool) -> bool {
         }
 }
 
-/// Returns true if the root element of an XML document is RDF/XML: it is `rdf:RDF`, or uses the namespace of RDF.
+/// Returns true if an XML document is RDF/XML: its beginning has the namespace of RDF, which no RDF/XML lacks, or `rdf:RDF`.
 fn is_rdf_xml(text: &str) -> bool {
-    let mut rest = text;
-    // To the first element.
-    loop {
-        let Some(start) = rest.find('<') else {
-            return false;
-        };
-        rest = &rest[start..];
-        if rest.starts_with("<?") {
-            rest = rest.find("?>").map_or("", |end| &rest[end..]);
-        } else if rest.starts_with("<!--") {
-            rest = rest.find("-->").map_or("", |end| &rest[end..]);
-        } else if rest.starts_with("<!") {
-            // A document type may declare the namespace as an entity.
-            let end = rest
-                .find("]>")
-                .or_else(|| rest.find('>'))
-                .unwrap_or(rest.len());
-            if rest[..end].contains(lodeseek_rdf::vocab::rdf::NAMESPACE) {
-                return true;
-            }
-            rest = &rest[end..];
-        } else {
-            break;
-        }
-    }
-    let end = rest.find('>').unwrap_or(rest.len());
-    let root = &rest[..end];
-    root.contains(lodeseek_rdf::vocab::rdf::NAMESPACE) || root.starts_with("<rdf:RDF")
+    text.contains(lodeseek_rdf::vocab::rdf::NAMESPACE) || text.contains("<rdf:RDF")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use crate::geometry::{Wkt, is_geometry, to_wkt};
 use crate::iri::{encode_fragment, without_fragment};
-use crate::limits::{MAX_CELL_BYTES, MAX_COLUMNS, MAX_HEADER_BYTES, cut};
+use crate::limits::{MAX_CELL_BYTES, MAX_COLUMNS, MAX_HEADER_BYTES, MAX_LISTS, cut};
 use crate::output::Output;
 use crate::table::{file_stem, header_label};
 use crate::value::Value;
@@ -388,7 +388,7 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
             .position(|found| found.name.as_deref() == list);
         let place = match place {
             Some(place) => place,
-            None if self.lists.len() >= MAX_COLUMNS => return,
+            None if self.lists.len() >= MAX_LISTS => return,
             None => {
                 self.lists.push(RecordList {
                     name: list.map(str::to_owned),
@@ -424,25 +424,25 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
         let mut problems = Vec::new();
         if self.cut_texts > 0 {
             problems.push(format!(
-                "{} texts were cut after {MAX_CELL_BYTES} bytes",
+                "texts cut after {MAX_CELL_BYTES} bytes: {}",
                 self.cut_texts
             ));
         }
         if self.boxes > 0 {
             problems.push(format!(
-                "{} long geometries were replaced by their bounding boxes",
+                "long geometries that were replaced by their bounding boxes: {}",
                 self.boxes
             ));
         }
         if self.damaged_geometries > 0 {
             problems.push(format!(
-                "{} geometries are damaged and were left out",
+                "damaged geometries, which were left out: {}",
                 self.damaged_geometries
             ));
         }
         if self.left_out > 0 {
             problems.push(format!(
-                "{} values are not in the graph: the document is too large, or they are matrices",
+                "values that are not in the graph, because the document is too large or they are matrices: {}",
                 self.left_out
             ));
         }

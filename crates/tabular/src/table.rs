@@ -7,7 +7,8 @@ use crate::descriptors::TableDescription;
 use crate::iri::{encode_fragment, without_fragment};
 use crate::layout::{Layout, column_names, detect_layout, may_be_footnote};
 use crate::limits::{
-    MAX_CELL_BYTES, MAX_COLUMNS, MAX_FOOTNOTE_ROWS, MAX_HEADER_BYTES, SAMPLED_ROWS, cut,
+    MAX_CELL_BYTES, MAX_COLUMNS, MAX_FOOTNOTE_ROWS, MAX_HEADER_BYTES, MAX_SAMPLE_BYTES,
+    SAMPLED_ROWS, cut,
 };
 use crate::output::Output;
 use crate::values::{
@@ -154,10 +155,12 @@ pub(crate) fn read_table(
     let mut sample = Vec::new();
     let mut row = StringRecord::new();
     let mut error = None;
-    while sample.len() < SAMPLED_ROWS {
+    let mut bytes = 0;
+    while sample.len() < SAMPLED_ROWS && bytes < MAX_SAMPLE_BYTES {
         match rows.next_row(&mut row) {
             Ok(true) => {
                 check_width(&row)?;
+                bytes += row.as_slice().len();
                 sample.push(SampleRow {
                     number: rows.row_number(),
                     line: rows.line(),
@@ -260,11 +263,20 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             .collect();
         let number_format = detect_number_format(texts.iter().flatten().map(String::as_str));
         let layout = detect_layout(&texts, number_format);
-        let data: Vec<&[String]> = texts
+        let mut data: Vec<&[String]> = texts
             .iter()
             .skip(layout.first_data_row())
             .map(Vec::as_slice)
             .collect();
+        // Footnotes are no cells of the first column.
+        let width = declared_columns(&texts, &layout);
+        while data.len() > 1
+            && data
+                .last()
+                .is_some_and(|row| may_be_footnote(row.iter().map(String::as_str), width))
+        {
+            data.pop();
+        }
         let prefix = place.prefix();
         let columns = columns(
             &texts,
@@ -363,7 +375,10 @@ impl<'w, 'a> TableWriter<'w, 'a> {
     /// Adds a row, after those that may be footnotes.
     fn push(&mut self, row: &StringRecord, number: u64, line: Option<u64>) {
         self.facts.records += 1;
-        if may_be_footnote(row.iter(), self.columns.len()) && self.held.len() < MAX_FOOTNOTE_ROWS {
+        if self.held.len() < MAX_FOOTNOTE_ROWS
+            && row.as_slice().len() <= MAX_CELL_BYTES
+            && may_be_footnote(row.iter(), self.columns.len())
+        {
             self.held.push(SampleRow {
                 number,
                 line,
@@ -519,7 +534,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             problems.push((
                 self.first_ragged_line,
                 format!(
-                    "{} rows have fewer cells than the {columns} columns of the header; the others are empty",
+                    "rows with fewer cells than the {columns} columns of the header: {}; the others are empty",
                     self.short_rows
                 ),
             ));
@@ -528,8 +543,8 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             problems.push((
                 self.first_ragged_line,
                 format!(
-                    "{} rows have more cells than the {columns} columns of the header; the others have no name, or are in the wrong \
-                     columns",
+                    "rows with more cells than the {columns} columns of the header: {}; the others have no name, or are in the \
+                     wrong columns",
                     self.long_rows
                 ),
             ));
@@ -538,7 +553,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             problems.push((
                 None,
                 format!(
-                    "{} cells do not have the type of their column; they are texts",
+                    "cells that do not have the type of their column: {}; they are texts",
                     self.mixed_cells
                 ),
             ));
@@ -546,10 +561,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         if self.cut_cells > 0 {
             problems.push((
                 None,
-                format!(
-                    "{} cells were cut after {MAX_CELL_BYTES} bytes",
-                    self.cut_cells
-                ),
+                format!("cells cut after {MAX_CELL_BYTES} bytes: {}", self.cut_cells),
             ));
         }
         if self.sampling.skipped > 0 {
@@ -740,4 +752,132 @@ fn has_words(data: &[&[String]], place: usize) -> bool {
         in_words += usize::from(has_letter && !has_digit && cell.len() <= 200);
     }
     2 * in_words > all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_rdf::TripleSink;
+    use lodeseek_rdf::dump::{FileReport, Limits};
+    use oxrdf::TripleRef;
+
+    #[derive(Default)]
+    struct Collected(Vec<String>);
+
+    impl TripleSink for Collected {
+        fn start_file(&mut self) {}
+
+        fn insert_triple(&mut self, triple: TripleRef<'_>) {
+            self.0.push(triple.to_string());
+        }
+    }
+
+    /// Reads a table of which `cells` cells become triples.
+    fn read(text: &str, cells: u64) -> (Vec<String>, FileReport) {
+        let mut report = FileReport::unreadable("trees.csv", "");
+        report.problems.clear();
+        let mut sink = Collected::default();
+        let limits = Limits::default();
+        let mut output = Output::new(&mut sink, &mut report, &limits);
+        output.cells_left = cells;
+        let place = TablePlace {
+            base: "http://e.org/trees.csv",
+            file: "trees.csv",
+            part: None,
+            description: &TableDescription::default(),
+        };
+        crate::delimited::read(text.as_bytes(), None, &place, &mut output).expect("read");
+        (sink.0, report)
+    }
+
+    #[test]
+    fn rows_become_entities() {
+        let text = "Trees of the park,,,\n\ncode,treeName,height,seen\nq1,Royal Oak,21.5,2024-01-02\nu2,Wych Elm,18,NA\nf3,Ash,tall,2024-01-05\nSource: park office,,,\n";
+        let (triples, report) = read(text, u64::MAX);
+        let has = |triple: &str| triples.iter().any(|found| found == triple);
+        for triple in [
+            "<http://e.org/trees.csv> <http://www.w3.org/2000/01/rdf-schema#comment> \"Trees of the park\"",
+            "<http://e.org/trees.csv> <http://www.w3.org/2000/01/rdf-schema#comment> \"Source: park office\"",
+            "<http://e.org/trees.csv#treeName> <http://www.w3.org/2000/01/rdf-schema#label> \"tree Name\"",
+            "<http://e.org/trees.csv#treeName> <http://www.w3.org/ns/csvw#title> \"treeName\"",
+            "<http://e.org/trees.csv#row=3> <http://www.w3.org/2000/01/rdf-schema#label> \"Royal Oak\"",
+            "<http://e.org/trees.csv#row=4> <http://www.w3.org/ns/csvw#rownum> \"2\"^^<http://www.w3.org/2001/XMLSchema#integer>",
+            "<http://e.org/trees.csv#row=5> <http://e.org/trees.csv#seen> \"2024-01-05\"^^<http://www.w3.org/2001/XMLSchema#date>",
+            // One text makes the column one of texts.
+            "<http://e.org/trees.csv#row=3> <http://e.org/trees.csv#height> \"21.5\"",
+        ] {
+            assert!(has(triple), "{triple}\n{}", triples.join("\n"));
+        }
+        let facts = &report.tables[0];
+        assert_eq!((facts.rows, facts.columns, facts.records), (3, 4, 6));
+        assert_eq!((facts.empty_cells, facts.mixed_cells), (1, 0));
+    }
+
+    #[test]
+    fn large_tables_are_sampled() {
+        let mut text = "name\n".to_owned();
+        for number in 1..=2000 {
+            let _ = writeln!(text, "tree {number}");
+        }
+        // A row counts as its cells and two more.
+        let (triples, report) = read(&text, 3 * 100 + 1);
+        let labels = triples
+            .iter()
+            .filter(|triple| {
+                triple.starts_with("<http://e.org/trees.csv#row=") && triple.contains("#label>")
+            })
+            .count();
+        assert_eq!(labels, 100 + 950);
+        assert_eq!(
+            (report.tables[0].rows, report.tables[0].sampled_rows),
+            (2000, 950)
+        );
+        assert!(
+            report.problems[0]
+                .message
+                .contains("950 of 2000 rows are not in the graph: from row 101"),
+            "{:?}",
+            report.problems
+        );
+    }
+
+    #[test]
+    fn columns_have_different_properties() {
+        let (triples, report) = read("Row,a,a,\n1,2,3,4\n5,6,7,8,9\n", u64::MAX);
+        for property in ["Row_2", "a", "a_2", "column_4", "column_5"] {
+            let iri = format!("<http://e.org/trees.csv#{property}>");
+            assert!(
+                triples.iter().any(|triple| triple.contains(&iri)),
+                "{property}: {triples:?}"
+            );
+        }
+        assert!(
+            report.problems[0]
+                .to_string()
+                .contains("line 3: rows with more cells"),
+            "{:?}",
+            report.problems
+        );
+    }
+
+    #[test]
+    fn labels_are_unique_texts_in_words() {
+        let label = |text: &str| {
+            let (triples, _) = read(text, u64::MAX);
+            let found = triples.into_iter().find(|triple| {
+                triple.starts_with("<http://e.org/trees.csv#row=2>") && triple.contains("#label>")
+            });
+            found.and_then(|triple| Some(triple.rsplit_once("> ")?.1.to_owned()))
+        };
+        for (text, expected) in [
+            ("id,iso,name\n1,DE,Germany\n2,FR,France\n", "\"Germany\""),
+            ("id,iso\n1,DE\n2,FR\n", "\"DE\""),
+            (
+                "country,year,n\nItaly,2001,5\nItaly,2002,6\n",
+                "\"Italy, 2001\"",
+            ),
+        ] {
+            assert_eq!(label(text).as_deref(), Some(expected), "{text}");
+        }
+    }
 }

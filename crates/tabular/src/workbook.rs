@@ -1,6 +1,6 @@
 //! Workbooks: XLSX, XLSB, XLS and ODS, one table a sheet.
 
-use crate::limits::{MAX_COLUMNS, MAX_SHEETS, MAX_WORKBOOK_BYTES};
+use crate::limits::{MAX_COLUMNS, MAX_SHEETS, MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS_BYTES};
 use crate::output::Output;
 use crate::table::{FormatFacts, Rows, TablePlace, read_table};
 use calamine::{
@@ -26,7 +26,13 @@ pub(crate) fn read(
         )));
     }
     check_parts(&bytes, output.limits())?;
-    let mut workbook = open_workbook_auto_from_rs(Cursor::new(bytes)).map_err(unreadable)?;
+    let mut workbook =
+        open_workbook_auto_from_rs(Cursor::new(bytes)).map_err(|error| match error {
+            calamine::Error::Msg(_) => {
+                refusal("a document of an office program that is no workbook".to_owned())
+            }
+            error => unreadable(error),
+        })?;
     let format = FormatFacts {
         format: match &workbook {
             Sheets::Xls(_) => "XLS",
@@ -129,9 +135,6 @@ fn unreadable(error: calamine::Error) -> io::Error {
     )
 }
 
-/// Maximum number of bytes of all parts of a workbook after decompression.
-const MAX_PARTS_BYTES: u64 = 512 << 20;
-
 /// Decompresses the parts of a workbook that is a zip file, and refuses one whose parts are too large. Their stated sizes may be
 /// wrong.
 fn check_parts(bytes: &[u8], limits: &Limits) -> io::Result<()> {
@@ -145,7 +148,7 @@ fn check_parts(bytes: &[u8], limits: &Limits) -> io::Result<()> {
         }
         .into());
     }
-    let limit = MAX_PARTS_BYTES.min(limits.decompressed_bytes);
+    let limit = MAX_WORKBOOK_PARTS_BYTES.min(limits.decompressed_bytes);
     let mut left = limit;
     for index in 0..archive.len() {
         let part = match archive.by_index(index) {

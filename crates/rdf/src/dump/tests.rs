@@ -1457,3 +1457,32 @@ fn xml_bases_are_limited() {
         "{report:?}"
     );
 }
+
+/// The parts of workbooks and letters were read as RDF/XML.
+#[test]
+fn documents_of_office_programs_are_no_archives() {
+    let part = rdf_xml("", "<e:C e:p='x'/>");
+    let part = part.as_bytes();
+    for members in [
+        [
+            ("[Content_Types].xml", &b"<Types/>"[..]),
+            ("xl/a.rdf", part),
+        ],
+        [
+            (
+                "mimetype",
+                &b"application/vnd.oasis.opendocument.spreadsheet"[..],
+            ),
+            ("content.rdf", part),
+        ],
+    ] {
+        let (triples, reports) = read_with(Limits::default(), "dump.zip", &zip(&members));
+        assert!(triples.is_empty(), "{triples:?}");
+        assert_eq!(reports.len(), 1, "{reports:?}");
+        assert_eq!(reports[0].outcome, Outcome::Refused, "{reports:?}");
+        let problem = reports[0].problems[0].to_string();
+        assert!(problem.contains("office program"), "{problem}");
+    }
+    let (triples, _) = read_with(Limits::default(), "dump.zip", &zip(&[("a.rdf", part)]));
+    assert!(!triples.is_empty());
+}

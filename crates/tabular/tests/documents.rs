@@ -1,0 +1,230 @@
+//! JSON, JSON Lines, GeoJSON and XML as graphs.
+
+use lodeseek_rdf::TripleSink;
+use lodeseek_rdf::dump::{DumpReader, FileReport, Outcome};
+use lodeseek_tabular::Tables;
+use oxrdf::TripleRef;
+
+#[derive(Default)]
+struct Collected(Vec<String>);
+
+impl TripleSink for Collected {
+    fn start_file(&mut self) {}
+
+    fn insert_triple(&mut self, triple: TripleRef<'_>) {
+        let text = triple.to_string();
+        self.0.push(
+            text.replace("http://e.org/d", "")
+                .replace("http://www.w3.org/2000/01/rdf-schema#", "rdfs:")
+                .replace("http://www.w3.org/2001/XMLSchema#", "xsd:")
+                .replace("http://www.opengis.net/ont/geosparql#", "geo:"),
+        );
+    }
+}
+
+fn read(name: &str, text: &str) -> (Vec<String>, FileReport) {
+    let mut sink = Collected::default();
+    let mut reports = DumpReader::default().with_tables(&Tables).read(
+        text.as_bytes(),
+        name,
+        "http://e.org/d",
+        &mut sink,
+    );
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    (sink.0, reports.remove(0))
+}
+
+/// Checks that a document has some triples, and returns the report.
+fn check(name: &str, text: &str, expected: &[&str]) -> FileReport {
+    let (triples, report) = read(name, text);
+    for triple in expected {
+        assert!(
+            triples.iter().any(|found| found == triple),
+            "{triple}\n{}\n{report:?}",
+            triples.join("\n")
+        );
+    }
+    report
+}
+
+#[test]
+fn lists_of_objects() {
+    let text = r#"[{"treeName": "Oak", "height": 21.5, "tags": ["old", "tall"], "park": {"city": "Lund"}}, {"treeName": "Elm"}]"#;
+    let report = check(
+        "trees.json",
+        text,
+        &[
+            "<#/0> <rdfs:label> \"Oak\"",
+            "<#/0> <#height> \"21.5\"^^<xsd:decimal>",
+            "<#/0> <#tags> \"tall\"",
+            "<#/0> <#park> <#/0/park>",
+            "<#/0/park> <#city> \"Lund\"",
+            "<#treeName> <rdfs:label> \"tree Name\"",
+            "<#/1> <http://www.w3.org/ns/csvw#rownum> \"2\"^^<xsd:integer>",
+        ],
+    );
+    assert_eq!((report.tables[0].rows, report.tables[0].columns), (2, 4));
+    assert!(report.is_clean(), "{report:?}");
+}
+
+#[test]
+fn keys_that_are_values() {
+    let text = r#"{"DE": {"name": "Germany", "n": 1}, "FR": {"name": "France", "n": 2}, "IT": {"n": 3, "name": "Italy"}, "ES": {"n": 4}}"#;
+    let report = check(
+        "countries.json",
+        text,
+        &[
+            "<#/DE> <rdfs:label> \"Germany\"",
+            "<#/DE> <#key> \"DE\"",
+            "<#/ES> <rdfs:label> \"ES\"",
+            "<#/FR> <#n> \"2\"^^<xsd:integer>",
+        ],
+    );
+    assert_eq!(report.tables[0].rows, 4);
+}
+
+#[test]
+fn lists_of_lists_are_tables() {
+    let text = r#"[["name", "height"], ["oak", 21], ["elm", 18]]"#;
+    let report = check(
+        "trees.json",
+        text,
+        &[
+            "<#row=2> <#height> \"21\"^^<xsd:integer>",
+            "<#row=3> <rdfs:label> \"elm\"",
+        ],
+    );
+    assert_eq!(
+        (report.tables[0].rows, report.tables[0].header_rows),
+        (2, 1)
+    );
+}
+
+#[test]
+fn json_lines_with_a_broken_one() {
+    let text = "{\"name\": \"oak\"}\n{\"name\": \"elm\"}\n{\"name\": \n{\"name\": \"ash\"}\n";
+    let report = check("trees.jsonl", text, &["<#/2> <rdfs:label> \"ash\""]);
+    assert_eq!((report.outcome, report.skipped), (Outcome::Skipped, 1));
+    assert_eq!(report.problems[0].line, Some(3));
+    assert_eq!(report.tables[0].format, "JSON Lines");
+}
+
+#[test]
+fn truncated_json_keeps_what_was_read() {
+    let (triples, report) = read("trees.json", r#"[{"name": "oak"}, {"name": "e"#);
+    assert!(
+        triples
+            .iter()
+            .any(|triple| triple == "<#/0> <rdfs:label> \"oak\"")
+    );
+    assert_eq!(report.outcome, Outcome::Truncated, "{report:?}");
+}
+
+#[test]
+fn geojson() {
+    let long: Vec<String> = (0..2000).map(|x| format!("[{x}, {}]", x % 7)).collect();
+    let text = format!(
+        r#"{{"type": "FeatureCollection", "features": [
+        {{"type": "Feature", "properties": {{"name": "Pier"}}, "geometry": {{"type": "Point", "coordinates": [1.5, -2]}}}},
+        {{"type": "Feature", "properties": {{"name": "Ring"}}, "geometry": {{"type": "Polygon", "coordinates": [[[0,0],[1,0],[1,1],[0,0]]]}}}},
+        {{"type": "Feature", "properties": {{"name": "Coast"}}, "geometry": {{"type": "LineString", "coordinates": [{}]}}}},
+        {{"type": "Feature", "properties": {{"name": "Damaged"}}, "geometry": {{"type": "Point", "coordinates": ["x"]}}}}]}}"#,
+        long.join(",")
+    );
+    let report = check(
+        "places.json",
+        &text,
+        &[
+            "<#/features/0> <rdfs:label> \"Pier\"",
+            "<#/features/0> <geo:hasGeometry> <#/features/0/geometry>",
+            "<#/features/0/geometry> <geo:asWKT> \"POINT (1.5 -2)\"^^<geo:wktLiteral>",
+            "<#/features/1/geometry> <geo:asWKT> \"POLYGON ((0 0, 1 0, 1 1, 0 0))\"^^<geo:wktLiteral>",
+            "<#/features/2> <geo:hasBoundingBox> <#/features/2/geometry>",
+            "<#/features/2/geometry> <geo:asWKT> \"POLYGON ((0 0, 1999 0, 1999 6, 0 6, 0 0))\"^^<geo:wktLiteral>",
+        ],
+    );
+    assert_eq!(
+        (report.tables[0].format.as_ref(), report.tables[0].rows),
+        ("GeoJSON", 4)
+    );
+    let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
+    assert!(
+        problems
+            .iter()
+            .any(|problem| problem.contains("bounding boxes: 1")),
+        "{problems:?}"
+    );
+    assert!(
+        problems
+            .iter()
+            .any(|problem| problem.contains("damaged geometries, which were left out: 1")),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn xml_of_records() {
+    let text = "<?xml version=\"1.0\"?>\n<park xmlns=\"http://e.org/x\"><name>Lund &amp; Elm</name>\n<tree code=\"q1\"><name>Oak</name><height unit=\"m\">21.5</height></tree><tree code=\"u2\"/></park>";
+    let report = check(
+        "park.xml",
+        text,
+        &[
+            "<> <#name> \"Lund & Elm\"",
+            "<#/tree/0> <rdfs:label> \"Oak\"",
+            "<#/tree/0> <#height> <#/tree/0/height>",
+            "<#/tree/0/height> <#value> \"21.5\"^^<xsd:decimal>",
+            "<#/tree/1> <#code> \"u2\"",
+        ],
+    );
+    assert_eq!(report.tables[0].rows, 2, "{report:?}");
+}
+
+#[test]
+fn deep_and_large_values_are_refused() {
+    let (_, report) = read(
+        "a.json",
+        &format!("[{}{}]", "[".repeat(100), "]".repeat(100)),
+    );
+    assert!(report.outcome.is_failure(), "{report:?}");
+    let (_, report) = read(
+        "a.xml",
+        &format!("<a>{}{}</a>", "<b>".repeat(100), "</b>".repeat(100)),
+    );
+    assert!(report.outcome.is_failure(), "{report:?}");
+    let (_, report) = read("a.json", &format!("[\"{}\"]", "x".repeat(40 << 20)));
+    assert!(report.outcome.is_failure(), "{report:?}");
+}
+
+#[test]
+fn tables_in_archives_and_streams() {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, content) in [
+        ("trees.csv", &b"name,height\noak,21\n"[..]),
+        (
+            "elm.nt",
+            b"<http://e.org/d#elm> <http://e.org/d#height> \"18\" .\n",
+        ),
+        ("README.txt", b"a, b\nc, d\ne, f\ng, h\n"),
+    ] {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(content.len() as u64);
+        header.set_cksum();
+        archive
+            .append_data(&mut header, name, content)
+            .expect("in memory");
+    }
+    let bytes = archive.into_inner().expect("in memory");
+    let mut sink = Collected::default();
+    let reports = DumpReader::default().with_tables(&Tables).read(
+        bytes.as_slice(),
+        "dump.tar",
+        "http://e.org/d",
+        &mut sink,
+    );
+    assert_eq!(reports.len(), 2, "{reports:?}");
+    assert_eq!(reports[0].tables[0].rows, 1);
+    assert!(
+        reports[1].tables.is_empty() && reports[1].triples == 1,
+        "{reports:?}"
+    );
+}
