@@ -3,6 +3,7 @@
 use crate::{BASE, scratch};
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits};
 use lodeseek_rdf::{RdfSyntax, TripleGraph, TripleGraphBuilder};
+use lodeseek_tabular::Tables;
 use oxrdf::Triple;
 use oxttl::NTriplesParser;
 
@@ -22,6 +23,16 @@ fn limits() -> Limits {
 pub fn read(bytes: &[u8], name: &str) -> (TripleGraph, Vec<FileReport>) {
     let mut builder = TripleGraphBuilder::new();
     let reports = DumpReader::with_limits(limits()).read(bytes, name, BASE, &mut builder);
+    (builder.finish(), reports)
+}
+
+/// Reads a document from a file, as workbooks need it, with tables and other documents that are no RDF.
+#[must_use]
+pub fn read_tables(bytes: &[u8], name: &str) -> (TripleGraph, Vec<FileReport>) {
+    let path = scratch::file("table", bytes);
+    let mut builder = TripleGraphBuilder::new();
+    let reader = DumpReader::with_limits(limits()).with_tables(&Tables);
+    let reports = reader.read_file(&path, name, BASE, &mut builder);
     (builder.finish(), reports)
 }
 

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 const CRATES: &[(&str, &[&str])] = &[
     ("ranking", &[]),
     ("rdf", &[]),
-    ("net", &["rdf"]),
-    ("catalog", &["ranking", "rdf"]),
-    ("worker", &[]),
     ("tabular", &["rdf"]),
+    ("net", &["rdf"]),
+    ("catalog", &["ranking", "rdf", "tabular"]),
+    ("worker", &[]),
     ("store", &["catalog", "rdf", "tabular"]),
     ("sparql", &["catalog", "rdf", "store", "worker"]),
     ("profile", &["rdf"]),

@@ -70,6 +70,7 @@ mod serving;
 mod snapshots;
 mod stream;
 mod survey;
+mod tables;
 mod testdata;
 #[cfg(feature = "rocksdb")]
 mod training;

@@ -95,6 +95,17 @@ fn read_in_two_steps(file: &CatalogFile<'_>, beginning: u64) -> io::Result<Catal
     from_file(&graph, &reports, file, &document)
 }
 
+/// Returns the catalogue of a table: one dataset, named after the file.
+pub(super) fn read_table(file: &CatalogFile<'_>) -> Catalog {
+    let (name, base) = file.name_and_base();
+    let document = Document {
+        name: &name,
+        base: &base,
+        is_page: false,
+    };
+    dump_as_catalog(&TripleGraphBuilder::new().finish(), &document)
+}
+
 /// A document that may be a catalogue.
 struct Document<'d> {
     /// Name of the file.

@@ -8,6 +8,7 @@ use super::{
     Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Problems,
 };
 use lodeseek_rdf::dump::{Limits, Syntax, extract};
+use lodeseek_tabular::has_table_suffix;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use tempfile::TempDir;
@@ -224,7 +225,7 @@ impl DumpFolder {
     }
 }
 
-/// Returns the name of a file without the suffixes of its syntax and compression; `None` if no suffix suggests RDF.
+/// Returns the name of a file without the suffixes of its syntax and compression; `None` if no suffix suggests RDF or a table.
 fn stem(name: &str) -> Option<&str> {
     if name.starts_with('.') || !may_be_read(name) {
         return None;
@@ -237,11 +238,14 @@ fn stem(name: &str) -> Option<&str> {
         rest = front;
     }
     match rest.rsplit_once('.') {
-        Some((front, suffix)) if Syntax::from_file_name(&format!("x.{suffix}")).is_some() => {
-            Some(front)
-        }
+        Some((front, suffix)) if is_content_suffix(suffix) => Some(front),
         _ => Some(rest),
     }
+}
+
+fn is_content_suffix(suffix: &str) -> bool {
+    let name = format!("x.{suffix}");
+    Syntax::from_file_name(&name).is_some() || has_table_suffix(&name)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::{
     Problems, ro_crate,
 };
 use lodeseek_rdf::dump::Syntax;
+use lodeseek_tabular::has_table_suffix;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -14,7 +15,7 @@ use std::{fs, io};
 /// Maximum depth of nested folders.
 const MAX_FOLDER_DEPTH: usize = 64;
 /// Message for a file that is not read, after its path.
-const IGNORED: &str = ": ignored: the file name suggests neither RDF nor a catalogue";
+const IGNORED: &str = ": ignored: the file name suggests neither RDF, a table nor a catalogue";
 
 /// Reads every file of a folder.
 pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
@@ -65,6 +66,8 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
                 of_crates.append(&mut listed);
             }
             Ok(catalog) => add(&mut whole, catalog, &file, &mut named),
+            // The readers of the tables beside it use it.
+            Err(_) if describes_tables(&file) => (),
             Err(error) => {
                 whole.problems.push(error.to_string());
                 whole.unreadable_entries += 1;
@@ -191,12 +194,18 @@ pub(super) fn walk(
     Ok(all)
 }
 
+/// Returns true for the names of files that describe tables: data packages, and metadata of CSV on the Web.
+fn describes_tables(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name == "datapackage.json" || name.ends_with("-metadata.json")
+}
+
 fn leads_to_file_within(root: &Path, link: &Path) -> bool {
     link.canonicalize()
         .is_ok_and(|target| target.starts_with(root) && target.is_file())
 }
 
-/// If true, the file name suggests RDF or a catalogue. Other files (notes, pictures, tables) are not read.
+/// If true, the file name suggests RDF, a table or a catalogue. Other files (notes, pictures) are not read.
 pub(super) fn may_be_read(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let others = [
@@ -213,5 +222,7 @@ pub(super) fn may_be_read(name: &str) -> bool {
         ".tar.bz2",
         ".tar.xz",
     ];
-    Syntax::from_file_name(&name).is_some() || others.iter().any(|suffix| name.ends_with(suffix))
+    Syntax::from_file_name(&name).is_some()
+        || has_table_suffix(&name)
+        || others.iter().any(|suffix| name.ends_with(suffix))
 }

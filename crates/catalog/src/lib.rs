@@ -45,6 +45,7 @@ mod schema_org;
 mod source;
 mod dcat_builder;
 mod statement;
+mod tables;
 mod theme;
 mod extra_properties;
 mod typed_fields;
@@ -514,6 +515,12 @@ impl Catalog {
     fn read_place(file: &CatalogFile<'_>) -> Result<Self, CatalogError> {
         let path = file.path;
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        if tables::is_table(file) {
+            return Ok(Self {
+                folder,
+                ..dcat::read_table(file)
+            });
+        }
         let head = head(path).map_err(CatalogError::io(path))?;
         let catalog = if papers_with_code::looks_like(&head.text) {
             Self {

@@ -1,0 +1,162 @@
+//! Tables, workbooks and GeoJSON as content of datasets: loaded, searched and queried like RDF.
+
+use super::support::{Home, testdata};
+use lodeseek_rdf::dump::{FileReport, Outcome};
+use std::fs;
+use std::io::Write as _;
+
+fn files(home: &Home, source: &str) -> Vec<FileReport> {
+    let report = home.load(&testdata(source));
+    report
+        .datasets
+        .into_iter()
+        .flat_map(|dataset| dataset.files)
+        .collect()
+}
+
+#[test]
+fn tables_are_found_by_their_cells() {
+    let home = Home::new();
+    let files = files(&home, "tables/catalog.ttl");
+    let facts: Vec<String> = files
+        .iter()
+        .flat_map(|file| &file.tables)
+        .map(ToString::to_string)
+        .collect();
+    let mut sorted = facts.clone();
+    sorted.sort();
+    assert_eq!(
+        sorted,
+        [
+            "CSV, 3 rows, 4 columns, US-ASCII, delimiter ;",
+            "GeoJSON \"features\", 2 rows, 4 columns, US-ASCII",
+            "XLSX \"Boats\", 2 rows, 3 columns",
+            "XLSX \"Repairs\", 1 rows, 2 columns",
+        ]
+    );
+    home.index();
+    // A cell, a word of the footnote, a description of a column, a sheet, a value within GeoJSON.
+    for (query, dataset) in [
+        ("Old Brewery", "water"),
+        ("detection", "water"),
+        ("lead", "water"),
+        ("rudder bearing", "harbour"),
+        ("Sound Ferries", "harbour"),
+    ] {
+        assert_eq!(home.found(query), [dataset], "{query}");
+    }
+}
+
+#[test]
+fn rows_are_entities_with_typed_cells() {
+    let home = Home::new();
+    home.load(&testdata("tables/catalog.ttl"));
+    let count = |pattern: &str| {
+        home.count(&format!(
+            "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+             PREFIX csvw: <http://www.w3.org/ns/csvw#>
+             PREFIX geo: <http://www.opengis.net/ont/geosparql#>
+             PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+             SELECT (COUNT(*) AS ?count) WHERE {{ GRAPH ?g {{ {pattern} }} }}"
+        ))
+    };
+    for (pattern, expected) in [
+        // Decimal commas, a unit below the header, and the number of the row.
+        (
+            "?row rdfs:label 'Old Brewery' ; ?depth 48.0 ; csvw:rownum 2 . ?depth rdfs:label 'depth'
+             ; <https://schema.org/unitText> 'm'",
+            1,
+        ),
+        // Dates of a workbook.
+        (
+            "?row rdfs:label 'Heron' ; ?launched '2024-01-01'^^xsd:date",
+            1,
+        ),
+        (
+            "?pier rdfs:label 'Gull Pier' ; geo:hasGeometry/geo:asWKT 'POINT (10.25 54.5)'^^geo:wktLiteral",
+            1,
+        ),
+        ("?line rdfs:label 'Blue line' ; ?operator [ rdfs:label 'Sound Ferries' ]", 1),
+    ] {
+        assert_eq!(count(pattern), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn a_folder_of_tables_is_a_catalogue() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| folder.path().join(name);
+    fs::write(place("oaks.csv"), "\"name\",\"height\"\n\"Royal Oak\",21\n").expect("written");
+    fs::write(place("elms.tsv"), "name\theight\nWych\t18\n").expect("written");
+    fs::write(place("datapackage.json"), r#"{"resources": []}"#).expect("written");
+    fs::write(place("ash.ttl"), "<e:ash> <e:height> 12 .").expect("written");
+    // RDF with a wrong suffix is RDF.
+    fs::write(
+        place("yews.csv"),
+        "<http://e.org/yew> <http://e.org/height> 9 .\n",
+    )
+    .expect("written");
+    let home = Home::new();
+    let report = home.load(folder.path());
+    let loaded: Vec<(String, u64, bool)> = report
+        .datasets
+        .iter()
+        .map(|dataset| {
+            (
+                dataset.id.to_string(),
+                dataset.triples,
+                dataset.files[0].tables.is_empty(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        loaded
+            .iter()
+            .map(|(id, ..)| id.as_str())
+            .collect::<Vec<_>>(),
+        ["ash", "elms", "oaks", "yews"]
+    );
+    assert_eq!((loaded[0].1, loaded[0].2), (1, true));
+    assert_eq!((loaded[3].1, loaded[3].2), (1, true));
+    assert!(!loaded[1].2 && !loaded[2].2, "{loaded:?}");
+    assert!(
+        report.catalog_problems.is_empty(),
+        "{:?}",
+        report.catalog_problems
+    );
+}
+
+#[test]
+fn hostile_tables_are_refused_or_bounded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| folder.path().join(name);
+    let wide = format!("{}\n{}\n", "c,".repeat(2000), "1,".repeat(2000));
+    fs::write(place("wide.csv"), wide).expect("written");
+    let mut unclosed = fs::File::create(place("unclosed.csv")).expect("created");
+    writeln!(unclosed, "name,height\noak,21\n\"elm,18").expect("written");
+    for _ in 0..1_000_000 {
+        writeln!(unclosed, "ash,12,yew").expect("written");
+    }
+    drop(unclosed);
+    fs::write(
+        place("catalog.json"),
+        r#"[{"dataset_id": 1, "title": "a", "download": ["wide.csv"]},
+            {"dataset_id": 2, "title": "b", "download": ["unclosed.csv"]}]"#,
+    )
+    .expect("written");
+    let home = Home::new();
+    let report = home.load(&place("catalog.json"));
+    let outcomes: Vec<(Outcome, String)> = report
+        .datasets
+        .iter()
+        .map(|dataset| {
+            let file = &dataset.files[0];
+            let problem = file.problems.last().map(ToString::to_string);
+            (file.outcome, problem.unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(outcomes[0].0, Outcome::Refused, "{outcomes:?}");
+    assert!(outcomes[0].1.contains("1000 columns"), "{outcomes:?}");
+    assert_eq!(outcomes[1].0, Outcome::Refused, "{outcomes:?}");
+    assert!(outcomes[1].1.contains("line 3"), "{outcomes:?}");
+}
