@@ -65,9 +65,10 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
                 named.extend(listed.iter().cloned());
                 of_crates.append(&mut listed);
             }
-            Ok(catalog) => add(&mut whole, catalog, &file, &mut named),
             // The readers of the tables beside it use it.
+            Ok(catalog) if catalog.datasets.is_empty() && describes_tables(&file) => (),
             Err(_) if describes_tables(&file) => (),
+            Ok(catalog) => add(&mut whole, catalog, &file, &mut named),
             Err(error) => {
                 whole.problems.push(error.to_string());
                 whole.unreadable_entries += 1;
