@@ -255,33 +255,34 @@ fn dictionary(path: &Path, table: &Path, description: &mut TableDescription) {
         column(&["file_name", "file"]),
         column(&["unit", "unit_type"]),
     );
-    let stem = table
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let stem = file_stem(&stem);
-    for record in reader.records().take(crate::limits::MAX_COLUMNS) {
-        let Ok(record) = record else {
-            continue;
-        };
+    let table = table.file_name().unwrap_or_default().to_string_lossy();
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    for record in reader.records().take(crate::limits::MAX_COLUMNS).flatten() {
         let cell = |place: Option<usize>| {
             place
                 .and_then(|place| record.get(place))
                 .map(str::trim)
                 .filter(|cell| !cell.is_empty())
         };
-        let is_other = cell(file).is_some_and(|file| !file_stem(file).eq_ignore_ascii_case(stem));
-        let Some(name) = cell(Some(name)).filter(|_| !is_other || file.is_none()) else {
+        let Some(name) = cell(Some(name)) else {
             continue;
         };
-        description.columns.push(ColumnDescription {
+        let column = ColumnDescription {
             name: name.to_owned(),
             description: cell(Some(text)).map(str::to_owned),
             unit: cell(unit).map(str::to_owned),
             ..ColumnDescription::default()
-        });
+        };
+        let is_own =
+            cell(file).is_none_or(|file| file_stem(file).eq_ignore_ascii_case(file_stem(&table)));
+        if is_own {
+            own.push(column);
+        } else {
+            others.push(column);
+        }
     }
+    // A dictionary of other files explains the columns of the same names.
+    description.columns = if own.is_empty() { others } else { own };
 }
 
 #[cfg(test)]
@@ -307,7 +308,7 @@ mod tests {
         .expect("written");
         fs::write(
             place("data-raw/dictionary.csv"),
-            "file_name,variable_name,description\nelms.rda,Pb,lead\noaks.rda,Pb,other\n",
+            "file_name,variable_name,description\nelms.rda,Pb,lead\noaks.rda,Hg,mercury\n",
         )
         .expect("written");
         fs::write(
@@ -323,6 +324,8 @@ mod tests {
         let elms = find(&place("data/elms.csv"));
         assert_eq!(elms.columns.len(), 1);
         assert_eq!(elms.columns[0].description.as_deref(), Some("lead"));
+        let yews = find(&place("data/yews.csv"));
+        assert_eq!(yews.columns.len(), 2, "a dictionary of other files");
         let ash = find(&place("data/ash.csv"));
         assert_eq!(ash.columns[0].description.as_deref(), Some("diameter"));
         assert_eq!(
