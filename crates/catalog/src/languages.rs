@@ -3,23 +3,9 @@
 //! Portals name languages by ISO 639-1, ISO 639-2 or the names of locales, as in `fr`, `fra`, `fr_CA` and `sr@latin`. They
 //! become well-formed language tags of BCP 47 with the shortest code.
 
+use lodeseek_rdf::shortest_language_code;
 use serde_json::{Map, Value};
 
-/// Codes of ISO 639-1, each with its codes of ISO 639-2.
-const CODES: &str = "aa aar|ab abk|ae ave|af afr|ak aka|am amh|an arg|ar ara|as asm|av ava|ay aym|az aze|ba bak|be bel|bg bul|\
-    bh bih|bi bis|bm bam|bn ben|bo bod tib|br bre|bs bos|ca cat|ce che|ch cha|co cos|cr cre|cs ces cze|cu chu|cv chv|cy cym wel|\
-    da dan|de deu ger|dv div|dz dzo|ee ewe|el ell gre|en eng|eo epo|es spa|et est|eu eus baq|fa fas per|ff ful|fi fin|fj fij|\
-    fo fao|fr fra fre|fy fry|ga gle|gd gla|gl glg|gn grn|gu guj|gv glv|ha hau|he heb|hi hin|ho hmo|hr hrv|ht hat|hu hun|\
-    hy hye arm|hz her|ia ina|id ind|ie ile|ig ibo|ii iii|ik ipk|io ido|is isl ice|it ita|iu iku|ja jpn|jv jav|ka kat geo|kg kon|\
-    ki kik|kj kua|kk kaz|kl kal|km khm|kn kan|ko kor|kr kau|ks kas|ku kur|kv kom|kw cor|ky kir|la lat|lb ltz|lg lug|li lim|\
-    ln lin|lo lao|lt lit|lu lub|lv lav|mg mlg|mh mah|mi mri mao|mk mkd mac|ml mal|mn mon|mr mar|ms msa may|mt mlt|my mya bur|\
-    na nau|nb nob|nd nde|ne nep|ng ndo|nl nld dut|nn nno|no nor|nr nbl|nv nav|ny nya|oc oci|oj oji|om orm|or ori|os oss|pa pan|\
-    pi pli|pl pol|ps pus|pt por|qu que|rm roh|rn run|ro ron rum|ru rus|rw kin|sa san|sc srd|sd snd|se sme|sg sag|si sin|\
-    sk slk slo|sl slv|sm smo|sn sna|so som|sq sqi alb|sr srp|ss ssw|st sot|su sun|sv swe|sw swa|ta tam|te tel|tg tgk|th tha|\
-    ti tir|tk tuk|tl tgl|tn tsn|to ton|tr tur|ts tso|tt tat|tw twi|ty tah|ug uig|uk ukr|ur urd|uz uzb|ve ven|vi vie|vo vol|\
-    wa wln|wo wol|xh xho|yi yid|yo yor|za zha|zh zho chi|zu zul";
-/// Frequent languages without a code of ISO 639-1.
-const LONG_CODES: &str = "ast ceb cnr dsb fil frr fur gsw haw hsb kab lad mul nds nso pap rom rup sah scn sco sma smj smn sms syr szl tet tpi zgh";
 /// Codes that are more often words or names of keys: `id`, `tel`, `lat`.
 const AMBIGUOUS: [&str; 36] = [
     "am", "an", "as", "be", "ben", "cat", "co", "est", "geo", "he", "her", "id", "ind", "is",
@@ -55,7 +41,7 @@ pub(super) fn language_tag(code: &str) -> Option<String> {
     let (locale, modifier) = code.split_once('@').unwrap_or((code, ""));
     let locale = locale.split('.').next().unwrap_or(locale);
     let mut subtags = locale.split(['-', '_']);
-    let mut tag = shortest_code(&subtags.next()?.to_ascii_lowercase())?.to_owned();
+    let mut tag = shortest_language_code(&subtags.next()?.to_ascii_lowercase())?.to_owned();
     let modifier = match modifier {
         "" | "euro" => None,
         "latin" => Some("Latn"),
@@ -91,23 +77,6 @@ pub(super) fn language_tag(code: &str) -> Option<String> {
     let ends_with_singleton = tag.rsplit('-').next().is_some_and(|last| last.len() == 1);
     (!ends_with_singleton && oxrdf::Literal::new_language_tagged_literal("", tag.as_str()).is_ok())
         .then_some(tag)
-}
-
-/// Returns the shortest code of a language.
-fn shortest_code(code: &str) -> Option<&'static str> {
-    if !matches!(code.len(), 2 | 3) {
-        return None;
-    }
-    for row in CODES.split('|') {
-        let mut codes = row.split_ascii_whitespace();
-        let shortest = codes.next()?;
-        if shortest == code || codes.any(|longer| longer == code) {
-            return Some(shortest);
-        }
-    }
-    LONG_CODES
-        .split_ascii_whitespace()
-        .find(|known| *known == code)
 }
 
 /// Returns the tag of a code that is hardly anything else than a language.

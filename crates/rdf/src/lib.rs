@@ -24,7 +24,7 @@ pub use label::{
     LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line, prefixed,
     words,
 };
-pub use language::language_name;
+pub use language::{corrected_language_code, language_name, shortest_language_code};
 pub use output::{Omissions, RdfForm, RdfSyntax, RdfVersion, SerializedGraph, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
 pub use relabel::{relabelled, relabelled_term};
