@@ -147,7 +147,7 @@ impl<'r> Assembly<'r> {
             self.records
                 .insert(DatasetId::new(result.id.as_str())?, path);
             let paths = version_paths(store.home(), &header.version);
-            let [graph, counts, fingerprint, sample] =
+            let [graph, counts, fingerprint, sample, labels] =
                 paths.ok_or_else(|| not_valid("the version of its content is not valid"))?;
             if !store.has_graph_file(&header.version) {
                 files.extend([graph, counts, fingerprint].into_iter().zip(header.objects));
@@ -155,6 +155,9 @@ impl<'r> Assembly<'r> {
             // A version that was loaded, and not indexed, has none.
             if let Some(object) = header.sample.filter(|_| !sample.exists()) {
                 files.insert(sample, object);
+            }
+            if let Some(object) = header.labels.filter(|_| !labels.exists()) {
+                files.insert(labels, object);
             }
             let RecordHeader {
                 version,

@@ -57,9 +57,9 @@ pub(crate) struct Derivation {
     pub(crate) lacks_content: bool,
     pub(crate) report: DatasetReport,
     pub(crate) peak_bytes: u64,
-    /// Sizes of the graph file, the counts, the fingerprint, the sample, the document, the profile and the snippet. The sample is
-    /// empty if the content does not exceed memory.
-    pub(crate) sizes: [u64; 7],
+    /// Sizes of the graph file, the counts, the fingerprint, the sample, the labels, the document, the profile and the snippet. The
+    /// sample is empty if the content does not exceed memory, the labels if they are in one language.
+    pub(crate) sizes: [u64; 8],
 }
 
 /// Runs this process as a worker until its standard input ends. `limits` is the last argument of the command line.
@@ -136,7 +136,7 @@ impl Content {
 }
 
 /// Derives a dataset by the steps of a load and of an index. Returns the contents in the order of [`Derivation::sizes`].
-fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 7]), ClusterError> {
+fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 8]), ClusterError> {
     let invalid =
         |reason: &dyn ToString| ClusterError::row(crate::task::TABLE, &task.id, reason.to_string());
     let iris = Iris::new(&task.base)?;
@@ -188,7 +188,7 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 7]), ClusterEr
             .map_err(|error| invalid(&error))
     };
     let document = serde_json::to_vec(&derived.document).map_err(|error| invalid(&error))?;
-    let [graph, counts, canonical, sample] = &paths;
+    let [graph, counts, canonical, sample, labels] = &paths;
     let canonical = fs::read(canonical).map_err(ClusterError::io(canonical))?;
     let fingerprint = fingerprint(&canonical);
     let contents = [
@@ -196,6 +196,7 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 7]), ClusterEr
         Content::from_file(counts)?,
         Content::from_bytes(canonical),
         Content::from_file(sample)?,
+        Content::from_file(labels)?,
         Content::from_bytes(document),
         json(&derived.profile)?,
         json(&derived.snippet)?,

@@ -4,7 +4,7 @@
 //!
 //! | part | content |
 //! |---|---|
-//! | `header` | JSON: id, base, version, report of the files, stored objects: graph file, counts, fingerprint, sample |
+//! | `header` | JSON: id, base, version, report of the files, stored objects: graph file, counts, fingerprint, sample, labels |
 //! | `description` | the description in the catalogue graph, as N-Triples |
 //! | `profile`, `snippet` | triples as JSON |
 //! | `document` | the document of the text index with features, card and texts for encoders, as JSON |
@@ -61,6 +61,9 @@ pub(crate) struct RecordHeader {
     /// The sample, if the content exceeds memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sample: Option<StoredObject>,
+    /// The labels, if they are in several languages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) labels: Option<StoredObject>,
 }
 
 /// Number format and extent of the vectors of an encoder.

@@ -303,6 +303,7 @@ impl<'d> Worker<'d> {
             counts,
             fingerprint,
             sample,
+            labels,
             document,
             profile,
             snippet,
@@ -320,9 +321,14 @@ impl<'d> Worker<'d> {
             sizes,
             ..
         } = derivation;
-        let [_, _, _, sample_bytes, ..] = sizes;
+        let [_, _, _, sample_bytes, labels_bytes, ..] = sizes;
         let sample = if sample_bytes > 0 {
             Some(store_file(sample)?)
+        } else {
+            None
+        };
+        let labels = if labels_bytes > 0 {
+            Some(store_file(labels)?)
         } else {
             None
         };
@@ -340,6 +346,7 @@ impl<'d> Worker<'d> {
             report,
             objects: objects.clone(),
             sample: sample.clone(),
+            labels: labels.clone(),
         };
         let read = |path: &PathBuf| fs::read(path).map_err(ClusterError::io(path));
         let document = read(document)?;
@@ -374,6 +381,7 @@ impl<'d> Worker<'d> {
                 + objects
                     .iter()
                     .chain(&sample)
+                    .chain(&labels)
                     .map(|object| object.bytes)
                     .sum::<u64>(),
             record: Some(record),
@@ -406,7 +414,7 @@ impl<'d> Worker<'d> {
 }
 
 /// Paths of the contents of a derivation, in the order of [`Derivation::sizes`].
-pub(crate) type Contents = [PathBuf; 7];
+pub(crate) type Contents = [PathBuf; 8];
 
 /// Maximum sizes of the contents of a derivation in bytes.
 #[derive(Clone, Copy)]
@@ -418,7 +426,7 @@ pub(crate) struct OutputLimits {
 }
 
 impl OutputLimits {
-    fn allow(self, sizes: [u64; 7]) -> bool {
+    fn allow(self, sizes: [u64; 8]) -> bool {
         let [graph, others @ ..] = sizes;
         let total = others
             .iter()
@@ -444,6 +452,7 @@ impl Output {
             "counts",
             "fingerprint",
             "sample",
+            "labels",
             "document",
             "profile",
             "snippet",
@@ -521,7 +530,7 @@ impl Output {
 mod tests {
     use super::*;
 
-    fn finished(answer: &str, graph_bytes: u64, other_bytes: u64) -> Result<[u64; 7], String> {
+    fn finished(answer: &str, graph_bytes: u64, other_bytes: u64) -> Result<[u64; 8], String> {
         let folder = tempfile::tempdir().expect("a folder");
         let mut output = Output::new(
             folder.path(),
@@ -539,9 +548,9 @@ mod tests {
 
     #[test]
     fn results_of_the_process_are_bounded() {
-        let derived = r#"{"derived":{"version":"0","fingerprint":null,"lacks_content":false,"peak_bytes":0,"sizes":[1,1,1,0,1,1,1],
+        let derived = r#"{"derived":{"version":"0","fingerprint":null,"lacks_content":false,"peak_bytes":0,"sizes":[1,1,1,0,0,1,1,1],
             "report":{"id":"a","title":"","outcome":"loaded","triples":0,"read":0,"skipped":0,"files":[]}}}"#;
-        assert_eq!(finished(derived, 1, 5), Ok([1, 1, 1, 0, 1, 1, 1]));
+        assert_eq!(finished(derived, 1, 5), Ok([1, 1, 1, 0, 0, 1, 1, 1]));
         let is_too_large = |outcome: Result<_, String>| {
             outcome.is_err_and(|reason| reason.contains("larger than its limits"))
         };

@@ -1,13 +1,15 @@
 //! Folder of the files of dataset versions: a home, or a folder of a process that derives a dataset for a home.
 //!
 //! ```text
-//! folder/graphs/    the files of each version: graph, counts, canonical fingerprint and, if it exceeds memory, a sample
+//! folder/graphs/    the files of each version: graph, counts, canonical fingerprint; a sample, if it exceeds memory;
+//!                   multilingual labels, if it has some
 //! folder/scratch/   temporary files of large graphs
 //! ```
 
 use super::intake::{ContentReader, DatasetContent, SourceFile, read_into};
 use super::{
-    GraphCounts, StoreError, StoredContent, counts, fingerprint, graph_file, repair, sample,
+    GraphCounts, MultilingualLabels, StoreError, StoredContent, counts, fingerprint, graph_file,
+    labels, repair, sample,
 };
 use lodeseek_rdf::dump::{FileReport, Limits};
 use lodeseek_rdf::{
@@ -107,7 +109,33 @@ impl ContentFolder {
         sample::write(&self.path, version, sample)
     }
 
-    /// Reads the files of a dataset, and writes the files of its version, except a sample. Problems of files are in their reports.
+    /// Stores the labels of a version in several languages, if it has some.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write_labels(
+        &self,
+        version: &str,
+        labels: &MultilingualLabels,
+    ) -> Result<(), StoreError> {
+        labels::write(&self.path, version, labels)
+    }
+
+    /// Reads the labels of a version in several languages. `None` if it has none.
+    ///
+    /// # Errors
+    /// [`StoreError::DamagedFile`] if their file is damaged.
+    pub fn read_labels(&self, version: &str) -> Result<Option<MultilingualLabels>, StoreError> {
+        labels::read(&self.path, version)
+    }
+
+    /// Returns true if a version has labels in several languages.
+    #[must_use]
+    pub fn has_labels(&self, version: &str) -> bool {
+        labels::path(&self.path, version).exists()
+    }
+
+    /// Reads the files of a dataset, and writes the files of its version, except a sample and labels. Problems of files are in their reports.
     /// Paths in `sources` may be relative to `catalog_folder`.
     ///
     /// # Errors
@@ -208,16 +236,18 @@ fn without_content(files: Vec<FileReport>, limit: usize) -> Vec<FileReport> {
     files.into_iter().map(report).collect()
 }
 
-/// Returns the paths of the files of a version in a [`ContentFolder`]: of the graph, the counts, the fingerprint and the sample.
+/// Returns the paths of the files of a version in a [`ContentFolder`]: of the graph, the counts, the fingerprint, the sample
+/// and the labels.
 /// `None` if the version is not valid: it may come from another process.
 #[must_use]
-pub fn version_paths(folder: &Path, version: &str) -> Option<[PathBuf; 4]> {
+pub fn version_paths(folder: &Path, version: &str) -> Option<[PathBuf; 5]> {
     let paths = || {
         [
             graph_file::path(folder, version),
             counts::path(folder, version),
             fingerprint::path(folder, version),
             sample::path(folder, version),
+            labels::path(folder, version),
         ]
     };
     graph_file::is_version(version).then(paths)

@@ -3,7 +3,7 @@
 //! The name is the checksum: a file that does not hash to its name is not used. So files are written without a sync, and are
 //! [synced](sync_files) together before a commit names them.
 
-use super::{StoreError, StoredContent, counts, fingerprint, sample};
+use super::{StoreError, StoredContent, counts, fingerprint, labels, sample};
 use lodeseek_rdf::{CompactSource, SortedRuns, StreamedGraph, TripleGraph};
 use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 use sha2::{Digest, Sha256};
@@ -400,7 +400,8 @@ pub(super) fn remove_unnamed(home: &Path, named: &HashSet<String>) -> Result<(),
         let is_graph = path.extension().is_some_and(|suffix| suffix == SUFFIX);
         let is_derived = counts::is_counts(&path)
             || fingerprint::is_fingerprint(&path)
-            || sample::is_sample(&path);
+            || sample::is_sample(&path)
+            || labels::is_labels(&path);
         let is_ours = is_graph || is_derived;
         // A reader may be restoring a file. What a killed process left is removed when the home is opened.
         if !is_temporary(&path) && (!named.contains(&stem) || !is_ours) {

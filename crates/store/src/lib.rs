@@ -51,6 +51,7 @@ mod holders;
 mod home_folder;
 mod intake;
 mod journal;
+mod labels;
 mod load;
 mod load_report;
 mod named_graphs;
@@ -81,6 +82,7 @@ pub use intake::{
     describe_dataset, source_files,
 };
 pub use journal::{PastDataset, PastLoad};
+pub use labels::{MAX_LABELLED_RESOURCES, MultilingualLabels, ResourceLabels};
 pub use load::{
     ContentPlace, Incomplete, LoadOptions, LoadProgress, Loader, Phase, Replaced, StagedDataset,
 };
@@ -586,12 +588,12 @@ impl Store {
         self.access == Access::Write
     }
 
-    /// Returns the files of the current versions: graph files, counts, fingerprints and samples, as far as they exist.
+    /// Returns the files of the current versions: graph files, counts, fingerprints, samples and labels, as far as they exist.
     pub fn version_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut versions: Vec<String> = self.versions()?.into_values().collect();
         versions.sort();
         versions.dedup();
-        let mut paths = Vec::with_capacity(4 * versions.len());
+        let mut paths = Vec::with_capacity(5 * versions.len());
         for version in versions {
             paths.extend(version_paths(&self.home, &version).into_iter().flatten());
         }

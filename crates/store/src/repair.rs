@@ -12,9 +12,10 @@
 
 use super::statements::{self, OwnStatements};
 use super::{
-    Access, ContentPlace, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store,
-    StoreError, StoredContent, check_complete, commit_record, counts, empty_version, fingerprint,
-    graph_file, journal, lock, open_oxigraph, settings,
+    Access, ContentPlace, Entry, GraphCounts, LoadOptions, Loader, MultilingualLabels, ReadContent,
+    Replaced, STORE, Store, StoreError, StoredContent, check_complete, commit_record, counts,
+    empty_version, fingerprint, graph_file, journal, labels, lock, open_oxigraph, read_content,
+    settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
@@ -444,6 +445,12 @@ impl Store {
         if fingerprint::read(&self.home, version).is_none() {
             remove_file(&fingerprint::path(&self.home, version))?;
             self.fingerprint(entry)?;
+        }
+        if labels::read(&self.home, version).is_err() {
+            remove_file(&labels::path(&self.home, version))?;
+            let (ReadContent::Complete(graph) | ReadContent::Sample(graph)) =
+                read_content(&self.home, version)?;
+            labels::write(&self.home, version, &MultilingualLabels::from_graph(&graph))?;
         }
         Ok(lost)
     }

@@ -30,6 +30,8 @@ pub enum DamagedPart {
     Counts,
     /// The fingerprint of a dataset.
     Fingerprint,
+    /// The labels of a dataset in several languages.
+    Labels,
     /// The list of past loads, `loads.json`.
     Loads,
     /// The text index.
@@ -42,7 +44,7 @@ pub enum DamagedPart {
     Works,
     /// The results of checked addresses, `quality/reached.json`.
     Quality,
-    /// The dictionary of translations, `translations.tsv`.
+    /// The dictionary of translations, `labels.tsv` or `translations.tsv`.
     Translations,
     /// The tokens of the administration, `tokens.json`.
     Tokens,
@@ -63,6 +65,7 @@ impl DamagedPart {
             Self::GraphFile => "graph-file",
             Self::Counts => "counts",
             Self::Fingerprint => "fingerprint",
+            Self::Labels => "labels",
             Self::Loads => "loads",
             Self::Index => "index",
             Self::Duplicates => "duplicates",
@@ -311,6 +314,11 @@ impl Store {
                 DamagedPart::Fingerprint,
                 fingerprint::path(&self.home, version),
                 fingerprint::read(&self.home, version).is_some(),
+            ),
+            (
+                DamagedPart::Labels,
+                super::labels::path(&self.home, version),
+                super::labels::read(&self.home, version).is_ok(),
             ),
         ];
         for (part, path, is_readable) in files {
