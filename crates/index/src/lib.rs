@@ -12,6 +12,7 @@ mod facts;
 mod features;
 mod filter;
 mod literals;
+mod names;
 mod pair_frequencies;
 mod postings;
 mod query_syntax;
@@ -37,6 +38,7 @@ pub use filter::{
     FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts,
 };
 pub use literals::{EntityMatch, EntityMatches, EntitySearch};
+pub use names::name_key;
 pub use pair_frequencies::{PairFrequencies, WINDOW_WIDTH};
 pub use query_syntax::{PartForm, QueryPart, parse_query};
 pub use spelling::SpellingCandidate;
@@ -161,7 +163,7 @@ pub struct Index {
     index: tantivy::Index,
     reader: tantivy::IndexReader,
     fields: Fields,
-    translations: Option<Arc<Translations>>,
+    translations: Mutex<Option<Arc<Translations>>>,
     cached: Mutex<Option<Arc<Snapshot>>>,
 }
 
@@ -205,18 +207,20 @@ impl Index {
             reader: index.reader()?,
             index,
             fields,
-            translations: None,
+            translations: Mutex::default(),
             cached: Mutex::new(None),
         })
     }
 
-    /// Sets the dictionary that translates the words of queries.
-    #[must_use]
-    pub fn with_translations(self, translations: Option<Translations>) -> Self {
-        Self {
-            translations: translations.map(Arc::new),
-            ..self
-        }
+    /// Sets the dictionary that translates the words of queries, from the next snapshot on.
+    pub fn set_translations(&self, translations: Option<Translations>) {
+        let mut current = self
+            .translations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *current = translations.map(Arc::new);
+        drop(current);
+        *self.cached.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Checks for a new commit immediately. Otherwise a commit is visible within half a second.
@@ -235,8 +239,13 @@ impl Index {
         }
         let analysis = Analysis::new(commit_metadata::analysis_of(&self.index)?);
         let vocabulary = IndexVocabulary::new(searcher.clone(), self.fields.clone());
+        let translations = self
+            .translations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let analysis = analysis
-            .with_translations(self.translations.clone())
+            .with_translations(translations)
             .with_vocabulary(Arc::new(vocabulary));
         let snapshot = Arc::new(Snapshot::new(searcher, self.fields.clone(), analysis)?);
         *cached = Some(Arc::clone(&snapshot));

@@ -14,7 +14,7 @@ const COMPACT: &str = "compact";
 const FEATURES: &str = "features";
 /// Format version, increased when the written data changes. It is part of every dataset's version, so that old
 /// documents are indexed again.
-pub(super) const FORMAT: u32 = 6;
+pub(super) const FORMAT: u32 = 7;
 pub(super) const YEAR: &str = "year";
 pub(super) const USES: &str = "uses";
 pub(super) const VARIANTS: &str = "variants";
@@ -25,6 +25,11 @@ pub(super) const PERIOD: [&str; 2] = ["period_first", "period_last"];
 
 /// Tokens of each literal; see the module `literals`.
 pub(super) const LITERALS: &str = "literals";
+
+/// Names of a dataset, as [`name_key`](super::names::name_key) returns them.
+pub(super) const NAMES: &str = "names";
+/// Words of all fields as written, in lower case.
+pub(super) const WORDS: &str = "words";
 
 const LENGTHS: [&str; 8] = [
     "title_length",
@@ -71,9 +76,18 @@ pub(super) struct Fields {
     pub(super) coverage: Option<CoverageFields>,
     /// `None` in an index that was created before literals could be searched.
     pub(super) literals: Option<schema::Field>,
+    /// `None` in an index that was created before names were indexed.
+    pub(super) names: Option<NameFields>,
     facets: [schema::Field; Facet::ALL.len()],
     texts: [schema::Field; 8],
     lengths: [schema::Field; 8],
+}
+
+/// Fields of the names of a dataset, and of its words as written.
+#[derive(Clone, Copy)]
+pub(super) struct NameFields {
+    pub(super) names: schema::Field,
+    pub(super) words: schema::Field,
 }
 
 /// Columns of the area and the period of a dataset.
@@ -100,9 +114,21 @@ impl CoverageFields {
 impl Fields {
     /// Returns the schema of a new index.
     pub(super) fn schema() -> Schema {
+        let mut builder = Self::schema_without_names();
+        for name in [NAMES, WORDS] {
+            let whole = TextFieldIndexing::default()
+                .set_tokenizer("raw")
+                .set_fieldnorms(false);
+            builder.add_text_field(name, TextOptions::default().set_indexing_options(whole));
+        }
+        builder.build()
+    }
+
+    /// Returns the schema of an index that was created before names were indexed.
+    pub(super) fn schema_without_names() -> SchemaBuilder {
         let mut builder = Self::schema_without_literals();
         builder.add_u64_field(LITERALS, FAST);
-        builder.build()
+        builder
     }
 
     /// Returns the schema of an index that was created before literals could be searched.
@@ -153,15 +179,20 @@ impl Fields {
         builder
     }
 
-    /// Returns the fields of an index, or `None` if its fields or their options differ. The fields of coverage and of
-    /// literals may be missing.
+    /// Returns the fields of an index, or `None` if its fields or their options differ. The fields of coverage, of
+    /// literals and of names may be missing.
     pub(super) fn from_schema(schema: &Schema) -> Option<Self> {
         let coverage = CoverageFields::from_schema(schema);
         let literals = schema.get_field(LITERALS).ok();
-        let expected = match (coverage, literals) {
-            (_, Some(_)) => Self::schema(),
-            (Some(_), None) => Self::schema_without_literals().build(),
-            (None, None) => Self::schema_without_coverage().build(),
+        let names = match (schema.get_field(NAMES), schema.get_field(WORDS)) {
+            (Ok(names), Ok(words)) => Some(NameFields { names, words }),
+            _ => None,
+        };
+        let expected = match (coverage, literals, names) {
+            (_, _, Some(_)) => Self::schema(),
+            (_, Some(_), None) => Self::schema_without_names().build(),
+            (Some(_), None, None) => Self::schema_without_literals().build(),
+            (None, None, None) => Self::schema_without_coverage().build(),
         };
         if *schema != expected {
             return None;
@@ -188,6 +219,7 @@ impl Fields {
             variants: field(VARIANTS)?,
             coverage,
             literals,
+            names,
             facets,
             texts,
             lengths,

@@ -73,13 +73,49 @@ impl Snapshot {
         edits: u8,
         fields: &[Field],
     ) -> Result<Vec<SpellingCandidate>, IndexError> {
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|field| self.fields.text(*field))
+            .collect();
+        self.candidates_in(word, edits, &fields)
+    }
+
+    /// Returns the words of all fields, as written in lower case, at an edit distance of 1 to `edits` (at most 2), in no order. None from an index of an earlier version; see [`has_names`](Self::has_names).
+    pub fn written_candidates(
+        &self,
+        word: &str,
+        edits: u8,
+    ) -> Result<Vec<SpellingCandidate>, IndexError> {
+        match self.fields.names {
+            Some(names) => self.candidates_in(word, edits, &[names.words]),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the number of datasets with a word as written. Documents deleted since
+    /// the last merge are counted.
+    pub fn written_frequency(&self, word: &str) -> Result<u64, IndexError> {
+        let Some(names) = self.fields.names else {
+            return Ok(0);
+        };
+        Ok(self
+            .searcher
+            .doc_freq(&Term::from_field_text(names.words, word))?)
+    }
+
+    fn candidates_in(
+        &self,
+        word: &str,
+        edits: u8,
+        fields: &[tantivy::schema::Field],
+    ) -> Result<Vec<SpellingCandidate>, IndexError> {
         let dfa = || BUILDERS[usize::from(edits.clamp(1, 2)) - 1].build_dfa(word);
         let measure = dfa();
         let mut frequencies: FxHashMap<String, u64> = FxHashMap::default();
         for &field in fields {
             let mut of_field: FxHashMap<String, u64> = FxHashMap::default();
             for reader in self.searcher.segment_readers() {
-                let inverted = reader.inverted_index(self.fields.text(field))?;
+                let inverted = reader.inverted_index(field)?;
                 let mut words = inverted
                     .terms()
                     .search(LevenshteinDfa(dfa()))

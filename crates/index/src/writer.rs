@@ -2,7 +2,8 @@
 
 use super::columns::{OPEN_FIRST, OPEN_LAST};
 use super::literals;
-use super::schema::{CoverageFields, FORMAT, Fields};
+use super::names::{name_keys, written_words};
+use super::schema::{CoverageFields, FORMAT, Fields, NameFields};
 use super::verified_directory::VerifiedDirectory;
 use super::{
     Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata,
@@ -40,6 +41,12 @@ pub struct IndexDocument {
     lengths: [u64; 8],
     /// Entries of the column of literals.
     literals: Vec<u64>,
+    /// Keys of names.
+    #[serde(default)]
+    names: Vec<String>,
+    /// Words as written.
+    #[serde(default)]
+    words: Vec<String>,
     facts: Facts,
     features: Vec<Feature>,
     /// Display data (card) as JSON.
@@ -64,6 +71,7 @@ impl IndexDocument {
         let mut texts: [String; 8] = Default::default();
         let mut lengths = [0; 8];
         let mut literals = Vec::new();
+        let id_text = id.to_string();
         for field in Field::ALL {
             let field_text = document.field(field);
             let values = analyze_values(field_text, analysis);
@@ -83,11 +91,24 @@ impl IndexDocument {
             texts,
             lengths,
             literals,
+            names: name_keys([id_text.as_str()]),
+            words: written_words(document),
             facts: Facts::default(),
             features: Vec::new(),
             card,
             compact,
         }
+    }
+
+    /// Adds names by which the dataset is found first: titles and alternative names. The id is always one.
+    #[must_use]
+    pub fn with_names<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        for key in name_keys(names) {
+            if !self.names.contains(&key) {
+                self.names.push(key);
+            }
+        }
+        self
     }
 
     /// Sets the facts for filters and facets. Default: none.
@@ -254,6 +275,14 @@ impl IndexWriter {
         if let Some(literals) = self.fields.literals {
             for entry in document.literals {
                 out.add_u64(literals, entry);
+            }
+        }
+        if let Some(NameFields { names, words }) = self.fields.names {
+            for name in document.names {
+                out.add_text(names, name);
+            }
+            for word in document.words {
+                out.add_text(words, word);
             }
         }
         for (field, text) in Field::ALL.into_iter().zip(document.texts) {

@@ -259,6 +259,15 @@ impl Analysis {
         }
     }
 
+    /// Returns the BCP 47 tag of a text's language. `None` if it is uncertain, or the analysis does not depend on languages.
+    #[must_use]
+    pub fn detected_language(&self, text: &str) -> Option<&'static str> {
+        match &self.pipeline {
+            Pipeline::Multilingual(multilingual) => multilingual.detected_code(text),
+            Pipeline::Acordar(_) | Pipeline::English(_) => None,
+        }
+    }
+
     /// Returns the tokens of a document text.
     pub fn tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
         match &self.pipeline {
@@ -393,6 +402,11 @@ impl Analysis {
         }
         distinct
     }
+}
+
+/// Returns the words of a text as written, in lower case, local names split.
+pub(super) fn whole_words(text: &str) -> Vec<String> {
+    Multilingual::whole_words(text)
 }
 
 enum Tokens<'t> {

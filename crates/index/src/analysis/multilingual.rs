@@ -18,6 +18,10 @@
 //! detected language, right or wrong. It matches other forms where the stemmer of the text's language does. Most words
 //! have one to three stems, of which a text in one language usually contains one.
 //!
+//! Words without meaning are removed: the stop words of English, and those of the query's language. Detection fails on most
+//! queries, so that the articles, prepositions and conjunctions of a query decide, too (`accidentes de tráfico`). A query of
+//! stop words only (`WHO`, `to be or not to be`) finds the names that contain it.
+//!
 //! A local name that is split in documents is also split in queries. Its parts are consecutive words, not synonyms.
 
 use super::language::{ENGLISH, LANGUAGES, LanguageDetector};
@@ -69,6 +73,24 @@ impl Multilingual {
         self.languages.detect(&normalize(text)).unwrap_or(ENGLISH)
     }
 
+    /// Returns the index in [`LANGUAGES`] of the language whose stop words a query may contain, besides those of English.
+    fn query_language(&self, text: &str) -> usize {
+        let text = &*normalize(text);
+        if let Some(language) = self.languages.detect(text) {
+            return language;
+        }
+        let words = Self::whole_words(text);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let foreign: Vec<&str> = words
+            .iter()
+            .copied()
+            .filter(|word| !STOP_WORDS.contains(word))
+            .collect();
+        self.languages
+            .detect_by_function_words(&words.join(" "), &foreign)
+            .unwrap_or(ENGLISH)
+    }
+
     /// Returns a query's words with their stems in every language, without common words.
     pub(super) fn query_words(&self, text: &str) -> Vec<QueryTerm> {
         self.terms_by_word(text, None)
@@ -87,7 +109,7 @@ impl Multilingual {
     ) -> Vec<Option<QueryTerm>> {
         let own = language
             .and_then(place_of)
-            .unwrap_or_else(|| self.language(text));
+            .unwrap_or_else(|| self.query_language(text));
         self.terms(text, 0..LANGUAGES.len(), [ENGLISH, own])
     }
 

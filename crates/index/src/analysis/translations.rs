@@ -25,10 +25,12 @@
 //! The dictionary is a text of lines in ascending order, searched by bisection, after a line with the languages:
 //!
 //! ```text
-//! TARGET … TAB SOURCE …
+//! TARGET … TAB SOURCE … TAB ORIGIN …
 //! LANGUAGE STEM …  TAB EXPRESSION TAB TRANSLATION …
 //! LANGUAGE STEM                                     a word of a target language
 //! ```
+//!
+//! The origins are optional: the versions of the contents whose labels the dictionary contains.
 
 use super::QueryTerm;
 use super::language::language_code;
@@ -40,8 +42,10 @@ use tantivy::tokenizer::{TextAnalyzer, TokenStream};
 
 /// Maximum number of words of an expression and of a translation.
 const MAX_WORDS: usize = 4;
-/// Maximum number of translations of an expression that are used.
+/// Maximum number of translations of an expression that are used: those that the collection contains come first.
 const MAX_TRANSLATIONS: usize = 8;
+/// Maximum number of translations of an expression that are looked up.
+const MAX_LOOKED_UP_TRANSLATIONS: usize = 64;
 /// Languages whose compounds are written as one word. Unknown ones are translated by their parts.
 const COMPOUNDING: [&str; 7] = ["da", "de", "fi", "hu", "nl", "no", "sv"];
 /// Letters between the parts of a compound.
@@ -58,6 +62,7 @@ pub struct Translations {
     lines: String,
     targets: Vec<WordLanguage>,
     sources: Vec<WordLanguage>,
+    origins: Vec<String>,
 }
 
 /// A language with its stemmer.
@@ -146,7 +151,10 @@ impl Translations {
     /// Reads a dictionary that [`TranslationsBuilder`] wrote. `None` if its first line is invalid.
     #[must_use]
     pub fn parse(text: String) -> Option<Self> {
-        let (targets, sources) = text.lines().next()?.split_once('\t')?;
+        let mut cells = text.lines().next()?.split('\t');
+        let (targets, sources) = (cells.next()?, cells.next()?);
+        let origins = cells.next().unwrap_or_default().split_whitespace();
+        let origins = origins.map(str::to_owned).collect();
         let languages = |list: &str| {
             list.split_whitespace()
                 .map(WordLanguage::new)
@@ -157,7 +165,57 @@ impl Translations {
             lines: text,
             targets,
             sources,
+            origins,
         })
+    }
+
+    /// Returns the union of two dictionaries. Translations of the first one precede those of the second.
+    #[must_use]
+    pub fn merge(self, second: Self) -> Self {
+        let mut rows: Vec<(&str, &str)> = Vec::new();
+        for dictionary in [&self, &second] {
+            rows.extend(dictionary.lines.lines().skip(1).map(split_translations));
+        }
+        // Stable: of equal keys those of the first dictionary come first.
+        rows.sort_by_key(|(key, _)| *key);
+        let mut text = String::with_capacity(self.lines.len() + second.lines.len());
+        let [targets, sources] = [
+            merged_codes(&self.targets, &second.targets),
+            merged_codes(&self.sources, &second.sources),
+        ];
+        let _ = writeln!(text, "{targets}\t{sources}");
+        for equal in rows.chunk_by(|one, next| one.0 == next.0) {
+            text.push_str(equal[0].0);
+            let mut translations: Vec<&str> = Vec::new();
+            for (_, cells) in equal {
+                for cell in cells.split('\t').filter(|cell| !cell.is_empty()) {
+                    if !translations.contains(&cell) {
+                        translations.push(cell);
+                    }
+                }
+            }
+            for translation in translations {
+                text.push_str(translation);
+                text.push('\t');
+            }
+            if text.ends_with('\t') {
+                text.pop();
+            }
+            text.push('\n');
+        }
+        let languages = |list: &str| list.split_whitespace().map(WordLanguage::new).collect();
+        Self {
+            targets: languages(&targets),
+            sources: languages(&sources),
+            origins: Vec::new(),
+            lines: text,
+        }
+    }
+
+    /// Returns the versions of the contents whose labels it contains.
+    #[must_use]
+    pub fn origins(&self) -> &[String] {
+        &self.origins
     }
 
     /// Returns the languages of the collection, as BCP 47 tags.
@@ -246,7 +304,44 @@ impl Translations {
                 }
             }
         }
+        for part in &mut parts {
+            self.order_translations(part, &words, language, analysis, vocabulary);
+        }
         Some(self.assemble(text, &words, &language.code, is_whole, &parts, analysis))
+    }
+
+    /// Moves the translations whose words the collection contains to the front. Among those of several words, the ones with most
+    /// translations of the single words come first: of `accidentes de tráfico`, `traffic accidents` before `road safety`.
+    fn order_translations(
+        &self,
+        part: &mut Part,
+        words: &[String],
+        language: &WordLanguage,
+        analysis: &Multilingual,
+        vocabulary: Option<&dyn Vocabulary>,
+    ) {
+        if part.translations.len() > 1 {
+            let mut of_words = Vec::new();
+            if part.len > 1 {
+                for word in &words[part.start..part.start + part.len] {
+                    for translation in self.lookup_word(language, word) {
+                        of_words.extend(analysis.terms_in(&translation, self.targets()));
+                    }
+                }
+            }
+            part.translations.sort_by_cached_key(|translation| {
+                let terms = analysis.terms_in(translation, self.targets());
+                let is_supported = terms.iter().all(|term| {
+                    vocabulary.is_none_or(|vocabulary| vocabulary.contains(&term.alternatives))
+                });
+                let agreeing = terms
+                    .iter()
+                    .filter(|term| of_words.iter().any(|other| term.is_equivalent(other)))
+                    .count();
+                (!is_supported, Reverse(agreeing))
+            });
+        }
+        part.translations.truncate(MAX_TRANSLATIONS);
     }
 
     /// Reads a query as one of a source language. Compounds that the collection contains are split only if another word is
@@ -464,9 +559,14 @@ impl Translations {
                 continue;
             };
             texts.push(first);
+            // Texts in the language of the query are found by the words of an expression.
             let original = match part.len {
                 1 => analysis.query_words(&part.expression),
-                _ => Vec::new(),
+                len => typed[part.start..part.start + len]
+                    .iter()
+                    .flatten()
+                    .cloned()
+                    .collect(),
             };
             let mut original: Vec<String> = original
                 .into_iter()
@@ -537,8 +637,13 @@ impl Translations {
             Some((cells.next()?, cells))
         });
         let best = entries.max_by_key(|(other, _)| similarity(other, expression));
-        best.map(|(_, cells)| cells.take(MAX_TRANSLATIONS).map(str::to_owned).collect())
-            .unwrap_or_default()
+        best.map(|(_, cells)| {
+            cells
+                .take(MAX_LOOKED_UP_TRANSLATIONS)
+                .map(str::to_owned)
+                .collect()
+        })
+        .unwrap_or_default()
     }
 
     /// Returns the lines that begin with a key.
@@ -580,6 +685,28 @@ impl Translations {
     }
 }
 
+/// Splits a line into its language, stems and expression, with the tab after them, and its translations.
+fn split_translations(line: &str) -> (&str, &str) {
+    let Some(expression) = line.find('\t').map(|tab| tab + 1) else {
+        return (line, "");
+    };
+    match line[expression..].find('\t') {
+        Some(tab) => line.split_at(expression + tab + 1),
+        None => (line, ""),
+    }
+}
+
+/// Returns the codes of two lists of languages, each once.
+fn merged_codes(first: &[WordLanguage], second: &[WordLanguage]) -> String {
+    let mut codes: Vec<&str> = Vec::new();
+    for language in first.iter().chain(second) {
+        if !codes.contains(&language.code.as_str()) {
+            codes.push(&language.code);
+        }
+    }
+    codes.join(" ")
+}
+
 fn add_distinct(list: &mut Vec<String>, added: &[String]) {
     for one in added {
         if !list.contains(one) {
@@ -615,6 +742,7 @@ pub struct TranslationsBuilder {
     /// Words of the target languages, as lines.
     words: BTreeSet<String>,
     sources: BTreeSet<String>,
+    origins: Vec<String>,
 }
 
 impl TranslationsBuilder {
@@ -627,7 +755,14 @@ impl TranslationsBuilder {
             expressions: BTreeMap::new(),
             words: BTreeSet::new(),
             sources: BTreeSet::new(),
+            origins: Vec::new(),
         }
+    }
+
+    /// Sets the versions of the contents whose labels are added.
+    #[must_use]
+    pub fn with_origins(self, origins: Vec<String>) -> Self {
+        Self { origins, ..self }
     }
 
     /// Adds the labels of a resource, as language tags and texts, the preferred ones first. Long labels are ignored.
@@ -687,7 +822,11 @@ impl TranslationsBuilder {
         }
         lines.sort_unstable();
         let sources: Vec<String> = self.sources.into_iter().collect();
-        let mut text = format!("{}\t{}\n", self.targets.join(" "), sources.join(" "));
+        let mut text = format!("{}\t{}", self.targets.join(" "), sources.join(" "));
+        if !self.origins.is_empty() {
+            let _ = write!(text, "\t{}", self.origins.join(" "));
+        }
+        text.push('\n');
         for line in lines {
             let _ = writeln!(text, "{line}");
         }
@@ -886,6 +1025,68 @@ mod tests {
                 .1
                 .is_none()
         );
+    }
+
+    #[test]
+    fn merged_dictionaries_have_the_translations_of_both() {
+        let first = Translations::parse(builder().with_origins(words(&["v1"])).into_text());
+        let mut second = TranslationsBuilder::new(["en"]);
+        second.add([("de", "Plan"), ("en", "map"), ("en", "plan")]);
+        second.add([("nl", "boom"), ("en", "tree")]);
+        let second = Translations::parse(second.into_text()).expect("a dictionary");
+        let first = first.expect("a dictionary");
+        assert_eq!(first.origins(), ["v1"]);
+        let merged = first.merge(second);
+        assert_eq!(
+            merged.lookup("de", "plan", "plan"),
+            ["plan", "scheme", "map"]
+        );
+        assert_eq!(
+            merged.lookup("nl", "boom", "boom"),
+            merged.lookup("de", "baum", "baum")
+        );
+        assert!(merged.has_line("en nitrogen") && merged.origins().is_empty());
+        let again = Translations::parse(merged.lines.clone()).expect("a dictionary");
+        assert_eq!(again.sources(), merged.sources());
+        let mut lines: Vec<&str> = merged.lines.lines().skip(1).collect();
+        lines.sort_unstable();
+        assert!(
+            merged.lines.lines().skip(1).eq(lines),
+            "bisection needs sorted lines"
+        );
+    }
+
+    #[test]
+    fn expressions_of_several_words_are_searched_for_as_typed_too() {
+        let mut builder = builder();
+        builder.add([
+            ("es", "accidentes de tráfico"),
+            ("en", "road safety"),
+            ("en", "traffic accidents"),
+        ]);
+        builder.add([("es", "tráfico"), ("en", "traffic")]);
+        let translations = Translations::parse(builder.into_text()).expect("a dictionary");
+        let analysis = Analysis::new(AnalysisKind::Multilingual)
+            .with_translations(Some(Arc::new(translations)));
+        let (terms, translation) = analysis.translated_words("accidentes de tráfico");
+        assert_eq!(translation.expect("Spanish").text, "traffic accidents");
+        assert_eq!(terms.len(), 2);
+        for term in terms {
+            assert!(
+                term.matches("trafic") && term.matches("accident"),
+                "{term:?}"
+            );
+            assert!(!term.matches("de"), "{term:?}");
+        }
+    }
+
+    #[test]
+    fn translations_that_the_collection_contains_come_first() {
+        let analysis = analysis().with_vocabulary(Arc::new(Words(words(&["decreas"]))));
+        let (_, translation) = analysis.translated_words("Minderung");
+        let translation = translation.expect("German");
+        assert_eq!(translation.text, "decrease");
+        assert_eq!(translation.expressions[0].1, ["decrease", "reduction"]);
     }
 
     #[test]
