@@ -538,6 +538,13 @@ fn write_report(out: &mut impl Write, report: &IndexReport, time: Duration) -> i
         rate(report.triples, time),
         memory_note(),
     )?;
+    if report.labels_omitted > 0 {
+        let omitted = grouped(report.labels_omitted);
+        writeln!(
+            out,
+            "labels of {omitted} resources are not in the dictionary: it has at most 200,000 of a dataset and 2,000,000 in all"
+        )?;
+    }
     if report.triples == 0 {
         return Ok(());
     }

@@ -100,7 +100,7 @@ fn write_report(out: &mut impl Write, home: &Path, report: &RepairReport) -> io:
     if report.lost_translations {
         writeln!(
             out,
-            "the damaged dictionary was removed; run `lodeseek translations` with its files again"
+            "the damaged dictionary of your files was removed; run `lodeseek translations` with its files again"
         )?;
     }
     if report.lost_commits {

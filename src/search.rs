@@ -290,12 +290,19 @@ fn write_suggested_filters(out: &mut impl Write, filters: &[SuggestedFilter]) ->
     writeln!(out, "suggested filters: {}", described.join(", "))
 }
 
-/// Writes the suggested spelling, if there is one.
+/// Writes the corrected or the suggested spelling, if there is one.
 fn write_suggestion(
     out: &mut impl Write,
     style: Style,
     response: &SearchResponse,
 ) -> io::Result<()> {
+    if let Some(corrected) = &response.corrected {
+        return writeln!(
+            out,
+            "searched for “{}” (--literal searches for the words as typed)",
+            style.strong(&safe(corrected))
+        );
+    }
     match &response.suggestion {
         Some(suggestion) => writeln!(out, "Did you mean “{}”?", style.strong(&safe(suggestion))),
         None => Ok(()),

@@ -3,11 +3,12 @@
 use super::ExitStatus;
 use super::output::OutputArguments;
 use super::server_client::ServerArguments;
-use super::terminal::{Format, grouped, safe};
+use super::terminal::{Format, counted, grouped, safe};
 use anyhow::Context;
 use lodeseek_engine::{
     CollectionStatus, CoverageCounts, IndexStatus, VectorStatus, collection_status,
 };
+use lodeseek_rdf::language_name;
 use lodeseek_store::{Access, Store};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -116,6 +117,20 @@ fn write_status(out: &mut impl Write, output: &Output<'_>) -> io::Result<()> {
             writeln!(out, "places    {}", coverage_line(index.places))?;
             writeln!(out, "periods   {}", coverage_line(index.periods))?;
         }
+    }
+    if let Some(translations) = &status.translations {
+        let into: Vec<&str> = translations
+            .into
+            .iter()
+            .map(|code| language_name(code))
+            .collect();
+        writeln!(
+            out,
+            "languages queries are translated into {}: {} expressions of {}",
+            safe(&into.join(", ")),
+            grouped(translations.expressions),
+            counted(translations.languages, "language")
+        )?;
     }
     for vectors in &status.vectors {
         writeln!(out, "vectors   {}", vectors_line(vectors))?;

@@ -2,20 +2,25 @@
 
 use super::ExitStatus;
 use super::terminal::{grouped, safe};
-use lodeseek_engine::{LabelCollector, read_translations, remove_translations, write_translations};
+use lodeseek_engine::{
+    AnalysisKind, DictionaryFile, LabelCollector, index_folder, read_dictionary,
+    remove_translations, update_own_translations, write_translations,
+};
+use lodeseek_index::{Analysis, Translations, recorded_analysis};
 use lodeseek_rdf::dump::{DumpReader, Outcome};
 use lodeseek_rdf::language_name;
-use lodeseek_store::check_home;
+use lodeseek_store::{Access, Store, check_home};
 use std::io::{self, Write};
 use std::path::Path;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// RDF files, such as thesauri in SKOS. Labels of a resource in different languages translate each other. The files
-    /// replace the dictionary; without files it is listed.
+    /// RDF files, such as thesauri in SKOS. Labels of a resource in different languages translate each other, as those of the
+    /// collection itself do. The files replace those of an earlier call; without files the dictionary is listed.
     #[arg(value_name = "FILE")]
     files: Vec<String>,
-    /// Languages of the collection, into which queries are translated, separated by commas.
+    /// Languages of the collection, into which queries are translated, separated by commas [default of the labels of the
+    /// collection itself: the languages of its titles and descriptions].
     #[arg(
         long,
         value_name = "LANGUAGES",
@@ -24,7 +29,7 @@ pub(crate) struct Arguments {
         requires = "files"
     )]
     to: Vec<String>,
-    /// Remove the dictionary.
+    /// Remove the labels of the files. Those of the collection remain.
     #[arg(long, conflicts_with = "files")]
     remove: bool,
 }
@@ -32,14 +37,15 @@ pub(crate) struct Arguments {
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     check_home(home)?;
     if arguments.remove {
-        let is_removed = remove_translations(home)?;
+        let is_removed = remove_translations(home, DictionaryFile::Operator)?;
+        update_own(home)?;
         writeln!(
             io::stderr(),
             "{}",
             if is_removed {
-                "the dictionary was removed"
+                "the labels of the files were removed"
             } else {
-                "there is no dictionary"
+                "there are no labels of files"
             }
         )?;
         return Ok(if is_removed {
@@ -51,16 +57,42 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     if !arguments.files.is_empty() {
         create(home, arguments)?;
     }
-    let Some(translations) = read_translations(home)? else {
+    let mut is_empty = true;
+    for (file, source) in [
+        (DictionaryFile::Own, "labels of the collection"),
+        (DictionaryFile::Operator, "labels of files"),
+    ] {
+        if let Some(translations) = read_dictionary(home, file)? {
+            write_dictionary(source, &translations)?;
+            is_empty = false;
+        }
+    }
+    if is_empty {
         writeln!(
             io::stderr(),
-            "there is no dictionary; create one with `lodeseek translations FILE`"
+            "there is no dictionary: no dataset has labels in several languages; `lodeseek translations FILE` adds labels"
         )?;
         return Ok(ExitStatus::NoResult);
-    };
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Creates the dictionary of the collection's own labels again: its languages depend on those of the operator's dictionary.
+fn update_own(home: &Path) -> anyhow::Result<()> {
+    let kind = recorded_analysis(&index_folder(home)).unwrap_or(AnalysisKind::Multilingual);
+    let store = Store::open(home, Access::Read, None)?;
+    update_own_translations(&store, &Analysis::new(kind))?;
+    Ok(())
+}
+
+fn write_dictionary(source: &str, translations: &Translations) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let targets: Vec<&str> = translations.targets().map(language_name).collect();
-    writeln!(out, "expressions translated into {}:", targets.join(", "))?;
+    writeln!(
+        out,
+        "{source}, translated into {}:",
+        safe(&targets.join(", "))
+    )?;
     for (language, expressions) in translations.sources() {
         writeln!(
             out,
@@ -69,7 +101,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
             safe(language_name(language))
         )?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
 /// Replaces the dictionary by the labels of all files.
@@ -102,9 +134,7 @@ fn create(home: &Path, arguments: &Arguments) -> anyhow::Result<()> {
         arguments.to.join(" or ")
     );
     write_translations(home, dictionary)?;
-    writeln!(
-        io::stderr(),
-        "the dictionary was written; a running server reads it when it is started again"
-    )?;
+    update_own(home)?;
+    writeln!(io::stderr(), "the dictionary was written")?;
     Ok(())
 }

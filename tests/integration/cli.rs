@@ -1097,7 +1097,8 @@ fn a_typing_error_is_told() {
     let home = home();
     let ran = run(home.path(), &["search", "City", "tree", "regsiter"]);
     assert!(
-        ran.out.contains("Did you mean “City tree register”?"),
+        ran.out
+            .contains("searched for “City tree register” (--literal"),
         "{}",
         ran.out
     );

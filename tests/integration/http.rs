@@ -1604,18 +1604,29 @@ async fn titles_are_suggested() {
     );
 }
 
-/// A typing error leads to what was meant, on the page and in JSON, with the rest of the search kept.
+/// A typing error is corrected, on the page and in JSON. A literal search has a link to what was meant.
 #[tokio::test]
-async fn what_was_meant_is_a_link() {
+async fn typing_errors_are_corrected() {
     let site = Site::testdata();
     let page = site.get("/?q=Tree+regsiter&model=lmd").await.body;
     assert!(
-        page.contains("<a rel=\"nofollow\" href=\"/?q=Tree+register&#38;page=0&#38;model=lmd\">Tree register</a>"),
+        page.contains("Searched for “Tree register”") && page.contains("literal=true"),
         "{page}"
     );
-    assert_eq!(
-        site.get("/api/search?q=Tree+regsiter").await.json()["suggestion"],
-        "Tree register"
+    let corrected = site.get("/api/search?q=Tree+regsiter").await.json();
+    assert_eq!(corrected["corrected"], "Tree register");
+    let typed = site.get("/api/search?q=Tree+register").await.json();
+    assert_eq!(corrected["hits"], typed["hits"], "results without a click");
+    let literal = site
+        .get("/api/search?q=Tree+regsiter&literal=true")
+        .await
+        .json();
+    assert_eq!(literal["suggestion"], "Tree register");
+    assert!(literal.get("corrected").is_none());
+    let page = site.get("/?q=Tree+regsiter&literal=true").await.body;
+    assert!(
+        page.contains("Did you mean") && page.contains(">Tree register</a>"),
+        "{page}"
     );
     assert!(
         site.get("/api/search?q=tree+register")

@@ -4,7 +4,12 @@ use super::http::Site;
 use super::support::{Home, limits, testdata};
 #[cfg(feature = "rocksdb")]
 use super::support::{program, run};
-use lodeseek_engine::{AnalysisKind, IndexOptions, LabelCollector, write_translations};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{
+    AnalysisKind, DictionaryFile, IndexOptions, LabelCollector, Updater, read_dictionary,
+    update_own_translations, write_translations,
+};
+use lodeseek_index::Analysis;
 use lodeseek_rdf::dump::DumpReader;
 use serde_json::Value;
 #[cfg(feature = "rocksdb")]
@@ -27,6 +32,8 @@ fn home() -> Home {
         "{reports:?}"
     );
     write_translations(home.path(), labels.into_dictionary(["en"])).expect("written");
+    let analysis = Analysis::new(AnalysisKind::Multilingual);
+    update_own_translations(&home.store, &analysis).expect("written");
     home
 }
 
@@ -92,7 +99,7 @@ fn topics_are_translated_and_queries_in_english_are_not() {
         .searcher()
         .rank("nitrogen reduction plan", 100)
         .expect("ranked");
-    lodeseek_engine::remove_translations(home.path()).expect("removed");
+    lodeseek_engine::remove_translations(home.path(), DictionaryFile::Operator).expect("removed");
     assert!(home.found("Stickstoffminderung").is_empty());
     assert_eq!(
         home.searcher()
@@ -102,6 +109,62 @@ fn topics_are_translated_and_queries_in_english_are_not() {
     );
 }
 
+/// Two files: a dataset in English, and a thesaurus in English and German.
+#[test]
+fn the_labels_of_the_collection_translate_queries() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = Home::new();
+    let options = IndexOptions {
+        analysis: Some(AnalysisKind::Multilingual),
+        ..IndexOptions::default()
+    };
+    let write = |name: &str, triples: &str| {
+        let text = format!(
+            "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix dct: <http://purl.org/dc/terms/> .
+             @base <http://example.org/{name}/> . {triples}"
+        );
+        let path = folder.path().join(format!("{name}.ttl"));
+        std::fs::write(&path, text).expect("written");
+        path
+    };
+    home.load(&write(
+        "lakes",
+        "<a> dct:title \"depth of the lakes\"@en ; dct:description \"lake depths\"@en .",
+    ));
+    home.index_with(options);
+    let own = || read_dictionary(home.path(), DictionaryFile::Own).expect("read");
+    assert!(own().is_none(), "no labels in several languages");
+    assert!(home.found("Gewässertiefe").is_empty());
+    let searcher = home.searcher();
+    let thesaurus = write(
+        "thesaurus",
+        "<t> skos:prefLabel \"lake\"@en, \"Gewässer\"@de, \"sø\"@dk . <u> skos:prefLabel \"depth\"@en, \"Tiefe\"@de .",
+    );
+    home.load(&thesaurus);
+    home.index_with(options);
+    let lakes = home.found("depth of lakes")[0].clone();
+    assert!(home.found("Gewässertiefe").contains(&lakes));
+    let found = searcher.rank("Gewässertiefe", 10).expect("ranked");
+    assert!(
+        !found.is_empty(),
+        "an open searcher reads the new dictionary"
+    );
+    let dictionary = own().expect("a dictionary");
+    assert_eq!(dictionary.targets().collect::<Vec<_>>(), ["en"]);
+    assert_eq!(dictionary.sources(), [("da", 1), ("de", 2)]);
+    assert_eq!(dictionary.origins().len(), 1);
+    let id = home
+        .found("Gewässer")
+        .into_iter()
+        .find(|id| *id != lakes)
+        .expect("the thesaurus");
+    let id = DatasetId::new(id).expect("an id");
+    Updater::new(&home.store, Default::default(), options)
+        .remove(&[id])
+        .expect("removed");
+    assert!(own().is_none(), "its labels are removed with it");
+}
+
 #[cfg(feature = "rocksdb")]
 #[test]
 fn the_command_creates_lists_and_removes_the_dictionary() {
@@ -109,10 +172,19 @@ fn the_command_creates_lists_and_removes_the_dictionary() {
     let home = folder.path();
     let thesaurus = testdata("thesaurus.ttl");
     let thesaurus = thesaurus.to_str().expect("UTF-8");
+    run(home, &["translations", "--remove"]);
+    let own = run(home, &["translations"]).out;
+    assert!(
+        own.starts_with("labels of the collection, translated into "),
+        "{own}"
+    );
+    let own = own.replace("English, German", "English");
     let listed = run(home, &["translations", thesaurus]).out;
     assert_eq!(
         listed,
-        "expressions translated into English:\n        7 German\n        6 French\n"
+        format!(
+            "{own}labels of files, translated into English:\n        7 German\n        6 French\n"
+        )
     );
     let found = search(home, &["--json", "Stickstoffminderung"]);
     assert_eq!(
@@ -124,9 +196,12 @@ fn the_command_creates_lists_and_removes_the_dictionary() {
             .contains("interpreted: German “stickstoff” as nitrogen (--literal")
     );
     let listed = run(home, &["translations", "--to", "de", thesaurus]).out;
-    assert_eq!(
-        listed,
-        "expressions translated into German:\n        7 English\n        6 French\n"
+    assert!(
+        listed.contains("labels of the collection, translated into German:")
+            && listed.ends_with(
+                "labels of files, translated into German:\n        7 English\n        6 French\n"
+            ),
+        "{listed}"
     );
     let no_file = program(home)
         .args(["translations", "nothing.ttl"])
@@ -147,8 +222,16 @@ fn the_command_creates_lists_and_removes_the_dictionary() {
         "the former dictionary remains"
     );
     run(home, &["translations", "--remove"]);
-    let none = program(home).args(["translations"]).output().expect("run");
-    assert_eq!(none.status.code(), Some(1));
+    let listed = run(home, &["translations"]).out;
+    assert!(
+        listed.starts_with("labels of the collection") && !listed.contains("of files"),
+        "{listed}"
+    );
+    let twice = program(home)
+        .args(["translations", "--remove"])
+        .output()
+        .expect("run");
+    assert_eq!(twice.status.code(), Some(1), "nothing to remove");
 }
 
 #[cfg(feature = "rocksdb")]

@@ -13,7 +13,7 @@
 //! The copy is consistent without stopping the server: RocksDB makes a checkpoint of hard links, the files of the index's
 //! last commit are linked while their deletion is locked, and graph files never change.
 
-use super::translations::TRANSLATIONS_FILE;
+use super::translations::DictionaryFile;
 use super::{EngineError, index_folder, vectors_folder};
 use lodeseek_index::vectors;
 use lodeseek_store::{
@@ -37,11 +37,12 @@ const CHECKPOINT: &str = "backup.new";
 /// Copy of a file whose checksum has not been verified, in a home that is restored.
 const RESTORED: &str = "restoring.file";
 /// Files and folders of a home that are copied as they are. Their writers replace files by renaming.
-const PLAIN: [&str; 7] = [
+const PLAIN: [&str; 8] = [
     "ranking.json",
     "loads.json",
     "duplicates.json",
-    TRANSLATIONS_FILE,
+    DictionaryFile::Own.name(),
+    DictionaryFile::Operator.name(),
     "quality",
     "remote",
     "works/works.jsonl",

@@ -1,5 +1,6 @@
 //! State of a collection: its datasets, and its size and freshness; removal of datasets.
 
+use super::translations::read_translations;
 use super::works::count_works;
 use super::{
     AnalysisKind, CoverageSource, EngineError, IndexOptions, Searcher, Updater, index_folder,
@@ -120,6 +121,9 @@ pub struct CollectionStatus {
     /// State of the index; `None` if there is no index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexStatus>,
+    /// The dictionary that translates queries; `None` if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub translations: Option<TranslationStatus>,
     /// Stored vectors, one entry for each model.
     pub vectors: Vec<VectorStatus>,
     /// Number of works that use datasets.
@@ -130,6 +134,18 @@ pub struct CollectionStatus {
     pub modified: Option<String>,
     /// Size of each part of the home in bytes, by file or folder name.
     pub bytes: BTreeMap<String, u64>,
+}
+
+/// State of the dictionary that translates queries.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TranslationStatus {
+    /// The languages of the collection, into which queries are translated, as BCP 47 tags.
+    pub into: Vec<String>,
+    /// Number of languages from which queries are translated.
+    pub languages: usize,
+    /// Number of expressions with translations.
+    pub expressions: u64,
 }
 
 /// State of an index.
@@ -202,6 +218,19 @@ pub struct VectorStatus {
     pub problem: Option<String>,
 }
 
+/// Returns the state of the dictionary of a home. `None` if it has none.
+fn translation_status(home: &Path) -> Result<Option<TranslationStatus>, EngineError> {
+    let Some(translations) = read_translations(home)? else {
+        return Ok(None);
+    };
+    let sources = translations.sources();
+    Ok(Some(TranslationStatus {
+        into: translations.targets().map(str::to_owned).collect(),
+        languages: sources.len(),
+        expressions: sources.iter().map(|(_, number)| *number as u64).sum(),
+    }))
+}
+
 /// Returns the state of a collection.
 pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError> {
     let datasets = list_datasets(store)?;
@@ -240,6 +269,7 @@ pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError>
             .iter()
             .filter(|dataset| dataset.triples == 0)
             .count() as u64,
+        translations: translation_status(store.home())?,
         vectors: if index.is_some() {
             vector_states(store.home())?
         } else {

@@ -3,7 +3,7 @@
 use super::card::read_card;
 use super::duplicates::{DuplicateCache, DuplicateGroups, references};
 use super::order::OrderKeyCache;
-use super::translations::read_translations;
+use super::translations::{DictionaryFile, read_translations};
 use super::{
     AnalysisKind, Card, DatasetReference, DuplicateMode, EngineError, NumericFacts,
     RelatedDatasets, RelatedEdition, encoding, index_folder,
@@ -15,8 +15,10 @@ use lodeseek_index::document::{CompactDocument, Field};
 use lodeseek_index::{AnalyzedQuery, Index, IndexError, Snapshot, StatisticsLevel};
 use lodeseek_store::{self as store, StoreError};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// Maximum number of editions of a dataset that are read and ordered.
 const MAX_EDITIONS: usize = 100;
@@ -27,6 +29,17 @@ pub struct IndexedCatalog {
     index: Index,
     duplicates: DuplicateCache,
     pub(super) order_keys: OrderKeyCache,
+    /// The stamps of the files of the dictionary when they were read.
+    dictionary: Mutex<[Option<FileStamp>; 2]>,
+}
+
+/// Time of the last change of a file, and its size in bytes.
+type FileStamp = (SystemTime, u64);
+
+/// Returns the stamp of a file. `None` if it does not exist.
+fn stamp(path: &Path) -> Option<FileStamp> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
 }
 
 impl IndexedCatalog {
@@ -40,13 +53,29 @@ impl IndexedCatalog {
             .into(),
             other => EngineError::from(other),
         })?;
-        let index = index.with_translations(read_translations(home)?);
-        Ok(Self {
+        let catalog = Self {
             home: home.to_owned(),
             index,
             duplicates: DuplicateCache::default(),
             order_keys: OrderKeyCache::default(),
-        })
+            dictionary: Mutex::default(),
+        };
+        catalog.refresh_translations()?;
+        Ok(catalog)
+    }
+
+    /// Reads the dictionary, if one of its files changed.
+    fn refresh_translations(&self) -> Result<(), EngineError> {
+        let mut current = self
+            .dictionary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let stamps = DictionaryFile::ALL.map(|file| stamp(&file.path(&self.home)));
+        if *current != stamps {
+            self.index.set_translations(read_translations(&self.home)?);
+            *current = stamps;
+        }
+        Ok(())
     }
 
     pub(super) fn home(&self) -> &Path {
@@ -54,13 +83,14 @@ impl IndexedCatalog {
     }
 
     pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, EngineError> {
+        self.refresh_translations()?;
         Ok(self.index.snapshot()?)
     }
 
     /// Reloads the index and prepares the statistics that the next search needs.
     pub(super) fn refresh(&self) -> Result<(), EngineError> {
         self.index.refresh()?;
-        self.index.snapshot()?;
+        self.snapshot()?;
         Ok(())
     }
 

@@ -6,10 +6,12 @@ use super::{
 };
 use crate::indexer::compact_method_of;
 use crate::quality::{read_url_checks, url_checks_path};
-use crate::translations::{read_translations, remove_translations, translations_path};
+use crate::translations::{
+    DictionaryFile, read_dictionary, remove_translations, update_own_translations,
+};
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_index::vectors::{self, Vectors};
-use lodeseek_index::{self as index, Index, IndexError};
+use lodeseek_index::{self as index, Analysis, Index, IndexError};
 use lodeseek_snippet::Method;
 use lodeseek_store::{
     Access, Damage, DamagedPart, Entry, LoadOptions, LostDataset, Store, Verification,
@@ -103,12 +105,15 @@ fn verify_files(home: &Path, verification: Verification) -> Result<IntegrityRepo
             error.to_string(),
         ));
     }
-    if let Err(error) = read_translations(home) {
-        report.damage.push(Damage::new(
-            DamagedPart::Translations,
-            translations_path(home),
-            error.to_string(),
-        ));
+    for file in DictionaryFile::ALL {
+        if let Err(error) = read_dictionary(home, file) {
+            let path = file.path(home);
+            report.damage.push(Damage::new(
+                DamagedPart::Translations,
+                path,
+                error.to_string(),
+            ));
+        }
     }
     Ok(report)
 }
@@ -214,7 +219,7 @@ pub struct RepairReport {
     /// The damaged list of works, if it was set aside: the lists must be loaded again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_works: Option<PathBuf>,
-    /// If true, the damaged dictionary of translations was removed: it must be created again.
+    /// If true, the damaged dictionary of the operator's files was removed: it must be created again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost_translations: bool,
     /// Folder of the damaged store, if it was replaced. It can be deleted.
@@ -263,7 +268,10 @@ pub fn repair(
         remove_folder(&home.join("quality"))?;
     }
     if parts.contains(&DamagedPart::Translations) {
-        report.lost_translations = remove_translations(home)?;
+        if read_dictionary(home, DictionaryFile::Operator).is_err() {
+            report.lost_translations = remove_translations(home, DictionaryFile::Operator)?;
+        }
+        update_own_translations(&store, &Analysis::new(analysis))?;
     }
     if parts.contains(&DamagedPart::Index) {
         remove_folder(&index_folder(home))?;
@@ -388,17 +396,25 @@ pub struct IncompleteIndex {
     pub compact_method: Option<Method>,
 }
 
-/// Returns a description of the index of a home if it lacks columns of this version: for literals, or for areas and
-/// periods. It serves all other searches; only a new index has the columns. Returns `None` if there is no readable index.
+/// Returns a description of the index of a home if it lacks fields of this version: for names, literals, or areas and
+/// periods. It serves all other searches; only a new index has the fields. Returns `None` if there is no readable index.
 #[must_use]
 pub fn incomplete_index(home: &Path) -> Option<IncompleteIndex> {
     let snapshot = Index::open(&index_folder(home))
         .and_then(|index| index.snapshot())
         .ok()?;
-    let inability = match (snapshot.has_coverage(), snapshot.has_literals()) {
-        (_, true) => return None,
-        (true, false) => "search literals",
-        (false, false) => "search literals or filter by place or period",
+    let abilities = (
+        snapshot.has_coverage(),
+        snapshot.has_literals(),
+        snapshot.has_names(),
+    );
+    let inability = match abilities {
+        (_, _, true) => return None,
+        (_, true, false) => "find datasets by their exact names",
+        (true, false, false) => "search literals or find datasets by their exact names",
+        (false, false, false) => {
+            "search literals, find datasets by their exact names, or filter by place or period"
+        }
     };
     Some(IncompleteIndex {
         inability,

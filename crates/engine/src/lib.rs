@@ -18,6 +18,7 @@ mod federation;
 mod indexed_catalog;
 mod indexer;
 mod integrity;
+mod named;
 mod order;
 mod quality;
 mod quality_json;
@@ -45,8 +46,9 @@ pub use backup::{
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
 pub use collection::{
-    CollectionDataset, CollectionStatus, CoverageCounts, IndexState, IndexStatus, VectorStatus,
-    collection_status, list_datasets, remove_datasets, similar_ids,
+    CollectionDataset, CollectionStatus, CoverageCounts, IndexState, IndexStatus,
+    TranslationStatus, VectorStatus, collection_status, list_datasets, remove_datasets,
+    similar_ids,
 };
 pub use content::Content;
 pub use coverage::{Coverage, CoverageSource, PeriodCoverage, PlaceCoverage};
@@ -99,7 +101,8 @@ pub use snippets::{
 pub use terms::QueryTerms;
 pub use texts::Texts;
 pub use translations::{
-    LabelCollector, read_translations, remove_translations, write_translations,
+    DictionaryFile, LabelCollector, read_dictionary, read_translations, remove_translations,
+    update_own_translations, write_translations,
 };
 pub use tuning::TuningPool;
 pub use update::{UpdateReport, Updater};

@@ -1,9 +1,11 @@
 //! Rankings by the sparse model and the reranker of a searcher.
 
 use super::dense::DenseRetriever;
+use super::named::{named_datasets, with_named_first};
 use super::rerank::Reranked;
 use super::scope::CandidateScope;
 use super::{ComponentRankings, EngineError, Reranker};
+use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
 use lodeseek_index::{AnalyzedQuery, FilteredDocs, IndexError};
 use lodeseek_ranking::Ranking;
@@ -15,7 +17,7 @@ pub(super) struct Ranker {
 }
 
 impl Ranker {
-    /// Returns the best `depth` datasets of a scope.
+    /// Returns the best `depth` datasets of a scope. Those that the query names come first.
     pub(super) fn rank(
         &self,
         query: &str,
@@ -23,16 +25,19 @@ impl Ranker {
         depth: usize,
     ) -> Result<Ranking, EngineError> {
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
-        match self.rerank(query, &analyzed, self.model.as_ref(), scope)? {
-            Some(reranked) => Ok(reranked.ranking.cut(depth)),
-            None => Ok(rank_by_model(self.model.as_ref(), &analyzed, scope, depth)?.ranking),
-        }
+        let ranking = match self.rerank(query, &analyzed, self.model.as_ref(), scope)? {
+            Some(reranked) => reranked.ranking,
+            None => rank_by_model(self.model.as_ref(), &analyzed, scope, depth)?.ranking,
+        };
+        let named = named_datasets(query, &analyzed, scope)?;
+        Ok(with_named_first(ranking, &named).cut(depth))
     }
 
     /// Returns all datasets found in a scope, best first, and the number of them at the top with comparable scores.
     ///
-    /// The datasets with a query term that a reranker or FSDM did not rank follow after that number. The ranking is
-    /// empty if no dataset contains a term and none reaches an encoder's minimum similarity.
+    /// Those that the query names come first. The datasets with a query term that a reranker or FSDM did not rank follow after
+    /// that number. Without named ones, the ranking is empty if no dataset contains a term and none reaches an encoder's minimum
+    /// similarity.
     pub(super) fn rank_all(
         &self,
         query: &str,
@@ -45,14 +50,18 @@ impl Ranker {
         if let Some(model) = self.model.candidate_model() {
             sparse = sparse.append(&rank_by_model(model, &analyzed, scope, depth)?.ranking);
         }
+        let named = named_datasets(query, &analyzed, scope)?;
         let Some(reranked) = self.rerank(query, &analyzed, self.model.as_ref(), scope)? else {
-            return Ok((sparse, comparable));
+            let added = number_of_others(&named, &sparse);
+            return Ok((with_named_first(sparse, &named), comparable + added));
         };
         if sparse.is_empty() && reranked.is_closest() {
-            return Ok((Ranking::default(), 0));
+            let first = with_named_first(Ranking::default(), &named);
+            return Ok((first, named.len()));
         }
-        let comparable = reranked.comparable();
-        Ok((reranked.ranking.append(&sparse), comparable))
+        let comparable = reranked.comparable() + number_of_others(&named, &reranked.ranking);
+        let ranking = with_named_first(reranked.ranking, &named);
+        Ok((ranking.append(&sparse), comparable))
     }
 
     /// Returns the best `depth` datasets by the sparse model, without the reranker.
@@ -123,6 +132,12 @@ impl Ranker {
     pub(super) fn text_encoder(&self) -> Option<&DenseRetriever> {
         self.reranker.as_ref().and_then(Reranker::text_encoder)
     }
+}
+
+/// Returns the number of named datasets that a ranking does not contain.
+fn number_of_others(named: &[DatasetId], ranking: &Ranking) -> usize {
+    let is_ranked = |id: &DatasetId| ranking.iter().any(|scored| scored.id == *id);
+    named.iter().filter(|id| !is_ranked(id)).count()
 }
 
 /// Returns the rankings by the sparse models of a reranker's pool, or by `model` if the pool is empty.

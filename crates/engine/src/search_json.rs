@@ -28,6 +28,9 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
     if let Some(suggestion) = &response.suggestion {
         value["suggestion"] = json!(suggestion);
     }
+    if let Some(corrected) = &response.corrected {
+        value["corrected"] = json!(corrected);
+    }
     if let Some(rerank) = &response.rerank {
         value["rerank"] = json!(rerank);
         value["onlyClosest"] = json!(response.only_closest);

@@ -1,10 +1,15 @@
-//! Spelling suggestions: a word that occurs in hardly any dataset is replaced by a similar, frequent word of the index, a compound that occurs in none
-//! by its parts (`Luftqualität`: `luft qualität`).
+//! Spelling: a word that occurs in hardly any dataset is replaced by a similar, frequent word of the index, a compound that occurs
+//! in none and resembles no word by its parts (`Luftqualität`: `luft qualität`).
+//!
+//! Candidates are the words of datasets as written: stems differ from misspelled words by their endings
+//! (`renewabel`: `renew`). A word that a dataset contains is never replaced in a search: its correction is a suggestion only.
 
 use super::EngineError;
 use super::card::read_card;
 use lodeseek_index::document::Field;
-use lodeseek_index::{AnalysisKind, AnalyzedQuery, QueryTerm, Snapshot, SpellingCandidate};
+use lodeseek_index::{
+    Analysis, AnalysisKind, AnalyzedQuery, QueryTerm, Snapshot, SpellingCandidate,
+};
 use std::cmp::Reverse;
 
 /// A word is a possible misspelling if at most 1 + N / `RARITY` of N datasets contain it.
@@ -19,7 +24,9 @@ const MIN_FREQUENCY_BESIDE_FOUND: u64 = 2;
 /// Minimum letters of a word with one error: shorter words are similar to nearly any other.
 const MIN_LETTERS: usize = 4;
 /// Minimum letters of a word with two errors.
-const MIN_LETTERS_FOR_TWO_EDITS: usize = 6;
+const MIN_LETTERS_FOR_TWO_EDITS: usize = 8;
+/// Minimum letters of a word with one error that is corrected to a word of one dataset, beside words that the index contains.
+const MIN_LETTERS_OF_RARE: usize = 7;
 /// Maximum letters of a word: the automaton of a longer one would be large.
 const MAX_LETTERS: usize = 40;
 /// Maximum number of words of a query that are checked.
@@ -36,12 +43,21 @@ const MAX_CANDIDATES: usize = 5;
 /// The fields whose texts a card contains.
 const CARD_FIELDS: [Field; 4] = [Field::Title, Field::Description, Field::Author, Field::Tags];
 
-/// Returns the query with its misspelled words corrected. `None` if there is nothing to correct.
-pub(super) fn suggest_spelling(
+/// Corrections of a query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Corrections {
+    /// The query without the words that no dataset contains: they are replaced. `None` if there are none with a correction.
+    pub(super) replaced: Option<String>,
+    /// The query with rare words replaced, too. `None` if nothing is corrected.
+    pub(super) suggestion: Option<String>,
+}
+
+/// Returns a query with its misspelled words corrected.
+pub(super) fn correct_spelling(
     text: &str,
     query: &AnalyzedQuery,
     snapshot: &Snapshot,
-) -> Result<Option<String>, EngineError> {
+) -> Result<Corrections, EngineError> {
     let terms = &query.distinct[..query.distinct.len().min(MAX_WORDS)];
     let mut frequencies = Vec::with_capacity(terms.len());
     for term in terms {
@@ -53,13 +69,19 @@ pub(super) fn suggest_spelling(
     } else {
         1
     };
-    let mut corrected = text.to_owned();
+    let (mut replaced, mut suggestion) = (text.to_owned(), text.to_owned());
     for (term, frequency) in terms.iter().zip(frequencies) {
         if let Some(correction) = correct_word(term, frequency, min_frequency, snapshot)? {
-            corrected = replace_word(&corrected, &term.text, &correction);
+            suggestion = replace_word(&suggestion, &term.text, &correction);
+            if frequency == 0 {
+                replaced = replace_word(&replaced, &term.text, &correction);
+            }
         }
     }
-    Ok((corrected != text).then_some(corrected))
+    Ok(Corrections {
+        replaced: (replaced != text).then_some(replaced),
+        suggestion: (suggestion != text).then_some(suggestion),
+    })
 }
 
 /// Returns the correction of a rare word: the likeliest similar word of the index.
@@ -78,24 +100,32 @@ fn correct_word(
     if frequency > 1 + snapshot.len() / RARITY {
         return Ok(None);
     }
-    let has_stems = snapshot.analysis().kind() != AnalysisKind::Acordar;
-    let fields: &[Field] = if has_stems { &CARD_FIELDS } else { &Field::ALL };
+    let has_stems = !snapshot.has_names() && snapshot.analysis().kind() != AnalysisKind::Acordar;
     let max_edits = if letters < MIN_LETTERS_FOR_TWO_EDITS {
         1
     } else {
         2
     };
     let min_frequency = min_frequency.max(MIN_FREQUENCY_RATIO * frequency);
-    let mut candidates = snapshot.spelling_candidates(&term.text, max_edits, fields)?;
-    candidates
-        .retain(|candidate| candidate.documents >= min_frequency && is_likely(candidate, term));
+    let mut candidates = if snapshot.has_names() {
+        snapshot.written_candidates(&term.text, max_edits)?
+    } else {
+        let fields: &[Field] = if has_stems { &CARD_FIELDS } else { &Field::ALL };
+        snapshot.spelling_candidates(&term.text, max_edits, fields)?
+    };
+    candidates.retain(|candidate| {
+        let is_rare_and_long =
+            frequency == 0 && candidate.edits == 1 && letters >= MIN_LETTERS_OF_RARE;
+        (candidate.documents >= min_frequency || is_rare_and_long)
+            && is_likely(candidate, term)
+    });
     candidates.sort_by(|a, b| {
         likelihood(b)
             .total_cmp(&likelihood(a))
             .then_with(|| a.word.cmp(&b.word))
     });
-    // A word with one error is likelier than a compound, a compound likelier than two errors.
-    if frequency == 0 && candidates.first().is_none_or(|best| best.edits > 1) {
+    // A misspelled word is likelier than a compound.
+    if frequency == 0 && candidates.is_empty() {
         let words = IndexWords {
             snapshot,
             min_frequency: min_frequency.max(2 + snapshot.len() / RARITY),
@@ -172,8 +202,13 @@ impl IndexWords<'_> {
         Ok(best)
     }
 
-    /// Returns the number of datasets with a word, in any of its forms. 0 for a text that is not one word.
+    /// Returns the number of datasets with a word as written; in an index of an earlier version, in any of its forms. 0 for a text
+    /// that is not one word.
     fn frequency(&self, word: &str) -> Result<u64, EngineError> {
+        // Stems that nobody writes are no parts.
+        if self.snapshot.has_names() && self.snapshot.written_frequency(word)? == 0 {
+            return Ok(0);
+        }
         let query = AnalyzedQuery::new(word, self.snapshot.analysis());
         match query.distinct.as_slice() {
             [term] => Ok(self.snapshot.document_frequency(term, &Field::ALL)?),
@@ -182,8 +217,8 @@ impl IndexWords<'_> {
     }
 }
 
-/// Returns true if a candidate is a plausible correction. Two errors rarely include the first letter, and another form of
-/// the same word is no correction.
+/// Returns true if a candidate is a plausible correction. Two errors rarely include the first letter. Another form of the same
+/// word is no correction: its frequency is that of the word.
 fn is_likely(candidate: &SpellingCandidate, term: &QueryTerm) -> bool {
     let has_same_initial = term.text.chars().next() == candidate.word.chars().next();
     (candidate.edits == 1 || has_same_initial)
@@ -245,11 +280,15 @@ mod tests {
     use lodeseek_catalog::DatasetId;
 
     fn suggest_in(texts: &[&str], kind: AnalysisKind, query: &str) -> Option<String> {
+        corrections_in(texts, kind, query).suggestion
+    }
+
+    fn corrections_in(texts: &[&str], kind: AnalysisKind, query: &str) -> Corrections {
         let texts = texts.iter().enumerate();
         let texts =
             texts.map(|(place, text)| (DatasetId::new(place.to_string()).expect("an id"), *text));
         let texts = Texts::new(texts, kind).expect("indexed");
-        suggest_spelling(
+        correct_spelling(
             query,
             &AnalyzedQuery::new(query, texts.snapshot().analysis()),
             texts.snapshot(),
@@ -293,9 +332,14 @@ mod tests {
         );
         assert_eq!(suggest("waitr waters").as_deref(), Some("waiter water"));
         assert_eq!(
-            suggest("water nitrogne"),
+            suggest("water waitr"),
             None,
             "one dataset is too few beside a word of the index"
+        );
+        assert_eq!(
+            suggest("water nitrogne").as_deref(),
+            Some("water nitrogen"),
+            "but not for a long word with one error"
         );
         assert_eq!(suggest("wtr bo 2020"), None, "too short, and no words");
         assert_eq!(
@@ -336,6 +380,36 @@ mod tests {
             "one dataset with a part is too few"
         );
         assert_eq!(suggest("Luft"), None, "a word of the index");
+    }
+
+    #[test]
+    fn every_word_of_a_query_is_corrected_and_none_split() {
+        let mut texts = vec!["Renewable energy consumption"; 3];
+        texts.extend([
+            "abel renew consum",
+            "tion of abel",
+            "renew abel consum tion",
+        ]);
+        let corrections = corrections_in(
+            &texts,
+            AnalysisKind::Multilingual,
+            "renewabel enery consumtion",
+        );
+        let expected = Some("renewable energy consumption".to_owned());
+        assert_eq!(corrections.suggestion, expected);
+        assert_eq!(
+            corrections.replaced, expected,
+            "no dataset contains a word as typed"
+        );
+    }
+
+    #[test]
+    fn words_of_the_collection_are_not_replaced() {
+        let mut texts = vec!["lakes"; 40];
+        texts.push("lakse");
+        let corrections = corrections_in(&texts, AnalysisKind::Multilingual, "lakse");
+        assert_eq!(corrections.suggestion.as_deref(), Some("lakes"));
+        assert_eq!(corrections.replaced, None);
     }
 
     #[test]

@@ -74,6 +74,7 @@ results = { $count ->
 results-for = Ergebnisse für „{ $query }“
 feed-of-search = Diese Suche als Feed
 did-you-mean = Meinten Sie
+corrected = Gesucht wurde „{ $text }“
 interpreted = Verstanden:
 interpreted-excluded = ohne { $part }
 interpreted-word = das Wort „{ $text }“

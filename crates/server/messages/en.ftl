@@ -74,6 +74,7 @@ results = { $count ->
 results-for = Results for “{ $query }”
 feed-of-search = This search as a feed
 did-you-mean = Did you mean
+corrected = Searched for “{ $text }”
 interpreted = Interpreted:
 interpreted-excluded = without { $part }
 interpreted-word = the word “{ $text }”

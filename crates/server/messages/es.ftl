@@ -74,6 +74,7 @@ results = { $count ->
 results-for = Resultados para «{ $query }»
 feed-of-search = Esta búsqueda como canal
 did-you-mean = ¿Quiso decir
+corrected = Se buscó «{ $text }»
 interpreted = Interpretado:
 interpreted-excluded = sin { $part }
 interpreted-word = la palabra «{ $text }»

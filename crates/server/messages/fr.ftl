@@ -74,6 +74,7 @@ results = { $count ->
 results-for = Résultats pour « { $query } »
 feed-of-search = Cette recherche comme flux
 did-you-mean = Vouliez-vous dire
+corrected = Recherche de « { $text } »
 interpreted = Interprété :
 interpreted-excluded = sans { $part }
 interpreted-word = le mot « { $text } »

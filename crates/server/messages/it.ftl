@@ -74,6 +74,7 @@ results = { $count ->
 results-for = Risultati per «{ $query }»
 feed-of-search = Questa ricerca come feed
 did-you-mean = Intendeva
+corrected = Ricerca di “{ $text }”
 interpreted = Interpretato:
 interpreted-excluded = senza { $part }
 interpreted-word = la parola «{ $text }»

@@ -7,6 +7,7 @@ pub(crate) use prepare::description_version;
 
 use super::card::read_card;
 use super::duplicates;
+use super::translations::{concern_labels, has_other_labels, update_own_translations};
 use super::{EngineError, index_folder};
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_index::vectors::Rows;
@@ -16,6 +17,7 @@ use lodeseek_store::{Store, StoreError};
 use oxrdf::Triple;
 use oxsdatatypes::DateTime;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -139,6 +141,8 @@ pub struct IndexReport {
     pub unchanged: usize,
     /// Number of datasets removed, because the catalogue no longer has them.
     pub removed: usize,
+    /// Number of resources beyond the limits of the dictionary of the collection. 0 if it was not made again.
+    pub labels_omitted: u64,
     /// Number of triples of the datasets indexed.
     pub triples: u64,
     /// Number of triples of their profiles and snippets.
@@ -255,9 +259,11 @@ impl<'s> Indexer<'s> {
         let deriver = self.deriver(&writer);
         let profiles = self.store.iris().profiles();
         let (mut candidates, mut changed) = (Vec::new(), Vec::new());
+        let mut contents = BTreeSet::new();
         self.store.for_each_entry(|entry| {
             candidates.push(duplicates::candidate(self.store, &entry)?);
             let version = deriver.version(&entry)?;
+            contents.insert(entry.version);
             let id = entry.dataset.metadata.id;
             // An interrupted rebuild leaves datasets of unchanged versions in the index without derived data.
             if !self.options.rebuild
@@ -282,6 +288,9 @@ impl<'s> Indexer<'s> {
         duplicates::update(self.store, &candidates)?;
         drop(candidates);
         self.index_datasets(&changed, &deriver, &mut writer, &mut report, on_progress)?;
+        if self.options.rebuild || has_other_labels(self.store, &contents)? {
+            report.labels_omitted = update_own_translations(self.store, &deriver.analysis)?;
+        }
         let started = Instant::now();
         writer.commit()?;
         writer.finish()?;
@@ -327,6 +336,11 @@ impl<'s> Indexer<'s> {
             writer.remove(id);
         }
         let deriver = indexer.deriver(&writer);
+        let snapshot = writer.snapshot()?;
+        let indexed_version =
+            |id: &DatasetId| Ok(read_card(&snapshot, id)?.map(|card| card.version));
+        let had_labels = concern_labels(self.store, changed, &indexed_version)?
+            || concern_labels(self.store, removed, &indexed_version)?;
         let mut versions = Vec::with_capacity(changed.len());
         for id in changed {
             versions.push((id.clone(), deriver.version(&self.store.entry(id)?)?));
@@ -343,6 +357,10 @@ impl<'s> Indexer<'s> {
             &mut report,
             &|_| (),
         )?;
+        let stored_version = |id: &DatasetId| Ok(Some(self.store.entry(id)?.version));
+        if had_labels || concern_labels(self.store, changed, &stored_version)? {
+            report.labels_omitted = update_own_translations(self.store, &deriver.analysis)?;
+        }
         let started = Instant::now();
         writer.merge_segments()?;
         report.times.index += started.elapsed();

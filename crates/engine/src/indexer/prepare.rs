@@ -18,7 +18,7 @@ use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
 use lodeseek_snippet::{
     IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples, truncate_text,
 };
-use lodeseek_store::{ContentFolder, Entry, StoreError, StoredContent};
+use lodeseek_store::{ContentFolder, Entry, MultilingualLabels, StoreError, StoredContent};
 use oxrdf::{Literal, NamedNode, Triple};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -99,7 +99,7 @@ impl<'i> Deriver<'i> {
     }
 
     /// Derives the profile, snippet and document of a dataset from its content in `folder`. Of content that exceeds memory, counts
-    /// are from all of it, and the rest is from a sample, which is stored in `folder`.
+    /// are from all of it, and the rest is from a sample, which is stored in `folder`. Labels in several languages are stored, too.
     ///
     /// # Errors
     /// If a method needs a query, a file cannot be read or written, or the data cannot be serialized.
@@ -114,12 +114,16 @@ impl<'i> Deriver<'i> {
         match content {
             StoredContent::InMemory(graph) => {
                 let described = timed(&mut times.profile, || self.profile(entry, graph));
+                let labels = MultilingualLabels::from_graph(graph);
+                folder.write_labels(&entry.version, &labels)?;
                 self.derive_described(entry, version, graph, described, times)
             }
             StoredContent::Streamed(stream) => {
                 let (sample, described) = timed(&mut times.profile, || {
                     self.profile_stream(folder, entry, stream)
                 })?;
+                let labels = MultilingualLabels::from_graph(&sample);
+                folder.write_labels(&entry.version, &labels)?;
                 self.derive_described(entry, version, &sample, described, times)
             }
         }
@@ -303,7 +307,11 @@ impl<'i> Deriver<'i> {
             card,
             compact,
         );
-        Ok(document.with_facts(facts).with_features(content.features))
+        let names = metadata.titles.iter().chain(&metadata.alternatives);
+        Ok(document
+            .with_names(names.map(|name| name.value.as_str()))
+            .with_facts(facts)
+            .with_features(content.features))
     }
 
     /// Returns the triples of a snippet and its provenance, as written to the store.

@@ -18,15 +18,17 @@ use crate::card::read_card;
 use crate::content::{Content, ContentCache};
 use crate::duplicates::{DuplicateGroups, references};
 use crate::indexed_catalog::IndexedCatalog;
+use crate::named::{named_datasets, with_named_first};
 use crate::ranker::{Ranker, rank_by_model};
 use crate::rerank::Reranked;
 use crate::scope::CandidateScope;
 use crate::similar::{Comparison, POOL_DEPTH};
 use crate::snippets::{self, label_all, mark_terms};
-use crate::spelling::suggest_spelling;
+use crate::spelling::{Corrections, correct_spelling};
 use crate::{EngineError, QueryTerms, QueryWords, ResultOrder, evidence};
 use examples::{ComparedExamples, SimilarDocs};
 use interpretation::InterpretedQuery;
+use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, count_selected, rank_selected};
 use lodeseek_index::{
     AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Filter,
@@ -67,7 +69,18 @@ pub(super) fn search(
             snapshot.analysis().clone(),
         ),
     };
-    let query = AnalyzedQuery::new(&interpreted.words, &analysis);
+    let mut query = AnalyzedQuery::new(&interpreted.words, &analysis);
+    let mut corrections = correct_spelling(&request.query, &query, snapshot)?;
+    let mut text = request.query.as_str();
+    if request.syntax == QuerySyntax::Literal {
+        corrections.replaced = None;
+    }
+    if let Some(replaced) = &corrections.replaced {
+        interpreted = InterpretedQuery::new(replaced, snapshot)?;
+        query = AnalyzedQuery::new(&interpreted.words, &analysis);
+        corrections.suggestion = None;
+        text = replaced;
+    }
     interpreted.add_translation(query.translation.as_ref());
     let requested_model = request.model.map(|kind| kind.model(LengthMode::Exact));
     let search = Search {
@@ -79,6 +92,8 @@ pub(super) fn search(
         examples: ComparedExamples::new(comparison, &request.examples)?,
         query,
         interpreted,
+        text,
+        corrections: corrections.clone(),
         model: requested_model.as_deref().unwrap_or(ranker.model.as_ref()),
         groups: catalog.duplicate_groups_for(request.duplicates)?,
     };
@@ -95,6 +110,9 @@ struct Search<'s> {
     examples: Option<ComparedExamples<'s>>,
     interpreted: InterpretedQuery,
     query: AnalyzedQuery,
+    /// The query of the request, with its spelling corrected.
+    text: &'s str,
+    corrections: Corrections,
     model: &'s dyn SparseModel,
     groups: Arc<DuplicateGroups>,
 }
@@ -126,15 +144,28 @@ impl Search<'_> {
             None => None,
         };
         let ranked = self.rank(scope, facet_counter.as_mut())?;
-        let reranked = self.rerank(scope)?;
-        let by_words = reranked.as_ref().map(|reranked| &reranked.ranking);
+        let mut reranked = self.rerank(scope)?;
+        let named = self.named(scope)?;
+        let mut named_first = None;
+        match &mut reranked {
+            _ if named.is_empty() => {}
+            Some(reranked) => {
+                reranked.ranking = with_named_first(std::mem::take(&mut reranked.ranking), &named);
+            }
+            None => named_first = Some(with_named_first(ranked.ranking.clone(), &named)),
+        }
+        let by_words = reranked
+            .as_ref()
+            .map(|reranked| &reranked.ranking)
+            .or(named_first.as_ref());
         let similar = match &self.examples {
             Some(examples) => {
                 let by_words = by_words
                     .cloned()
                     .unwrap_or_else(|| ranked.ranking.clone().cut(POOL_DEPTH));
-                let has_matches =
-                    ranked.total > 0 || !reranked.as_ref().is_some_and(Reranked::is_closest);
+                let has_matches = !named.is_empty()
+                    || ranked.total > 0
+                    || !reranked.as_ref().is_some_and(Reranked::is_closest);
                 Some(examples.rank(&by_words, has_matches, scope)?)
             }
             None => None,
@@ -181,13 +212,15 @@ impl Search<'_> {
             with_words: ranked.total,
             total,
             only_closest: ranked.total == 0
+                && named.is_empty()
                 && similar.is_none_or(|similar| similar.is_empty())
                 && reranked.as_ref().is_some_and(Reranked::is_closest),
             examples: self
                 .examples
                 .map(ComparedExamples::into_references)
                 .unwrap_or_default(),
-            suggestion: suggest_spelling(&self.request.query, &self.query, self.snapshot)?,
+            suggestion: self.corrections.suggestion,
+            corrected: self.corrections.replaced,
             rerank: reranked.map(|reranked| reranked.summary),
             facets,
             interpretations: self.interpreted.interpretations,
@@ -196,6 +229,14 @@ impl Search<'_> {
             more,
             words: QueryWords::from_analyzed(self.query, self.snapshot.analysis()),
         })
+    }
+
+    /// Returns the datasets that the query names, unless the request names its own sparse model or another order.
+    fn named(&self, scope: CandidateScope<'_>) -> Result<Vec<DatasetId>, EngineError> {
+        if self.request.model.is_some() || self.request.order != ResultOrder::Relevance {
+            return Ok(Vec::new());
+        }
+        named_datasets(&self.interpreted.words, &self.query, scope)
     }
 
     /// Returns the documents that pass a filter, the conditions of the query and those of examples. `None`: all documents.
@@ -215,9 +256,7 @@ impl Search<'_> {
         if self.request.syntax == QuerySyntax::Literal || !self.snapshot.has_coverage() {
             return Ok(suggested);
         }
-        for mut one in
-            suggested_filters::suggested_filters(&self.request.query, &self.request.filter)
-        {
+        for mut one in suggested_filters::suggested_filters(self.text, &self.request.filter) {
             let filtered = self.filtered_docs(&one.add_to(&self.request.filter))?;
             one.with_words = count_selected(
                 self.model,

@@ -108,9 +108,14 @@ pub struct SearchResponse {
     /// If true, no dataset contains a term and none reaches the minimum similarity of an encoder: the hits are only the
     /// nearest datasets.
     pub only_closest: bool,
-    /// A spelling correction of the query, if one of its words occurs in hardly any dataset and a similar word in many more.
+    /// A spelling correction of the query, if one of its words occurs in hardly any dataset and a similar word in many more. `None`
+    /// if the query was corrected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// The query that was searched for, with the spelling of words corrected that no dataset contains. A literal query is never
+    /// corrected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<String>,
     /// The examples of the request, in its order. `None`: a graph.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Option<DatasetReference>>,

@@ -60,6 +60,10 @@ impl PartialSchema for SearchResult {
         let suggestion = any_of([Type::String, Type::Object, Type::Null]).description(Some(
             "The query with corrected spelling, if words seem misspelt.",
         ));
+        let corrected = object(Type::String).description(Some(
+            "The query that was searched for, with corrected spelling, if no dataset contains some of its words. literal=true searches \
+             for the words as typed.",
+        ));
         let with_words =
             object(Type::Integer).description(Some("Number of datasets with a word of the query."));
         let interpretations = array(object(Type::Object))
@@ -108,6 +112,7 @@ impl PartialSchema for SearchResult {
             .property("interpretations", interpretations)
             .property("suggestedFilters", suggested)
             .property("suggestion", suggestion)
+            .property("corrected", corrected)
             .property("withWords", with_words)
             .property("rerank", rerank)
             .property("onlyClosest", only_closest)

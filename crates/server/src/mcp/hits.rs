@@ -111,6 +111,9 @@ fn with_detail(found: &Value, hits: &[Value], iris: &Iris, detail: Detail) -> An
     if let Some(suggestion) = found["suggestion"].as_str() {
         value.insert("suggestion".to_owned(), suggestion.into());
     }
+    if let Some(corrected) = found["corrected"].as_str() {
+        value.insert("corrected".to_owned(), corrected.into());
+    }
     if let Some(filters) = found["suggestedFilters"]
         .as_array()
         .filter(|_| detail.facts)

@@ -159,6 +159,8 @@ struct SearchPage {
     is_ranked_otherwise: bool,
     /// Spelling suggestion with its address.
     suggestion: Option<(String, String)>,
+    /// The query that was searched for, if its spelling was corrected.
+    corrected: Option<String>,
     /// Meanings of the parts of the query that are not only words.
     interpretations: Vec<String>,
     /// Address of the same query without interpretation.
@@ -487,6 +489,7 @@ fn listed_page(
         model_fields: Vec::new(),
         is_ranked_otherwise: false,
         suggestion: None,
+        corrected: None,
         interpretations: Vec::new(),
         literal: String::new(),
         suggested_filters: Vec::new(),
@@ -719,6 +722,7 @@ fn search_page(
                 .href(),
             )
         }),
+        corrected: response.corrected.clone(),
         interpretations: response
             .interpretations
             .iter()
