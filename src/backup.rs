@@ -1,11 +1,13 @@
 //! `lodeseek backup` and `lodeseek restore`: incremental backups of the home with checksums.
 
 use super::ExitStatus;
+use super::config::Config;
 use super::output::OutputArguments;
 use super::server_client::ServerClient;
 use super::terminal::{Format, bar, grouped};
+use super::verify::missing_setting_files;
 use anyhow::Context;
-use lodeseek_engine::{BackupReport, backup, restore};
+use lodeseek_engine::{BackupReport, SettingFile, backup, restore};
 use lodeseek_store::{Access, Store, check_home};
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -22,7 +24,11 @@ pub(crate) struct Arguments {
     output: OutputArguments,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     check_home(home)?;
     let report = match ServerClient::of_home(home) {
         Some(server) => {
@@ -30,9 +36,9 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
             serde_json::from_value(result)
                 .context("the running server is of another version; restart it")?
         }
-        None => backup_here(home, &arguments.folder)?,
+        None => backup_here(home, config, &arguments.folder)?,
     };
-    let text = format!(
+    let mut text = format!(
         "{} datasets backed up: {} files, {:.1} MB, of which {} files, {:.1} MB were copied",
         grouped(report.datasets as u64),
         grouped(report.files as u64),
@@ -40,17 +46,40 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         grouped(report.copied_files as u64),
         report.copied_bytes as f64 / 1e6,
     );
+    for SettingFile { key, path } in &report.not_copied {
+        let reason = if path.exists() {
+            "outside of the home"
+        } else {
+            "missing"
+        };
+        text.push_str(&format!(
+            "\nnot in the backup: {}, which the setting `{key}` names, is {reason}{}",
+            path.display(),
+            if path.exists() {
+                "; copy it yourself, or move it into the home"
+            } else {
+                ""
+            }
+        ));
+    }
     write(arguments.output.format(), &report, &text)
 }
 
 /// Writes a backup in this process.
-fn backup_here(home: &Path, folder: &Path) -> anyhow::Result<BackupReport> {
+fn backup_here(home: &Path, config: &Config, folder: &Path) -> anyhow::Result<BackupReport> {
     let store = Store::open(home, Access::Read, None)?;
     let bar = bar(1, "copying {bar:30} {pos} of {len} files · {eta} left");
-    let report = backup(&store, folder, Some(DateTime::now()), &|done, total| {
-        bar.set_length(total as u64);
-        bar.set_position(done as u64);
-    });
+    let files = config.files();
+    let report = backup(
+        &store,
+        folder,
+        &files,
+        Some(DateTime::now()),
+        &|done, total| {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+        },
+    );
     bar.finish_and_clear();
     Ok(report?)
 }
@@ -70,7 +99,21 @@ pub(crate) fn run_restore(home: &Path, arguments: &Arguments) -> anyhow::Result<
         grouped(report.files as u64),
         report.bytes as f64 / 1e6,
     );
-    write(arguments.output.format(), &report, &text)
+    write(arguments.output.format(), &report, &text)?;
+    let missing = missing_setting_files(&Config::load(home)?);
+    for damage in &missing {
+        writeln!(
+            io::stderr().lock(),
+            "{}: {}",
+            damage.path.display(),
+            damage.problem
+        )?;
+    }
+    Ok(if missing.is_empty() {
+        ExitStatus::Success
+    } else {
+        ExitStatus::NoResult
+    })
 }
 
 /// Writes a report: JSON to stdout, or a text to stderr.

@@ -212,6 +212,8 @@ struct HarvestPlace<'p> {
     base: Option<&'p str>,
     /// Parser of the harvested files.
     parser: Parser,
+    /// If true, the bytes of downloaded files are kept; `None` for the setting of the home.
+    keep_files: Option<bool>,
 }
 
 impl Arguments {
@@ -220,6 +222,7 @@ impl Arguments {
             home,
             base: self.base(config),
             parser: self.workers.parser(home, config)?,
+            keep_files: config.settings.keep_files,
         })
     }
 
@@ -374,7 +377,9 @@ fn harvest_group(
     sources: &[String],
     stop: &Cancellation,
 ) -> anyhow::Result<HarvestOutcome> {
-    let HarvestPlace { home, base, parser } = place;
+    let HarvestPlace {
+        home, base, parser, ..
+    } = place;
     let started = Instant::now();
     let egress = Egress::new(request.policy(sources)?);
     // The home is opened first, so that one that is in use, or has another base, is reported before any request.
@@ -443,6 +448,7 @@ impl DatasetSink for HomeSink<'_> {
             stamp,
             reader: self.place.parser.contents(),
             source,
+            keep_files: self.place.keep_files,
             ..LoadOptions::default()
         };
         let loader = Loader::new(&store).with_options(options);

@@ -145,7 +145,14 @@ pub(crate) fn run(
     for (mut catalog, path) in catalogs.into_iter().zip(&sources) {
         let source = LoadSource::from_path(path, &arguments.id_prefix);
         let id_conflicts = store.assign_ids(&mut catalog.datasets, &source, others)?;
-        let report = load(&store, catalog, source, content)?;
+        let options = LoadOptions {
+            content,
+            keep_files: config.settings.keep_files,
+            incomplete: Incomplete::of_catalog(&catalog),
+            source: Some(source),
+            ..LoadOptions::default()
+        };
+        let report = load(&store, catalog, options)?;
         let former: Vec<DatasetId> = id_conflicts
             .iter()
             .filter_map(|conflict| conflict.former_id.clone())
@@ -365,6 +372,13 @@ fn write_losses(
             dataset.id
         )?;
     }
+    let unkept = report
+        .datasets
+        .iter()
+        .flat_map(|dataset| &dataset.unkept_files);
+    for message in unkept.take(SHOWN) {
+        writeln!(out, "{}", cut(message, 240))?;
+    }
     let number = report.counts().kept;
     if number > MAX_PROBLEMS {
         writeln!(
@@ -517,12 +531,7 @@ fn write_assigned(
     Ok(())
 }
 
-fn load(
-    store: &Store,
-    catalog: Catalog,
-    source: LoadSource,
-    content: Option<ContentPlace>,
-) -> anyhow::Result<LoadReport> {
+fn load(store: &Store, catalog: Catalog, options: LoadOptions) -> anyhow::Result<LoadReport> {
     let bar = bar(
         1,
         "{msg:8} {bar:30} {bytes} of {total_bytes} · {prefix} · {eta} left",
@@ -547,17 +556,8 @@ fn load(
         now: Some(DateTime::now()),
         origin: None,
     };
-    let incomplete = Incomplete::of_catalog(&catalog);
-    let source = Some(source);
-    let options = LoadOptions {
-        stamp,
-        content,
-        incomplete,
-        source,
-        ..LoadOptions::default()
-    };
     let report = Loader::new(store)
-        .with_options(options)
+        .with_options(LoadOptions { stamp, ..options })
         .load(catalog, &show)?;
     bar.finish_and_clear();
     Ok(report)

@@ -13,6 +13,7 @@ mod cluster;
 mod completions;
 mod config;
 mod dataset_ids;
+mod edit;
 mod egress;
 mod encoder;
 mod endpoint;
@@ -122,6 +123,8 @@ enum Command {
     Status(status::Arguments),
     /// Remove datasets, or works that use them, from the collection and its index.
     Remove(remove::Arguments),
+    /// Edit the description of a dataset. Edits are kept apart from its source, and survive loads and harvests.
+    Edit(edit::Arguments),
     /// Verify everything in the collection: counts, checksums, files.
     Verify(verify::Arguments),
     /// Repair a damaged collection, and list what must be loaded again.
@@ -258,9 +261,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::List(arguments) => list::run(home, arguments),
         Command::Status(arguments) => status::run(home, arguments),
         Command::Remove(arguments) => remove::run(home, arguments),
-        Command::Verify(arguments) => verify::run(home, arguments),
+        Command::Edit(arguments) => edit::run(home, arguments),
+        Command::Verify(arguments) => verify::run(home, config, arguments),
         Command::Repair(arguments) => repair::run(home, config, arguments),
-        Command::Backup(arguments) => backup::run(home, arguments),
+        Command::Backup(arguments) => backup::run(home, config, arguments),
         Command::Restore(arguments) => backup::run_restore(home, arguments),
         Command::Publish(arguments) => publish::run(home, arguments),
         Command::Cluster(arguments) => cluster::run(home, config, arguments),

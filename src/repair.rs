@@ -3,7 +3,7 @@
 use super::ExitStatus;
 use super::config::Config;
 use super::terminal::{Format, bar, safe};
-use super::verify::{administration_damage, write_damage};
+use super::verify::{administration_damage, missing_setting_files, write_damage};
 use lodeseek_engine::{RepairReport, repair};
 use lodeseek_harvest::forget_datasets;
 use lodeseek_index::AnalysisKind;
@@ -36,7 +36,8 @@ pub(crate) fn run(
     });
     bar.finish_and_clear();
     let mut report = report?;
-    let unrepairable = administration_damage(home);
+    let mut unrepairable = administration_damage(home);
+    unrepairable.extend(missing_setting_files(config));
     report.found.extend(unrepairable.iter().cloned());
     report.remaining.extend(unrepairable);
     // A harvest would take unchanged sources for stored datasets.

@@ -14,8 +14,8 @@ use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
     Branding, ConnectionLimits, Editor, HarvestSchedule, HomeOptions, HostName, Logo, Operators,
-    Portal, Proxies, PublicUrl, Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, serve,
-    serve_mcp, serve_replica,
+    Portal, Proxies, PublicUrl, Reload, Replica, ServeOptions, SettingFiles, SnippetLimits, Theme,
+    Tls, serve, serve_mcp, serve_replica,
 };
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_sparql::SparqlLimits;
@@ -297,6 +297,7 @@ impl Arguments {
             private_networks: networks,
             snippets: self.snippet_limits(config),
             storage: replica::storage_options(),
+            setting_files: setting_files(home),
         })
     }
 
@@ -433,6 +434,15 @@ impl Arguments {
         choice.write_record(home)?;
         Ok(reranker)
     }
+}
+
+/// Returns the reader of the files that the settings of a home name.
+fn setting_files(home: &Path) -> SettingFiles {
+    let home = home.to_owned();
+    SettingFiles::new(move || {
+        let config = Config::load(&home).map_err(|error| super::errors::message(&error))?;
+        Ok(config.files())
+    })
 }
 
 /// Reads the branding of the pages.

@@ -279,6 +279,41 @@ impl ServerClient {
         )
     }
 
+    /// Returns the description of a dataset, its edits and its entity tag.
+    pub(super) fn dataset(&self, id: &str) -> anyhow::Result<Value> {
+        self.get(&dataset_path(id))
+    }
+
+    /// Edits the description of a dataset by a JSON Merge Patch, if it has this entity tag.
+    pub(super) fn edit(&self, id: &str, patch: &Value, tag: &str) -> anyhow::Result<Value> {
+        let stop = cancellation_on_stop_signal()?;
+        let request = Conditional {
+            method: "PATCH",
+            path: &dataset_path(id),
+            media_type: "application/merge-patch+json",
+            if_match: Some(tag),
+        };
+        let job = self.send_if(&request, &patch.to_string())?;
+        self.follow(job, "datasets", &stop)
+    }
+
+    /// Removes the edits of keys of a description, or all, if the dataset has this entity tag.
+    pub(super) fn remove_edits(&self, id: &str, keys: &[&str], tag: &str) -> anyhow::Result<Value> {
+        let stop = cancellation_on_stop_signal()?;
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        let query = query
+            .extend_pairs(keys.iter().map(|key| ("key", key)))
+            .finish();
+        let request = Conditional {
+            method: "DELETE",
+            path: &format!("{}/edits?{query}", dataset_path(id)),
+            media_type: "application/json",
+            if_match: Some(tag),
+        };
+        let job = self.send_if(&request, "")?;
+        self.follow(job, "datasets", &stop)
+    }
+
     /// Removes works, all or none.
     pub(super) fn remove_works(&self, ids: &[String]) -> anyhow::Result<Value> {
         self.change("/api/admin/remove", Some(&json!({ "works": ids })), "works")
@@ -399,12 +434,38 @@ impl ServerClient {
         media_type: &str,
         body: &str,
     ) -> anyhow::Result<Value> {
+        let request = Conditional {
+            method,
+            path,
+            media_type,
+            if_match: None,
+        };
+        self.send_if(&request, body)
+    }
+
+    /// Sends a request that may have a condition.
+    fn send_if(&self, request: &Conditional<'_>, body: &str) -> anyhow::Result<Value> {
         match &self.0 {
             #[cfg(unix)]
-            Connection::Local(socket) => local_request(socket, method, path, media_type, body),
-            Connection::Remote(remote) => remote.request(method, path, media_type, body),
+            Connection::Local(socket) => local_request(socket, request, body),
+            Connection::Remote(remote) => remote.request(request, body),
         }
     }
+}
+
+/// A request without its body.
+struct Conditional<'r> {
+    method: &'r str,
+    path: &'r str,
+    media_type: &'r str,
+    /// Entity tag that the resource must have.
+    if_match: Option<&'r str>,
+}
+
+/// Returns the path of a dataset in the administration.
+fn dataset_path(id: &str) -> String {
+    let encoded: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
+    format!("/api/admin/datasets/{}", encoded.replace('+', "%20"))
 }
 
 /// Returns works as JSON lines, in lists of limited size.
@@ -438,20 +499,23 @@ fn show(bar: &ProgressBar, progress: &Value) {
 
 /// Sends a request over a local socket.
 #[cfg(unix)]
-fn local_request(
-    socket: &Path,
-    method: &str,
-    path: &str,
-    media_type: &str,
-    body: &str,
-) -> anyhow::Result<Value> {
+fn local_request(socket: &Path, request: &Conditional<'_>, body: &str) -> anyhow::Result<Value> {
+    let Conditional {
+        method,
+        path,
+        media_type,
+        if_match,
+    } = request;
+    let condition = if_match
+        .map(|tag| format!("If-Match: {tag}\r\n"))
+        .unwrap_or_default();
     let exchange = || -> io::Result<Vec<u8>> {
         let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nPrefer: wait={WAIT_SECONDS}\r\n\
-             Content-Type: {media_type}\r\nContent-Length: {}\r\n\r\n{body}",
+             Content-Type: {media_type}\r\n{condition}Content-Length: {}\r\n\r\n{body}",
             body.len()
         )?;
         let mut response = Vec::new();

@@ -30,7 +30,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let mut out = io::stdout().lock();
     if let Some(syntax) = arguments.rdf {
         let store = Store::open(home, Access::Read, None)?;
-        let triples = dataset_triples(&store, &id)?;
+        let triples = dataset_triples(&store, &id, store.iris().base())?;
         out.write_all(&write_graph(syntax.into(), &triples)?)?;
         return Ok(ExitStatus::Success);
     }

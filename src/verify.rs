@@ -1,9 +1,10 @@
 //! `lodeseek verify`: compares everything in the home with its checksums and counts.
 
 use super::ExitStatus;
+use super::config::Config;
 use super::output::OutputArguments;
 use super::terminal::{Format, bar, grouped, safe};
-use lodeseek_engine::{IntegrityReport, verify};
+use lodeseek_engine::{IntegrityReport, SettingFile, verify};
 use lodeseek_server::{TokenError, Tokens, audit_path, verify_audit};
 use lodeseek_store::{Damage, DamagedPart};
 use std::collections::BTreeMap;
@@ -19,7 +20,11 @@ pub(crate) struct Arguments {
 /// Maximum number of lines for one kind of damage. JSON contains all.
 const MAX_LINES: usize = 20;
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     let bar = bar(1, "verifying {bar:30} {pos} of {len} datasets · {eta} left");
     let report = verify(home, &|done, total| {
         bar.set_length(total as u64);
@@ -28,6 +33,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     bar.finish_and_clear();
     let mut report = report?;
     report.damage.extend(administration_damage(home));
+    report.damage.extend(missing_setting_files(config));
     let mut out = io::stdout().lock();
     match arguments.output.format() {
         Format::Json => {
@@ -41,6 +47,21 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     } else {
         ExitStatus::NoResult
     })
+}
+
+/// Returns the files that the settings name and that do not exist. Nothing can repair them.
+pub(super) fn missing_setting_files(config: &Config) -> Vec<Damage> {
+    let missing = config
+        .files()
+        .into_iter()
+        .filter(|file| !file.path.exists());
+    let damage = missing.map(|SettingFile { key, path }| {
+        let problem = format!(
+            "the setting `{key}` names it, and it does not exist; `serve` needs it: restore it, or correct the setting"
+        );
+        Damage::new(DamagedPart::Settings, path, problem)
+    });
+    damage.collect()
 }
 
 /// Returns the damage of the files of the administration. Nothing can repair them: the home has only digests of tokens, and no copy of

@@ -103,6 +103,14 @@ pub(crate) const KEYS: &[Key] = &[
         example: "\"index-only\"",
     },
     Key {
+        path: "keep-files",
+        kind: Kind::Boolean,
+        flags: "",
+        help: "Keep the bytes of loaded files, compressed, for downloads; false serves only the formats that are made of the content",
+        default: || "true".to_owned(),
+        example: "false",
+    },
+    Key {
         path: "models",
         kind: Kind::Path,
         flags: "",

@@ -14,6 +14,8 @@ pub(crate) use settings::{FusionSettings, HarvestSettings, Settings, WORKER_MEGA
 
 use anyhow::{Context, anyhow, bail, ensure};
 use file::ConfigFile;
+use lodeseek_engine::SettingFile;
+use lodeseek_harvest::is_address;
 use lodeseek_index::AnalysisKind;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,6 +45,8 @@ const OTHER_VARIABLES: &[&str] = &[
     "LODESEEK_SKLEARN_PYTHON",
     "LODESEEK_SKLEARN_RUNS",
 ];
+/// Keys of folders that the program fills itself.
+const CACHES: [&str; 1] = ["server.snapshot-cache"];
 /// Minimum similarity of a suggested key to an unknown one.
 const MIN_SIMILARITY: f64 = 0.8;
 
@@ -145,6 +149,38 @@ impl Config {
         bail!(
             "{place}: `analysis` is {set}, but the index was made with {indexed}; run `lodeseek index`"
         )
+    }
+
+    /// Returns the files and folders that the settings name: those without which a server does not start, and the local sources of
+    /// its harvests. Caches are none.
+    pub(crate) fn files(&self) -> Vec<SettingFile> {
+        let mut files = Vec::new();
+        for key in KEYS.iter().filter(|key| !CACHES.contains(&key.path)) {
+            let is_file = match (key.kind, self.value(key.path).and_then(Value::as_str)) {
+                (Kind::Path, Some(_)) => true,
+                (Kind::Model, Some(model)) => is_path(model),
+                _ => false,
+            };
+            if let Some(path) = self
+                .value(key.path)
+                .and_then(Value::as_str)
+                .filter(|_| is_file)
+            {
+                files.push(SettingFile {
+                    key: key.path.to_owned(),
+                    path: PathBuf::from(path),
+                });
+            }
+        }
+        for harvest in &self.settings.harvest {
+            if !is_address(&harvest.source) {
+                files.push(SettingFile {
+                    key: "harvest.source".to_owned(),
+                    path: PathBuf::from(&harvest.source),
+                });
+            }
+        }
+        files
     }
 
     /// Returns the place of a setting. `None` for a default.

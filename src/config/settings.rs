@@ -34,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) analysis: Option<AnalysisKind>,
     /// Read by the store.
     pub(crate) content: Option<ContentPlace>,
+    /// Read by the store.
+    pub(crate) keep_files: Option<bool>,
     pub(crate) models: Option<PathBuf>,
     pub(crate) portal: PortalSettings,
     pub(crate) encoders: EncoderSettings,

@@ -1,7 +1,7 @@
 //! Requests to a server at an address, with a token.
 
 use super::upload::Upload;
-use super::{TIMEOUT, WAIT_SECONDS};
+use super::{Conditional, TIMEOUT, WAIT_SECONDS};
 use crate::terminal::bar;
 use anyhow::{Context, bail};
 use serde_json::Value;
@@ -88,14 +88,12 @@ impl Remote {
     }
 
     /// Sends a request with a body of a media type, and returns the JSON of the response.
-    pub(super) fn request(
-        &self,
-        method: &str,
-        path: &str,
-        media_type: &str,
-        body: &str,
-    ) -> anyhow::Result<Value> {
-        let request = self.head(method, path, media_type).body(body)?;
+    pub(super) fn request(&self, request: &Conditional<'_>, body: &str) -> anyhow::Result<Value> {
+        let mut head = self.head(request.method, request.path, request.media_type);
+        if let Some(tag) = request.if_match {
+            head = head.header("if-match", tag);
+        }
+        let request = head.body(body)?;
         self.read(
             self.agent
                 .run(request)
@@ -191,7 +189,7 @@ impl Remote {
                 "{address} redirects to {}; use that address for --server, because tokens are not sent elsewhere",
                 location.unwrap_or("another address")
             ),
-            (200..=299 | 409 | 422, None, Some(_)) => Ok(value.unwrap_or_default()),
+            (200..=299 | 409 | 412 | 422 | 428, None, Some(_)) => Ok(value.unwrap_or_default()),
             (404, ..) => bail!(
                 "{address} has no administration (status 404): check the address, and that the server is lodeseek of this \
                  version with `serve --admin`"

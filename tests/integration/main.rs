@@ -26,6 +26,7 @@ mod crash;
 mod coverage;
 mod described_terms;
 mod duplicates;
+mod edits;
 mod endpoints;
 mod entities;
 #[cfg(feature = "rocksdb")]
@@ -33,6 +34,7 @@ mod evaluate;
 #[cfg(feature = "rocksdb")]
 mod experiments;
 mod federation;
+mod files;
 mod filter;
 mod harvest;
 mod http;
@@ -60,6 +62,8 @@ mod rdf12;
 #[cfg(feature = "rocksdb")]
 mod rebase;
 mod rerank;
+#[cfg(all(unix, feature = "rocksdb"))]
+mod restored;
 mod search_service;
 mod similar;
 #[cfg(feature = "rocksdb")]

@@ -163,6 +163,30 @@ impl DcatBuilder {
         );
     }
 
+    /// Adds a text or a list of texts in a language.
+    pub(super) fn texts(
+        &mut self,
+        subject: &Subject,
+        key: &str,
+        property: &str,
+        kind: FieldKind,
+        texts: &Value,
+        language: Option<&str>,
+    ) {
+        let slot = Slot {
+            subject,
+            key,
+            property,
+            kind,
+        };
+        self.add_in_language(slot, texts, language);
+    }
+
+    /// Returns the number of triples.
+    pub(super) fn len(&self) -> usize {
+        self.triples.len()
+    }
+
     /// Adds titles or names: one, a list, or one per language.
     pub(super) fn title(&mut self, subject: &Subject, key: &str, property: &str, value: &Value) {
         self.field(subject, key, property, FieldKind::Title, value);

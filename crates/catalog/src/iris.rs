@@ -165,6 +165,16 @@ impl Iris {
         is_ours.then(|| to.node(path))
     }
 
+    /// Returns the path of a file of a dataset, relative to the base of a server.
+    #[must_use]
+    pub fn file_path(id: &DatasetId, name: &str) -> String {
+        format!(
+            "dataset/{}/files/{}",
+            encode_segment(id.as_str()),
+            encode_segment(name)
+        )
+    }
+
     /// Returns the base of relative IRIs in a dump.
     #[must_use]
     pub fn dump_base(&self, id: &DatasetId, file: &str) -> String {

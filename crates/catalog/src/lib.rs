@@ -14,10 +14,12 @@ mod dataset;
 mod dataset_licenses;
 pub mod dcat;
 mod dcat_us;
+mod description_fields;
 mod direct_values;
 mod dump_folder;
 pub mod duplicates;
 pub mod editions;
+mod edits;
 mod embedded_references;
 mod entry_ids;
 mod folder;
@@ -64,7 +66,9 @@ pub use dataset::{
     Agent, Dataset, Distribution, Extent, LocalCopy, Location, Metadata, RemoteContent, Scheme,
     Text, Theme, Work, preferred,
 };
+pub use description_fields::{DescriptionField, FieldError, description_json, read_description};
 pub use dump_folder::{AssignedDumps, DumpFolder};
+pub use edits::{Edit, Edits, Patch, assigned, in_language};
 pub use entry_ids::{
     EntryKey, IdOrigin, disambiguate_id, dump_path, is_iri_key, rename_references, title_of_key,
 };

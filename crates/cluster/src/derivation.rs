@@ -149,6 +149,7 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 8]), ClusterEr
         content,
         files,
         lacks_content,
+        ..
     } = folder.read_sources(
         &task.sources,
         Path::new(""),

@@ -107,11 +107,69 @@ pub struct SavedFile {
     pub sha256: String,
 }
 
+/// A file or folder that a setting names.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct SettingFile {
+    /// Key of the setting, for example `portal.theme`.
+    pub key: String,
+    /// Path of the file or folder.
+    pub path: PathBuf,
+}
+
+impl SettingFile {
+    /// Returns the path relative to the home, with `/` between folders. `None` if it is outside of the home, or belongs to the home
+    /// itself.
+    fn name_in_home(&self, home: &Path) -> Option<String> {
+        let is_plain = |path: &&Path| {
+            path.components()
+                .all(|part| matches!(part, Component::Normal(_)))
+        };
+        // A link in the home has its name there, wherever it leads.
+        let resolved = || {
+            let (path, home) = (self.path.canonicalize().ok()?, home.canonicalize().ok()?);
+            path.strip_prefix(home).map(Path::to_owned).ok()
+        };
+        let lexical = self.path.strip_prefix(home).ok().filter(is_plain);
+        let inside = lexical.map(Path::to_owned).or_else(resolved)?;
+        let name = relative(&inside, Path::new(""), "");
+        let first = name.split('/').next().unwrap_or_default();
+        (!first.is_empty() && !PARTS_OF_HOME.contains(&first)).then_some(name)
+    }
+}
+
+/// Files and folders that the program itself writes in a home. A backup copies what it needs of them in its own way.
+const PARTS_OF_HOME: [&str; 22] = [
+    "admin",
+    "audit.jsonl",
+    "backup.new",
+    "commit.json",
+    "duplicates.json",
+    "files",
+    "graphs",
+    "harvest",
+    "index",
+    "loads.json",
+    "lock",
+    "lodeseek.toml",
+    "quality",
+    "remote",
+    "restoring",
+    "scratch",
+    "store",
+    "tokens.json",
+    "uploads",
+    "vectors",
+    "views",
+    "works",
+];
+/// Maximum depth of the folders that settings name: links may form a circle.
+const MAX_SETTING_DEPTH: usize = 32;
+
 /// Purpose of a copy, which decides the files it contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CopyPurpose {
-    /// All that is needed to continue on another machine.
-    Backup,
+pub enum CopyPurpose<'p> {
+    /// All that is needed to continue on another machine, with these files that the settings name.
+    Backup(&'p [SettingFile]),
     /// The files that a read-only server needs: neither settings nor state of harvests, tokens or the audit log.
     Publication,
 }
@@ -147,6 +205,9 @@ pub struct BackupReport {
     pub copied_bytes: u64,
     /// Number of objects of earlier backups that were deleted.
     pub deleted_objects: usize,
+    /// Files that the settings name and the backup lacks: they are outside of the home, or missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_copied: Vec<SettingFile>,
 }
 
 /// Report of a restoration.
@@ -210,11 +271,13 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> EngineError {
     move |cause| EngineError::Io { path, cause }
 }
 
-/// Writes a backup of the home of an open store to a folder, and deletes what only earlier backups there needed. `now` is
-/// recorded as its time. `on_progress` gets the number of files done and of all files.
+/// Writes a backup of the home of an open store to a folder, and deletes what only earlier backups there needed. `settings` are the
+/// files that the settings of the home name: those inside the home are copied, and the report lists the others. `now` is recorded
+/// as its time. `on_progress` gets the number of files done and of all files.
 pub fn backup(
     store: &Store,
     target: &Path,
+    settings: &[SettingFile],
     now: Option<DateTime>,
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<BackupReport, EngineError> {
@@ -228,7 +291,7 @@ pub fn backup(
     };
     let manifest = copy_home(
         store,
-        CopyPurpose::Backup,
+        CopyPurpose::Backup(settings),
         previous.as_ref(),
         &mut sink,
         now,
@@ -254,6 +317,11 @@ pub fn backup(
         copied_files: sink.copied_files,
         copied_bytes: sink.copied_bytes,
         deleted_objects: unused.len(),
+        not_copied: settings
+            .iter()
+            .filter(|file| !file.path.exists() || file.name_in_home(home).is_none())
+            .cloned()
+            .collect(),
     })
 }
 
@@ -265,7 +333,7 @@ pub fn backup(
 /// [`BackupError::Busy`] if the home changes in each of five attempts; errors of reading, and of the sink.
 pub fn copy_home<S: ContentSink>(
     store: &Store,
-    purpose: CopyPurpose,
+    purpose: CopyPurpose<'_>,
     previous: Option<&HomeManifest>,
     sink: &mut S,
     now: Option<DateTime>,
@@ -422,7 +490,7 @@ struct Source {
 fn sources(
     store: &Store,
     checkpoint: &Checkpoint,
-    purpose: CopyPurpose,
+    purpose: CopyPurpose<'_>,
 ) -> Result<Vec<Source>, EngineError> {
     let home = store.home();
     let mut sources: Vec<Source> = Vec::new();
@@ -465,7 +533,8 @@ fn sources(
             });
         }
     }
-    for path in store.version_files()? {
+    let versions = store.version_files()?;
+    for path in versions.into_iter().chain(store.kept_file_paths()?) {
         sources.push(Source {
             name: relative(&path, home, ""),
             // The names contain the checksum of the content.
@@ -473,10 +542,16 @@ fn sources(
             path,
         });
     }
-    let private: &[&str] = if purpose == CopyPurpose::Backup {
-        &PRIVATE
-    } else {
-        &[]
+    let private: &[&str] = match purpose {
+        CopyPurpose::Backup(settings) => {
+            for file in settings {
+                if let Some(name) = file.name_in_home(home) {
+                    add_setting_files(&name, &file.path, 0, &mut sources)?;
+                }
+            }
+            &PRIVATE
+        }
+        CopyPurpose::Publication => &[],
     };
     for name in PLAIN.iter().chain(private) {
         for path in files_below(&home.join(name))? {
@@ -511,6 +586,35 @@ fn sources(
     Ok(sources)
 }
 
+/// Adds the files at or below a path that a setting names. Links are followed.
+fn add_setting_files(
+    name: &str,
+    path: &Path,
+    depth: usize,
+    sources: &mut Vec<Source>,
+) -> Result<(), EngineError> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        // The report lists it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(cause) => return Err(io_error(path)(cause)),
+    };
+    if metadata.is_file() {
+        sources.push(Source {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            is_append_only: false,
+        });
+    } else if metadata.is_dir() && depth < MAX_SETTING_DEPTH {
+        for entry in fs::read_dir(path).map_err(io_error(path))? {
+            let path = entry.map_err(io_error(path))?.path();
+            let last = path.file_name().unwrap_or_default().to_string_lossy();
+            add_setting_files(&format!("{name}/{last}"), &path, depth + 1, sources)?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns true if a file was missing.
 fn is_missing(error: &EngineError) -> bool {
     matches!(error, EngineError::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound)
@@ -529,7 +633,7 @@ impl<S: ContentSink> Copier<'_, S> {
         &mut self,
         store: &Store,
         checkpoint: &Checkpoint,
-        purpose: CopyPurpose,
+        purpose: CopyPurpose<'_>,
         on_progress: &dyn Fn(usize, usize),
     ) -> Result<bool, S::Error> {
         // The commit record is copied first: the store may have a later commit, but no earlier one.
@@ -898,6 +1002,41 @@ mod tests {
             assert!(error.contains("is no SHA-256"), "{error}");
             assert!(!home.join("a").exists());
         }
+    }
+
+    #[test]
+    fn only_files_of_the_operator_inside_the_home_are_copied() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        fs::create_dir_all(home.join("theme/images")).expect("a folder");
+        for name in ["theme/style.css", "theme/images/a.svg", "logo.svg"] {
+            fs::write(home.join(name), name).expect("written");
+        }
+        fs::write(folder.path().join("outside.svg"), "x").expect("written");
+        let file = |path: PathBuf| SettingFile {
+            key: "portal.logo".to_owned(),
+            path,
+        };
+        let name = |path: PathBuf| file(path).name_in_home(&home);
+        assert_eq!(name(home.join("logo.svg")).as_deref(), Some("logo.svg"));
+        assert_eq!(
+            name(home.join("theme/../logo.svg")).as_deref(),
+            Some("logo.svg")
+        );
+        for outside in [
+            folder.path().join("outside.svg"),
+            home.join("../outside.svg"),
+            home.clone(),
+            home.join("index/x"),
+            home.join("missing/../x"),
+        ] {
+            assert_eq!(name(outside.clone()), None, "{}", outside.display());
+        }
+        let mut sources = Vec::new();
+        add_setting_files("theme", &home.join("theme"), 0, &mut sources).expect("read");
+        let mut names: Vec<String> = sources.into_iter().map(|source| source.name).collect();
+        names.sort();
+        assert_eq!(names, ["theme/images/a.svg", "theme/style.css"]);
     }
 
     #[test]

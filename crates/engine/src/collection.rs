@@ -6,9 +6,10 @@ use super::{
     AnalysisKind, CoverageSource, EngineError, IndexOptions, Searcher, Updater, index_folder,
     list_vectors,
 };
-use lodeseek_catalog::{DatasetId, plain_text};
+use lodeseek_catalog::{DatasetId, Edits, plain_text};
 use lodeseek_index::vectors::Precision;
-use lodeseek_store::{Entry, LoadOptions, Store};
+use lodeseek_store::{DatasetOutcome, Entry, LoadOptions, Loader, Stamp, Store};
+use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -373,6 +374,44 @@ pub fn remove_datasets(store: &Store, ids: &[DatasetId]) -> Result<usize, Engine
     }
     store.clear_replaced(&|_, _| ())?;
     Ok(before - store.ids()?.len())
+}
+
+/// Replaces the edits of a dataset's description, and indexes the dataset if there is an index. Without edits it is described as its
+/// source states it. The change is made as a whole or not at all. `now` is recorded as its time.
+///
+/// # Errors
+/// If there is no such dataset, an edit cannot be stated, or the store or the index cannot be written.
+pub fn edit_dataset(
+    store: &Store,
+    id: &DatasetId,
+    edits: Edits,
+    now: Option<DateTime>,
+) -> Result<DatasetOutcome, EngineError> {
+    let stamp = Stamp {
+        now,
+        ..Stamp::default()
+    };
+    let load = LoadOptions {
+        stamp,
+        ..LoadOptions::default()
+    };
+    let report = if has_index(store.home()) {
+        let index = IndexOptions {
+            now,
+            ..IndexOptions::default()
+        };
+        let updater = Updater::new(store, load, index);
+        let ids = std::slice::from_ref(id);
+        let report = updater.all_or_nothing(ids, |updater| updater.edit(id, edits))?;
+        updater.find_duplicates()?;
+        report.load
+    } else {
+        Loader::new(store).with_options(load).edit(id, edits)?
+    };
+    Ok(report
+        .datasets
+        .first()
+        .map_or(DatasetOutcome::Unchanged, |dataset| dataset.outcome))
 }
 
 /// Maximum number of ids suggested in place of an unknown one.

@@ -1,21 +1,118 @@
 //! RDF about a dataset: its linked-data description (the form of `GET /dataset/{id}` and of `lodeseek show`), its
 //! statistics in VoID and its shapes in SHACL.
 
-use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_profile::Shapes;
+use lodeseek_rdf::vocab::{dcat, rdf, spdx};
 use lodeseek_store::{Entry, Store, StoreError};
-use oxrdf::{NamedNode, Triple};
+use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 
-/// Returns the triples of a dataset's catalogue entry, VoID profile and stored snippet.
+/// Returns the triples of a dataset's catalogue entry, VoID profile and stored snippet. If the operator edited the description, its
+/// catalogue record is included, which names the edited keys. Addresses of files begin with `base`.
 ///
 /// # Errors
 /// [`StoreError::NoDataset`] if the store has no such dataset, and other errors of the store.
-pub fn dataset_triples(store: &Store, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
+pub fn dataset_triples(
+    store: &Store,
+    id: &DatasetId,
+    base: &str,
+) -> Result<Vec<Triple>, StoreError> {
     store.entry(id)?;
     let mut triples = store.description(id)?;
+    add_file_addresses(store, id, &mut triples, base)?;
+    if store.dataset_edits(id)?.is_some() {
+        triples.extend(store.record_of(id)?);
+    }
     triples.extend(store.derived(&store.iris().profiles(), id)?);
     triples.extend(store.derived(&store.iris().snippets(), id)?);
     Ok(triples)
+}
+
+/// Adds the addresses of kept files on the server at `base`, which ends with a slash, to the distributions of a description that have no download address on the
+/// web, with their sizes and SHA-256.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn add_file_addresses(
+    store: &Store,
+    id: &DatasetId,
+    description: &mut Vec<Triple>,
+    base: &str,
+) -> Result<(), StoreError> {
+    for (number, file) in store.dataset_files(id)?.iter().enumerate() {
+        let Ok(address) = NamedNode::new(format!("{base}{}", Iris::file_path(id, &file.name)))
+        else {
+            continue;
+        };
+        let Some(distribution) = distribution_of(description, &file.location) else {
+            continue;
+        };
+        let has = |property: &str| {
+            description.iter().any(|triple| {
+                triple.subject == distribution && triple.predicate.as_str() == property
+            })
+        };
+        let (has_size, has_checksum) = (has(dcat::BYTE_SIZE), has(spdx::CHECKSUM));
+        description.retain(|triple| {
+            !(triple.subject == distribution && triple.predicate.as_str() == dcat::DOWNLOAD_URL)
+        });
+        let mut add = |subject: &NamedOrBlankNode, property: &str, object: Term| {
+            description.push(Triple::new(
+                subject.clone(),
+                NamedNode::new_unchecked(property),
+                object,
+            ));
+        };
+        add(&distribution, dcat::DOWNLOAD_URL, address.into());
+        if !has_size {
+            let datatype = NamedNode::new_unchecked(NON_NEGATIVE_INTEGER);
+            let bytes = Literal::new_typed_literal(file.bytes.to_string(), datatype);
+            add(&distribution, dcat::BYTE_SIZE, bytes.into());
+        }
+        if !has_checksum {
+            let part = store
+                .iris()
+                .part(id, &format!("file-{}-checksum", number + 1));
+            add(&distribution, spdx::CHECKSUM, part.clone().into());
+            let part = NamedOrBlankNode::from(part);
+            let algorithm = NamedNode::new_unchecked(spdx::SHA256);
+            let class = NamedNode::new_unchecked(spdx::CHECKSUM_CLASS);
+            add(&part, rdf::TYPE, class.into());
+            add(&part, spdx::ALGORITHM, algorithm.into());
+            let datatype = NamedNode::new_unchecked(HEX_BINARY);
+            let value = Literal::new_typed_literal(file.sha256.as_str(), datatype);
+            add(&part, spdx::CHECKSUM_VALUE, value.into());
+        }
+    }
+    Ok(())
+}
+
+const NON_NEGATIVE_INTEGER: &str = "http://www.w3.org/2001/XMLSchema#nonNegativeInteger";
+const HEX_BINARY: &str = "http://www.w3.org/2001/XMLSchema#hexBinary";
+
+/// Returns the distribution of a file whose download address is not on the web: a path, or none beside a page that gives access.
+fn distribution_of(description: &[Triple], location: &str) -> Option<NamedOrBlankNode> {
+    let is_at = |triple: &&Triple, property: &str| {
+        let text = match &triple.object {
+            Term::NamedNode(node) => node.as_str(),
+            Term::Literal(text) => text.value(),
+            _ => return false,
+        };
+        triple.predicate.as_str() == property && text == location
+    };
+    let path = description
+        .iter()
+        .find(|triple| is_at(triple, dcat::DOWNLOAD_URL));
+    if let Some(triple) = path {
+        return matches!(&triple.object, Term::Literal(_)).then(|| triple.subject.clone());
+    }
+    let page = description
+        .iter()
+        .find(|triple| is_at(triple, dcat::ACCESS_URL))?;
+    let has_address = description.iter().any(|triple| {
+        triple.subject == page.subject && triple.predicate.as_str() == dcat::DOWNLOAD_URL
+    });
+    (!has_address).then(|| page.subject.clone())
 }
 
 /// Returns the triples of a dataset's VoID profile, as of the last `index`.

@@ -41,18 +41,18 @@ mod works;
 
 pub use backup::{
     BackupError, BackupReport, ContentSink, CopyPurpose, HomeManifest, RestoreReport, SavedFile,
-    backup, copy_and_hash, copy_home, is_sha256, restore,
+    SettingFile, backup, copy_and_hash, copy_home, is_sha256, restore,
 };
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
 pub use collection::{
     CollectionDataset, CollectionStatus, CoverageCounts, IndexState, IndexStatus,
-    TranslationStatus, VectorStatus, collection_status, list_datasets, remove_datasets,
-    similar_ids,
+    TranslationStatus, VectorStatus, collection_status, edit_dataset, list_datasets,
+    remove_datasets, similar_ids,
 };
 pub use content::Content;
 pub use coverage::{Coverage, CoverageSource, PeriodCoverage, PlaceCoverage};
-pub use dataset_triples::{dataset_shapes, dataset_triples, dataset_void};
+pub use dataset_triples::{add_file_addresses, dataset_shapes, dataset_triples, dataset_void};
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{
     DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition,

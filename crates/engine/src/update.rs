@@ -12,7 +12,7 @@
 //! therefore stays until [`Updater::clear_replaced`]: call it when no earlier search is running.
 
 use super::{EngineError, IndexOptions, IndexReport, Indexer, Searcher, duplicates};
-use lodeseek_catalog::{Catalog, Dataset, DatasetId};
+use lodeseek_catalog::{Catalog, Dataset, DatasetId, Edits};
 use lodeseek_store::{DatasetOutcome, LoadOptions, LoadReport, Loader, Replaced, Store};
 use serde::Serialize;
 
@@ -63,6 +63,14 @@ impl<'s> Updater<'s> {
         let load = Loader::new(self.store)
             .with_options(self.load.clone())
             .replace_description(dataset)?;
+        self.index_changed(load, &[])
+    }
+
+    /// Replaces the edits of a dataset's description, and indexes it if the description changed.
+    pub fn edit(&self, id: &DatasetId, edits: Edits) -> Result<UpdateReport, EngineError> {
+        let load = Loader::new(self.store)
+            .with_options(self.load.clone())
+            .edit(id, edits)?;
         self.index_changed(load, &[])
     }
 

@@ -64,6 +64,7 @@ vocabulary! {
         CONCEPT_SCHEME = "ConceptScheme",
         DEFINITION = "definition",
         SCOPE_NOTE = "scopeNote",
+        CHANGE_NOTE = "changeNote",
         ALT_LABEL = "altLabel",
         EXACT_MATCH = "exactMatch",
     }

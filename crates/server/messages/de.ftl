@@ -254,6 +254,7 @@ literals = { $count ->
 }
 properties = Eigenschaften
 links-to = Links zu
+edited-here = In diesem Katalog bearbeitet, nicht von der Quelle: { $keys }
 skipped-statements = { $count ->
     [one] { $number } Aussage der Dateien war nicht lesbar und fehlt hier.
    *[other] { $number } Aussagen der Dateien waren nicht lesbar und fehlen hier.
@@ -294,6 +295,7 @@ search-like = Ähnliche Datensätze suchen, zum Thema
 download-and-cite = Herunterladen und zitieren
 download-file = Datei
 download-files = Dateien
+download-copies = Hier aufbewahrte Kopien, wie sie geladen wurden
 download-content = Hier gespeicherter Inhalt
 series = Reihe
 series-note = Eine Reihe von Datensätzen: Die Daten sind in ihren Mitgliedern.

@@ -254,6 +254,7 @@ literals = { $count ->
 }
 properties = Properties
 links-to = Links to
+edited-here = Edited in this catalogue, not by the source: { $keys }
 skipped-statements = { $count ->
     [one] { $number } statement of its files could not be parsed and is missing here.
    *[other] { $number } statements of its files could not be parsed and are missing here.
@@ -294,6 +295,7 @@ search-like = Search for datasets like this one, about
 download-and-cite = Download and cite
 download-file = File
 download-files = Files
+download-copies = Copies kept here, as they were loaded
 download-content = Content stored here
 series = Series
 series-note = A series of datasets: its members have the data.

@@ -254,6 +254,7 @@ literals = { $count ->
 }
 properties = Propiedades
 links-to = Enlaces a
+edited-here = Editado en este catálogo, no por la fuente: { $keys }
 skipped-statements = { $count ->
     [one] { $number } enunciado de sus archivos no se pudo leer y falta aquí.
    *[other] { $number } enunciados de sus archivos no se pudieron leer y faltan aquí.
@@ -294,6 +295,7 @@ search-like = Buscar conjuntos similares, sobre
 download-and-cite = Descargar y citar
 download-file = Archivo
 download-files = Archivos
+download-copies = Copias guardadas aquí, tal como se cargaron
 download-content = Contenido guardado aquí
 series = Serie
 series-note = Una serie de conjuntos de datos: los datos están en sus miembros.

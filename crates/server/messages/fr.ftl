@@ -254,6 +254,7 @@ literals = { $count ->
 }
 properties = Propriétés
 links-to = Liens vers
+edited-here = Modifié dans ce catalogue, et non par la source : { $keys }
 skipped-statements = { $count ->
     [one] { $number } énoncé de ses fichiers n’a pas pu être lu et manque ici.
    *[other] { $number } énoncés de ses fichiers n’ont pas pu être lus et manquent ici.
@@ -294,6 +295,7 @@ search-like = Chercher des jeux de données semblables, sur
 download-and-cite = Télécharger et citer
 download-file = Fichier
 download-files = Fichiers
+download-copies = Copies conservées ici, telles que chargées
 download-content = Contenu conservé ici
 series = Série
 series-note = Une série de jeux de données : les données sont dans ses membres.

@@ -254,6 +254,7 @@ literals = { $count ->
 }
 properties = Proprietà
 links-to = Collegamenti a
+edited-here = Modificato in questo catalogo, non dalla fonte: { $keys }
 skipped-statements = { $count ->
     [one] { $number } enunciato dei suoi file non è leggibile e manca qui.
    *[other] { $number } enunciati dei suoi file non sono leggibili e mancano qui.
@@ -294,6 +295,7 @@ search-like = Cercare insiemi simili, su
 download-and-cite = Scarica e cita
 download-file = File
 download-files = File
+download-copies = Copie conservate qui, così come caricate
 download-content = Contenuto conservato qui
 series = Serie
 series-note = Una serie di dataset: i dati sono nei suoi membri.

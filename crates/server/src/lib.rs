@@ -76,20 +76,22 @@ pub use public_url::{InvalidPublicUrl, PublicUrl};
 pub use replica::{HomeOptions, Replica, serve_replica};
 pub use server::{Reload, ServeError, ServeOptions, on_stop_signal, serve, serve_mcp};
 pub use sparql::{Editor, EditorError};
-pub use state::{AppState, SnippetLimits};
+pub use state::{AppState, SettingFiles, SnippetLimits};
 pub use tls::{Tls, TlsError};
 pub use workers::{WorkerOptions, WorkerRole, Workers, run_worker};
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use axum::middleware::{Next, from_fn};
 use axum::routing::get;
 use error::ApiError;
+use response_formats::AsStored;
 use std::sync::Arc;
 use tower::util::option_layer;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -162,7 +164,7 @@ pub fn app(state: AppState) -> Router {
         }))
         .layer(CatchPanicLayer::new())
         .layer(from_fn(error::json_errors))
-        .layer(CompressionLayer::new())
+        .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(is_compressible)))
         .layer(TraceLayer::new_for_http().make_span_with(request_span))
         .layer(from_fn(move |request: Request, next: Next| {
             access_log::log_access(Arc::clone(&proxies), request, next)
@@ -170,6 +172,11 @@ pub fn app(state: AppState) -> Router {
         .layer(PropagateRequestIdLayer::x_request_id())
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
         .layer(from_fn(access_log::check_request_id))
+}
+
+/// Returns false for responses that are sent as they are stored: their size is that of the file.
+fn is_compressible(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions) -> bool {
+    extensions.get::<AsStored>().is_none()
 }
 
 /// Returns the span of a request, whose id all messages about it carry.

@@ -13,6 +13,10 @@ use lodeseek_sparql::Head;
 use oxrdf::Triple;
 use std::io::Write;
 
+/// Mark of a response whose bytes are sent as they are stored, without a compression of the transfer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsStored;
+
 macro_rules! content_types {
     ($media_type:literal) => {
         [

@@ -13,7 +13,7 @@ use crate::portal::Portal;
 use crate::proxies::Proxies;
 use crate::public_url::PublicUrl;
 use crate::sparql::Editor;
-use crate::state::{AppState, SnippetLimits};
+use crate::state::{AppState, SettingFiles, SnippetLimits};
 use crate::tls::Tls;
 use crate::workers::{WorkerOptions, Workers};
 use axum::Router;
@@ -82,6 +82,8 @@ pub struct ServeOptions {
     pub admin: bool,
     /// Access to storage, for the publication of snapshots.
     pub storage: StorageOptions,
+    /// Reader of the files that the settings name, for backups.
+    pub setting_files: SettingFiles,
     /// Private networks to which harvests and downloads that clients with a token request may connect.
     pub private_networks: Vec<IpNet>,
 }
@@ -253,6 +255,7 @@ pub(crate) fn open(
         .with_portal(options.portal.clone())
         .with_branding(options.branding.clone())
         .with_storage(options.storage.clone())
+        .with_setting_files(options.setting_files.clone())
         .with_operators(options.operators.clone())?;
     match &options.workers {
         Some(workers) => {

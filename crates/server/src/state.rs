@@ -17,7 +17,7 @@ use crate::workers::Workers;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{Card, QuerySyntax, SearchRequest, Searcher, SnippetKind};
+use lodeseek_engine::{Card, QuerySyntax, SearchRequest, Searcher, SettingFile, SnippetKind};
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::{PartForm, parse_query};
 use lodeseek_net::egress::IpNet;
@@ -69,6 +69,36 @@ const MAX_PARSES_OF_CLIENT: usize = 1;
 const MAX_DOWNLOADS: usize = 8;
 /// Of these, downloads of one client address.
 const MAX_DOWNLOADS_OF_CLIENT: usize = 2;
+
+/// Reader of the files that the settings of the home name. The settings may change while the server runs.
+#[derive(Clone)]
+pub struct SettingFiles(Arc<dyn Fn() -> Result<Vec<SettingFile>, String> + Send + Sync>);
+
+impl SettingFiles {
+    /// Creates a reader from a function. Its error is the reason why the settings cannot be read.
+    pub fn new(
+        read: impl Fn() -> Result<Vec<SettingFile>, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(read))
+    }
+
+    /// Returns the files that the present settings name.
+    pub(crate) fn read(&self) -> Result<Vec<SettingFile>, String> {
+        (self.0)()
+    }
+}
+
+impl Default for SettingFiles {
+    fn default() -> Self {
+        Self::new(|| Ok(Vec::new()))
+    }
+}
+
+impl std::fmt::Debug for SettingFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SettingFiles")
+    }
+}
 
 /// Address of the client of a request; `None` for requests without a connection.
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +157,8 @@ pub struct AppState {
     pub(crate) private_networks: Arc<[IpNet]>,
     /// Access to storage, for the publication of snapshots.
     pub(crate) storage: Arc<StorageOptions>,
+    /// Reader of the files that the settings name, for backups.
+    pub(crate) setting_files: SettingFiles,
     /// The served snapshot, whose folder lasts as long as it is used; `None` for a home.
     pub(crate) snapshot: Option<Arc<SnapshotHome>>,
 }
@@ -172,7 +204,17 @@ impl AppState {
             harvests: Arc::default(),
             private_networks: Arc::default(),
             storage: Arc::default(),
+            setting_files: SettingFiles::default(),
             snapshot: None,
+        }
+    }
+
+    /// Sets the reader of the files that the settings name: a backup contains them. Default: none.
+    #[must_use]
+    pub fn with_setting_files(self, setting_files: SettingFiles) -> Self {
+        Self {
+            setting_files,
+            ..self
         }
     }
 

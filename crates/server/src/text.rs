@@ -4,8 +4,13 @@ use lodeseek_catalog::DatasetId;
 
 /// Returns the path of a dataset's page, percent-encoded.
 pub(crate) fn href(id: &DatasetId) -> String {
-    let encoded: String = form_urlencoded::byte_serialize(id.as_str().as_bytes()).collect();
-    format!("/dataset/{}", encoded.replace('+', "%20"))
+    format!("/dataset/{}", segment(id.as_str()))
+}
+
+/// Returns a text as a segment of a path, percent-encoded.
+pub(crate) fn segment(text: &str) -> String {
+    let encoded: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
+    encoded.replace('+', "%20")
 }
 
 /// Returns the first `length` characters of a text, with an ellipsis if it is longer.

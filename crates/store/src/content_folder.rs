@@ -6,7 +6,7 @@
 //! folder/scratch/   temporary files of large graphs
 //! ```
 
-use super::intake::{ContentReader, DatasetContent, SourceFile, read_into};
+use super::intake::{ContentReader, DatasetContent, ReadFiles, SourceFile, read_into};
 use super::{
     GraphCounts, MultilingualLabels, StoreError, StoredContent, counts, fingerprint, graph_file,
     labels, repair, sample,
@@ -150,13 +150,17 @@ impl ContentFolder {
         let scratch = self.scratch_folder();
         let mut builder = ExternalGraphBuilder::new(scratch.clone()).with_limit(self.graph_limit);
         let read = read_into(&mut builder, sources, catalog_folder, limits, reader);
-        let (files, lacks_content) = read.map_err(StoreError::Reader)?;
+        let read = read.map_err(StoreError::Reader)?;
         match builder.finish() {
-            Ok(BuiltGraph::InMemory(graph)) => self.write_graph(graph, files, lacks_content),
-            Ok(BuiltGraph::Runs(runs)) => self.write_runs(runs, files, lacks_content),
+            Ok(BuiltGraph::InMemory(graph)) => self.write_graph(graph, read),
+            Ok(BuiltGraph::Runs(runs)) => self.write_runs(runs, read),
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                let files = without_content(files, self.graph_limit);
-                self.write_graph(TripleGraphBuilder::new().finish(), files, true)
+                let read = ReadFiles {
+                    files: without_content(read.files, self.graph_limit),
+                    lacks_content: true,
+                    readable: Vec::new(),
+                };
+                self.write_graph(TripleGraphBuilder::new().finish(), read)
             }
             Err(error) => Err(StoreError::io(&scratch)(error)),
         }
@@ -166,8 +170,7 @@ impl ContentFolder {
     pub(super) fn write_graph(
         &self,
         graph: TripleGraph,
-        files: Vec<FileReport>,
-        lacks_content: bool,
+        read: ReadFiles,
     ) -> Result<DatasetContent, StoreError> {
         let version = graph_file::write(&self.path, &graph)?;
         GraphCounts::write_if_missing(&self.path, &version, &graph)?;
@@ -175,18 +178,14 @@ impl ContentFolder {
         Ok(DatasetContent {
             version,
             content: StoredContent::InMemory(graph),
-            files,
-            lacks_content,
+            files: read.files,
+            lacks_content: read.lacks_content,
+            readable: read.readable,
         })
     }
 
     /// Writes the file and counts of a graph from sorted runs. If it exceeds memory, it gets no fingerprint.
-    fn write_runs(
-        &self,
-        runs: SortedRuns,
-        files: Vec<FileReport>,
-        lacks_content: bool,
-    ) -> Result<DatasetContent, StoreError> {
+    fn write_runs(&self, runs: SortedRuns, read: ReadFiles) -> Result<DatasetContent, StoreError> {
         let (version, content) = graph_file::write_runs(&self.path, runs, self.graph_limit)?;
         match &content {
             // The runs repeated triples.
@@ -204,8 +203,9 @@ impl ContentFolder {
         Ok(DatasetContent {
             version,
             content,
-            files,
-            lacks_content,
+            files: read.files,
+            lacks_content: read.lacks_content,
+            readable: read.readable,
         })
     }
 

@@ -1,7 +1,8 @@
 //! Descriptions of datasets in the catalogue graph and in their graphs of [statements](super::statements).
 
+use super::internal_facts::NewFacts;
 use super::statements::{self, OwnStatements, StatementChange};
-use super::{DatasetOrigin, Stamp, Store, StoreError};
+use super::{Stamp, Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::{dcat as dcat_terms, rdf};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
@@ -14,8 +15,8 @@ pub(super) struct Description {
     pub(super) id: DatasetId,
     pub(super) version: String,
     pub(super) triples: Vec<Triple>,
-    /// New origin; `None` keeps the present one.
-    pub(super) origin: Option<DatasetOrigin>,
+    /// Its origin, edits and files.
+    pub(super) facts: NewFacts,
 }
 
 impl Store {
@@ -111,17 +112,10 @@ impl Store {
             id,
             version,
             triples,
-            origin,
+            facts,
         } in new
         {
-            if let Some(origin) = origin {
-                self.origin_quads(id)?
-                    .iter()
-                    .for_each(|quad| transaction.remove(quad));
-                self.origin_quad(id, origin)
-                    .iter()
-                    .for_each(|quad| transaction.insert(quad));
-            }
+            self.write_facts(id, facts, &mut transaction)?;
             for triple in self.own_triples(id)? {
                 transaction.remove(&triple.in_graph(catalog.clone()));
             }
@@ -151,8 +145,9 @@ impl Store {
                 }
             }
         }
-        for description in new {
-            self.write_record(&mut transaction, &description.id, stamp)?;
+        for Description { id, facts, .. } in new {
+            let edits = facts.edits.as_ref().and_then(Option::as_ref);
+            self.write_record(&mut transaction, id, edits, stamp)?;
         }
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);

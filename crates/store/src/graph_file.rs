@@ -313,7 +313,7 @@ fn write_and_rename(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), StoreEr
 }
 
 /// Returns an unused path in the same folder: the whole name with a number, so that threads do not share temporary files.
-fn temporary_path(path: &Path) -> PathBuf {
+pub(super) fn temporary_path(path: &Path) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(
@@ -349,7 +349,7 @@ pub(super) fn remove_temporary_files(folder: &Path) -> Result<(), StoreError> {
 }
 
 /// Returns true if [`temporary_path`] may have made a path. Other programs write other temporary files.
-fn is_temporary(path: &Path) -> bool {
+pub(super) fn is_temporary(path: &Path) -> bool {
     let name = path
         .file_name()
         .and_then(|name| name.to_str())
@@ -362,14 +362,19 @@ fn is_temporary(path: &Path) -> bool {
 
 /// Syncs the graph files of some versions to the disk.
 pub(super) fn sync_files(home: &Path, versions: &[&str]) -> Result<(), StoreError> {
-    if versions.len() >= MIN_FILES_FOR_SYNCFS && sync_file_system(home)? {
+    let paths: Vec<PathBuf> = versions.iter().map(|version| path(home, version)).collect();
+    sync_paths(home, &paths)
+}
+
+/// Syncs files of a home to the disk.
+pub(super) fn sync_paths(home: &Path, paths: &[PathBuf]) -> Result<(), StoreError> {
+    if paths.len() >= MIN_FILES_FOR_SYNCFS && sync_file_system(home)? {
         return Ok(());
     }
-    for version in versions {
-        let path = path(home, version);
-        File::open(&path)
+    for path in paths {
+        File::open(path)
             .and_then(|file| file.sync_all())
-            .map_err(StoreError::io(&path))?;
+            .map_err(StoreError::io(path))?;
     }
     Ok(())
 }

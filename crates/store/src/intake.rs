@@ -49,6 +49,8 @@ pub struct DatasetContent {
     pub files: Vec<FileReport>,
     /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
     pub lacks_content: bool,
+    /// Indexes of the sources that are RDF, whether or not some of their statements are broken.
+    pub readable: Vec<usize>,
 }
 
 /// Returns the files of a dataset in the order of its catalogue. Paths are relative to the catalogue's folder.
@@ -153,22 +155,35 @@ impl ContentReader for DirectContentReader {
     }
 }
 
-/// Reads the files of a dataset. Returns their reports, and true if a file that should hold content does not.
+/// Outcome of reading the files of a dataset.
+#[derive(Debug, Default)]
+pub(super) struct ReadFiles {
+    pub(super) files: Vec<FileReport>,
+    /// If true, a file that should hold content does not.
+    pub(super) lacks_content: bool,
+    /// Indexes of the sources that are RDF.
+    pub(super) readable: Vec<usize>,
+}
+
+/// Reads the files of a dataset.
 pub(super) fn read_into(
     sink: &mut dyn TripleSink,
     sources: &[SourceFile],
     folder: &Path,
     limits: &Limits,
     reader: &dyn ContentReader,
-) -> io::Result<(Vec<FileReport>, bool)> {
-    let mut files = Vec::new();
+) -> io::Result<ReadFiles> {
+    let (mut files, mut readable) = (Vec::new(), Vec::new());
     let mut has_void_file = false;
-    for SourceFile {
-        name,
-        media_type,
-        base,
-        place,
-    } in sources
+    for (
+        number,
+        SourceFile {
+            name,
+            media_type,
+            base,
+            place,
+        },
+    ) in sources.iter().enumerate()
     {
         match place {
             SourcePlace::File(path) => {
@@ -180,7 +195,11 @@ pub(super) fn read_into(
                     limits: limits.clone(),
                 };
                 let reports = reader.read_file(&file, folder, sink)?;
-                has_void_file |= is_void(path, &reports);
+                let is_void = is_void(path, &reports);
+                has_void_file |= is_void;
+                if !is_void {
+                    readable.push(number);
+                }
                 files.extend(reports);
             }
             SourcePlace::Refused(reason) => files.push(FileReport::refused(name, reason)),
@@ -189,7 +208,11 @@ pub(super) fn read_into(
     }
     let lacks_content =
         has_void_file || files.iter().any(|file| file.outcome == Outcome::Unreadable);
-    Ok((files, lacks_content))
+    Ok(ReadFiles {
+        files,
+        lacks_content,
+        readable,
+    })
 }
 
 /// Returns the size of the local files of a dataset in bytes.

@@ -214,6 +214,7 @@ mod tests {
             skipped: 0,
             files,
             unlisted_files,
+            unkept_files: Vec::new(),
         }
     }
 

@@ -10,13 +10,14 @@
 //! home/commit.json     number of the last commit, which the store must have, too
 //! home/lock            held exclusively by the writer, shared by readers
 //! home/store/          Oxigraph: one named graph per dataset version, the graphs catalogue, profiles, snippets, works,
-//!                      the pointers from datasets to their current versions, the origins of datasets, and the statements
-//!                      of each dataset about resources of the web
+//!                      the pointers from datasets to their current versions, the origins, edits and files of
+//!                      datasets, and the statements of each dataset about resources of the web
 //! home/graphs/         one file per dataset version, for stages that scan whole graphs, with its counts,
 //!                      canonical fingerprint and, if it exceeds memory, a sample
 //! home/index/          the text index (written by a later stage), with duplicates.json and quality/
 //! home/works/          the list of works that use datasets, and their vectors (written by a later stage)
 //! home/views/          checkpoints of the store for worker processes, while it is open for writing
+//! home/files/          the files of datasets as they were loaded, by the hash of their bytes
 //! home/scratch/        temporary files of large graphs, while they are loaded or indexed
 //! ```
 //!
@@ -45,11 +46,14 @@ mod content_folder;
 pub mod counts;
 mod derived;
 mod description;
+mod edits;
+mod files;
 mod fingerprint;
 mod graph_file;
 mod holders;
 mod home_folder;
 mod intake;
+mod internal_facts;
 mod journal;
 mod labels;
 mod load;
@@ -74,6 +78,8 @@ mod works;
 pub use content::StoredContent;
 pub use content_folder::{ContentFolder, version_paths};
 pub use counts::{GraphCounts, UsageCounts};
+pub use edits::DatasetEdits;
+pub use files::{MAX_KEPT_FILE_BYTES, MAX_KEPT_FILES, StoredFile};
 pub use fingerprint::Fingerprint;
 pub use graph_file::{read_checked, with_checksum, write_checked, write_whole};
 pub use home_folder::{create_private_file, create_private_folder, make_private};
@@ -214,6 +220,16 @@ pub enum StoreError {
     /// No such dataset.
     #[error("there is no dataset {0}")]
     NoDataset(DatasetId),
+    /// An edit of a description cannot be applied.
+    #[error(
+        "the edits of {id} cannot be applied: {reason}; `lodeseek edit {id} --reset` removes them"
+    )]
+    Edit {
+        /// The dataset.
+        id: DatasetId,
+        /// The key and the reason.
+        reason: String,
+    },
     /// No id distinguishes a loaded dataset from those of the home.
     #[error("a dataset of another source has the id {0}, and no other id is free; use --id-prefix")]
     NoId(DatasetId),
@@ -270,6 +286,12 @@ struct Settings {
     base: Option<String>,
     #[serde(default)]
     content: ContentPlace,
+    #[serde(default = "default_keep_files", rename = "keep-files")]
+    keep_files: bool,
+}
+
+fn default_keep_files() -> bool {
+    true
 }
 
 /// Name of the configuration file in a home.
@@ -374,6 +396,8 @@ pub struct Store {
     content_folder: ContentFolder,
     /// Place of the content of loaded datasets.
     content_place: ContentPlace,
+    /// If true, the bytes of loaded files are kept.
+    keep_files: bool,
     /// Incremented before and after each change of metadata.
     changes: AtomicU64,
     /// Number of replaced descriptions since the store was opened.
@@ -434,7 +458,11 @@ impl Store {
         }
         let lock = lock(home, access)?;
         check_complete(home)?;
-        let (iris, content_place) = settings(home, access, base)?;
+        let HomeSettings {
+            iris,
+            content_place,
+            keep_files,
+        } = settings(home, access, base)?;
         if access == Access::Write {
             view::remove_old_views(home)?;
             ContentFolder::new(home).remove_scratch()?;
@@ -442,10 +470,12 @@ impl Store {
             for folder in ["graphs", "index", "works"] {
                 graph_file::remove_temporary_files(&home.join(folder))?;
             }
+            files::remove_temporary_files(home)?;
         }
         let oxigraph = open_oxigraph(&home.join(STORE), access)?;
         Ok(Self {
             content_place,
+            keep_files,
             ..Self::with_parts(home, iris, oxigraph, access, Some(lock))
         })
     }
@@ -468,6 +498,7 @@ impl Store {
             access,
             content_folder: ContentFolder::new(home),
             content_place: ContentPlace::default(),
+            keep_files: true,
             changes: AtomicU64::default(),
             described: AtomicU64::default(),
             views: Mutex::default(),
@@ -696,6 +727,7 @@ impl Store {
         }
         self.flush()?;
         graph_file::remove_unnamed(&self.home, &versions.into_values().collect())?;
+        self.remove_unlisted_files()?;
         Ok(stale.len())
     }
 
@@ -797,13 +829,16 @@ fn settings_text(path: &Path, access: Access) -> Result<String, StoreError> {
     }
 }
 
-/// Reads the base of a home and the place of its content. A new home gets `base` or the default, which is written to the
+/// Settings of a home that concern the store.
+struct HomeSettings {
+    iris: Iris,
+    content_place: ContentPlace,
+    keep_files: bool,
+}
+
+/// Reads the settings of a home that concern the store. A new home gets `base` or the default, which is written to the
 /// configuration file.
-fn settings(
-    home: &Path,
-    access: Access,
-    base: Option<&str>,
-) -> Result<(Iris, ContentPlace), StoreError> {
+fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<HomeSettings, StoreError> {
     let path = home.join(SETTINGS);
     let text = settings_text(&path, access)?;
     let settings: Settings = toml::from_str(&text).map_err(|error| StoreError::Settings {
@@ -824,7 +859,11 @@ fn settings(
                 requested: requested.to_owned(),
             }),
             None => match Iris::new(&current) {
-                Ok(iris) => Ok((iris, settings.content)),
+                Ok(iris) => Ok(HomeSettings {
+                    iris,
+                    content_place: settings.content,
+                    keep_files: settings.keep_files,
+                }),
                 Err(error) => Err(StoreError::Settings {
                     path,
                     reason: error.to_string(),
@@ -843,7 +882,11 @@ fn settings(
     let line = format!("base = {}\n", toml::Value::from(iris.base()));
     // Keys of the root table precede all tables, so the line is the first.
     graph_file::write_whole(&path, (line + &text).as_bytes())?;
-    Ok((iris, settings.content))
+    Ok(HomeSettings {
+        iris,
+        content_place: settings.content,
+        keep_files: settings.keep_files,
+    })
 }
 
 #[cfg(feature = "rocksdb")]

@@ -4,17 +4,21 @@
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
 use super::description::Description;
+use super::edits::DatasetEdits;
+use super::files::{self, LoadedFile, StoredFile};
 use super::intake::{
-    ContentReader, DatasetContent, DirectContentReader, bytes_of, describe_dataset, source_files,
+    ContentReader, DatasetContent, DirectContentReader, ReadFiles, SourceFile, SourcePlace,
+    bytes_of, source_files,
 };
+use super::internal_facts::NewFacts;
 use super::load_report::{DatasetOutcome, DatasetReport, LoadReport};
 use super::{
     DatasetOrigin, LoadSource, Stamp, Store, StoreError, StoredContent, blank, graph_file, journal,
 };
-use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect};
+use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect, Edits};
 use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::dump::Limits;
-use oxrdf::{Quad, Triple};
+use oxrdf::{NamedNode, Quad, Triple};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -44,6 +48,8 @@ pub struct LoadOptions {
     pub content: Option<ContentPlace>,
     /// Source that is recorded as the origin of the datasets. Default: present origins are kept.
     pub source: Option<LoadSource>,
+    /// If true, the bytes of the files are kept for downloads. Default: the home's key `keep-files`, else true.
+    pub keep_files: Option<bool>,
 }
 
 /// Place of the content of loaded datasets.
@@ -102,6 +108,7 @@ impl Default for LoadOptions {
             incomplete: Incomplete::default(),
             content: None,
             source: None,
+            keep_files: None,
         }
     }
 }
@@ -166,10 +173,18 @@ struct Parsed {
     report: DatasetReport,
     /// Origin to record.
     origin: Option<DatasetOrigin>,
+    /// Edits with which it is described.
+    edits: Option<DatasetEdits>,
+    /// Its files, whose bytes the home has. `None` keeps those that are listed.
+    kept_files: Option<Vec<StoredFile>>,
 }
 
 impl Parsed {
-    fn new(dataset: &Dataset, content: DatasetContent, loader: &Loader<'_>) -> Self {
+    fn new(
+        dataset: &Dataset,
+        content: DatasetContent,
+        loader: &Loader<'_>,
+    ) -> Result<Self, StoreError> {
         let (store, source) = (loader.store, &loader.options.source);
         let origin = source
             .as_ref()
@@ -179,6 +194,7 @@ impl Parsed {
             content,
             files,
             lacks_content,
+            ..
         } = content;
         let report = DatasetReport::new(
             dataset.metadata.id.clone(),
@@ -186,13 +202,25 @@ impl Parsed {
             content.len(),
             files,
         );
-        Self {
-            description: describe_dataset(dataset, &store.iris),
+        let (description, edits) = store.edited(dataset)?;
+        Ok(Self {
+            description,
             content,
             version,
             lacks_content,
             report,
             origin,
+            edits,
+            kept_files: None,
+        })
+    }
+
+    /// Returns the facts to store, without those of the description.
+    fn take_facts(&mut self) -> NewFacts {
+        NewFacts {
+            origin: self.origin.take(),
+            edits: Some(self.edits.take()),
+            files: self.kept_files.take(),
         }
     }
 }
@@ -277,8 +305,8 @@ impl<'s> Loader<'s> {
             let content = self
                 .store
                 .content_folder
-                .write_graph(graph, Vec::new(), false)?;
-            let mut parsed = Parsed::new(&dataset, content, self);
+                .write_graph(graph, ReadFiles::default())?;
+            let mut parsed = Parsed::new(&dataset, content, self)?;
             parsed.report.read = parsed.report.triples;
             run.take(parsed, 0, &Backlog::default())?;
         }
@@ -292,7 +320,50 @@ impl<'s> Loader<'s> {
     /// # Errors
     /// [`StoreError::NoDataset`] if there is no such dataset; errors of the store.
     pub fn replace_description(&self, dataset: &Dataset) -> Result<LoadReport, StoreError> {
-        let (store, stamp, id) = (self.store, &self.options.stamp, &dataset.metadata.id);
+        let origin = self
+            .options
+            .source
+            .as_ref()
+            .map(|source| DatasetOrigin::new(source, dataset));
+        let described = self.store.edited(dataset)?;
+        self.describe(dataset, described, origin, &self.options.stamp)
+    }
+
+    /// Replaces the edits of a dataset's description. Without edits it is described as its source states it.
+    ///
+    /// # Errors
+    /// [`StoreError::NoDataset`] if there is no such dataset, [`StoreError::Edit`] if an edit cannot be stated; errors of the
+    /// store.
+    pub fn edit(&self, id: &DatasetId, edits: Edits) -> Result<LoadReport, StoreError> {
+        let source = match self.store.dataset_edits(id)? {
+            Some(present) => present.source,
+            None => self.store.entry(id)?.dataset,
+        };
+        let edits = DatasetEdits { edits, source };
+        let edited = edits.apply()?;
+        let triples = super::describe_dataset(&edited, &self.store.iris);
+        let edits = Some(edits).filter(|edits| !edits.edits.is_empty());
+        // The description is still that of its source.
+        let origin = self
+            .store
+            .origin(id)?
+            .and_then(|iri| NamedNode::new(iri).ok());
+        let stamp = Stamp {
+            origin,
+            ..self.options.stamp.clone()
+        };
+        self.describe(&edited, (triples, edits), None, &stamp)
+    }
+
+    /// Stores the description of a present dataset.
+    fn describe(
+        &self,
+        dataset: &Dataset,
+        (mut description, edits): (Vec<Triple>, Option<DatasetEdits>),
+        origin: Option<DatasetOrigin>,
+        stamp: &Stamp,
+    ) -> Result<LoadReport, StoreError> {
+        let (store, id) = (self.store, &dataset.metadata.id);
         let version = store
             .version(id)?
             .ok_or_else(|| StoreError::NoDataset(id.clone()))?;
@@ -304,7 +375,6 @@ impl<'s> Loader<'s> {
             Vec::new(),
         );
         (report.read, report.skipped) = (triples, store.skipped_statements(id)?);
-        let mut description = describe_dataset(dataset, &store.iris);
         store.add_content_facts(
             &mut description,
             id,
@@ -312,21 +382,23 @@ impl<'s> Loader<'s> {
             store.is_index_only(id)?,
         );
         let has_record = stamp.now.is_none() || store.has_record(id)?;
+        let facts = NewFacts {
+            origin,
+            edits: Some(edits),
+            files: None,
+        };
         if has_record && store.is_described(id, &description)? {
             report.outcome = DatasetOutcome::Unchanged;
+            let facts = store.without_present_facts(id, facts)?;
+            store.replace_facts(&[(id.clone(), facts)])?;
         } else {
             report.outcome = DatasetOutcome::Replaced;
-            let origin = self
-                .options
-                .source
-                .as_ref()
-                .map(|source| DatasetOrigin::new(source, dataset));
             store.describe(
                 &[Description {
                     id: id.clone(),
                     version,
                     triples: description,
-                    origin,
+                    facts,
                 }],
                 stamp,
             )?;
@@ -365,6 +437,7 @@ impl<'s> Loader<'s> {
                 report,
             } = dataset?;
             let content = self.store.content_folder.open(&version)?;
+            let (description, edits) = self.store.edited_triples(&report.id, description)?;
             let parsed = Parsed {
                 description,
                 content,
@@ -372,6 +445,9 @@ impl<'s> Loader<'s> {
                 lacks_content,
                 report,
                 origin: None,
+                edits,
+                // Those of an earlier version are not its files.
+                kept_files: Some(Vec::new()),
             };
             run.take(parsed, 0, &Backlog::default())?;
         }
@@ -470,7 +546,7 @@ impl<'r> Run<'r> {
         let triples = std::mem::take(&mut self.waiting_triples);
         let place = self.loader.options.content.unwrap_or(store.content_place);
         let mut descriptions = Vec::new();
-        let mut origins = Vec::new();
+        let mut facts = Vec::new();
         let mut new_content = Vec::new();
         for (number, parsed) in batch.iter_mut().enumerate() {
             let id = &parsed.report.id;
@@ -487,11 +563,9 @@ impl<'r> Run<'r> {
             let has_record = self.loader.options.stamp.now.is_none() || store.has_record(id)?;
             if same_content && has_record && store.is_described(id, &description)? {
                 parsed.report.outcome = DatasetOutcome::Unchanged;
-                if let Some(origin) = parsed.origin.take()
-                    && store.dataset_origin(id)?.as_ref() != Some(&origin)
-                {
-                    origins.push((id.clone(), origin));
-                }
+                let id = id.clone();
+                let changed = store.without_present_facts(&id, parsed.take_facts())?;
+                facts.push((id, changed));
                 continue;
             }
             parsed.report.outcome = match present {
@@ -502,14 +576,18 @@ impl<'r> Run<'r> {
             if !same_content {
                 new_content.push(number);
             }
-            let (version, origin) = (parsed.version.clone(), parsed.origin.take());
             descriptions.push(Description {
                 id: id.clone(),
-                version,
+                version: parsed.version.clone(),
                 triples: description,
-                origin,
+                facts: parsed.take_facts(),
             });
         }
+        let new_facts = descriptions
+            .iter()
+            .map(|description| &description.facts)
+            .chain(facts.iter().map(|(_, facts)| facts));
+        store.sync_kept_files(new_facts.filter_map(|facts| facts.files.as_ref()).flatten())?;
         // The store keeps numbers by their value; as they were written they are in these files alone.
         graph_file::sync_files(
             &store.home,
@@ -524,7 +602,7 @@ impl<'r> Run<'r> {
         if !descriptions.is_empty() {
             store.describe(&descriptions, &self.loader.options.stamp)?;
         }
-        store.replace_origins(&origins)?;
+        store.replace_facts(&facts)?;
         self.report
             .datasets
             .extend(batch.into_iter().map(|parsed| parsed.report));
@@ -665,7 +743,34 @@ impl Loader<'_> {
             store
                 .content_folder
                 .read_sources(&sources, folder, limits, reader.as_ref())?;
-        Ok(Parsed::new(dataset, content, self))
+        let kept = self.keep_files(&sources, &content.readable)?;
+        let mut parsed = Parsed::new(dataset, content, self)?;
+        parsed.kept_files = Some(kept.0);
+        parsed.report.unkept_files = kept.1;
+        Ok(parsed)
+    }
+
+    /// Keeps the bytes of the files that were read as RDF. Returns them, and messages about those that are not kept. Other files are
+    /// not: a catalogue may name any file of its folder.
+    fn keep_files(
+        &self,
+        sources: &[SourceFile],
+        readable: &[usize],
+    ) -> Result<(Vec<StoredFile>, Vec<String>), StoreError> {
+        if !self.options.keep_files.unwrap_or(self.store.keep_files) {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let mut loaded = Vec::with_capacity(readable.len());
+        for source in readable.iter().filter_map(|&number| sources.get(number)) {
+            if let SourcePlace::File(path) = &source.place {
+                loaded.push(LoadedFile {
+                    path,
+                    location: &source.name,
+                    media_type: source.media_type.as_deref(),
+                });
+            }
+        }
+        files::keep(&self.store.home, &loaded)
     }
 }
 

@@ -41,6 +41,9 @@ pub struct DatasetReport {
     /// Number of files that are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlisted_files: usize,
+    /// Messages about files that were read, but are not kept for downloads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unkept_files: Vec<String>,
 }
 
 /// The report of a load.
@@ -169,6 +172,7 @@ impl DatasetReport {
             skipped,
             files,
             unlisted_files: 0,
+            unkept_files: Vec::new(),
         }
     }
 

@@ -6,15 +6,14 @@
 //! Origins are next to the pointers, in a graph that no query can name: a source may be a path of this machine. Datasets that
 //! earlier versions stored have none.
 
+use super::internal_facts::Fact;
 use super::{Entry, Store, StoreError};
 use lodeseek_catalog::{Dataset, DatasetId, IdOrigin, dump_path, rename_references, title_of_key};
-use lodeseek_rdf::vocab::{dcterms, lodeseek, prov};
-use oxrdf::{Literal, NamedNodeRef, NamedOrBlankNode, Quad, Term};
+use lodeseek_rdf::vocab::{dcterms, lodeseek};
+use oxrdf::{NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::Path;
-
-const ORIGIN: NamedNodeRef<'_> = NamedNodeRef::new_unchecked(prov::WAS_DERIVED_FROM);
 
 /// Source of the datasets of a load.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -125,18 +124,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn dataset_origins(&self) -> Result<BTreeMap<DatasetId, DatasetOrigin>, StoreError> {
-        let mut origins = BTreeMap::new();
-        let graph = self.iris.versions();
-        for quad in
-            self.oxigraph
-                .quads_for_pattern(None, Some(ORIGIN), None, Some(graph.as_ref().into()))
-        {
-            let quad = quad?;
-            if let (Some(id), Some(origin)) = (self.subject_id(&quad), read_origin(&quad)) {
-                origins.insert(id, origin);
-            }
-        }
-        Ok(origins)
+        self.facts(Fact::Origin)
     }
 
     /// Returns the origin of a dataset, if it has one.
@@ -144,53 +132,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn dataset_origin(&self, id: &DatasetId) -> Result<Option<DatasetOrigin>, StoreError> {
-        Ok(self.origin_quads(id)?.iter().find_map(read_origin))
-    }
-
-    pub(super) fn origin_quads(&self, id: &DatasetId) -> Result<Vec<Quad>, StoreError> {
-        let (node, graph) = (self.iris.dataset(id), self.iris.versions());
-        let quads = self.oxigraph.quads_for_pattern(
-            Some(node.as_ref().into()),
-            Some(ORIGIN),
-            None,
-            Some(graph.as_ref().into()),
-        );
-        Ok(quads.collect::<Result<_, _>>()?)
-    }
-
-    /// Returns the statement of an origin; `None` if it cannot be written.
-    pub(super) fn origin_quad(&self, id: &DatasetId, origin: &DatasetOrigin) -> Option<Quad> {
-        let text = serde_json::to_string(origin).ok()?;
-        Some(Quad::new(
-            self.iris.dataset(id),
-            ORIGIN.into_owned(),
-            Literal::from(text),
-            self.iris.versions(),
-        ))
-    }
-
-    /// Replaces the origins of present datasets, whose descriptions and content stay.
-    pub(super) fn replace_origins(
-        &self,
-        origins: &[(DatasetId, DatasetOrigin)],
-    ) -> Result<(), StoreError> {
-        if origins.is_empty() {
-            return Ok(());
-        }
-        let _change = self.change();
-        let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
-        for (id, origin) in origins {
-            self.origin_quads(id)?
-                .iter()
-                .for_each(|quad| transaction.remove(quad));
-            self.origin_quad(id, origin)
-                .iter()
-                .for_each(|quad| transaction.insert(quad));
-        }
-        transaction.commit()?;
-        self.finish_commit(commit)
+        self.fact(id, Fact::Origin)
     }
 
     fn subject_id(&self, quad: &Quad) -> Option<DatasetId> {
@@ -362,13 +304,6 @@ impl Store {
             .or_else(|| entry.origin.clone());
         Ok(Some((entry, source)))
     }
-}
-
-fn read_origin(quad: &Quad) -> Option<DatasetOrigin> {
-    let Term::Literal(text) = &quad.object else {
-        return None;
-    };
-    serde_json::from_str(text.value()).ok()
 }
 
 /// Datasets of a home, as a load compares them with its own.

@@ -4,9 +4,10 @@
 //! A record describes the listing, not the dataset: two loads of the same description differ in their time alone. It is
 //! therefore excluded from the description by which versions are compared.
 
+use super::edits::DatasetEdits;
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
-use lodeseek_rdf::vocab::{dcat, dcterms, foaf, prov, rdf};
+use lodeseek_rdf::vocab::{dcat, dcterms, foaf, prov, rdf, skos};
 use oxigraph::store::Transaction;
 use oxrdf::{
     GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term,
@@ -58,6 +59,21 @@ impl Store {
             }
         }
         Ok(records)
+    }
+
+    /// Returns the time of the last change of a dataset's description (`xsd:dateTime`), if it has a record.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn record_time(&self, id: &DatasetId) -> Result<Option<String>, StoreError> {
+        let record = self.record_of(id)?;
+        let modified = record
+            .into_iter()
+            .find(|triple| triple.predicate.as_str() == dcterms::MODIFIED);
+        Ok(modified.and_then(|triple| match triple.object {
+            Term::Literal(time) => Some(time.value().to_owned()),
+            _ => None,
+        }))
     }
 
     /// Returns the source of each description, for datasets with a record.
@@ -136,11 +152,12 @@ impl Store {
         Ok(quads)
     }
 
-    /// Replaces the record of a dataset.
+    /// Replaces the record of a dataset. It names the edited keys of the description.
     pub(super) fn write_record(
         &self,
         transaction: &mut Transaction<'_>,
         id: &DatasetId,
+        edits: Option<&DatasetEdits>,
         stamp: &Stamp,
     ) -> Result<(), StoreError> {
         let Some(now) = stamp.now else { return Ok(()) };
@@ -174,6 +191,15 @@ impl Store {
             listed.unwrap_or_else(|| now.clone()),
         );
         add(&record, dcterms::MODIFIED, now);
+        if let Some(edits) = edits {
+            let keys: Vec<&str> = edits.edits.keys().collect();
+            let note = format!(
+                "Edited in this catalogue, not by the source: {}",
+                keys.join(", ")
+            );
+            let note = Literal::new_language_tagged_literal_unchecked(note, "en");
+            add(&record, skos::CHANGE_NOTE, note.into());
+        }
         if let Some(origin) = &stamp.origin {
             add(&record, prov::WAS_DERIVED_FROM, origin.clone().into());
         }

@@ -56,7 +56,7 @@ impl Store {
             self.pointer_quads(id)?
                 .iter()
                 .for_each(|quad| transaction.remove(quad));
-            self.origin_quads(id)?
+            self.fact_quads(id)?
                 .iter()
                 .for_each(|quad| transaction.remove(quad));
             let membership: Vec<Quad> = self

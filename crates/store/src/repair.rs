@@ -12,7 +12,7 @@
 
 use super::statements::{self, OwnStatements};
 use super::{
-    Access, ContentPlace, Entry, GraphCounts, LoadOptions, Loader, MultilingualLabels, ReadContent,
+    Access, ContentPlace, Entry, GraphCounts, HomeSettings, LoadOptions, Loader, MultilingualLabels, ReadContent,
     Replaced, STORE, Store, StoreError, StoredContent, check_complete, commit_record, counts,
     empty_version, fingerprint, graph_file, journal, labels, lock, open_oxigraph, read_content,
     settings,
@@ -89,7 +89,11 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     // A missing folder is damage, too. The settings cannot be read without it.
     let present = home.join(STORE);
     fs::create_dir_all(&present).map_err(StoreError::io(&present))?;
-    let (iris, content_place) = settings(home, Access::Read, None)?;
+    let HomeSettings {
+        iris,
+        content_place,
+        ..
+    } = settings(home, Access::Read, None)?;
     let record = CommitRecord::read(home).ok().flatten();
     if let Some(record) = &record
         && record.base != iris.base()
@@ -245,14 +249,13 @@ impl Store {
         let pointers = entries
             .iter()
             .map(|entry| self.pointer_quad(&entry.dataset.metadata.id, &entry.version));
-        let origins = old
-            .and_then(|old| old.dataset_origins().ok())
-            .unwrap_or_default();
-        let origins = entries.iter().filter_map(|entry| {
-            let id = &entry.dataset.metadata.id;
-            self.origin_quad(id, origins.get(id)?)
-        });
-        self.bulk_load(kept.chain(replaced).chain(pointers).chain(origins))?;
+        let mut facts = Vec::new();
+        for entry in &entries {
+            // Facts that cannot be read are made again by the next load; edits are lost.
+            let read = old.and_then(|old| old.fact_quads(&entry.dataset.metadata.id).ok());
+            facts.extend(read.unwrap_or_default());
+        }
+        self.bulk_load(kept.chain(replaced).chain(pointers).chain(facts))?;
         self.bulk_load(self.statement_quads(&statements).into_iter())?;
         if is_shared {
             self.has_separate_statements = false;

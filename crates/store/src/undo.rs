@@ -63,7 +63,7 @@ impl Store {
         let (catalog, node) = (self.iris.catalog(), self.iris.dataset(id));
         let mut quads = self.record_quads(id)?;
         quads.extend(self.pointer_quads(id)?);
-        quads.extend(self.origin_quads(id)?);
+        quads.extend(self.fact_quads(id)?);
         let memberships = self.oxigraph.quads_for_pattern(
             Some(catalog.as_ref().into()),
             None,

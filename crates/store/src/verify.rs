@@ -26,6 +26,8 @@ pub enum DamagedPart {
     Content,
     /// The graph file of a dataset.
     GraphFile,
+    /// A file of a dataset, kept for downloads.
+    File,
     /// The counts of a dataset.
     Counts,
     /// The fingerprint of a dataset.
@@ -63,6 +65,7 @@ impl DamagedPart {
             Self::Description => "description",
             Self::Content => "content",
             Self::GraphFile => "graph-file",
+            Self::File => "file",
             Self::Counts => "counts",
             Self::Fingerprint => "fingerprint",
             Self::Labels => "labels",
@@ -302,6 +305,17 @@ impl Store {
         let graph = self.content_folder.try_open(version);
         if let Err(problem) = &graph {
             damage.push(Damage::new(DamagedPart::GraphFile, path, problem).with_dataset(id));
+        }
+        for file in self.dataset_files(id).unwrap_or_default() {
+            if let Err(problem) = self.verify_file(&file) {
+                let problem = format!(
+                    "{} ({}): {problem}; load it again",
+                    file.name, file.location
+                );
+                damage.push(
+                    Damage::new(DamagedPart::File, self.file_path(&file), problem).with_dataset(id),
+                );
+            }
         }
         let counts = GraphCounts::read(&self.home, version);
         let files = [

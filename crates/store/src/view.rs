@@ -106,7 +106,7 @@ impl Store {
     /// # Errors
     /// If the folder is no store, or if the settings of the home cannot be read.
     pub fn open_view(home: &Path, folder: &Path) -> Result<Self, StoreError> {
-        let (iris, _) = super::settings(home, Access::Read, None)?;
+        let iris = super::settings(home, Access::Read, None)?.iris;
         Ok(Self::with_parts(
             home,
             iris,

@@ -192,6 +192,9 @@ pub(crate) struct AuditEntry<'e> {
     pub(crate) datasets: &'e [String],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub(crate) works: &'e [String],
+    /// Keys of the description that were changed.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(crate) fields: &'e [String],
     pub(crate) outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<&'e str>,
@@ -283,6 +286,7 @@ mod tests {
             action: "put",
             datasets,
             works: &[],
+            fields: &[],
             outcome: "done",
             detail: None,
         }

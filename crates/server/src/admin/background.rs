@@ -4,6 +4,7 @@ use super::Tasks;
 use super::change_lock::{ChangeGuard, ChangeLock};
 use crate::AppState;
 use crate::parsing::Parser;
+use crate::state::SettingFiles;
 use lodeseek_engine::{EngineError, IndexOptions, Searcher, Updater};
 use lodeseek_net::egress::Cancellation;
 use lodeseek_snapshot::StorageOptions;
@@ -49,6 +50,8 @@ pub struct Live {
     pub searcher: Arc<Searcher>,
     /// Access to storage, for the publication of snapshots.
     pub(crate) storage: Arc<StorageOptions>,
+    /// Reader of the files that the settings name, for backups.
+    pub(super) setting_files: SettingFiles,
     /// Parser of catalogues and dumps.
     pub(super) parser: Parser,
     stop: StopSignal,
@@ -70,6 +73,7 @@ impl Live {
             queries: Arc::clone(&state.sparql.engine),
             searcher: Arc::clone(&state.searcher),
             storage: Arc::clone(&state.storage),
+            setting_files: state.setting_files.clone(),
             parser: state.parser(),
             stop,
             tasks,

@@ -5,13 +5,17 @@
 
 use super::Live;
 use super::downloads::download;
+use super::edits::{DatasetEdit, add_tag, check, edit, source_description};
 use super::harvest_schedule::index_pending;
 use super::harvests::harvest;
 use super::jobs::{Jobs, Next, Progress};
+use super::preconditions::Preconditions;
 use super::tokens::{Rights, Scope};
 use super::works::{ADD, add_list, remove_listed};
+use axum::http::StatusCode;
 use lodeseek_catalog::{
     Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata,
+    description_json,
 };
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, backup};
 use lodeseek_harvest::{HarvestRequest, is_address};
@@ -57,8 +61,12 @@ pub(crate) enum Change {
     Works(Spool),
     /// Harvests portals.
     Harvest(Box<HarvestRequest>),
+    /// Changes the edits of a description.
+    Edit(Box<DatasetEdit>),
     /// Removes datasets.
     Remove(Vec<DatasetId>),
+    /// Removes a dataset under conditions.
+    RemoveIf(DatasetId, Preconditions),
     /// Removes works.
     RemoveWorks(Vec<String>),
     /// Indexes the datasets whose entries are missing or outdated, or all.
@@ -87,7 +95,8 @@ impl Change {
             Self::Load(_) => "load",
             Self::Works(_) => ADD,
             Self::Harvest(_) => "harvest",
-            Self::Remove(_) | Self::RemoveWorks(_) => "remove",
+            Self::Edit(_) => "edit",
+            Self::Remove(_) | Self::RemoveIf(..) | Self::RemoveWorks(_) => "remove",
             Self::Index { .. } => "index",
             Self::Backup(_) => "backup",
             Self::Publish(_) => "publish",
@@ -99,6 +108,8 @@ impl Change {
         match self {
             Self::Put(upload) => vec![upload.id.to_string()],
             Self::Remove(ids) => ids.iter().map(ToString::to_string).collect(),
+            Self::Edit(edit) => vec![edit.id.to_string()],
+            Self::RemoveIf(id, _) => vec![id.to_string()],
             Self::Load(_)
             | Self::Works(_)
             | Self::RemoveWorks(_)
@@ -113,6 +124,14 @@ impl Change {
     pub(crate) fn works(&self) -> Vec<String> {
         match self {
             Self::RemoveWorks(ids) => ids.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the keys of the description that the change names.
+    pub(crate) fn fields(&self) -> Vec<String> {
+        match self {
+            Self::Edit(edit) => edit.fields(),
             _ => Vec::new(),
         }
     }
@@ -210,6 +229,8 @@ pub(crate) struct DatasetUpload {
     pub(crate) addresses: Vec<String>,
     /// Private networks that these addresses may be in.
     pub(crate) networks: Arc<[IpNet]>,
+    /// Conditions under which it is stored.
+    pub(crate) conditions: Preconditions,
     /// Folder of the files.
     pub(crate) spool: Spool,
 }
@@ -258,6 +279,8 @@ pub(crate) enum Outcome {
     Failed(String),
     /// The change was not made, because the disk is full.
     DiskFull,
+    /// The change was not made, for a reason with a status code of its own.
+    Rejected(StatusCode, String),
     Cancelled,
 }
 
@@ -311,6 +334,8 @@ impl Control {
 pub(super) enum Failure {
     Cancelled,
     Error(String),
+    /// A reason with a status code of its own.
+    Rejected(StatusCode, String),
 }
 
 impl From<EngineError> for Failure {
@@ -367,6 +392,7 @@ pub(crate) fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
                         Ok(result) => Outcome::Done(result),
                         Err(Failure::Cancelled) => Outcome::Cancelled,
                         Err(Failure::Error(error)) => failed(&error, live.store.home()),
+                        Err(Failure::Rejected(status, error)) => Outcome::Rejected(status, error),
                     },
                 );
                 if tasks.are_overdue() {
@@ -421,7 +447,12 @@ fn perform(change: Change, live: &Live, control: &Control) -> Result<Value, Fail
         }
         Change::Load(upload) => locked(live, || load(&upload, live, control)),
         Change::Works(spool) => locked(live, || add_list(&spool, live)),
+        Change::Edit(change) => locked(live, || edit(&change, live)),
         Change::Remove(ids) => locked(live, || remove(&ids, live)),
+        Change::RemoveIf(id, conditions) => locked(live, || {
+            check(&live.store, &id, &conditions)?;
+            remove(std::slice::from_ref(&id), live)
+        }),
         Change::RemoveWorks(ids) => locked(live, || remove_listed(&ids, live)),
         Change::Index { rebuild } => locked(live, || index(rebuild, live, control)),
         Change::Backup(folder) => locked(live, || save(&folder, live, control)),
@@ -455,10 +486,12 @@ fn put(upload: DatasetUpload, live: &Live, control: &Control) -> Result<Value, F
         id,
         metadata,
         dumps,
+        conditions,
         spool,
         ..
     } = upload;
-    let present = entry(&live.store, &id)?;
+    check(&live.store, &id, &conditions)?;
+    let mut present = entry(&live.store, &id)?;
     let is_new = present.is_none();
     // A change of a present dataset leaves it to its source.
     let source = is_new.then(|| LoadSource {
@@ -472,7 +505,16 @@ fn put(upload: DatasetUpload, live: &Live, control: &Control) -> Result<Value, F
         .transpose()?
         .flatten();
     let has_dumps = !dumps.is_empty();
+    let has_metadata = metadata.is_some();
+    // Edits are applied to what the source states.
+    if let Some(present) = &mut present {
+        present.dataset = source_description(&live.store, &id)?;
+    }
+    let before = present
+        .as_ref()
+        .map(|entry| description_json(&entry.dataset));
     let dataset = described(id.clone(), metadata, dumps, present.as_ref());
+    let after = description_json(&dataset);
     let reader = live
         .parser
         .with_cancellation(control.cancellation())
@@ -490,12 +532,37 @@ fn put(upload: DatasetUpload, live: &Live, control: &Control) -> Result<Value, F
             datasets: vec![dataset],
             ..Catalog::default()
         };
-        updater.all_or_nothing(&[id], |updater| updater.run(catalog, &[]))?
+        updater.all_or_nothing(std::slice::from_ref(&id), |updater| {
+            updater.run(catalog, &[])
+        })?
     } else {
-        updater.all_or_nothing(&[id], |updater| updater.replace_description(&dataset))?
+        updater.all_or_nothing(std::slice::from_ref(&id), |updater| {
+            updater.replace_description(&dataset)
+        })?
     };
     drop(spool);
     let mut result = put_result(report, is_new)?;
+    if has_metadata {
+        let before = before.unwrap_or_default();
+        let removed: Vec<&String> = before
+            .keys()
+            .filter(|key| !after.contains_key(*key))
+            .collect();
+        let keys = before
+            .keys()
+            .chain(after.keys().filter(|key| !before.contains_key(*key)));
+        let changed: Vec<&String> = keys
+            .filter(|key| before.get(*key) != after.get(*key))
+            .collect();
+        result["changed"] = json!(changed);
+        if !removed.is_empty() {
+            result["removedKeys"] = json!(removed);
+        }
+    }
+    if let Some(edits) = live.store.dataset_edits(&id)? {
+        result["edited"] = edits.edits.keys().collect();
+    }
+    add_tag(&mut result, &live.store, &id)?;
     if let Some(replaced) = replaced {
         result["replaced"] = replaced;
     }
@@ -524,9 +591,11 @@ fn public_source(source: &str) -> &str {
 
 /// Writes a backup. The progress counts files.
 fn save(folder: &Path, live: &Live, control: &Control) -> Result<Value, Failure> {
+    let settings = live.setting_files.read().map_err(Failure::Error)?;
     let report = backup(
         &live.store,
         folder,
+        &settings,
         Some(DateTime::now()),
         &|done, total| control.report(done, total),
     )?;

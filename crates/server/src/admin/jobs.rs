@@ -98,6 +98,12 @@ pub(crate) struct Job {
     /// If true, the job failed because the disk is full.
     #[serde(skip)]
     pub(crate) is_disk_full: bool,
+    /// Status code of a job that failed for a reason of its own, for example 412.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<u16>,
+    /// Keys of the description that the change names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fields: Vec<String>,
 }
 
 #[expect(
@@ -203,6 +209,8 @@ impl Jobs {
             result: None,
             error: None,
             is_disk_full: false,
+            status: None,
+            fields: change.fields(),
         };
         inner.jobs.insert(job.id, job.clone());
         inner.waiting.push_back((job.id, change, rights));
@@ -264,6 +272,12 @@ impl Jobs {
                 }
                 (JobState::Failed, None, Some(DISK_FULL.to_owned()))
             }
+            Outcome::Rejected(status, error) => {
+                if let Some(job) = self.lock().jobs.get_mut(&id) {
+                    job.status = Some(status.as_u16());
+                }
+                (JobState::Failed, None, Some(error))
+            }
             Outcome::Cancelled => (JobState::Cancelled, None, None),
         };
         self.finish(id, state, result, error);
@@ -277,8 +291,19 @@ impl Jobs {
             datasets,
             works,
             action,
+            fields,
             ..
         } = &job;
+        // A job that is done names the keys that it changed.
+        let changed = result
+            .as_ref()
+            .and_then(|result| result["changed"].as_array());
+        let changed: Option<Vec<String>> = changed.map(|keys| {
+            keys.iter()
+                .filter_map(|key| Some(key.as_str()?.to_owned()))
+                .collect()
+        });
+        let fields = changed.as_ref().unwrap_or(fields);
         let (time, outcome, detail) = (now(), state.name(), error.as_deref());
         let (datasets_named, works_named) = (datasets.len(), works.len());
         tracing::info!(
@@ -298,6 +323,7 @@ impl Jobs {
             action,
             datasets,
             works,
+            fields,
             outcome,
             detail,
         };

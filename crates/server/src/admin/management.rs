@@ -5,7 +5,9 @@
 //! cookie authorizes a request.
 
 use super::changes::{Change, Lane, Publication, SourcesUpload, Spool, make_changes};
+use super::edits;
 use super::jobs::{Cancelled, Job, JobState, Jobs, Refusal};
+use super::preconditions::Preconditions;
 use super::tokens::{Rights, Scope, Token, Tokens};
 use super::uploads::{MAX_SOURCES, is_form, receive, receive_sources};
 use super::{Live, StopSignal};
@@ -181,6 +183,11 @@ pub(super) struct Caller {
 }
 
 impl Caller {
+    /// Returns the name of the token, or `local`.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns true for a client of the local socket.
     fn is_local(&self) -> bool {
         self.token.is_none()
@@ -284,7 +291,10 @@ pub(super) fn management(state: &AppState) -> Result<&Arc<Management>, ApiError>
     list_jobs,
     get_job,
     cancel_job,
+    edits::get_dataset,
     put_dataset,
+    edits::patch_dataset,
+    edits::delete_edits,
     removal::delete_dataset,
     removal::remove_listed,
     load_sources,
@@ -314,7 +324,13 @@ pub(crate) fn router() -> Router<AppState> {
             "/api/admin/datasets/{id}",
             put(put_dataset)
                 .layer(upload_limit)
+                .get(edits::get_dataset)
+                .patch(edits::patch_dataset)
                 .delete(removal::delete_dataset),
+        )
+        .route(
+            "/api/admin/datasets/{id}/edits",
+            delete(edits::delete_edits),
         )
         .route(
             "/api/admin/remove",
@@ -442,7 +458,10 @@ async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
     description = "The body is a description (Turtle, JSON-LD, or another format that `load` reads; or a JSON object with \
         title, description, tags and others), or multipart/form-data with the fields `metadata` (one), `dump` (RDF files) and \
         `url` (addresses of RDF files, which the server downloads); up to 100 files. Or the JSON object {\"url\": ADDRESS}. \
-        Without metadata the present description is kept, without files the present content.",
+        A description replaces the present one as a whole: keys that it lacks are removed, and named by `removedKeys` in the result; \
+        PATCH changes single keys. Edits of the operator stay in force. Without metadata the present description is kept, without \
+        files the present content. Conditions (If-Match, If-None-Match: *, If-Unmodified-Since) are checked before the body is read, \
+        and again when the job begins.",
     params(Id),
     request_body(content = String, content_type = "multipart/form-data"),
     responses(
@@ -453,7 +472,9 @@ async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
         (status = 401, description = "A token is required.", body = Object),
         (status = 403, description = "The token's scope is not sufficient.", body = Object),
         BodyTimeout<JsonError>,
-        (status = 422, description = "The change failed; the collection is as before.", body = Object),
+        (status = 412, description = "A condition does not hold: the dataset was changed meanwhile, or is present.", body = Object),
+        (status = 422, description = "A key of the description is unknown or its value is none of its kind, which the message names; or \
+            the change failed. The collection is as before.", body = Object),
         (status = 507, description = "The server's disk is full; nothing was changed.", body = Object),
         QueueFull<JsonError>),
     security(("bearer" = ["write"])))]
@@ -467,10 +488,13 @@ async fn put_dataset(
         caller.require(Scope::Write)?;
         let id = dataset_id(&id)?;
         let wait = wait_time(request.headers());
+        let conditions = Preconditions::read(request.headers())?;
+        edits::check_now(&state, &id, &conditions).await?;
         let spool = management(&state)?
             .new_spool()
             .map_err(|error| ApiError::of_file(&error))?;
         let mut upload = receive(request, id, spool, &state.parser()).await?;
+        upload.conditions = conditions;
         // What is in a private network becomes public with the dataset.
         if caller.scope == Scope::Admin {
             upload.networks = Arc::clone(&state.private_networks);
@@ -813,12 +837,22 @@ fn job_response(job: &Job) -> Response {
         JobState::Done if is_new => StatusCode::CREATED,
         JobState::Done => StatusCode::OK,
         JobState::Failed if job.is_disk_full => StatusCode::INSUFFICIENT_STORAGE,
-        JobState::Failed => StatusCode::UNPROCESSABLE_ENTITY,
+        JobState::Failed => job
+            .status
+            .and_then(|status| StatusCode::from_u16(status).ok())
+            .unwrap_or(StatusCode::UNPROCESSABLE_ENTITY),
         JobState::Cancelled => StatusCode::CONFLICT,
     };
     let mut response = (status, Json(job)).into_response();
     if let Ok(location) = HeaderValue::from_str(&format!("/api/admin/jobs/{}", job.id)) {
         response.headers_mut().insert(header::LOCATION, location);
+    }
+    let tag = job
+        .result
+        .as_ref()
+        .and_then(|result| result["etag"].as_str());
+    if let Some(Ok(tag)) = tag.map(HeaderValue::from_str) {
+        response.headers_mut().insert(header::ETAG, tag);
     }
     response
 }

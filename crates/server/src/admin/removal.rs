@@ -1,7 +1,9 @@
 //! `/api/admin/remove`, and `DELETE` of datasets and works: removals, all or none.
 
 use super::changes::Change;
+use super::edits::check_now;
 use super::management::{Caller, dataset_id, management, read_json, respond, submit, wait_time};
+use super::preconditions::Preconditions;
 use super::tokens::Scope;
 use super::works::{ADD, work_ids};
 use crate::AppState;
@@ -25,6 +27,7 @@ pub(super) const MAX_LIST_BYTES: usize = 4 << 20;
         (status = 200, description = "The dataset was removed (with Prefer: wait).", body = Object),
         (status = 202, description = "The job is queued or running.", body = Object),
         NotFound<JsonError>,
+        (status = 412, description = "A condition does not hold: the dataset was changed meanwhile.", body = Object),
         QueueFull<JsonError>),
     security(("bearer" = ["write"])))]
 pub(super) async fn delete_dataset(
@@ -36,6 +39,8 @@ pub(super) async fn delete_dataset(
     respond(async {
         caller.require(Scope::Write)?;
         let id = dataset_id(&id)?;
+        let conditions = Preconditions::read(&headers)?;
+        check_now(&state, &id, &conditions).await?;
         let wanted = id.clone();
         // A dataset whose addition is still queued is present when its removal runs.
         if !management(&state)?.jobs.is_pending(id.as_str()) {
@@ -43,13 +48,12 @@ pub(super) async fn delete_dataset(
                 .work(move |state| Ok(state.store.entry(&wanted).map(drop)?))
                 .await?;
         }
-        submit(
-            &state,
-            Change::Remove(vec![id]),
-            &caller,
-            wait_time(&headers),
-        )
-        .await
+        let change = if conditions.is_empty() {
+            Change::Remove(vec![id])
+        } else {
+            Change::RemoveIf(id, conditions)
+        };
+        submit(&state, change, &caller, wait_time(&headers)).await
     })
     .await
 }

@@ -1,6 +1,8 @@
 //! Uploads of datasets, catalogues and dumps: bodies of requests, received into files.
 
 use super::changes::{Change, DatasetUpload, SourcesUpload, Spool, UploadedFile};
+use super::edits::field_errors;
+use super::preconditions::Preconditions;
 use crate::error::ApiError;
 use crate::observed_body::ObservedBody;
 use crate::parsing::Parser;
@@ -11,7 +13,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body::Frame;
 use lodeseek_catalog::{CatalogReader, CatalogSource, Dataset, DatasetId, Dialect};
 use lodeseek_harvest::is_address;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -53,6 +55,7 @@ pub(super) async fn receive(
         dumps: Vec::new(),
         addresses: Vec::new(),
         networks: Arc::default(),
+        conditions: Preconditions::default(),
         spool,
     };
     if media_type.as_deref() != Some("multipart/form-data") {
@@ -471,20 +474,30 @@ async fn read_description(
         .map_err(|error| ApiError::internal(&error))?;
     let read = tokio::task::spawn_blocking(move || description(path, id, reader.as_ref())).await;
     read.map_err(|error| ApiError::internal(&error))?
-        .map_err(|reason| ApiError::bad_request(format!("metadata: {reason}")))
 }
 
 fn description(
     path: PathBuf,
     id: DatasetId,
     reader: &dyn CatalogReader,
-) -> Result<Dataset, String> {
-    let text = fs::read(&path).map_err(|error| error.to_string())?;
+) -> Result<Dataset, ApiError> {
+    let text = fs::read(&path).map_err(|error| ApiError::internal(&error))?;
     if text.len() <= MAX_OBJECT_BYTES
-        && let Some(listed) = plain_object(&text, &id)
+        && let Some(object) = plain_object(&text)
     {
-        fs::write(&path, listed).map_err(|error| error.to_string())?;
+        return lodeseek_catalog::read_description(&object, &id)
+            .map_err(|errors| field_errors(&errors));
     }
+    read_catalog(path, id, reader)
+        .map_err(|reason| ApiError::bad_request(format!("metadata: {reason}")))
+}
+
+/// Reads a description in a form that `load` reads.
+fn read_catalog(
+    path: PathBuf,
+    id: DatasetId,
+    reader: &dyn CatalogReader,
+) -> Result<Dataset, String> {
     // The path of the upload is no concern of its sender.
     let name = path.display().to_string();
     let shown = |error: &dyn std::fmt::Display| error.to_string().replace(&name, "the description");
@@ -511,19 +524,15 @@ fn description(
     }
 }
 
-/// Converts a plain JSON object with a title to a list of one dataset, in the form of ACORDAR's `datasets.json`.
-fn plain_object(text: &[u8], id: &DatasetId) -> Option<Vec<u8>> {
-    let Value::Object(mut object) = serde_json::from_slice(text).ok()? else {
+/// Returns a JSON object that is of no dialect of catalogues. It has the keys of descriptions.
+fn plain_object(text: &[u8]) -> Option<Map<String, Value>> {
+    let Value::Object(object) = serde_json::from_slice(text).ok()? else {
         return None;
     };
-    let has_dialect = object
-        .keys()
-        .any(|key| key.starts_with('@') || DIALECT_KEYS.contains(&key.as_str()));
-    if has_dialect || !object.contains_key("title") {
-        return None;
-    }
-    object.insert("dataset_id".to_owned(), json!(id.as_str()));
-    serde_json::to_vec(&json!([object])).ok()
+    let has_dialect = object.keys().any(|key| {
+        key.starts_with('@') || key.contains("://") || DIALECT_KEYS.contains(&key.as_str())
+    });
+    (!has_dialect).then_some(object)
 }
 
 /// Keys of descriptions in the dialects of portals.

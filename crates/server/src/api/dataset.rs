@@ -48,7 +48,7 @@ pub(super) async fn dataset(
             Ok(_) => pages::dataset(&state, client, links, page, id).await,
             Err(error) => pages::error(&page, &error),
         },
-        (Ok(Some(form)), Ok(id)) => linked_data(&state, client, id, form)
+        (Ok(Some(form)), Ok(id)) => linked_data(&state, client, id, form, links)
             .await
             .unwrap_or_else(IntoResponse::into_response),
     }
@@ -59,10 +59,11 @@ async fn linked_data(
     client: Client,
     id: DatasetId,
     form: RdfForm,
+    links: LinkBase,
 ) -> Result<Response, ApiError> {
     state.check_dataset(&id).await?;
     let written = state.work_with_permit(client, move |state| {
-        let triples = dataset_triples(&state.store, &id)?;
+        let triples = dataset_triples(&state.store, &id, links.as_str())?;
         response_formats::graph_in(&triples, form)
     });
     written.await

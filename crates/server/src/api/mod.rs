@@ -7,6 +7,7 @@ mod entities;
 mod entity;
 mod example;
 mod examples;
+mod files;
 mod quality;
 mod related;
 mod schemas;
@@ -44,6 +45,8 @@ pub(crate) struct ApiState {
     shapes::shapes,
     shapes::void,
     examples::of_dataset,
+    files::list,
+    files::file,
     related::related,
     quality::page_of_one,
     similar::of_dataset,
@@ -70,6 +73,8 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/dataset/{id}/shapes", get(shapes::shapes))
         .route("/dataset/{id}/void", get(shapes::void))
         .route("/dataset/{id}/examples", get(examples::of_dataset))
+        .route("/dataset/{id}/files", get(files::list))
+        .route("/dataset/{id}/files/{name}", get(files::file))
         .route("/dataset/{id}/quality", get(quality::page_of_one))
         .route("/dataset/{id}/related", get(related::related))
         .route("/dataset/{id}/entity", get(entity::entity))

@@ -22,7 +22,7 @@ use crate::text::{href, is_web};
 use askama::Template;
 use axum::http::header;
 use axum::response::Response;
-use lodeseek_catalog::{Agent, DatasetId, Location, Scheme, Text, plain_text};
+use lodeseek_catalog::{Agent, DatasetId, Format, Location, Scheme, Text, plain_text};
 use lodeseek_engine::{
     Card, CoverageSource, Facet, Filter, PeriodCoverage, PlaceCoverage, RelatedDatasets,
     RelatedEdition, Schema, SchemaEdge,
@@ -30,6 +30,7 @@ use lodeseek_engine::{
 use lodeseek_rdf::vocab::dcat;
 use lodeseek_rdf::{local_name, prefixed, words};
 use lodeseek_snippet::draw;
+use lodeseek_store::StoredFile;
 
 /// Number of entities shown as examples, and of triples of each.
 const MAX_EXAMPLES: usize = 4;
@@ -188,6 +189,10 @@ struct DatasetPage {
     /// SVG; text from data is escaped.
     drawing: String,
     files: Vec<DownloadView>,
+    /// Copies of files that are elsewhere on the web.
+    copies: Vec<DownloadView>,
+    /// Keys of the description that the operator edited.
+    edited: String,
     /// The stored content, in each syntax.
     contents: Vec<DownloadView>,
     /// The description, in each syntax.
@@ -243,6 +248,9 @@ pub(crate) async fn dataset(
                 canonical: own,
                 ..dataset_page(context, &card, iri.as_str())
             };
+            if let Some(edits) = state.store.dataset_edits(&id)? {
+                view.edited = edits.edits.keys().collect::<Vec<_>>().join(", ");
+            }
             if let Some(described) = &described {
                 view.add_series(state, described)?;
                 view.describe(described, &card);
@@ -333,6 +341,12 @@ impl DatasetPage {
             .files
             .iter()
             .map(|file| download(&self.page, described, file, self.has_content))
+            .collect();
+        self.copies = described
+            .files
+            .iter()
+            .filter(|file| matches!(file.location, Location::Remote(_)))
+            .filter_map(|file| Some(copy(&self.page, described, file.kept.as_ref()?)))
             .collect();
         let files = described
             .files
@@ -504,6 +518,8 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
             &page.text_with("preview-graph-of", "title", &title),
         ),
         files: Vec::new(),
+        copies: Vec::new(),
+        edited: String::new(),
         contents: contents(&page, iri, card),
         descriptions_as: SYNTAXES
             .map(|(name, format)| description_as(metadata.id.clone(), name, format))
@@ -731,7 +747,7 @@ fn download(
 ) -> DownloadView {
     let label = file.label();
     let is_external = matches!(file.location, Location::Remote(_));
-    let address = if is_external || has_content {
+    let address = if is_external || has_content || file.kept.is_some() {
         described.address(file, "/")
     } else {
         None
@@ -754,6 +770,18 @@ fn download(
         },
         href: address.filter(|address| address.starts_with('/') || is_web(address)),
         is_external,
+    }
+}
+
+/// Returns a kept file as a download.
+fn copy(page: &PageContext, described: &PortalMetadata, kept: &StoredFile) -> DownloadView {
+    let format = Format::from_path(&kept.name).map(|format| format.short.to_owned());
+    DownloadView {
+        label: format.unwrap_or_else(|| page.text("download-file")),
+        size: page.locale.bytes(kept.bytes),
+        name: readable(&kept.name),
+        href: Some(described.kept_address(kept, "/")),
+        is_external: false,
     }
 }
 

@@ -35,7 +35,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use lodeseek_catalog::application_profile::{LocalContent, Profile, to_profile};
 use lodeseek_catalog::{DatasetId, Iris, Moment};
-use lodeseek_engine::{BoundingBox, Card, CoverageSource};
+use lodeseek_engine::{BoundingBox, Card, CoverageSource, add_file_addresses};
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, hydra, rdf};
 use lodeseek_rdf::{RdfSyntax, SerializedGraph};
 use lodeseek_rdf::{local_name, words};
@@ -284,7 +284,7 @@ fn page(
         .iter()
         .skip((request.page - 1) * request.rows)
         .take(request.rows);
-    let listed = read_entries(state, of_page, MAX_PAGE_BYTES)?;
+    let listed = read_entries(state, of_page, links, MAX_PAGE_BYTES)?;
     let (tag, links) = (tag(&view, &listed, media_type), view.links());
     let is_known = known.is_some_and(|known| {
         known
@@ -388,8 +388,9 @@ const DATASET_LINKS: [&str; 15] = [
 ];
 
 impl CatalogEntry {
-    fn read(state: &AppState, id: &DatasetId) -> Result<Self, ApiError> {
+    fn read(state: &AppState, id: &DatasetId, links: &LinkBase) -> Result<Self, ApiError> {
         let (mut description, record) = (state.store.description(id)?, state.store.record_of(id)?);
+        add_file_addresses(&state.store, id, &mut description, links.as_str())?;
         let mut series = Vec::new();
         for triple in description
             .iter_mut()
@@ -432,12 +433,13 @@ impl CatalogEntry {
 fn read_entries<'i>(
     state: &AppState,
     ids: impl Iterator<Item = &'i DatasetId>,
+    links: &LinkBase,
     max_bytes: usize,
 ) -> Result<Vec<CatalogEntry>, ApiError> {
     let mut entries: Vec<CatalogEntry> = Vec::new();
     let mut bytes = 0;
     for id in ids {
-        let entry = CatalogEntry::read(state, id)?;
+        let entry = CatalogEntry::read(state, id, links)?;
         bytes += entry.bytes();
         if bytes > max_bytes && !entries.is_empty() {
             return Err(ApiError::bad_request(format!(
@@ -458,7 +460,7 @@ fn read_entries<'i>(
         let entry = CatalogEntry {
             record: Vec::new(),
             is_listed: false,
-            ..CatalogEntry::read(state, id)?
+            ..CatalogEntry::read(state, id, links)?
         };
         bytes += entry.bytes();
         if bytes > max_bytes {
@@ -799,19 +801,19 @@ mod tests {
             .expect("loaded");
         let ids = state.store.ids().expect("ids");
         assert_eq!(
-            read_entries(&state, ids.iter(), MAX_PAGE_BYTES)
+            read_entries(&state, ids.iter(), &state.link_base, MAX_PAGE_BYTES)
                 .expect("read")
                 .len(),
             2
         );
-        let error = read_entries(&state, ids.iter(), 1)
+        let error = read_entries(&state, ids.iter(), &state.link_base, 1)
             .err()
             .expect("too many bytes");
         assert_eq!(error.status, StatusCode::BAD_REQUEST);
         assert!(error.message.contains("rows"), "{}", error.message);
         for id in &ids {
             assert_eq!(
-                read_entries(&state, [id].into_iter(), 1)
+                read_entries(&state, [id].into_iter(), &state.link_base, 1)
                     .expect("read")
                     .len(),
                 1

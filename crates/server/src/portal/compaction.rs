@@ -136,6 +136,13 @@ const IMPLIED_CLASSES: &[&str] = &[
     adms::NAMESPACE,
 ];
 
+/// A local file that this server sends.
+pub(super) struct ServedFile {
+    pub(super) address: String,
+    /// If false, it is sent in another serialization, so that sizes and checksums differ.
+    pub(super) is_original: bool,
+}
+
 /// Description that is compacted.
 pub(super) struct Compaction<'g> {
     graph: &'g TripleGraph,
@@ -148,8 +155,8 @@ pub(super) struct Compaction<'g> {
     references: FxHashMap<TermId, u32>,
     /// Nodes that were written.
     written: FxHashSet<TermId>,
-    /// Addresses of local files by the names of their parts. They are served in another form, so that sizes and checksums differ.
-    addresses: FxHashMap<String, String>,
+    /// Local files by the names of their parts.
+    addresses: FxHashMap<String, ServedFile>,
     /// If true, the context declares names and descriptions as maps of languages.
     has_language_maps: bool,
 }
@@ -161,7 +168,7 @@ impl<'g> Compaction<'g> {
     pub(super) fn new(
         graph: &'g TripleGraph,
         dataset: &str,
-        addresses: FxHashMap<String, String>,
+        addresses: FxHashMap<String, ServedFile>,
     ) -> Option<Self> {
         let node = graph.iri(dataset)?;
         let owners: Vec<TermId> = OWNERS.iter().filter_map(|owner| graph.iri(owner)).collect();
@@ -319,13 +326,15 @@ impl<'g> Compaction<'g> {
             object.insert(key, value);
         }
         if let TermRef::Iri(iri) = graph.term(node)
-            && let Some(address) = iri
+            && let Some(served) = iri
                 .strip_prefix(&self.dataset)
                 .and_then(|part| self.addresses.get(part))
         {
-            object.insert("contentUrl".to_owned(), json!(address));
-            for key in ["contentSize", "md5", "sha256"] {
-                object.remove(key);
+            object.insert("contentUrl".to_owned(), json!(served.address));
+            if !served.is_original {
+                for key in ["contentSize", "md5", "sha256"] {
+                    object.remove(key);
+                }
             }
         }
     }

@@ -4,7 +4,7 @@
 use crate::AppState;
 use crate::documentation::{BadRequest, Id, NotFound, Text};
 use crate::error::ApiError;
-use crate::portal::compaction::{CROISSANT_TERMS, Compaction, PROV, WIKIDATA};
+use crate::portal::compaction::{CROISSANT_TERMS, Compaction, PROV, ServedFile, WIKIDATA};
 use crate::portal::metadata::{Checksum, File, PortalMetadata};
 use crate::portal::schema_org::common;
 use crate::public_url::LinkBase;
@@ -43,6 +43,7 @@ pub(crate) async fn croissant(
         let Some(described) = described else {
             return Err(missing);
         };
+        let described = described.with_kept_files(&state.store)?;
         let own = links.link(&described.iri, state.store.iris());
         if let Some(document) = original(&graph, &described, &own, links.as_str()) {
             return Ok(document);
@@ -77,9 +78,15 @@ fn original(
     let served = described
         .files
         .iter()
-        .filter(|file| described.is_stored(file));
+        .filter(|file| file.is_kept() || described.is_stored(file));
     let addresses = served
-        .filter_map(|file| Some((file.key.clone(), described.address(file, base)?)))
+        .filter_map(|file| {
+            let served = ServedFile {
+                address: described.address(file, base)?,
+                is_original: file.is_kept(),
+            };
+            Some((file.key.clone(), served))
+        })
         .collect();
     let mut compaction = Compaction::new(graph, &described.iri, addresses)?;
     if !compaction.is_croissant() {

@@ -2,6 +2,7 @@
 //!
 //! It is read from the catalogue graph by the terms of DCAT.
 
+use crate::text::{href, segment};
 use lodeseek_catalog::{
     Agent, Dataset, DatasetId, Format, Iris, Location, Moment, Scheme, data_theme, dcat,
     name_of_iri,
@@ -11,7 +12,7 @@ use lodeseek_rdf::vocab::{
     vcard,
 };
 use lodeseek_rdf::{RdfSyntax, TermId, TermRef, TripleGraph, local_name};
-use lodeseek_store::{Store, StoreError};
+use lodeseek_store::{Store, StoreError, StoredFile};
 use oxrdf::NamedNode;
 use std::collections::{HashMap, HashSet};
 
@@ -72,8 +73,10 @@ pub(crate) struct File {
     pub(crate) license: Option<String>,
     pub(crate) issued: Option<String>,
     pub(crate) modified: Option<String>,
-    /// Checksums of the remote file. Locally stored content is served in another serialization without a checksum.
+    /// Checksums of the bytes at its address. Stored content that is served in another serialization has none.
     pub(crate) checksums: Vec<Checksum>,
+    /// The file as it was loaded, if the home keeps it.
+    pub(crate) kept: Option<StoredFile>,
 }
 
 /// A checksum in lower case, of an algorithm that portal formats support.
@@ -169,12 +172,28 @@ impl PortalMetadata {
     /// Reads the metadata of a dataset; `None` if the catalogue does not contain it.
     pub(crate) fn read(store: &Store, id: &DatasetId) -> Result<Option<Self>, StoreError> {
         let graph = store.description_graph(id)?;
-        Ok(Self::from_graph(
-            &graph,
-            store.iris(),
-            id,
-            store.stores_content(id)?,
-        ))
+        let read = Self::from_graph(&graph, store.iris(), id, store.stores_content(id)?);
+        match read {
+            Some(described) => Ok(Some(described.with_kept_files(store)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Adds the files that the home keeps. Files without an address of their own are then served with their own bytes.
+    pub(crate) fn with_kept_files(mut self, store: &Store) -> Result<Self, StoreError> {
+        for kept in store.dataset_files(&self.dataset.metadata.id)? {
+            let file = self
+                .files
+                .iter_mut()
+                .find(|file| file.kept.is_none() && file.location.as_str() == kept.location);
+            let Some(file) = file else { continue };
+            if matches!(file.location, Location::File(_)) {
+                file.bytes = Some(kept.bytes);
+                file.checksums = vec![Checksum::Sha256(kept.sha256.clone())];
+            }
+            file.kept = Some(kept);
+        }
+        Ok(self)
     }
 
     /// Extracts the metadata of a dataset from a graph. `has_content` is true if the store has RDF of the dataset.
@@ -288,12 +307,23 @@ impl PortalMetadata {
             .unwrap_or_else(|| file.location.as_str().to_owned())
     }
 
-    /// Returns the address of a file: its own or, for local files whose RDF is stored, that of the content.
+    /// Returns the address of a file as it was loaded, on the server at `base`.
+    pub(crate) fn kept_address(&self, kept: &StoredFile, base: &str) -> String {
+        let path = href(&self.dataset.metadata.id);
+        format!(
+            "{base}{}/files/{}",
+            path.trim_start_matches('/'),
+            segment(&kept.name)
+        )
+    }
+
+    /// Returns the address of a file: its own or, for local files, that of the kept file, else of the content if it is stored as RDF.
     pub(crate) fn address(&self, file: &File, base: &str) -> Option<String> {
-        match &file.location {
-            Location::Remote(address) => Some(address.clone()),
-            Location::File(_) if !self.is_stored(file) => None,
-            Location::File(_) => {
+        match (&file.location, &file.kept) {
+            (Location::Remote(address), _) => Some(address.clone()),
+            (Location::File(_), Some(kept)) => Some(self.kept_address(kept, base)),
+            (Location::File(_), None) if !self.is_stored(file) => None,
+            (Location::File(_), None) => {
                 let name = match file.syntax() {
                     Some(RdfSyntax::NTriples) => "nt",
                     Some(RdfSyntax::JsonLd) => "jsonld",
@@ -439,6 +469,11 @@ const ORGANIZATIONS: [&str; 4] = [
 const SCHEMES: [&str; 3] = [lodeseek::TASK, lodeseek::MODALITY, lodeseek::LANGUAGE];
 
 impl File {
+    /// If true, it has no address of its own, and the home keeps its bytes.
+    pub(crate) fn is_kept(&self) -> bool {
+        matches!(self.location, Location::File(_)) && self.kept.is_some()
+    }
+
     /// Returns the title, or the name of the file.
     pub(crate) fn name(&self) -> String {
         let path = self
@@ -489,6 +524,9 @@ impl File {
 
     /// Returns the media type: as declared in the catalogue, or else that of the format.
     pub(crate) fn media(&self) -> Option<String> {
+        if let (Location::File(_), Some(kept)) = (&self.location, &self.kept) {
+            return Some(kept.media_type().to_owned());
+        }
         let label = self.label();
         let known = Format::from_short_name(&label).and_then(|format| format.aliases.first());
         self.media_type
@@ -754,6 +792,7 @@ impl<'g> Node<'g> {
             media_type: media_type
                 .map(|text| text.split(MEDIA_TYPES).last().unwrap_or(&text).to_owned()),
             format: self.label(dcterms::FORMAT),
+            kept: None,
             bytes: self
                 .value(terms::BYTE_SIZE)
                 .and_then(|size| size.parse::<f64>().ok())

@@ -8,7 +8,7 @@ mod failure;
 mod graph_store;
 mod page;
 mod protocol;
-mod streaming;
+pub(crate) mod streaming;
 
 pub use editor::{Editor, EditorError};
 

@@ -22,7 +22,7 @@ const MAX_WAITING_CHUNKS: usize = 4;
 
 /// Time limit for a client to receive data. After it the writer fails.
 #[derive(Clone, Copy)]
-pub(super) enum Timeout {
+pub(crate) enum Timeout {
     /// Limit for each chunk.
     ForEach(Duration),
     /// Limit for all chunks together.
@@ -31,7 +31,7 @@ pub(super) enum Timeout {
 
 /// End of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum End {
+pub(crate) enum End {
     /// The body is complete.
     Complete,
     /// The body is truncated, and marked as such.
@@ -46,7 +46,7 @@ enum Chunk {
 
 /// Creates a writer and the body that reads from it. Dropping the body, after the transfer or when the client disconnects,
 /// drops `guard`.
-pub(super) fn transfer<K: Send + 'static>(
+pub(crate) fn transfer<K: Send + 'static>(
     timeout: Timeout,
     guard: K,
 ) -> (ChunkWriter, Transfer<K>) {
@@ -69,7 +69,7 @@ pub(super) fn transfer<K: Send + 'static>(
 }
 
 /// Writer into the channel of a response body.
-pub(super) struct ChunkWriter {
+pub(crate) struct ChunkWriter {
     sender: Sender<io::Result<Chunk>>,
     buffer: Vec<u8>,
     timeout: Timeout,
@@ -103,7 +103,7 @@ impl ChunkWriter {
     }
 
     /// Marks the end of the body. Trailers name what is missing in it.
-    pub(super) fn end(&mut self, end: End, omissions: &Omissions) -> io::Result<()> {
+    pub(crate) fn end(&mut self, end: End, omissions: &Omissions) -> io::Result<()> {
         self.flush()?;
         let mut trailers = HeaderMap::new();
         if end == End::Truncated {
@@ -117,7 +117,7 @@ impl ChunkWriter {
     }
 
     /// Aborts the body, so that the client detects it. Without a client this has no effect.
-    pub(super) fn abort(&self, error: io::Error) {
+    pub(crate) fn abort(&self, error: io::Error) {
         let _ = self.hand_over(Err(error));
     }
 }
@@ -142,7 +142,7 @@ impl Write for ChunkWriter {
 }
 
 /// Response body: the first chunk, then the rest.
-pub(super) struct Transfer<K> {
+pub(crate) struct Transfer<K> {
     first: Option<io::Result<Chunk>>,
     receiver: Receiver<io::Result<Chunk>>,
     ended: bool,
@@ -151,7 +151,7 @@ pub(super) struct Transfer<K> {
 
 impl<K: Send + Unpin + 'static> Transfer<K> {
     /// Returns the body after its first chunk is available. Earlier errors are returned here.
-    pub(super) async fn start(mut self) -> io::Result<Body> {
+    pub(crate) async fn start(mut self) -> io::Result<Body> {
         match self.receiver.recv().await {
             Some(Err(error)) => Err(error),
             first => {

@@ -1,0 +1,420 @@
+//! `GET` and `PATCH /api/admin/datasets/{id}`, and the removal of edits: corrections of descriptions, kept apart from the source.
+
+use super::Live;
+use super::changes::{Change, Failure};
+use super::management::{Caller, dataset_id, management, respond, submit, wait_time};
+use super::preconditions::{DatasetState, Preconditions};
+use super::tokens::Scope;
+use crate::AppState;
+use crate::documentation::{BadRequest, BodyTimeout, Id, JsonError, NotFound, QueueFull};
+use crate::error::ApiError;
+use crate::text::href;
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Path, RawQuery, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::{
+    Dataset, DatasetId, DescriptionField, Edit, Edits, FieldError, Patch, description_json,
+};
+use lodeseek_store::{DatasetEdits, LoadOptions, Store, StoreError};
+use oxsdatatypes::DateTime;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// Maximum number of keys of a request that removes edits.
+const MAX_KEYS: usize = 100;
+/// Media types of a patch.
+const PATCH_TYPES: [&str; 2] = ["application/merge-patch+json", "application/json"];
+
+/// A requested change of the edits of a description.
+pub(crate) struct DatasetEdit {
+    pub(crate) id: DatasetId,
+    pub(crate) action: EditAction,
+    pub(crate) conditions: Preconditions,
+    /// Name of the token.
+    pub(crate) by: String,
+}
+
+/// Change of the edits of a description.
+pub(crate) enum EditAction {
+    /// Adds the changes of a patch.
+    Patch(Patch),
+    /// Removes the edits of these keys; all without keys.
+    Reset(Vec<String>),
+}
+
+impl DatasetEdit {
+    /// Returns the keys that the change names.
+    pub(crate) fn fields(&self) -> Vec<String> {
+        match &self.action {
+            EditAction::Patch(patch) => patch.keys().map(str::to_owned).collect(),
+            EditAction::Reset(keys) if keys.is_empty() => vec!["*".to_owned()],
+            EditAction::Reset(keys) => keys.clone(),
+        }
+    }
+}
+
+/// Returns the edits of a dataset and the description of its source.
+fn present_edits(store: &Store, id: &DatasetId) -> Result<DatasetEdits, StoreError> {
+    match store.dataset_edits(id)? {
+        Some(edits) => Ok(edits),
+        None => Ok(DatasetEdits {
+            edits: Edits::default(),
+            source: store.entry(id)?.dataset,
+        }),
+    }
+}
+
+/// Returns the description of a dataset as its source states it.
+pub(super) fn source_description(store: &Store, id: &DatasetId) -> Result<Dataset, StoreError> {
+    present_edits(store, id).map(|edits| edits.source)
+}
+
+/// Returns the error of keys of a description: status 422.
+pub(super) fn field_errors(errors: &[FieldError]) -> ApiError {
+    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    ApiError::with_status(StatusCode::UNPROCESSABLE_ENTITY, texts.join("; "))
+}
+
+/// Changes the edits of a description.
+pub(super) fn edit(edit: &DatasetEdit, live: &Live) -> Result<Value, Failure> {
+    let DatasetEdit { id, action, by, .. } = edit;
+    check(&live.store, id, &edit.conditions)?;
+    let DatasetEdits { mut edits, source } = present_edits(&live.store, id)?;
+    let before = edits.clone();
+    match action {
+        EditAction::Patch(patch) => {
+            edits.apply_patch(patch, &source, by, &DateTime::now().to_string());
+        }
+        EditAction::Reset(keys) if keys.is_empty() => edits = Edits::default(),
+        EditAction::Reset(keys) => {
+            for key in keys {
+                edits.remove(key);
+            }
+        }
+    }
+    let edited: Vec<String> = edits.keys().map(str::to_owned).collect();
+    let value = |edits: &Edits, key: &str| edits.get(key).map(Edit::value);
+    let keys: BTreeSet<&str> = before.keys().chain(edits.keys()).collect();
+    let changed: Vec<&str> = keys
+        .into_iter()
+        .filter(|key| value(&before, key) != value(&edits, key))
+        .collect();
+    let changed = json!(changed);
+    let updater = live.updater(LoadOptions::default());
+    let ids = std::slice::from_ref(id);
+    let report = updater.all_or_nothing(ids, |updater| updater.edit(id, edits))?;
+    let outcome = report.load.datasets.first().map(|dataset| dataset.outcome);
+    let mut result = json!({
+        "dataset": id, "outcome": outcome, "changed": changed, "edited": edited,
+    });
+    add_tag(&mut result, &live.store, id)?;
+    Ok(result)
+}
+
+/// Checks conditions when a job begins.
+pub(super) fn check(
+    store: &Store,
+    id: &DatasetId,
+    conditions: &Preconditions,
+) -> Result<(), Failure> {
+    if conditions.is_empty() {
+        return Ok(());
+    }
+    let state = DatasetState::read(store, id)?;
+    conditions
+        .check(id, state.as_ref())
+        .map_err(|error| Failure::Rejected(error.status, error.message))
+}
+
+/// Adds the entity tag of a dataset to the result of its change.
+pub(super) fn add_tag(result: &mut Value, store: &Store, id: &DatasetId) -> Result<(), Failure> {
+    if let Some(state) = DatasetState::read(store, id)? {
+        result["etag"] = json!(state.tag);
+    }
+    Ok(())
+}
+
+/// Checks conditions when a change is requested, unless a job that waits changes the dataset: its effect is unknown yet.
+pub(super) async fn check_now(
+    state: &AppState,
+    id: &DatasetId,
+    conditions: &Preconditions,
+) -> Result<(), ApiError> {
+    if conditions.is_empty() || management(state)?.jobs.is_pending(id.as_str()) {
+        return Ok(());
+    }
+    let (id, conditions) = (id.clone(), conditions.clone());
+    state
+        .work(move |state| {
+            let current = DatasetState::read(&state.store, &id)?;
+            conditions.check(&id, current.as_ref())
+        })
+        .await
+}
+
+/// `GET /api/admin/datasets/{id}`.
+#[utoipa::path(get, path = "/api/admin/datasets/{id}", tag = "Administration", operation_id = "get_description",
+    summary = "The description of a dataset, its edits and its files",
+    description = "`description` has the keys that PATCH changes, with texts by language; `edits` the corrections with the time and \
+        the token; `source` what the source states for the edited keys; `files` the files as they were loaded. The headers ETag and \
+        Last-Modified are for conditions of changes.",
+    params(Id),
+    responses(
+        (status = 200, description = "The description.", body = Object),
+        (status = 304, description = "If-None-Match has the present entity tag."),
+        NotFound<JsonError>),
+    security(("bearer" = ["read"])))]
+pub(super) async fn get_dataset(
+    State(state): State<AppState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    respond(async {
+        caller.require(Scope::Read)?;
+        let id = dataset_id(&id)?;
+        let (body, current) = state
+            .work(move |state| description(&state.store, &id))
+            .await?;
+        let known = headers
+            .get(header::IF_NONE_MATCH)
+            .and_then(|value| value.to_str().ok());
+        let is_known = known.is_some_and(|known| {
+            known
+                .split(',')
+                .any(|tag| tag.trim().trim_start_matches("W/") == current.tag || tag.trim() == "*")
+        });
+        let mut response = if is_known {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            Json(body).into_response()
+        };
+        current.set_headers(response.headers_mut());
+        Ok(response)
+    })
+    .await
+}
+
+fn description(store: &Store, id: &DatasetId) -> Result<(Value, DatasetState), ApiError> {
+    let entry = store.entry(id)?;
+    let state = DatasetState::read(store, id)?.ok_or_else(|| ApiError::no_dataset(id))?;
+    let mut body = json!({
+        "id": id, "etag": state.tag, "description": description_json(&entry.dataset),
+        "edits": {}, "files": files_json(store, id)?,
+    });
+    if let Some(DatasetEdits { edits, source }) = store.dataset_edits(id)? {
+        let source = description_json(&source);
+        let mut stated = Map::new();
+        for (key, edit) in edits.iter() {
+            body["edits"][key] = json!({ "value": edit.value(), "by": edit.by, "time": edit.time });
+            stated.insert(key.to_owned(), source.get(key).cloned().unwrap_or_default());
+        }
+        body["source"] = Value::Object(stated);
+    }
+    Ok((body, state))
+}
+
+/// Returns the kept files of a dataset with their addresses on this server.
+fn files_json(store: &Store, id: &DatasetId) -> Result<Value, StoreError> {
+    let files = store.dataset_files(id)?;
+    let files = files.iter().map(|file| {
+        json!({
+            "name": file.name, "bytes": file.bytes, "mediaType": file.media_type(), "sha256": file.sha256,
+            "location": file.location, "path": format!("{}/files/{}", href(id), crate::text::segment(&file.name)),
+        })
+    });
+    Ok(files.collect())
+}
+
+/// `PATCH /api/admin/datasets/{id}`.
+#[utoipa::path(patch, path = "/api/admin/datasets/{id}", tag = "Administration", operation_id = "edit_description",
+    summary = "Edit the description of a dataset",
+    description = "The body is a JSON Merge Patch (RFC 7396) of `description` in the response of GET: what it does not name stays, null \
+        removes. A text is in no language; an object has texts by language, as in {\"title\": {\"de\": \"Bäume\"}}, and changes these \
+        languages only. Edits are kept apart from the source, and are applied after each load, upload and harvest. Without If-Match \
+        or If-Unmodified-Since, a key that another token edited is status 428.",
+    params(Id),
+    request_body(content = Object, content_type = "application/merge-patch+json"),
+    responses(
+        (status = 200, description = "The description was edited (with Prefer: wait); `etag` in the result is the new entity tag.", body = Object),
+        (status = 202, description = "The job is queued or running.", body = Object),
+        BadRequest<JsonError>,
+        (status = 401, description = "A token is required.", body = Object),
+        (status = 403, description = "The token's scope is not sufficient.", body = Object),
+        NotFound<JsonError>,
+        BodyTimeout<JsonError>,
+        (status = 412, description = "A condition does not hold: the dataset was changed meanwhile.", body = Object),
+        (status = 415, description = "The body is no JSON Merge Patch.", body = Object),
+        (status = 422, description = "A key is unknown, or its value is none of its kind; the message names it.", body = Object),
+        (status = 428, description = "Another token edited a key: send If-Match.", body = Object),
+        QueueFull<JsonError>),
+    security(("bearer" = ["write"])))]
+pub(super) async fn patch_dataset(
+    State(state): State<AppState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    respond(async {
+        caller.require(Scope::Write)?;
+        let id = dataset_id(&id)?;
+        let conditions = Preconditions::read(request.headers())?;
+        let wait = wait_time(request.headers());
+        let patch = read_patch(request).await?;
+        check_now(&state, &id, &conditions).await?;
+        let change = DatasetEdit {
+            id,
+            action: EditAction::Patch(patch),
+            conditions,
+            by: caller.name().to_owned(),
+        };
+        let change = check_edit(&state, change).await?;
+        submit(&state, Change::Edit(Box::new(change)), &caller, wait).await
+    })
+    .await
+}
+
+/// Reads a JSON Merge Patch of a description.
+async fn read_patch(request: Request) -> Result<Patch, ApiError> {
+    let media_type = request
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|text| text.split(';').next())
+        .unwrap_or_default()
+        .trim();
+    let is_patch = PATCH_TYPES
+        .iter()
+        .any(|known| media_type.eq_ignore_ascii_case(known));
+    if !is_patch {
+        let message = format!(
+            "send a JSON Merge Patch with Content-Type: {}",
+            PATCH_TYPES[0]
+        );
+        return Err(ApiError::with_status(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            message,
+        ));
+    }
+    let body = Bytes::from_request(request, &()).await;
+    let body =
+        body.map_err(|rejection| ApiError::with_status(rejection.status(), rejection.body_text()))?;
+    let patch = match serde_json::from_slice(&body) {
+        Ok(Value::Object(object)) => {
+            Patch::parse(&object).map_err(|errors| field_errors(&errors))?
+        }
+        Ok(_) => return Err(ApiError::bad_request("the body is no JSON object")),
+        Err(error) => {
+            return Err(ApiError::bad_request(format!(
+                "the body is not valid JSON: {error}"
+            )));
+        }
+    };
+    if patch.is_empty() {
+        return Err(ApiError::bad_request("the patch names no key"));
+    }
+    Ok(patch)
+}
+
+/// Checks a patch against the present description. Status 428 if it would overwrite an edit of another token unseen.
+async fn check_edit(state: &AppState, edit: DatasetEdit) -> Result<DatasetEdit, ApiError> {
+    // A dataset whose addition is still queued is present when the job runs.
+    if management(state)?.jobs.is_pending(edit.id.as_str()) {
+        return Ok(edit);
+    }
+    state
+        .work(move |state| {
+            let DatasetEdits { mut edits, source } = present_edits(&state.store, &edit.id)?;
+            let EditAction::Patch(patch) = &edit.action else {
+                return Ok(edit);
+            };
+            let before = edits.clone();
+            edits.apply_patch(patch, &source, &edit.by, "");
+            if !edit.conditions.name_a_state() {
+                for key in patch.keys() {
+                    let (was, is) = (before.get(key), edits.get(key));
+                    if let Some(was) = was.filter(|was| was.by != edit.by)
+                        && Some(was.value()) != is.map(Edit::value)
+                    {
+                        return Err(ApiError::with_status(
+                            StatusCode::PRECONDITION_REQUIRED,
+                            format!(
+                                "{key}: {} edited it at {}; read the dataset, and send its entity tag in If-Match",
+                                was.by, was.time
+                            ),
+                        ));
+                    }
+                }
+            }
+            // An edit that cannot be stated is found before it is queued.
+            edits
+                .apply(&source)
+                .map_err(|error| field_errors(std::slice::from_ref(&error)))?;
+            Ok(edit)
+        })
+        .await
+}
+
+/// `DELETE /api/admin/datasets/{id}/edits`.
+#[utoipa::path(delete, path = "/api/admin/datasets/{id}/edits", tag = "Administration", operation_id = "remove_edits",
+    summary = "Remove edits: the description is as its source states it",
+    params(
+        Id,
+        ("key" = Option<String>, Query, description = "Key whose edit is removed; repeatable. Without it, all edits are removed.")),
+    responses(
+        (status = 200, description = "The edits were removed (with Prefer: wait).", body = Object),
+        (status = 202, description = "The job is queued or running.", body = Object),
+        NotFound<JsonError>,
+        (status = 412, description = "A condition does not hold: the dataset was changed meanwhile.", body = Object),
+        (status = 422, description = "A key is unknown; the message names it.", body = Object),
+        QueueFull<JsonError>),
+    security(("bearer" = ["write"])))]
+pub(super) async fn delete_edits(
+    State(state): State<AppState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    respond(async {
+        caller.require(Scope::Write)?;
+        let id = dataset_id(&id)?;
+        let conditions = Preconditions::read(&headers)?;
+        let mut keys = Vec::new();
+        for (name, value) in
+            crate::parameters::pairs(query.as_deref().unwrap_or_default().as_bytes())
+        {
+            if name != "key" || keys.len() == MAX_KEYS {
+                return Err(ApiError::bad_request(format!(
+                    "name at most {MAX_KEYS} keys, in parameters `key`"
+                )));
+            }
+            let field =
+                DescriptionField::require(&value).map_err(|error| field_errors(&[error]))?;
+            keys.push(field.key.to_owned());
+        }
+        check_now(&state, &id, &conditions).await?;
+        let wanted = id.clone();
+        if !management(&state)?.jobs.is_pending(id.as_str()) {
+            state
+                .work(move |state| Ok(state.store.entry(&wanted).map(drop)?))
+                .await?;
+        }
+        let change = DatasetEdit {
+            id,
+            action: EditAction::Reset(keys),
+            conditions,
+            by: caller.name().to_owned(),
+        };
+        submit(
+            &state,
+            Change::Edit(Box::new(change)),
+            &caller,
+            wait_time(&headers),
+        )
+        .await
+    })
+    .await
+}
