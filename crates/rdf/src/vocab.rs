@@ -451,6 +451,14 @@ vocabulary! {
         COLUMN = "column",
         NAME = "name",
         TITLE = "title",
+        DATATYPE = "datatype",
+        PROPERTY_URL = "propertyUrl",
+    }
+}
+vocabulary! {
+    /// Linked Data Platform, for containers of catalogues: <https://www.w3.org/TR/ldp/>.
+    ldp = "http://www.w3.org/ns/ldp#" {
+        CONTAINS = "contains",
     }
 }
 vocabulary! {
@@ -741,6 +749,7 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("schema", schema::ALL),
     ("croissant", croissant::ALL),
     ("csvw", csvw::ALL),
+    ("ldp", ldp::ALL),
     ("cito", cito::ALL),
     ("geo", geo::ALL),
     ("geosparql", geosparql::ALL),

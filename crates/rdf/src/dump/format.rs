@@ -1,6 +1,6 @@
 //! Detection of the syntax by content; media type and suffix decide ambiguous cases.
 
-use super::Refusal;
+use super::{Refusal, xml_root};
 use serde::{Deserialize, Serialize};
 
 /// Supported input syntax.
@@ -111,7 +111,10 @@ pub(super) fn detect(
     let kind = content_kind(content);
     match (announced, kind) {
         (Some(syntax), ContentKind::Empty) => Ok(syntax),
-        (Some(Syntax::RdfXml), ContentKind::Xml) | (_, ContentKind::Xml) => Ok(Syntax::RdfXml),
+        (_, ContentKind::Xml) => {
+            xml_root::refuse_other_xml(content)?;
+            Ok(Syntax::RdfXml)
+        }
         (Some(Syntax::JsonLd), ContentKind::Json) => Ok(Syntax::JsonLd),
         // A TriG or N3 document may begin with "{", a Turtle document with "[".
         (Some(syntax @ (Syntax::TriG | Syntax::N3 | Syntax::Turtle)), ContentKind::Json)

@@ -27,6 +27,7 @@ mod turtle;
 mod unpack;
 mod xml;
 mod xml_literal;
+mod xml_root;
 mod xml_scope;
 mod xml_tags;
 
@@ -35,6 +36,7 @@ pub use plain_text::{DecodedText, decode_text};
 pub use repair::{correct_language_tag, repair_iri};
 pub use tables::{DocumentHead, TableFacts, TableReader};
 pub use unpack::{extract, open};
+pub use xml_root::XmlRoot;
 
 use super::triples::TripleSink;
 use oxrdf::{Literal, NamedOrBlankNode, Term, Triple};
