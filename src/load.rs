@@ -25,10 +25,11 @@ use std::time::Instant;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
     /// Catalogue, RDF dump, table, or folder of these; plain or compressed (gzip, bzip2, xz, zstd). Catalogues: DCAT or VoID
-    /// in any RDF syntax; CKAN; data.json; schema.org or Croissant, also in an HTML page; RO-Crate; the LOD Cloud's list; a
-    /// registry of ontologies; ACORDAR's or Papers with Code's datasets.json; DataFinder's collection.jsonl. Dumps: Turtle,
-    /// TriG, N3, N-Triples, N-Quads, RDF/XML, JSON-LD, HDT. Tables: CSV, TSV, XLSX, XLS, ODS, GeoJSON. Lists of works that
-    /// use datasets: JSON Lines with title, abstract, year, url and datasets (ids).
+    /// in any RDF syntax; CKAN; data.json; Data Package; DataCite; ISO 19139; OGC API Records; STAC collections; CSV on the
+    /// Web; schema.org or Croissant, also in an HTML page; RO-Crate; the LOD Cloud's list; a registry of ontologies;
+    /// ACORDAR's or Papers with Code's datasets.json; DataFinder's collection.jsonl. Dumps: Turtle, TriG, N3, N-Triples,
+    /// N-Quads, RDF/XML, JSON-LD, HDT. Tables: CSV, TSV, XLSX, XLS, ODS, GeoJSON. Lists of works that use datasets: JSON
+    /// Lines with title, abstract, year, url and datasets (ids).
     #[arg(
         required_unless_present = "endpoint",
         conflicts_with = "endpoint",

@@ -137,6 +137,15 @@ const SAMPLES: &[(&str, &str, &[&str], usize)] = &[
     ("dcat.ttl", "dcat", &["elms", "oaks", "series"], 1),
     ("dcat-us.json", "dcat", &["berths", "berths-2025"], 0),
     ("dcat-us-places.json", "dcat", &["quarries"], 0),
+    ("data-package.json", "data-package", &["bell-towers"], 0),
+    ("datacite.json", "datacite", &["echoes"], 0),
+    ("datacite.xml", "datacite", &["kites"], 0),
+    ("iso-19139.xml", "iso-19139", &["marshes"], 0),
+    ("iso-19115-3.xml", "iso-19139", &["dunes"], 0),
+    ("oai-dublin-core.xml", "oai-pmh", &["lamps"], 0),
+    ("stac.json", "stac", &["cloud-photos"], 0),
+    ("ogc-records.json", "ogc-records", &["ferries"], 0),
+    ("csvw.json", "csvw", &["Wells-and-springs"], 0),
 ];
 
 /// The triples of a catalogue, a line each, in order.

@@ -12,13 +12,14 @@ use super::node_reader::{FOLDER, NodeReader, relative_reference};
 use super::statement::{reference_node, reference_of};
 use super::typed_fields::scheme_iri;
 use super::{
-    Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, EntryKey, Extent,
-    Format, IdOrigin, Iris, Location, Metadata, Node, OtherResourceCounts, Problem, RemoteContent,
-    Scheme, Statement, Text, Theme, Value, Work, ro_crate, schema_org, typed_fields,
+    Agent, Catalog, CatalogFile, CatalogLink, Dataset, DatasetId, Dialect, Distribution, EntryKey,
+    Extent, Format, IdOrigin, Iris, LinkKind, Location, Metadata, Node, OtherResourceCounts,
+    Problem, RemoteContent, Scheme, Statement, Text, Theme, Value, Work, ro_crate, schema_org,
+    typed_fields,
 };
-use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome, Refusal};
+use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome, Refusal, Syntax};
 use lodeseek_rdf::vocab::{
-    bibo, dc11, dcat, dcatus, dcterms, foaf, geodcatap, healthdcatap, hydra, lodeseek, owl, rdf,
+    bibo, dc11, dcat, dcatus, dcterms, foaf, geodcatap, healthdcatap, hydra, ldp, lodeseek, owl, rdf,
     rdfs, schema, sd, skos, void,
 };
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
@@ -138,6 +139,32 @@ pub(super) fn read_texts(file: &CatalogFile<'_>, texts: &[&str]) -> io::Result<C
     )
 }
 
+/// Reads several documents as one description.
+pub(super) fn read_documents(files: &[CatalogFile<'_>]) -> io::Result<Catalog> {
+    let Some(first) = files.first() else {
+        return Err(io::Error::other("no document"));
+    };
+    let mut builder = TripleGraphBuilder::new();
+    let mut reports = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let (name, base) = file.name_and_base();
+        let reader = match file.media_type {
+            Some(media_type) => DumpReader::default().with_media_type(media_type),
+            None => DumpReader::default(),
+        };
+        // Blank nodes belong to their document, whose name may be that of another one.
+        let name = format!("{}-{name}", number + 1);
+        reports.extend(reader.read_file(file.path, &name, &base, &mut builder));
+    }
+    let (name, base) = first.name_and_base();
+    let document = Document {
+        name: &name,
+        base: &base,
+        is_page: true,
+    };
+    from_file(&builder.finish(), &reports, first, &document)
+}
+
 impl CatalogFile<'_> {
     /// Returns the name of the file and the base of its relative IRIs.
     fn name_and_base(&self) -> (String, String) {
@@ -191,9 +218,22 @@ fn from_file(
             .unwrap_or_default();
         return Err(io::Error::other(reason));
     }
+    let is_json = reports
+        .iter()
+        .any(|report| report.syntax == Some(Syntax::JsonLd));
+    if graph.is_empty() && is_json && !document.is_page {
+        return Err(io::Error::other(
+            "JSON without a statement: it is no JSON-LD with a context that is read, and no catalogue of another dialect",
+        ));
+    }
     let mut catalog =
         read_descriptions(graph, document).unwrap_or_else(|| dump_as_catalog(graph, document));
     catalog.next_pages = following_pages(graph, file.address);
+    catalog.links = undescribed_links(graph);
+    catalog.triples = graph.len() as u64;
+    if catalog.dialect == Dialect::Dcat && (file.address.is_none() || catalog.datasets.is_empty()) {
+        catalog.problems.extend(links_problem(&catalog.links, file));
+    }
     // A local file without statements is an empty dump. A response from the web without statements lists no dataset.
     if file.address.is_some() && graph.is_empty() {
         catalog.datasets.clear();
@@ -239,6 +279,59 @@ fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
     pages.sort();
     pages.dedup();
     pages
+}
+
+/// Maximum number of links of a document that are returned.
+const MAX_LINKS: usize = 100_000;
+
+/// Returns the catalogues, datasets and distributions on the web that a document lists and does not describe.
+fn undescribed_links(graph: &TripleGraph) -> Vec<CatalogLink> {
+    let kinds = [
+        (dcat::DISTRIBUTION, LinkKind::Distribution),
+        (dcat::HAS_DATASET, LinkKind::Dataset),
+        (dcat::CATALOG_PROPERTY, LinkKind::Catalog),
+        (ldp::CONTAINS, LinkKind::Catalog),
+    ];
+    let mut found: FxHashMap<TermId, LinkKind> = FxHashMap::default();
+    for (property, kind) in kinds {
+        let Some(property) = graph.iri(property) else {
+            continue;
+        };
+        let links = graph
+            .triples()
+            .iter()
+            .filter(|triple| triple.predicate == property);
+        for triple in links {
+            let is_linked = graph.is_iri(triple.object)
+                && graph.term(triple.object).text().starts_with("http")
+                && graph.subject_triples(triple.object).is_empty();
+            if is_linked && found.len() < MAX_LINKS {
+                // The first property is the most specific one.
+                found.entry(triple.object).or_insert(kind);
+            }
+        }
+    }
+    let mut links: Vec<CatalogLink> = found
+        .into_iter()
+        .map(|(node, kind)| CatalogLink {
+            kind,
+            address: graph.term(node).text().to_owned(),
+        })
+        .collect();
+    links.sort();
+    links
+}
+
+/// Returns the problem that a catalogue lists resources without a description.
+fn links_problem(links: &[CatalogLink], file: &CatalogFile<'_>) -> Option<String> {
+    let count = |kind: LinkKind| links.iter().filter(|link| link.kind == kind).count();
+    let (catalogs, datasets) = (count(LinkKind::Catalog), count(LinkKind::Dataset));
+    (catalogs + datasets > 0).then(|| {
+        format!(
+            "{}: {datasets} datasets and {catalogs} catalogues are listed and not described; `harvest` follows the links of an address",
+            file.path.display()
+        )
+    })
 }
 
 /// Classes of the resources that a catalogue describes.

@@ -4,7 +4,7 @@
 //! changed on the way, or kept in another form than requested, is a problem of the entry.
 
 use super::addresses::{Address, is_bare_scheme, parse_address, split_addresses};
-use super::languages::{split_suffix, texts_by_language};
+use super::languages::{language_tag, split_suffix, texts_by_language};
 use super::plain_text::{decode_entities, plain_title};
 use super::typed_fields;
 use super::{box_of_geojson, box_of_gml, box_of_text};
@@ -190,6 +190,30 @@ impl DcatBuilder {
     /// Adds titles or names: one, a list, or one per language.
     pub(super) fn title(&mut self, subject: &Subject, key: &str, property: &str, value: &Value) {
         self.field(subject, key, property, FieldKind::Title, value);
+    }
+
+    /// Adds the value of a key whose texts are in a language. A code that is no language is ignored.
+    pub(super) fn localized(
+        &mut self,
+        subject: &Subject,
+        key: &str,
+        property: &str,
+        kind: FieldKind,
+        value: &Value,
+        language: Option<&str>,
+    ) {
+        let slot = Slot {
+            subject,
+            key,
+            property,
+            kind,
+        };
+        match language.and_then(language_tag) {
+            Some(language) if is_text_or_list(value) => {
+                self.add_in_language(slot, value, Some(&language));
+            }
+            _ => self.fill(slot, value),
+        }
     }
 
     /// Adds a value of a kind. A text is a value, also if it is a placeholder.

@@ -3,8 +3,8 @@
 use super::json_document::{JsonDocument, with_all_digits};
 use super::json_repair::repair;
 use super::{
-    Catalog, CatalogError, CatalogFile, Dialect, Head, acordar, ckan, data_json, dcat, dcat_us,
-    lod_cloud, registry, text,
+    Catalog, CatalogError, CatalogFile, Dialect, Head, acordar, ckan, csvw, data_json,
+    data_package, datacite, dcat, dcat_us, lod_cloud, ogc_records, registry, resolved, stac, text,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -74,7 +74,7 @@ fn outer_keys(head: &str) -> Vec<String> {
 
 /// Reads a document of any dialect.
 pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogError> {
-    if is_linked(&head.text) {
+    if is_linked(&head.text) && !csvw::looks_like(&head.text) {
         return read_json_ld(file, head);
     }
     let path = file.path;
@@ -109,8 +109,33 @@ fn read_dialect(
     head: &Head,
 ) -> Result<Catalog, CatalogError> {
     let path = file.path;
+    let not_understood = |reason: String| CatalogError::NotUnderstood {
+        path: path.to_owned(),
+        reason,
+    };
     let (dialect, catalog) = if let Some(entries) = registry::entries(&document) {
         (Dialect::Registry, registry::read(entries, path))
+    } else if csvw::looks_like(&head.text) {
+        let text = csvw::to_json_ld(&document).map_err(not_understood)?;
+        drop(document);
+        let catalog = dcat::read_texts(file, &[&text]).map_err(CatalogError::io(path))?;
+        (Dialect::Csvw, catalog)
+    } else if data_package::is_package(&document) {
+        (Dialect::DataPackage, data_package::read(&document, path))
+    } else if let Some(records) = datacite::records(&document) {
+        let catalog = datacite::read(&records, path);
+        (
+            Dialect::DataCite,
+            with_links(catalog, file, records.next.as_slice()),
+        )
+    } else if let Some(found) = stac::document(&document) {
+        let found = found.map_err(not_understood)?;
+        let catalog = stac::read(&found, path);
+        (Dialect::Stac, with_links(catalog, file, &found.links))
+    } else if let Some(found) = ogc_records::document(&document) {
+        let found = found.map_err(not_understood)?;
+        let catalog = ogc_records::read(&found, path);
+        (Dialect::OgcRecords, with_links(catalog, file, &found.links))
     } else if let Some(content) = ckan::content(&document) {
         match content {
             ckan::Document::Packages(packages) => (Dialect::Ckan, ckan::read(packages, path)),
@@ -150,6 +175,27 @@ fn read_dialect(
     Ok(Catalog { dialect, ..catalog })
 }
 
+/// Returns addresses of a document as absolute ones.
+fn absolute<'l>(file: &CatalogFile<'_>, links: impl Iterator<Item = &'l String>) -> Vec<String> {
+    let Some(address) = file.address else {
+        return Vec::new();
+    };
+    links.map(|link| resolved(address, link)).collect()
+}
+
+/// Adds the addresses of further documents to a catalogue. A local file leads to no others: that is a problem.
+fn with_links(mut catalog: Catalog, file: &CatalogFile<'_>, links: &[String]) -> Catalog {
+    catalog.next_pages = absolute(file, links.iter());
+    if file.address.is_none() && !links.is_empty() {
+        catalog.problems.push(format!(
+            "{}: {} further documents are linked and not read; `harvest` follows the links of an address",
+            file.path.display(),
+            links.len()
+        ));
+    }
+    catalog
+}
+
 /// If true, the document uses keywords of JSON-LD, or IRIs as keys.
 fn is_json_ld(document: &Value) -> bool {
     let is_term = |key: &String| key.starts_with('@') || key.contains("://");
@@ -183,7 +229,7 @@ fn is_list_of_datasets(document: &Value) -> bool {
 
 /// Returns the reason why a document is no catalogue, with the keys found.
 fn reason_of_unknown(document: &Value) -> String {
-    let supported = "supported: a list of datasets, an object with \"datasets\", CKAN, data.json, DCAT-US, LOD Cloud, OBO Foundry, JSON-LD";
+    let supported = "supported: a list of datasets, an object with \"datasets\", CKAN, data.json, DCAT-US, Data Package, DataCite, STAC collections, OGC API Records, LOD Cloud, OBO Foundry, JSON-LD";
     let first = match document {
         Value::Array(entries) => entries.first().unwrap_or(document),
         other => other,

@@ -9,23 +9,29 @@ mod bounded_description;
 mod citing_works;
 mod coverage;
 mod croissant;
+mod csvw;
 mod data_json;
+mod data_package;
+mod datacite;
 mod dataset;
 mod dataset_licenses;
 pub mod dcat;
 mod dcat_us;
 mod description_fields;
 mod direct_values;
+mod dublin_core;
 mod dump_folder;
 pub mod duplicates;
 pub mod editions;
 mod edits;
 mod embedded_references;
 mod entry_ids;
+mod event_stream;
 mod folder;
 mod format;
 mod html;
 mod iris;
+mod iso19139;
 mod json;
 mod json_document;
 mod json_entries;
@@ -38,13 +44,17 @@ mod lod_cloud;
 mod moment;
 mod names;
 mod node_reader;
+mod ogc_records;
 pub mod papers_with_code;
 mod plain_text;
 mod problems;
 mod registry;
 mod ro_crate;
 mod schema_org;
+mod service_response;
+mod service_xml;
 mod source;
+mod stac;
 mod dcat_builder;
 mod statement;
 mod tables;
@@ -55,6 +65,7 @@ mod typed_fields;
 mod outgoing_tests;
 #[cfg(test)]
 mod value_tests;
+mod xml_tree;
 
 pub use citing_works::{CitingWork, CitingWorks};
 pub use ckan_licenses::CkanLicense;
@@ -79,16 +90,20 @@ pub use lodeseek_ranking::{DatasetId, InvalidDatasetId};
 pub use moment::Moment;
 pub use plain_text::plain_text;
 pub use problems::{Problem, ProblemGroup, ProblemGroups, Problems};
+pub use service_response::{
+    CswCapabilities, EventPage, MetadataFormat, OaiRepository, RecordHeader, RecordPage,
+    ServiceError, ServiceProtocol, ServiceResponse, Sitemap,
+};
 pub use source::{
-    CatalogReader, CatalogSource, DirectCatalogReader, SerializedCatalog, SerializedDataset,
-    SerializedError,
+    CatalogReader, CatalogSource, DirectCatalogReader, DownloadedDocument, SerializedCatalog,
+    SerializedDataset, SerializedError,
 };
 pub use statement::{Node, Statement, Value};
 pub use theme::data_theme;
 pub use typed_fields::name_of_iri;
 
 use coverage::{box_of_gml, box_of_text};
-use lodeseek_rdf::dump::{self, DecodedText, Limits};
+use lodeseek_rdf::dump::{self, DecodedText, Limits, XmlRoot};
 use lodeseek_rdf::local_name;
 use node_reader::MAX_TEXT_BYTES;
 use serde::{Deserialize, Serialize};
@@ -122,8 +137,34 @@ pub struct Catalog {
     pub other_resources: OtherResourceCounts,
     /// Dialect in which the catalogue was read.
     pub dialect: Dialect,
-    /// URLs of the following pages, from Hydra's properties `next` and `nextPage`.
+    /// URLs of the following pages, from Hydra's properties `next` and `nextPage`, or from links of other dialects.
     pub next_pages: Vec<String>,
+    /// Resources that the catalogue lists and does not describe.
+    pub links: Vec<CatalogLink>,
+    /// Content of a response of a harvesting protocol, beside the datasets.
+    pub response: Option<ServiceResponse>,
+    /// Number of triples of a document in RDF; 0 for other documents.
+    pub triples: u64,
+}
+
+/// A resource that a catalogue lists and does not describe.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct CatalogLink {
+    /// Kind of the resource, by the property that leads to it.
+    pub kind: LinkKind,
+    /// IRI of the resource.
+    pub address: String,
+}
+
+/// Kind of a linked resource.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum LinkKind {
+    /// A catalogue, or a member of a container of unknown kind.
+    Catalog,
+    /// A dataset.
+    Dataset,
+    /// A distribution.
+    Distribution,
 }
 
 /// Dialects of catalogues.
@@ -152,6 +193,28 @@ pub enum Dialect {
     LodCloud,
     /// A registry of ontologies, in the form of the OBO Foundry's.
     Registry,
+    /// A Data Package of version 1 or 2.
+    DataPackage,
+    /// Metadata of DataCite, in JSON or XML.
+    DataCite,
+    /// Metadata of ISO 19139 or ISO 19115-3.
+    Iso19139,
+    /// A record of Dublin Core, as OAI-PMH has it.
+    DublinCore,
+    /// Collections of a SpatioTemporal Asset Catalog.
+    Stac,
+    /// Records of OGC API Records.
+    OgcRecords,
+    /// Tables of CSV on the Web.
+    Csvw,
+    /// A response of OAI-PMH.
+    OaiPmh,
+    /// A response of a catalogue service (CSW).
+    Csw,
+    /// A sitemap: addresses of pages.
+    Sitemap,
+    /// A Linked Data Event Stream.
+    EventStream,
     /// An RDF dump that describes no catalogue.
     Dump,
     /// A folder of files in any dialect.
@@ -189,6 +252,17 @@ impl Dialect {
             Self::DataJson => "data.json",
             Self::LodCloud => "lod-cloud",
             Self::Registry => "registry",
+            Self::DataPackage => "data-package",
+            Self::DataCite => "datacite",
+            Self::Iso19139 => "iso-19139",
+            Self::DublinCore => "dublin-core",
+            Self::Stac => "stac",
+            Self::OgcRecords => "ogc-records",
+            Self::Csvw => "csvw",
+            Self::OaiPmh => "oai-pmh",
+            Self::Csw => "csw",
+            Self::Sitemap => "sitemap",
+            Self::EventStream => "ldes",
             Self::Dump => "dump",
             Self::Folder => "folder",
         }
@@ -412,6 +486,32 @@ impl Catalog {
         Ok(catalog.seen_from(address))
     }
 
+    /// Reads downloaded documents in RDF as one description, as [`read_download`](Self::read_download) does.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read), or if there is no document.
+    pub fn read_documents(documents: &[DownloadedDocument]) -> Result<Self, CatalogError> {
+        let files = downloaded_files(documents);
+        let Some(first) = documents.first() else {
+            return Err(CatalogError::NotUnderstood {
+                path: PathBuf::new(),
+                reason: "no document".to_owned(),
+            });
+        };
+        let catalog = dcat::read_documents(&files).map_err(CatalogError::io(&first.path))?;
+        Ok(catalog.seen_from(&first.address))
+    }
+
+    /// Reads the downloaded pages of an event stream: the newest member of each entity, as one description.
+    ///
+    /// # Errors
+    /// If a page cannot be read, or if the pages are too large.
+    pub fn read_event_stream(documents: &[DownloadedDocument]) -> Result<Self, CatalogError> {
+        let catalog = event_stream::read_stream(&downloaded_files(documents))?;
+        let address = documents.first().map_or("", |document| &document.address);
+        Ok(catalog.seen_from(address))
+    }
+
     /// Reads the packages of a CKAN response for whose ids `is_wanted` returns true, as
     /// [`read_download`](Self::read_download) does.
     ///
@@ -526,7 +626,10 @@ impl Catalog {
             });
         }
         let head = head(path).map_err(CatalogError::io(path))?;
-        let catalog = if papers_with_code::looks_like(&head.text) {
+        let root = XmlRoot::from_head(&head.text);
+        let catalog = if let Some(kind) = root.as_ref().and_then(service_xml::Kind::from_root) {
+            service_xml::read(file, kind)?
+        } else if papers_with_code::looks_like(&head.text) {
             Self {
                 dialect: Dialect::PapersWithCode,
                 ..papers_with_code::read(path)?
@@ -537,8 +640,25 @@ impl Catalog {
             Self::read_page(file, &head)?
         } else if json::looks_like(&head.text) {
             json::read(file, &head)?
+        } else if let Some(page) = event_stream::looks_like(&head.text)
+            .then(|| event_stream::read_page(file))
+            .transpose()?
+            .flatten()
+        {
+            page
         } else {
-            dcat::read_place(file).map_err(CatalogError::io(path))?
+            let catalog = dcat::read_place(file).map_err(CatalogError::io(path))?;
+            if let Some(root) = root.filter(|root| !root.is_rdf())
+                && (catalog.is_incomplete || catalog.unreadable_entries > 0)
+            {
+                return Err(CatalogError::NotUnderstood {
+                    path: path.to_owned(),
+                    reason: format!(
+                        "XML with the root element {root}, which cannot be read as RDF/XML to its end"
+                    ),
+                });
+            }
+            catalog
         };
         Ok(Self { folder, ..catalog })
     }
@@ -606,6 +726,14 @@ impl Catalog {
         Ok(catalog)
     }
 
+    /// Replaces the path of the file in all problems, for example by the address from which it was downloaded.
+    pub fn rename_file(&mut self, path: &str, name: &str) {
+        self.problems.rename(path, name);
+        for problem in &mut self.duplicates {
+            problem.rename(path, name);
+        }
+    }
+
     /// Gives each dataset an id of its own, and lists the entries of datasets that are listed twice.
     fn make_ids_unique(&mut self) {
         let mut problems = Vec::new();
@@ -615,6 +743,17 @@ impl Catalog {
         ));
         self.problems.extend(problems);
     }
+}
+
+fn downloaded_files(documents: &[DownloadedDocument]) -> Vec<CatalogFile<'_>> {
+    documents
+        .iter()
+        .map(|document| CatalogFile {
+            path: &document.path,
+            address: Some(&document.address),
+            media_type: document.media_type.as_deref(),
+        })
+        .collect()
 }
 
 /// A file to read, and the address from which it was downloaded, if any.

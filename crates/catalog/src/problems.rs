@@ -75,6 +75,21 @@ impl Problem {
         }
     }
 
+    /// Replaces a name in the text, for example that of a file.
+    pub fn rename(&mut self, name: &str, other: &str) {
+        if name.is_empty() || !self.text.contains(name) {
+            return;
+        }
+        let place = self
+            .text
+            .get(..self.reason)
+            .unwrap_or_default()
+            .replace(name, other);
+        let reason = self.reason().replace(name, other);
+        self.reason = place.len();
+        self.text = place + &reason;
+    }
+
     /// Returns the reason.
     #[must_use]
     pub fn reason(&self) -> &str {
@@ -221,6 +236,13 @@ impl Problems {
     /// Adds a problem.
     pub fn push(&mut self, problem: impl Into<Problem>) {
         self.0.push(problem.into());
+    }
+
+    /// Replaces a name in the texts of all problems.
+    pub fn rename(&mut self, name: &str, other: &str) {
+        for problem in &mut self.0 {
+            problem.rename(name, other);
+        }
     }
 
     /// Keeps the problems for which a function returns true.
@@ -407,6 +429,19 @@ mod tests {
             (groups[0].dataset.as_deref(), groups[0].property.as_deref()),
             (Some("oaks"), Some("dct:title"))
         );
+    }
+
+    #[test]
+    fn names_of_files_are_replaced() {
+        let mut problem = Problem::from("/tmp/f.json: entry 2 (x): no title in /tmp/f.json");
+        problem.rename("/tmp/f.json", "<http://e.org/>");
+        assert_eq!(
+            problem,
+            "<http://e.org/>: entry 2 (x): no title in <http://e.org/>"
+        );
+        assert_eq!(problem.reason(), "no title in <http://e.org/>");
+        problem.rename("", "y");
+        assert_eq!(problem.reason(), "no title in <http://e.org/>");
     }
 
     #[test]

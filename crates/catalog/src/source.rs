@@ -1,7 +1,8 @@
 //! Sources of catalogues, and readers for them: in this process, or in another one.
 
 use super::{
-    Catalog, CatalogError, Dataset, Dialect, LocalCopy, Location, Metadata, OtherResourceCounts,
+    Catalog, CatalogError, CatalogLink, Dataset, Dialect, LocalCopy, Location, Metadata,
+    OtherResourceCounts, ServiceResponse,
 };
 use super::{Distribution, EntryKey, Problem, Problems, RemoteContent, Statement};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,16 @@ pub enum CatalogSource {
         /// Media type from the response.
         media_type: Option<String>,
     },
+    /// Downloaded documents that describe one resource together, for [`Catalog::read_documents`].
+    Documents {
+        /// Documents, at least one.
+        documents: Vec<DownloadedDocument>,
+    },
+    /// Downloaded pages of an event stream, for [`Catalog::read_event_stream`].
+    EventStream {
+        /// Pages, at least one.
+        documents: Vec<DownloadedDocument>,
+    },
     /// A downloaded response of CKAN, for [`Catalog::read_packages`].
     Packages {
         /// Path of the file.
@@ -38,11 +49,25 @@ pub enum CatalogSource {
     },
 }
 
+/// A downloaded document.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DownloadedDocument {
+    /// Path of the file.
+    pub path: PathBuf,
+    /// Address of the file.
+    pub address: String,
+    /// Media type from the response.
+    pub media_type: Option<String>,
+}
+
 impl CatalogSource {
-    /// Returns the path of the file or folder.
+    /// Returns the path of the file or folder; of several documents, that of the first.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
+            Self::Documents { documents } | Self::EventStream { documents } => documents
+                .first()
+                .map_or(Path::new(""), |document| &document.path),
             Self::Local { path } | Self::Download { path, .. } | Self::Packages { path, .. } => {
                 path
             }
@@ -61,6 +86,8 @@ impl CatalogSource {
                 address,
                 media_type,
             } => Catalog::read_download(path, address, media_type.as_deref()),
+            Self::Documents { documents } => Catalog::read_documents(documents),
+            Self::EventStream { documents } => Catalog::read_event_stream(documents),
             Self::Packages { path, address, ids } => {
                 Catalog::read_packages(path, address, &|id| ids.contains(id))
             }
@@ -98,6 +125,9 @@ pub struct SerializedCatalog {
     other_resources: OtherResourceCounts,
     dialect: Dialect,
     next_pages: Vec<String>,
+    links: Vec<CatalogLink>,
+    response: Option<ServiceResponse>,
+    triples: u64,
 }
 
 /// A dataset in serde's data model, with the local copies of its distributions.
@@ -125,6 +155,9 @@ impl SerializedCatalog {
             other_resources,
             dialect,
             next_pages,
+            links,
+            response,
+            triples,
         } = catalog;
         let rest = Self {
             folder,
@@ -135,6 +168,9 @@ impl SerializedCatalog {
             other_resources,
             dialect,
             next_pages,
+            links,
+            response,
+            triples,
         };
         (rest, datasets.into_iter().map(SerializedDataset::from))
     }
@@ -151,6 +187,9 @@ impl SerializedCatalog {
             other_resources,
             dialect,
             next_pages,
+            links,
+            response,
+            triples,
         } = self;
         let mut catalog = Catalog {
             folder,
@@ -162,6 +201,9 @@ impl SerializedCatalog {
             other_resources,
             dialect,
             next_pages,
+            links,
+            response,
+            triples,
         };
         catalog.make_ids_unique();
         catalog

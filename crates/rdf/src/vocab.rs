@@ -161,6 +161,7 @@ vocabulary! {
         REPLACES = "replaces",
         HAS_PART = "hasPart",
         IS_REPLACED_BY = "isReplacedBy",
+        IS_VERSION_OF = "isVersionOf",
         BIBLIOGRAPHIC_CITATION = "bibliographicCitation",
         LINGUISTIC_SYSTEM = "LinguisticSystem",
         RIGHTS_HOLDER = "rightsHolder",
@@ -462,6 +463,31 @@ vocabulary! {
     }
 }
 vocabulary! {
+    /// Linked Data Event Streams: <https://w3id.org/ldes/specification>.
+    ldes = "https://w3id.org/ldes#" {
+        EVENT_STREAM = "EventStream",
+        VERSION_OF_PATH = "versionOfPath",
+        TIMESTAMP_PATH = "timestampPath",
+        VERSION_DELETE_OBJECT = "versionDeleteObject",
+        RETENTION_POLICY = "retentionPolicy",
+    }
+}
+vocabulary! {
+    /// TREE, for the pages of event streams: <https://w3id.org/tree/specification>.
+    tree = "https://w3id.org/tree#" {
+        VIEW = "view",
+        MEMBER = "member",
+        RELATION = "relation",
+        NODE = "node",
+    }
+}
+vocabulary! {
+    /// Activity Streams, for the events of feeds: <https://www.w3.org/TR/activitystreams-vocabulary/>.
+    activity_streams = "https://www.w3.org/ns/activitystreams#" {
+        DELETE = "Delete",
+    }
+}
+vocabulary! {
     /// The Citation Typing Ontology, for works that use datasets: <https://sparontologies.github.io/cito/current/cito.html>.
     cito = "http://purl.org/spar/cito/" {
         USES_DATA_FROM = "usesDataFrom",
@@ -750,6 +776,9 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("croissant", croissant::ALL),
     ("csvw", csvw::ALL),
     ("ldp", ldp::ALL),
+    ("ldes", ldes::ALL),
+    ("tree", tree::ALL),
+    ("activity_streams", activity_streams::ALL),
     ("cito", cito::ALL),
     ("geo", geo::ALL),
     ("geosparql", geosparql::ALL),
