@@ -14,7 +14,7 @@ use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
     Batch, Budget, DatasetSink, Downloads, Failure, HarvestCounts, HarvestOptions, HarvestProgress,
-    HarvestRequest, Harvester, SourceReport, StoreOutcome, is_address,
+    HarvestProtocol, HarvestRequest, Harvester, SourceReport, StoreOutcome, is_address,
 };
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
@@ -42,10 +42,15 @@ const MAX_LINES: usize = 5;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Address of a DCAT feed (with Hydra pages or `Link` headers), of a CKAN portal or its API, or of a page or file in any
-    /// format that `load` reads; or a local path.
+    /// Address of a DCAT feed (with Hydra pages or `Link` headers), of a portal or service (CKAN, CSW, OAI-PMH, OGC API Records,
+    /// STAC, a SPARQL endpoint, a FAIR Data Point, a sitemap), or of a page or file in any format that `load` reads; or a local
+    /// path.
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<String>,
+    /// Protocol of the sources: auto, pages, ckan, csw, oai-pmh, linked, sparql, sitemap or ldes. With auto, the address and the first
+    /// response decide. Parameters, such as the set of a repository, are in the address.
+    #[arg(long, value_name = "PROTOCOL", default_value_t = HarvestProtocol::Auto)]
+    protocol: HarvestProtocol,
     /// Name of the folder for files and state (`home/harvest/NAME`) [default: one for each source, derived from it].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -60,8 +65,8 @@ pub(crate) struct Arguments {
     /// Write the outcome of each source and dataset as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Number of consecutive incremental harvests of a CKAN portal before it is read completely again; 0 reads it completely
-    /// now.
+    /// Number of consecutive incremental harvests of a CKAN portal, a repository or a catalogue service before it is read
+    /// completely again; 0 reads it completely now.
     #[arg(long, alias = "whole-after", value_name = "HARVESTS", default_value_t = HarvestOptions::default().full_harvest_every)]
     full_harvest_every: u32,
     /// Prefix each dataset id with the name. Without it, only ids that another harvest uses already are prefixed.
@@ -168,6 +173,7 @@ impl ScheduleArguments {
     ) -> Option<HarvestSchedule> {
         let of_flag = |source: &String| HarvestSettings {
             source: source.clone(),
+            protocol: HarvestProtocol::Auto,
             every: self.every,
             download: self.download,
         };
@@ -177,6 +183,7 @@ impl ScheduleArguments {
         };
         let scheduled = |settings: HarvestSettings| ScheduledSource {
             source: settings.source,
+            protocol: settings.protocol,
             every: settings.every.unwrap_or(DEFAULT_INTERVAL),
             downloads: if settings.download {
                 Downloads::Rdf
@@ -346,6 +353,7 @@ impl Arguments {
         HarvestRequest {
             sources: self.sources.clone(),
             name: self.name.clone(),
+            protocol: self.protocol,
             download: self.download,
             keep_gone: self.keep_gone,
             id_prefix: self.id_prefix,

@@ -151,7 +151,12 @@ impl<'t> ConfigFile<'t> {
 }
 
 /// Keys of one scheduled harvest, in the array `harvest`.
-const HARVEST_KEYS: [&str; 3] = ["harvest.source", "harvest.every", "harvest.download"];
+const HARVEST_KEYS: [&str; 4] = [
+    "harvest.source",
+    "harvest.protocol",
+    "harvest.every",
+    "harvest.download",
+];
 
 fn is_harvest_key(key: &str) -> bool {
     HARVEST_KEYS.contains(&key)

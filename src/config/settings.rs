@@ -3,6 +3,7 @@
 use crate::egress::Others;
 use crate::ranking::Preset;
 use ipnet::IpNet;
+use lodeseek_harvest::HarvestProtocol;
 use lodeseek_index::AnalysisKind;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::vectors::Precision;
@@ -167,6 +168,8 @@ pub(crate) struct ServiceSettings {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct HarvestSettings {
     pub(crate) source: String,
+    #[serde(default)]
+    pub(crate) protocol: HarvestProtocol,
     #[serde(default, deserialize_with = "optional_duration")]
     pub(crate) every: Option<Duration>,
     #[serde(default)]

@@ -24,6 +24,10 @@ const MAX_REDIRECTED_HOSTS: usize = 3;
 /// `Accept` header for pages.
 const PAGES: &str = "text/turtle, application/ld+json;q=0.9, application/rdf+xml;q=0.8, application/json;q=0.7, \
                      text/html;q=0.5, */*;q=0.1";
+/// `Accept` header for responses of services in XML.
+const SERVICES: &str = "application/xml, text/xml;q=0.9, application/rdf+xml;q=0.5, */*;q=0.1";
+/// `Accept` header for pages of event streams.
+const EVENTS: &str = "application/trig, text/turtle;q=0.9, application/n-triples;q=0.8, */*;q=0.1";
 /// `Accept` header for files.
 const FILES: &str = "application/n-triples, application/n-quads, text/turtle;q=0.9, application/trig;q=0.9, \
                      application/rdf+xml;q=0.8, application/ld+json;q=0.7, */*;q=0.5";
@@ -33,8 +37,23 @@ const FILES: &str = "application/n-triples, application/n-quads, text/turtle;q=0
 pub(super) enum Purpose {
     /// A page of the catalogue, named by the operator or by another page.
     Page,
+    /// A response of a service in XML, which the operator named.
+    Service,
+    /// A page of an event stream, whose named graphs matter.
+    Events,
     /// A file that the catalogue describes; subject to `robots.txt`.
     Download,
+}
+
+impl Purpose {
+    fn accept(self) -> &'static str {
+        match self {
+            Self::Page => PAGES,
+            Self::Service => SERVICES,
+            Self::Events => EVENTS,
+            Self::Download => FILES,
+        }
+    }
 }
 
 /// An up-to-date file in the cache.
@@ -158,11 +177,39 @@ impl<'h> Fetcher<'h> {
         }
     }
 
-    /// Waits for the next slot of the host and sends one request. The response has status 2xx or 304; any other status is an error.
+    /// Sends a GET request as [`Self::send_request`] does.
     pub(super) fn send(
         &mut self,
         address: &str,
         prepare: impl Fn(Request<'h>) -> Request<'h>,
+    ) -> Result<Response, FetchError> {
+        self.send_request(address, |egress| prepare(egress.get(address)))
+    }
+
+    /// Fetches the response to a SPARQL query, which is sent by POST. It is cached until the next harvest.
+    pub(super) fn query(
+        &mut self,
+        endpoint: &str,
+        query: &str,
+        accept: &str,
+    ) -> Result<FetchedFile, FetchError> {
+        let key = format!("{endpoint}#query-{}", &hash_of_text(query)[..24]);
+        self.with_retries(endpoint, |fetcher| {
+            let response = fetcher.send_request(endpoint, |egress| {
+                egress
+                    .post_form(endpoint, &[("query", query)])
+                    .with_accept(accept)
+            })?;
+            let part = PartialFile::new(&fetcher.state, &key);
+            fetcher.receive(&key, response, &part, None, None)
+        })
+    }
+
+    /// Waits for the next slot of the host and sends one request. The response has status 2xx or 304; any other status is an error.
+    fn send_request(
+        &mut self,
+        address: &str,
+        request: impl FnOnce(&'h Egress) -> Request<'h>,
     ) -> Result<Response, FetchError> {
         let budget = self.options.budget;
         let bytes = budget.bytes.saturating_sub(self.spent.bytes);
@@ -181,12 +228,9 @@ impl<'h> Fetcher<'h> {
             bytes: bytes.min(self.options.max_file_bytes),
         };
         self.spent.requests += 1;
-        let request = self
-            .egress
-            .get(address)
+        let response = request(self.egress)
             .with_limits(limits)
-            .with_cancellation(self.options.cancellation.clone());
-        let response = prepare(request)
+            .with_cancellation(self.options.cancellation.clone())
             .send()
             .map_err(|error| self.as_budget_error(error))?;
         match response.status() {
@@ -209,7 +253,7 @@ impl<'h> Fetcher<'h> {
         purpose: Purpose,
         prepare: impl Fn(Request<'h>) -> Request<'h>,
     ) -> Result<Response, FetchError> {
-        if purpose == Purpose::Page {
+        if purpose != Purpose::Download {
             return self.send(address, prepare);
         }
         let mut target = address.to_owned();
@@ -260,18 +304,17 @@ impl<'h> Fetcher<'h> {
         let part = PartialFile::new(&self.state, address);
         let resumed = part.resumable().filter(|_| purpose == Purpose::Download);
         let response = self.send_checking_redirects(address, purpose, |request| {
-            match (&resumed, &cached, purpose) {
-                (Some((length, etag)), _, _) => without_encoding(request.with_accept(FILES))
+            let request = request.with_accept(purpose.accept());
+            let request = match purpose {
+                Purpose::Page | Purpose::Service | Purpose::Events => request,
+                Purpose::Download => without_encoding(request),
+            };
+            match (&resumed, &cached) {
+                (Some((length, etag)), _) => request
                     .with_condition("Range", &format!("bytes={length}-"))
                     .with_condition("If-Range", etag),
-                (None, Some(cached), Purpose::Page) => {
-                    conditional(request.with_accept(PAGES), cached)
-                }
-                (None, Some(cached), Purpose::Download) => {
-                    conditional(without_encoding(request.with_accept(FILES)), cached)
-                }
-                (None, None, Purpose::Page) => request.with_accept(PAGES),
-                (None, None, Purpose::Download) => without_encoding(request.with_accept(FILES)),
+                (None, Some(cached)) => conditional(request, cached),
+                (None, None) => request,
             }
         });
         let response = match response {

@@ -3,6 +3,7 @@
 pub mod endpoint_sampler;
 mod changes;
 mod ckan;
+mod csw;
 mod datasets;
 mod downloader;
 mod downloads;
@@ -10,16 +11,24 @@ mod error;
 mod fetch;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+mod ldes;
+mod linked;
+mod oai_pmh;
 mod pages;
+mod protocol;
 mod quarantine;
+mod record_lists;
 mod report;
 mod request;
 mod robots;
+mod sitemap;
+mod sparql_catalog;
 mod state;
 
 pub use downloader::{Download, Downloader};
 pub use downloads::is_rdf_file;
 pub use error::HarvestError;
+pub use protocol::{HarvestProtocol, UnknownProtocol};
 pub use report::{Failure, HarvestCounts, HarvestReport, SourceReport};
 pub use request::HarvestRequest;
 pub use state::forget_datasets;
@@ -106,6 +115,8 @@ pub enum IdScheme {
 /// Options of a [`Harvester`].
 #[derive(Clone, Debug)]
 pub struct HarvestOptions {
+    /// Protocol of the sources. Default [`HarvestProtocol::Auto`].
+    pub protocol: HarvestProtocol,
     /// Handling of described files. Default [`Downloads::None`].
     pub downloads: Downloads,
     /// Handling of delisted datasets. Default [`DelistedPolicy::Remove`].
@@ -126,8 +137,9 @@ pub struct HarvestOptions {
     pub max_wait: Duration,
     /// Number of packages in one page of CKAN. Default 100.
     pub page_size: u64,
-    /// Number of consecutive incremental harvests of a CKAN portal before it is read completely again, because some changes
-    /// do not get a new date. Default 28, a week at four harvests a day; 0 reads it completely each time.
+    /// Number of consecutive incremental harvests of a CKAN portal, a repository or a catalogue service before it is read
+    /// completely again, because some changes do not get a new date. Default 28, a week at four harvests a day; 0 reads it
+    /// completely each time.
     pub full_harvest_every: u32,
     /// Maximum number of datasets passed to the sink at once. Default 1,000.
     pub batch_size: usize,
@@ -146,6 +158,7 @@ pub struct HarvestOptions {
 impl Default for HarvestOptions {
     fn default() -> Self {
         Self {
+            protocol: HarvestProtocol::default(),
             downloads: Downloads::default(),
             delisted: DelistedPolicy::default(),
             ids: IdScheme::default(),
@@ -350,6 +363,14 @@ impl Run<'_, '_> {
             self.local(&mut source)?;
         }
         self.flush(&mut source)?;
+        let SourceReport {
+            datasets, repeated, ..
+        } = source.report;
+        if datasets == 0 && repeated == 0 && source.report.failed.is_empty() {
+            let form = source.report.form.as_deref().unwrap_or("no catalogue");
+            let reason = format!("it lists no dataset (read as {form})");
+            source.fail(address, reason);
+        }
         self.report.sources.push(source.report);
         self.pages = 0;
         Ok(())

@@ -1,8 +1,13 @@
 //! Traversal of the pages of a source.
 
+use super::csw::Service;
 use super::fetch::{FetchedFile, Purpose, written_origin};
-use super::{HarvestError, Run, Source, ckan};
-use lodeseek_catalog::{Catalog, CatalogError, CatalogSource, Dialect};
+use super::oai_pmh::Repository;
+use super::{HarvestError, HarvestProtocol, Run, Source, ckan, sparql_catalog};
+use lodeseek_catalog::{
+    Catalog, CatalogError, CatalogSource, Dialect, LinkKind, Problem, ServiceProtocol,
+    ServiceResponse,
+};
 use lodeseek_net::egress::MAX_IRI_BYTES;
 use oxiri::Iri;
 use std::collections::{BTreeSet, VecDeque};
@@ -60,32 +65,71 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Harvests an address. It tries in this order: a CKAN API named by the address; a catalogue with its following pages;
-    /// alternate representations that the page links to; the CKAN API of the same site.
+    /// Harvests an address by the protocol that the operator named.
     pub(super) fn remote(&mut self, source: &mut Source) -> Result<(), HarvestError> {
         let address = source.address.clone();
-        if let Some(api) = ckan::Api::from_address(&address) {
-            return match self.ckan(source, &api)? {
-                None => Ok(()),
-                Some(reason) => {
-                    source.fail(&address, reason);
-                    Ok(())
-                }
-            };
-        }
-        let mut tried = Vec::new();
-        let mut waiting = VecDeque::from([address.clone()]);
-        while let Some(candidate) = waiting.pop_front() {
-            match self.page(source, &candidate)? {
-                Page::Catalog(catalog, fetched) => return self.pages(source, *catalog, &fetched),
-                Page::Other(alternates, reason) => {
-                    tried.push(reason);
-                    if candidate == address {
-                        waiting.extend(alternates.into_iter().take(MAX_ALTERNATES));
-                    }
-                }
-                Page::Missing(reason) => tried.push(reason),
+        let fault = match self.harvester.options.protocol {
+            HarvestProtocol::Auto => return self.recognise(source),
+            HarvestProtocol::Pages => {
+                let Some(reason) = self.documents(source, &address)? else {
+                    return Ok(());
+                };
+                Some(reason)
             }
+            HarvestProtocol::Ckan => {
+                let api =
+                    ckan::Api::from_address(&address).or_else(|| ckan::Api::from_site(&address));
+                match api {
+                    Some(api) => self.ckan(source, &api)?,
+                    None => Some("no address of a portal of CKAN: use that of its site, or of its API (/api/3)".to_owned()),
+                }
+            }
+            HarvestProtocol::Csw => self.csw(source)?,
+            HarvestProtocol::OaiPmh => self.oai_pmh(source)?,
+            HarvestProtocol::Linked => self.linked(source, None)?,
+            HarvestProtocol::Sparql => self.sparql_catalog(source)?,
+            HarvestProtocol::Sitemap => self.sitemap(source, None)?,
+            HarvestProtocol::Ldes => self.event_stream(source)?,
+        };
+        if let Some(reason) = fault {
+            source.fail(&address, reason);
+        }
+        Ok(())
+    }
+
+    /// Recognises the protocol of an address. It tries in this order: an API of CKAN, a catalogue service, a repository or an
+    /// endpoint that the address names; a catalogue with its following pages, or another protocol that its first response shows;
+    /// alternate representations that the page links to; the CKAN API of the same site.
+    fn recognise(&mut self, source: &mut Source) -> Result<(), HarvestError> {
+        let address = source.address.clone();
+        let mut tried = Vec::new();
+        let named = if let Some(api) = ckan::Api::from_address(&address) {
+            Some(self.ckan(source, &api)?)
+        } else if Service::is_address(&address) {
+            Some(self.csw(source)?)
+        } else if Repository::is_address(&address) {
+            Some(self.oai_pmh(source)?)
+        } else if sparql_catalog::is_address(&address) {
+            match self.sparql_catalog(source)? {
+                None => return Ok(()),
+                Some(reason) => {
+                    tried.push(reason);
+                    None
+                }
+            }
+        } else {
+            None
+        };
+        if let Some(fault) = named {
+            if let Some(reason) = fault {
+                source.fail(&address, reason);
+            }
+            return Ok(());
+        }
+        if let Some(reason) = self.documents(source, &address)? {
+            tried.push(reason);
+        } else {
+            return Ok(());
         }
         if let (false, Some(api)) = (self.stopped, ckan::Api::from_site(&address)) {
             match self.ckan(source, &api)? {
@@ -95,6 +139,82 @@ impl Run<'_, '_> {
         }
         source.fail(&address, tried.join("; "));
         Ok(())
+    }
+
+    /// Harvests documents from an address on. Returns the reason if neither the document nor its alternates are a catalogue.
+    fn documents(
+        &mut self,
+        source: &mut Source,
+        address: &str,
+    ) -> Result<Option<String>, HarvestError> {
+        let address = address.to_owned();
+        let mut tried = Vec::new();
+        let mut waiting = VecDeque::from([address.clone()]);
+        while let Some(candidate) = waiting.pop_front() {
+            match self.page(source, &candidate)? {
+                Page::Catalog(catalog, fetched) => {
+                    let Some(reason) = self.catalog(source, *catalog, fetched)? else {
+                        return Ok(None);
+                    };
+                    tried.push(reason);
+                }
+                Page::Other(alternates, reason) => {
+                    tried.push(reason);
+                    if candidate == address {
+                        waiting.extend(alternates.into_iter().take(MAX_ALTERNATES));
+                    }
+                }
+                Page::Missing(reason) => tried.push(reason),
+            }
+        }
+        Ok(Some(tried.join("; ")))
+    }
+
+    /// Harvests from the first document on, by the protocol that it shows. Returns the reason if it is none.
+    fn catalog(
+        &mut self,
+        source: &mut Source,
+        mut catalog: Catalog,
+        fetched: FetchedFile,
+    ) -> Result<Option<String>, HarvestError> {
+        let is_forced = self.harvester.options.protocol != HarvestProtocol::Auto;
+        let protocol = match &catalog.response {
+            _ if is_forced => None,
+            Some(ServiceResponse::Error(error)) => Some(error.protocol),
+            Some(ServiceResponse::Records(page)) => Some(page.protocol),
+            Some(ServiceResponse::Capabilities(_)) => Some(ServiceProtocol::Csw),
+            Some(
+                ServiceResponse::Repository(_)
+                | ServiceResponse::Formats(_)
+                | ServiceResponse::OtherVerb(_),
+            ) => Some(ServiceProtocol::OaiPmh),
+            Some(ServiceResponse::Sitemap(_) | ServiceResponse::Events(_)) | None => None,
+        };
+        match protocol {
+            Some(ServiceProtocol::Csw) => return self.csw(source),
+            Some(ServiceProtocol::OaiPmh) => return self.oai_pmh(source),
+            None => {}
+        }
+        match catalog.response.take() {
+            Some(ServiceResponse::Sitemap(sitemap)) if !is_forced => {
+                return self.sitemap(source, Some(sitemap));
+            }
+            Some(ServiceResponse::Events(_)) if !is_forced => return self.event_stream(source),
+            _ => {}
+        }
+        let is_list = catalog.datasets.is_empty() || catalog.dialect == Dialect::Dump;
+        let leads_on = |kind: LinkKind| kind != LinkKind::Distribution;
+        let has_links = catalog.links.iter().any(|link| leads_on(link.kind));
+        if is_list
+            && has_links
+            && catalog.next_pages.is_empty()
+            && fetched.file.next.is_none()
+            && !is_forced
+        {
+            return self.linked(source, Some(catalog));
+        }
+        self.pages(source, catalog, &fetched)?;
+        Ok(None)
     }
 
     /// Processes the first page and all following pages.
@@ -107,6 +227,7 @@ impl Run<'_, '_> {
         let max_pages = self.harvester.options.budget.pages;
         let mut waiting = VecDeque::new();
         queue_pages(&mut waiting, source, following(&first, fetched), max_pages);
+        let mut undescribed = linked_datasets(&first);
         self.process(source, first)?;
         while let Some(address) = waiting.pop_front() {
             if self.stopped {
@@ -144,10 +265,19 @@ impl Run<'_, '_> {
                         following(&catalog, &fetched),
                         max_pages,
                     );
+                    undescribed.extend(linked_datasets(&catalog));
                     self.process(source, *catalog)?;
                 }
                 Page::Other(_, reason) | Page::Missing(reason) => source.fail(&address, reason),
             }
+        }
+        undescribed.retain(|dataset| !self.seen.contains(dataset));
+        if let Some(first) = undescribed.first() {
+            let problem = format!(
+                "{} datasets are listed and not described, for example <{first}>; `--protocol linked` requests them",
+                undescribed.len()
+            );
+            source.report.add_problems(&[Problem::new(problem)]);
         }
         Ok(())
     }
@@ -203,22 +333,38 @@ impl Run<'_, '_> {
             BTreeSet::new(),
             || reader.read(&download),
         )?;
+        let name = path.display().to_string();
         Ok(match read {
-            Ok(Ok(catalog)) => PageContent::Catalog(Box::new(catalog)),
+            Ok(Ok(mut catalog)) => {
+                // The report names the address, not the cached file.
+                catalog.rename_file(&name, &format!("<{address}>"));
+                PageContent::Catalog(Box::new(catalog))
+            }
             Ok(Err(error)) => PageContent::Invalid(error),
             Err(reason) => PageContent::Skipped(reason),
         })
     }
 }
 
+/// Returns the datasets that a catalogue lists and does not describe.
+fn linked_datasets(catalog: &Catalog) -> BTreeSet<String> {
+    let datasets = catalog
+        .links
+        .iter()
+        .filter(|link| link.kind == LinkKind::Dataset);
+    datasets.map(|link| link.address.clone()).collect()
+}
+
 /// Returns the message of an error without the name of the cached file.
-fn reason(error: &CatalogError) -> String {
+pub(super) fn reason(error: &CatalogError) -> String {
     match error {
         CatalogError::Io { cause, .. } => cause.to_string(),
         CatalogError::Json { cause, .. } => cause.to_string(),
         CatalogError::NotUnderstood { reason, .. } | CatalogError::Reader { reason, .. } => {
             reason.clone()
         }
+        CatalogError::NoList { .. } => "JSON without a list of datasets".to_owned(),
+        CatalogError::NoDataset { .. } => "a page without a description of a dataset".to_owned(),
         other => other.to_string(),
     }
 }

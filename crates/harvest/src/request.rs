@@ -1,8 +1,8 @@
 //! Requests of harvests, as the command line makes them and a server receives them.
 
 use super::{
-    Budget, DelistedPolicy, Downloads, HarvestOptions, IdScheme, allow_source_hosts, default_name,
-    is_address,
+    Budget, DelistedPolicy, Downloads, HarvestOptions, HarvestProtocol, IdScheme,
+    allow_source_hosts, default_name, is_address,
 };
 use lodeseek_net::egress::{EgressPolicy, IpNet, IriPrefix, OtherHosts, PrefixError};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,8 @@ pub struct HarvestRequest {
     pub sources: Vec<String>,
     /// Name of the harvest; `None` for one harvest for each source, with a name derived from it.
     pub name: Option<String>,
+    /// Protocol of all sources.
+    pub protocol: HarvestProtocol,
     /// If true, the RDF files that the catalogues describe are fetched.
     pub download: bool,
     /// If true, datasets that their source no longer lists are kept.
@@ -60,6 +62,7 @@ impl Default for HarvestRequest {
         Self {
             sources: Vec::new(),
             name: None,
+            protocol: options.protocol,
             download: false,
             keep_gone: false,
             id_prefix: false,
@@ -129,6 +132,7 @@ impl HarvestRequest {
     #[must_use]
     pub fn options(&self) -> HarvestOptions {
         HarvestOptions {
+            protocol: self.protocol,
             downloads: if self.download {
                 Downloads::Rdf
             } else {
@@ -179,6 +183,7 @@ mod tests {
             hosts: vec!["https://files.example/".parse().expect("a prefix")],
             other_hosts: OtherHosts::AnyPublic,
             private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
+            protocol: HarvestProtocol::OaiPmh,
             max_pages: 3,
             ..HarvestRequest::default()
         };

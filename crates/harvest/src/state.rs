@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! harvest/<name>/state.json   all cached files with their response headers; all datasets with their fingerprints;
-//!                             all completely read CKAN portals with the pages that contain their packages
+//!                             all completely read CKAN portals with the pages that contain their packages; all completely
+//!                             read lists of records
 //! harvest/<name>/lock         lock file of the running harvest
 //! harvest/<name>/reading.json, harvest/<name>/quarantine.json   see [`quarantine`](super::quarantine)
 //! harvest/<name>/files/       files named by hashes of address and content; *.part are incomplete downloads
@@ -73,6 +74,17 @@ pub(super) struct PortalRecord {
     pub(super) pages: Vec<String>,
 }
 
+/// A list of records that was read to its end, with the datasets of each record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RecordList {
+    /// Time from which the next harvest requests changes.
+    pub(super) from: String,
+    /// Number of incremental harvests since it was read completely.
+    pub(super) incremental_harvests: u32,
+    /// Keys of the datasets, by the identifier of the record.
+    pub(super) records: BTreeMap<String, Vec<String>>,
+}
+
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct SavedState {
     files: BTreeMap<String, CachedFile>,
@@ -80,6 +92,9 @@ struct SavedState {
     /// Portals, by the address of the search that lists their packages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     portals: BTreeMap<String, PortalRecord>,
+    /// Lists of records of services, by the address of the list.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    lists: BTreeMap<String, RecordList>,
 }
 
 /// The state of one harvest.
@@ -206,6 +221,18 @@ impl State {
 
     pub(super) fn remove_portal(&mut self, search: &str) {
         self.saved.portals.remove(search);
+    }
+
+    pub(super) fn record_list(&self, address: &str) -> Option<RecordList> {
+        self.saved.lists.get(address).cloned()
+    }
+
+    pub(super) fn set_record_list(&mut self, address: &str, list: RecordList) {
+        self.saved.lists.insert(address.to_owned(), list);
+    }
+
+    pub(super) fn remove_record_list(&mut self, address: &str) {
+        self.saved.lists.remove(address);
     }
 
     pub(super) fn id_of(&self, key: &str) -> Option<&DatasetId> {
@@ -353,6 +380,7 @@ pub fn forget_datasets(harvests: &Path, ids: &BTreeSet<DatasetId>) -> Result<usi
         if found > before {
             // An incremental harvest would not list unchanged datasets.
             state.saved.portals.clear();
+            state.saved.lists.clear();
             state.save()?;
         }
     }

@@ -6,7 +6,7 @@ use super::harvests::{BoxError, Harvested, acquire_for_schedule, error_chain, ru
 use super::{Background, Live};
 use crate::parsing::unreadable_file;
 use lodeseek_harvest::{
-    Downloads, HarvestOptions, HarvestReport, allow_source_hosts, default_name,
+    Downloads, HarvestOptions, HarvestProtocol, HarvestReport, allow_source_hosts, default_name,
 };
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use lodeseek_store::{DatasetReport, LoadOptions};
@@ -31,6 +31,8 @@ pub struct HarvestSchedule {
 pub struct ScheduledSource {
     /// Address or local path.
     pub source: String,
+    /// Protocol of the source.
+    pub protocol: HarvestProtocol,
     /// Time between the beginnings of two harvests.
     pub every: Duration,
     /// Files that are downloaded beside the catalogue.
@@ -107,6 +109,7 @@ impl HarvestSchedule {
         // A server that stops ends the harvest, so that no content seems to have ended the process.
         let cancellation = live.cancellation();
         let options = HarvestOptions {
+            protocol: scheduled.protocol,
             downloads: scheduled.downloads,
             cancellation,
             ..HarvestOptions::default()

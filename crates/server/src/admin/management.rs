@@ -592,7 +592,7 @@ async fn load_sources(State(state): State<AppState>, caller: Caller, request: Re
 /// `POST /api/admin/harvest`.
 #[utoipa::path(post, path = "/api/admin/harvest", tag = "Administration", summary = "Harvest portals now",
     description = "The body is a JSON object with `sources`, addresses of catalogues or portals, and the options of \
-        `lodeseek harvest`: name, download, keepGone, idPrefix, fullHarvestEvery, hosts, otherHosts (refused or any-public), \
+        `lodeseek harvest`: name, protocol, download, keepGone, idPrefix, fullHarvestEvery, hosts, otherHosts (refused or any-public), \
         pause, maxRequests, maxMegabytes, maxMinutes, maxPages, maxFileMegabytes, maxFileSeconds. Harvests run one after the \
         other; other changes are made between their batches of 200 datasets. The result has one report for each harvest. \
         All reports together list at most 1,000 new, changed, kept and gone datasets each, and as many problems; the keys \

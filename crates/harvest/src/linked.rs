@@ -1,0 +1,310 @@
+//! Harvest of documents that link each other: catalogues, datasets and distributions with a document each, as FAIR Data Points and
+//! the interfaces of national catalogues have them.
+//!
+//! Links are followed breadth-first: `dcat:catalog`, `dcat:dataset`, `dcat:distribution` and `ldp:contains`. The documents of a
+//! dataset and of its distributions are read as one description. Other hosts are requested if the egress policy allows them. A source
+//! was read to its end if every listed document was read.
+
+use super::fetch::{FetchedFile, Purpose};
+use super::pages::{Page, PageContent};
+use super::state::hash_of_text;
+use super::{HarvestError, Run, Source};
+use lodeseek_catalog::{
+    Catalog, CatalogLink, CatalogSource, Dataset, Dialect, DownloadedDocument, LinkKind, Problem,
+};
+use lodeseek_net::egress::MAX_IRI_BYTES;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Maximum number of links from the source to a dataset.
+const MAX_DEPTH: usize = 8;
+/// Maximum number of documents that wait. Each may list as many again.
+const MAX_WAITING: usize = 1_000_000;
+/// Maximum number of distributions of a dataset whose documents are requested.
+const MAX_DISTRIBUTIONS: usize = 1_000;
+
+/// Documents to be read.
+struct Queue {
+    waiting: VecDeque<(CatalogLink, usize)>,
+    /// Addresses that wait or were read, without fragment and slash at the end.
+    known: BTreeSet<String>,
+    /// Number of links that were left out.
+    left_out: usize,
+}
+
+impl Queue {
+    fn new(address: &str) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            known: BTreeSet::from([document_of(address).to_owned()]),
+            left_out: 0,
+        }
+    }
+
+    /// Adds the links to other documents.
+    fn add(&mut self, links: Vec<CatalogLink>, depth: usize) {
+        for link in links {
+            let document = document_of(&link.address);
+            if link.kind == LinkKind::Distribution || self.known.contains(document) {
+                continue;
+            }
+            if depth > MAX_DEPTH
+                || self.waiting.len() >= MAX_WAITING
+                || link.address.len() > MAX_IRI_BYTES
+            {
+                self.left_out += 1;
+                continue;
+            }
+            self.known.insert(document.to_owned());
+            self.waiting.push_back((link, depth));
+        }
+    }
+}
+
+/// Returns an address without fragment and without a slash at the end: some servers name their root without it.
+fn document_of(address: &str) -> &str {
+    let document = address.split('#').next().unwrap_or(address);
+    document.trim_end_matches('/')
+}
+
+impl Run<'_, '_> {
+    /// Harvests linked documents from the source on. `first` is its document, if it was read. Returns the reason if it is no
+    /// catalogue.
+    pub(super) fn linked(
+        &mut self,
+        source: &mut Source,
+        first: Option<Catalog>,
+    ) -> Result<Option<String>, HarvestError> {
+        let address = source.address.clone();
+        let first = match first {
+            Some(first) => first,
+            None => match self.page(source, &address)? {
+                Page::Catalog(catalog, fetched) => {
+                    if !catalog.datasets.is_empty() && catalog.dialect != Dialect::Dump {
+                        self.described(source, *catalog, &fetched, &mut Queue::new(&address), 1)?;
+                        return self.linked_after(source, &address);
+                    }
+                    *catalog
+                }
+                Page::Other(_, reason) | Page::Missing(reason) => return Ok(Some(reason)),
+            },
+        };
+        let mut queue = Queue::new(&address);
+        source.report.form = Some("linked".to_owned());
+        queue.add(first.links, 1);
+        if queue.waiting.is_empty() {
+            return Ok(Some(
+                "the document links neither catalogues nor datasets".to_owned(),
+            ));
+        }
+        self.follow(source, queue)?;
+        Ok(None)
+    }
+
+    /// Follows the links of a first document that describes datasets itself.
+    fn linked_after(
+        &mut self,
+        source: &mut Source,
+        address: &str,
+    ) -> Result<Option<String>, HarvestError> {
+        let mut queue = Queue::new(address);
+        source.report.form = Some("linked".to_owned());
+        // The document is cached now: a conditional request costs little.
+        source.visited.remove(address);
+        if let Page::Catalog(catalog, _) = self.page(source, address)? {
+            queue.add(catalog.links, 1);
+        }
+        self.follow(source, queue)?;
+        Ok(None)
+    }
+
+    fn follow(&mut self, source: &mut Source, mut queue: Queue) -> Result<(), HarvestError> {
+        let max_pages = self.harvester.options.budget.pages;
+        while let Some((link, depth)) = queue.waiting.pop_front() {
+            let address = link.address;
+            if self.stopped {
+                source.fail(&address, "not requested: the harvest had stopped");
+                break;
+            }
+            if source.report.pages >= max_pages {
+                source.fail(
+                    &address,
+                    format!("there are more than {max_pages} documents"),
+                );
+                break;
+            }
+            let (catalog, fetched) = match self.page(source, &address)? {
+                Page::Catalog(catalog, fetched) => (catalog, fetched),
+                Page::Other(_, reason) | Page::Missing(reason) => {
+                    // A container may hold documents of other kinds.
+                    source.fail(&address, reason);
+                    continue;
+                }
+            };
+            if !catalog.datasets.is_empty() && catalog.dialect != Dialect::Dump {
+                self.described(source, *catalog, &fetched, &mut queue, depth + 1)?;
+            } else if catalog
+                .links
+                .iter()
+                .any(|link| link.kind != LinkKind::Distribution)
+            {
+                queue.add(catalog.links, depth + 1);
+            } else if link.kind == LinkKind::Dataset {
+                source.fail(&address, "the document describes no dataset");
+            } else {
+                let problem = "the document describes no dataset and links none; it is ignored";
+                source
+                    .report
+                    .add_problems(&[Problem::new(problem).at(&format!("<{address}>"))]);
+            }
+        }
+        if queue.left_out > 0 {
+            let reason = format!(
+                "{} links are more than {MAX_DEPTH} documents away, or more than {MAX_WAITING} wait",
+                queue.left_out
+            );
+            source.fail(&source.address.clone(), reason);
+        }
+        Ok(())
+    }
+
+    /// Processes a document that describes datasets, together with the documents of its distributions.
+    fn described(
+        &mut self,
+        source: &mut Source,
+        catalog: Catalog,
+        fetched: &FetchedFile,
+        queue: &mut Queue,
+        depth: usize,
+    ) -> Result<(), HarvestError> {
+        let (distributions, links): (Vec<CatalogLink>, Vec<CatalogLink>) = catalog
+            .links
+            .iter()
+            .cloned()
+            .partition(|link| link.kind == LinkKind::Distribution);
+        queue.add(links, depth);
+        if distributions.is_empty() {
+            let form = source.report.form.clone();
+            self.process(source, catalog)?;
+            source.report.form = form;
+            return Ok(());
+        }
+        let mut documents = vec![document(fetched)];
+        let mut hashes = vec![fetched.file.sha256.clone()];
+        let mut is_whole = true;
+        for link in &distributions {
+            if documents.len() > MAX_DISTRIBUTIONS {
+                let reason = format!("the dataset has more than {MAX_DISTRIBUTIONS} distributions");
+                source.fail(&fetched.file.address, reason);
+                break;
+            }
+            match self.fetcher.get(&link.address, Purpose::Page) {
+                Ok(fetched) => {
+                    source.report.pages += 1;
+                    documents.push(document(&fetched));
+                    hashes.push(fetched.file.sha256);
+                }
+                Err(error) => {
+                    let reason = self.failure_reason(error)?;
+                    source.fail(&link.address, reason);
+                    is_whole = false;
+                    if self.stopped {
+                        break;
+                    }
+                }
+            }
+        }
+        if !is_whole {
+            // The stored description has the distribution that cannot be had now.
+            let keys: Vec<String> = catalog.datasets.iter().map(Dataset::key).collect();
+            let known = keys
+                .iter()
+                .all(|key| self.fetcher.state.id_of(key).is_some());
+            if known {
+                let listed = BTreeMap::from([(String::new(), keys)]);
+                self.list_unchanged(source, &listed);
+                return Ok(());
+            }
+        }
+        let merged = self.read_documents(&fetched.file.address, documents, &hashes)?;
+        let form = source.report.form.clone();
+        match merged {
+            PageContent::Catalog(merged) => self.process(source, *merged)?,
+            PageContent::Invalid(error) => {
+                source.fail(&fetched.file.address, super::pages::reason(&error))
+            }
+            PageContent::Skipped(reason) => source.fail(&fetched.file.address, reason),
+        }
+        source.report.form = form;
+        Ok(())
+    }
+
+    /// Parses documents as one description.
+    fn read_documents(
+        &mut self,
+        address: &str,
+        documents: Vec<DownloadedDocument>,
+        hashes: &[String],
+    ) -> Result<PageContent, HarvestError> {
+        let names: Vec<(String, String)> = documents
+            .iter()
+            .map(|document| {
+                (
+                    document.path.display().to_string(),
+                    document.address.clone(),
+                )
+            })
+            .collect();
+        let merged = CatalogSource::Documents { documents };
+        let reader = &self.harvester.options.reader;
+        let quarantine = &mut self.fetcher.state.quarantine;
+        let content = hash_of_text(&hashes.join("\n"));
+        let read = quarantine.guard(&format!("<{address}>"), &content, BTreeSet::new(), || {
+            reader.read(&merged)
+        })?;
+        Ok(match read {
+            Ok(Ok(mut catalog)) => {
+                for (path, address) in &names {
+                    catalog.rename_file(path, &format!("<{address}>"));
+                }
+                PageContent::Catalog(Box::new(catalog))
+            }
+            Ok(Err(error)) => PageContent::Invalid(error),
+            Err(reason) => PageContent::Skipped(reason),
+        })
+    }
+}
+
+fn document(fetched: &FetchedFile) -> DownloadedDocument {
+    DownloadedDocument {
+        path: fetched.path.clone(),
+        address: fetched.file.address.clone(),
+        media_type: fetched.file.media_type.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_document_waits_once() {
+        let link = |kind: LinkKind, address: &str| CatalogLink {
+            kind,
+            address: address.to_owned(),
+        };
+        let mut queue = Queue::new("http://e.org");
+        let links = vec![
+            link(LinkKind::Catalog, "http://e.org/#it"),
+            link(LinkKind::Catalog, "http://e.org/a"),
+            link(LinkKind::Dataset, "http://e.org/a#d"),
+            link(LinkKind::Distribution, "http://e.org/b"),
+        ];
+        queue.add(links, 1);
+        assert_eq!((queue.waiting.len(), queue.left_out), (1, 0));
+        queue.add(
+            vec![link(LinkKind::Dataset, "http://e.org/c")],
+            MAX_DEPTH + 1,
+        );
+        assert_eq!((queue.waiting.len(), queue.left_out), (1, 1));
+    }
+}

@@ -1,0 +1,873 @@
+//! Harvests by protocols other than DCAT feeds and CKAN, from servers on loopback that page, fail, lie and change.
+
+mod loopback;
+
+use lodeseek_harvest::{HarvestOptions, HarvestProtocol, HarvestReport};
+use loopback::{Asked, Heap, Portal, Reply, again, counted, folder, harvest, id, options};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::{Arc, Mutex};
+
+const PREFIXES: &str =
+    "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n";
+
+fn described(number: usize, title: &str) -> String {
+    format!("<http://e.org/set/s{number}> a dcat:Dataset ; dct:title \"{title} {number}\" .\n")
+}
+
+fn xml(body: impl Into<Vec<u8>>) -> Reply {
+    Reply::new(200, "text/xml", body)
+}
+
+fn html() -> Reply {
+    Reply::new(
+        200,
+        "text/html",
+        "<!doctype html><html><p>Down for maintenance</html>",
+    )
+}
+
+/// Reasons of all failures.
+fn reasons(report: &HarvestReport) -> String {
+    let failed = report.sources.iter().flat_map(|source| &source.failed);
+    failed
+        .map(|failure| format!("{}: {}\n", failure.what, failure.reason))
+        .collect()
+}
+
+/// A repository: records by number with title and day of the last change, or deleted ones.
+#[derive(Default)]
+struct Repository {
+    records: BTreeMap<usize, (String, u32, bool)>,
+    day: u32,
+    rows: usize,
+    /// Value of `deletedRecord`.
+    deleted: &'static str,
+    /// Reply in the place of the page with this offset, once for each number of `times`.
+    fault: Option<(usize, Fault)>,
+    expired: usize,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    ExpiredToken,
+    SameToken,
+    Html,
+    Cut,
+}
+
+impl Repository {
+    fn with_records(count: usize) -> Self {
+        Self {
+            records: (0..count)
+                .map(|number| (number, (format!("Record {number}"), 1, false)))
+                .collect(),
+            day: 2,
+            rows: 50,
+            deleted: "persistent",
+            ..Self::default()
+        }
+    }
+
+    fn put(&mut self, number: usize, title: &str, is_deleted: bool) {
+        self.day += 3;
+        self.records
+            .insert(number, (title.to_owned(), self.day, is_deleted));
+    }
+
+    fn answer(&mut self, asked: &Asked) -> Reply {
+        let envelope = |inner: &str, day: u32| {
+            xml(format!(
+                "<?xml version=\"1.0\"?><OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\"><responseDate>2026-01-{day:02}T12:00:00Z</responseDate>{inner}</OAI-PMH>"
+            ))
+        };
+        let day = self.day;
+        match asked.parameter("verb").as_deref() {
+            Some("Identify") => envelope(
+                &format!(
+                    "<Identify><deletedRecord>{}</deletedRecord><granularity>YYYY-MM-DD</granularity></Identify>",
+                    self.deleted
+                ),
+                day,
+            ),
+            Some("ListMetadataFormats") => envelope(
+                "<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix>\
+                 <metadataNamespace>http://www.openarchives.org/OAI/2.0/oai_dc/</metadataNamespace></metadataFormat></ListMetadataFormats>",
+                day,
+            ),
+            Some("ListRecords") => {
+                let token = asked.parameter("resumptionToken");
+                assert!(
+                    token.is_none() || asked.parameter("metadataPrefix").is_none(),
+                    "a token excludes all other parameters"
+                );
+                let (offset, from) = match &token {
+                    Some(token) => {
+                        let (offset, from) = token.split_once('|').expect("a token");
+                        (
+                            offset.parse().expect("a number"),
+                            from.parse().expect("a day"),
+                        )
+                    }
+                    None => {
+                        let from = asked
+                            .parameter("from")
+                            .map_or(0, |from| from[8..].parse().expect("a day"));
+                        (0, from)
+                    }
+                };
+                match self.fault {
+                    Some((place, Fault::ExpiredToken)) if place == offset && self.expired == 0 => {
+                        self.expired += 1;
+                        return envelope("<error code=\"badResumptionToken\">expired</error>", day);
+                    }
+                    Some((place, Fault::Html)) if place == offset => return html(),
+                    _ => {}
+                }
+                let listed: Vec<(&usize, &(String, u32, bool))> = self
+                    .records
+                    .iter()
+                    .filter(|(_, (_, changed, _))| *changed >= from)
+                    .collect();
+                if listed.is_empty() {
+                    return envelope("<error code=\"noRecordsMatch\"/>", day);
+                }
+                let mut inner = String::new();
+                for (number, (title, changed, is_deleted)) in
+                    listed.iter().skip(offset).take(self.rows)
+                {
+                    let status = if *is_deleted {
+                        " status=\"deleted\""
+                    } else {
+                        ""
+                    };
+                    let _ = write!(
+                        inner,
+                        "<record><header{status}><identifier>oai:e.org:r{number}</identifier><datestamp>2026-01-{changed:02}</datestamp></header>"
+                    );
+                    if !is_deleted {
+                        let _ = write!(
+                            inner,
+                            "<metadata><dc:dc xmlns:dc=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" xmlns:e=\"http://purl.org/dc/elements/1.1/\">\
+                             <e:title>{title}</e:title><e:type>Dataset</e:type></dc:dc></metadata>"
+                        );
+                    }
+                    inner += "</record>";
+                }
+                let end = offset + self.rows;
+                if end < listed.len() {
+                    let next = if self.fault == Some((offset, Fault::SameToken)) {
+                        offset
+                    } else {
+                        end
+                    };
+                    let _ = write!(inner, "<resumptionToken>{next}|{from}</resumptionToken>");
+                }
+                let reply = envelope(&format!("<ListRecords>{inner}</ListRecords>"), day);
+                match self.fault {
+                    Some((place, Fault::Cut)) if place == offset => reply.cut_at(2_000),
+                    _ => reply,
+                }
+            }
+            _ => envelope("<error code=\"badVerb\">Illegal verb</error>", day),
+        }
+    }
+}
+
+fn repository(repository: Repository) -> (Portal, Arc<Mutex<Repository>>) {
+    let shared = Arc::new(Mutex::new(repository));
+    let served = Arc::clone(&shared);
+    let portal = Portal::start(move |asked| served.lock().expect("unharmed").answer(asked));
+    (portal, shared)
+}
+
+#[test]
+fn a_repository_is_read_to_its_end_and_then_by_changes() {
+    let (portal, shared) = repository(Repository::with_records(230));
+    let (folder, mut heap) = (folder(), Heap::default());
+    // The address alone shows the protocol: the response is an error of OAI-PMH.
+    let report = again(&portal, "/oai", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!((counted(&report), heap.titles.len()), ([230, 0, 0, 0], 230));
+    assert_eq!(report.sources[0].form.as_deref(), Some("oai-pmh"));
+    portal.asked();
+    let report = again(&portal, "/oai", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!(
+        (counted(&report), portal.asked().len() < 9),
+        ([0, 0, 230, 0], true)
+    );
+    {
+        let mut repository = shared.lock().expect("unharmed");
+        repository.put(7, "Changed", false);
+        repository.put(8, "", true);
+        repository.put(400, "New", false);
+    }
+    let report = again(&portal, "/oai", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!(counted(&report), [1, 1, 228, 1]);
+    assert_eq!(heap.removed, [id("r8")]);
+    assert_eq!(
+        (heap.titles[&id("r7")].as_str(), heap.titles.len()),
+        ("Changed", 230)
+    );
+    assert!(portal.asked().iter().any(|path| path.contains("from=")));
+}
+
+#[test]
+fn a_repository_without_deletions_is_read_whole() {
+    let (portal, shared) = repository(Repository {
+        deleted: "no",
+        ..Repository::with_records(60)
+    });
+    let (folder, mut heap) = (folder(), Heap::default());
+    again(&portal, "/oai?verb=Identify", &folder, &mut heap);
+    shared.lock().expect("unharmed").records.remove(&5);
+    let report = again(&portal, "/oai?verb=Identify", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!((counted(&report), heap.removed.len()), ([0, 0, 59, 1], 1));
+    let reason = report.sources[0]
+        .complete_reason
+        .as_deref()
+        .unwrap_or_default();
+    assert!(reason.contains("deletedRecord"), "{reason}");
+}
+
+#[test]
+fn a_list_that_breaks_off_removes_nothing() {
+    for (fault, is_whole, reason) in [
+        (Fault::ExpiredToken, true, ""),
+        (Fault::SameToken, false, "paging loop"),
+        (Fault::Html, false, "a page without a description"),
+        (Fault::Cut, false, ""),
+    ] {
+        let (portal, shared) = repository(Repository {
+            deleted: "transient",
+            ..Repository::with_records(230)
+        });
+        let (folder, mut heap) = (folder(), Heap::default());
+        let path = "/oai?verb=ListRecords&metadataPrefix=oai_dc";
+        assert!(again(&portal, path, &folder, &mut heap).is_clean());
+        {
+            let mut repository = shared.lock().expect("unharmed");
+            repository.fault = Some((100, fault));
+            repository.records.remove(&3);
+        }
+        let report = again(&portal, path, &folder, &mut heap);
+        assert_eq!(report.is_whole(), is_whole, "{}", reasons(&report));
+        assert_eq!(heap.titles.len(), if is_whole { 229 } else { 230 });
+        assert!(reasons(&report).contains(reason), "{}", reasons(&report));
+    }
+}
+
+/// A catalogue service: identifiers and titles of records, and those that spoil every page with them.
+#[derive(Default)]
+struct Service {
+    records: BTreeMap<String, (String, String)>,
+    spoiled: BTreeSet<String>,
+    cap: usize,
+    can_filter: bool,
+}
+
+impl Service {
+    fn with_records(count: usize) -> Self {
+        let record = |number: usize| {
+            (
+                format!("c{number:03}"),
+                (format!("Map {number}"), "2026-01-01".to_owned()),
+            )
+        };
+        Self {
+            records: (0..count).map(record).collect(),
+            cap: 40,
+            can_filter: true,
+            ..Self::default()
+        }
+    }
+
+    fn answer(&self, asked: &Asked) -> Reply {
+        let exception = |code: &str| {
+            xml(format!(
+                "<ows:ExceptionReport xmlns:ows=\"http://www.opengis.net/ows\"><ows:Exception exceptionCode=\"{code}\"><ows:ExceptionText>no</ows:ExceptionText></ows:Exception></ows:ExceptionReport>"
+            ))
+        };
+        match asked.parameter("request").as_deref() {
+            Some("GetCapabilities") => xml(
+                "<csw:Capabilities xmlns:csw=\"http://www.opengis.net/cat/csw/2.0.2\" version=\"2.0.2\"/>",
+            ),
+            Some("GetRecords")
+                if asked.parameter("outputSchema").as_deref()
+                    != Some("http://www.isotc211.org/2005/gmd") =>
+            {
+                exception("InvalidParameterValue")
+            }
+            Some("GetRecords") => {
+                let since = match asked.parameter("constraint") {
+                    Some(_) if !self.can_filter => return exception("OperationNotSupported"),
+                    Some(text) => text.split('\'').nth(1).unwrap_or_default().to_owned(),
+                    None => String::new(),
+                };
+                let listed: Vec<_> = self
+                    .records
+                    .iter()
+                    .filter(|(_, (_, date))| *date >= since)
+                    .collect();
+                let start = asked.number("startPosition").unwrap_or(1);
+                let rows = asked.number("maxRecords").unwrap_or(10).min(self.cap);
+                let page: Vec<_> = listed.iter().skip(start - 1).take(rows).collect();
+                if page.iter().any(|(name, _)| self.spoiled.contains(*name)) {
+                    return exception("NoApplicableCode");
+                }
+                let end = start + page.len();
+                // Beyond the end, some services start anew.
+                let next = match () {
+                    () if page.is_empty() => 1,
+                    () if end > listed.len() => 0,
+                    () => end,
+                };
+                let mut inner = String::new();
+                for (name, (title, date)) in &page {
+                    let _ = write!(
+                        inner,
+                        "<gmd:MD_Metadata xmlns:gmd=\"http://www.isotc211.org/2005/gmd\" xmlns:gco=\"http://www.isotc211.org/2005/gco\">\
+                         <gmd:fileIdentifier><gco:CharacterString>{name}</gco:CharacterString></gmd:fileIdentifier><gmd:dateStamp><gco:Date>{date}</gco:Date></gmd:dateStamp>\
+                         <gmd:identificationInfo><gmd:MD_DataIdentification><gmd:citation><gmd:CI_Citation><gmd:title><gco:CharacterString>{title}</gco:CharacterString></gmd:title>\
+                         </gmd:CI_Citation></gmd:citation></gmd:MD_DataIdentification></gmd:identificationInfo></gmd:MD_Metadata>"
+                    );
+                }
+                let (all, returned) = (listed.len(), page.len());
+                xml(format!(
+                    "<csw:GetRecordsResponse xmlns:csw=\"http://www.opengis.net/cat/csw/2.0.2\"><csw:SearchStatus timestamp=\"2026-02-05T00:00:00Z\"/>\
+                     <csw:SearchResults numberOfRecordsMatched=\"{all}\" numberOfRecordsReturned=\"{returned}\" nextRecord=\"{next}\">{inner}</csw:SearchResults></csw:GetRecordsResponse>"
+                ))
+            }
+            _ => exception("MissingParameterValue"),
+        }
+    }
+}
+
+fn service(service: Service) -> (Portal, Arc<Mutex<Service>>) {
+    let shared = Arc::new(Mutex::new(service));
+    let served = Arc::clone(&shared);
+    let portal = Portal::start(move |asked| served.lock().expect("unharmed").answer(asked));
+    (portal, shared)
+}
+
+#[test]
+fn a_catalogue_service_with_capped_pages() {
+    let (portal, shared) = service(Service::with_records(230));
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = again(&portal, "/csw", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!((counted(&report), heap.titles.len()), ([230, 0, 0, 0], 230));
+    assert_eq!(heap.titles[&id("c007")], "Map 7");
+    portal.asked();
+    let report = again(&portal, "/csw", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    let requests = portal.asked().len();
+    assert_eq!(
+        (counted(&report), requests < 15),
+        ([0, 0, 230, 0], true),
+        "{requests} requests"
+    );
+    let new = |title: &str| (title.to_owned(), "2026-02-05".to_owned());
+    {
+        let mut service = shared.lock().expect("unharmed");
+        service.records.insert("c007".to_owned(), new("Changed"));
+        service.records.insert("d".to_owned(), new("New"));
+    }
+    let report = again(&portal, "/csw", &folder, &mut heap);
+    assert!(
+        report.is_clean() && report.sources[0].not_requested > 200,
+        "{report:?}"
+    );
+    assert_eq!(counted(&report), [1, 1, 229, 0]);
+    // The protocol has no deletions: the number of records shows one.
+    shared.lock().expect("unharmed").records.remove("c008");
+    let report = again(&portal, "/csw", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!(
+        (counted(&report)[3], heap.removed.as_slice()),
+        (1, [id("c008")].as_slice())
+    );
+}
+
+#[test]
+fn a_record_that_spoils_its_page_hides_no_other() {
+    let (portal, shared) = service(Service {
+        can_filter: false,
+        ..Service::with_records(130)
+    });
+    let (folder, mut heap) = (folder(), Heap::default());
+    assert!(again(&portal, "/csw", &folder, &mut heap).is_clean());
+    {
+        let mut service = shared.lock().expect("unharmed");
+        service.spoiled.insert("c077".to_owned());
+        service.records.remove("c005");
+    }
+    let report = again(&portal, "/csw", &folder, &mut heap);
+    assert!(!report.is_whole() && heap.removed.is_empty(), "{report:?}");
+    assert_eq!(heap.titles.len(), 130, "nothing is removed without proof");
+    assert!(
+        reasons(&report).contains("NoApplicableCode"),
+        "{}",
+        reasons(&report)
+    );
+    assert_eq!(report.unchanged, 128, "all others were read");
+}
+
+/// Documents of a FAIR Data Point: a root without a slash, a catalogue, datasets, and distributions of their own.
+fn data_point(asked: &Asked, broken: &str) -> Reply {
+    let place = asked.header("host").unwrap_or_default();
+    let base = format!("http://{place}");
+    if asked.path == broken {
+        return Reply::status(404);
+    }
+    let body = match asked.path.as_str() {
+        "/" => format!(
+            "<{base}> a <http://www.w3.org/ns/ldp#DirectContainer> ; dct:title \"Point\" ; <http://www.w3.org/ns/ldp#contains> <{base}/catalog/green> ."
+        ),
+        "/catalog/green" => format!(
+            "<{base}/catalog/green> a dcat:Catalog ; dct:title \"Green\" ; dct:isPartOf <{base}> ; dcat:dataset <{base}/dataset/a>, <{base}/dataset/b> ;\n\
+             <http://www.w3.org/ns/ldp#contains> <{base}/dataset/a>, <{base}/dataset/b> ."
+        ),
+        path if path.starts_with("/dataset/") => format!(
+            "<{base}{path}> a dcat:Dataset ; dct:title \"Set {path}\" ; dcat:distribution <{base}/distribution{path}> ."
+        ),
+        path if path.starts_with("/distribution/") => format!(
+            "<{base}{path}> a dcat:Distribution ; dct:title \"File\" ; dcat:downloadURL <http://e.org/files{path}.ttl> ; dcat:mediaType <https://www.iana.org/assignments/media-types/text/turtle> ."
+        ),
+        _ => return Reply::status(404),
+    };
+    Reply::turtle(format!("{PREFIXES}{body}\n"))
+}
+
+#[test]
+fn documents_that_link_each_other_are_followed() {
+    let broken = Arc::new(Mutex::new(String::new()));
+    let fault = Arc::clone(&broken);
+    let portal = Portal::start(move |asked| data_point(asked, &fault.lock().expect("unharmed")));
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = again(&portal, "/", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!(
+        (counted(&report), report.sources[0].form.as_deref()),
+        ([2, 0, 0, 0], Some("linked"))
+    );
+    // A distribution that cannot be had leaves the dataset as it is.
+    "/distribution/dataset/a".clone_into(&mut broken.lock().expect("unharmed"));
+    let report = again(&portal, "/", &folder, &mut heap);
+    assert_eq!(
+        (counted(&report), report.is_whole()),
+        ([0, 0, 2, 0], false),
+        "{report:?}"
+    );
+    assert!(
+        heap.removed.is_empty() && reasons(&report).contains("404"),
+        "{report:?}"
+    );
+    "/dataset/b".clone_into(&mut broken.lock().expect("unharmed"));
+    let report = again(&portal, "/", &folder, &mut heap);
+    assert!(!report.is_whole() && heap.titles.len() == 2, "{report:?}");
+}
+
+/// An endpoint that cuts descriptions at 10,001 triples without notice.
+fn endpoint(asked: &Asked, datasets: usize, triples: usize) -> Reply {
+    let query: String = form_urlencoded::parse(asked.body.as_bytes())
+        .find(|(name, _)| name == "query")
+        .map(|(_, query)| query.into_owned())
+        .unwrap_or_default();
+    let iri = |number: usize| format!("http://e.org/d{number:04}");
+    let rows = |variable: &str, values: Vec<serde_json::Value>| {
+        let bindings: Vec<serde_json::Value> = values
+            .into_iter()
+            .map(|value| serde_json::json!({variable: value}))
+            .collect();
+        Reply::new(
+            200,
+            "application/sparql-results+json",
+            serde_json::json!({"head": {"vars": [variable]}, "results": {"bindings": bindings}})
+                .to_string(),
+        )
+    };
+    if query.contains("COUNT(") {
+        let count = if query.contains("GRAPH") { 0 } else { datasets };
+        return rows(
+            "count",
+            vec![serde_json::json!({"type": "literal", "value": count.to_string()})],
+        );
+    }
+    if query.contains("CONSTRUCT") {
+        let values = query.split("VALUES").nth(1).unwrap_or_default();
+        let mut lines = Vec::new();
+        for number in (0..datasets).filter(|number| values.contains(&format!("<{}>", iri(*number))))
+        {
+            let node = iri(number);
+            lines.push(format!("<{node}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/ns/dcat#Dataset> ."));
+            lines.push(format!(
+                "<{node}> <http://purl.org/dc/terms/title> \"Title {number}\" ."
+            ));
+            let keywords = (2..triples)
+                .map(|word| format!("<{node}> <http://www.w3.org/ns/dcat#keyword> \"k{word}\" ."));
+            lines.extend(keywords);
+        }
+        lines.truncate(10_001);
+        return Reply::new(200, "application/n-triples", lines.join("\n") + "\n");
+    }
+    let last = query.split('"').nth(1).unwrap_or_default().to_owned();
+    let page: Vec<serde_json::Value> = (0..datasets)
+        .map(iri)
+        .filter(|one| *one > last)
+        .take(100)
+        .map(|one| serde_json::json!({"type": "uri", "value": one}))
+        .collect();
+    rows("dataset", page)
+}
+
+#[test]
+fn a_catalogue_in_an_endpoint_is_read_in_spite_of_its_limits() {
+    let portal = Portal::start(|asked| endpoint(asked, 250, 151));
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = again(&portal, "/sparql", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!((counted(&report), heap.titles.len()), ([250, 0, 0, 0], 250));
+    assert_eq!(report.sources[0].form.as_deref(), Some("sparql"));
+    let report = again(&portal, "/sparql", &folder, &mut heap);
+    assert_eq!(counted(&report), [0, 0, 250, 0], "{}", reasons(&report));
+}
+
+#[test]
+fn a_dataset_larger_than_the_limit_is_a_failure() {
+    let portal = Portal::start(|asked| endpoint(asked, 2, 20_000));
+    let report = harvest(
+        &portal,
+        "/sparql",
+        folder().path(),
+        &mut Heap::default(),
+        options(),
+    );
+    assert!(
+        !report.is_whole() && reasons(&report).contains("may be cut"),
+        "{}",
+        reasons(&report)
+    );
+    let portal = Portal::start(|asked| endpoint(asked, 0, 0));
+    let report = harvest(
+        &portal,
+        "/sparql",
+        folder().path(),
+        &mut Heap::default(),
+        options(),
+    );
+    assert!(
+        reasons(&report).contains("describes no dcat:Dataset"),
+        "{}",
+        reasons(&report)
+    );
+}
+
+#[test]
+fn a_sitemap_leads_to_pages_with_datasets() {
+    let modified = Arc::new(Mutex::new("2026-01-01".to_owned()));
+    let shared = Arc::clone(&modified);
+    let portal = Portal::start(move |asked| {
+        let base = format!("http://{}", asked.header("host").unwrap_or_default());
+        let page = |name: &str| {
+            Reply::new(
+                200,
+                "text/html",
+                format!(
+                    "<!doctype html><script type=\"application/ld+json\">{{\"@context\": \"https://schema.org/\", \"@type\": \"Dataset\", \"@id\": \"http://e.org/{name}\", \"name\": \"{name}\", \"description\": \"About {name}\"}}</script>"
+                ),
+            )
+        };
+        let sitemap = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
+        match asked.path.as_str() {
+            "/sitemap.xml" => xml(format!(
+                "<sitemapindex {sitemap}><sitemap><loc>{base}/pages.xml</loc></sitemap></sitemapindex>"
+            )),
+            "/pages.xml" => {
+                let date = shared.lock().expect("unharmed").clone();
+                xml(format!(
+                    "<urlset {sitemap}><url><loc>{base}/one</loc><lastmod>2026-01-01</lastmod></url><url><loc>{base}/two</loc><lastmod>{date}</lastmod></url>\
+                     <url><loc>{base}/about</loc></url><url><loc>{base}/secret</loc></url><url><loc>http://other.example.org/x</loc></url></urlset>"
+                ))
+            }
+            "/one" => page("one"),
+            "/two" => page("two"),
+            "/about" => html(),
+            "/robots.txt" => Reply::new(200, "text/plain", "User-agent: *\nDisallow: /secret\n"),
+            _ => Reply::status(500),
+        }
+    });
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = again(&portal, "/sitemap.xml", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!(
+        (counted(&report), report.sources[0].form.as_deref()),
+        ([2, 0, 0, 0], Some("sitemap"))
+    );
+    assert!(
+        report.sources[0]
+            .problems
+            .join("\n")
+            .contains("other hosts"),
+        "{report:?}"
+    );
+    portal.asked();
+    "2026-02-01".clone_into(&mut modified.lock().expect("unharmed"));
+    let report = again(&portal, "/sitemap.xml", &folder, &mut heap);
+    assert_eq!(counted(&report), [0, 0, 2, 0], "{}", reasons(&report));
+    let asked = portal.asked();
+    assert!(
+        asked.contains(&"/two".to_owned()) && !asked.contains(&"/one".to_owned()),
+        "{asked:?}"
+    );
+}
+
+#[test]
+fn pages_of_records_and_collections_are_followed() {
+    let portal = Portal::start(|asked| {
+        let base = format!("http://{}", asked.header("host").unwrap_or_default());
+        let record = |number: usize| {
+            serde_json::json!({"type": "Feature", "id": format!("f{number}"), "geometry": null,
+                "properties": {"type": "dataset", "title": format!("Record {number}")}})
+        };
+        match asked.path.as_str() {
+            "/?f=json" => Reply::json(
+                &serde_json::json!({"links": [{"rel": "conformance", "href": "/c"}, {"rel": "data", "type": "application/json", "href": format!("{base}/collections")}]}),
+            ),
+            "/collections" => Reply::json(
+                &serde_json::json!({"links": [], "collections": [{"id": "m", "itemType": "record",
+                "links": [{"rel": "items", "type": "application/geo+json", "href": format!("{base}/items")}]}]}),
+            ),
+            path if path.starts_with("/items") => {
+                let offset = asked.number("offset").unwrap_or(0);
+                let features: Vec<_> = (offset..(offset + 20).min(50)).map(record).collect();
+                let next = (offset + 20 < 50).then(|| serde_json::json!({"rel": "next", "href": format!("{base}/items?offset={}", offset + 20)}));
+                Reply::json(
+                    &serde_json::json!({"type": "FeatureCollection", "features": features, "links": next.into_iter().collect::<Vec<_>>()}),
+                )
+            }
+            "/stac" => Reply::json(
+                &serde_json::json!({"type": "Catalog", "id": "c", "stac_version": "1.0.0", "links": [{"rel": "child", "href": "/stac/one"}, {"rel": "item", "href": "/stac/item"}]}),
+            ),
+            "/stac/one" => Reply::json(
+                &serde_json::json!({"type": "Collection", "id": "one", "stac_version": "1.0.0", "description": "One", "license": "CC0-1.0", "extent": {}, "links": []}),
+            ),
+            _ => Reply::status(404),
+        }
+    });
+    for (path, count, form) in [("/?f=json", 50, "ogc-records"), ("/stac", 1, "stac")] {
+        let mut heap = Heap::default();
+        let report = harvest(&portal, path, folder().path(), &mut heap, options());
+        assert!(report.is_clean(), "{}", reasons(&report));
+        assert_eq!(
+            (heap.titles.len(), report.sources[0].form.as_deref()),
+            (count, Some(form))
+        );
+    }
+}
+
+#[test]
+fn what_is_no_catalogue_is_named() {
+    let portal = Portal::start(|asked| match asked.path.as_str() {
+        "/atom" => xml("<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>News</title></feed>"),
+        "/menu" => xml(
+            "<?xml version=\"1.0\"?><m:menu xmlns:m=\"http://e.org/menu#\"><m:dish>Soup</m:dish></m:menu>",
+        ),
+        "/roads" => Reply::json(
+            &serde_json::json!({"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": null, "properties": {"lanes": 2}}]}),
+        ),
+        "/item" => Reply::json(
+            &serde_json::json!({"type": "Feature", "stac_version": "1.0.0", "id": "i", "properties": {}}),
+        ),
+        "/nothing" => Reply::json(&serde_json::json!({"@context": {}, "a": 1})),
+        "/empty.ttl" => Reply::turtle(format!("{PREFIXES}<http://e.org/c> a dcat:Catalog .")),
+        "/half.ttl" => Reply::turtle(format!(
+            "{PREFIXES}<http://e.org/c> a dcat:Catalog ; dcat:dataset <http://e.org/set/s1>, <http://e.org/other> .\n{}",
+            described(1, "Set")
+        )),
+        _ => Reply::status(404),
+    });
+    for (path, reason) in [
+        ("/atom", "an Atom feed"),
+        (
+            "/menu",
+            "the root element <menu> of the namespace http://e.org/menu#",
+        ),
+        ("/roads", "features of GeoJSON that are no records"),
+        ("/item", "an item of STAC"),
+        ("/nothing", "JSON without a statement"),
+        ("/empty.ttl", "it lists no dataset (read as dcat)"),
+    ] {
+        let mut heap = Heap::default();
+        let report = harvest(&portal, path, folder().path(), &mut heap, options());
+        assert!(
+            heap.titles.is_empty() && !report.is_clean(),
+            "{path}: {report:?}"
+        );
+        assert!(
+            reasons(&report).contains(reason),
+            "{path}: {}",
+            reasons(&report)
+        );
+        assert!(
+            !reasons(&report).contains("/files/"),
+            "{path}: {}",
+            reasons(&report)
+        );
+    }
+    let report = harvest(
+        &portal,
+        "/half.ttl",
+        folder().path(),
+        &mut Heap::default(),
+        options(),
+    );
+    assert!(report.is_clean(), "{}", reasons(&report));
+    let problems = report.sources[0].problems.join("\n");
+    assert!(
+        problems.contains("1 datasets are listed and not described"),
+        "{problems}"
+    );
+}
+
+#[test]
+fn the_operator_may_name_the_protocol() {
+    let portal = Portal::start(|_| Reply::turtle(format!("{PREFIXES}{}", described(1, "Set"))));
+    for (protocol, is_read) in [
+        (HarvestProtocol::Pages, true),
+        (HarvestProtocol::OaiPmh, false),
+        (HarvestProtocol::Csw, false),
+        (HarvestProtocol::Sitemap, false),
+        (HarvestProtocol::Sparql, false),
+    ] {
+        let options = HarvestOptions {
+            protocol,
+            ..options()
+        };
+        let report = harvest(
+            &portal,
+            "/x",
+            folder().path(),
+            &mut Heap::default(),
+            options,
+        );
+        assert_eq!(
+            report.is_clean(),
+            is_read,
+            "{protocol}: {}",
+            reasons(&report)
+        );
+    }
+}
+
+/// Pages of a DCAT-AP Feed: events by number with kind, entity and title; two pages.
+fn feed_page(asked: &Asked, events: &[(&str, &str, &str)], has_policy: bool) -> Reply {
+    let base = format!("http://{}/feed", asked.header("host").unwrap_or_default());
+    let mut text = format!(
+        "{PREFIXES}@prefix ldes: <https://w3id.org/ldes#> . @prefix tree: <https://w3id.org/tree#> . @prefix as: <https://www.w3.org/ns/activitystreams#> .\n\
+         <{base}#s> a ldes:EventStream ; ldes:timestampPath as:published ; ldes:versionOfPath as:object ; tree:view <{base}> .\n"
+    );
+    if has_policy {
+        let _ = writeln!(
+            text,
+            "<{base}> tree:viewDescription [ ldes:retentionPolicy [ a ldes:LatestVersionSubset ] ] ."
+        );
+    }
+    let page = match asked.path.as_str() {
+        "/feed" => {
+            let _ = writeln!(
+                text,
+                "<{base}> tree:relation [ tree:node <{base}/1> ], [ tree:node <{base}/0> ] ."
+            );
+            return Reply::new(200, "application/trig", text).tagged(asked);
+        }
+        "/feed/0" => 0,
+        "/feed/1" => 1,
+        _ => return Reply::status(404),
+    };
+    for (number, (kind, entity, title)) in events
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| number % 2 == page)
+    {
+        let _ = writeln!(
+            text,
+            "<{base}#s> tree:member <{base}/e{number}> . <{base}/e{number}> a as:{kind} ; as:object <http://e.org/{entity}> ; as:published \"2026-01-01T00:00:{number:02}Z\" .\n\
+             <{base}/e{number}> {{ <http://e.org/{entity}> a dcat:Dataset ; dct:title \"{title}\" }}"
+        );
+    }
+    Reply::new(200, "application/trig", text).tagged(asked)
+}
+
+#[test]
+fn an_event_stream_is_applied_as_a_whole() {
+    let events = Arc::new(Mutex::new(vec![
+        ("Create", "one", "One"),
+        ("Create", "two", "Two"),
+        ("Update", "one", "One again"),
+        ("Create", "three", "Three"),
+    ]));
+    let shared = Arc::clone(&events);
+    let portal =
+        Portal::start(move |asked| feed_page(asked, &shared.lock().expect("unharmed"), false));
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = again(&portal, "/feed", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!(
+        (counted(&report), report.sources[0].form.as_deref()),
+        ([3, 0, 0, 0], Some("ldes"))
+    );
+    assert_eq!(heap.titles[&id("one")], "One again");
+    events
+        .lock()
+        .expect("unharmed")
+        .extend([("Delete", "two", ""), ("Update", "three", "Third")]);
+    let report = again(&portal, "/feed", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!(
+        (counted(&report), heap.removed.as_slice()),
+        ([0, 1, 1, 1], [id("two")].as_slice())
+    );
+}
+
+#[test]
+fn a_stream_that_forgets_members_removes_only_what_it_deletes() {
+    let state = Arc::new(Mutex::new((
+        vec![
+            ("Create", "one", "One"),
+            ("Create", "two", "Two"),
+            ("Create", "three", "Three"),
+        ],
+        false,
+    )));
+    let shared = Arc::clone(&state);
+    let portal = Portal::start(move |asked| {
+        let (events, is_broken) = &*shared.lock().expect("unharmed");
+        match asked.path.as_str() {
+            "/feed/1" if *is_broken => Reply::status(404),
+            _ => feed_page(asked, events, true),
+        }
+    });
+    let (folder, mut heap) = (folder(), Heap::default());
+    assert!(again(&portal, "/feed", &folder, &mut heap).is_clean());
+    *state.lock().expect("unharmed") =
+        (vec![("Update", "one", "New"), ("Delete", "two", "")], true);
+    let report = again(&portal, "/feed", &folder, &mut heap);
+    assert!(!report.is_whole() && heap.removed.is_empty(), "{report:?}");
+    assert_eq!(
+        heap.titles[&id("one")],
+        "One",
+        "a missing page may hold a newer member"
+    );
+    state.lock().expect("unharmed").1 = false;
+    let report = again(&portal, "/feed", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!(
+        (heap.removed.as_slice(), heap.titles.len()),
+        ([id("two")].as_slice(), 2)
+    );
+    assert_eq!(heap.titles[&id("one")], "New");
+}
