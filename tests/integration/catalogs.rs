@@ -140,9 +140,12 @@ const SAMPLES: &[(&str, &str, &[&str], usize)] = &[
     ("data-package.json", "data-package", &["bell-towers"], 0),
     ("datacite.json", "datacite", &["10.99999/echoes"], 0),
     ("datacite.xml", "datacite", &["10.99999/kites"], 0),
+    ("iso-19139.xml", "iso-19139", &["marshes"], 2),
+    ("iso-19115-3.xml", "iso-19139", &["dunes"], 0),
     ("oai-dublin-core.xml", "oai-pmh", &["lamps"], 1),
     ("stac.json", "stac", &["cloud-photos"], 0),
     ("ogc-records.json", "ogc-records", &["ferries"], 0),
+    ("csvw.json", "csvw", &["Wells-and-springs"], 0),
 ];
 
 /// The triples of a catalogue, a line each, in order.

@@ -21,6 +21,31 @@ const INITIAL: [(&str, &str); 8] = [
     ("void", "http://rdfs.org/ns/void#"),
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),
 ];
+/// Properties whose texts are codes, names and addresses: they have no language.
+const CODES: [&str; 22] = [
+    "aboutUrl",
+    "base",
+    "commentPrefix",
+    "datatype",
+    "decimalChar",
+    "default",
+    "delimiter",
+    "encoding",
+    "format",
+    "groupChar",
+    "lang",
+    "lineTerminators",
+    "name",
+    "null",
+    "pattern",
+    "primaryKey",
+    "propertyUrl",
+    "quoteChar",
+    "rowTitles",
+    "separator",
+    "textDirection",
+    "valueUrl",
+];
 /// Properties of schema.org that have the meaning of those of DCAT.
 const SCHEMA: [(&str, &str); 10] = [
     ("schema:name", "dc:title"),
@@ -50,6 +75,11 @@ pub(super) fn to_json_ld(document: &Value) -> Result<String, String> {
         context.insert((*prefix).to_owned(), json!(namespace));
     }
     context.insert("@vocab".to_owned(), json!(csvw::NAMESPACE));
+    context.insert("csvw".to_owned(), json!(csvw::NAMESPACE));
+    for term in CODES {
+        let definition = json!({"@id": format!("{}{term}", csvw::NAMESPACE), "@language": null});
+        context.insert(term.to_owned(), definition);
+    }
     let declared = document.remove("@context").unwrap_or_default();
     for own in declared.as_array().into_iter().flatten() {
         for (key, value) in own.as_object().into_iter().flatten() {
@@ -246,7 +276,14 @@ mod tests {
         places.sort_unstable();
         assert_eq!(places, ["a.csv", "b.tsv"]);
         let text = format!("{:?}", dataset.extra_statements);
-        for part in ["Höhe", "decimal", "primaryKey"] {
+        for part in [
+            "Höhe",
+            "\"decimal\"",
+            "http://www.w3.org/ns/csvw#primaryKey",
+            "http://www.w3.org/ns/csvw#column",
+            "http://www.w3.org/ns/csvw#tableSchema",
+            "http://www.w3.org/ns/csvw#title",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
     }

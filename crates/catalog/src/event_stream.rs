@@ -420,9 +420,12 @@ mod tests {
         tree:view <http://e.org/feed> .\n<http://e.org/feed> tree:relation [ tree:node <http://e.org/feed/1> ] .\n";
 
     fn event(number: u32, kind: &str, entity: &str, time: &str, content: &str) -> String {
+        let graph = match content {
+            "" => String::new(),
+            content => format!("<http://e.org/e{number}> {{ <http://e.org/{entity}> {content} }}\n"),
+        };
         format!(
-            "<http://e.org/feed#s> tree:member <http://e.org/e{number}> .\n<http://e.org/e{number}> a as:{kind} ; as:object <http://e.org/{entity}> ; as:published \"{time}\"^^xsd:dateTime .\n\
-             <http://e.org/e{number}> {{ <http://e.org/{entity}> {content} }}\n"
+            "<http://e.org/feed#s> tree:member <http://e.org/e{number}> .\n<http://e.org/e{number}> a as:{kind} ; as:object <http://e.org/{entity}> ; as:published \"{time}\"^^xsd:dateTime .\n{graph}"
         )
     }
 

@@ -227,9 +227,7 @@ impl<'b> IsoReader<'b> {
         self.record(record, identifier, &node);
         for one in &identifiers {
             if let Some(text) = identifier_text(one) {
-                let kind = FieldKind::Resource;
-                self.builder
-                    .field(&node, "identifier", dcterms::IDENTIFIER, kind, &json!(text));
+                self.builder.text(&node, dcterms::IDENTIFIER, &json!(text));
             }
         }
         for citation in &mut citation {
@@ -1100,6 +1098,7 @@ impl<'b> IsoReader<'b> {
             self.builder.add(&attribution, prov::AGENT, agent.clone());
             let iri = format!("{INSPIRE}ResponsiblePartyRole/{role}");
             self.builder.resource(&attribution, dcat::HAD_ROLE, &iri);
+            self.builder.resource(&attribution, dcterms::TYPE, &iri);
         }
         for section in std::iter::once(&party).chain(&inner).chain(&contacts) {
             self.rest(section, &agent);

@@ -15,6 +15,7 @@ use super::{
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::{DumpReader, Outcome, XmlRoot};
 use lodeseek_rdf::vocab::rdf;
+#[cfg(test)]
 use std::path::Path;
 
 /// Maximum size of a document in bytes: 128 MiB. It is held in memory as a tree.
@@ -130,6 +131,7 @@ pub(super) fn read(file: &CatalogFile<'_>, kind: Kind) -> Result<Catalog, Catalo
         }
         if let Some(ServiceResponse::Records(page)) = &catalog.response
             && (page.resumption_token.is_some() || page.next_record.is_some_and(|next| next > 0))
+            && !page.records.is_empty()
         {
             let problem = "the list continues on further pages; harvest the address of the service to read all of them";
             catalog

@@ -24,6 +24,8 @@ const MAX_REDIRECTED_HOSTS: usize = 3;
 /// `Accept` header for pages.
 const PAGES: &str = "text/turtle, application/ld+json;q=0.9, application/rdf+xml;q=0.8, application/json;q=0.7, \
                      text/html;q=0.5, */*;q=0.1";
+/// `Accept` header for pages in JSON.
+const JSON_PAGES: &str = "application/geo+json, application/json;q=0.9, */*;q=0.1";
 /// `Accept` header for responses of services in XML.
 const SERVICES: &str = "application/xml, text/xml;q=0.9, application/rdf+xml;q=0.5, */*;q=0.1";
 /// `Accept` header for pages of event streams.
@@ -37,6 +39,8 @@ const FILES: &str = "application/n-triples, application/n-quads, text/turtle;q=0
 pub(super) enum Purpose {
     /// A page of the catalogue, named by the operator or by another page.
     Page,
+    /// A page of the catalogue, in JSON rather than RDF.
+    JsonPage,
     /// A response of a service in XML, which the operator named.
     Service,
     /// A page of an event stream, whose named graphs matter.
@@ -49,6 +53,7 @@ impl Purpose {
     fn accept(self) -> &'static str {
         match self {
             Self::Page => PAGES,
+            Self::JsonPage => JSON_PAGES,
             Self::Service => SERVICES,
             Self::Events => EVENTS,
             Self::Download => FILES,
@@ -306,7 +311,7 @@ impl<'h> Fetcher<'h> {
         let response = self.send_checking_redirects(address, purpose, |request| {
             let request = request.with_accept(purpose.accept());
             let request = match purpose {
-                Purpose::Page | Purpose::Service | Purpose::Events => request,
+                Purpose::Page | Purpose::JsonPage | Purpose::Service | Purpose::Events => request,
                 Purpose::Download => without_encoding(request),
             };
             match (&resumed, &cached) {

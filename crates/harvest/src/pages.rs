@@ -190,6 +190,13 @@ impl Run<'_, '_> {
             ) => Some(ServiceProtocol::OaiPmh),
             Some(ServiceResponse::Sitemap(_) | ServiceResponse::Events(_)) | None => None,
         };
+        if let (true, Some(ServiceResponse::Records(page))) = (is_forced, &catalog.response)
+            && (page.resumption_token.is_some() || page.next_record.is_some_and(|next| next > 0))
+        {
+            let reason =
+                "the list of records continues, and --protocol pages reads its first page only";
+            source.fail(&source.address.clone(), reason);
+        }
         match protocol {
             Some(ServiceProtocol::Csw) => return self.csw(source),
             Some(ServiceProtocol::OaiPmh) => return self.oai_pmh(source),
@@ -201,6 +208,13 @@ impl Run<'_, '_> {
             }
             Some(ServiceResponse::Events(_)) if !is_forced => return self.event_stream(source),
             _ => {}
+        }
+        if catalog.dialect == Dialect::Dump
+            && !is_forced
+            && let Some((other, fetched)) = self.json_form(source, &fetched)?
+        {
+            self.pages(source, other, &fetched)?;
+            return Ok(None);
         }
         let is_list = catalog.datasets.is_empty() || catalog.dialect == Dialect::Dump;
         let leads_on = |kind: LinkKind| kind != LinkKind::Distribution;
@@ -215,6 +229,38 @@ impl Run<'_, '_> {
         }
         self.pages(source, catalog, &fetched)?;
         Ok(None)
+    }
+
+    /// Requests a document in JSON-LD as JSON. Services of OGC API Records describe themselves in RDF without their records. Returns
+    /// `None` unless the JSON is a catalogue.
+    fn json_form(
+        &mut self,
+        source: &mut Source,
+        fetched: &FetchedFile,
+    ) -> Result<Option<(Catalog, FetchedFile)>, HarvestError> {
+        let media_type = fetched.file.media_type.as_deref();
+        if media_type != Some("application/ld+json") {
+            return Ok(None);
+        }
+        let address = source.address.clone();
+        let other = match self.fetcher.get(&address, Purpose::JsonPage) {
+            Ok(other) => other,
+            Err(error) => {
+                let reason = self.failure_reason(error)?;
+                tracing::debug!(address, reason, "the document has no JSON");
+                return Ok(None);
+            }
+        };
+        if other.file.sha256 == fetched.file.sha256 {
+            return Ok(None);
+        }
+        source.report.pages += 1;
+        Ok(match self.read_catalog(&address, &other)? {
+            PageContent::Catalog(catalog) if catalog.dialect != Dialect::Dump => {
+                Some((*catalog, other))
+            }
+            _ => None,
+        })
     }
 
     /// Processes the first page and all following pages.
@@ -259,12 +305,14 @@ impl Run<'_, '_> {
                         );
                         continue;
                     }
-                    queue_pages(
-                        &mut waiting,
-                        source,
-                        following(&catalog, &fetched),
-                        max_pages,
-                    );
+                    let mut next = following(&catalog, &fetched).to_vec();
+                    // Catalogues of STAC are a graph, in which several lead to one collection. In a list, that is a loop.
+                    if catalog.dialect == Dialect::Stac && catalog.datasets.len() <= 1 {
+                        next.retain(|page| {
+                            !source.visited.contains(page) && !waiting.contains(page)
+                        });
+                    }
+                    queue_pages(&mut waiting, source, &next, max_pages);
                     undescribed.extend(linked_datasets(&catalog));
                     self.process(source, *catalog)?;
                 }

@@ -91,7 +91,7 @@ const GRAPHS: [Queries; 2] = [
 ];
 
 impl Run<'_, '_> {
-    /// Harvests the catalogue in an endpoint. Returns the reason if the address is none, or if it describes no dataset.
+    /// Harvests the catalogue in an endpoint. Returns the reason if the address is none.
     pub(super) fn sparql_catalog(
         &mut self,
         source: &mut Source,
@@ -109,9 +109,9 @@ impl Run<'_, '_> {
             }
         }
         let Some((queries, before)) = found else {
-            return Ok(Some(format!(
-                "<{endpoint}>: the SPARQL endpoint describes no dcat:Dataset; `load --endpoint` samples its content"
-            )));
+            let reason = "the SPARQL endpoint describes no dcat:Dataset; `load --endpoint` samples its content";
+            source.fail(&endpoint, reason);
+            return Ok(None);
         };
         source.report.form = Some("sparql".to_owned());
         let Some(datasets) = self.keys(source, queries)? else {

@@ -634,7 +634,18 @@ fn pages_of_records_and_collections_are_followed() {
                 "properties": {"type": "dataset", "title": format!("Record {number}")}})
         };
         match asked.path.as_str() {
-            "/?f=json" => Reply::json(
+            // Records in RDF are places without a link to the others.
+            "/" if asked
+                .header("accept")
+                .is_some_and(|accept| accept.contains("ld+json")) =>
+            {
+                Reply::new(
+                    200,
+                    "application/ld+json",
+                    r#"{"@context": {"s": "http://schema.org/"}, "@id": "http://e.org/", "s:name": "A service"}"#,
+                )
+            }
+            "/" | "/?f=json" => Reply::json(
                 &serde_json::json!({"links": [{"rel": "conformance", "href": "/c"}, {"rel": "data", "type": "application/json", "href": format!("{base}/collections")}]}),
             ),
             "/collections" => Reply::json(
@@ -649,8 +660,11 @@ fn pages_of_records_and_collections_are_followed() {
                     &serde_json::json!({"type": "FeatureCollection", "features": features, "links": next.into_iter().collect::<Vec<_>>()}),
                 )
             }
+            "/stac/again" => Reply::json(
+                &serde_json::json!({"type": "Catalog", "id": "a", "stac_version": "1.0.0", "links": [{"rel": "child", "href": "/stac/one"}, {"rel": "child", "href": "/stac"}]}),
+            ),
             "/stac" => Reply::json(
-                &serde_json::json!({"type": "Catalog", "id": "c", "stac_version": "1.0.0", "links": [{"rel": "child", "href": "/stac/one"}, {"rel": "item", "href": "/stac/item"}]}),
+                &serde_json::json!({"type": "Catalog", "id": "c", "stac_version": "1.0.0", "links": [{"rel": "child", "href": "/stac/one"}, {"rel": "child", "href": "/stac/again"}, {"rel": "item", "href": "/stac/item"}]}),
             ),
             "/stac/one" => Reply::json(
                 &serde_json::json!({"type": "Collection", "id": "one", "stac_version": "1.0.0", "description": "One", "license": "CC0-1.0", "extent": {}, "links": []}),
@@ -658,7 +672,11 @@ fn pages_of_records_and_collections_are_followed() {
             _ => Reply::status(404),
         }
     });
-    for (path, count, form) in [("/?f=json", 50, "ogc-records"), ("/stac", 1, "stac")] {
+    for (path, count, form) in [
+        ("/?f=json", 50, "ogc-records"),
+        ("/", 50, "ogc-records"),
+        ("/stac", 1, "stac"),
+    ] {
         let mut heap = Heap::default();
         let report = harvest(&portal, path, folder().path(), &mut heap, options());
         assert!(report.is_clean(), "{}", reasons(&report));
@@ -730,6 +748,26 @@ fn what_is_no_catalogue_is_named() {
     assert!(
         problems.contains("1 datasets are listed and not described"),
         "{problems}"
+    );
+}
+
+#[test]
+fn a_list_that_is_read_as_one_page_removes_nothing() {
+    let (portal, shared) = repository(Repository::with_records(60));
+    let (folder, mut heap) = (folder(), Heap::default());
+    let path = "/oai?verb=ListRecords&metadataPrefix=oai_dc";
+    assert!(again(&portal, path, &folder, &mut heap).is_clean());
+    shared.lock().expect("unharmed").records.remove(&3);
+    let options = HarvestOptions {
+        protocol: HarvestProtocol::Pages,
+        existing_ids: heap.titles.keys().cloned().collect(),
+        ..options()
+    };
+    let report = harvest(&portal, path, folder.path(), &mut heap, options);
+    assert!(
+        !report.is_whole() && heap.removed.is_empty(),
+        "{}",
+        reasons(&report)
     );
 }
 
