@@ -19,8 +19,8 @@ use super::{
 };
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome, Refusal, Syntax};
 use lodeseek_rdf::vocab::{
-    bibo, dc11, dcat, dcatus, dcterms, foaf, geodcatap, healthdcatap, hydra, ldp, lodeseek, owl, rdf,
-    rdfs, schema, sd, skos, void,
+    bibo, dc11, dcat, dcatus, dcterms, foaf, geodcatap, healthdcatap, hydra, ldp, lodeseek, owl,
+    rdf, rdfs, schema, sd, skos, void,
 };
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, Triple as OxTriple};

@@ -422,7 +422,9 @@ mod tests {
     fn event(number: u32, kind: &str, entity: &str, time: &str, content: &str) -> String {
         let graph = match content {
             "" => String::new(),
-            content => format!("<http://e.org/e{number}> {{ <http://e.org/{entity}> {content} }}\n"),
+            content => {
+                format!("<http://e.org/e{number}> {{ <http://e.org/{entity}> {content} }}\n")
+            }
         };
         format!(
             "<http://e.org/feed#s> tree:member <http://e.org/e{number}> .\n<http://e.org/e{number}> a as:{kind} ; as:object <http://e.org/{entity}> ; as:published \"{time}\"^^xsd:dateTime .\n{graph}"

@@ -619,16 +619,13 @@ impl Catalog {
     fn read_place(file: &CatalogFile<'_>) -> Result<Self, CatalogError> {
         let path = file.path;
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        if tables::is_table(file) {
-            return Ok(Self {
-                folder,
-                ..dcat::read_table(file)
-            });
-        }
         let head = head(path).map_err(CatalogError::io(path))?;
         let root = XmlRoot::from_head(&head.text);
+        let is_json = json::looks_like(&head.text);
         let catalog = if let Some(kind) = root.as_ref().and_then(service_xml::Kind::from_root) {
             service_xml::read(file, kind)?
+        } else if !is_json && tables::is_table(file) {
+            dcat::read_table(file)
         } else if papers_with_code::looks_like(&head.text) {
             Self {
                 dialect: Dialect::PapersWithCode,
@@ -638,8 +635,14 @@ impl Catalog {
             lines
         } else if html::looks_like(&head.text) {
             Self::read_page(file, &head)?
-        } else if json::looks_like(&head.text) {
-            json::read(file, &head)?
+        } else if is_json {
+            match json::read(file, &head) {
+                // Records of OGC API and items of STAC are GeoJSON, too: only features of no catalogue are a table.
+                Err(CatalogError::NotUnderstood { .. }) if tables::is_table(file) => {
+                    dcat::read_table(file)
+                }
+                read => read?,
+            }
         } else if let Some(page) = event_stream::looks_like(&head.text)
             .then(|| event_stream::read_page(file))
             .transpose()?

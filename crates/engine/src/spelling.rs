@@ -116,8 +116,7 @@ fn correct_word(
     candidates.retain(|candidate| {
         let is_rare_and_long =
             frequency == 0 && candidate.edits == 1 && letters >= MIN_LETTERS_OF_RARE;
-        (candidate.documents >= min_frequency || is_rare_and_long)
-            && is_likely(candidate, term)
+        (candidate.documents >= min_frequency || is_rare_and_long) && is_likely(candidate, term)
     });
     candidates.sort_by(|a, b| {
         likelihood(b)

@@ -12,10 +12,10 @@
 
 use super::statements::{self, OwnStatements};
 use super::{
-    Access, ContentPlace, Entry, GraphCounts, HomeSettings, LoadOptions, Loader, MultilingualLabels, ReadContent,
-    Replaced, STORE, Store, StoreError, StoredContent, check_complete, commit_record, counts,
-    empty_version, fingerprint, graph_file, journal, labels, lock, open_oxigraph, read_content,
-    settings,
+    Access, ContentPlace, Entry, GraphCounts, HomeSettings, LoadOptions, Loader,
+    MultilingualLabels, ReadContent, Replaced, STORE, Store, StoreError, StoredContent,
+    check_complete, commit_record, counts, empty_version, fingerprint, graph_file, journal, labels,
+    lock, open_oxigraph, read_content, settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
