@@ -12,8 +12,8 @@ use oxrdf::Triple;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-/// Number of bytes of the hash in an entity tag.
-const TAG_BYTES: usize = 12;
+/// Length of the hash in an entity tag, in bytes.
+const TAG_LENGTH: usize = 12;
 
 /// Edits of a description, and the description that the source states.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ impl Store {
             hash.update(line);
         }
         let digits = hash.finalize();
-        let digits = digits.iter().take(TAG_BYTES);
+        let digits = digits.iter().take(TAG_LENGTH);
         let tag: String = digits.map(|byte| format!("{byte:02x}")).collect();
         Ok(Some(format!("\"{tag}\"")))
     }

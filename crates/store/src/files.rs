@@ -35,7 +35,7 @@ const LEVEL: i32 = 1;
 /// Files that compression makes no smaller than this part of their size are stored as they are.
 const MAX_COMPRESSED_PERCENT: u64 = 90;
 /// Size of the beginning of a file by which the effect of compression is estimated, in bytes.
-const SAMPLE_BYTES: u64 = 1 << 20;
+const MAX_SAMPLE_BYTES: u64 = 1 << 20;
 
 /// A file of a dataset, whose bytes the home has.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -210,7 +210,7 @@ fn keep_file(home: &Path, path: &Path) -> Result<(u64, String), StoreError> {
     if plain.exists() || compressed.exists() {
         return Ok((bytes, sha256));
     }
-    let target = if is_compressible(&mut open()?.take(SAMPLE_BYTES), bytes.min(SAMPLE_BYTES))
+    let target = if is_compressible(&mut open()?.take(MAX_SAMPLE_BYTES), bytes.min(MAX_SAMPLE_BYTES))
         .map_err(StoreError::io(path))?
     {
         compressed
