@@ -161,7 +161,6 @@ vocabulary! {
         REPLACES = "replaces",
         HAS_PART = "hasPart",
         IS_REPLACED_BY = "isReplacedBy",
-        IS_VERSION_OF = "isVersionOf",
         BIBLIOGRAPHIC_CITATION = "bibliographicCitation",
         LINGUISTIC_SYSTEM = "LinguisticSystem",
         RIGHTS_HOLDER = "rightsHolder",

@@ -263,7 +263,7 @@ impl Analysis {
     #[must_use]
     pub fn detected_language(&self, text: &str) -> Option<&'static str> {
         match &self.pipeline {
-            Pipeline::Multilingual(multilingual) => multilingual.detected_code(text),
+            Pipeline::Multilingual(multilingual) => multilingual.detect_code(text),
             Pipeline::Acordar(_) | Pipeline::English(_) => None,
         }
     }
