@@ -377,7 +377,7 @@ fn write_losses(
         .datasets
         .iter()
         .flat_map(|dataset| &dataset.unkept_files);
-    for message in unkept.take(SHOWN) {
+    for message in unkept.take(MAX_PROBLEMS) {
         writeln!(out, "{}", cut(message, 240))?;
     }
     let number = report.counts().kept;

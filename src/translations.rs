@@ -6,7 +6,7 @@ use lodeseek_engine::{
     AnalysisKind, DictionaryFile, LabelCollector, index_folder, read_dictionary,
     remove_translations, update_own_translations, write_translations,
 };
-use lodeseek_index::{Analysis, Translations, recorded_analysis};
+use lodeseek_index::{Analysis, Translations, read_analysis};
 use lodeseek_rdf::dump::{DumpReader, Outcome};
 use lodeseek_rdf::language_name;
 use lodeseek_store::{Access, Store, check_home};
@@ -79,7 +79,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 
 /// Creates the dictionary of the collection's own labels again: its languages depend on those of the operator's dictionary.
 fn update_own(home: &Path) -> anyhow::Result<()> {
-    let kind = recorded_analysis(&index_folder(home)).unwrap_or(AnalysisKind::Multilingual);
+    let kind = read_analysis(&index_folder(home)).unwrap_or(AnalysisKind::Multilingual);
     let store = Store::open(home, Access::Read, None)?;
     update_own_translations(&store, &Analysis::new(kind))?;
     Ok(())

@@ -90,7 +90,7 @@ const FUNCTION_WORDS: [(&str, &str); 10] = [
 /// Function words that are also words of English or parts of names: `die casting`, `Los Angeles`, `white van`.
 const AMBIGUOUS_FUNCTION_WORDS: [&str; 8] = ["die", "en", "la", "las", "le", "los", "om", "van"];
 /// Minimum confidence of a query's language if all its function words are ambiguous.
-const AMBIGUOUS_CONFIDENCE: f64 = 0.6;
+const MIN_AMBIGUOUS_CONFIDENCE: f64 = 0.6;
 
 /// Minimum confidence of a detection. At 0.3, 4 % of detections were wrong, and 1 in 22 English texts of 24 to 47
 /// characters was detected as another language. At 0.5 it is less than 1 %, and 1 in 80.
@@ -163,7 +163,7 @@ impl LanguageDetector {
         }
         let detection = Detector::with_allowlist(allowed).detect(text)?;
         if detection.lang() == Lang::Eng
-            || !is_certain && detection.confidence() < AMBIGUOUS_CONFIDENCE
+            || !is_certain && detection.confidence() < MIN_AMBIGUOUS_CONFIDENCE
         {
             return None;
         }
