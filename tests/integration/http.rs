@@ -1021,9 +1021,9 @@ async fn sparql_results_come_as_asked() {
     assert_eq!(site.accept(&path(COUNT, ""), "image/png").await.status, 406);
     assert_eq!(site.get(&path(COUNT, "png")).await.status, 400);
     assert_eq!(
-        site.get(&path(COUNT, "ttl")).await.status,
-        400,
-        "solutions are no graph"
+        site.get(&path(COUNT, "ttl")).await.media_type(),
+        "application/sparql-results+json",
+        "solutions are no graph, and have their default form"
     );
 }
 

@@ -63,15 +63,17 @@ fn extra(package: &Value, key: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn only_files_whose_rdf_is_stored_have_an_address_here() {
+async fn only_files_that_are_kept_have_an_address_here() {
     let turtle = format!(
         "{PREFIXES} :slates a dcat:Dataset ; dct:identifier \"slates\" ; dct:title \"Slates\" ;
             dcat:distribution [ dct:title \"stones\" ; dcat:downloadURL <stones.nt> ] ,
-                [ dct:title \"table\" ; dcat:downloadURL <tables/slates.csv> ; dcat:mediaType \"text/csv;charset=utf-8\" ] ."
+                [ dct:title \"table\" ; dcat:downloadURL <tables/slates.csv> ; dcat:mediaType \"text/csv;charset=utf-8\" ] ,
+                [ dct:title \"notes\" ; dcat:downloadURL <notes.pdf> ; dcat:mediaType \"application/pdf\" ] ."
     );
     let files = [
         ("stones.nt", "<http://e.org/s> <http://e.org/p> \"one\" .\n"),
         ("tables/slates.csv", "a,b\n1,2\n"),
+        ("notes.pdf", "%PDF-1.4\n"),
     ];
     let published = Published::new("quarry.ttl", &turtle, &files);
     assert!(published.folder.path().join("stones.nt").exists());
@@ -86,19 +88,22 @@ async fn only_files_whose_rdf_is_stored_have_an_address_here() {
         })
         .collect();
     for (name, url, media_type) in addresses {
-        if name == "table" {
-            assert_eq!((url, media_type), ("tables/slates.csv", "text/csv"));
-        } else {
-            assert!(url.contains("/rdf-graph-store?"), "{url}");
+        match name {
+            "table" => {
+                assert!(url.ends_with("/dataset/slates/files/slates.csv"), "{url}");
+                assert_eq!(media_type, "text/csv");
+            }
+            "notes" => assert_eq!((url, media_type), ("notes.pdf", "application/pdf")),
+            _ => assert!(url.ends_with("/dataset/slates/files/stones.nt"), "{url}"),
         }
     }
     let croissant = published.site.get("/dataset/slates/croissant").await.body;
-    assert!(croissant.contains("\"tables/slates.csv\""), "{croissant}");
-    assert_eq!(croissant.matches("rdf-graph-store").count(), 1);
+    assert!(croissant.contains("\"notes.pdf\""), "{croissant}");
+    assert_eq!(croissant.matches("files/stones.nt\"").count(), 1);
     let catalog = published.lines("/catalog.nt").await;
     let stored: Vec<&String> = catalog
         .iter()
-        .filter(|line| line.contains("rdf-graph-store"))
+        .filter(|line| line.contains("files/stones.nt>"))
         .collect();
     assert_eq!(stored.len(), 1, "{stored:#?}");
 }

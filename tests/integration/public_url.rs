@@ -61,16 +61,19 @@ const LINKS: &[(&str, &str)] = &[
     ),
     ("/feeds/datasets.atom?q=ginkgo", "dataset/street-trees\""),
     ("/catalog.ttl", "catalog.ttl?page=1>"),
-    ("/catalog.ttl", "rdf-graph-store?graph="),
+    ("/catalog.ttl", "dataset/street-trees/files/"),
     (
         "/api/3/action/status_show",
         "api/3/action/help_show?name=status_show\"",
     ),
     (
         "/api/3/action/package_show?id=street-trees",
-        "rdf-graph-store?graph=",
+        "dataset/street-trees/files/",
     ),
-    ("/dataset/street-trees/croissant", "rdf-graph-store?graph="),
+    (
+        "/dataset/street-trees/croissant",
+        "dataset/street-trees/files/",
+    ),
     (
         "/dataset/street-trees?format=html",
         "dataset/street-trees\">",

@@ -47,10 +47,6 @@ const FAILING: &[(&str, &str)] = &[
         "numbers are stored by value: `001` is `1`, as in Oxigraph",
     ),
     (
-        "sparql12/grouping/select-variable-reuse",
-        "the parser rejects the query, as in Oxigraph",
-    ),
-    (
         "sparql12/syntax/nested-aggregate-functions",
         "the parser accepts nested aggregates, as in Oxigraph",
     ),

@@ -391,10 +391,13 @@ fn is_unknown(entry: &std::io::Result<fs::DirEntry>, files: &[(PathBuf, Vec<u8>)
     !is_derived(&path) && files.iter().all(|(known, _)| *known != path)
 }
 
-/// Returns true if a file contains the counts of a graph instead of the graph.
+/// Returns true if a file contains counts, a fingerprint or labels of a graph instead of the graph.
 fn is_derived(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == "counts" || extension == "rdfc")
+    path.extension().is_some_and(|extension| {
+        ["counts", "rdfc", "labels"]
+            .iter()
+            .any(|one| extension == *one)
+    })
 }
 
 #[test]

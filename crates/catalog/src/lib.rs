@@ -638,7 +638,9 @@ impl Catalog {
         } else if is_json {
             match json::read(file, &head) {
                 // Records of OGC API and items of STAC are GeoJSON, too: only features of no catalogue are a table.
-                Err(CatalogError::NotUnderstood { .. }) if tables::is_table(file) => {
+                Err(CatalogError::NotUnderstood { .. })
+                    if file.address.is_none() && tables::is_table(file) =>
+                {
                     dcat::read_table(file)
                 }
                 read => read?,

@@ -232,7 +232,7 @@ mod tests {
     use std::path::Path;
 
     /// Modules without routes. They import none of the others.
-    const SHARED: [&str; 22] = [
+    const SHARED: [&str; 23] = [
         "access_log",
         "branding",
         "cache",
@@ -252,6 +252,7 @@ mod tests {
         "permits",
         "proxies",
         "public_url",
+        "request_encoding",
         "response_formats",
         "text",
         "tls",

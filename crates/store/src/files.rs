@@ -210,8 +210,11 @@ fn keep_file(home: &Path, path: &Path) -> Result<(u64, String), StoreError> {
     if plain.exists() || compressed.exists() {
         return Ok((bytes, sha256));
     }
-    let target = if is_compressible(&mut open()?.take(MAX_SAMPLE_BYTES), bytes.min(MAX_SAMPLE_BYTES))
-        .map_err(StoreError::io(path))?
+    let target = if is_compressible(
+        &mut open()?.take(MAX_SAMPLE_BYTES),
+        bytes.min(MAX_SAMPLE_BYTES),
+    )
+    .map_err(StoreError::io(path))?
     {
         compressed
     } else {

@@ -212,6 +212,7 @@ mod tests {
             "get /catalog",
             "get /dataset/{id}",
             "get /dataset/{id}/entity",
+            "get /dataset/{id}/files/{name}",
             "get /dataset/{id}/quality",
             "get /dataset/{id}/shapes",
             "get /dataset/{id}/similar",

@@ -47,7 +47,7 @@ pub(super) enum Count {
 
 impl Count {
     /// Returns the number of parts of a package.
-    pub(super) fn of(self, row: &Row) -> usize {
+    pub(super) fn parts(self, row: &Row) -> usize {
         match self {
             Self::Resources => row.resources.len(),
             Self::Tags => row.values(Facet::Tags).len(),
@@ -657,7 +657,7 @@ impl Evaluation<'_> {
             Field::Count(count) => marks
                 .iter_mut()
                 .zip(rows)
-                .for_each(|(mark, row)| *mark = is_number_match(term, count.of(row))),
+                .for_each(|(mark, row)| *mark = is_number_match(term, count.parts(row))),
             Field::Fixed(value) => marks.fill(is_match(value)),
             Field::String(name) => {
                 for (place, values) in self.texts.into_iter().flat_map(|texts| texts.strings(name))

@@ -410,7 +410,9 @@ fn sort(
                 SortField::Created => {
                     compare_known(one.created.as_ref(), other.created.as_ref(), key, Ord::cmp)
                 }
-                SortField::Count(count) => with_direction(count.of(one).cmp(&count.of(other)), key),
+                SortField::Count(count) => {
+                    with_direction(count.parts(one).cmp(&count.parts(other)), key)
+                }
                 SortField::Title => with_direction(one.key.cmp(&other.key), key),
                 SortField::Name => with_direction(one.name.cmp(&other.name), key),
                 SortField::Id => with_direction(one.id.cmp(&other.id), key),

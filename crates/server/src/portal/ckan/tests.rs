@@ -547,7 +547,7 @@ fn boosts_and_rare_values_order_by_score() {
     );
     assert_eq!(
         sorted("organization asc, title desc"),
-        "oaks buses noise plain"
+        "oaks noise plain buses"
     );
 }
 
