@@ -103,7 +103,7 @@ async fn only_files_that_are_kept_have_an_address_here() {
     let catalog = published.lines("/catalog.nt").await;
     let stored: Vec<&String> = catalog
         .iter()
-        .filter(|line| line.contains("files/stones.nt>"))
+        .filter(|line| line.contains("downloadURL") && line.contains("files/stones.nt>"))
         .collect();
     assert_eq!(stored.len(), 1, "{stored:#?}");
 }

@@ -172,11 +172,16 @@ impl<'g> CatalogIndex<'g> {
         }
     }
 
-    /// If true, the node is a dataset of the catalogue without an IRI.
+    /// If true, the node is a dataset of the catalogue without an IRI. One with neither identifier nor title cannot be
+    /// listed: it stays a part of the dataset that refers to it.
     fn is_unnamed_entry(&self, node: TermId) -> bool {
         self.lists_entries
             && self.entries.contains(&node)
             && matches!(self.graph.term(node), TermRef::Blank(_))
+            && self.graph.subject_triples(node).iter().any(|triple| {
+                [dcterms::IDENTIFIER, dcterms::TITLE]
+                    .contains(&self.graph.term(triple.predicate).text())
+            })
     }
 
     fn links(&self, entry: TermId) -> &[Link] {

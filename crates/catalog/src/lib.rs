@@ -792,8 +792,8 @@ fn limits() -> Limits {
 }
 
 /// Number of bytes of the beginning of a file as UTF-8, and number of bytes from which it is decoded.
-const HEAD_BYTES: usize = 4096;
-const ENCODED_HEAD_BYTES: u64 = 4 * HEAD_BYTES as u64;
+const MAX_HEAD_BYTES: usize = 4096;
+const MAX_ENCODED_HEAD_BYTES: u64 = 4 * MAX_HEAD_BYTES as u64;
 
 /// The beginning of a file.
 struct Head {
@@ -811,7 +811,7 @@ fn head(path: &Path) -> io::Result<Head> {
         let mut bytes = Vec::new();
         reader
             .by_ref()
-            .take(ENCODED_HEAD_BYTES)
+            .take(MAX_ENCODED_HEAD_BYTES)
             .read_to_end(&mut bytes)
             .map(|_| bytes)
     };
@@ -819,7 +819,7 @@ fn head(path: &Path) -> io::Result<Head> {
     let bytes = unpacked.or_else(|_| beginning(Box::new(File::open(path)?)))?;
     let decoded = dump::decode_text(bytes.as_slice(), None)?;
     let mut text = decoded.text.trim_start().to_owned();
-    let end = (0..=HEAD_BYTES.min(text.len()))
+    let end = (0..=MAX_HEAD_BYTES.min(text.len()))
         .rev()
         .find(|end| text.is_char_boundary(*end))
         .unwrap_or(0);

@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// Number of bytes from which a table is recognised.
-const HEAD_BYTES: u64 = 64 << 10;
+const MAX_HEAD_BYTES: u64 = 64 << 10;
 
 /// Returns true for a text table, a workbook, or GeoJSON. Other JSON may be a catalogue of an unknown dialect, and XML too.
 pub(super) fn is_table(file: &CatalogFile<'_>) -> bool {
@@ -21,7 +21,7 @@ pub(super) fn is_table(file: &CatalogFile<'_>) -> bool {
         name: &name,
         media_type: file.media_type,
         bytes: &bytes,
-        is_whole: (bytes.len() as u64) < HEAD_BYTES,
+        is_whole: (bytes.len() as u64) < MAX_HEAD_BYTES,
         path: None,
     })
 }
@@ -30,12 +30,12 @@ pub(super) fn is_table(file: &CatalogFile<'_>) -> bool {
 fn head(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = dump::open(path, &Limits::default())
-        .and_then(|reader| reader.take(HEAD_BYTES).read_to_end(&mut bytes));
+        .and_then(|reader| reader.take(MAX_HEAD_BYTES).read_to_end(&mut bytes));
     if read.is_err() {
         bytes.clear();
         File::open(path)
             .ok()?
-            .take(HEAD_BYTES)
+            .take(MAX_HEAD_BYTES)
             .read_to_end(&mut bytes)
             .ok()?;
     }

@@ -547,7 +547,7 @@ struct ReadContext<'a> {
 }
 
 /// Number of bytes from which documents that are no RDF are recognised.
-const RECOGNIZED_BYTES: usize = 64 << 10;
+const MAX_RECOGNIZED_BYTES: usize = 64 << 10;
 
 impl ReadContext<'_> {
     /// Reads one decompressed document: a file or a member of an archive.
@@ -597,7 +597,7 @@ impl ReadContext<'_> {
         let Some(tables) = self.tables else {
             return Some(reader);
         };
-        let (head, mut reader) = match unpack::peek(reader, RECOGNIZED_BYTES) {
+        let (head, mut reader) = match unpack::peek(reader, MAX_RECOGNIZED_BYTES) {
             Ok(peeked) => peeked,
             Err(error) => {
                 record_error(report, &error);
@@ -608,7 +608,7 @@ impl ReadContext<'_> {
             name,
             media_type: self.media_type,
             bytes: &head,
-            is_whole: head.len() < RECOGNIZED_BYTES,
+            is_whole: head.len() < MAX_RECOGNIZED_BYTES,
             path: self
                 .path
                 .filter(|_| report.layers.is_empty() && !name.contains('!')),
