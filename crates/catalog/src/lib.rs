@@ -234,6 +234,11 @@ impl Dialect {
                 | Self::DataJson
                 | Self::LodCloud
                 | Self::Registry
+                | Self::DataCite
+                | Self::Stac
+                | Self::OgcRecords
+                | Self::OaiPmh
+                | Self::Csw
         )
     }
 
