@@ -62,6 +62,10 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Va
     add("@context", json!(vocab::schema::NAMESPACE));
     add("@id", json!(described.iri));
     add("@type", json!("Dataset"));
+    // Dataset search engines show the creator, and its publisher in place of a creator that is not stated.
+    if described.creators.is_empty() {
+        add("creator", described.publishers.iter().map(agent).collect());
+    }
     add("identifier", json!(identifiers));
     add("sameAs", json!(known));
     let languages = described
