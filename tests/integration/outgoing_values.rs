@@ -319,7 +319,11 @@ async fn what_a_catalogue_does_not_state_is_absent() {
     );
     let croissant = published.site.get("/dataset/dykes/croissant").await.json();
     assert_eq!(croissant["description"], "Dykes.");
-    assert_eq!(croissant["publisher"], json!({"name": "Dyke board"}));
+    assert_eq!(
+        croissant["publisher"],
+        json!({"@type": "Organization", "name": "Dyke board"}),
+        "its validator rejects agents without a class"
+    );
     assert!(croissant["creator"].is_null(), "{croissant}");
     let dykes = published.package("dykes").await;
     assert_eq!(

@@ -13,7 +13,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::{DatasetId, Scheme};
 use lodeseek_rdf::{TripleGraph, vocab};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// IRI of the implemented version.
 const VERSION: &str = "http://mlcommons.org/croissant/1.1";
@@ -134,10 +134,29 @@ fn full_context(is_old: bool) -> Value {
     context
 }
 
+/// Iterates over the agents of a role: one object, or a list of objects.
+fn agents<'v>(
+    value: &'v mut Map<String, Value>,
+    role: &str,
+) -> impl Iterator<Item = &'v mut Map<String, Value>> {
+    let agents = match value.get_mut(role) {
+        Some(Value::Array(agents)) => agents.iter_mut(),
+        Some(agent) => std::slice::from_mut(agent).iter_mut(),
+        None => [].iter_mut(),
+    };
+    agents.filter_map(Value::as_object_mut)
+}
+
 /// Returns the document. Files stay at their original addresses and may change there. Therefore the dataset is declared live,
 /// and checksums are optional.
 fn document(described: &PortalMetadata, own: &str, base: &str) -> Value {
     let mut value = common(described);
+    // Croissant's validator rejects agents without a class.
+    for (role, class) in [("creator", "Person"), ("publisher", "Organization")] {
+        for agent in agents(&mut value, role) {
+            agent.entry("@type").or_insert_with(|| json!(class));
+        }
+    }
     if !described.version.as_deref().is_some_and(is_semantic) {
         value.remove("version");
     }
