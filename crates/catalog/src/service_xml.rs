@@ -15,8 +15,6 @@ use super::{
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::{DumpReader, Outcome, XmlRoot};
 use lodeseek_rdf::vocab::rdf;
-#[cfg(test)]
-use std::path::Path;
 
 /// Maximum size of a document in bytes: 128 MiB. It is held in memory as a tree.
 const MAX_DOCUMENT_BYTES: usize = 128 << 20;
@@ -628,18 +626,4 @@ fn capabilities(root: &Element) -> CswCapabilities {
         }
     }
     found
-}
-
-#[cfg(test)]
-pub(super) fn read_text(text: &str) -> Result<Catalog, String> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("page.xml");
-    std::fs::write(&path, text).expect("written");
-    read_file(&path)
-}
-
-#[cfg(test)]
-fn read_file(path: &Path) -> Result<Catalog, String> {
-    let address = "https://service.example.org/";
-    Catalog::read_download(path, address, Some("text/xml")).map_err(|error| error.to_string())
 }

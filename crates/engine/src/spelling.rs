@@ -7,9 +7,7 @@
 use super::EngineError;
 use super::card::read_card;
 use lodeseek_index::document::Field;
-use lodeseek_index::{
-    Analysis, AnalysisKind, AnalyzedQuery, QueryTerm, Snapshot, SpellingCandidate,
-};
+use lodeseek_index::{AnalysisKind, AnalyzedQuery, QueryTerm, Snapshot, SpellingCandidate};
 use std::cmp::Reverse;
 
 /// A word is a possible misspelling if at most 1 + N / `RARITY` of N datasets contain it.

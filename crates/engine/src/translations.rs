@@ -391,7 +391,7 @@ mod tests {
         let path = DictionaryFile::Operator.path(home.path());
         fs::write(path, "0\nen\tde\n").expect("written");
         assert!(read_translations(home.path()).is_err(), "wrong checksum");
-        let mut remove = || {
+        let remove = || {
             remove_translations(home.path(), DictionaryFile::Operator).expect("removed or missing")
         };
         assert!(remove());

@@ -28,11 +28,6 @@ impl Asked {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// Returns the address of the server.
-    pub(crate) fn site(&self) -> String {
-        format!("http://{}", self.header("host").unwrap_or_default())
-    }
-
     pub(crate) fn parameter(&self, name: &str) -> Option<String> {
         let (_, query) = self.path.split_once('?')?;
         form_urlencoded::parse(query.as_bytes())
