@@ -1,8 +1,10 @@
 //! Portal interfaces: CKAN's actions, feeds, sitemaps, and the machine-readable metadata of dataset pages.
 
 use super::http::{Reply, Site};
-use super::support::{limits, testdata};
+use super::support::{Home, limits, testdata};
 use axum::http::{Method, StatusCode};
+use lodeseek_catalog::Catalog;
+use lodeseek_store::{LoadOptions, Loader, Stamp};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::{Value, json};
@@ -948,6 +950,39 @@ fn elements(xml: &str) -> BTreeMap<String, Vec<String>> {
     }
     assert!(open.is_empty(), "{open:?}");
     found
+}
+
+/// A dataset without dates has the time at which its description arrived.
+#[tokio::test]
+async fn datasets_without_dates_have_a_time_in_the_feed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("catalog.ttl");
+    fs::write(
+        &path,
+        "<http://e.org/a> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Alder\" .",
+    )
+    .expect("written");
+    let home = Home::new();
+    let options = LoadOptions {
+        stamp: Stamp {
+            now: Some("2024-05-06T07:08:09Z".parse().expect("a time")),
+            ..Stamp::default()
+        },
+        ..LoadOptions::default()
+    };
+    Loader::new(&home.store)
+        .with_options(options)
+        .load(Catalog::read(&path).expect("a catalogue"), &|_| ())
+        .expect("loaded");
+    home.index();
+    let (app, folder) = home.serve(limits());
+    let reply = Site::behind(app, folder).get("/feeds/datasets.atom").await;
+    assert_eq!(
+        elements(&reply.body)["updated"],
+        ["2024-05-06T07:08:09Z", "2024-05-06T07:08:09Z"],
+        "{}",
+        reply.body
+    );
 }
 
 #[tokio::test]

@@ -28,6 +28,10 @@ const GREEDY: &str = "SELECT DISTINCT * { { SELECT * { ?a ?b ?c } LIMIT 500 } { 
 /// Rows that are read for some seconds, in little memory.
 const SLOW: &str = "SELECT (COUNT(*) AS ?n) { { SELECT * { ?a ?b ?c } LIMIT 4000 } { SELECT * { ?d ?e ?f } LIMIT 4000 } }";
 
+/// The same with the rows of paths.
+const SLOW_PATHS: &str = "SELECT (COUNT(*) AS ?n) { { SELECT * { GRAPH <http://localhost:7878/profiles> { ?a (<x:p>|!<x:p>)* ?b } } LIMIT 4000 } \
+     { SELECT * { GRAPH <http://localhost:7878/profiles> { ?c (<x:p>|!<x:p>)* ?d } } LIMIT 4000 } }";
+
 fn site_of(catalog: &Path, limits: SparqlLimits, memory_megabytes: u64) -> Site {
     let (state, folder) = Home::from_catalog(catalog).state(limits);
     let workers = start_workers(folder.path(), memory_megabytes);
@@ -165,10 +169,12 @@ async fn the_permit_is_free_after_the_deadline() {
         512,
     );
     assert_eq!(ask(&site, PROBE).await.status, 200);
-    let reply = ask(&site, SLOW).await;
-    assert_eq!(reply.status, 503, "{}", reply.body);
-    others_are_answered(&site).await;
-    assert!(soon(&site).await);
+    for query in [SLOW, SLOW_PATHS] {
+        let reply = ask(&site, query).await;
+        assert_eq!(reply.status, 503, "{}", reply.body);
+        others_are_answered(&site).await;
+        assert!(soon(&site).await, "{query}");
+    }
 }
 
 /// Returns the processes whose command line contains both texts.

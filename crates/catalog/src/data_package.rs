@@ -4,8 +4,8 @@
 use super::addresses::{Address, parse_address};
 use super::ckan_licenses::license_iri;
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, is_placeholder, pruned_object, scalar, scalars,
-    take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, is_placeholder, list, pruned_object, scalar,
+    scalars, take_text,
 };
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
@@ -104,14 +104,6 @@ fn write_entry(
     }
     builder.extras(&node, package);
     Ok(id)
-}
-
-fn list(value: Option<Value>) -> Vec<Value> {
-    match value {
-        Some(Value::Array(values)) => values,
-        Some(value) => vec![value],
-        None => Vec::new(),
-    }
 }
 
 /// Adds licences and sources, which packages and resources have.

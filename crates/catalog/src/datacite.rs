@@ -5,7 +5,8 @@ use super::addresses::{Address, parse_address};
 use super::ckan_licenses::license_iri;
 use super::croissant::size_in_bytes;
 use super::dcat_builder::{
-    DcatBuilder, FieldKind, Object, Subject, pruned_object, scalar, scalars, take_first, take_text,
+    DcatBuilder, FieldKind, Object, Subject, list, pruned_object, scalar, scalars, take_first,
+    take_text,
 };
 use super::json_entries::{EntryFault, read_entries};
 use super::xml_tree::Element;
@@ -189,14 +190,6 @@ fn doi_of(record: &mut Object) -> Option<String> {
         _ => return None,
     };
     take_text(&mut found, "identifier")
-}
-
-fn list(value: Option<Value>) -> Vec<Value> {
-    match value {
-        Some(Value::Array(values)) => values,
-        Some(value) => vec![value],
-        None => Vec::new(),
-    }
 }
 
 /// Returns the objects of a list. A text becomes an object with a key.

@@ -117,8 +117,17 @@ struct Document<'d> {
     is_page: bool,
 }
 
-/// Reads several JSON-LD documents from one file, for example the scripts of an HTML page.
+/// Reads several JSON-LD documents from one file, for example the scripts of an HTML page. They are no dump.
 pub(super) fn read_texts(file: &CatalogFile<'_>, texts: &[&str]) -> io::Result<Catalog> {
+    read_json_ld(file, texts, true)
+}
+
+/// Reads the text of a JSON-LD file, which may be a dump.
+pub(super) fn read_text(file: &CatalogFile<'_>, text: &str) -> io::Result<Catalog> {
+    read_json_ld(file, &[text], false)
+}
+
+fn read_json_ld(file: &CatalogFile<'_>, texts: &[&str], is_page: bool) -> io::Result<Catalog> {
     let (name, base) = file.name_and_base();
     let mut builder = TripleGraphBuilder::new();
     let intake = DumpReader::default().with_media_type("application/ld+json");
@@ -134,7 +143,7 @@ pub(super) fn read_texts(file: &CatalogFile<'_>, texts: &[&str]) -> io::Result<C
         &Document {
             name: &name,
             base: &base,
-            is_page: true,
+            is_page,
         },
     )
 }

@@ -1160,6 +1160,15 @@ pub(super) fn take_first(object: &mut Object, keys: &[&str]) -> Option<Value> {
     keys.iter().find_map(|key| object.remove(*key))
 }
 
+/// Returns the values of a key: those of a list, or the value alone.
+pub(super) fn list(value: Option<Value>) -> Vec<Value> {
+    match value {
+        Some(Value::Array(values)) => values,
+        Some(value) => vec![value],
+        None => Vec::new(),
+    }
+}
+
 /// Removes and returns the text of a key. Another value stays.
 pub(super) fn take_text(object: &mut Object, key: &str) -> Option<String> {
     let text = object.get(key).and_then(scalar)?;

@@ -4,6 +4,7 @@
 //! elements contain no elements. Attributes are accepted in any order, with or without quotes.
 
 use super::plain_text::decode_entities;
+use std::iter;
 
 /// Elements that contain text only.
 const RAW: &[&str] = &[
@@ -37,29 +38,53 @@ pub(super) fn looks_like(head: &str) -> bool {
         .any(|tag| start.starts_with(tag))
 }
 
+/// A start tag of a page.
+struct StartTag<'p> {
+    /// Name of the element in lower case.
+    name: String,
+    attributes: &'p str,
+    /// Raw text of an element that contains text only, and its position in the page; empty for other elements.
+    text: &'p str,
+    place: usize,
+}
+
+/// Iterates over the start tags of a page, without those in comments and in raw text.
+fn start_tags(page: &str) -> impl Iterator<Item = StartTag<'_>> {
+    let mut rest = page;
+    iter::from_fn(move || {
+        loop {
+            rest = &rest[rest.find('<')? + 1..];
+            if let Some(comment) = rest.strip_prefix("!--") {
+                rest = comment.split_once("-->").map_or("", |(_, after)| after);
+                continue;
+            }
+            let length = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+            let name = rest[..length].to_ascii_lowercase();
+            if name.is_empty() {
+                continue;
+            }
+            let (attributes, after) = tag(&rest[length..]);
+            let end = if RAW.contains(&name.as_str()) {
+                end_of(after, &name)
+            } else {
+                0
+            };
+            rest = &after[end..];
+            return Some(StartTag {
+                name,
+                attributes,
+                text: &after[..end],
+                place: page.len() - after.len(),
+            });
+        }
+    })
+}
+
 /// Returns the name of the encoding that a page declares in a `meta` element.
 pub(super) fn declared_encoding(head: &str) -> Option<String> {
-    let mut rest = head;
-    while let Some(start) = rest.find('<') {
-        rest = &rest[start + 1..];
-        if let Some(comment) = rest.strip_prefix("!--") {
-            rest = comment.split_once("-->").map_or("", |(_, after)| after);
-            continue;
-        }
-        let is_meta = rest
-            .get(..4)
-            .is_some_and(|name| name.eq_ignore_ascii_case("meta"))
-            && !rest
-                .as_bytes()
-                .get(4)
-                .is_some_and(u8::is_ascii_alphanumeric);
-        let (attributes, after) = tag(rest);
-        rest = after;
-        if !is_meta {
-            continue;
-        }
+    for meta in start_tags(head).filter(|tag| tag.name == "meta") {
         // Both `charset=x` and `content="text/html; charset=x"`.
-        let lower = attributes.to_ascii_lowercase();
+        let lower = meta.attributes.to_ascii_lowercase();
         let Some(value) = lower
             .find("charset")
             .map(|place| lower[place + "charset".len()..].trim_start())
@@ -82,32 +107,12 @@ pub(super) fn declared_encoding(head: &str) -> Option<String> {
 /// Returns the address of the first `base` element of a page, which relative references in its scripts begin with
 /// ([JSON-LD 1.1, section 7.1](https://www.w3.org/TR/json-ld11/#inheriting-base-iri-from-html-s-base-element)).
 pub(super) fn base_address(page: &str) -> Option<String> {
-    let mut rest = page;
-    while let Some(start) = rest.find('<') {
-        rest = &rest[start + 1..];
-        if let Some(comment) = rest.strip_prefix("!--") {
-            rest = comment.split_once("-->").map_or("", |(_, after)| after);
-            continue;
-        }
-        let length = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
-        let name = rest[..length].to_ascii_lowercase();
-        if name.is_empty() {
-            continue;
-        }
-        let (attributes, after) = tag(&rest[length..]);
-        rest = after;
-        if RAW.contains(&name.as_str()) {
-            rest = &rest[end_of(rest, &name)..];
-        } else if name == "body" {
-            return None;
-        } else if name == "base"
-            && let Some(address) = attribute(attributes, "href")
-        {
-            let address = decode_entities(address).trim().to_owned();
-            return (!address.is_empty()).then_some(address);
-        }
-    }
-    None
+    let base = start_tags(page)
+        .take_while(|tag| tag.name != "body")
+        .filter(|tag| tag.name == "base")
+        .find_map(|base| attribute(base.attributes, "href"))?;
+    let address = decode_entities(base).trim().to_owned();
+    (!address.is_empty()).then_some(address)
 }
 
 /// A script of a page.
@@ -123,34 +128,20 @@ pub(super) struct Script<'p> {
 pub(super) fn scripts(page: &str) -> Vec<Script<'_>> {
     let mut found = Vec::new();
     let (mut line, mut counted) = (1, 0);
-    let mut rest = page;
-    while let Some(start) = rest.find('<') {
-        rest = &rest[start + 1..];
-        if let Some(comment) = rest.strip_prefix("!--") {
-            rest = comment.split_once("-->").map_or("", |(_, after)| after);
+    for tag in start_tags(page) {
+        if tag.name != "script" || !is_json_ld(tag.attributes) {
             continue;
         }
-        let length = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
-        let name = rest[..length].to_ascii_lowercase();
-        if name.is_empty() {
-            continue;
-        }
-        let (attributes, after) = tag(&rest[length..]);
-        rest = after;
-        if RAW.contains(&name.as_str()) {
-            let end = end_of(rest, &name);
-            if name == "script" && is_json_ld(attributes) {
-                let text = rest[..end].trim();
-                let place = page.len() - rest.len() + (end - rest[..end].trim_start().len());
-                line += page[counted..place]
-                    .bytes()
-                    .filter(|byte| *byte == b'\n')
-                    .count();
-                counted = place;
-                found.push(Script { text, line });
-            }
-            rest = &rest[end..];
-        }
+        let place = tag.place + (tag.text.len() - tag.text.trim_start().len());
+        line += page[counted..place]
+            .bytes()
+            .filter(|byte| *byte == b'\n')
+            .count();
+        counted = place;
+        found.push(Script {
+            text: tag.text.trim(),
+            line,
+        });
     }
     found
 }
@@ -195,7 +186,7 @@ fn is_json_ld(attributes: &str) -> bool {
     media_type.eq_ignore_ascii_case("application/ld+json")
 }
 
-/// Returns the value of an attribute, with its entities.
+/// Returns the value of an attribute as written: its entities are not decoded.
 fn attribute<'t>(attributes: &'t str, wanted: &str) -> Option<&'t str> {
     let mut rest = attributes;
     loop {

@@ -271,7 +271,7 @@ fn read_json_ld(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogE
         && let Cow::Owned(changed) = with_all_digits(&decoded.text)
         && repair(&changed).is_ok_and(|repaired| repaired.problem().is_none())
     {
-        return dcat::read_texts(file, &[&changed]).map_err(CatalogError::io(path));
+        return dcat::read_text(file, &changed).map_err(CatalogError::io(path));
     }
     let read = dcat::read_place(file);
     if read
@@ -434,5 +434,18 @@ mod tests {
             "{:?}",
             catalog.problems
         );
+    }
+
+    #[test]
+    fn versions_written_as_numbers_make_no_catalogue_of_a_dump() {
+        let things: Vec<String> = (0..20)
+            .map(|number| format!("{{\"@id\": \"http://e.org/{number}\", \"name\": \"{number}\"}}"))
+            .collect();
+        let catalog = read_text(&format!(
+            "{{\"@context\": {{\"@vocab\": \"https://schema.org/\"}}, \"@graph\": [{{\"@id\": \"http://e.org/d\", \
+             \"@type\": \"Dataset\", \"version\": 1.10}}, {}]}}",
+            things.join(", ")
+        ));
+        assert_eq!(catalog.expect("a dump").dialect, Dialect::Dump);
     }
 }

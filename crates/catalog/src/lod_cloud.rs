@@ -2,7 +2,7 @@
 //! <https://lod-cloud.net/>
 
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, scalar, scalars, take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, list, pruned_object, scalar, scalars, take_text,
 };
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
@@ -99,14 +99,6 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
     }
     builder.extras(&node, entry);
     Ok(id)
-}
-
-fn list(value: Option<Value>) -> Vec<Value> {
-    match value {
-        Some(Value::Array(values)) => values,
-        Some(value) => vec![value],
-        None => Vec::new(),
-    }
 }
 
 fn service(endpoint: &Value, node: &Subject, builder: &mut DcatBuilder) {

@@ -3,7 +3,7 @@
 //! <https://obofoundry.org/>
 
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, pruned_object, scalar, take_text,
+    DcatBuilder, Field, FieldKind, Object, list, pruned_object, scalar, take_text,
 };
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
@@ -131,12 +131,4 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
     }
     builder.extras(&node, entry);
     Ok(id)
-}
-
-fn list(value: Option<Value>) -> Vec<Value> {
-    match value {
-        Some(Value::Array(values)) => values,
-        Some(value) => vec![value],
-        None => Vec::new(),
-    }
 }

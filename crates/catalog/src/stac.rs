@@ -3,7 +3,7 @@
 
 use super::ckan_licenses::license_iri;
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, scalar, scalars, take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, list, pruned_object, scalar, scalars, take_text,
 };
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
@@ -156,14 +156,6 @@ fn write_entry(
     }
     builder.extras(&node, collection);
     Ok(dataset_id)
-}
-
-fn list(value: Option<Value>) -> Vec<Value> {
-    match value {
-        Some(Value::Array(values)) => values,
-        Some(value) => vec![value],
-        None => Vec::new(),
-    }
 }
 
 fn add_license(collection: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
