@@ -118,8 +118,8 @@ scikit: build-lab ## compare `reproduce iclr` with scikit-learn paper by paper, 
 train-smoke: build-lab ## create training data, train a small model, export it, index and search with it; installs torch (4.4 GB)
 	@$(ENV) bash training/smoke.sh $(PROGRAM)
 
-crash: release ## kill load and index 20 times each with SIGKILL and check that nothing committed is lost, on DATA/lod
-	@python3 tests/stress/crash.py $(RELEASE) $(DATA)/lod/datasets.json
+crash: release ## kill load, index and restore ROUNDS (20) times each with SIGKILL and check that nothing committed is lost, on DATA/lod
+	@python3 tests/stress/crash.py $(RELEASE) $(DATA)/lod/datasets.json $(or $(ROUNDS),20) $(DATASETS)
 
 bombs: release ## check that hostile inputs are rejected; print time and memory
 	@python3 tests/stress/bombs.py $(RELEASE)

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Crash test: kills `load` and `index` with SIGKILL at random moments, twenty times each, and checks that nothing is lost.
+"""Crash test: kills `load`, `index` and `restore` with SIGKILL at random moments, and checks that nothing is lost or half visible.
 
-usage: crash.py PROGRAM CATALOGUE.json
+usage: crash.py PROGRAM CATALOGUE.json [ROUNDS] [DATASETS]
 
-A first part of the catalogue is loaded and indexed without interruption. In copies of that home the load of the whole catalogue
-is killed; in copies with everything loaded, the indexing. After each kill, queries on the first part must return the same results
-as before, and the next load or index must succeed. Finally, a killed home must return the same results as one that was not killed.
+Each command is killed ROUNDS times (default 20) over the first DATASETS of the catalogue (default: all). A first part is loaded and
+indexed, with vectors, without interruption. In copies of that home the load of the rest is killed; in copies with everything
+loaded, the indexing. After each kill, queries on the first part must return the same results as before, and the next load or index
+must succeed. `restore` is killed while it writes a home: that home answers as the one that was backed up, or every command refuses
+it; restored again, it answers. Finally, a killed home must return the same results as one that was not killed.
 """
 
 import json
@@ -17,7 +19,7 @@ import sys
 import tempfile
 import time
 
-ROUNDS = 20
+FIRST = 40  # datasets of the first part, at most
 QUERIES = ["water quality", "allotments Greater Manchester", "ontology of sensors", "public procurement", "music", "smell"]
 
 
@@ -54,6 +56,12 @@ def expect(condition, message):
         sys.exit(f"FAIL: {message}")
 
 
+def refused(program, home):
+    """Returns true if commands refuse the home: an error that says so, and not one answer."""
+    done = [run(program, home, *command, check=False) for command in (["search", "--json", QUERIES[0]], ["list"], ["query", "ASK {}"])]
+    return all(each.returncode == 2 and not each.stdout and each.stderr.startswith("lodeseek: ") for each in done)
+
+
 def kill_until(rounds, prepare, command, duration, chance, check):
     """Kills the command in `rounds` homes, at moments spread over its usual duration."""
     done = 0
@@ -70,18 +78,19 @@ def kill_until(rounds, prepare, command, duration, chance, check):
 
 def main():
     program, catalogue = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 20
     if not catalogue.exists():
         print(f"SKIPPED: {catalogue} does not exist; set LODESEEK_DATA to the data folder")
         return
     chance = random.Random(11)
-    entries = json.loads(catalogue.read_text())
+    entries = json.loads(catalogue.read_text())[:int(sys.argv[4]) if len(sys.argv) > 4 else None]
     with tempfile.TemporaryDirectory(prefix="lodeseek-crash-") as scratch:
         scratch = pathlib.Path(scratch)
         folder = scratch / "data"
         folder.mkdir()
         (folder / "files").symlink_to(catalogue.parent / "files")
         first, all_ = folder / "first.json", folder / "all.json"
-        first.write_text(json.dumps(entries[:40]))
+        first.write_text(json.dumps(entries[:min(FIRST, len(entries) // 2)]))
         all_.write_text(json.dumps(entries))
         iri = f"http://localhost:7878/dataset/{entries[0]['dataset_id']}"
         title = entries[0]["title"]
@@ -123,12 +132,30 @@ def main():
             run(program, home, "index")
             expect(answers(program, home) == expected, f"index, kill {number}: results differ after the next index")
 
-        kill_until(ROUNDS, copy_of(part), lambda home: (program, home, "load", all_), load_time, chance, after_load)
-        kill_until(ROUNDS // 2, copy_of(full), lambda home: (program, home, "index"), index_time, chance, after_index)
+        def nothing():
+            victim = scratch / "restored"
+            shutil.rmtree(victim, ignore_errors=True)
+            return victim
+
+        def after_restore(home, number):
+            if home.exists() and not refused(program, home):
+                expect(answers(program, home) == expected, f"restore, kill {number}: a half-restored home answers")
+            run(program, nothing(), "restore", backup)
+            expect(answers(program, home) == expected, f"restore, kill {number}: results differ after the next restore")
+
+        backup = scratch / "backup"
+        run(program, reference, "backup", backup)
+        started = time.monotonic()
+        run(program, nothing(), "restore", backup)
+        restore_time = time.monotonic() - started
+
+        kill_until(rounds, copy_of(part), lambda home: (program, home, "load", all_), load_time, chance, after_load)
+        kill_until(rounds // 2, copy_of(full), lambda home: (program, home, "index"), index_time, chance, after_index)
         # The committed index stays in use until a rebuild is complete.
         rebuild = lambda home: (program, home, "index", "--rebuild")
-        kill_until(ROUNDS // 2, copy_of(reference), rebuild, index_time, chance, after_index)
-        print(f"OK: {ROUNDS} loads and {ROUNDS} indexings killed; nothing committed was lost, and the results are the same")
+        kill_until(rounds - rounds // 2, copy_of(reference), rebuild, index_time, chance, after_index)
+        kill_until(rounds, nothing, lambda home: (program, home, "restore", backup), restore_time, chance, after_restore)
+        print(f"OK: load, index and restore killed {rounds} times each; nothing committed was lost, and the results are the same")
 
 
 if __name__ == "__main__":
