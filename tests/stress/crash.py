@@ -132,7 +132,7 @@ def main():
             run(program, home, "index")
             expect(answers(program, home) == expected, f"index, kill {number}: results differ after the next index")
 
-        def nothing():
+        def unrestored():
             victim = scratch / "restored"
             shutil.rmtree(victim, ignore_errors=True)
             return victim
@@ -140,13 +140,13 @@ def main():
         def after_restore(home, number):
             if home.exists() and not refused(program, home):
                 expect(answers(program, home) == expected, f"restore, kill {number}: a half-restored home answers")
-            run(program, nothing(), "restore", backup)
+            run(program, unrestored(), "restore", backup)
             expect(answers(program, home) == expected, f"restore, kill {number}: results differ after the next restore")
 
         backup = scratch / "backup"
         run(program, reference, "backup", backup)
         started = time.monotonic()
-        run(program, nothing(), "restore", backup)
+        run(program, unrestored(), "restore", backup)
         restore_time = time.monotonic() - started
 
         kill_until(rounds, copy_of(part), lambda home: (program, home, "load", all_), load_time, chance, after_load)
@@ -154,7 +154,7 @@ def main():
         # The committed index stays in use until a rebuild is complete.
         rebuild = lambda home: (program, home, "index", "--rebuild")
         kill_until(rounds - rounds // 2, copy_of(reference), rebuild, index_time, chance, after_index)
-        kill_until(rounds, nothing, lambda home: (program, home, "restore", backup), restore_time, chance, after_restore)
+        kill_until(rounds, unrestored, lambda home: (program, home, "restore", backup), restore_time, chance, after_restore)
         print(f"OK: load, index and restore killed {rounds} times each; nothing committed was lost, and the results are the same")
 
 
