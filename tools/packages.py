@@ -19,7 +19,7 @@ import tempfile
 REQUIREMENTS = pathlib.Path(__file__).resolve().parent / "requirements"
 UV = "uv==0.13.9"
 # Packages that are downloaded without their dependencies.
-ALONE = ["base-model", "cuda", "onnxruntime", "onnxruntime-gpu"]
+ALONE = ["base-model", "cuda", "multilingual-model", "onnxruntime", "onnxruntime-gpu"]
 
 
 class PackageError(LookupError):

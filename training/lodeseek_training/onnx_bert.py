@@ -2,14 +2,16 @@
 feed-forward, layer normalisation, GELU by erf), and its weights in int8, in two ways. Needs numpy and onnx; `quantize`,
 onnxruntime, too."""
 
+import dataclasses
+
 OPSET = 17
 
 
 class Graph:
-    """Nodes and weights of a graph under construction."""
+    """Nodes and weights of a graph under construction; `raw` are weights that are no arrays of numpy."""
 
     def __init__(self):
-        self.nodes, self.weights, self.count = [], {}, 0
+        self.nodes, self.weights, self.raw, self.count = [], {}, {}, 0
 
     def weight(self, name, value):
         self.weights[name] = value
@@ -23,8 +25,21 @@ class Graph:
         return name
 
 
+@dataclasses.dataclass
+class FourBits:
+    """A matrix in four bits, with one scale for every 32 of a row: `codes` from 0 to 15, `[rows, columns]`; a weight is
+    (code - 8) times its scale of `scales`, `[rows, columns / 32]`."""
+    codes: object
+    scales: object
+
+    def packed(self):
+        """The codes in bytes, the first of two in the low half."""
+        return self.codes[:, 0::2] | self.codes[:, 1::2] << 4
+
+
 def bert(config, tensors, title):
-    """The network of a BERT checkpoint: token vectors from ids, attention and types."""
+    """The network of a BERT checkpoint: token vectors from ids, attention and types. A tensor of `FourBits` remains in four bits;
+    what is multiplied by it is rounded to eight bits, in blocks of 32, too."""
     import numpy as np
     import onnx
     from onnx import TensorProto, helper
@@ -42,8 +57,29 @@ def bert(config, tensors, title):
         value = tensors[name].astype(np.float32)
         return graph.weight(name, np.ascontiguousarray(value.T) if transposed else value)
 
+    def product(rows, name):
+        value = tensors[name]
+        if not isinstance(value, FourBits):
+            return graph("MatMul", rows, tensor(name, transposed=True))
+        count, width = value.codes.shape
+        blocks = value.packed().reshape(count, -1, BLOCK // 2)
+        scales = value.scales.astype(np.float32).ravel()
+        return graph("MatMulNBits", rows, graph.weight(f"{name}.int4", blocks), graph.weight(f"{name}.scale", scales),
+                     domain="com.microsoft", K=width, N=count, bits=4, block_size=BLOCK, accuracy_level=4)
+
+    def lookup(name, ids):
+        value = tensors[name]
+        if not isinstance(value, FourBits):
+            return graph("Gather", tensor(name), ids)
+        graph.raw[f"{name}.int4"] = helper.make_tensor(f"{name}.int4", TensorProto.INT4, value.codes.shape,
+                                                       (value.packed() ^ 0x88).tobytes(), raw=True)
+        scales = graph.weight(f"{name}.scale", value.scales.astype(np.float16))
+        rows = graph("GatherBlockQuantized", f"{name}.int4", ids, scales, domain="com.microsoft", gather_axis=0, quantize_axis=1,
+                     block_size=BLOCK)
+        return graph("Cast", rows, to=TensorProto.FLOAT)
+
     def linear(rows, name):
-        return graph("Add", graph("MatMul", rows, tensor(f"{name}.weight", transposed=True)), tensor(f"{name}.bias"))
+        return graph("Add", product(rows, f"{name}.weight"), tensor(f"{name}.bias"))
 
     def normalized(rows, name):
         return graph("LayerNormalization", rows, tensor(f"{name}.weight"), tensor(f"{name}.bias"), axis=-1, epsilon=config["layer_norm_eps"])
@@ -53,7 +89,7 @@ def bert(config, tensors, title):
 
     length = graph("Gather", graph("Shape", "input_ids"), "one")
     places = graph("Range", "zero", length, "one")
-    embedded = [graph("Gather", tensor(f"embeddings.{kind}_embeddings.weight"), ids)
+    embedded = [lookup(f"embeddings.{kind}_embeddings.weight", ids)
                 for kind, ids in [("word", "input_ids"), ("token_type", "token_type_ids"), ("position", places)]]
     rows = normalized(graph("Add", graph("Add", embedded[0], embedded[1]), embedded[2]), "embeddings.LayerNorm")
     absent = graph("Sub", "float_one", graph("Cast", "attention_mask", to=TensorProto.FLOAT))
@@ -77,8 +113,13 @@ def bert(config, tensors, title):
     output = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "length", hidden])
     used = {name for node in graph.nodes for name in node.input}
     weights = [onnx.numpy_helper.from_array(value, name) for name, value in graph.weights.items() if name in used]
+    weights += graph.raw.values()
+    domains = [helper.make_opsetid("", OPSET)]
+    if any(node.domain for node in graph.nodes):
+        domains.append(helper.make_opsetid("com.microsoft", 1))
+    # Version 10 of the format has weights in four bits.
     model = helper.make_model(helper.make_graph(graph.nodes, title, inputs, [output], weights),
-                              opset_imports=[helper.make_opsetid("", OPSET)], producer_name="lodeseek", ir_version=8)
+                              opset_imports=domains, producer_name="lodeseek", ir_version=10 if graph.raw else 8)
     onnx.checker.check_model(model)
     return model
 
