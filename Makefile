@@ -13,7 +13,7 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients agents federation portal roundtrip pages operator replicas cluster-test export trec scikit train-smoke crash chaos bombs isolation attacks soak fuzz package packages-test \
+        documentation clients agents federation portal roundtrip feeds pages operator replicas cluster-test export trec scikit train-smoke crash chaos bombs isolation attacks soak fuzz package packages-test \
         wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation bench-entities gpu-check clean
 
 help: ## print this list
@@ -93,6 +93,9 @@ portal: build-lab ## test a server with ckanapi, mlcroissant, pySHACL and Chromi
 
 roundtrip: build-lab ## test that what comes in goes out, with ckanext-dcat, rdflib, mlcroissant and rapper
 	@python3 tests/interop/roundtrip.py $(PROGRAM)
+
+feeds: build-lab ## test the published changes with Sickle, oaipmh-scythe and ldes-client, and harvest them
+	@python3 tests/interop/feeds.py $(PROGRAM)
 
 pages: build-lab ## test the pages with Playwright, Chromium and axe-core; PICTURES=FOLDER writes screenshots instead; PORTAL_HOME=HOME adds real datasets
 	@python3 tests/interop/pages.py $(PROGRAM) $(if $(PICTURES),--pictures $(PICTURES)) $(if $(PORTAL_HOME),--home $(PORTAL_HOME))

@@ -469,6 +469,10 @@ vocabulary! {
         TIMESTAMP_PATH = "timestampPath",
         VERSION_DELETE_OBJECT = "versionDeleteObject",
         RETENTION_POLICY = "retentionPolicy",
+        RETENTION_POLICY_CLASS = "RetentionPolicy",
+        VERSION_AMOUNT = "versionAmount",
+        LATEST_VERSION_SUBSET = "LatestVersionSubset",
+        AMOUNT = "amount",
     }
 }
 vocabulary! {
@@ -478,12 +482,20 @@ vocabulary! {
         MEMBER = "member",
         RELATION = "relation",
         NODE = "node",
+        NODE_CLASS = "Node",
+        GREATER_THAN_OR_EQUAL_TO_RELATION = "GreaterThanOrEqualToRelation",
+        PATH = "path",
+        VALUE = "value",
     }
 }
 vocabulary! {
     /// Activity Streams, for the events of feeds: <https://www.w3.org/TR/activitystreams-vocabulary/>.
     activity_streams = "https://www.w3.org/ns/activitystreams#" {
+        CREATE = "Create",
+        UPDATE = "Update",
         DELETE = "Delete",
+        OBJECT = "object",
+        PUBLISHED = "published",
     }
 }
 vocabulary! {

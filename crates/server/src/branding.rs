@@ -465,6 +465,19 @@ impl Branding {
         style + &self.theme.style
     }
 
+    /// Returns the e-mail addresses of the contact and of the imprint.
+    pub(crate) fn mail_addresses(&self) -> Vec<String> {
+        let mut addresses = Vec::new();
+        for link in [&self.contact, &self.imprint].into_iter().flatten() {
+            if let Some(address) = link.0.strip_prefix("mailto:")
+                && !addresses.iter().any(|known| known == address)
+            {
+                addresses.push(address.to_owned());
+            }
+        }
+        addresses
+    }
+
     /// Returns the links of the footer: (id of the text, address).
     pub(crate) fn links(&self) -> Vec<(&'static str, &str)> {
         let links = [

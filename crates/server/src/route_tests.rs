@@ -75,7 +75,8 @@ fn address(route: &str) -> String {
         .replace("{id}", "trees")
         .replace("{name}", "package_list")
         .replace("{part}", "1.xml")
-        .replace("{job}", "1");
+        .replace("{job}", "1")
+        .replace("{page}", "0");
     assert!(
         !address.contains('{'),
         "give the parameters of {route} a value"

@@ -2,7 +2,7 @@
 
 use super::internal_facts::NewFacts;
 use super::statements::{self, OwnStatements, StatementChange};
-use super::{Stamp, Store, StoreError};
+use super::{ChangeKind, Stamp, Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::{dcat as dcat_terms, rdf};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
@@ -108,6 +108,7 @@ impl Store {
         transaction.insert(&Quad::new(catalog.clone(), kind, class, catalog.clone()));
         transaction.insert(&statements::mark(&self.iris));
         let mut change = StatementChange::new(self, new.iter().map(|description| &description.id));
+        let mut kinds = Vec::with_capacity(new.len());
         for Description {
             id,
             version,
@@ -119,8 +120,15 @@ impl Store {
             for triple in self.own_triples(id)? {
                 transaction.remove(&triple.in_graph(catalog.clone()));
             }
-            for pointer in self.pointer_quads(id)? {
-                transaction.remove(&pointer);
+            let pointers = self.pointer_quads(id)?;
+            let kind = if pointers.is_empty() {
+                ChangeKind::Create
+            } else {
+                ChangeKind::Update
+            };
+            kinds.push((id, kind));
+            for pointer in &pointers {
+                transaction.remove(pointer);
             }
             transaction.insert(&self.pointer_quad(id, version));
             for link in self.works_that_use(id)? {
@@ -148,6 +156,9 @@ impl Store {
         for Description { id, facts, .. } in new {
             let edits = facts.edits.as_ref().and_then(Option::as_ref);
             self.write_record(&mut transaction, id, edits, stamp)?;
+        }
+        if let Some(now) = stamp.now {
+            self.record_changes(&mut transaction, &kinds, now)?;
         }
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);

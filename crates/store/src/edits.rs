@@ -227,6 +227,7 @@ mod tests {
                 .map(|quad| quad.expect("a quad").to_string());
             let mut quads: Vec<String> = quads
                 .filter(|quad| !quad.contains("/graph/") && !quad.contains("/commit>"))
+                .filter(|quad| !quad.contains("change>"))
                 .collect();
             quads.sort();
             quads

@@ -39,6 +39,7 @@
 
 mod blank;
 mod change;
+mod changes_feed;
 mod commit_record;
 mod content;
 mod content_facts;
@@ -75,6 +76,7 @@ mod verify;
 mod view;
 mod works;
 
+pub use changes_feed::{ChangeKind, DatasetChange};
 pub use content::StoredContent;
 pub use content_folder::{ContentFolder, version_paths};
 pub use counts::{GraphCounts, UsageCounts};

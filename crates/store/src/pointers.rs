@@ -86,7 +86,8 @@ impl Store {
         Quad::new(node, POINTER.into_owned(), graph, self.pointers.clone())
     }
 
-    fn read_pointer(&self, quad: &Quad) -> Option<(DatasetId, String)> {
+    /// Returns the dataset and the version that a pointer names; `None` for other statements.
+    pub(super) fn read_pointer(&self, quad: &Quad) -> Option<(DatasetId, String)> {
         let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(graph)) =
             (&quad.subject, &quad.object)
         else {

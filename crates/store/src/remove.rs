@@ -1,9 +1,10 @@
 //! Removal of datasets from the catalogue.
 
 use super::statements::{OwnStatements, StatementChange};
-use super::{Store, StoreError};
+use super::{ChangeKind, Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use oxrdf::{NamedOrBlankNode, Quad, Term};
+use oxsdatatypes::DateTime;
 use std::sync::atomic::Ordering;
 
 impl Store {
@@ -41,6 +42,7 @@ impl Store {
         let mut transaction = self.oxigraph.start_transaction()?;
         self.mark(&commit, &mut transaction)?;
         let mut change = StatementChange::new(self, ids.iter().copied());
+        let mut recorded = Vec::new();
         for id in ids {
             let node = self.iris.dataset(id);
             for triple in self.own_triples(id)? {
@@ -50,9 +52,12 @@ impl Store {
                 transaction.remove(&triple.in_graph(works.clone()));
             }
             change.replace(id, OwnStatements::default(), &mut transaction)?;
-            self.record_quads(id)?
-                .iter()
-                .for_each(|quad| transaction.remove(quad));
+            let record = self.record_quads(id)?;
+            // A dataset without a record was loaded without a time: its changes are not recorded.
+            if !record.is_empty() {
+                recorded.push((*id, ChangeKind::Delete));
+            }
+            record.iter().for_each(|quad| transaction.remove(quad));
             self.pointer_quads(id)?
                 .iter()
                 .for_each(|quad| transaction.remove(quad));
@@ -71,6 +76,9 @@ impl Store {
             membership.iter().for_each(|quad| transaction.remove(quad));
         }
         change.remove_unused(&mut transaction)?;
+        if !recorded.is_empty() {
+            self.record_changes(&mut transaction, &recorded, DateTime::now())?;
+        }
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);
         self.finish_commit(commit)

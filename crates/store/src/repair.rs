@@ -255,6 +255,8 @@ impl Store {
             let read = old.and_then(|old| old.fact_quads(&entry.dataset.metadata.id).ok());
             facts.extend(read.unwrap_or_default());
         }
+        let changes = old.and_then(|old| old.change_quads().ok());
+        facts.extend(changes.unwrap_or_default());
         self.bulk_load(kept.chain(replaced).chain(pointers).chain(facts))?;
         self.bulk_load(self.statement_quads(&statements).into_iter())?;
         if is_shared {

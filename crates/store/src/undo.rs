@@ -1,9 +1,11 @@
 //! Restoring datasets after a change that could not be completed.
 
 use super::statements::StatementChange;
-use super::{Store, StoreError};
+use super::{ChangeKind, Store, StoreError};
 use lodeseek_catalog::DatasetId;
+use oxigraph::store::Transaction;
 use oxrdf::{GraphName, Quad, Triple};
+use oxsdatatypes::DateTime;
 use rustc_hash::FxHashSet;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -53,9 +55,38 @@ impl Store {
         );
         change.remove_unused(&mut transaction)?;
         change.insert_new(&mut transaction);
+        self.record_restored(undo, &mut transaction)?;
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);
         self.finish_commit(commit)
+    }
+
+    /// Records that datasets have their former state again: clients may have read the change that is undone.
+    fn record_restored(
+        &self,
+        undo: &Undo,
+        transaction: &mut Transaction<'_>,
+    ) -> Result<(), StoreError> {
+        let mut former = HashSet::new();
+        for quad in &undo.quads {
+            former.extend(self.read_pointer(quad).map(|(id, _)| id));
+        }
+        let mut restored = Vec::new();
+        for id in &undo.ids {
+            if !self.has_recorded_change(id)? {
+                continue;
+            }
+            match (former.contains(id), self.contains(id)?) {
+                (true, true) => restored.push((id, ChangeKind::Update)),
+                (true, false) => restored.push((id, ChangeKind::Create)),
+                (false, true) => restored.push((id, ChangeKind::Delete)),
+                (false, false) => {}
+            }
+        }
+        if restored.is_empty() {
+            return Ok(());
+        }
+        self.record_changes(transaction, &restored, DateTime::now())
     }
 
     /// Returns all quads that a change of a dataset may replace.
@@ -118,10 +149,12 @@ mod tests {
     }
 
     fn quads(store: &Store) -> HashSet<Quad> {
-        // Content stays until it is cleared, and each commit has its own number.
+        // Content stays until it is cleared, and each commit and change has its own number.
         let visible = |quad: &Quad| {
             let graph = quad.graph_name.to_string();
-            !graph.contains("/graph/") && !graph.ends_with("/commit>")
+            !graph.contains("/graph/")
+                && !graph.ends_with("/commit>")
+                && !quad.predicate.as_str().ends_with("change")
         };
         store
             .oxigraph()

@@ -416,6 +416,17 @@ impl CatalogEntry {
         })
     }
 
+    /// Returns the description in an application profile, without the record.
+    fn in_profile(&self, profile: Profile, iris: &Iris, links: &LinkBase) -> Vec<Triple> {
+        let card = self.card.as_ref();
+        let local = LocalContent {
+            series: self.series.iter().map(|id| iris.dataset(id)).collect(),
+            place: card.and_then(declared_place),
+            ..offer(card, &self.id, iris, links)
+        };
+        to_profile(profile, &self.description, &self.id, iris, &local).triples
+    }
+
     /// Returns the size of the description in bytes, without that of the card.
     fn bytes(&self) -> usize {
         self.description
@@ -424,6 +435,16 @@ impl CatalogEntry {
             .map(text_bytes)
             .sum()
     }
+}
+
+/// Returns the description of a dataset in DCAT-AP, as the catalogue publishes it, without its record.
+pub(super) fn dcat_ap_description(
+    state: &AppState,
+    id: &DatasetId,
+    links: &LinkBase,
+) -> Result<Vec<Triple>, ApiError> {
+    let entry = CatalogEntry::read(state, id, links)?;
+    Ok(entry.in_profile(Profile::default(), state.store.iris(), links))
 }
 
 /// Reads the datasets of a page, and their series: profiles require the description of a series that a dataset links to.
@@ -527,31 +548,16 @@ fn serialize(
     media_type: &'static str,
 ) -> Result<SerializedGraph, ApiError> {
     let (iris, mut triples) = (view.iris, view.triples());
-    for CatalogEntry {
-        id,
-        description,
-        record,
-        card,
-        series,
-        is_listed,
-    } in listed
-    {
-        let series = series.iter().map(|series| iris.dataset(series)).collect();
-        let place = card.as_ref().and_then(declared_place);
-        let local = LocalContent {
-            series,
-            place,
-            ..offer(card.as_ref(), &id, iris, view.links)
-        };
-        triples.extend(to_profile(view.request.profile, &description, &id, iris, &local).triples);
-        if is_listed {
+    for entry in listed {
+        triples.extend(entry.in_profile(view.request.profile, iris, view.links));
+        if entry.is_listed {
             triples.push(Triple::new(
                 iris.catalog(),
                 NamedNode::new_unchecked(dcat::HAS_DATASET),
-                iris.dataset(&id),
+                iris.dataset(&entry.id),
             ));
         }
-        triples.extend(record);
+        triples.extend(entry.record);
     }
     // One dataset must not cost all others: what RDF/XML cannot express is left out and counted.
     response_formats::form(media_type)

@@ -2,12 +2,15 @@
 //! feeds, sitemaps, Croissant, schema.org, signposting and citations.
 
 mod catalog;
+mod changes;
 pub(crate) mod cite;
 pub(crate) mod ckan;
 mod compaction;
 mod croissant;
+mod event_stream;
 mod feed;
 pub(crate) mod metadata;
+mod oai_pmh;
 pub(crate) mod schema_org;
 pub(crate) mod signposting;
 mod sitemap;
@@ -49,6 +52,7 @@ pub(crate) struct PortalState {
     pub(crate) portal: Portal,
     table: ckan::CachedTable,
     listing: catalog::CachedListing,
+    changes: changes::CachedChanges,
 }
 
 impl PortalState {
@@ -67,6 +71,9 @@ impl PortalState {
     croissant::croissant,
     cite::cite,
     catalog::with_suffix,
+    event_stream::root,
+    event_stream::page,
+    oai_pmh::answer,
     ckan::action
 ))]
 pub(crate) struct Operations;
@@ -77,6 +84,9 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/dataset/{id}/croissant", get(croissant::croissant))
         .route("/dataset/{id}/cite", get(cite::cite))
         .route("/feeds/datasets.atom", get(feed::datasets))
+        .route("/feeds/changes", get(event_stream::root))
+        .route("/feeds/changes/{page}", get(event_stream::page))
+        .route("/oai", get(oai_pmh::answer).post(oai_pmh::answer))
         .route("/opensearch.xml", get(feed::opensearch))
         .route("/sitemap.xml", get(sitemap::index))
         .route("/sitemap/{part}", get(sitemap::part))

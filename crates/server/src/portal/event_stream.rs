@@ -1,0 +1,281 @@
+//! `/feeds/changes`: the changes of the collection as a Linked Data Event Stream, in the form of DCAT-AP Feeds.
+//! <https://w3id.org/ldes/specification>, <https://semiceu.github.io/LDES-DCAT-AP-feeds/>
+//!
+//! The root links the pages; a page has the changes with the numbers of its range. Each change is a member: an activity (`as:Create`,
+//! `as:Update`, `as:Delete`), and a named graph with the description. The stream has the latest change of each dataset, which its
+//! retention policy states: a later change takes the place of a former one, on a later page. So all pages but the last one never
+//! receive a member, and clients may keep them.
+
+use super::catalog::dcat_ap_description;
+use super::changes::{Change, Changes};
+use crate::AppState;
+use crate::documentation::{Busy, ClientLimit, NotFound, Text};
+use crate::error::ApiError;
+use crate::public_url::LinkBase;
+use crate::response_formats::content_type;
+use crate::state::Client;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use lodeseek_rdf::vocab::{activity_streams, dcterms, ldes, rdf, tree};
+use lodeseek_rdf::{RdfForm, RdfSyntax, RdfVersion};
+use lodeseek_store::ChangeKind;
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, NamedNode, Term, Triple};
+use sha2::{Digest, Sha256};
+
+/// Maximum number of changes of a page. The numbers of a page are a range of this length.
+const MAX_PAGE_CHANGES: u64 = 100;
+/// Address of the root below the public URL.
+const ROOT: &str = "feeds/changes";
+const TRIG: &str = "application/trig";
+/// Header of pages that receive no further member: a client need not request them again for a week.
+const CLOSED: &str = "max-age=604800, immutable";
+const OPEN: &str = "no-cache";
+
+/// `GET /feeds/changes`: the stream and its pages.
+#[utoipa::path(get, path = "/feeds/changes", tag = "Catalogue", operation_id = "changes",
+    summary = "The changes of the collection as a Linked Data Event Stream (DCAT-AP Feeds): its pages",
+    responses(
+        (status = 200, description = "The stream, with links to its pages.", content_type = "application/trig", body = String),
+        (status = 304, description = "The client's copy is current."),
+        ClientLimit<Text>,
+        Busy<Text>))]
+pub(crate) async fn root(
+    State(state): State<AppState>,
+    client: Client,
+    links: LinkBase,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let text = state
+        .work_with_permit(client, move |state| {
+            let changes = Changes::current(state)?;
+            serialize(&root_triples(&state.portal.portal.title, &changes, &links))
+        })
+        .await?;
+    Ok(respond(text, OPEN, &headers))
+}
+
+/// `GET /feeds/changes/{page}`: the changes of one range of numbers.
+#[utoipa::path(get, path = "/feeds/changes/{page}", tag = "Catalogue", operation_id = "changesOfPage",
+    summary = "One page of the changes of the collection, with descriptions in DCAT-AP",
+    params(("page" = u64, Path, description = "Number of the page, from 0.")),
+    responses(
+        (status = 200, description = "The changes of the page.", content_type = "application/trig", body = String),
+        (status = 304, description = "The client's copy is current."),
+        NotFound<Text>,
+        ClientLimit<Text>,
+        Busy<Text>))]
+pub(crate) async fn page(
+    State(state): State<AppState>,
+    client: Client,
+    links: LinkBase,
+    Path(number): Path<u64>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let (text, is_closed) = state
+        .work_with_permit(client, move |state| {
+            let changes = Changes::current(state)?;
+            let last = changes.all.last().map_or(0, page_of);
+            if number > last {
+                return Err(ApiError::not_found(format!(
+                    "there is no page {number} of the changes; the last page is {last}"
+                )));
+            }
+            let text = page_text(state, &links, number, &changes)?;
+            Ok((text, number < last))
+        })
+        .await?;
+    Ok(respond(
+        text,
+        if is_closed { CLOSED } else { OPEN },
+        &headers,
+    ))
+}
+
+/// Returns the page of a change.
+fn page_of(change: &Change) -> u64 {
+    change.number.saturating_sub(1) / MAX_PAGE_CHANGES
+}
+
+fn stream(links: &LinkBase) -> NamedNode {
+    NamedNode::new_unchecked(format!("{links}{ROOT}#stream"))
+}
+
+fn page_node(links: &LinkBase, page: u64) -> NamedNode {
+    NamedNode::new_unchecked(format!("{links}{ROOT}/{page}"))
+}
+
+fn node(iri: &str) -> NamedNode {
+    NamedNode::new_unchecked(iri)
+}
+
+/// Returns the description of the stream: its paths, its retention policy, and the view.
+fn stream_triples(links: &LinkBase) -> Vec<Triple> {
+    let view = NamedNode::new_unchecked(format!("{links}{ROOT}"));
+    let policy = NamedNode::new_unchecked(format!("{links}{ROOT}#policy"));
+    let one = Literal::from(1_u64);
+    let mut triples = Vec::new();
+    let mut add = |subject: &NamedNode, property: &str, object: Term| {
+        triples.push(Triple::new(subject.clone(), node(property), object));
+    };
+    let stream = stream(links);
+    add(&stream, rdf::TYPE, node(ldes::EVENT_STREAM).into());
+    add(
+        &stream,
+        ldes::TIMESTAMP_PATH,
+        node(activity_streams::PUBLISHED).into(),
+    );
+    add(
+        &stream,
+        ldes::VERSION_OF_PATH,
+        node(activity_streams::OBJECT).into(),
+    );
+    add(
+        &stream,
+        ldes::VERSION_DELETE_OBJECT,
+        node(activity_streams::DELETE).into(),
+    );
+    add(&stream, tree::VIEW, view.clone().into());
+    add(&view, rdf::TYPE, node(tree::NODE_CLASS).into());
+    add(&view, ldes::RETENTION_POLICY, policy.clone().into());
+    // The terms of LDES 1.0, and those before: clients know one or the other.
+    add(
+        &policy,
+        rdf::TYPE,
+        node(ldes::RETENTION_POLICY_CLASS).into(),
+    );
+    add(&policy, ldes::VERSION_AMOUNT, one.clone().into());
+    add(&policy, rdf::TYPE, node(ldes::LATEST_VERSION_SUBSET).into());
+    add(&policy, ldes::AMOUNT, one.into());
+    triples
+}
+
+/// Returns the root: the stream, and a relation to each page that has changes, with the earliest time of its changes.
+fn root_triples(title: &str, changes: &Changes, links: &LinkBase) -> Vec<Triple> {
+    let mut triples = stream_triples(links);
+    let (stream, view) = (
+        stream(links),
+        NamedNode::new_unchecked(format!("{links}{ROOT}")),
+    );
+    triples.push(Triple::new(
+        stream,
+        node(dcterms::TITLE),
+        Literal::from(format!("{title}: changes of datasets")),
+    ));
+    for of_page in changes.all.chunk_by(|a, b| page_of(a) == page_of(b)) {
+        let page = page_of(&of_page[0]);
+        let relation = NamedNode::new_unchecked(format!("{links}{ROOT}#page-{page}"));
+        let earliest = of_page.iter().map(|change| &change.time).min();
+        let mut add = |subject: &NamedNode, property: &str, object: Term| {
+            triples.push(Triple::new(subject.clone(), node(property), object));
+        };
+        add(&view, tree::RELATION, relation.clone().into());
+        add(&relation, tree::NODE, page_node(links, page).into());
+        add(
+            &relation,
+            rdf::TYPE,
+            node(tree::GREATER_THAN_OR_EQUAL_TO_RELATION).into(),
+        );
+        add(
+            &relation,
+            tree::PATH,
+            node(activity_streams::PUBLISHED).into(),
+        );
+        if let Some(earliest) = earliest {
+            add(&relation, tree::VALUE, moment(earliest));
+        }
+    }
+    triples
+}
+
+fn moment(time: &str) -> Term {
+    Literal::new_typed_literal(time, xsd::DATE_TIME).into()
+}
+
+/// Returns a page as TriG: the members in the default graph, each description in the graph of its member.
+fn page_text(
+    state: &AppState,
+    links: &LinkBase,
+    page: u64,
+    changes: &Changes,
+) -> Result<Vec<u8>, ApiError> {
+    let first = changes.all.partition_point(|change| page_of(change) < page);
+    let of_page = changes.all[first..]
+        .iter()
+        .take_while(|change| page_of(change) == page);
+    let mut members = stream_triples(links);
+    let mut graphs = Vec::new();
+    for change in of_page {
+        let dataset = state.store.iris().dataset(&change.id);
+        let member =
+            NamedNode::new_unchecked(format!("{}#change-{}", dataset.as_str(), change.number));
+        let class = match change.kind {
+            ChangeKind::Create => activity_streams::CREATE,
+            ChangeKind::Update => activity_streams::UPDATE,
+            ChangeKind::Delete => activity_streams::DELETE,
+        };
+        let mut add = |subject: &NamedNode, property: &str, object: Term| {
+            members.push(Triple::new(subject.clone(), node(property), object));
+        };
+        add(&stream(links), tree::MEMBER, member.clone().into());
+        add(&member, rdf::TYPE, node(class).into());
+        add(&member, activity_streams::OBJECT, dataset.into());
+        add(&member, activity_streams::PUBLISHED, moment(&change.time));
+        if change.kind != ChangeKind::Delete {
+            let description = dcat_ap_description(state, &change.id, links)?;
+            graphs.extend_from_slice(format!("{member} {{\n").as_bytes());
+            graphs.extend(serialize(&description)?);
+            graphs.extend_from_slice(b"}\n");
+        }
+    }
+    let mut text = serialize(&members)?;
+    text.extend(graphs);
+    Ok(text)
+}
+
+/// Serializes triples of one graph in lines, which are TriG as well, for clients of RDF 1.1.
+fn serialize(triples: &[Triple]) -> Result<Vec<u8>, ApiError> {
+    let form = RdfForm {
+        syntax: RdfSyntax::NTriples,
+        version: RdfVersion::V11,
+    };
+    let serialized = form
+        .serialize(triples)
+        .map_err(|error| ApiError::internal(&error))?;
+    Ok(serialized.bytes)
+}
+
+/// Returns a response with an entity tag of its content, or 304 if the client has this content.
+fn respond(text: Vec<u8>, cache_control: &'static str, headers: &HeaderMap) -> Response {
+    let digest = Sha256::digest(&text);
+    let hex: String = digest
+        .iter()
+        .take(12)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let tag = format!("W/\"{hex}\"");
+    let known = headers
+        .get(header::IF_NONE_MATCH)
+        .and_then(|value| value.to_str().ok());
+    let is_known = known.is_some_and(|known| {
+        known
+            .split(',')
+            .any(|one| one.trim() == tag || one.trim() == "*")
+    });
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let media_type = content_type(TRIG, RdfVersion::V11);
+        ([(header::CONTENT_TYPE, media_type)], text).into_response()
+    };
+    let own = response.headers_mut();
+    own.insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static(cache_control),
+    );
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        own.insert(header::ETAG, tag);
+    }
+    response
+}

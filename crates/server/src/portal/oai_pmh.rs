@@ -1,0 +1,666 @@
+//! `/oai`: the catalogue for harvesters of OAI-PMH 2.0, with the six verbs. <https://www.openarchives.org/OAI/openarchivesprotocol.html>
+//!
+//! Records are listed in the order of their latest changes. A resumption token holds the whole request and the last change that was
+//! sent, so it never expires: what changes meanwhile moves behind it, and no record is lost. Removed datasets stay as deleted records.
+//!
+//! | prefix | metadata |
+//! |---|---|
+//! | `oai_dc` | Dublin Core |
+//! | `dcat_ap` | the description in DCAT-AP as RDF/XML, as `/catalog` has it |
+
+use super::catalog::dcat_ap_description;
+use super::changes::{Change, Changes};
+use super::metadata::{PortalMetadata, Term};
+use crate::AppState;
+use crate::documentation::{Busy, ClientLimit, Text};
+use crate::error::ApiError;
+use crate::parameters::{Pairs, pairs};
+use crate::public_url::LinkBase;
+use crate::response_formats::xml;
+use crate::state::Client;
+use crate::text::segment;
+use askama::Template;
+use axum::body::Bytes;
+use axum::extract::{RawQuery, State};
+use axum::http::Method;
+use axum::response::Response;
+use lodeseek_catalog::{DatasetId, Moment};
+use lodeseek_rdf::{RdfForm, RdfSyntax, RdfVersion};
+use lodeseek_store::ChangeKind;
+use oxsdatatypes::DateTime;
+use std::fmt::Display;
+
+/// Maximum number of records of a response.
+const MAX_RECORDS: usize = 100;
+/// Maximum number of identifiers of a response.
+const MAX_IDENTIFIERS: usize = 1000;
+/// Size of the metadata of a response in bytes, from which on no further record is added.
+const MAX_RESPONSE_BYTES: usize = 16 << 20;
+/// Separates the parts of a resumption token: no part contains it.
+const SEPARATOR: char = '!';
+
+/// Format of the metadata of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum MetadataFormat {
+    DublinCore,
+    DcatAp,
+}
+
+impl MetadataFormat {
+    const ALL: [Self; 2] = [Self::DublinCore, Self::DcatAp];
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::DublinCore => "oai_dc",
+            Self::DcatAp => "dcat_ap",
+        }
+    }
+
+    fn schema(self) -> &'static str {
+        match self {
+            Self::DublinCore => "http://www.openarchives.org/OAI/2.0/oai_dc.xsd",
+            Self::DcatAp => "http://www.openarchives.org/OAI/2.0/rdf.xsd",
+        }
+    }
+
+    fn namespace(self) -> &'static str {
+        match self {
+            Self::DublinCore => "http://www.openarchives.org/OAI/2.0/oai_dc/",
+            Self::DcatAp => "http://www.w3.org/ns/dcat#",
+        }
+    }
+
+    fn from_prefix(prefix: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.prefix() == prefix)
+    }
+}
+
+/// Error of the protocol: it is sent with status 200.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct ProtocolError {
+    code: &'static str,
+    message: String,
+}
+
+/// Failure of a request: an error of the protocol, or of the server.
+enum Failure {
+    Protocol(ProtocolError),
+    Server(ApiError),
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        Self::Server(error)
+    }
+}
+
+fn protocol_error(code: &'static str, message: impl Into<String>) -> Failure {
+    Failure::Protocol(ProtocolError {
+        code,
+        message: message.into(),
+    })
+}
+
+/// Request with valid arguments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Verb {
+    Identify,
+    ListMetadataFormats {
+        identifier: Option<String>,
+    },
+    GetRecord {
+        identifier: String,
+        format: MetadataFormat,
+    },
+    ListIdentifiers(Selection),
+    ListRecords(Selection),
+}
+
+/// Records of a list request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Selection {
+    format: MetadataFormat,
+    /// First day or second.
+    from: Option<String>,
+    /// Last day or second, included.
+    until: Option<String>,
+    /// Number and id of the last record that was sent.
+    after: Option<(u64, String)>,
+}
+
+struct Header {
+    identifier: String,
+    datestamp: String,
+    is_deleted: bool,
+}
+
+struct Record {
+    header: Header,
+    /// Metadata as XML; `None` for deleted records.
+    metadata: Option<String>,
+}
+
+struct Token {
+    text: String,
+    size: usize,
+    cursor: usize,
+}
+
+#[derive(Template)]
+#[template(path = "oai_dc.xml")]
+struct DublinCore {
+    /// (element of Dublin Core, text).
+    elements: Vec<(&'static str, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "oai.xml")]
+struct Document {
+    date: String,
+    /// Address of the interface.
+    address: String,
+    /// Arguments of the request; empty if they are not valid.
+    arguments: Pairs,
+    content: Content,
+}
+
+/// Content of a response.
+enum Content {
+    Error(ProtocolError),
+    Identify {
+        name: String,
+        emails: Vec<String>,
+        earliest: String,
+    },
+    Formats(Vec<MetadataFormat>),
+    Record(Record),
+    Identifiers(Vec<Header>, Option<Token>),
+    Records(Vec<Record>, Option<Token>),
+}
+
+/// `GET` or `POST /oai`: OAI-PMH.
+#[utoipa::path(get, path = "/oai", tag = "Catalogue", operation_id = "oaiPmh",
+    summary = "The catalogue for harvesters of OAI-PMH 2.0: oai_dc, dcat_ap",
+    params(
+        ("verb" = String, Query, description = "Identify, ListMetadataFormats, ListSets, ListIdentifiers, ListRecords or GetRecord."),
+        ("metadataPrefix" = Option<String>, Query, description = "oai_dc or dcat_ap."),
+        ("identifier" = Option<String>, Query, description = "Identifier of a record."),
+        ("from" = Option<String>, Query, description = "First day, or second in UTC."),
+        ("until" = Option<String>, Query, description = "Last day, or second in UTC."),
+        ("set" = Option<String>, Query, description = "There are no sets."),
+        ("resumptionToken" = Option<String>, Query, description = "Continues a list.")),
+    responses(
+        (status = 200, description = "The response, or an error of the protocol.", content_type = "text/xml", body = String),
+        ClientLimit<Text>,
+        Busy<Text>))]
+pub(crate) async fn answer(
+    State(state): State<AppState>,
+    client: Client,
+    links: LinkBase,
+    method: Method,
+    RawQuery(query): RawQuery,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    let arguments = if method == Method::POST {
+        pairs(&body)
+    } else {
+        pairs(query.unwrap_or_default().as_bytes())
+    };
+    let text = state
+        .work_with_permit(client, move |state| respond(state, &links, arguments))
+        .await?;
+    xml("text/xml; charset=utf-8", &text)
+}
+
+fn respond(state: &AppState, links: &LinkBase, arguments: Pairs) -> Result<String, ApiError> {
+    // The time before the records are read, so that a change during the response is part of the next harvest.
+    let date = seconds_of(&DateTime::now().to_string());
+    let content = Verb::read(&arguments).and_then(|verb| content(state, links, &verb));
+    let (content, arguments) = match content {
+        Ok(content) => (content, arguments),
+        Err(Failure::Server(error)) => return Err(error),
+        Err(Failure::Protocol(error)) if matches!(error.code, "badVerb" | "badArgument") => {
+            (Content::Error(error), Pairs::new())
+        }
+        Err(Failure::Protocol(error)) => (Content::Error(error), arguments),
+    };
+    let document = Document {
+        date,
+        address: format!("{links}oai"),
+        arguments,
+        content,
+    };
+    document
+        .render()
+        .map_err(|error| ApiError::internal(&error))
+}
+
+fn seconds_of(time: &str) -> String {
+    match Moment::parse(time) {
+        Some(moment) => format!("{}Z", moment.second()),
+        None => time.to_owned(),
+    }
+}
+
+impl Verb {
+    /// Parses the arguments of a request. Each verb has its own; others and repeated ones are errors.
+    fn read(arguments: &Pairs) -> Result<Self, Failure> {
+        let mut others = arguments.clone();
+        let mut take = |name: &str| -> Result<Option<String>, Failure> {
+            let mut values = Vec::new();
+            others.retain(|(known, value)| {
+                if known == name {
+                    values.push(value.clone());
+                }
+                known != name
+            });
+            if values.len() > 1 {
+                return Err(protocol_error(
+                    "badArgument",
+                    format!("the argument {name} is repeated"),
+                ));
+            }
+            Ok(values.pop())
+        };
+        let name = match take("verb") {
+            Ok(Some(name)) => name,
+            Ok(None) => return Err(protocol_error("badVerb", "the argument verb is missing")),
+            Err(_) => return Err(protocol_error("badVerb", "the argument verb is repeated")),
+        };
+        let verb = match name.as_str() {
+            "Identify" => Self::Identify,
+            "ListSets" => return Err(protocol_error("noSetHierarchy", "there are no sets")),
+            "ListMetadataFormats" => Self::ListMetadataFormats {
+                identifier: take("identifier")?,
+            },
+            "GetRecord" => Self::GetRecord {
+                identifier: required("identifier", take("identifier")?)?,
+                format: format_of(&required("metadataPrefix", take("metadataPrefix")?)?)?,
+            },
+            "ListIdentifiers" | "ListRecords" => {
+                let selection = match take("resumptionToken")? {
+                    Some(token) => Selection::from_token(&token)?,
+                    None => {
+                        let set = take("set")?;
+                        let selection = Selection::new(
+                            &required("metadataPrefix", take("metadataPrefix")?)?,
+                            take("from")?,
+                            take("until")?,
+                        )?;
+                        if set.is_some() {
+                            return Err(protocol_error("noSetHierarchy", "there are no sets"));
+                        }
+                        selection
+                    }
+                };
+                if name == "ListRecords" {
+                    Self::ListRecords(selection)
+                } else {
+                    Self::ListIdentifiers(selection)
+                }
+            }
+            _ => {
+                return Err(protocol_error(
+                    "badVerb",
+                    format!(
+                        "{name:?} is no verb; supported verbs: Identify, ListMetadataFormats, ListSets, ListIdentifiers, \
+                         ListRecords, GetRecord"
+                    ),
+                ));
+            }
+        };
+        match others.first() {
+            Some((name, _)) => Err(protocol_error(
+                "badArgument",
+                format!("the argument {name} is not one of this verb"),
+            )),
+            None => Ok(verb),
+        }
+    }
+}
+
+fn required(name: &str, value: Option<String>) -> Result<String, Failure> {
+    value.ok_or_else(|| protocol_error("badArgument", format!("the argument {name} is missing")))
+}
+
+fn format_of(prefix: &str) -> Result<MetadataFormat, Failure> {
+    MetadataFormat::from_prefix(prefix).ok_or_else(|| {
+        protocol_error(
+            "cannotDisseminateFormat",
+            format!("the format {prefix:?} is not supported; ListMetadataFormats lists the supported ones"),
+        )
+    })
+}
+
+impl Selection {
+    fn new(prefix: &str, from: Option<String>, until: Option<String>) -> Result<Self, Failure> {
+        let format = format_of(prefix)?;
+        for (name, date) in [("from", &from), ("until", &until)] {
+            if let Some(date) = date
+                && !is_date(date)
+            {
+                return Err(protocol_error(
+                    "badArgument",
+                    format!(
+                        "{name}={date:?} is not a date; examples: 2026-01-31, 2026-01-31T12:00:00Z"
+                    ),
+                ));
+            }
+        }
+        if let (Some(from), Some(until)) = (&from, &until) {
+            if from.len() != until.len() {
+                let message = "from and until have different granularities";
+                return Err(protocol_error("badArgument", message));
+            }
+            if from > until {
+                return Err(protocol_error("badArgument", "from is later than until"));
+            }
+        }
+        Ok(Self {
+            format,
+            from,
+            until,
+            after: None,
+        })
+    }
+
+    /// Returns true if a change is in the range of dates. A day contains its seconds.
+    fn has(&self, change: &Change) -> bool {
+        let is_from = self
+            .from
+            .as_ref()
+            .is_none_or(|from| change.time.as_str() >= from.as_str());
+        let is_until = self.until.as_ref().is_none_or(|until| {
+            change.time.get(..until.len()).unwrap_or(&change.time) <= until.as_str()
+        });
+        is_from && is_until
+    }
+
+    fn is_sent(&self, change: &Change) -> bool {
+        self.after.as_ref().is_some_and(|(number, id)| {
+            (change.number, change.id.as_str()) <= (*number, id.as_str())
+        })
+    }
+
+    /// Returns the token that continues after a change.
+    fn token(&self, last: &Change) -> String {
+        let parts = [
+            self.format.prefix(),
+            self.from.as_deref().unwrap_or_default(),
+            self.until.as_deref().unwrap_or_default(),
+            &last.number.to_string(),
+            &segment(last.id.as_str()).replace(SEPARATOR, "%21"),
+        ];
+        parts.join(&SEPARATOR.to_string())
+    }
+
+    fn from_token(token: &str) -> Result<Self, Failure> {
+        let invalid =
+            || protocol_error("badResumptionToken", "the token is not one of this server");
+        let parts: Vec<&str> = token.split(SEPARATOR).collect();
+        let [prefix, from, until, number, id] = parts[..] else {
+            return Err(invalid());
+        };
+        let date = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let selection = Self::new(prefix, date(from), date(until)).map_err(|_| invalid())?;
+        let number = number.parse().map_err(|_| invalid())?;
+        Ok(Self {
+            after: Some((number, decoded(id))),
+            ..selection
+        })
+    }
+}
+
+/// Returns true for a day or a second in UTC, in the form of the protocol.
+fn is_date(text: &str) -> bool {
+    let has_form = |form: &str| {
+        text.len() == form.len()
+            && text
+                .bytes()
+                .zip(form.bytes())
+                .all(|(byte, form)| match form {
+                    b'0' => byte.is_ascii_digit(),
+                    form => byte == form,
+                })
+    };
+    (has_form("0000-00-00") || has_form("0000-00-00T00:00:00Z")) && Moment::parse(text).is_some()
+}
+
+fn decoded(text: &str) -> String {
+    let parsed = form_urlencoded::parse(text.as_bytes()).next();
+    parsed.map_or_else(String::new, |(name, _)| name.into_owned())
+}
+
+/// Returns the part of identifiers before the id of the dataset.
+fn identifier_prefix(links: &LinkBase) -> String {
+    let address = links.as_str();
+    let authority = address.split("://").nth(1).unwrap_or(address);
+    let host = authority.split(['/', ':']).next().unwrap_or(authority);
+    format!("oai:{host}:")
+}
+
+fn header(change: &Change, links: &LinkBase) -> Header {
+    Header {
+        identifier: format!(
+            "{}{}",
+            identifier_prefix(links),
+            segment(change.id.as_str())
+        ),
+        datestamp: change.time.clone(),
+        is_deleted: change.kind == ChangeKind::Delete,
+    }
+}
+
+fn content(state: &AppState, links: &LinkBase, verb: &Verb) -> Result<Content, Failure> {
+    let changes = Changes::current(state)?;
+    match verb {
+        Verb::Identify => {
+            let earliest = changes.all.iter().map(|change| &change.time).min();
+            Ok(Content::Identify {
+                name: state.portal.portal.title.clone(),
+                emails: state.branding.mail_addresses(),
+                earliest: earliest
+                    .cloned()
+                    .unwrap_or_else(|| seconds_of(&DateTime::now().to_string())),
+            })
+        }
+        Verb::ListMetadataFormats { identifier } => {
+            if let Some(identifier) = identifier {
+                find(&changes, links, identifier)?;
+            }
+            Ok(Content::Formats(MetadataFormat::ALL.to_vec()))
+        }
+        Verb::GetRecord { identifier, format } => {
+            let change = find(&changes, links, identifier)?;
+            Ok(Content::Record(record(state, links, change, *format)?))
+        }
+        Verb::ListIdentifiers(selection) => {
+            let (listed, of_request) = list(&changes, selection)?;
+            let sent = &listed[..listed.len().min(MAX_IDENTIFIERS)];
+            let headers = sent.iter().map(|change| header(change, links)).collect();
+            let token = next_token(selection, of_request, &listed, sent.len());
+            Ok(Content::Identifiers(headers, token))
+        }
+        Verb::ListRecords(selection) => {
+            let (listed, of_request) = list(&changes, selection)?;
+            let (mut records, mut bytes) = (Vec::new(), 0);
+            for change in listed.iter().take(MAX_RECORDS) {
+                let record = record(state, links, change, selection.format)?;
+                bytes += record.metadata.as_ref().map_or(0, String::len);
+                records.push(record);
+                if bytes > MAX_RESPONSE_BYTES {
+                    break;
+                }
+            }
+            let token = next_token(selection, of_request, &listed, records.len());
+            Ok(Content::Records(records, token))
+        }
+    }
+}
+
+/// Returns the changes that remain to be sent, and the number of all changes of the request.
+fn list<'c>(
+    changes: &'c Changes,
+    selection: &Selection,
+) -> Result<(Vec<&'c Change>, usize), Failure> {
+    let selected: Vec<&Change> = changes
+        .all
+        .iter()
+        .filter(|change| selection.has(change))
+        .collect();
+    let all = selected.len();
+    let rest: Vec<&Change> = selected
+        .into_iter()
+        .filter(|change| !selection.is_sent(change))
+        .collect();
+    if rest.is_empty() && selection.after.is_none() {
+        return Err(protocol_error(
+            "noRecordsMatch",
+            "no record has a date in this range",
+        ));
+    }
+    Ok((rest, all))
+}
+
+/// Returns the token of the rest of a list. The last response of a list that has several ends it with an empty token.
+fn next_token(selection: &Selection, all: usize, listed: &[&Change], sent: usize) -> Option<Token> {
+    let text = match listed[..sent].last() {
+        Some(last) if sent < listed.len() => selection.token(last),
+        _ if selection.after.is_some() => String::new(),
+        _ => return None,
+    };
+    Some(Token {
+        text,
+        size: all,
+        cursor: all - listed.len(),
+    })
+}
+
+fn find<'c>(
+    changes: &'c Changes,
+    links: &LinkBase,
+    identifier: &str,
+) -> Result<&'c Change, Failure> {
+    let prefix = identifier_prefix(links);
+    let id = identifier.strip_prefix(&prefix).map(decoded);
+    let found = id.and_then(|id| changes.all.iter().find(|change| change.id.as_str() == id));
+    found.ok_or_else(|| {
+        protocol_error(
+            "idDoesNotExist",
+            format!("there is no record {identifier:?}; identifiers begin with {prefix}"),
+        )
+    })
+}
+
+fn record(
+    state: &AppState,
+    links: &LinkBase,
+    change: &Change,
+    format: MetadataFormat,
+) -> Result<Record, Failure> {
+    let header = header(change, links);
+    if header.is_deleted {
+        return Ok(Record {
+            header,
+            metadata: None,
+        });
+    }
+    let metadata = match format {
+        MetadataFormat::DublinCore => dublin_core(state, &change.id)?,
+        MetadataFormat::DcatAp => rdf_xml(state, &change.id, links)?,
+    };
+    Ok(Record {
+        header,
+        metadata: Some(metadata),
+    })
+}
+
+/// Returns the description in DCAT-AP as an element of RDF/XML.
+fn rdf_xml(state: &AppState, id: &DatasetId, links: &LinkBase) -> Result<String, ApiError> {
+    let form = RdfForm {
+        syntax: RdfSyntax::RdfXml,
+        version: RdfVersion::V11,
+    };
+    let serialized = form
+        .serialize(&dcat_ap_description(state, id, links)?)
+        .map_err(|error| ApiError::internal(&error))?;
+    let text = String::from_utf8(serialized.bytes).map_err(|error| ApiError::internal(&error))?;
+    Ok(match text.split_once("?>") {
+        Some((declaration, element)) if declaration.starts_with("<?xml") => {
+            element.trim().to_owned()
+        }
+        _ => text,
+    })
+}
+
+/// Returns the description in Dublin Core.
+fn dublin_core(state: &AppState, id: &DatasetId) -> Result<String, ApiError> {
+    let Some(described) = PortalMetadata::read(&state.store, id)? else {
+        return Err(ApiError::no_dataset(id));
+    };
+    DublinCore {
+        elements: dublin_core_elements(&described),
+    }
+    .render()
+    .map_err(|error| ApiError::internal(&error))
+}
+
+fn dublin_core_elements(described: &PortalMetadata) -> Vec<(&'static str, String)> {
+    let metadata = &described.dataset.metadata;
+    let mut elements: Vec<(&'static str, String)> = Vec::new();
+    let mut add = |element: &'static str, text: &dyn Display| {
+        let text = text.to_string();
+        if !text.is_empty() && !elements.contains(&(element, text.clone())) {
+            elements.push((element, text));
+        }
+    };
+    add("title", &metadata.title());
+    for party in &described.creators {
+        add("creator", &party.name);
+    }
+    for keyword in &described.keywords {
+        add("subject", keyword);
+    }
+    for theme in &described.themes {
+        add("subject", &theme.name);
+    }
+    if let Some(description) = metadata.description() {
+        add("description", &description);
+    }
+    for party in &described.publishers {
+        add("publisher", &party.name);
+    }
+    for date in [&metadata.issued, &metadata.modified].into_iter().flatten() {
+        add("date", date);
+    }
+    add("type", &"Dataset");
+    add("identifier", &described.iri);
+    for identifier in &described.identifiers {
+        add("identifier", identifier);
+    }
+    for file in &described.files {
+        if let Some(media_type) = file.media_type.as_ref().or(file.format.as_ref()) {
+            add("format", media_type);
+        }
+    }
+    for language in &described.declared_languages {
+        add("language", &text_of(language));
+    }
+    for place in &described.places {
+        add("coverage", &text_of(place));
+    }
+    for license in &described.licenses {
+        add("rights", license);
+    }
+    if let Some(rights) = &described.access_rights {
+        add("rights", &text_of(rights));
+    }
+    elements
+}
+
+fn text_of(term: &Term) -> String {
+    let name = term.name.as_ref().or(term.iri.as_ref());
+    name.cloned().unwrap_or_default()
+}
