@@ -19,6 +19,10 @@
 //! Texts of undetected language are analysed as English.
 
 use lodeseek_rdf::corrected_language_code;
+use lru::LruCache;
+use std::hash::{BuildHasher, RandomState};
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tantivy::tokenizer::Language;
 use whatlang::{Detector, Lang};
 
@@ -100,6 +104,8 @@ const MIN_CONFIDENCE: f64 = 0.5;
 const MIN_TEXT_BYTES: usize = 20;
 /// Maximum number of bytes inspected. More bytes take more time and do not change the result.
 const MAX_INSPECTED_BYTES: usize = 240;
+/// Maximum number of texts whose language is remembered, some 3 MB.
+const MAX_REMEMBERED_TEXTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add((1 << 16) - 1);
 
 /// Index of English in [`LANGUAGES`].
 pub(super) const ENGLISH: usize = 0;
@@ -114,13 +120,24 @@ pub(super) fn language_code(tag: &str) -> String {
 }
 
 /// Language detector.
-pub(super) struct LanguageDetector(Detector);
+///
+/// Labels repeat in the entities of a dataset, and the texts of a result in the next one. Detection was a sixth of the time of a
+/// search, so the languages of the latest texts are remembered, by a keyed hash of what is inspected.
+pub(super) struct LanguageDetector {
+    detector: Detector,
+    hasher: RandomState,
+    remembered: Mutex<LruCache<u64, Option<u8>>>,
+}
 
 impl LanguageDetector {
     pub(super) fn new() -> Self {
-        Self(Detector::with_allowlist(
-            LANGUAGES.iter().map(|(_, detected, _)| *detected).collect(),
-        ))
+        Self {
+            detector: Detector::with_allowlist(
+                LANGUAGES.iter().map(|(_, detected, _)| *detected).collect(),
+            ),
+            hasher: RandomState::new(),
+            remembered: Mutex::new(LruCache::new(MAX_REMEMBERED_TEXTS)),
+        }
     }
 
     /// Returns the index in [`LANGUAGES`] of a text's language, or `None` if it is uncertain.
@@ -130,17 +147,33 @@ impl LanguageDetector {
         {
             return None;
         }
-        let detection = self
-            .0
-            .detect(&text[..text.floor_char_boundary(MAX_INSPECTED_BYTES)])?;
-        let place = LANGUAGES
-            .iter()
-            .position(|(_, detected, _)| *detected == detection.lang());
-        place.filter(|_| detection.confidence() >= MIN_CONFIDENCE)
+        let inspected = &text[..text.floor_char_boundary(MAX_INSPECTED_BYTES)];
+        let key = self.hasher.hash_one(inspected);
+        if let Some(language) = self.lock_remembered().get(&key) {
+            return language.map(usize::from);
+        }
+        let language = self.detect_anew(inspected);
+        self.lock_remembered().put(key, language);
+        language.map(usize::from)
     }
-}
 
-impl LanguageDetector {
+    fn lock_remembered(&self) -> MutexGuard<'_, LruCache<u64, Option<u8>>> {
+        self.remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn detect_anew(&self, text: &str) -> Option<u8> {
+        let detection = self.detector.detect(text)?;
+        if detection.confidence() < MIN_CONFIDENCE {
+            return None;
+        }
+        let languages = 0_u8..;
+        let mut detected = languages.zip(LANGUAGES);
+        let (place, _) = detected.find(|(_, (_, language, _))| *language == detection.lang())?;
+        Some(place)
+    }
+
     /// Returns the index in [`LANGUAGES`] of the language of a short query, by the function words among its words that are no
     /// stop words of English. If several languages have them, letters decide, English included: `civil war` and `isle of man`
     /// remain English. `None` without such words, or if the query is rather English.
@@ -242,6 +275,22 @@ mod tests {
         ] {
             assert_eq!(detected(text), Some(language), "{text}");
         }
+    }
+
+    #[test]
+    fn the_language_of_a_repeated_text_is_the_same() {
+        let detector = LanguageDetector::new();
+        for _ in 0..2 {
+            let found = detector.detect("Ofertas de los alojamientos turísticos de Euskadi");
+            assert_eq!(found.map(|place| LANGUAGES[place].2), Some("es"));
+            assert_eq!(detector.detect("Wege Straßen Gassen"), detected_anew());
+        }
+    }
+
+    fn detected_anew() -> Option<usize> {
+        let detector = LanguageDetector::new();
+        let language = detector.detect_anew("Wege Straßen Gassen");
+        language.map(usize::from)
     }
 
     #[test]
