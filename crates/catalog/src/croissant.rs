@@ -138,7 +138,7 @@ pub(super) fn size_in_bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     let bytes = (number * factor).round();
-    (bytes >= 0.0 && bytes < 9e18).then_some(bytes as u64)
+    (0.0..9e18).contains(&bytes).then_some(bytes as u64)
 }
 
 /// Removes the language tag of a literal.

@@ -1,6 +1,7 @@
 //! Problems of catalogues: what was left out or repaired, of which entry, and why.
 
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
@@ -370,7 +371,7 @@ impl ProblemGroups {
             }
             self.0[place].count += 1;
         }
-        self.0.sort_by(|one, other| other.count.cmp(&one.count));
+        self.0.sort_by_key(|problem| Reverse(problem.count));
     }
 
     /// Adds the groups of another list.
@@ -381,7 +382,7 @@ impl ProblemGroups {
                 None => self.0.push(group),
             }
         }
-        self.0.sort_by(|one, other| other.count.cmp(&one.count));
+        self.0.sort_by_key(|problem| Reverse(problem.count));
     }
 
     /// Returns true if there is no problem.

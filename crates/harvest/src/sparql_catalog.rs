@@ -298,7 +298,7 @@ impl Run<'_, '_> {
 
 /// If true, the number of triples is none at which endpoints cut answers.
 fn is_whole(triples: u64) -> bool {
-    triples < SUSPICIOUS_TRIPLES && (triples == 0 || triples % ROUND_TRIPLES != 0)
+    triples < SUSPICIOUS_TRIPLES && (triples == 0 || !triples.is_multiple_of(ROUND_TRIPLES))
 }
 
 /// Reads the values of a variable in the rows of a response. The inner error is the reason why there are none.

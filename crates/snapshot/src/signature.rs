@@ -146,7 +146,7 @@ impl PublicKey {
 /// Returns the bytes of hexadecimal digits.
 fn bytes(digits: &str) -> Option<Vec<u8>> {
     let digits = digits.as_bytes();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     let pairs = digits.chunks(2).map(|pair| {

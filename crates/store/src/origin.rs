@@ -347,12 +347,11 @@ impl HomeIds<'_> {
             if origin.source.id_prefix == self.source.id_prefix {
                 by_entry.insert(origin.source.identity(&origin.key), id);
             }
-            if self.is_same_source(origin) {
-                if let Some(title) =
-                    title_of_key(&origin.key).filter(|_| !self.keys.contains(&origin.key))
-                {
-                    edited.entry(title).or_default().push_back(id);
-                }
+            if self.is_same_source(origin)
+                && !self.keys.contains(&origin.key)
+                && let Some(title) = title_of_key(&origin.key)
+            {
+                edited.entry(title).or_default().push_back(id);
             }
         }
         for (id, iri) in self

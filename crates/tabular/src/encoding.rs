@@ -137,20 +137,9 @@ fn score_character(before: char, character: char, after: char) -> i64 {
         c if c.is_control() => -5,
         '\u{fffd}' => -5,
         '’' | '\u{a0}' => 1,
-        '“' | '‘' => {
-            if after.is_alphanumeric() && !before.is_alphanumeric() {
-                1
-            } else {
-                -1
-            }
-        }
-        '”' => {
-            if before.is_alphanumeric() || before.is_ascii_punctuation() {
-                1
-            } else {
-                -1
-            }
-        }
+        '“' | '‘' if after.is_alphanumeric() && !before.is_alphanumeric() => 1,
+        '”' if before.is_alphanumeric() || before.is_ascii_punctuation() => 1,
+        '“' | '‘' | '”' => -1,
         '–' | '—' | '…' | '•' | '°' | '€' | '£' => 0,
         c if c.is_lowercase() => {
             if before.is_lowercase() || after.is_lowercase() {

@@ -496,7 +496,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             sampling.stride = 2;
             sampling.first_row = self.facts.rows;
         }
-        if self.facts.rows % sampling.stride != 0 {
+        if !self.facts.rows.is_multiple_of(sampling.stride) {
             return false;
         }
         sampling.kept += 1;

@@ -193,7 +193,8 @@ fn number_kind(cell: &str, format: NumberFormat) -> Option<CellKind> {
     let mut parts = mantissa.splitn(2, |&byte| byte == point);
     let whole = parts.next().unwrap_or_default();
     let fraction = parts.next();
-    if !is_grouped(whole, group) && !(whole.is_empty() && fraction.is_some()) {
+    let is_fraction_alone = whole.is_empty() && fraction.is_some();
+    if !is_fraction_alone && !is_grouped(whole, group) {
         return None;
     }
     if whole.len() > 1 && whole[0] == b'0' {
@@ -268,7 +269,9 @@ fn digits(bytes: &[u8]) -> Option<u32> {
 pub(crate) fn days_of_month(year: u32, month: u32) -> u32 {
     match month {
         4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
         2 => 28,
         _ => 31,
     }

@@ -148,11 +148,11 @@ fn element(start: &BytesStart<'_>) -> io::Result<OpenElement> {
     })
 }
 
+/// A name, and the members with their values.
+type ClosedElement = (String, Vec<(String, Value)>);
+
 /// Adds a closed element to its parent. Returns the root.
-fn close(
-    closed: OpenElement,
-    open: &mut [OpenElement],
-) -> io::Result<Option<(String, Vec<(String, Value)>)>> {
+fn close(closed: OpenElement, open: &mut [OpenElement]) -> io::Result<Option<ClosedElement>> {
     let OpenElement {
         name,
         mut members,

@@ -27,6 +27,10 @@ impl From<JsonParseError> for ReadError {
 }
 
 /// Results of a query.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a client has one of them, and moves it once"
+)]
 pub(super) enum JsonResults<R: Read> {
     /// Result of an `ASK`.
     Boolean(bool),

@@ -270,7 +270,8 @@ impl<'g> Compaction<'g> {
                 .iter()
                 .any(|namespace| property.starts_with(namespace));
         let is_checksum = property == spdx::CHECKSUM || property == rdf::TYPE;
-        (!is_checksum && !(is_internal && node == self.node)).then(|| property.to_owned())
+        let is_internal_here = is_internal && node == self.node;
+        (!is_checksum && !is_internal_here).then(|| property.to_owned())
     }
 
     fn properties(&mut self, node: TermId, object: &mut Map<String, Value>, depth: usize) {
@@ -304,9 +305,9 @@ impl<'g> Compaction<'g> {
         }
         let mut lists: Map<String, Value> = Map::new();
         for (key, value) in values {
-            match lists.entry(key).or_insert_with(|| Value::Array(Vec::new())) {
-                Value::Array(list) => list.push(value),
-                _ => {}
+            let list = lists.entry(key).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(list) = list {
+                list.push(value);
             }
         }
         for (key, value) in lists {

@@ -79,7 +79,7 @@ fn date_text(literal: &Literal) -> Option<&str> {
     literal
         .value()
         .get(..DATE_LENGTH)
-        .filter(|text| text.bytes().nth(4) == Some(b'-') && !text.starts_with('-'))
+        .filter(|text| text.as_bytes().get(4) == Some(&b'-') && !text.starts_with('-'))
 }
 
 /// Request for some bindings.

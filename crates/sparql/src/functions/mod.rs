@@ -744,8 +744,10 @@ enum Patterns {
     /// The pattern is constant; `None` if it is invalid.
     Constant(Option<Arc<Pattern>>),
     /// The pattern is computed: those seen so far, by pattern and flags.
-    Computed(Mutex<FxHashMap<(String, String), Option<Arc<Pattern>>>>),
+    Computed(Mutex<ComputedPatterns>),
 }
+
+type ComputedPatterns = FxHashMap<(String, String), Option<Arc<Pattern>>>;
 
 impl Patterns {
     fn new(pattern: &Expression, flags: Option<&Expression>) -> Self {

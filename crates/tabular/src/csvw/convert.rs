@@ -302,13 +302,13 @@ impl Writer<'_> {
                     table.url
                 ));
             }
-            for place in 0..described.min(width) {
+            for (place, column) in columns.iter().enumerate().take(described.min(width)) {
                 let titles: Vec<&str> = header
                     .iter()
                     .filter_map(|row| row.get(place).map(String::as_str))
                     .filter(|title| !title.is_empty())
                     .collect();
-                if !is_compatible(&columns[place], &titles, table.language.as_deref()) {
+                if !is_compatible(column, &titles, table.language.as_deref()) {
                     self.warnings.push(format!(
                         "the title {} of column {} of {} is not in its metadata",
                         titles.join(" "),

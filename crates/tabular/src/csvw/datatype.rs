@@ -803,9 +803,7 @@ impl DateFormat {
                     let next = self.pieces.get(place + 1);
                     match rest.strip_prefix(literal) {
                         Some(after) => rest = after,
-                        None if literal == '.' && matches!(next, Some(DatePiece::Fraction(_))) => {
-                            ()
-                        }
+                        None if literal == '.' && matches!(next, Some(DatePiece::Fraction(_))) => {}
                         None => return None,
                     }
                 }

@@ -146,6 +146,8 @@ pub(super) struct MetadataReader<'r> {
 }
 
 type Object = Map<String, Value>;
+/// Properties of other vocabularies, with their values.
+type CommonProperties = Vec<(String, Annotation)>;
 
 /// Kind of a description, which decides on its properties.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -701,7 +703,7 @@ impl<'r> MetadataReader<'r> {
         &mut self,
         object: &Object,
         kind: Kind,
-    ) -> Result<(Vec<(String, Annotation)>, Vec<Annotation>), CsvwError> {
+    ) -> Result<(CommonProperties, Vec<Annotation>), CsvwError> {
         check_type(object, kind.name())?;
         let (mut annotations, mut notes) = (Vec::new(), Vec::new());
         for (key, value) in object {

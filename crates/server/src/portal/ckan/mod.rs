@@ -202,8 +202,7 @@ pub(super) async fn action(
     links: LinkBase,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
-    method: Method,
-    headers: HeaderMap,
+    (method, headers): (Method, HeaderMap),
     body: Bytes,
 ) -> Response {
     let help = help(&links, &name);

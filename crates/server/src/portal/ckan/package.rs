@@ -217,7 +217,7 @@ fn extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
             .and_then(|one| one.email.clone()),
     );
     for (key, values) in &described.relations {
-        extra(*key, listed(values));
+        extra(key, listed(values));
     }
     extra(
         "contact_name",

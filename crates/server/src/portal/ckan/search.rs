@@ -476,13 +476,15 @@ fn select_fields(package: Value, fields: &[String]) -> Value {
     }
 }
 
+type JsonMap = Map<String, Value>;
+
 /// Counts the values of facets: plainly, and with titles.
 fn count(
     call: &Call<'_>,
     table: &Table,
     found: &[FoundPackage],
     request: &Request,
-) -> Result<(Map<String, Value>, Map<String, Value>), ActionError> {
+) -> Result<(JsonMap, JsonMap), ActionError> {
     let (mut plain, mut titled) = (Map::new(), Map::new());
     for CountedField(field_name, field) in &request.facets {
         let mut counted = match field {
