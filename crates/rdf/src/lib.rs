@@ -11,6 +11,7 @@ mod output;
 mod pretty;
 mod rdf_xml;
 mod relabel;
+mod table_graph;
 mod triple_stream;
 mod triples;
 pub mod vocab;
@@ -28,6 +29,7 @@ pub use language::{corrected_language_code, language_name, shortest_language_cod
 pub use output::{Omissions, RdfForm, RdfSyntax, RdfVersion, SerializedGraph, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
 pub use relabel::{relabelled, relabelled_term};
+pub use table_graph::{GraphTable, TableGraph};
 pub use triple_stream::{TripleStreamWriter, is_writable_iri, is_writable_tag, read_triple_stream};
 pub use triples::{
     BuiltGraph, CompactSource, ExternalGraphBuilder, GraphParts, LiteralKind, MAX_COMPACT_BYTES,

@@ -417,6 +417,7 @@ vocabulary! {
         CONTAINED_IN = "containedIn",
         IS_ACCESSIBLE_FOR_FREE = "isAccessibleForFree",
         UNIT_TEXT = "unitText",
+        POSITION = "position",
     }
 }
 vocabulary! {
@@ -453,6 +454,22 @@ vocabulary! {
         TITLE = "title",
         DATATYPE = "datatype",
         PROPERTY_URL = "propertyUrl",
+        DIALECT = "dialect",
+        DIALECT_CLASS = "Dialect",
+        ENCODING = "encoding",
+        DELIMITER = "delimiter",
+        HEADER_ROW_COUNT = "headerRowCount",
+    }
+}
+vocabulary! {
+    /// RDF Data Cube: <https://www.w3.org/TR/vocab-data-cube/>.
+    qb = "http://purl.org/linked-data/cube#" {
+        DATA_SET_CLASS = "DataSet",
+        DATA_SET = "dataSet",
+        OBSERVATION = "Observation",
+        DIMENSION_PROPERTY = "DimensionProperty",
+        MEASURE_PROPERTY = "MeasureProperty",
+        ATTRIBUTE_PROPERTY = "AttributeProperty",
     }
 }
 vocabulary! {
@@ -684,6 +701,9 @@ vocabulary! {
         LITERALS = "literals",
         SKIPPED_STATEMENTS = "skippedStatements",
         IS_INDEX_ONLY = "isIndexOnly",
+        EMPTY_CELLS = "emptyCells",
+        MIXED_CELLS = "mixedCells",
+        OMITTED_ROWS = "omittedRows",
         SAMPLED_TRIPLES = "sampledTriples",
         ENTITY_PATTERN = "EntityPattern",
         LINK_PATTERN = "LinkPattern",
@@ -786,6 +806,7 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("schema", schema::ALL),
     ("croissant", croissant::ALL),
     ("csvw", csvw::ALL),
+    ("qb", qb::ALL),
     ("ldp", ldp::ALL),
     ("ldes", ldes::ALL),
     ("tree", tree::ALL),

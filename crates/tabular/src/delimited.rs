@@ -35,7 +35,7 @@ pub(crate) fn read(
         },
         encoding: Some(encoding.name()),
         delimiter: Some(dialect.delimiter as char),
-        is_sheet: false,
+        ..FormatFacts::default()
     };
     let bytes = Rc::new(ByteCounts::default());
     let text = CountedReader {

@@ -1,6 +1,7 @@
-//! JSON: lists of records, objects with lists, JSON Lines, GeoJSON.
+//! JSON: lists of records, objects with lists, JSON Lines, GeoJSON, JSON-stat.
 
 use crate::encoding::TextEncoding;
+use crate::json_stat::{self, is_json_stat};
 use crate::limits::{MAX_JSON_BYTES, SNIFFED_BYTES};
 use crate::output::Output;
 use crate::records::RecordWriter;
@@ -40,6 +41,7 @@ pub(crate) fn read(
             bytes,
             place,
             encoding: encoding.name(),
+            is_json_stat: is_json_stat(&sample),
         }
         .read(output)
     }
@@ -154,12 +156,15 @@ struct Document<'p, R: Read> {
     bytes: Rc<Cell<u64>>,
     place: &'p TablePlace<'p>,
     encoding: &'static str,
+    /// If true, the document may be a cube.
+    is_json_stat: bool,
 }
 
 impl<R: Read> Document<'_, R> {
     fn read(mut self, output: &mut Output<'_>) -> io::Result<()> {
         match next_event(&mut self.parser)? {
             OwnedEvent::StartArray => self.list(output),
+            OwnedEvent::StartObject if self.is_json_stat => self.cube(output),
             OwnedEvent::StartObject => self.object(output),
             OwnedEvent::Eof => Ok(()),
             first => {
@@ -217,8 +222,7 @@ impl<R: Read> Document<'_, R> {
         let format = FormatFacts {
             format: "JSON",
             encoding: Some(self.encoding),
-            delimiter: None,
-            is_sheet: false,
+            ..FormatFacts::default()
         };
         let mut rows = ListRows {
             document: self,
@@ -226,6 +230,21 @@ impl<R: Read> Document<'_, R> {
             number: 0,
         };
         read_table(&mut rows, &place, &format, output)
+    }
+
+    /// Reads a cube, or else an object, as a whole.
+    fn cube(mut self, output: &mut Output<'_>) -> io::Result<()> {
+        let value = read_value(OwnedEvent::StartObject, &mut self.parser)?;
+        if json_stat::read(&value, self.encoding, self.place, output)? {
+            return Ok(());
+        }
+        let mut writer = self.writer(output);
+        writer.members(
+            value.as_object().unwrap_or_default(),
+            file_stem(self.place.file),
+        );
+        writer.finish();
+        Ok(())
     }
 
     /// Reads an object. Lists in it are read element by element.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod cube;
 pub mod csvw;
 mod delimited;
 mod descriptors;
@@ -8,6 +9,7 @@ mod encoding;
 mod geometry;
 mod iri;
 mod json;
+mod json_stat;
 mod layout;
 pub mod limits;
 mod output;

@@ -2,8 +2,6 @@
 
 /// Maximum number of columns of a table. A wider table is refused.
 pub const MAX_COLUMNS: usize = 1000;
-/// Maximum number of cells of a file that become triples. Of further rows, a sample that becomes sparser is taken.
-pub const MAX_CELLS: u64 = 5_000_000;
 /// Maximum size of a cell in bytes. Longer cells are cut.
 pub const MAX_CELL_BYTES: usize = 10_000;
 /// Maximum size of a record of a text file in bytes. A longer one is an unclosed quote, or no table.

@@ -2,6 +2,8 @@
 
 use lodeseek_rdf::TripleSink;
 use lodeseek_rdf::dump::{FileReport, Limits, TableFacts};
+use lodeseek_rdf::vocab::{csvw, lodeseek, rdf, void};
+use oxrdf::vocab::xsd;
 use oxrdf::{LiteralRef, NamedNodeRef, NamedOrBlankNodeRef, TermRef, TripleRef};
 
 /// Receiver of the triples and problems of one document.
@@ -23,7 +25,7 @@ impl<'a> Output<'a> {
             sink,
             report,
             limits,
-            cells_left: crate::limits::MAX_CELLS,
+            cells_left: limits.table_cells,
         }
     }
 
@@ -70,6 +72,11 @@ impl<'a> Output<'a> {
         );
     }
 
+    /// Adds a triple with an `xsd:integer`.
+    pub(crate) fn integer(&mut self, subject: &str, predicate: &str, object: u64) {
+        self.typed(subject, predicate, &object.to_string(), xsd::INTEGER);
+    }
+
     fn add(&mut self, subject: &str, predicate: &str, object: TermRef<'_>) {
         self.triple(TripleRef::new(
             NamedOrBlankNodeRef::NamedNode(NamedNodeRef::new_unchecked(subject)),
@@ -89,7 +96,29 @@ impl<'a> Output<'a> {
         self.report.skipped += count;
     }
 
+    /// Adds the facts of a table to the report.
     pub(crate) fn facts(&mut self, facts: TableFacts) {
         self.report.tables.push(facts);
+    }
+
+    /// Adds the triples of a table's facts. `dialect` is the IRI of its dialect.
+    pub(crate) fn describe_facts(&mut self, table: &str, dialect: &str, facts: &TableFacts) {
+        self.integer(table, void::ENTITIES, facts.rows);
+        self.integer(table, void::PROPERTIES, facts.columns as u64);
+        self.integer(table, lodeseek::EMPTY_CELLS, facts.empty_cells);
+        self.integer(table, lodeseek::MIXED_CELLS, facts.mixed_cells);
+        if facts.sampled_rows > 0 {
+            self.integer(table, lodeseek::OMITTED_ROWS, facts.sampled_rows);
+        }
+        let Some(encoding) = &facts.encoding else {
+            return;
+        };
+        self.iri(table, csvw::DIALECT, dialect);
+        self.iri(dialect, rdf::TYPE, csvw::DIALECT_CLASS);
+        self.text(dialect, csvw::ENCODING, encoding);
+        if let Some(delimiter) = facts.delimiter {
+            self.text(dialect, csvw::DELIMITER, delimiter.encode_utf8(&mut [0; 4]));
+            self.integer(dialect, csvw::HEADER_ROW_COUNT, facts.header_rows);
+        }
     }
 }

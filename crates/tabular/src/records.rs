@@ -10,7 +10,7 @@ use crate::table::{file_stem, header_label};
 use crate::value::Value;
 use crate::values::{CellKind, NumberFormat, cell_kind};
 use lodeseek_rdf::dump::TableFacts;
-use lodeseek_rdf::vocab::{csvw, geosparql, prov, rdf, rdfs};
+use lodeseek_rdf::vocab::{csvw, geosparql, prov, rdf, rdfs, schema, void};
 use lodeseek_rdf::words;
 use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
@@ -100,12 +100,8 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
         }
         let class = self.class(list, label);
         self.output.iri(&subject, rdf::TYPE, &class);
-        self.output.typed(
-            &subject,
-            csvw::ROWNUM,
-            &(index + 1).to_string(),
-            xsd::INTEGER,
-        );
+        self.output
+            .integer(&subject, csvw::ROWNUM, index as u64 + 1);
         if let Some(list) = list {
             let property = self.property(list);
             let root = self.root();
@@ -130,8 +126,7 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
                 let class = self.class(None, label);
                 row += 1;
                 self.output.iri(&subject, rdf::TYPE, &class);
-                self.output
-                    .typed(&subject, csvw::ROWNUM, &row.to_string(), xsd::INTEGER);
+                self.output.integer(&subject, csvw::ROWNUM, row);
                 self.entity(&subject, &pointer, Some(key), value, 0);
             } else {
                 self.member(&root, "", key, value, 0);
@@ -361,6 +356,8 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
         };
         let label = header_label(name, &property);
         self.output.text(&property, rdfs::LABEL, &label);
+        let position = self.properties.len() as u64 + 1;
+        self.output.integer(&property, schema::POSITION, position);
         if label != name && !name.is_empty() {
             self.output.text(&property, csvw::TITLE, name);
         }
@@ -468,6 +465,10 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
                 keys: FxHashSet::default(),
             });
         }
+        let rows = lists.iter().map(|list| list.rows).sum();
+        let columns = self.properties.len() as u64;
+        self.output.integer(&self.base, void::ENTITIES, rows);
+        self.output.integer(&self.base, void::PROPERTIES, columns);
         for list in lists {
             self.output.facts(TableFacts {
                 format: format.into(),

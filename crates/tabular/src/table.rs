@@ -3,6 +3,7 @@
 //! The names of the terms follow <https://www.w3.org/TR/csv2rdf/>, with IRIs in place of its blank nodes: `#row=7` is the seventh row
 //! of the file, `#NAME` the property of a column.
 
+use crate::cube::{self, Role};
 use crate::descriptors::TableDescription;
 use crate::iri::{encode_fragment, without_fragment};
 use crate::layout::{Layout, column_names, detect_layout, may_be_footnote};
@@ -16,9 +17,8 @@ use crate::values::{
 };
 use csv::StringRecord;
 use lodeseek_rdf::dump::{Refusal, TableFacts};
-use lodeseek_rdf::vocab::{csvw, prov, rdf, rdfs, schema};
+use lodeseek_rdf::vocab::{csvw, prov, qb, rdf, rdfs, schema};
 use lodeseek_rdf::words;
-use oxrdf::vocab::xsd;
 use rustc_hash::FxHashSet;
 use std::fmt::Write as _;
 use std::io;
@@ -51,6 +51,11 @@ pub(crate) struct ColumnDescription {
     /// If true, the values are texts, whatever they look like.
     pub(crate) is_text: bool,
 }
+
+/// Name of the class of rows in the IRIs of a table.
+const ROW: &str = "Row";
+/// Name of the dialect of a file in the IRIs of a table.
+pub(crate) const DIALECT: &str = "Dialect";
 
 /// Place of a table: its file, and its name within the file.
 #[derive(Clone, Debug)]
@@ -140,6 +145,8 @@ pub(crate) struct FormatFacts {
     pub(crate) delimiter: Option<char>,
     /// If true, rows end with their last value, and say nothing about the number of columns.
     pub(crate) is_sheet: bool,
+    /// Number of rows of the header, if the format determines it.
+    pub(crate) header_rows: Option<usize>,
 }
 
 /// Reads a table, and adds its triples.
@@ -236,6 +243,8 @@ struct TableWriter<'w, 'a> {
     prefix: String,
     /// Cells that label a row.
     label_columns: Vec<usize>,
+    /// Roles of the columns of a cube.
+    roles: Option<Vec<Role>>,
     preamble: Vec<String>,
     /// Rows that may be footnotes, if no other row follows.
     held: Vec<SampleRow>,
@@ -262,7 +271,13 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             .map(|row| row.cells.iter().map(str::to_owned).collect())
             .collect();
         let number_format = detect_number_format(texts.iter().flatten().map(String::as_str));
-        let layout = detect_layout(&texts, number_format);
+        let layout = match format.header_rows {
+            Some(header_rows) => Layout {
+                header_rows,
+                ..Layout::default()
+            },
+            None => detect_layout(&texts, number_format),
+        };
         let mut data: Vec<&[String]> = texts
             .iter()
             .skip(layout.first_data_row())
@@ -287,6 +302,11 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             &place.description.columns,
         );
         let label_columns = label_columns(&columns, &data);
+        let headers: Vec<&str> = columns
+            .iter()
+            .map(|column| column.header.as_str())
+            .collect();
+        let roles = cube::roles(format.format, &headers);
         let preamble = texts
             .iter()
             .take(layout.preamble_rows)
@@ -315,10 +335,11 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             number_format,
             columns,
             table: place.table(),
-            class: format!("{prefix}Row"),
+            class: format!("{prefix}{ROW}"),
             class_label: place.title(),
             prefix,
             label_columns,
+            roles,
             preamble,
             held: Vec::new(),
             subject: String::new(),
@@ -349,9 +370,16 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         }
         output.text(class, rdfs::LABEL, class_label);
         output.iri(class, prov::WAS_DERIVED_FROM, table);
-        for column in &self.columns {
+        if let Some(roles) = &self.roles {
+            output.iri(table, rdf::TYPE, qb::DATA_SET_CLASS);
+            for (column, role) in self.columns.iter().zip(roles) {
+                output.iri(&column.property, rdf::TYPE, role.class());
+            }
+        }
+        for (number, column) in (1..).zip(&self.columns) {
             let label = column.label();
             output.text(&column.property, rdfs::LABEL, &label);
+            output.integer(&column.property, schema::POSITION, number);
             output.iri(&column.property, rdfs::DOMAIN, class);
             if let Some(datatype) = column.column_type.datatype() {
                 output.iri(&column.property, rdfs::RANGE, datatype.as_str());
@@ -404,11 +432,12 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         let _ = write!(self.subject, "{}row={number}", self.prefix);
         let subject = std::mem::take(&mut self.subject);
         self.output.iri(&subject, rdf::TYPE, &self.class);
+        if self.roles.is_some() {
+            self.output.iri(&subject, rdf::TYPE, qb::OBSERVATION);
+            self.output.iri(&subject, qb::DATA_SET, &self.table);
+        }
         self.write_label(&subject, row);
-        self.buffer.clear();
-        let _ = write!(self.buffer, "{}", self.facts.rows);
-        self.output
-            .typed(&subject, csvw::ROWNUM, &self.buffer, xsd::INTEGER);
+        self.output.integer(&subject, csvw::ROWNUM, self.facts.rows);
         for (place, cell) in row.iter().enumerate() {
             if place < self.columns.len() {
                 self.write_cell(&subject, place, cell.trim());
@@ -524,6 +553,9 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         self.report_problems();
         self.facts.mixed_cells = self.mixed_cells;
         self.facts.sampled_rows = self.sampling.skipped;
+        let dialect = format!("{}{DIALECT}", self.prefix);
+        self.output
+            .describe_facts(&self.table, &dialect, &self.facts);
         self.output.facts(self.facts);
     }
 
@@ -682,12 +714,16 @@ fn property_iri(prefix: &str, header: &str, place: usize, used: &mut FxHashSet<S
     };
     let mut iri = format!("{prefix}{name}");
     let mut number = 2;
-    // "Row" is the class of rows.
-    while iri == format!("{prefix}Row") || !used.insert(iri.clone()) {
+    while is_reserved(&iri[prefix.len()..]) || !used.insert(iri.clone()) {
         iri = format!("{prefix}{name}_{number}");
         number += 1;
     }
     iri
+}
+
+/// Returns true for the names of the class of rows and of the dialect.
+fn is_reserved(name: &str) -> bool {
+    name == ROW || name == DIALECT
 }
 
 /// Maximum number of columns that label a row together.

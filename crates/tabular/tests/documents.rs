@@ -228,3 +228,56 @@ fn tables_in_archives_and_streams() {
         "{reports:?}"
     );
 }
+
+#[test]
+fn cubes_of_json_stat() {
+    let text = r#"{"version": "2.0", "class": "dataset", "label": "Trees planted", "source": "park office",
+        "id": ["year", "kind"], "size": [2, 2], "value": [5, null, 7.5, 0],
+        "dimension": {
+            "year": {"label": "Year", "category": {"index": ["2023", "2024"]}},
+            "kind": {"category": {"index": {"e": 1, "o": 0}, "label": {"o": "oak", "e": "elm"}}}}}"#;
+    let report = check(
+        "trees.json",
+        text,
+        &[
+            "<> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://purl.org/linked-data/cube#DataSet>",
+            "<> <rdfs:label> \"Trees planted\"",
+            "<> <rdfs:comment> \"park office\"",
+            "<#Year> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://purl.org/linked-data/cube#DimensionProperty>",
+            "<#value> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://purl.org/linked-data/cube#MeasureProperty>",
+            "<#row=3> <#kind> \"oak\"",
+            "<#row=3> <#value> \"7.5\"^^<xsd:decimal>",
+            "<#row=4> <#kind> \"elm\"",
+            "<#row=4> <http://purl.org/linked-data/cube#dataSet> <>",
+        ],
+    );
+    let facts = &report.tables[0];
+    assert_eq!(
+        (&*facts.format, facts.rows, facts.columns),
+        ("JSON-stat", 3, 3)
+    );
+    let broken = text.replace("[2, 2]", "[2, 3]");
+    let (_, report) = read("trees.json", &broken);
+    assert_eq!(report.outcome, Outcome::Refused);
+    assert!(
+        report.problems[0]
+            .message
+            .contains("kind has 2 categories and the size 3"),
+        "{:?}",
+        report.problems
+    );
+}
+
+#[test]
+fn cubes_of_sdmx_csv() {
+    check(
+        "trees.csv",
+        "DATAFLOW,KIND,TIME_PERIOD,OBS_VALUE,OBS_STATUS\nPARK:TREES(1.0),oak,2023,5,A\nPARK:TREES(1.0),elm,2024,7,A\n",
+        &[
+            "<> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://purl.org/linked-data/cube#DataSet>",
+            "<#KIND> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://purl.org/linked-data/cube#DimensionProperty>",
+            "<#OBS_STATUS> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://purl.org/linked-data/cube#AttributeProperty>",
+            "<#row=2> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://purl.org/linked-data/cube#Observation>",
+        ],
+    );
+}
