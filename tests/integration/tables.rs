@@ -83,6 +83,20 @@ fn rows_are_entities_with_typed_cells() {
 }
 
 #[test]
+fn facts_of_tables_are_published() {
+    let home = Home::from_catalog(&testdata("tables/catalog.ttl"));
+    let count = home.count(
+        "PREFIX csvw: <http://www.w3.org/ns/csvw#> PREFIX void: <http://rdfs.org/ns/void#>
+         SELECT (COUNT(*) AS ?count) WHERE {
+             ?dataset void:subset ?table .
+             ?table a csvw:Table ; void:entities 3 ; void:properties 4 ;
+                 csvw:dialect [ csvw:encoding 'US-ASCII' ; csvw:delimiter ';' ; csvw:headerRowCount 1 ] .
+             FILTER(STRENDS(STR(?dataset), '/water')) }",
+    );
+    assert_eq!(count, 1);
+}
+
+#[test]
 fn a_folder_of_tables_is_a_catalogue() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = |name: &str| folder.path().join(name);

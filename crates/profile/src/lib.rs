@@ -5,6 +5,7 @@ pub mod pattern;
 mod schema;
 mod shapes;
 mod streamed;
+mod tables;
 mod void;
 
 pub use linkage::Linkage;
@@ -14,6 +15,7 @@ pub use pattern::{
 };
 pub use schema::{Schema, SchemaEdge, SchemaNode};
 pub use shapes::{NodeKinds, NodeShape, PropertyShape, Shapes};
+pub use tables::TableSummary;
 
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, TripleGraph, namespace};
@@ -50,6 +52,8 @@ pub struct Profile {
     pub links: Vec<(String, u64)>,
     /// The spaces and entities behind `links`.
     pub linkage: Linkage,
+    /// Tables with the facts that their reader stated. Empty for a graph that exceeds memory.
+    pub tables: Vec<TableSummary>,
 }
 
 impl Profile {
@@ -92,6 +96,7 @@ impl Profile {
             linkage,
             classes: sorted(classes),
             properties: sorted(properties),
+            tables: tables::tables(graph),
         }
     }
 
@@ -129,6 +134,7 @@ impl Profile {
             vocabularies: cut(&self.vocabularies),
             languages: cut(&self.languages),
             links: cut(&self.links),
+            tables: self.tables.iter().take(longest).cloned().collect(),
         }
     }
 }
@@ -150,6 +156,8 @@ pub struct Summary {
     pub vocabularies: Vec<(String, u64)>,
     pub languages: Vec<(String, u64)>,
     pub links: Vec<(String, u64)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<TableSummary>,
 }
 
 fn sorted<K: Ord>(counts: FxHashMap<K, u64>) -> Vec<(K, u64)> {

@@ -122,6 +122,7 @@ impl Profile {
             languages: sorted(languages),
             links,
             linkage,
+            tables: Vec::new(),
             classes: sorted(classes),
             properties: sorted(properties),
         })

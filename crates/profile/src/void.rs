@@ -49,6 +49,9 @@ impl Profile {
         for (place, (space, count)) in self.links.iter().take(MAX_PARTITIONS).enumerate() {
             out.linkset(place, space, *count);
         }
+        for (place, table) in self.tables.iter().take(MAX_PARTITIONS).enumerate() {
+            out.triples.extend(table.to_triples(dataset, place));
+        }
         out.triples
     }
 }

@@ -493,14 +493,7 @@ fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
         .map(|(space, _)| space.as_str())
         .collect();
     vec![
-        if_met(
-            I::Sound,
-            skipped == "0",
-            format!(
-                "{skipped} unreadable and {} readable statements",
-                content.triples
-            ),
-        ),
+        sound(skipped, content),
         match links {
             0 => missed(I::Links, "no triple links to another source"),
             _ => met(
@@ -528,6 +521,27 @@ fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
         ),
         literal_languages(content),
     ]
+}
+
+fn sound(skipped: &str, content: &Summary) -> Finding {
+    let mut reason = format!(
+        "{skipped} unreadable and {} readable statements",
+        content.triples
+    );
+    let tables = content.tables.iter();
+    let cells: u64 = tables
+        .clone()
+        .filter(|table| table.empty_cells.is_some())
+        .map(|table| table.rows.saturating_mul(table.columns))
+        .sum();
+    let empty: u64 = tables.clone().filter_map(|table| table.empty_cells).sum();
+    let mixed: u64 = tables.filter_map(|table| table.mixed_cells).sum();
+    if cells > 0 {
+        reason += &format!(
+            "; {empty} of {cells} cells of tables are empty, {mixed} do not have the type of their column"
+        );
+    }
+    if_met(I::Sound, skipped == "0" && mixed == 0, reason)
 }
 
 fn literal_languages(content: &Summary) -> Finding {

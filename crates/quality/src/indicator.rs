@@ -275,8 +275,8 @@ const TABLE: [IndicatorRow; 33] = [
     ),
     row(
         (I::Sound, "sound", Content, 30),
-        "Every statement of the content is readable.",
-        "Correct the unreadable statements; `load --report` lists them.",
+        "Every statement of the content is readable, and the cells of tables have the type of their column.",
+        "Correct the unreadable statements and cells; `load --report` lists them.",
     ),
     row(
         (I::Links, "links", Content, 30),

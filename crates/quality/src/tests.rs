@@ -2,7 +2,7 @@
 
 use super::*;
 use lodeseek_catalog::{DatasetId, Iris};
-use lodeseek_profile::Summary;
+use lodeseek_profile::{Summary, TableSummary};
 use lodeseek_rdf::dump::DumpReader;
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{NamedNode, Term};
@@ -58,6 +58,42 @@ fn content() -> Summary {
         links: vec![("http://dbpedia.org/".to_owned(), 3)],
         ..Summary::default()
     }
+}
+
+#[test]
+fn cells_of_another_type_are_faults_of_the_content() {
+    let table = TableSummary {
+        rows: 10,
+        columns: 3,
+        empty_cells: Some(4),
+        mixed_cells: Some(1),
+        ..TableSummary::default()
+    };
+    let content = Summary {
+        tables: vec![table],
+        ..content()
+    };
+    let description = graph(WHOLE);
+    let found = assess(
+        &description,
+        &NamedNode::new_unchecked(OWN),
+        Some(&content),
+        &UrlChecks::default(),
+    )
+    .expect("an assessment");
+    let sound = found
+        .findings
+        .iter()
+        .find(|finding| finding.indicator == Indicator::Sound);
+    let sound = sound.expect("a finding");
+    assert_eq!(sound.outcome, Outcome::Missed);
+    assert!(
+        sound
+            .reason
+            .ends_with("4 of 30 cells of tables are empty, 1 do not have the type of their column"),
+        "{}",
+        sound.reason
+    );
 }
 
 fn answered(status: u16) -> UrlChecks {
