@@ -43,6 +43,7 @@ mod rebase;
 mod remove;
 mod repair;
 mod replica;
+mod rows;
 mod run;
 mod search;
 mod serve;

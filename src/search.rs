@@ -7,15 +7,16 @@ use super::encoder::{RerankArguments, method_name};
 use super::filter::{self, FilterArguments, write_counts};
 use super::model::ModelArguments;
 use super::output::{OutputArguments, write_json};
+use super::rows::table_lines;
 use super::terminal::{Style, counted, cut, grouped, safe, verb};
 use super::values::positive;
 use lodeseek_catalog::{DatasetId, Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
-    Coverage, DenseMatch, DuplicateMode, EncoderSummary, Example, ExampleGraph, ExampleSimilarity,
-    Filter, Hit, Interpretation, InterpretationKind, PairSummary, PartKind, QuerySyntax,
-    RerankSummary, SearchRequest, SearchResponse, Searcher, SimilarityPart, SnippetKind,
-    SnippetTriple, SuggestedFilter, WorkEvidence,
+    Coverage, DenseMatch, DuplicateMode, EncoderSummary, Evidence, Example, ExampleGraph,
+    ExampleSimilarity, Filter, Hit, Interpretation, InterpretationKind, PairSummary, PartKind,
+    QuerySyntax, RerankSummary, SearchRequest, SearchResponse, Searcher, SimilarityPart,
+    SnippetKind, SnippetTable, SnippetTriple, SuggestedFilter, WorkEvidence,
 };
 use lodeseek_rdf::language_name;
 use lodeseek_rerank::Granularity;
@@ -489,10 +490,39 @@ impl View<'_> {
         if !hit.evidence.is_empty() {
             writeln!(out, "    triples that match:")?;
             for evidence in &hit.evidence {
-                writeln!(out, "      {}", self.triple(&evidence.triple))?;
+                writeln!(out, "      {}", self.evidence(evidence))?;
             }
         }
-        self.snippet(out, &hit.snippet)
+        match &hit.table {
+            Some(table) => self.table(out, table),
+            None => self.snippet(out, &hit.snippet),
+        }
+    }
+
+    /// Returns a triple that matches; of a table with the row and the column.
+    fn evidence(&self, evidence: &Evidence) -> String {
+        let LabelledTriple {
+            subject,
+            predicate,
+            object,
+        } = &evidence.triple;
+        match evidence.row {
+            Some(number) => format!(
+                "row {} ({}), column {}: {}",
+                grouped(number),
+                self.marked(&subject.label, 50),
+                self.marked(&predicate.label, 40),
+                self.marked(&object.label, 80)
+            ),
+            None => self.triple(&evidence.triple),
+        }
+    }
+
+    fn table(&self, out: &mut impl Write, table: &SnippetTable) -> io::Result<()> {
+        for line in table_lines(table, self.style, Some(&self.response.words)) {
+            writeln!(out, "    {} {line}", self.style.faint("│"))?;
+        }
+        Ok(())
     }
 
     /// Writes the area and the period if the request filters by them.

@@ -3,11 +3,13 @@
 use super::ExitStatus;
 use super::dataset_ids;
 use super::output::{OutputArguments, write_json};
+use super::rows::table_lines;
 use super::syntax::{Syntax, write_graph};
-use super::terminal::{Style, cut, grouped, safe};
+use super::terminal::{Style, counted, cut, grouped, safe};
 use lodeseek_catalog::{DatasetId, Scheme};
 use lodeseek_engine::dataset_triples;
 use lodeseek_engine::{Card, RelatedDatasets, Searcher};
+use lodeseek_profile::TableSummary;
 use lodeseek_rdf::{local_name, words};
 use lodeseek_store::{Access, Store, StoreError};
 use std::io::{self, Write};
@@ -116,6 +118,29 @@ fn write_related(out: &mut impl Write, related: &RelatedDatasets) -> io::Result<
         )?;
     }
     Ok(())
+}
+
+/// Maximum number of tables that are listed.
+const MAX_TABLES: usize = 8;
+
+/// Returns the size and the format of a table in words.
+fn describe_table(table: &TableSummary) -> String {
+    let mut parts = vec![counted(table.rows, "row"), counted(table.columns, "column")];
+    parts.extend(table.encoding.as_deref().map(safe));
+    if let Some(delimiter) = &table.delimiter {
+        let name = if delimiter == "\t" { "tab" } else { delimiter };
+        parts.push(format!("delimiter {}", safe(name)));
+    }
+    if let Some(empty) = table.empty_cells.filter(|empty| *empty > 0) {
+        parts.push(counted(empty, "empty cell"));
+    }
+    if let Some(mixed) = table.mixed_cells.filter(|mixed| *mixed > 0) {
+        parts.push(format!("{} of another type", counted(mixed, "cell")));
+    }
+    if table.omitted_rows > 0 {
+        parts.push(format!("{} left out", counted(table.omitted_rows, "row")));
+    }
+    format!("{}: {}", cut(&table.name, 60), parts.join(", "))
 }
 
 fn write_card(
@@ -255,6 +280,13 @@ fn write_card(
             grouped(sampled)
         )?;
     }
+    for table in profile.tables.iter().take(MAX_TABLES) {
+        writeln!(out, "  {:<10} {}", "table", describe_table(table))?;
+    }
+    let more = profile.tables.len().saturating_sub(MAX_TABLES);
+    if more > 0 {
+        writeln!(out, "  {:<10} and {more} more", "table")?;
+    }
     for (name, counts, is_name) in [
         ("classes", &profile.classes, true),
         ("properties", &profile.properties, true),
@@ -281,6 +313,13 @@ fn write_card(
                     .join(", ")
             )?;
         }
+    }
+    if let Some(rows) = &card.table {
+        writeln!(out)?;
+        for line in table_lines(&rows.into(), style, None) {
+            writeln!(out, "  {line}")?;
+        }
+        return Ok(());
     }
     writeln!(out, "\n{}:", card.snippet_method)?;
     for triple in &card.snippet {

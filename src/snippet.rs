@@ -3,6 +3,7 @@
 use super::ExitStatus;
 use super::dataset_ids;
 use super::provenance::write_atomically;
+use super::rows::table_lines;
 use super::syntax::{Syntax, write_graph};
 use super::terminal::{Style, grouped, safe};
 use anyhow::Context;
@@ -183,7 +184,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
             &draw_document(&triples, made.title(&arguments.target)),
         )?;
     } else {
-        write_triples(&mut io::stdout().lock(), snippet)?;
+        write_snippet(&mut io::stdout().lock(), snippet)?;
     }
     if arguments.metrics {
         let report = Report::new(
@@ -241,8 +242,14 @@ fn write_drawing(file: Option<&Path>, svg: &str) -> anyhow::Result<()> {
     }
 }
 
-fn write_triples(out: &mut impl Write, snippet: &ExtractedSnippet) -> io::Result<()> {
+fn write_snippet(out: &mut impl Write, snippet: &ExtractedSnippet) -> io::Result<()> {
     let style = Style::of_stdout();
+    if let Some(table) = &snippet.table {
+        for line in table_lines(table, style, Some(&snippet.words)) {
+            writeln!(out, "{line}")?;
+        }
+        return Ok(());
+    }
     let shown =
         |term: &LabelledTerm| style.marked(&safe(&term.label), snippet.words.in_text(&term.label));
     for LabelledTriple {

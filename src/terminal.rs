@@ -25,6 +25,15 @@ impl Style {
         }
     }
 
+    /// Returns the style of plain text.
+    #[cfg(test)]
+    pub(super) const fn plain() -> Self {
+        Self {
+            colours: false,
+            links: false,
+        }
+    }
+
     fn wrap(self, code: &str, text: &str) -> String {
         if self.colours {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")

@@ -1,7 +1,9 @@
 //! Tables, workbooks and GeoJSON as content of datasets: loaded, searched and queried like RDF.
 
 use super::support::{Home, testdata};
+use lodeseek_engine::{Hit, SearchRequest, SnippetKind};
 use lodeseek_rdf::dump::{FileReport, Outcome};
+use lodeseek_snippet::Method;
 use std::fs;
 use std::io::Write as _;
 
@@ -80,6 +82,52 @@ fn rows_are_entities_with_typed_cells() {
     ] {
         assert_eq!(count(pattern), expected, "{pattern}");
     }
+}
+
+fn search(home: &Home, request: SearchRequest) -> Vec<Hit> {
+    home.searcher().search(&request).expect("hits").hits
+}
+
+#[test]
+fn rows_are_shown_with_matching_cells() {
+    let home = Home::from_catalog(&testdata("tables/catalog.ttl"));
+    let stored = search(&home, SearchRequest::new("brewery".to_owned()));
+    let table = stored[0].table.as_ref().expect("rows");
+    let headers: Vec<&str> = table
+        .columns
+        .iter()
+        .map(|cell| cell.text.as_str())
+        .collect();
+    assert_eq!(headers, ["well name", "depth", "Pb", "sampled"]);
+    assert_eq!(table.rows.len(), 3);
+    let hits = search(
+        &home,
+        SearchRequest {
+            snippet: SnippetKind::OnDemand(Method::Optimal),
+            explain: true,
+            ..SearchRequest::new("brewery depth".to_owned())
+        },
+    );
+    let table = hits[0].table.as_ref().expect("rows");
+    let matched: Vec<(u64, &str)> = table
+        .rows
+        .iter()
+        .flat_map(|row| row.cells.iter().map(|cell| (row.number, cell)))
+        .filter(|(_, cell)| !cell.matched.is_empty())
+        .map(|(number, cell)| (number, cell.text.as_str()))
+        .collect();
+    assert_eq!(matched, [(2, "Old Brewery")]);
+    assert_eq!(
+        table.columns[1].matched,
+        ["depth"],
+        "the header matches, too"
+    );
+    let place: Vec<(Option<u64>, &str)> = hits[0]
+        .evidence
+        .iter()
+        .map(|evidence| (evidence.row, evidence.triple.predicate.label.as_str()))
+        .collect();
+    assert!(place.contains(&(Some(2), "well name")), "{place:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::{Coverage, EngineError};
 use lodeseek_catalog::{DatasetId, Distribution, Metadata, RemoteContent};
 use lodeseek_index::Snapshot;
 use lodeseek_profile::{Schema, Summary};
-use lodeseek_snippet::{LabelledTerm, LabelledTriple};
+use lodeseek_snippet::{LabelledTerm, LabelledTriple, TableRows};
 use lodeseek_store::Entry;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,6 +51,9 @@ pub struct Card {
     pub compact_method: String,
     /// Its snippet, with English labels where available.
     pub snippet: Vec<LabelledTriple>,
+    /// Rows of a table, if its content is a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<TableRows>,
     /// Other labels of the snippet's terms: language → IRI or blank node → label. Only for the languages of
     /// [`CARD_LANGUAGES`]: ten results in the reader's language must not read ten graphs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -2,7 +2,7 @@
 
 use super::snippets::label_all;
 use lodeseek_profile::Profile;
-use lodeseek_rdf::TripleGraph;
+use lodeseek_rdf::{TableGraph, TripleGraph};
 use lodeseek_snippet::keyword::{KeywordCover, Matches};
 use lodeseek_snippet::{LabelledTriple, SnippetExtractor, TripleBudget};
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct Evidence {
     /// The triple.
     pub triple: LabelledTriple,
+    /// The number of the row, beginning with 1, if the triple is a cell of a table. The predicate is the column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u64>,
     /// The words, as typed, in lower case.
     pub terms: Vec<String>,
 }
@@ -37,14 +40,20 @@ pub(super) fn find(
         .extract(graph, &Profile::default(), TripleBudget(limit))
         .triples;
     let labelled = label_all(graph, &triples, languages);
+    let tables = TableGraph::new(graph);
     let mut evidence = Vec::with_capacity(triples.len());
     for (labelled, triple) in labelled.into_iter().zip(triples) {
         let matched = matches
             .triple(triple)
             .places()
             .map(|place| terms[place].clone());
+        let row = tables
+            .as_ref()
+            .filter(|tables| tables.is_column(triple.predicate))
+            .and_then(|tables| tables.row_number(triple.subject));
         evidence.push(Evidence {
             triple: labelled,
+            row,
             terms: matched.collect(),
         });
     }

@@ -96,7 +96,8 @@ pub use similar::{
     SimilarityClause, SimilarityPart,
 };
 pub use snippets::{
-    DatasetSnippet, ExtractedSnippet, QueryWords, SnippetRequest, SnippetTriple, extract_snippet,
+    DatasetSnippet, ExtractedSnippet, QueryWords, SnippetCell, SnippetRequest, SnippetRow,
+    SnippetTable, SnippetTriple, extract_snippet,
 };
 pub use terms::QueryTerms;
 pub use texts::Texts;

@@ -72,6 +72,9 @@ fn one_hit(hit: &Hit) -> Value {
         "fields": hit.fields,
         "snippet": hit.snippet,
     });
+    if let Some(table) = &hit.table {
+        value["table"] = json!(table);
+    }
     if let Some(popularity) = hit.popularity {
         value["popularity"] = json!(popularity);
     }

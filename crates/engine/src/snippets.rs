@@ -5,8 +5,8 @@ use lodeseek_catalog::Iris;
 use lodeseek_index::{Analysis, AnalyzedQuery};
 use lodeseek_rdf::{Labels, Triple, TripleGraph};
 use lodeseek_snippet::{
-    Deadline, LabelledTriple, Method, MethodError, MethodOptions, Provenance, Snippet,
-    TripleBudget, label_triple,
+    Deadline, LabelledTriple, Method, MethodError, MethodOptions, Provenance, RowBudget,
+    RowKeywords, Snippet, TableRows, TripleBudget, label_triple,
 };
 use oxrdf::Triple as OxTriple;
 use oxsdatatypes::DateTime;
@@ -39,6 +39,43 @@ pub struct SnippetTriple {
     pub matched: Vec<String>,
 }
 
+/// Rows of a table that represent a dataset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnippetTable {
+    /// The name of the table.
+    pub title: String,
+    /// The headers of the shown columns.
+    pub columns: Vec<SnippetCell>,
+    /// The shown rows, in the order of the file.
+    pub rows: Vec<SnippetRow>,
+    /// Number of all columns.
+    pub all_columns: usize,
+    /// Number of all rows.
+    pub all_rows: usize,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SnippetRow {
+    /// The number among the rows of data, beginning with 1.
+    pub number: u64,
+    /// The IRI of the row.
+    pub iri: String,
+    /// The cells of the shown columns.
+    pub cells: Vec<SnippetCell>,
+}
+
+/// A header or cell of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SnippetCell {
+    /// The text; empty for an empty cell.
+    pub text: String,
+    /// The query's terms in it, as typed, in lower case.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matched: Vec<String>,
+}
+
 /// A snippet with labels, ready to be shown.
 pub struct ExtractedSnippet {
     /// The name of the method, as recorded with snippets.
@@ -49,6 +86,8 @@ pub struct ExtractedSnippet {
     pub snippet: Snippet,
     /// The same triples with labels and marked query terms.
     pub triples: Vec<SnippetTriple>,
+    /// Rows of a table, if the content is a table.
+    pub table: Option<SnippetTable>,
     /// The words of the query. Empty without a query.
     pub words: QueryWords,
 }
@@ -100,10 +139,14 @@ pub fn extract_snippet(
     deadline: Deadline<'_>,
 ) -> Result<ExtractedSnippet, MethodError> {
     let words = QueryWords::new(request.query.as_deref().unwrap_or_default(), analysis);
-    let has_keywords = request.query.is_some() && request.method.takes_query();
-    let matches = has_keywords
+    let matches = request
+        .query
+        .is_some()
         .then(|| QueryTerms::new(&words.query.distinct, analysis).matches(content.graph()));
-    let keywords = matches.as_ref().map(|matches| matches as _);
+    let keywords = matches
+        .as_ref()
+        .filter(|_| request.method.takes_query())
+        .map(|matches| matches as _);
     let options = MethodOptions {
         work: request.work,
         deadline,
@@ -118,11 +161,19 @@ pub fn extract_snippet(
         .iter()
         .map(|triple| mark_terms(triple, &words.query, analysis))
         .collect();
+    let weights = vec![1.0; words.query.distinct.len()];
+    let keywords = matches.as_ref().map(|matches| RowKeywords {
+        matches,
+        weights: &weights,
+    });
+    let table = choose_rows(content.graph(), keywords, &request.languages)
+        .map(|rows| mark_rows(&rows, &words.query, analysis));
     Ok(ExtractedSnippet {
         method: extractor.name(),
         work: request.method.work_bound(&options),
         snippet,
         triples,
+        table,
         words,
     })
 }
@@ -210,9 +261,18 @@ pub(super) fn mark_terms(
     query: &AnalyzedQuery,
     analysis: &Analysis,
 ) -> SnippetTriple {
+    let labels = [&triple.subject, &triple.predicate, &triple.object].map(|term| &*term.label);
+    SnippetTriple {
+        triple: triple.clone(),
+        matched: matched_terms(&labels, query, analysis),
+    }
+}
+
+/// Returns the terms of a query that occur in texts.
+fn matched_terms(texts: &[&str], query: &AnalyzedQuery, analysis: &Analysis) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
-    for term in [&triple.subject, &triple.predicate, &triple.object] {
-        tokens.extend(analysis.tokens(&term.label));
+    for text in texts {
+        tokens.extend(analysis.tokens(text));
     }
     let mut matched = Vec::new();
     for term in &query.distinct {
@@ -220,9 +280,55 @@ pub(super) fn mark_terms(
             matched.push(term.text.clone());
         }
     }
-    SnippetTriple {
-        triple: triple.clone(),
-        matched,
+    matched
+}
+
+/// Chooses rows of the tables of some content, with labels in the first of the preferred languages or else in English.
+pub(super) fn choose_rows(
+    graph: &TripleGraph,
+    keywords: Option<RowKeywords<'_>>,
+    languages: &[String],
+) -> Option<TableRows> {
+    let languages: Vec<&str> = languages.iter().map(String::as_str).chain(["en"]).collect();
+    TableRows::choose(graph, keywords, RowBudget::default(), &languages)
+}
+
+/// Adds the terms of a query that occur in the headers and cells of rows.
+pub(super) fn mark_rows(
+    rows: &TableRows,
+    query: &AnalyzedQuery,
+    analysis: &Analysis,
+) -> SnippetTable {
+    let mut table = SnippetTable::from(rows);
+    let cells = table.rows.iter_mut().flat_map(|row| &mut row.cells);
+    for cell in table.columns.iter_mut().chain(cells) {
+        cell.matched = matched_terms(&[&cell.text], query, analysis);
+    }
+    table
+}
+
+impl From<&TableRows> for SnippetTable {
+    /// Creates a table without marks.
+    fn from(rows: &TableRows) -> Self {
+        fn cell(text: &str) -> SnippetCell {
+            SnippetCell {
+                text: text.to_owned(),
+                matched: Vec::new(),
+            }
+        }
+        let columns = rows.columns.iter().map(|column| cell(&column.label));
+        let rows_of_cells = rows.rows.iter().map(|row| SnippetRow {
+            number: row.number,
+            iri: row.iri.clone(),
+            cells: row.cells.iter().map(|text| cell(text)).collect(),
+        });
+        Self {
+            title: rows.title.clone(),
+            columns: columns.collect(),
+            rows: rows_of_cells.collect(),
+            all_columns: rows.all_columns,
+            all_rows: rows.all_rows,
+        }
     }
 }
 

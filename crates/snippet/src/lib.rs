@@ -11,6 +11,7 @@ mod method;
 pub mod metrics;
 pub mod pcsg;
 mod provenance;
+mod rows;
 pub mod sample;
 
 pub use drawing::{draw, draw_document, escape_xml, truncate_label};
@@ -21,6 +22,7 @@ pub use pcsg::{
     RepresentativeOptions,
 };
 pub use provenance::Provenance;
+pub use rows::{RowBudget, RowKeywords, TableColumn, TableRow, TableRows};
 
 use lodeseek_profile::Profile;
 use lodeseek_rdf::{Labels, LiteralKind, NO_LABEL, TermId, TermRef, Triple, TripleGraph};

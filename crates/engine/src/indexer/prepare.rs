@@ -6,7 +6,7 @@ use super::{
 };
 use crate::facts::{facts, portal};
 use crate::features::features;
-use crate::snippets::label_all;
+use crate::snippets::{choose_rows, label_all};
 use crate::{CARD_LANGUAGES, Card, Coverage, EngineError};
 use lodeseek_catalog::Iris;
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
@@ -294,6 +294,7 @@ impl<'i> Deriver<'i> {
             snippet_method: snippets.method.to_owned(),
             compact_method: self.options.compact_method().name().to_owned(),
             snippet: label_all(graph, &snippets.snippet.triples, &["en".to_owned()]),
+            table: choose_rows(graph, None, &[]),
             labels: other_labels(graph, &snippets.snippet),
         };
         let compact = CompactDocument::new(metadata, graph, &snippets.ranking);

@@ -23,7 +23,7 @@ use crate::ranker::{Ranker, rank_by_model};
 use crate::rerank::Reranked;
 use crate::scope::CandidateScope;
 use crate::similar::{Comparison, POOL_DEPTH};
-use crate::snippets::{self, label_all, mark_terms};
+use crate::snippets::{self, choose_rows, label_all, mark_rows, mark_terms};
 use crate::spelling::{Corrections, correct_spelling};
 use crate::{EngineError, QueryTerms, QueryWords, ResultOrder, evidence};
 use examples::{ComparedExamples, SimilarDocs};
@@ -38,7 +38,7 @@ use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rdf::Triple;
 use lodeseek_rerank::Granularity;
 use lodeseek_snippet::keyword::Matches;
-use lodeseek_snippet::{Method, MethodOptions, TripleBudget};
+use lodeseek_snippet::{Method, MethodOptions, RowKeywords, TripleBudget};
 use matched_fields::matched_fields;
 use std::sync::Arc;
 
@@ -445,6 +445,10 @@ impl Search<'_> {
                 .iter()
                 .map(|triple| mark_terms(triple, &self.query, analysis))
                 .collect(),
+            table: card
+                .table
+                .as_ref()
+                .map(|rows| mark_rows(rows, &self.query, analysis)),
             explanation: None,
             evidence: Vec::new(),
             duplicates: references(self.groups.others(id), self.snapshot)?,
@@ -495,8 +499,14 @@ impl Search<'_> {
         let (graph, languages) = (content.graph(), &self.request.languages);
         let analysis = self.snapshot.analysis();
         let matches = QueryTerms::new(&self.query.distinct, analysis).matches(graph);
+        let weights = idf_weights(collection);
+        let keywords = RowKeywords {
+            matches: &matches,
+            weights: &weights,
+        };
+        hit.table = choose_rows(graph, Some(keywords), languages)
+            .map(|rows| mark_rows(&rows, &self.query, analysis));
         if self.request.explain {
-            let weights = idf_weights(collection);
             let terms = self.query.texts();
             let work = page_work(Method::Cover);
             hit.evidence = evidence::find(

@@ -3,7 +3,7 @@
 use super::{Interpretation, SuggestedFilter};
 use crate::{
     Card, DatasetReference, DenseMatch, Evidence, FacetCounts, QueryWords, RerankSummary,
-    SimilarityPart, SnippetTriple, WorkEvidence,
+    SimilarityPart, SnippetTable, SnippetTriple, WorkEvidence,
 };
 use lodeseek_index::document::Field;
 use lodeseek_index::sparse::Explanation;
@@ -62,6 +62,9 @@ pub struct Hit {
     pub similar_to: Vec<ExampleSimilarity>,
     /// Its snippet, with the query's terms marked.
     pub snippet: Vec<SnippetTriple>,
+    /// Rows of a table in place of the snippet, if the content is a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<SnippetTable>,
     /// The score by the sparse model as a tree, if the request has `explain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,

@@ -337,7 +337,7 @@ fn respond(
 }
 
 fn snippet_json(made: &DatasetSnippet, request: &SnippetRequest) -> Value {
-    json!({
+    let mut value = json!({
         "dataset": made.card.metadata.id,
         "title": made.card.metadata.title(),
         "version": made.card.version,
@@ -351,5 +351,9 @@ fn snippet_json(made: &DatasetSnippet, request: &SnippetRequest) -> Value {
         "gain": made.extracted.snippet.gain,
         "interrupted": made.extracted.snippet.interrupted,
         "triples": made.extracted.triples,
-    })
+    });
+    if let Some(table) = &made.extracted.table {
+        value["table"] = json!(table);
+    }
+    value
 }

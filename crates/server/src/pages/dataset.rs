@@ -6,8 +6,8 @@ use super::facets;
 use super::place_map;
 use super::similar::SimilarView;
 use super::{
-    PageContext, TripleView, WorkView, best_text, error, readable, render, source_name, title_of,
-    triple_view, work_view,
+    PageContext, RowsView, TripleView, WorkView, best_text, error, readable, render, rows_view,
+    source_name, title_of, triple_view, work_view,
 };
 use crate::AppState;
 use crate::entities;
@@ -186,6 +186,8 @@ struct DatasetPage {
     links: Vec<Bar>,
     method: String,
     triples: Vec<TripleView>,
+    /// Rows of a table, if the content is a table.
+    table: Option<RowsView>,
     /// SVG; text from data is escaped.
     drawing: String,
     files: Vec<DownloadView>,
@@ -513,6 +515,10 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
             .iter()
             .map(|triple| triple_view(triple, None))
             .collect(),
+        table: card
+            .table
+            .as_ref()
+            .map(|rows| rows_view(&page, &rows.into(), None)),
         drawing: draw(
             &snippet,
             &page.text_with("preview-graph-of", "title", &title),

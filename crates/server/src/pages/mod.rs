@@ -35,7 +35,7 @@ use axum::http::{StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use lodeseek_catalog::{Extent, Metadata, Text, Work, preferred};
-use lodeseek_engine::{Card, DatasetReference, QueryWords};
+use lodeseek_engine::{Card, DatasetReference, QueryWords, SnippetCell, SnippetTable};
 use lodeseek_rdf::repair_encoding;
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind};
 
@@ -66,6 +66,21 @@ struct TripleView {
     subject: TermView,
     predicate: TermView,
     object: TermView,
+}
+
+/// Rows of a table, ready for a template.
+struct RowsView {
+    title: String,
+    headers: Vec<Vec<Piece>>,
+    rows: Vec<RowView>,
+    /// Number of rows and columns shown, and of all.
+    shown: String,
+}
+
+struct RowView {
+    number: String,
+    iri: String,
+    cells: Vec<Vec<Piece>>,
 }
 
 /// A publication, ready for a template.
@@ -212,6 +227,40 @@ fn triple_view(triple: &LabelledTriple, words: Option<&QueryWords>) -> TripleVie
         subject: term(&triple.subject),
         predicate: term(&triple.predicate),
         object: term(&triple.object),
+    }
+}
+
+/// Maximum length of a shown cell in characters.
+const MAX_CELL_CHARACTERS: usize = 120;
+
+fn rows_view(page: &PageContext, table: &SnippetTable, words: Option<&QueryWords>) -> RowsView {
+    let cell = |cell: &SnippetCell| {
+        pieces(
+            &shorten(&readable(&cell.text), MAX_CELL_CHARACTERS),
+            matches_in(words, &cell.text),
+        )
+    };
+    let mut rows = Vec::with_capacity(table.rows.len());
+    for row in &table.rows {
+        rows.push(RowView {
+            number: page.number(row.number),
+            iri: row.iri.clone(),
+            cells: row.cells.iter().map(cell).collect(),
+        });
+    }
+    RowsView {
+        title: readable(&table.title),
+        headers: table.columns.iter().map(cell).collect(),
+        shown: page.locale.text_with(
+            "preview-rows-shown",
+            &[
+                ("rows", &page.number(table.rows.len())),
+                ("all-rows", &page.number(table.all_rows)),
+                ("columns", &page.number(table.columns.len())),
+                ("all-columns", &page.number(table.all_columns)),
+            ],
+        ),
+        rows,
     }
 }
 

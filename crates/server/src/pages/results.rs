@@ -2,8 +2,8 @@
 
 use super::facets::{self, Chip, CoverageView, FacetView, YearsView};
 use super::{
-    PageContext, TextView, TripleView, WorkView, best_text, error, excerpt, matches_in, pieces,
-    readable, render, size, source_name, title_of, triple_view, work_view,
+    PageContext, RowsView, TextView, TripleView, WorkView, best_text, error, excerpt, matches_in,
+    pieces, readable, render, rows_view, size, source_name, title_of, triple_view, work_view,
 };
 use super::{entities, similar, start};
 use crate::AppState;
@@ -114,6 +114,8 @@ pub(super) struct HitView {
     pub(super) used_by: Vec<WorkView>,
     is_weak: bool,
     pub(super) triples: Vec<TripleView>,
+    /// Rows of a table in place of the triples.
+    pub(super) table: Option<RowsView>,
     /// Duplicates under other ids: (address, publisher).
     pub(super) others: Vec<(String, String)>,
 }
@@ -946,6 +948,10 @@ fn hit_view(
             .map(used_by)
             .collect(),
         is_weak: hit.is_closest(),
+        table: hit
+            .table
+            .as_ref()
+            .map(|table| rows_view(page, table, Some(&response.words))),
         ..view
     }
 }
@@ -1030,6 +1036,10 @@ fn card_view<'t>(
             .iter()
             .map(|other| (href(&other.id), source_name(other)))
             .collect(),
+        table: card
+            .table
+            .as_ref()
+            .map(|rows| rows_view(page, &rows.into(), None)),
         triples: triples
             .take(MAX_HIT_TRIPLES)
             .map(|triple| triple_view(triple, words))

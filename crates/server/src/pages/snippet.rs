@@ -1,6 +1,6 @@
 //! The page of a snippet computed on demand.
 
-use super::{PageContext, TripleView, render, title_of, triple_view};
+use super::{PageContext, RowsView, TripleView, render, rows_view, title_of, triple_view};
 use crate::text::href;
 use askama::Template;
 use axum::response::Response;
@@ -41,6 +41,8 @@ struct SnippetPage {
     words: String,
     lang: Option<String>,
     triples: Vec<TripleView>,
+    /// Rows of a table, if the content is a table.
+    table: Option<RowsView>,
     /// SVG; text from data is escaped.
     drawing: String,
     /// Number of triples shown, and of all.
@@ -115,6 +117,11 @@ pub(crate) fn snippet(
             .iter()
             .map(|triple| triple_view(triple, Some(&made.extracted.words)))
             .collect(),
+        table: made
+            .extracted
+            .table
+            .as_ref()
+            .map(|table| rows_view(page, table, Some(&made.extracted.words))),
         drawing: draw(
             &triples,
             &page.text_with("preview-graph-of", "title", &title),

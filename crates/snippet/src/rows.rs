@@ -1,0 +1,373 @@
+//! Snippets of tables: a few rows with a few columns.
+//!
+//! Without a query these are the first rows of the largest table. For a query, the rows are chosen greedily: the next row is the one
+//! whose cells contain most of the keywords that no chosen row contains, by weight; then the one with most keywords; then the first
+//! one. The table is the one whose rows and headers contain most. Of many columns, those with keywords stay, then the first ones
+//! that are not empty in the chosen rows.
+
+use super::keyword::{KeywordSet, Matches};
+use super::truncate_text;
+use lodeseek_rdf::{GraphTable, Labels, NO_LABEL, TableGraph, TermId, TripleGraph};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+/// Maximum number of rows and columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RowBudget {
+    /// Maximum number of rows.
+    pub rows: usize,
+    /// Maximum number of columns.
+    pub columns: usize,
+}
+
+impl Default for RowBudget {
+    /// Returns five rows and ten columns, which fit on a page.
+    fn default() -> Self {
+        Self {
+            rows: 5,
+            columns: 10,
+        }
+    }
+}
+
+/// Rows of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TableRows {
+    /// Name of the table.
+    pub title: String,
+    /// Shown columns, in the order of the file.
+    pub columns: Vec<TableColumn>,
+    /// Chosen rows, in the order of the file.
+    pub rows: Vec<TableRow>,
+    /// Number of all columns.
+    pub all_columns: usize,
+    /// Number of all rows in the graph.
+    pub all_rows: usize,
+}
+
+/// Column of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableColumn {
+    /// Label of the header.
+    pub label: String,
+    /// IRI of the property.
+    pub property: String,
+}
+
+/// Row of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableRow {
+    /// Number among the rows of data, beginning with 1.
+    pub number: u64,
+    /// IRI of the row.
+    pub iri: String,
+    /// Text of each shown column; empty for an empty cell.
+    pub cells: Vec<String>,
+}
+
+/// Keywords of a query, for the choice of rows.
+#[derive(Clone, Copy, Debug)]
+pub struct RowKeywords<'m> {
+    /// Keywords of each term of the graph.
+    pub matches: &'m Matches,
+    /// Weight of each keyword, by its position in the query.
+    pub weights: &'m [f64],
+}
+
+impl RowKeywords<'_> {
+    fn weight(&self, keywords: KeywordSet) -> f64 {
+        let weights = keywords
+            .places()
+            .map(|place| self.weights.get(place).copied());
+        weights.map(|weight| weight.unwrap_or(1.0)).sum()
+    }
+}
+
+impl TableRows {
+    /// Chooses rows of the tables of a graph. Returns `None` if the graph has no table with rows and columns.
+    #[must_use]
+    pub fn choose(
+        graph: &TripleGraph,
+        keywords: Option<RowKeywords<'_>>,
+        budget: RowBudget,
+        languages: &[&str],
+    ) -> Option<Self> {
+        let tables = TableGraph::new(graph)?;
+        let chooser = Chooser {
+            graph,
+            tables: &tables,
+            keywords,
+            budget,
+        };
+        let mut all = tables.tables();
+        all.retain(|table| !table.columns.is_empty());
+        // Of equal ones the first is kept.
+        let mut best: Option<(f64, Choice)> = None;
+        for table in all {
+            let choice = chooser.choose(table);
+            let is_better = best.as_ref().is_none_or(|(weight, other)| {
+                (choice.weight, choice.table.rows.len()) > (*weight, other.table.rows.len())
+            });
+            if is_better {
+                best = Some((choice.weight, choice));
+            }
+        }
+        best.map(|(_, choice)| chooser.describe(&choice, languages))
+    }
+}
+
+struct Chooser<'c, 'g> {
+    graph: &'g TripleGraph,
+    tables: &'c TableGraph<'g>,
+    keywords: Option<RowKeywords<'c>>,
+    budget: RowBudget,
+}
+
+/// Rows chosen of a table.
+struct Choice {
+    table: GraphTable,
+    /// Chosen rows, in the order of the file.
+    rows: Vec<(u64, TermId)>,
+    /// Weight of the keywords of the chosen rows and of the headers.
+    weight: f64,
+}
+
+impl Chooser<'_, '_> {
+    fn choose(&self, table: GraphTable) -> Choice {
+        let Some(keywords) = self.keywords else {
+            let rows = table.rows.iter().take(self.budget.rows).copied().collect();
+            return Choice {
+                table,
+                rows,
+                weight: 0.0,
+            };
+        };
+        let mut candidates = Vec::with_capacity(table.rows.len());
+        for &(number, row) in &table.rows {
+            let mut found = KeywordSet::NONE;
+            for cell in self.tables.cells(row) {
+                found = found.union(keywords.matches.term(cell.object));
+            }
+            candidates.push((found, number, row));
+        }
+        let mut covered = KeywordSet::NONE;
+        let mut rows = Vec::with_capacity(self.budget.rows);
+        while rows.len() < self.budget.rows {
+            let Some(place) = best_row(&candidates, covered, &keywords) else {
+                break;
+            };
+            let (found, number, row) = candidates.remove(place);
+            covered = covered.union(found);
+            rows.push((number, row));
+        }
+        rows.sort_unstable();
+        for column in &table.columns {
+            covered = covered.union(keywords.matches.term(*column));
+        }
+        Choice {
+            weight: keywords.weight(covered),
+            table,
+            rows,
+        }
+    }
+
+    fn describe(&self, choice: &Choice, languages: &[&str]) -> TableRows {
+        let mut cells: FxHashMap<(TermId, TermId), Vec<TermId>> = FxHashMap::default();
+        for (_, row) in &choice.rows {
+            for cell in self.tables.cells(*row) {
+                let values = cells.entry((*row, cell.predicate)).or_default();
+                values.push(cell.object);
+            }
+        }
+        let columns = self.columns(choice, &cells);
+        let objects = cells.values().flatten().copied();
+        let named = columns.iter().copied().chain([choice.table.class]);
+        let labels = Labels::for_terms(self.graph, languages, named.chain(objects));
+        let label = |id: TermId| match labels.label(id) {
+            Some(label) => truncate_text(&label),
+            None => NO_LABEL.to_owned(),
+        };
+        let mut rows = Vec::with_capacity(choice.rows.len());
+        for (number, row) in &choice.rows {
+            let mut texts = Vec::with_capacity(columns.len());
+            for column in &columns {
+                let values = cells.get(&(*row, *column)).map_or(&[][..], Vec::as_slice);
+                let values: Vec<String> = values.iter().map(|value| label(*value)).collect();
+                texts.push(values.join(", "));
+            }
+            rows.push(TableRow {
+                number: *number,
+                iri: self.graph.term(*row).text().to_owned(),
+                cells: texts,
+            });
+        }
+        TableRows {
+            title: label(choice.table.class),
+            columns: columns
+                .iter()
+                .map(|column| TableColumn {
+                    label: label(*column),
+                    property: self.graph.term(*column).text().to_owned(),
+                })
+                .collect(),
+            rows,
+            all_columns: choice.table.columns.len(),
+            all_rows: choice.table.rows.len(),
+        }
+    }
+
+    /// Returns the columns to show, in the order of the file.
+    fn columns(
+        &self,
+        choice: &Choice,
+        cells: &FxHashMap<(TermId, TermId), Vec<TermId>>,
+    ) -> Vec<TermId> {
+        let mut order: Vec<(u8, usize)> = Vec::with_capacity(choice.table.columns.len());
+        for (place, column) in choice.table.columns.iter().enumerate() {
+            let values = choice.rows.iter();
+            let mut values = values
+                .filter_map(|(_, row)| cells.get(&(*row, *column)))
+                .flatten();
+            let has_keyword = self.keywords.is_some_and(|keywords| {
+                !keywords.matches.term(*column).is_empty()
+                    || values
+                        .clone()
+                        .any(|value| !keywords.matches.term(*value).is_empty())
+            });
+            let rank = match (has_keyword, values.next()) {
+                (true, _) => 0,
+                (false, Some(_)) => 1,
+                (false, None) => 2,
+            };
+            order.push((rank, place));
+        }
+        order.sort_unstable();
+        order.truncate(self.budget.columns);
+        let mut places: Vec<usize> = order.into_iter().map(|(_, place)| place).collect();
+        places.sort_unstable();
+        places
+            .into_iter()
+            .map(|place| choice.table.columns[place])
+            .collect()
+    }
+}
+
+/// Returns the place of the row with the largest weight of new keywords, then of all its keywords; of equal ones the first.
+fn best_row(
+    candidates: &[(KeywordSet, u64, TermId)],
+    covered: KeywordSet,
+    keywords: &RowKeywords<'_>,
+) -> Option<usize> {
+    let mut best: Option<((f64, f64), usize)> = None;
+    for (place, (found, ..)) in candidates.iter().enumerate() {
+        let weight = (
+            keywords.weight(found.difference(covered)),
+            keywords.weight(*found),
+        );
+        if best.is_none_or(|(other, _)| weight > other) {
+            best = Some((weight, place));
+        }
+    }
+    best.map(|(_, place)| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_rdf::TripleGraphBuilder;
+    use lodeseek_rdf::dump::DumpReader;
+    use std::fmt::Write as _;
+
+    /// Returns a graph of a table with columns `a`, `b` and `c`.
+    fn table(rows: &[[&str; 3]]) -> TripleGraph {
+        let mut turtle = "@prefix csvw: <http://www.w3.org/ns/csvw#> . @prefix s: <https://schema.org/> .
+            @prefix prov: <http://www.w3.org/ns/prov#> . @base <http://e.org/w.csv> .
+            <> a csvw:Table . <#Row> prov:wasDerivedFrom <> ; <http://www.w3.org/2000/01/rdf-schema#label> \"wells\" .
+            <#a> s:position 3 . <#b> s:position 2 . <#c> s:position 1 ."
+            .to_owned();
+        for (number, cells) in rows.iter().enumerate() {
+            let _ = write!(
+                turtle,
+                "<#row={0}> a <#Row> ; csvw:rownum {0} .",
+                number + 1
+            );
+            for (name, cell) in ["a", "b", "c"].iter().zip(cells) {
+                if !cell.is_empty() {
+                    let _ = write!(turtle, "<#row={}> <#{name}> \"{cell}\" .", number + 1);
+                }
+            }
+        }
+        let mut builder = TripleGraphBuilder::new();
+        DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+        builder.finish()
+    }
+
+    fn matches(graph: &TripleGraph, words: &[&str]) -> Matches {
+        let matcher = crate::keyword::LabelMatcher(|label: &str| {
+            let mut found = 0;
+            for (place, word) in words.iter().enumerate() {
+                found |= u64::from(label.split(' ').any(|part| part == *word)) << place;
+            }
+            KeywordSet(found)
+        });
+        Matches::new(&matcher, graph)
+    }
+
+    fn numbers(rows: &TableRows) -> Vec<u64> {
+        rows.rows.iter().map(|row| row.number).collect()
+    }
+
+    #[test]
+    fn first_rows_without_a_query() {
+        let graph = table(&[["1", "2", "3"], ["", "5", ""], ["7", "", ""]]);
+        let budget = RowBudget {
+            rows: 2,
+            columns: 2,
+        };
+        let rows = TableRows::choose(&graph, None, budget, &["en"]).expect("rows");
+        assert_eq!(
+            (rows.title.as_str(), rows.all_rows, rows.all_columns),
+            ("wells", 3, 3)
+        );
+        let labels: Vec<&str> = rows
+            .columns
+            .iter()
+            .map(|column| column.label.as_str())
+            .collect();
+        assert_eq!(labels, ["c", "b"], "the order of the file");
+        assert_eq!(rows.rows[0].cells, ["3", "2"]);
+        assert_eq!(rows.rows[1].cells, ["", "5"]);
+    }
+
+    #[test]
+    fn rows_with_the_keywords() {
+        let graph = table(&[
+            ["elm", "x", ""],
+            ["ash", "y", ""],
+            ["elm", "tall oak", "z"],
+            ["oak", "", ""],
+            ["old ash", "", "q"],
+        ]);
+        let matches = matches(&graph, &["oak", "ash", "elm", "a"]);
+        let keywords = RowKeywords {
+            matches: &matches,
+            weights: &[1.0, 1.0, 0.5, 1.0],
+        };
+        let choose = |rows, columns| {
+            let budget = RowBudget { rows, columns };
+            TableRows::choose(&graph, Some(keywords), budget, &["en"]).expect("rows")
+        };
+        assert_eq!(numbers(&choose(1, 3)), [3], "two keywords");
+        assert_eq!(
+            numbers(&choose(2, 3)),
+            [2, 3],
+            "the third keyword is in row 2 first"
+        );
+        let narrow = choose(1, 1);
+        assert_eq!(
+            narrow.columns[0].label, "b",
+            "the first column of the file with a keyword"
+        );
+    }
+}
