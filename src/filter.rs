@@ -4,8 +4,8 @@ use super::terminal::{grouped, safe};
 use super::values::year;
 use lodeseek_catalog::{BoundingBox, Period};
 use lodeseek_engine::{
-    BrowseRequest, EngineError, Facet, FacetCounts, Filter, IndexedCatalog, ValueCount,
-    facet_label, facet_value,
+    BrowseRequest, ColumnCondition, EngineError, Facet, FacetCounts, Filter, IndexedCatalog,
+    ValueCount, facet_label, facet_value,
 };
 use lodeseek_eval::Topic;
 use std::io::{self, Write};
@@ -26,6 +26,10 @@ pub(super) struct FilterArguments {
     /// unknown period are excluded.
     #[arg(long, value_name = "PERIOD", allow_hyphen_values = true)]
     covers: Option<Period>,
+    /// Only datasets with this column in a table: its name, or a condition on its numbers such as "population > 1000000" (>, >=, <,
+    /// <=). Repeatable: all must be satisfied.
+    #[arg(long, value_name = "COLUMN")]
+    column: Vec<ColumnCondition>,
     /// Only datasets for this task. Repeatable, as all filters below: one of the values must match.
     #[arg(long, value_name = "TASK")]
     task: Vec<String>,
@@ -79,6 +83,7 @@ impl FilterArguments {
             until,
             within,
             covers,
+            columns: self.column.clone(),
             ..Filter::default()
         };
         for facet in Facet::ALL {

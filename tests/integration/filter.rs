@@ -55,6 +55,7 @@ impl Document {
             values: FACETS.into_iter().zip(&self.values).flat_map(of).collect(),
             place: self.place,
             period: self.period,
+            columns: Vec::new(),
         }
     }
 
@@ -218,6 +219,7 @@ fn filter() -> impl Strategy<Value = Filter> {
             within,
             covers,
             values,
+            columns: Vec::new(),
         })
 }
 

@@ -1,7 +1,7 @@
 //! Tables, workbooks and GeoJSON as content of datasets: loaded, searched and queried like RDF.
 
 use super::support::{Home, testdata};
-use lodeseek_engine::{Hit, SearchRequest, SnippetKind};
+use lodeseek_engine::{Filter, Hit, SearchRequest, SnippetKind};
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_snippet::Method;
 use std::fs;
@@ -128,6 +128,37 @@ fn rows_are_shown_with_matching_cells() {
         .map(|evidence| (evidence.row, evidence.triple.predicate.label.as_str()))
         .collect();
     assert!(place.contains(&(Some(2), "well name")), "{place:?}");
+}
+
+#[test]
+fn datasets_are_filtered_by_columns_and_numbers() {
+    let home = Home::from_catalog(&testdata("tables/catalog.ttl"));
+    let found = |column: &str| -> Vec<String> {
+        let filter = Filter {
+            columns: vec![column.parse().expect("a condition")],
+            ..Filter::default()
+        };
+        let request = SearchRequest {
+            filter,
+            ..SearchRequest::new("old sound".to_owned())
+        };
+        let hits = search(&home, request);
+        hits.iter()
+            .map(|hit| hit.card.metadata.id.to_string())
+            .collect()
+    };
+    for (column, expected) in [
+        ("well_name", &["water"][..]),
+        ("Depth", &["water"]),
+        ("launched", &["harbour"]),
+        ("depth >= 48", &["water"]),
+        ("depth > 48", &[]),
+        ("depth < 20", &["water"]),
+        ("launched > 5", &[]),
+        ("height", &[]),
+    ] {
+        assert_eq!(found(column), expected, "{column}");
+    }
 }
 
 #[test]

@@ -2,11 +2,16 @@
 
 use super::Coverage;
 use lodeseek_catalog::{Dataset, Scheme};
-use lodeseek_index::{Facet, Facts, NumericFacts};
+use lodeseek_index::{Facet, Facts, NumericFacts, TableColumn};
 use lodeseek_profile::Profile;
-use lodeseek_rdf::vocab::PREFIXES;
-use lodeseek_rdf::{TermId, TermRef, TripleGraph, language_name, local_name, namespace, words};
+use lodeseek_rdf::vocab::{PREFIXES, csvw};
+use lodeseek_rdf::{
+    Labels, LiteralKind, TableGraph, TermId, TermRef, TripleGraph, language_name, local_name,
+    namespace, words,
+};
 use lodeseek_store::Entry;
+use oxrdf::NamedNodeRef;
+use oxrdf::vocab::xsd;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum length of a facet value in characters. Longer values are texts and are ignored.
@@ -14,6 +19,9 @@ const MAX_VALUE_CHARS: usize = 200;
 /// Maximum number of values of a facet of a dataset, the most frequent of its content: some datasets have one class for each
 /// entity.
 const MAX_VALUES: usize = 1000;
+
+/// Datatypes of the numbers of tables.
+const NUMBER_TYPES: [NamedNodeRef<'static>; 3] = [xsd::INTEGER, xsd::DECIMAL, xsd::DOUBLE];
 
 /// Returns the facts of a dataset. Its languages are those that the catalogue declares, and those of the language tags in
 /// its content.
@@ -24,12 +32,16 @@ pub(super) fn facts(
     coverage: &Coverage,
 ) -> Facts {
     let metadata = &entry.dataset.metadata;
+    let tables = TableGraph::new(graph);
     let mut values = Values::default();
     for theme in &metadata.themes {
         values.add(facet(theme.scheme), [theme.label.as_str()]);
     }
     values.add(Facet::Theme, entry.dataset.theme_names());
-    values.add(Facet::Class, classes(&entry.dataset, profile, graph));
+    values.add(
+        Facet::Class,
+        classes(&entry.dataset, profile, graph, tables.as_ref()),
+    );
     values.add(
         Facet::Keyword,
         metadata
@@ -52,7 +64,13 @@ pub(super) fn facts(
         Facet::Language,
         profile.languages.iter().map(|(tag, _)| language_name(tag)),
     );
-    values.add(Facet::Vocabulary, vocabularies(&entry.dataset, profile));
+    values.add(
+        Facet::Vocabulary,
+        vocabularies(&entry.dataset, profile).filter(|namespace| {
+            let mut tables = tables.iter();
+            !tables.any(|tables| tables.has_namespace(namespace))
+        }),
+    );
     values.add(Facet::Source, portal(entry));
     let (year, variants) = (metadata.first_year(), metadata.alternatives.len() as u64);
     Facts {
@@ -64,6 +82,57 @@ pub(super) fn facts(
         values: values.all,
         place: coverage.place.as_ref().map(|place| place.bounds),
         period: coverage.period.as_ref().map(|period| period.period),
+        columns: tables
+            .as_ref()
+            .map(|tables| table_columns(graph, tables))
+            .unwrap_or_default(),
+    }
+}
+
+/// Returns the columns of tables by their labels and headers, with the range of their numbers.
+fn table_columns(graph: &TripleGraph, tables: &TableGraph<'_>) -> Vec<TableColumn> {
+    let title = graph.iri(csvw::TITLE);
+    let mut columns = Vec::new();
+    for table in tables.tables() {
+        let mut ranges: FxHashMap<TermId, (f64, f64)> = FxHashMap::default();
+        for cell in table.rows.iter().flat_map(|(_, row)| tables.cells(*row)) {
+            if let Some(number) = number_of(graph.term(cell.object)) {
+                let range = ranges.entry(cell.predicate).or_insert((number, number));
+                *range = (range.0.min(number), range.1.max(number));
+            }
+        }
+        let labels = Labels::for_terms(graph, &["en"], table.columns.iter().copied());
+        for column in table.columns.into_iter().take(MAX_VALUES) {
+            let headers = graph.subject_triples(column).iter();
+            let headers = headers.filter(|triple| Some(triple.predicate) == title);
+            let headers = headers.map(|triple| graph.term(triple.object).text().to_owned());
+            for name in labels.label(column).into_iter().chain(headers) {
+                if name.chars().count() <= MAX_VALUE_CHARS {
+                    let range = ranges.get(&column).copied();
+                    columns.push(TableColumn { name, range });
+                }
+            }
+        }
+    }
+    columns
+}
+
+/// Returns the value of a numeric literal.
+fn number_of(term: TermRef<'_>) -> Option<f64> {
+    match term {
+        TermRef::Literal {
+            lexical,
+            kind: LiteralKind::Datatype(datatype),
+        } if NUMBER_TYPES
+            .iter()
+            .any(|number| number.as_str() == datatype) =>
+        {
+            lexical
+                .parse()
+                .ok()
+                .filter(|number: &f64| number.is_finite())
+        }
+        _ => None,
     }
 }
 
@@ -99,14 +168,16 @@ impl Values {
     }
 }
 
-/// Returns the IRIs of its classes: first those of the stored content, then those of its endpoint.
+/// Returns the IRIs of its classes: first those of the stored content, then those of its endpoint. The classes of tables' rows
+/// are none of a vocabulary.
 fn classes<'d>(
     dataset: &'d Dataset,
     profile: &'d Profile,
     graph: &'d TripleGraph,
+    tables: Option<&'d TableGraph<'d>>,
 ) -> impl Iterator<Item = &'d str> {
-    let iri = |&(class, _): &(TermId, u64)| match graph.term(class) {
-        TermRef::Iri(iri) => Some(iri),
+    let iri = move |&(class, _): &(TermId, u64)| match graph.term(class) {
+        TermRef::Iri(iri) if tables.is_none_or(|tables| !tables.is_part(class)) => Some(iri),
         _ => None,
     };
     let remote = dataset

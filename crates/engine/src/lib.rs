@@ -115,8 +115,8 @@ pub use works::{
 pub use lodeseek_profile::{Schema, SchemaEdge, SchemaNode};
 
 pub use lodeseek_index::{
-    AnalysisKind, Facet, FacetCounts, FacetValues, Filter, NumericFacts, ParseFacetError,
-    ValueCount, YearCounts,
+    AnalysisKind, ColumnCondition, Facet, FacetCounts, FacetValues, Filter, NumericFacts,
+    ParseFacetError, ValueCount, YearCounts,
 };
 
 use lodeseek_catalog::DatasetId;

@@ -1,6 +1,7 @@
 //! Facts by which datasets are filtered and counted, apart from their texts.
 
 use super::analysis::compose;
+use super::table_columns::{ColumnCondition, TableColumn};
 use lodeseek_catalog::{BoundingBox, Period};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -164,12 +165,15 @@ pub struct Facts {
     pub place: Option<BoundingBox>,
     /// The period that the dataset covers.
     pub period: Option<Period>,
+    /// The columns of its tables.
+    #[serde(default)]
+    pub columns: Vec<TableColumn>,
 }
 
-/// Filter of datasets by year, area, period and facet values.
+/// Filter of datasets by year, area, period, columns of tables and facet values.
 ///
-/// A dataset passes if it has at least one of the values of each facet in the filter, and passes the year, the area and
-/// the period. Values are compared by their normalized form: without regard to case (except in IRIs), white space and the scheme of a
+/// A dataset passes if it has at least one of the values of each facet in the filter, and passes the year, the area,
+/// the period and the columns. Values are compared by their normalized form: without regard to case (except in IRIs), white space and the scheme of a
 /// licence's address.
 ///
 /// ```
@@ -187,6 +191,8 @@ pub struct Filter {
     pub within: Option<BoundingBox>,
     /// Period. Only datasets whose own period has a day in common with it pass; those of unknown period do not.
     pub covers: Option<Period>,
+    /// Columns of tables. Only datasets that satisfy all conditions pass.
+    pub columns: Vec<ColumnCondition>,
     /// Selected facet values.
     pub values: Vec<(Facet, String)>,
 }
@@ -232,7 +238,8 @@ impl Filter {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let has_years = self.since.is_some() || self.until.is_some();
-        !has_years && self.within.is_none() && self.covers.is_none() && self.values.is_empty()
+        let has_coverage = self.within.is_some() || self.covers.is_some();
+        !has_years && !has_coverage && self.columns.is_empty() && self.values.is_empty()
     }
 
     /// Returns the selected values of a facet.

@@ -6,6 +6,7 @@
 use super::columns::SegmentColumns;
 use super::facets::FacetTable;
 use super::facts::{Facet, Filter, NumericFacts};
+use super::table_columns::passing_documents;
 use super::{DocumentAddress, IndexError, Snapshot};
 use lodeseek_catalog::{BoundingBox, Day, Period};
 use lodeseek_ranking::DatasetId;
@@ -43,14 +44,15 @@ fn retain_bits(documents: u64, mut passes: impl FnMut(u32) -> bool) -> u64 {
     filtered
 }
 
-/// One bit for each condition: the facets by index, then the year, the area and the period; the last bit for those of
-/// the query.
-type Conditions = u16;
+/// One bit for each condition: the facets by index, then the year, the area, the period and the columns; the last bit for those
+/// of the query.
+type Conditions = u32;
 const YEAR: Conditions = 1 << Facet::ALL.len();
 const PLACE: Conditions = YEAR << 1;
 const PERIOD: Conditions = YEAR << 2;
+const COLUMNS: Conditions = YEAR << 3;
 /// The last bit: phrases, exclusions and names in the query.
-pub(super) const QUERY: Conditions = 1 << 15;
+pub(super) const QUERY: Conditions = 1 << 31;
 
 fn condition_of(facet: Facet) -> Conditions {
     1 << facet.index()
@@ -79,7 +81,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`IndexError::WithoutCoverage`] if the filter has an area or a period, and the index has no columns for them.
+    /// [`IndexError::WithoutCoverage`] if the filter has an area or a period, and the index has no columns for them;
+    /// [`IndexError::WithoutTableColumns`] likewise.
     pub fn filtered_docs(&self, filter: &Filter) -> Result<Option<FilteredDocs>, IndexError> {
         if filter.is_empty() {
             return Ok(None);
@@ -109,6 +112,18 @@ impl Snapshot {
                 self.segments[segment]
                     .period(document)
                     .is_some_and(|period| period.overlaps(covers))
+            });
+        }
+        if !filter.columns.is_empty() {
+            if self.fields.table_columns.is_none() {
+                return Err(IndexError::WithoutTableColumns);
+            }
+            let mut passing = Vec::with_capacity(failed.len());
+            for reader in self.searcher.segment_readers() {
+                passing.push(passing_documents(reader, &filter.columns)?);
+            }
+            self.mark_failed(&mut failed, COLUMNS, |segment, document| {
+                passing[segment][document as usize]
             });
         }
         for facet in Facet::ALL

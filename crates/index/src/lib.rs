@@ -19,6 +19,7 @@ mod query_syntax;
 mod schema;
 mod spelling;
 mod statistics;
+mod table_columns;
 mod top_docs;
 pub mod vectors;
 mod verified_directory;
@@ -46,6 +47,7 @@ pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, StatisticsLevel,
     TermStatistics,
 };
+pub use table_columns::{ColumnCondition, Comparison, ParseColumnError, TableColumn};
 pub use top_docs::{Clause, DocumentAddress, PostingsSlice, TermScorer, TopDocs, WindowScores};
 pub use verified_directory::{DamagedFile, MAX_VERIFIED_BYTES, link_commit, verify};
 pub use writer::{IndexDocument, IndexWriter, document_version};
@@ -83,6 +85,12 @@ pub enum IndexError {
          `lodeseek index --rebuild`"
     )]
     WithoutCoverage,
+    /// The index was created before columns of tables were indexed.
+    #[error(
+        "cannot filter by columns: an earlier version created the index, without the columns of tables; run \
+         `lodeseek index --rebuild`"
+    )]
+    WithoutTableColumns,
     /// The index was created before literals could be searched.
     #[error(
         "cannot search literals: an earlier version created the index, without the positions of literals; run \

@@ -28,6 +28,8 @@ pub(super) const LITERALS: &str = "literals";
 
 /// Names of a dataset, as [`name_key`](super::names::name_key) returns them.
 pub(super) const NAMES: &str = "names";
+/// Columns of tables; see the module `table_columns`.
+pub(super) const TABLE_COLUMNS: &str = "table_columns";
 /// Words of all fields as written, in lower case.
 pub(super) const WORDS: &str = "words";
 
@@ -78,6 +80,8 @@ pub(super) struct Fields {
     pub(super) literals: Option<schema::Field>,
     /// `None` in an index that was created before names were indexed.
     pub(super) names: Option<NameFields>,
+    /// `None` in an index that was created before columns of tables were indexed.
+    pub(super) table_columns: Option<schema::Field>,
     facets: [schema::Field; Facet::ALL.len()],
     texts: [schema::Field; 8],
     lengths: [schema::Field; 8],
@@ -114,6 +118,13 @@ impl CoverageFields {
 impl Fields {
     /// Returns the schema of a new index.
     pub(super) fn schema() -> Schema {
+        let mut builder = Self::schema_without_table_columns();
+        builder.add_text_field(TABLE_COLUMNS, FAST);
+        builder.build()
+    }
+
+    /// Returns the schema of an index that was created before columns of tables were indexed.
+    pub(super) fn schema_without_table_columns() -> SchemaBuilder {
         let mut builder = Self::schema_without_names();
         for name in [NAMES, WORDS] {
             let whole = TextFieldIndexing::default()
@@ -121,7 +132,7 @@ impl Fields {
                 .set_fieldnorms(false);
             builder.add_text_field(name, TextOptions::default().set_indexing_options(whole));
         }
-        builder.build()
+        builder
     }
 
     /// Returns the schema of an index that was created before names were indexed.
@@ -180,7 +191,7 @@ impl Fields {
     }
 
     /// Returns the fields of an index, or `None` if its fields or their options differ. The fields of coverage, of
-    /// literals and of names may be missing.
+    /// literals, of names and of columns may be missing.
     pub(super) fn from_schema(schema: &Schema) -> Option<Self> {
         let coverage = CoverageFields::from_schema(schema);
         let literals = schema.get_field(LITERALS).ok();
@@ -188,11 +199,13 @@ impl Fields {
             (Ok(names), Ok(words)) => Some(NameFields { names, words }),
             _ => None,
         };
-        let expected = match (coverage, literals, names) {
-            (_, _, Some(_)) => Self::schema(),
-            (_, Some(_), None) => Self::schema_without_names().build(),
-            (Some(_), None, None) => Self::schema_without_literals().build(),
-            (None, None, None) => Self::schema_without_coverage().build(),
+        let table_columns = schema.get_field(TABLE_COLUMNS).ok();
+        let expected = match (coverage, literals, names, table_columns) {
+            (.., Some(_)) => Self::schema(),
+            (_, _, Some(_), None) => Self::schema_without_table_columns().build(),
+            (_, Some(_), None, None) => Self::schema_without_names().build(),
+            (Some(_), None, None, None) => Self::schema_without_literals().build(),
+            (None, None, None, None) => Self::schema_without_coverage().build(),
         };
         if *schema != expected {
             return None;
@@ -220,6 +233,7 @@ impl Fields {
             coverage,
             literals,
             names,
+            table_columns,
             facets,
             texts,
             lengths,

@@ -4,6 +4,7 @@ use super::columns::{OPEN_FIRST, OPEN_LAST};
 use super::literals;
 use super::names::{name_keys, written_words};
 use super::schema::{CoverageFields, FORMAT, Fields, NameFields};
+use super::table_columns;
 use super::verified_directory::VerifiedDirectory;
 use super::{
     Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata,
@@ -379,8 +380,14 @@ fn add_facts(
         values,
         place,
         period,
+        columns,
     }: &Facts,
 ) {
+    if let Some(field) = fields.table_columns {
+        for term in columns.iter().filter_map(table_columns::term) {
+            out.add_text(field, term);
+        }
+    }
     if let Some(coverage) = &fields.coverage {
         add_coverage(out, coverage, *place, *period);
     }

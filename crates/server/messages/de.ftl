@@ -152,6 +152,7 @@ filter-since = Ab { $year }
 filter-until = Bis { $year }
 filter-within = Gebiet: { $box }
 filter-covers = Zeitraum: { $period }
+filter-column = Spalte: { $column }
 less-frequent = { $count ->
     [one] und { $number } selteneres
    *[other] und { $number } seltenere

@@ -152,6 +152,7 @@ filter-since = From { $year }
 filter-until = Up to { $year }
 filter-within = Area: { $box }
 filter-covers = Period: { $period }
+filter-column = Column: { $column }
 less-frequent = { $count ->
     [one] and { $number } less frequent
    *[other] and { $number } less frequent

@@ -152,6 +152,7 @@ filter-since = Desde { $year }
 filter-until = Hasta { $year }
 filter-within = Zona: { $box }
 filter-covers = Período: { $period }
+filter-column = Columna: { $column }
 less-frequent = { $count ->
     [one] y { $number } menos frecuente
    *[other] y { $number } menos frecuentes

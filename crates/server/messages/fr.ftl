@@ -152,6 +152,7 @@ filter-since = À partir de { $year }
 filter-until = Jusqu’en { $year }
 filter-within = Zone : { $box }
 filter-covers = Période : { $period }
+filter-column = Colonne : { $column }
 less-frequent = { $count ->
     [one] et { $number } moins fréquent
    *[other] et { $number } moins fréquents

@@ -152,6 +152,7 @@ filter-since = Dal { $year }
 filter-until = Fino al { $year }
 filter-within = Area: { $box }
 filter-covers = Periodo: { $period }
+filter-column = Colonna: { $column }
 less-frequent = { $count ->
     [one] e { $number } meno frequente
    *[other] e { $number } meno frequenti

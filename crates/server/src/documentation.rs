@@ -59,7 +59,7 @@ impl IntoParams for FormatParameter {
     }
 }
 
-/// The filters of a search: the year, the area, the period and all facets.
+/// The filters of a search: the year, the area, the period, columns of tables and all facets.
 pub(crate) struct Filters;
 
 impl IntoParams for Filters {
@@ -87,6 +87,12 @@ impl IntoParams for Filters {
                 "Only datasets whose period has a day in common with this one: 2010..2015, 2010-05-01.., ..2015, 2010. \
                  Datasets of unknown period are excluded.",
                 object(Type::String),
+            ),
+            query(
+                "column",
+                "Only datasets with this column in a table: its name, or a condition on its numbers such as population > 1000000 \
+                 (>, >=, <, <=); repeatable, all must be satisfied.",
+                array(object(Type::String)),
             ),
         ];
         parameters.extend(Facet::ALL.map(facet_parameter));

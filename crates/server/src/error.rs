@@ -99,7 +99,9 @@ impl From<EngineError> for ApiError {
             EngineError::Store(error) => error.into(),
             EngineError::Method(error) => Self::bad_request(error.to_string()),
             EngineError::Index(
-                error @ (IndexError::WithoutCoverage | IndexError::WithoutLiterals),
+                error @ (IndexError::WithoutCoverage
+                | IndexError::WithoutLiterals
+                | IndexError::WithoutTableColumns),
             ) => Self::bad_request(error.to_string()),
             error @ (EngineError::UnknownExample(_) | EngineError::TooManyExamples(_)) => {
                 Self::bad_request(error.to_string())

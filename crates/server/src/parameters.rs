@@ -114,7 +114,7 @@ pub(crate) fn check_query(query: &str) -> Result<(), ApiError> {
 }
 
 /// Parses the filter of a request: `since=2015`, `before=2018`, `within=2.5,49.4,6.5,51.6`, `covers=2010..2015`, and any number
-/// of `task=`, `class=`, `format=` and the other facets.
+/// of `column=population > 1000000`, `task=`, `class=`, `format=` and the other facets.
 /// Empty values, as of untouched form fields, are ignored.
 pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
     let mut filter = Filter::default();
@@ -131,6 +131,12 @@ pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
             filter.within = Some(parse_value(name, value)?);
         } else if name == "covers" {
             filter.covers = Some(parse_value(name, value)?);
+        } else if name == "column" {
+            let condition = parse_value(name, value)?;
+            if !filter.columns.contains(&condition) {
+                filter.columns.push(condition);
+            }
+            check_number(&filter)?;
         } else if let Ok(facet) = name.parse::<Facet>() {
             check(facet, value)?;
             filter = filter.with(facet, facet_value(facet, value));
@@ -181,7 +187,7 @@ fn check(facet: Facet, value: &str) -> Result<(), ApiError> {
 }
 
 fn check_number(filter: &Filter) -> Result<(), ApiError> {
-    if filter.values.len() > MAX_VALUES {
+    if filter.values.len() + filter.columns.len() > MAX_VALUES {
         return Err(ApiError::bad_request(format!(
             "a filter may have at most {MAX_VALUES} values"
         )));
@@ -195,9 +201,12 @@ pub(crate) fn filter_parameters(filter: &Filter) -> Vec<(&'static str, String)> 
     let before = filter.until.map(|year| ("before", year.to_string()));
     let within = filter.within.map(|within| ("within", within.to_string()));
     let covers = filter.covers.map(|covers| ("covers", covers.to_string()));
+    let columns = filter.columns.iter();
+    let columns = columns.map(|condition| ("column", condition.to_string()));
     [since, before, within, covers]
         .into_iter()
         .flatten()
+        .chain(columns)
         .chain(
             filter
                 .values

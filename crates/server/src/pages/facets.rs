@@ -235,6 +235,14 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
             href,
         });
     }
+    for condition in &filter.columns {
+        let mut others = filter.clone();
+        others.columns.retain(|other| other != condition);
+        chips.push(Chip {
+            label: page.text_with("filter-column", "column", condition.to_string()),
+            href: results.filtered(&others),
+        });
+    }
     for (facet, value) in &filter.values {
         let name = page.text(&format!("filter-{facet}"));
         let href = results.filtered(&toggled(filter, *facet, value));
