@@ -63,7 +63,7 @@ struct PlanArguments {
     /// Folder whose files have been copied to --files-at.
     #[arg(long, value_name = "DIR", requires = "files_at")]
     files: Option<PathBuf>,
-    /// Let workers download the RDF files of the web that the catalogues describe.
+    /// Let workers download the files of the web with RDF or tables that the catalogues describe.
     #[arg(long)]
     download: bool,
     /// Base of all IRIs. It must be that of the assembled collection.
@@ -198,7 +198,7 @@ impl PlanArguments {
             _ => None,
         };
         let downloads = if self.download {
-            Downloads::Rdf
+            Downloads::Content
         } else {
             Downloads::None
         };

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     /// Name of the folder for files and state (`home/harvest/NAME`) [default: one for each source, derived from it].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Also download the RDF files that the catalogues describe. Their hosts must be hosts of the sources, or be allowed by
+    /// Also download the files with RDF or tables that the catalogues describe. Their hosts must be hosts of the sources, or be allowed by
     /// --host or --other-hosts.
     #[arg(long)]
     download: bool,
@@ -156,7 +156,7 @@ pub(super) struct ScheduleArguments {
     /// Time between the beginnings of two harvests (90s, 30m, 6h, 1d) [default: 6h].
     #[arg(long, value_name = "DURATION", value_parser = duration, requires = "sources")]
     every: Option<Duration>,
-    /// Also download the RDF files that the harvested catalogues describe.
+    /// Also download the files with RDF or tables that the harvested catalogues describe.
     #[arg(long, requires = "sources")]
     download: bool,
 }
@@ -186,7 +186,7 @@ impl ScheduleArguments {
             protocol: settings.protocol,
             every: settings.every.unwrap_or(DEFAULT_INTERVAL),
             downloads: if settings.download {
-                Downloads::Rdf
+                Downloads::Content
             } else {
                 Downloads::None
             },

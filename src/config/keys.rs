@@ -535,7 +535,7 @@ pub(crate) const KEYS: &[Key] = &[
         path: "harvest",
         kind: Kind::Harvests,
         flags: "serve --harvest, --every, --download",
-        help: "Sources that `serve` harvests repeatedly: `source` (address or path), `protocol` (default auto), `every` (default 6h), `download` (also RDF files, default false)",
+        help: "Sources that `serve` harvests repeatedly: `source` (address or path), `protocol` (default auto), `every` (default 6h), `download` (also files with RDF or tables, default false)",
         default: none,
         example: "source = \"https://portal.example.org/catalog.ttl\"\n# every = \"6h\"\n# download = true",
     },

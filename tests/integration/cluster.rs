@@ -586,7 +586,7 @@ fn files_of_the_web_are_downloaded_by_the_rules_of_a_harvest() {
         .zip(names.map(|name| portal.iri(&format!("/{name}"))))
         .collect();
     files.push(("inner", inner.iri("/inner.ttl")));
-    files.push(("table", portal.iri("/table.csv")));
+    files.push(("leaflet", portal.iri("/leaflet.pdf")));
     write_web_catalog(&catalog, &files);
     let catalog = catalog.display().to_string();
     let (scratch, host) = (site.path("scratch"), portal.iri("/"));
@@ -629,7 +629,7 @@ fn files_of_the_web_are_downloaded_by_the_rules_of_a_harvest() {
         ("large", "response larger than 1048576 bytes"),
         ("moved", "the host is in a network that is not public"),
         ("inner", "the host is in a network that is not public"),
-        ("table", "is on the web"),
+        ("leaflet", "is on the web"),
     ] {
         let reason = result(id).reason.as_deref().unwrap_or_default();
         assert!(

@@ -1347,7 +1347,7 @@ fn files_of_packages_that_did_not_change_are_asked_for() {
     let url = work.portal.iri("/file.nt");
     work.change(|portal| portal.resource = Some((url.clone(), TRIPLE.to_owned())));
     let download = || HarvestOptions {
-        downloads: Downloads::Rdf,
+        downloads: Downloads::Content,
         ..options()
     };
     let first = work.harvest_with(download());
@@ -1419,9 +1419,10 @@ fn files_that_break_do_not_stop_the_others() {
         "none.nt",
         "http://169.254.169.254/latest/meta-data.nt",
         "file:///etc/passwd.nt",
-        "table.csv",
+        "leaflet.pdf",
         "packed.nt.gz",
         "relative.ttl",
+        "wells.csv",
     ];
     let whole = dump(20_000);
     let body = whole.clone();
@@ -1434,6 +1435,7 @@ fn files_that_break_do_not_stop_the_others() {
         ),
         "/good.nt" => Reply::new(200, "application/n-triples", TRIPLE).tagged(asked),
         "/relative.ttl" => Reply::turtle("<#a> <b> <../c> ."),
+        "/wells.csv" => Reply::new(200, "text/csv", "well,depth\nElm,21\nOak,35\n").tagged(asked),
         "/packed.nt.gz" => Reply::new(200, "application/gzip", gzip(TRIPLE)).tagged(asked),
         "/cut.nt.gz" => {
             let mut packed = gzip(&dump(1000));
@@ -1474,7 +1476,7 @@ fn files_that_break_do_not_stop_the_others() {
     });
     let (folder, home) = (folder(), Home::new());
     let options = || HarvestOptions {
-        downloads: Downloads::Rdf,
+        downloads: Downloads::Content,
         request_timeout: Duration::from_secs(1),
         existing_ids: home.store.ids().expect("ids").into_iter().collect(),
         ..options()
@@ -1490,7 +1492,7 @@ fn files_that_break_do_not_stop_the_others() {
     assert!(started.elapsed() < TEST_TIMEOUT);
     assert_eq!(
         (report.new.len(), report.files),
-        (names.len(), 4),
+        (names.len(), 5),
         "{report:#?}"
     );
     let reason = |name: &str| {
@@ -1527,6 +1529,10 @@ fn files_that_break_do_not_stop_the_others() {
         content.iri(&portal.iri("/relative.ttl#a")).is_some(),
         "relative to where it was had"
     );
+    let entry = home.store.entry(&id("s12")).expect("an entry");
+    let table = home.store.content(&entry).expect("content");
+    let depth = portal.iri("/wells.csv#depth");
+    assert!(table.iri(&depth).is_some(), "a table is content");
     let asked = portal.asked();
     assert!(
         !asked.iter().any(|path| path.contains("secret")),
@@ -1589,7 +1595,7 @@ fn a_compressed_response_is_not_resumed() {
     });
     let (folder, home) = (folder(), Home::new());
     let options = HarvestOptions {
-        downloads: Downloads::Rdf,
+        downloads: Downloads::Content,
         ..options()
     };
     let report = harvest(
@@ -1629,7 +1635,7 @@ fn the_host_that_a_file_is_moved_to_is_asked_for_its_rules() {
     });
     let (folder, home) = (folder(), Home::new());
     let options = HarvestOptions {
-        downloads: Downloads::Rdf,
+        downloads: Downloads::Content,
         ..options()
     };
     let egress = egress(&[&portal, &other]);
@@ -1669,7 +1675,7 @@ fn an_unreachable_robots_txt_forbids_downloads() {
         });
         let (folder, home) = (folder(), Home::new());
         let options = HarvestOptions {
-            downloads: Downloads::Rdf,
+            downloads: Downloads::Content,
             ..options()
         };
         let report = harvest(
@@ -1707,7 +1713,7 @@ fn content_stays_where_its_file_cannot_be_had() {
     });
     let (folder, home) = (folder(), Home::new());
     let options = || HarvestOptions {
-        downloads: Downloads::Rdf,
+        downloads: Downloads::Content,
         ..options()
     };
     let first = harvest(
@@ -1842,7 +1848,7 @@ fn pages_of_other_forms_and_what_they_point_to() {
         ("/trees.nt", "trees", "dump"),
     ] {
         let options = HarvestOptions {
-            downloads: Downloads::Rdf,
+            downloads: Downloads::Content,
             ..options()
         };
         let report = harvest(

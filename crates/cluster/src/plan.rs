@@ -5,7 +5,7 @@ use crate::task::{TABLE, Task, TaskSource};
 use arrow_ipc::writer::StreamWriter;
 use lodeseek_catalog::{Catalog, Dataset, Iris};
 use lodeseek_engine::copy_and_hash;
-use lodeseek_harvest::{Downloads, is_address, is_rdf_file};
+use lodeseek_harvest::{Downloads, is_address, is_content_file};
 use lodeseek_rdf::RdfSyntax;
 use lodeseek_store::{SourcePlace, describe_dataset, source_files};
 use oxrdf::NamedNode;
@@ -27,7 +27,7 @@ pub struct PlanOptions {
     pub now: Option<DateTime>,
     /// Address at which workers find the files of a folder, and the folder. Without it, workers read the local files.
     pub files_at: Option<(Url, PathBuf)>,
-    /// Handling of files of the web: with [`Downloads::Rdf`], workers download those in RDF.
+    /// Handling of files of the web: with [`Downloads::Content`], workers download those with content.
     pub downloads: Downloads,
 }
 
@@ -124,9 +124,9 @@ fn sources(
 
 /// Returns true if workers download a file that is not local.
 fn is_download(source: &TaskSource, downloads: Downloads) -> bool {
-    downloads == Downloads::Rdf
+    downloads == Downloads::Content
         && is_address(&source.name)
-        && is_rdf_file(&source.name, source.media_type.as_deref())
+        && is_content_file(&source.name, source.media_type.as_deref())
 }
 
 /// Returns the address of a local file for workers.
@@ -200,7 +200,7 @@ mod tests {
             "{task:?}"
         );
         assert_eq!(task.host(), None);
-        let task = planned(Downloads::Rdf);
+        let task = planned(Downloads::Content);
         let urls: Vec<Option<&str>> = task
             .sources
             .iter()

@@ -1,12 +1,16 @@
-//! Download of the RDF files that catalogues describe.
+//! Download of the files with content that catalogues describe: RDF and tables.
 
 use super::fetch::Purpose;
 use super::{Downloads, HarvestError, Run};
 use lodeseek_catalog::{Dataset, Distribution, LocalCopy, Location};
 
-/// Media types and format names of RDF, reduced to their letters and digits. `xml` and `json` are missing, because most such
-/// files are not RDF.
+/// Media types and format names of RDF, tables and workbooks, reduced to their letters and digits. `xml` and `json` are missing,
+/// because most such addresses are services.
 const FORMATS: &[&str] = &[
+    "commaseparatedvalues",
+    "csv",
+    "excel",
+    "geojson",
     "hdt",
     "jsonld",
     "ldjson",
@@ -15,6 +19,7 @@ const FORMATS: &[&str] = &[
     "nquads",
     "nt",
     "ntriples",
+    "ods",
     "owl",
     "rdf",
     "rdfjsonld",
@@ -24,34 +29,46 @@ const FORMATS: &[&str] = &[
     "rdftrig",
     "rdfturtle",
     "rdfxml",
+    "tabseparatedvalues",
+    "topojson",
     "trig",
+    "tsv",
     "ttl",
     "turtle",
+    "vndgeojson",
     "vndhdt",
+    "vndmsexcel",
+    "vndoasisopendocumentspreadsheet",
+    "vndopenxmlformatsofficedocumentspreadsheetmlsheet",
     "void",
+    "xcsv",
+    "xls",
+    "xlsx",
     "xnquads",
     "xtrig",
     "xturtle",
 ];
-/// File name extensions of RDF formats.
+/// File name extensions of RDF, of tables and workbooks, and of JSON and XML, whose records are content.
 const ENDINGS: &[&str] = &[
-    "ttl", "nt", "nq", "trig", "n3", "rdf", "owl", "jsonld", "hdt",
+    "ttl", "nt", "nq", "trig", "n3", "rdf", "owl", "jsonld", "hdt", "csv", "tsv", "tab", "psv",
+    "xlsx", "xlsm", "xlsb", "xls", "ods", "geojson", "topojson", "json", "jsonl", "xml",
 ];
 /// File name extensions of compressed files and archives.
 const PACKED: &[&str] = &[".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"];
 
-/// Returns true if the media type, format or address of a file indicates RDF. A harvest downloads these files only.
+/// Returns true if the media type, format or address of a file indicates RDF or a table. A harvest downloads these files only.
 ///
 /// ```
-/// use lodeseek_harvest::is_rdf_file;
+/// use lodeseek_harvest::is_content_file;
 ///
-/// assert!(is_rdf_file("http://example.org/trees.nt.gz", None));
-/// assert!(is_rdf_file("http://example.org/download?id=1", Some("text/turtle")));
-/// assert!(!is_rdf_file("http://example.org/trees.csv", None));
+/// assert!(is_content_file("http://example.org/trees.nt.gz", None));
+/// assert!(is_content_file("http://example.org/download?id=1", Some("text/turtle")));
+/// assert!(is_content_file("http://example.org/trees.csv", None));
+/// assert!(!is_content_file("http://example.org/trees.pdf", None));
 /// ```
 #[must_use]
-pub fn is_rdf_file(address: &str, media_type: Option<&str>) -> bool {
-    if media_type.is_some_and(is_rdf_format) {
+pub fn is_content_file(address: &str, media_type: Option<&str>) -> bool {
+    if media_type.is_some_and(is_content_format) {
         return true;
     }
     let place = address
@@ -67,15 +84,15 @@ pub fn is_rdf_file(address: &str, media_type: Option<&str>) -> bool {
         .is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }
 
-fn is_rdf(distribution: &Distribution) -> bool {
-    is_rdf_file(
+fn is_content(distribution: &Distribution) -> bool {
+    is_content_file(
         distribution.location.as_str(),
         distribution.media_type.as_deref(),
     )
 }
 
-/// Returns true for a media type or format name of RDF: `text/turtle` by its subtype, `RDF/XML` as a whole.
-fn is_rdf_format(text: &str) -> bool {
+/// Returns true for a media type or format name of RDF or tables: `text/turtle` by its subtype, `RDF/XML` as a whole.
+fn is_content_format(text: &str) -> bool {
     let subtype = text.rsplit('/').next().unwrap_or(text);
     [text, subtype].into_iter().any(|name| {
         let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -88,8 +105,9 @@ impl Run<'_, '_> {
     /// others.
     pub(super) fn download(&mut self, dataset: &mut Dataset) -> Result<Vec<String>, HarvestError> {
         let mut hashes = Vec::new();
-        let wanted =
-            |distribution: &&mut Distribution| distribution.copy.is_some() || is_rdf(distribution);
+        let wanted = |distribution: &&mut Distribution| {
+            distribution.copy.is_some() || is_content(distribution)
+        };
         for distribution in dataset.distributions.iter_mut().filter(wanted) {
             let Location::Remote(address) = &distribution.location else {
                 continue;
@@ -99,8 +117,10 @@ impl Run<'_, '_> {
                 continue;
             }
             let outcome = match (self.harvester.options.downloads, self.stopped) {
-                (Downloads::Rdf, false) => self.download_file(address)?,
-                (Downloads::Rdf, true) => Some("not requested: the harvest had stopped".to_owned()),
+                (Downloads::Content, false) => self.download_file(address)?,
+                (Downloads::Content, true) => {
+                    Some("not requested: the harvest had stopped".to_owned())
+                }
                 (Downloads::None, _) => None,
             };
             // An outdated copy is better than none.
@@ -140,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rdf_by_media_type_format_or_ending() {
+    fn content_by_media_type_format_or_ending() {
         for media_type in [
             "text/turtle",
             "application/rdf+xml",
@@ -151,14 +171,18 @@ mod tests {
             "n3",
             "HDT",
             "application/vnd.hdt",
+            "text/csv",
+            "XLSX",
+            "application/vnd.ms-excel",
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "application/geo+json",
         ] {
             assert!(
-                is_rdf_file("http://e.org/download?id=1", Some(media_type)),
+                is_content_file("http://e.org/download?id=1", Some(media_type)),
                 "{media_type}"
             );
         }
         for media_type in [
-            "text/csv",
             "application/json",
             "XML",
             "text/html",
@@ -166,7 +190,7 @@ mod tests {
             "PDF",
         ] {
             assert!(
-                !is_rdf_file("http://e.org/download?id=1", Some(media_type)),
+                !is_content_file("http://e.org/download?id=1", Some(media_type)),
                 "{media_type}"
             );
         }
@@ -176,21 +200,24 @@ mod tests {
             "http://e.org/a.rdf.zip",
             "http://e.org/a.nq.tar.xz",
             "http://e.org/a.hdt.gz",
+            "http://e.org/a.csv",
+            "http://e.org/a.json",
+            "http://e.org/A.ODS",
         ] {
             assert!(
-                is_rdf_file(address, None)
-                    && is_rdf_file(address, Some("application/octet-stream")),
+                is_content_file(address, None)
+                    && is_content_file(address, Some("application/octet-stream")),
                 "{address}"
             );
         }
         for address in [
-            "http://e.org/a.csv",
+            "http://e.org/a.pdf",
             "http://e.org/ttl",
-            "http://e.org/a.json",
+            "http://e.org/csv",
             "http://e.ttl/a",
             "http://e.org/?a.ttl",
         ] {
-            assert!(!is_rdf_file(address, None), "{address}");
+            assert!(!is_content_file(address, None), "{address}");
         }
     }
 }

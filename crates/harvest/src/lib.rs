@@ -26,7 +26,7 @@ mod sparql_catalog;
 mod state;
 
 pub use downloader::{Download, Downloader};
-pub use downloads::is_rdf_file;
+pub use downloads::is_content_file;
 pub use error::HarvestError;
 pub use protocol::{HarvestProtocol, UnknownProtocol};
 pub use report::{Failure, HarvestCounts, HarvestReport, SourceReport};
@@ -88,8 +88,8 @@ pub enum Downloads {
     /// Fetch no files; use those that an earlier harvest fetched.
     #[default]
     None,
-    /// Fetch the files in RDF.
-    Rdf,
+    /// Fetch the files with content: RDF and tables.
+    Content,
 }
 
 /// Handling of datasets that their source no longer lists.

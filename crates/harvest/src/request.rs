@@ -26,7 +26,7 @@ pub struct HarvestRequest {
     pub name: Option<String>,
     /// Protocol of all sources.
     pub protocol: HarvestProtocol,
-    /// If true, the RDF files that the catalogues describe are fetched.
+    /// If true, the files with RDF or tables that the catalogues describe are fetched.
     pub download: bool,
     /// If true, datasets that their source no longer lists are kept.
     pub keep_gone: bool,
@@ -134,7 +134,7 @@ impl HarvestRequest {
         HarvestOptions {
             protocol: self.protocol,
             downloads: if self.download {
-                Downloads::Rdf
+                Downloads::Content
             } else {
                 Downloads::None
             },

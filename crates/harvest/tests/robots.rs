@@ -111,7 +111,7 @@ fn harvest_feed(robots: String, feed: &str) -> (HarvestReport, Vec<String>) {
         ..EgressPolicy::default()
     });
     let options = HarvestOptions {
-        downloads: Downloads::Rdf,
+        downloads: Downloads::Content,
         pause: Duration::ZERO,
         backoff: vec![Duration::from_millis(1)],
         ..HarvestOptions::default()
