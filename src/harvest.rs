@@ -22,7 +22,9 @@ use lodeseek_server::{
     HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, loaded_keys,
     on_stop_signal, remove_conflicts, store_outcome,
 };
-use lodeseek_store::{Access, DatasetReport, LoadOptions, LoadSource, Loader, Stamp, Store};
+use lodeseek_store::{
+    Access, DatasetReport, LoadOptions, LoadSource, Loader, Stamp, Store, TableTreatment,
+};
 use oxrdf::NamedNode;
 use oxsdatatypes::DateTime;
 use serde::Deserialize;
@@ -221,6 +223,8 @@ struct HarvestPlace<'p> {
     parser: Parser,
     /// If true, the bytes of downloaded files are kept; `None` for the setting of the home.
     keep_files: Option<bool>,
+    /// Treatment of tables; `None` for the setting of the home.
+    tables: Option<TableTreatment>,
 }
 
 impl Arguments {
@@ -230,6 +234,7 @@ impl Arguments {
             base: self.base(config),
             parser: self.workers.parser(home, config)?,
             keep_files: config.settings.keep_files,
+            tables: config.settings.tables,
         })
     }
 
@@ -457,6 +462,7 @@ impl DatasetSink for HomeSink<'_> {
             reader: self.place.parser.contents(),
             source,
             keep_files: self.place.keep_files,
+            tables: self.place.tables,
             ..LoadOptions::default()
         };
         let loader = Loader::new(&store).with_options(options);

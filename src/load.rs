@@ -148,6 +148,7 @@ pub(crate) fn run(
         let id_conflicts = store.assign_ids(&mut catalog.datasets, &source, others)?;
         let options = LoadOptions {
             content,
+            tables: config.settings.tables,
             keep_files: config.settings.keep_files,
             incomplete: Incomplete::of_catalog(&catalog),
             source: Some(source),

@@ -103,6 +103,14 @@ pub(crate) const KEYS: &[Key] = &[
         example: "\"index-only\"",
     },
     Key {
+        path: "tables",
+        kind: Kind::Text,
+        flags: "",
+        help: "Tables, workbooks, JSON and XML of loaded datasets: store (as content), index-only (searched, without SPARQL over the dataset), or off (not read)",
+        default: || "store".to_owned(),
+        example: "\"index-only\"",
+    },
+    Key {
         path: "keep-files",
         kind: Kind::Boolean,
         flags: "",

@@ -11,7 +11,7 @@ use lodeseek_net::egress::IriPrefix;
 use lodeseek_rerank::encoder::Device;
 use lodeseek_server::{Color, FooterLink, HostName, PublicUrl};
 use lodeseek_snapshot::SnapshotLocation;
-use lodeseek_store::ContentPlace;
+use lodeseek_store::{ContentPlace, TableTreatment};
 use serde::{Deserialize, Deserializer, de};
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) analysis: Option<AnalysisKind>,
     /// Read by the store.
     pub(crate) content: Option<ContentPlace>,
+    /// Read by the store.
+    pub(crate) tables: Option<TableTreatment>,
     /// Read by the store.
     pub(crate) keep_files: Option<bool>,
     pub(crate) models: Option<PathBuf>,

@@ -56,6 +56,20 @@ impl Home {
         }
     }
 
+    /// With keys of the configuration file.
+    #[cfg(feature = "rocksdb")]
+    pub(crate) fn with_settings(settings: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::write(folder.path().join("lodeseek.toml"), settings).expect("written");
+        let store = Store::open(folder.path(), lodeseek_store::Access::Write, None);
+        let store = Arc::new(store.expect("a new home"));
+        Self {
+            queries: QueryEngine::new(Arc::clone(&store)),
+            store,
+            folder,
+        }
+    }
+
     /// With a catalogue loaded and indexed.
     pub(crate) fn from_catalog(catalog: &Path) -> Self {
         let home = Self::new();

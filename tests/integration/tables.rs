@@ -161,6 +161,29 @@ fn datasets_are_filtered_by_columns_and_numbers() {
     }
 }
 
+#[cfg(feature = "rocksdb")]
+#[test]
+fn tables_stay_out_of_the_store_if_the_operator_wishes() {
+    for (setting, is_read, is_stored) in [
+        ("store", true, true),
+        ("index-only", true, false),
+        ("off", false, false),
+    ] {
+        let home = Home::with_settings(&format!("tables = \"{setting}\"\n"));
+        let report = home.load(&testdata("tables/catalog.ttl"));
+        for dataset in report.datasets {
+            assert_eq!(dataset.triples > 0, is_read, "{setting}: {dataset:?}");
+            let stores_content = home.store.stores_content(&dataset.id).expect("read");
+            assert_eq!(stores_content, is_stored, "{setting}: {}", dataset.id);
+        }
+        // RDF is not concerned.
+        for dataset in home.load(&testdata("catalog.ttl")).datasets {
+            let stores_content = home.store.stores_content(&dataset.id).expect("read");
+            assert_eq!(stores_content, dataset.triples > 0, "{}", dataset.id);
+        }
+    }
+}
+
 #[test]
 fn facts_of_tables_are_published() {
     let home = Home::from_catalog(&testdata("tables/catalog.ttl"));

@@ -93,6 +93,7 @@ pub use journal::{PastDataset, PastLoad};
 pub use labels::{MAX_LABELLED_RESOURCES, MultilingualLabels, ResourceLabels};
 pub use load::{
     ContentPlace, Incomplete, LoadOptions, LoadProgress, Loader, Phase, Replaced, StagedDataset,
+    TableTreatment,
 };
 pub use load_report::{DatasetCounts, DatasetOutcome, DatasetReport, LoadReport};
 pub use named_graphs::StoredGraph;
@@ -288,6 +289,8 @@ struct Settings {
     base: Option<String>,
     #[serde(default)]
     content: ContentPlace,
+    #[serde(default)]
+    tables: TableTreatment,
     #[serde(default = "default_keep_files", rename = "keep-files")]
     keep_files: bool,
 }
@@ -398,6 +401,8 @@ pub struct Store {
     content_folder: ContentFolder,
     /// Place of the content of loaded datasets.
     content_place: ContentPlace,
+    /// Treatment of files that are tables.
+    tables: TableTreatment,
     /// If true, the bytes of loaded files are kept.
     keep_files: bool,
     /// Incremented before and after each change of metadata.
@@ -463,6 +468,7 @@ impl Store {
         let HomeSettings {
             iris,
             content_place,
+            tables,
             keep_files,
         } = settings(home, access, base)?;
         if access == Access::Write {
@@ -477,6 +483,7 @@ impl Store {
         let oxigraph = open_oxigraph(&home.join(STORE), access)?;
         Ok(Self {
             content_place,
+            tables,
             keep_files,
             ..Self::with_parts(home, iris, oxigraph, access, Some(lock))
         })
@@ -500,6 +507,7 @@ impl Store {
             access,
             content_folder: ContentFolder::new(home),
             content_place: ContentPlace::default(),
+            tables: TableTreatment::default(),
             keep_files: true,
             changes: AtomicU64::default(),
             described: AtomicU64::default(),
@@ -835,6 +843,7 @@ fn settings_text(path: &Path, access: Access) -> Result<String, StoreError> {
 struct HomeSettings {
     iris: Iris,
     content_place: ContentPlace,
+    tables: TableTreatment,
     keep_files: bool,
 }
 
@@ -864,6 +873,7 @@ fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<HomeSetti
                 Ok(iris) => Ok(HomeSettings {
                     iris,
                     content_place: settings.content,
+                    tables: settings.tables,
                     keep_files: settings.keep_files,
                 }),
                 Err(error) => Err(StoreError::Settings {
@@ -887,6 +897,7 @@ fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<HomeSetti
     Ok(HomeSettings {
         iris,
         content_place: settings.content,
+        tables: settings.tables,
         keep_files: settings.keep_files,
     })
 }

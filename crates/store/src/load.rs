@@ -46,6 +46,8 @@ pub struct LoadOptions {
     pub incomplete: Incomplete,
     /// Place of the content. Default: that of the home's key `content`, else the store.
     pub content: Option<ContentPlace>,
+    /// Treatment of tables. Default: the home's key `tables`, else they are stored.
+    pub tables: Option<TableTreatment>,
     /// Source that is recorded as the origin of the datasets. Default: present origins are kept.
     pub source: Option<LoadSource>,
     /// If true, the bytes of the files are kept for downloads. Default: the home's key `keep-files`, else true.
@@ -61,6 +63,19 @@ pub enum ContentPlace {
     Store,
     /// Graph files alone: enough for search, snippets, pages and downloads. SPARQL cannot query it.
     IndexOnly,
+}
+
+/// Treatment of the files that are tables: text tables, workbooks, JSON and XML without RDF.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableTreatment {
+    /// They are content like RDF.
+    #[default]
+    Store,
+    /// A dataset with such a file has the place [`ContentPlace::IndexOnly`].
+    IndexOnly,
+    /// They are not read. Their datasets have the rest of their content.
+    Off,
 }
 
 /// Treatment of a new dataset of which a file is missing, damaged, or holds nothing that can be read.
@@ -107,6 +122,7 @@ impl Default for LoadOptions {
             replaced: Replaced::default(),
             incomplete: Incomplete::default(),
             content: None,
+            tables: None,
             source: None,
             keep_files: None,
         }
@@ -544,12 +560,12 @@ impl<'r> Run<'r> {
         let store = self.loader.store;
         let mut batch = std::mem::take(&mut self.waiting);
         let triples = std::mem::take(&mut self.waiting_triples);
-        let place = self.loader.options.content.unwrap_or(store.content_place);
         let mut descriptions = Vec::new();
         let mut facts = Vec::new();
         let mut new_content = Vec::new();
         for (number, parsed) in batch.iter_mut().enumerate() {
             let id = &parsed.report.id;
+            let place = self.loader.place_of(parsed);
             let description = description(parsed, place, store);
             let present = store.version(id)?;
             let has_content = place == ContentPlace::IndexOnly || store.has_content(id, parsed)?;
@@ -574,7 +590,7 @@ impl<'r> Run<'r> {
                 None => DatasetOutcome::Loaded,
             };
             if !same_content {
-                new_content.push(number);
+                new_content.push((number, place));
             }
             descriptions.push(Description {
                 id: id.clone(),
@@ -593,10 +609,11 @@ impl<'r> Run<'r> {
             &store.home,
             &new_content
                 .iter()
-                .map(|&number| batch[number].version.as_str())
+                .map(|&(number, _)| batch[number].version.as_str())
                 .collect::<Vec<_>>(),
         )?;
-        if place == ContentPlace::Store {
+        new_content.retain(|(_, place)| *place == ContentPlace::Store);
+        if !new_content.is_empty() {
             self.write_content(&batch, &new_content)?;
         }
         if !descriptions.is_empty() {
@@ -610,14 +627,18 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    fn write_content(&self, batch: &[Parsed], numbers: &[usize]) -> Result<(), StoreError> {
+    fn write_content(
+        &self,
+        batch: &[Parsed],
+        new: &[(usize, ContentPlace)],
+    ) -> Result<(), StoreError> {
         let (store, options) = (self.loader.store, &self.loader.options);
         let mut bulk = store
             .oxigraph
             .bulk_loader()
             .with_num_threads(options.threads)
             .with_max_memory_size_in_megabytes(options.memory_megabytes);
-        let new = numbers.iter().map(|&number| &batch[number]);
+        let new = new.iter().map(|&(number, _)| &batch[number]);
         let in_memory = new.clone().filter_map(|parsed| match &parsed.content {
             StoredContent::InMemory(graph) => Some((parsed, graph)),
             StoredContent::Streamed(_) => None,
@@ -716,6 +737,24 @@ fn description(parsed: &Parsed, place: ContentPlace, store: &Store) -> Vec<Tripl
 }
 
 impl Loader<'_> {
+    fn tables(&self) -> TableTreatment {
+        self.options.tables.unwrap_or(self.store.tables)
+    }
+
+    /// Returns the place of a dataset's content.
+    fn place_of(&self, parsed: &Parsed) -> ContentPlace {
+        let place = self.options.content.unwrap_or(self.store.content_place);
+        let has_tables = parsed
+            .report
+            .files
+            .iter()
+            .any(|file| !file.tables.is_empty());
+        match self.tables() {
+            TableTreatment::IndexOnly if has_tables => ContentPlace::IndexOnly,
+            _ => place,
+        }
+    }
+
     fn parse_all(
         &self,
         datasets: Vec<Dataset>,
@@ -739,10 +778,14 @@ impl Loader<'_> {
     fn parse(&self, dataset: &Dataset, folder: &Path) -> Result<Parsed, StoreError> {
         let (store, LoadOptions { limits, reader, .. }) = (self.store, &self.options);
         let sources = source_files(dataset, folder, &store.iris);
+        let mut limits = limits.clone();
+        if self.tables() == TableTreatment::Off {
+            limits.table_cells = 0;
+        }
         let content =
             store
                 .content_folder
-                .read_sources(&sources, folder, limits, reader.as_ref())?;
+                .read_sources(&sources, folder, &limits, reader.as_ref())?;
         let kept = self.keep_files(&sources, &content.readable)?;
         let mut parsed = Parsed::new(dataset, content, self)?;
         parsed.kept_files = Some(kept.0);
