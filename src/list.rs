@@ -63,11 +63,15 @@ impl Arguments {
             }
             Format::Text => write_table(&mut out, list)?,
         }
-        Ok(if list.is_empty() {
-            ExitStatus::NoResult
-        } else {
-            ExitStatus::Success
-        })
+        if list.is_empty() {
+            writeln!(
+                io::stderr().lock(),
+                "the collection contains no {}; `lodeseek load` adds some",
+                if self.works { "works" } else { "datasets" }
+            )?;
+            return Ok(ExitStatus::NoResult);
+        }
+        Ok(ExitStatus::Success)
     }
 }
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
@@ -82,6 +82,10 @@ pub(crate) fn run(
     config: &Config,
     arguments: &Arguments,
 ) -> anyhow::Result<ExitStatus> {
+    if let Some(address) = arguments.sources.iter().find(|source| is_web(source)) {
+        let address = address.display();
+        anyhow::bail!("{address} is an address on the web: `lodeseek harvest {address}` reads it");
+    }
     let base = arguments
         .base
         .as_deref()
@@ -171,15 +175,7 @@ pub(crate) fn run(
     }
     let mut out = io::stderr().lock();
     arguments.write_problems(&mut out, &total)?;
-    writeln!(
-        out,
-        "{} of {} read in {:.1} s ({} triples/s{})",
-        outcomes(&total),
-        grouped(total.datasets.iter().map(|dataset| dataset.read).sum()),
-        time.as_secs_f64(),
-        rate(total.triples(), time),
-        memory_note(),
-    )?;
+    writeln!(out, "{}{}", outcomes(&total), effort(&total, time))?;
     // The works follow the datasets that they use.
     if let Some(works) = works {
         write_added_works(&mut out, &add_works(&store, works)?, MAKER)?;
@@ -188,6 +184,11 @@ pub(crate) fn run(
         write_assigned(&mut out, assigned, folder, arguments.verbose)?;
     }
     Ok(write_losses(&mut out, &total, &incomplete)?)
+}
+
+/// Returns true if a source is an address on the web, not a path.
+fn is_web(source: &Path) -> bool {
+    source.to_str().is_some_and(is_address)
 }
 
 impl Arguments {
@@ -334,21 +335,52 @@ impl Arguments {
     }
 }
 
-/// Returns the numbers of datasets by outcome, and of triples.
+/// Returns the numbers of datasets by outcome, and of triples. Outcomes of no dataset are omitted.
 fn outcomes(report: &LoadReport) -> String {
     let DatasetCounts {
         datasets,
         loaded,
         replaced,
         unchanged,
+        kept,
         metadata_only,
         triples,
         ..
     } = report.counts();
+    let mut parts = Vec::new();
+    for (number, outcome) in [
+        (loaded, "loaded"),
+        (replaced, "replaced"),
+        (unchanged, "unchanged"),
+        (kept, "not loaded"),
+        (metadata_only, "with a description and no data"),
+    ] {
+        if number > 0 {
+            parts.push(format!("{} {outcome}", grouped(number as u64)));
+        }
+    }
+    let mut text = counted(datasets, "dataset");
+    if !parts.is_empty() {
+        text = format!("{text}: {}", parts.join(", "));
+    }
+    if triples > 0 {
+        text = format!("{text}; {}", counted(triples, "distinct triple"));
+    }
+    text
+}
+
+/// Returns the number of triples read and their rate, if there are any, and the time.
+fn effort(report: &LoadReport, time: Duration) -> String {
+    let read: u64 = report.datasets.iter().map(|dataset| dataset.read).sum();
+    let seconds = time.as_secs_f64();
+    if read == 0 {
+        return format!(" in {seconds:.1} s");
+    }
     format!(
-        "{}: {loaded} loaded, {replaced} replaced, {unchanged} unchanged, {metadata_only} without content; {}",
-        counted(datasets, "dataset"),
-        counted(triples, "distinct triple"),
+        " of {} read in {seconds:.1} s ({} triples/s{})",
+        grouped(read),
+        rate(report.triples(), time),
+        memory_note()
     )
 }
 
@@ -703,7 +735,7 @@ impl Kind {
         match file.outcome {
             Outcome::Unreadable => Self::Unreadable,
             Outcome::Truncated => Self::Truncated,
-            Outcome::Refused if is_address(&file.file) => Self::Remote,
+            Outcome::Refused if file.is_on_web() => Self::Remote,
             Outcome::Refused => Self::Refused,
             Outcome::Complete | Outcome::Skipped => Self::Skipped,
         }
@@ -715,8 +747,7 @@ impl Kind {
             Self::Truncated => "truncated; read up to the break".to_owned(),
             Self::Refused => "refused".to_owned(),
             Self::Remote => {
-                "on the web and not read; `lodeseek harvest --download` fetches such files"
-                    .to_owned()
+                "on the web; `lodeseek harvest --download` reads such files, too".to_owned()
             }
             Self::Skipped => format!("{} skipped", counted(statements, "broken statement")),
         }

@@ -55,6 +55,7 @@ mod sources;
 mod status;
 mod syntax;
 mod terminal;
+mod tips;
 mod token;
 mod traces;
 mod translations;
@@ -211,7 +212,7 @@ enum ExitStatus {
 
 /// Runs the program with the arguments of the process.
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match run(&tips::parse()) {
         Ok(ExitStatus::Success) => ExitCode::SUCCESS,
         Ok(ExitStatus::NoResult) => ExitCode::from(1),
         Err(error) if errors::is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -315,6 +316,7 @@ mod tests {
     #[test]
     fn the_arguments_are_sound() {
         Arguments::command().debug_assert();
+        super::tips::command().debug_assert();
     }
 
     fn pages(folder: &Path, found: &mut Vec<PathBuf>) {

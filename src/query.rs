@@ -263,6 +263,9 @@ pub(super) fn text(argument: &str) -> anyhow::Result<String> {
     }
     match argument.strip_prefix('@') {
         Some(path) => fs::read_to_string(path).with_context(|| format!("cannot read {path}")),
+        None if Path::new(argument).is_file() => {
+            anyhow::bail!("{argument} is a file: write @{argument} for the text in it")
+        }
         None => Ok(argument.to_owned()),
     }
 }

@@ -14,9 +14,9 @@ use lodeseek_catalog::{DatasetId, Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
     Coverage, DenseMatch, DuplicateMode, EncoderSummary, Evidence, Example, ExampleGraph,
-    ExampleSimilarity, Filter, Hit, Interpretation, InterpretationKind, PairSummary, PartKind,
-    QuerySyntax, RerankSummary, SearchRequest, SearchResponse, Searcher, SimilarityPart,
-    SnippetKind, SnippetTable, SnippetTriple, SuggestedFilter, WorkEvidence,
+    ExampleSimilarity, Hit, Interpretation, InterpretationKind, PairSummary, PartKind, QuerySyntax,
+    RerankSummary, SearchRequest, SearchResponse, Searcher, SimilarityPart, SnippetKind,
+    SnippetTable, SnippetTriple, SuggestedFilter, WorkEvidence,
 };
 use lodeseek_rdf::language_name;
 use lodeseek_rerank::Granularity;
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     depth: NonZeroUsize,
     #[command(flatten)]
     output: OutputArguments,
-    /// Show the parts of each score and the matching triples.
+    /// Show the methods of the ranking, the parts of each score and the matching triples.
     #[arg(long)]
     explain: bool,
     /// Snippet of a hit: stored (with the index), query (computed for the query), or a method: illusnip, patterns, ksd, optimal,
@@ -69,6 +69,8 @@ pub(crate) struct Arguments {
 
 /// Maximum number of snippet triples printed for a hit. Matching triples come first.
 const MAX_HIT_TRIPLES: usize = 5;
+/// Maximum number of parts printed for a hit that is only similar in meaning.
+const MAX_SIMILAR_PARTS: usize = 2;
 
 pub(crate) fn run(
     home: &Path,
@@ -168,31 +170,17 @@ fn write_response(
     response: &SearchResponse,
     examples: &[String],
 ) -> anyhow::Result<()> {
-    let (style, query) = (Style::of_stdout(), request.query.as_str());
-    let passing = match (request.filter.is_empty(), response.with_words) {
-        (true, _) => "",
-        (false, 1) => " and passes the filters",
-        (false, _) => " and pass the filters",
-    };
+    let style = Style::of_stdout();
     if response.terms.is_empty() && response.hits.is_empty() {
         writeln!(
             out,
             "“{}” contains no searchable words: common words are ignored.",
-            safe(query)
+            safe(&request.query)
         )?;
         return Ok(());
     }
+    write_count(out, searcher, request, response)?;
     if response.hits.is_empty() {
-        let passing = if request.filter.is_empty() {
-            ""
-        } else {
-            " that passes the filters"
-        };
-        writeln!(
-            out,
-            "No dataset{passing} contains any of the words of “{}”.",
-            safe(query)
-        )?;
         write_interpretations(out, &response.interpretations)?;
         write_suggestion(out, style, response)?;
         return Ok(response
@@ -200,35 +188,75 @@ fn write_response(
             .as_ref()
             .map_or(Ok(()), |counts| write_counts(out, counts))?);
     }
-    writeln!(
-        out,
-        "{} of {} {} “{}”{passing}",
-        response.with_words,
-        counted(searcher.catalog().len()?, "dataset"),
-        verb(response.with_words, "matches", "match"),
-        safe(query)
-    )?;
     write_interpretations(out, &response.interpretations)?;
     write_suggested_filters(out, &response.suggested_filters)?;
     write_suggestion(out, style, response)?;
     if let Some(counts) = &response.facets {
         write_counts(out, counts)?;
     }
-    if response.only_closest {
-        writeln!(out, "No close match; nearest results:")?;
-    }
     if let Some(rerank) = &response.rerank {
-        write_rerank(out, rerank)?;
+        if request.explain {
+            write_rerank(out, rerank)?;
+        }
+        write_missing_vectors(out, rerank)?;
+    }
+    let view = View {
+        style,
+        response,
+        request,
+        examples,
+    };
+    if response.only_closest && !request.explain {
+        writeln!(out, "Nearest results:")?;
+        for hit in &response.hits {
+            view.write_title(out, hit)?;
+        }
+        return Ok(());
     }
     for hit in &response.hits {
-        let view = View {
-            style,
-            response,
-            filter: &request.filter,
-            examples,
-        };
         view.hit(out, hit)?;
     }
+    Ok(())
+}
+
+/// Writes how many datasets contain words of the query, or that the hits are only similar in meaning.
+fn write_count(
+    out: &mut impl Write,
+    searcher: &Searcher,
+    request: &SearchRequest,
+    response: &SearchResponse,
+) -> anyhow::Result<()> {
+    let query = safe(&request.query);
+    let number = response.with_words;
+    if number > 0 {
+        let passing = match (request.filter.is_empty(), number) {
+            (true, _) => "",
+            (false, 1) => " and passes the filters",
+            (false, _) => " and pass the filters",
+        };
+        let datasets = counted(searcher.catalog().len()?, "dataset");
+        let matches = verb(number, "matches", "match");
+        writeln!(out, "{number} of {datasets} {matches} “{query}”{passing}")?;
+        return Ok(());
+    }
+    let passing = if request.filter.is_empty() {
+        ""
+    } else {
+        " that passes the filters"
+    };
+    let others = if response.hits.is_empty() {
+        ""
+    } else if response.only_closest {
+        ", and none is similar in meaning"
+    } else if request.examples.is_empty() {
+        "; these are similar in meaning"
+    } else {
+        "; these are similar to the examples"
+    };
+    writeln!(
+        out,
+        "No dataset{passing} contains any of the words of “{query}”{others}."
+    )?;
     Ok(())
 }
 
@@ -352,25 +380,35 @@ fn write_rerank(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> 
     }
 }
 
-/// Names an encoder, its model and the number of datasets that it has not encoded.
+/// Returns the method of an encoder and its model.
 fn encoder_note(encoder: &EncoderSummary) -> String {
-    let unencoded = match encoder.unencoded {
-        0 => String::new(),
-        count => format!(" ({count} not encoded yet; run `lodeseek index` with this model)"),
-    };
-    let damaged = match encoder.damaged {
-        0 => String::new(),
-        count => {
-            format!(
-                " ({count} with damaged vectors; run `lodeseek repair`, then `lodeseek index` with this model)"
-            )
-        }
-    };
     format!(
-        "{} ({}){unencoded}{damaged}",
+        "{} ({})",
         method_name(encoder.granularity),
         safe(&encoder.model)
     )
+}
+
+/// Writes the number of datasets whose vectors are missing or damaged, with the remedy, for each encoder.
+fn write_missing_vectors(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> {
+    for encoder in &rerank.encoders {
+        let model = safe(&encoder.model);
+        if encoder.unencoded > 0 {
+            let datasets = counted(encoder.unencoded as u64, "dataset");
+            writeln!(
+                out,
+                "{datasets} not encoded yet; run `lodeseek index` with the model {model}"
+            )?;
+        }
+        if encoder.damaged > 0 {
+            let datasets = counted(encoder.damaged as u64, "dataset");
+            writeln!(
+                out,
+                "{datasets} with damaged vectors; run `lodeseek repair`, then `lodeseek index` with the model {model}"
+            )?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes properties that only some catalogues have: tasks, modalities, languages and the introducing work.
@@ -395,19 +433,19 @@ fn write_themes(out: &mut impl Write, metadata: &Metadata) -> io::Result<()> {
 struct View<'v> {
     style: Style,
     response: &'v SearchResponse,
-    filter: &'v Filter,
+    request: &'v SearchRequest,
     /// The examples as named by the user.
     examples: &'v [String],
 }
 
 impl View<'_> {
-    fn hit(&self, out: &mut impl Write, hit: &Hit) -> io::Result<()> {
+    /// Writes rank, title and id; with --explain also the score.
+    fn write_title(&self, out: &mut impl Write, hit: &Hit) -> io::Result<()> {
         let metadata = &hit.card.metadata;
-        writeln!(out)?;
-        let score = hit
-            .score
-            .map(|score| format!(" {score:.3}"))
-            .unwrap_or_default();
+        let score = match hit.score {
+            Some(score) if self.request.explain => format!(" {score:.3}"),
+            _ => String::new(),
+        };
         let title = self.style.strong(&self.marked(metadata.title(), 90));
         let address = metadata
             .landing_page
@@ -420,7 +458,13 @@ impl View<'_> {
             self.style.linked(&title, address),
             self.style
                 .faint(&format!("[{}]{}", safe(metadata.id.as_str()), score))
-        )?;
+        )
+    }
+
+    fn hit(&self, out: &mut impl Write, hit: &Hit) -> io::Result<()> {
+        let metadata = &hit.card.metadata;
+        writeln!(out)?;
+        self.write_title(out, hit)?;
         let mut facts: Vec<String> = metadata
             .agents()
             .take(1)
@@ -455,20 +499,17 @@ impl View<'_> {
             .iter()
             .map(|m| format!("{} ({})", m.field, m.terms.join(", ")))
             .collect();
-        if fields.is_empty() && hit.dense.is_empty() {
-            writeln!(out, "    contains none of the words")?;
-        } else if fields.is_empty() {
-            let named = hit.dense.iter().any(|dense| !dense.parts.is_empty());
+        if !fields.is_empty() {
+            writeln!(out, "    matched in {}", fields.join("; "))?;
+        } else if hit.is_closest() {
             writeln!(
                 out,
-                "    contains none of the words; similar in meaning{}",
-                if named { ":" } else { "" }
+                "    contains none of the words; a nearest result, below the minimum similarity"
             )?;
+        } else if hit.dense.is_empty() {
+            writeln!(out, "    contains none of the words")?;
         } else {
-            writeln!(out, "    matched in {}", fields.join("; "))?;
-        }
-        if hit.is_closest() {
-            writeln!(out, "    nearest result, below the minimum similarity")?;
+            self.similar_parts(out, &hit.dense)?;
         }
         for similarity in &hit.similar_to {
             self.similar(out, similarity)?;
@@ -476,11 +517,13 @@ impl View<'_> {
         if let Some(works) = &hit.works {
             self.works(out, works)?;
         }
-        for dense in &hit.dense {
-            self.dense(out, dense)?;
-        }
-        if let Some(score) = hit.cross_encoder {
-            writeln!(out, "    cross-encoder {score:.3}")?;
+        if self.request.explain {
+            for dense in &hit.dense {
+                self.dense(out, dense)?;
+            }
+            if let Some(score) = hit.cross_encoder {
+                writeln!(out, "    cross-encoder {score:.3}")?;
+            }
         }
         if let Some(explanation) = &hit.explanation {
             for line in explanation.to_string().lines() {
@@ -530,14 +573,14 @@ impl View<'_> {
         if let Some(place) = coverage
             .place
             .as_ref()
-            .filter(|_| self.filter.within.is_some())
+            .filter(|_| self.request.filter.within.is_some())
         {
             writeln!(out, "    area: {}", safe(&place.to_string()))?;
         }
         if let Some(period) = coverage
             .period
             .as_ref()
-            .filter(|_| self.filter.covers.is_some())
+            .filter(|_| self.request.filter.covers.is_some())
         {
             writeln!(out, "    dates: {}", safe(&period.to_string()))?;
         }
@@ -554,11 +597,15 @@ impl View<'_> {
         let reasons: Vec<String> = clauses
             .map(|clause| super::similar::reason(&clause))
             .collect();
+        let score = if self.request.explain {
+            format!(" ({:.2})", similarity.score)
+        } else {
+            String::new()
+        };
         writeln!(
             out,
-            "    similar to {} ({:.2}): {}",
+            "    similar to {}{score}: {}",
             safe(example),
-            similarity.score,
             reasons.join("; ")
         )
     }
@@ -582,7 +629,34 @@ impl View<'_> {
             let title = self
                 .style
                 .linked(&self.marked(&work.title, 100), work.url.as_deref());
-            writeln!(out, "      {:.3} {title}{year}", work.similarity)?;
+            let similarity = if self.request.explain {
+                format!("{:.3} ", work.similarity)
+            } else {
+                String::new()
+            };
+            writeln!(out, "      {similarity}{title}{year}")?;
+        }
+        Ok(())
+    }
+
+    /// Writes that a hit is only similar in meaning, with its nearest parts. With --explain, these follow with their scores.
+    fn similar_parts(&self, out: &mut impl Write, dense: &[DenseMatch]) -> io::Result<()> {
+        let mut texts: Vec<&str> = dense
+            .iter()
+            .flat_map(|dense| &dense.parts)
+            .map(|part| part.text.as_str())
+            .collect();
+        texts.dedup();
+        let colon = if texts.is_empty() { "" } else { ":" };
+        writeln!(
+            out,
+            "    contains none of the words; similar in meaning{colon}"
+        )?;
+        if self.request.explain {
+            return Ok(());
+        }
+        for text in texts.iter().take(MAX_SIMILAR_PARTS) {
+            writeln!(out, "      {}", self.marked(text, 120))?;
         }
         Ok(())
     }

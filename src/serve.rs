@@ -298,6 +298,7 @@ impl Arguments {
             snippets: self.snippet_limits(config),
             storage: replica::storage_options(),
             setting_files: setting_files(home),
+            backup_folder: settings.server.backup_folder.clone(),
         })
     }
 
@@ -406,6 +407,7 @@ impl Arguments {
                 .unwrap_or(default.description),
             publisher: either(&self.publisher, &settings.publisher).unwrap_or(default.publisher),
             publisher_iri: either(&self.publisher_iri, &settings.publisher_iri),
+            questions: settings.questions.clone().unwrap_or_default(),
         }
     }
 

@@ -1,9 +1,11 @@
 //! Terminal output: colours, links, progress bars and readable numbers.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 pub(super) use lodeseek_rdf::grouped;
-use std::io::{self, IsTerminal};
-use std::time::Duration;
+use std::io::{self, IsTerminal, Write};
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Text style: emphasis and links if the output is a terminal that supports them, else plain text.
 ///
@@ -134,19 +136,115 @@ pub(super) fn cut(text: &str, length: usize) -> String {
     short
 }
 
-/// Returns a progress bar on stderr. It is hidden if stderr is not a terminal.
+/// Returns a progress bar on stderr. If stderr is not a terminal, a line is written every ten seconds instead.
 pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
-    let target = if io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr_with_hz(8)
-    } else {
-        ProgressDrawTarget::hidden()
-    };
+    if io::stderr().is_terminal() {
+        let target = ProgressDrawTarget::stderr_with_hz(8);
+        return styled_bar(length, target, template);
+    }
+    let lines = Box::new(ProgressLines::new());
+    let target = ProgressDrawTarget::term_like_with_hz(lines, 1);
+    styled_bar(length, target, &template.replace("{bar:30} ", ""))
+}
+
+fn styled_bar(length: u64, target: ProgressDrawTarget, template: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(length), target);
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("━╸ "));
     }
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
+}
+
+/// Time between two lines of progress without a terminal.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// Width of a line of progress without a terminal, in columns.
+const LINE_COLUMNS: u16 = 200;
+
+/// Terminal of a progress bar that writes at most one line every ten seconds to stderr, and no control characters.
+#[derive(Debug)]
+struct ProgressLines {
+    state: Mutex<LineState>,
+}
+
+#[derive(Debug)]
+struct LineState {
+    /// Time of the last line, or of the start.
+    written: Instant,
+    /// Text drawn since the last flush.
+    text: String,
+}
+
+impl ProgressLines {
+    fn new() -> Self {
+        let state = LineState {
+            written: Instant::now(),
+            text: String::new(),
+        };
+        Self {
+            state: Mutex::new(state),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, LineState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LineState {
+    /// Returns the line to write now, if the interval has passed.
+    fn take_line(&mut self, now: Instant) -> Option<String> {
+        let text = mem::take(&mut self.text);
+        let line = text.trim();
+        if line.is_empty() || now.duration_since(self.written) < LINE_INTERVAL {
+            return None;
+        }
+        self.written = now;
+        Some(line.to_owned())
+    }
+}
+
+impl TermLike for ProgressLines {
+    fn width(&self) -> u16 {
+        LINE_COLUMNS
+    }
+
+    fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.write_str(text)
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.state().text.push_str(text);
+        Ok(())
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.state().text.clear();
+        Ok(())
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        match self.state().take_line(Instant::now()) {
+            Some(line) => writeln!(io::stderr(), "{line}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Returns items per second, rounded.
@@ -194,6 +292,22 @@ mod tests {
         );
         assert_eq!(cut("a\u{1b}[31mb", 4), "a […");
         assert_eq!(rate(100, Duration::from_secs(2)), "50");
+    }
+
+    #[test]
+    fn progress_without_a_terminal_is_a_line_every_ten_seconds() {
+        let start = Instant::now();
+        let mut state = LineState {
+            written: start,
+            text: String::new(),
+        };
+        let mut lines = Vec::new();
+        for second in 0..25 {
+            state.text.push_str("reading 1 of 2 ");
+            lines.extend(state.take_line(start + Duration::from_secs(second)));
+        }
+        assert_eq!(lines, ["reading 1 of 2", "reading 1 of 2"]);
+        assert_eq!(state.take_line(start + Duration::from_secs(60)), None);
     }
 
     #[test]

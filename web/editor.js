@@ -4,11 +4,13 @@ import "@zazuko/yasgui/build/yasgui.min.css";
 import "./theme.css";
 
 const { Yasqe } = Yasgui;
+// Address of the portal: behind a proxy it can have a path.
+const ROOT = new URL(".", document.currentScript.src);
 
 /** Prefixes, classes and properties of the collection, read once. */
 let terms;
 const read = async () => {
-  terms ??= fetch("/api/terms").then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)));
+  terms ??= fetch(new URL("api/terms", ROOT)).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)));
   return terms.catch(() => ({ prefixes: {}, classes: [], properties: [] }));
 };
 
@@ -33,7 +35,7 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
   const place = document.createElement("div");
   form.before(place);
   const yasgui = new Yasgui(place, {
-    requestConfig: { endpoint: new URL("/sparql", location.href).href, method: "POST" },
+    requestConfig: { endpoint: new URL("sparql", ROOT).href, method: "POST" },
     endpointCatalogueOptions: { getData: () => [] },
     copyEndpointOnNewTab: true,
     persistenceId: null,
@@ -72,7 +74,7 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
     if (!(response instanceof Error) || !/^line \d+, column \d+: /.test(response.message)) return;
     const query = editor.getValue();
     const body = new URLSearchParams({ query, format: "html", lang: document.documentElement.lang });
-    const page = await fetch("/sparql", { method: "POST", headers: { Accept: "text/html" }, body });
+    const page = await fetch(new URL("sparql", ROOT), { method: "POST", headers: { Accept: "text/html" }, body });
     const failure = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("#failure");
     if (!failure || editor.getValue() !== query) return;
     report.replaceChildren(...failure.childNodes);
@@ -91,7 +93,7 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
     const [editor, answer] = [tab?.getYasqe(), tab?.getYasr()];
     if (!editor || !answer) return;
     const lead = () => {
-      link.href = `/sparql?${new URLSearchParams({ format: "html", query: editor.getValue() })}`;
+      link.href = new URL(`sparql?${new URLSearchParams({ format: "html", query: editor.getValue() })}`, ROOT).href;
     };
     if (!followed.has(editor)) {
       followed.add(editor);
@@ -107,6 +109,6 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
   follow();
 } else if (form) {
   const script = document.createElement("script");
-  script.src = "/query.js";
+  script.src = new URL("query.js", ROOT).href;
   document.head.append(script);
 }

@@ -161,6 +161,14 @@ pub(crate) const KEYS: &[Key] = &[
         example: "\"https://northport.example.org/\"",
     },
     Key {
+        path: "portal.questions",
+        kind: Kind::List,
+        flags: "",
+        help: "Questions on the start page that the datasets answer, at most three",
+        default: || "questions for frequent topics".to_owned(),
+        example: "[\"Where do linden trees grow in Northport?\"]",
+    },
+    Key {
         path: "portal.logo",
         kind: Kind::Path,
         flags: "",
@@ -410,6 +418,14 @@ pub(crate) const KEYS: &[Key] = &[
         help: "Host names of requests that a server on a loopback address accepts, beside localhost and the host of the public URL; others get status 421",
         default: none,
         example: "[\"data.example.org\"]",
+    },
+    Key {
+        path: "server.backup-folder",
+        kind: Kind::Path,
+        flags: "",
+        help: "Folder of the backups that operators request at /operator/backup, of a server with --admin",
+        default: none,
+        example: "\"/var/backups/lodeseek\"",
     },
     Key {
         path: "server.operator-token-file",

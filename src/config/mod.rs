@@ -565,8 +565,8 @@ mod tests {
                 "home/lodeseek.toml:1: `ranking`: unknown ranking \"bets\"; supported: words, balanced, best",
             ),
             (
-                "public-url = \"https://e.org/x/\"",
-                ":1: `public-url`: \"https://e.org/x/\" is not a public URL",
+                "public-url = \"https://e.org/?x\"",
+                ":1: `public-url`: \"https://e.org/?x\" is not a public URL",
             ),
             (
                 "[server]\ntrusted-proxies = [\n\"10.0.0.1\",\n\"here\"]",

@@ -58,6 +58,7 @@ pub(crate) struct PortalSettings {
     pub(crate) description: Option<String>,
     pub(crate) publisher: Option<String>,
     pub(crate) publisher_iri: Option<String>,
+    pub(crate) questions: Option<Vec<String>>,
     pub(crate) logo: Option<PathBuf>,
     #[serde(deserialize_with = "light_color")]
     pub(crate) color: Option<Color>,
@@ -131,6 +132,7 @@ pub(crate) struct ServerSettings {
     pub(crate) trusted_proxies: Option<Vec<IpAddr>>,
     #[serde(deserialize_with = "texts")]
     pub(crate) allowed_hosts: Option<Vec<HostName>>,
+    pub(crate) backup_folder: Option<PathBuf>,
     pub(crate) operator_token_file: Option<PathBuf>,
     pub(crate) editor: Option<PathBuf>,
     pub(crate) snippet_deadline: Option<u64>,

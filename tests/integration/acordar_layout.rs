@@ -146,7 +146,7 @@ fn dumps_are_found_by_id_and_the_rest_is_reported() {
         "5 of 6 datasets have a dump in ",
         "; 1 file there belong",
         "without a dump: 6\n",
-        "6 datasets: 5 loaded, 0 replaced, 0 unchanged, 1 without content",
+        "6 datasets: 5 loaded, 1 with a description and no data; ",
         "1 broken statement skipped; 5, 5.nt",
     ] {
         assert!(loaded.err.contains(expected), "{expected}: {}", loaded.err);
@@ -163,7 +163,7 @@ fn dumps_are_found_by_id_and_the_rest_is_reported() {
     assert!(packed.expect("tar").success());
     let again = command(folder.path(), &["load", &datasets, "--dumps", &archive]);
     assert!(
-        again.code == Some(0) && again.err.contains("0 loaded, 0 replaced, 6 unchanged"),
+        again.code == Some(0) && again.err.contains("6 datasets: 6 unchanged"),
         "{again:?}"
     );
 
@@ -225,7 +225,10 @@ fn from_the_published_files_to_a_table() {
         &path(folder.path(), "RESULTS.md"),
     ];
     let loaded = command(folder.path(), &["load", &datasets]);
-    assert!(loaded.err.contains("6 without content"), "{loaded:?}");
+    assert!(
+        loaded.err.contains("6 with a description and no data"),
+        "{loaded:?}"
+    );
     index(folder.path());
     let refused = command(folder.path(), &reproduce);
     assert!(

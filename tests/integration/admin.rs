@@ -1652,7 +1652,7 @@ pub(crate) mod program {
             &["load", "testdata/catalog.ttl", "--id-prefix", "a-"],
         );
         assert!(
-            loaded.code == Some(0) && loaded.err.contains("12 datasets: 12 loaded, 0 replaced"),
+            loaded.code == Some(0) && loaded.err.contains("12 datasets: 12 loaded;"),
             "{loaded:?}"
         );
         let here = tempfile::tempdir().expect("a folder");

@@ -189,12 +189,13 @@ async fn the_pages_show_areas_and_periods() {
         .await
         .body;
     assert!(
-        page.contains("Area: 4,50,5,51") && page.contains("Period: 2010..2015"),
+        page.contains("Place: 4,50,5,51") && page.contains("Period: 2010..2015"),
         "{page}"
     );
-    let fields =
-        "name=\"within\" type=\"text\" placeholder=\"2.5,49.4,6.5,51.6\" value=\"4,50,5,51\"";
-    assert!(page.contains(fields), "{page}");
+    assert!(
+        page.contains("name=\"place\" type=\"text\"") && page.contains("value=\"4,50,5,51\""),
+        "{page}"
+    );
     let without_area = "covers=2010..2015";
     let links: Vec<&str> = page
         .split("href=\"")
@@ -210,7 +211,7 @@ async fn the_pages_show_areas_and_periods() {
         .replace("&amp;", "&");
     let rest = site.get(&removal).await.body;
     assert!(
-        !rest.contains("Area: 4,50,5,51") && rest.contains("Period: 2010..2015"),
+        !rest.contains("Place: 4,50,5,51") && rest.contains("Period: 2010..2015"),
         "{rest}"
     );
     let listed = site
@@ -223,7 +224,7 @@ async fn the_pages_show_areas_and_periods() {
     );
     let dataset = site.get("/dataset/belgium?lang=en&format=html").await.body;
     assert!(
-        dataset.contains("Belgium: 2.5,49.4,6.5,51.6 (from the metadata)"),
+        dataset.contains(">Belgium (from the metadata)</a>"),
         "{dataset}"
     );
     assert!(
@@ -285,9 +286,30 @@ async fn the_form_of_the_page_sends_years() {
         "{page}"
     );
     assert!(
-        page.contains("data-first=\"1850\" data-last=\"2015\""),
+        page.contains("name=\"of\" value=\"covered\" checked"),
         "{page}"
     );
+    // Years of publication are the same fields.
+    let published = site
+        .get("/?q=ferries&from=2010&until=&of=published&covers=1990&since=2000")
+        .await;
+    assert_eq!(published.header("location"), "/?q=ferries&since=2010");
+    let place = site.get("/?q=ferries&place=Belgium&within=4,50,5,51").await;
+    let location = place.header("location").to_owned();
+    assert!(location.starts_with("/?q=ferries&within="), "{location}");
+    let named = site.get(&format!("{location}&lang=en")).await.body;
+    assert!(
+        named.contains("Place: Belgium") && named.contains("value=\"Belgium\""),
+        "{named}"
+    );
+    let unknown = site.get("/?q=ferries&place=Atlantis").await;
+    assert!(
+        unknown.status.as_u16() == 400 && unknown.body.contains("Atlantis"),
+        "{}",
+        unknown.body
+    );
+    let none = site.get("/?q=ferries&place=&within=4,50,5,51").await;
+    assert_eq!(none.header("location"), "/?q=ferries");
 }
 
 #[tokio::test]
@@ -340,7 +362,7 @@ async fn the_page_links_to_suggested_filters() {
         .expect("suggestions");
     let suggestion = suggestion.split("</p>").next().expect("its end");
     assert!(
-        suggestion.contains("Area: Belgien (2)") && suggestion.contains("Period: 2016.. (1)"),
+        suggestion.contains("Place: Belgien (2)") && suggestion.contains("Period: 2016.. (1)"),
         "{suggestion}"
     );
     let links = suggestion

@@ -94,7 +94,7 @@ fn two_catalogues_with_equal_ids_are_kept_apart() {
 
     // Both sources find their own datasets again.
     let again = place.succeed(&["load", &south]);
-    assert!(again.contains("0 replaced, 2 unchanged"), "{again}");
+    assert!(again.contains("2 datasets: 2 unchanged"), "{again}");
     place.write(
         "north.json",
         &catalog(&[("1", "Silver firs"), ("2", "Yews")]),

@@ -13,6 +13,7 @@ mod architecture;
 mod catalogs;
 mod catalog_feed;
 mod ckan;
+mod class_tables;
 #[cfg(feature = "rocksdb")]
 mod cli;
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
@@ -46,6 +47,7 @@ mod markup;
 mod models;
 mod named_graphs;
 mod operator;
+mod operator_forms;
 mod outgoing_values;
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 mod overload;

@@ -160,7 +160,7 @@ async fn the_order_and_the_years_are_part_of_the_address() {
         "{years}"
     );
     assert!(
-        years.contains("name=\"since\" type=\"number\"") && years.contains("value=\"2019\""),
+        years.contains("name=\"from\" type=\"number\"") && years.contains("value=\"2019\""),
         "{years}"
     );
     for wrong in [
@@ -467,8 +467,8 @@ async fn the_start_page_leads_to_results() {
     let tries = page
         .split("class=\"tries\"")
         .nth(1)
-        .and_then(|rest| rest.split("</p>").next())
-        .expect("examples");
+        .and_then(|rest| rest.split("</ul>").next())
+        .expect("questions");
     let links: Vec<String> = tries
         .split("href=\"")
         .skip(1)
@@ -484,7 +484,7 @@ async fn the_start_page_leads_to_results() {
         );
     }
     assert!(
-        page.contains("Newest datasets") && page.contains("href=\"/feeds/datasets.atom\""),
+        page.contains("Newly added") && page.contains("href=\"/feeds/datasets.atom\""),
         "{page}"
     );
     assert!(

@@ -697,13 +697,16 @@ fn the_command_line_searches_by_words_and_examples() {
     let home = home.into_folder();
     let by_id = run(home.path(), &["search", "waters", "--like", "rivers-a"]);
     assert!(
-        by_id.out.contains("similar to rivers-a (0.") && by_id.out.contains("class in common: "),
+        by_id.out.contains("similar to rivers-a: ") && by_id.out.contains("class in common: "),
         "{}",
         by_id.out
     );
-    let by_file = run(home.path(), &["search", "waters", "--like", file]);
+    let by_file = run(
+        home.path(),
+        &["search", "waters", "--like", file, "--explain"],
+    );
     assert!(
-        by_file.out.contains(&format!("similar to {file} (")),
+        by_file.out.contains(&format!("similar to {file} (0.")),
         "{}",
         by_file.out
     );

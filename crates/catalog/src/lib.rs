@@ -71,7 +71,7 @@ pub use citing_works::{CitingWork, CitingWorks};
 pub use ckan_licenses::CkanLicense;
 pub use coverage::{
     BoundingBox, CoverageExpression, CoverageValue, Day, DeclaredPeriod, DeclaredPlace, InvalidBox,
-    InvalidPeriod, Period, box_of_geojson, box_of_wkt, coverage_expressions,
+    InvalidPeriod, Period, box_of_geojson, box_of_wkt, coverage_expressions, place_name,
 };
 pub use dataset::{
     Agent, Dataset, Distribution, Extent, LocalCopy, Location, Metadata, RemoteContent, Scheme,

@@ -29,7 +29,8 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
-const MANIFEST: &str = "manifest";
+/// Name of the list of files in the folder of a backup.
+pub const BACKUP_MANIFEST: &str = "manifest";
 const OBJECTS: &str = "objects";
 const LOCK: &str = "lock";
 /// Folder of the home with the links of a backup in progress.
@@ -304,7 +305,7 @@ pub fn backup(
         .collect();
     let unused = unused_objects(target, &used)?;
     write_checked(
-        &target.join(MANIFEST),
+        &target.join(BACKUP_MANIFEST),
         &serde_json::to_vec_pretty(&manifest)?,
     )?;
     for path in &unused {
@@ -389,11 +390,10 @@ fn open_target(home: &Path, target: &Path) -> Result<Option<HomeManifest>, Engin
         );
     }
     // An interrupted backup leaves a temporary file of its manifest.
-    let is_temporary = |name: &str| name.starts_with(MANIFEST) && name.ends_with(".new");
-    if names
-        .iter()
-        .any(|name| ![MANIFEST, OBJECTS, LOCK].contains(&name.as_str()) && !is_temporary(name))
-    {
+    let is_temporary = |name: &str| name.starts_with(BACKUP_MANIFEST) && name.ends_with(".new");
+    if names.iter().any(|name| {
+        ![BACKUP_MANIFEST, OBJECTS, LOCK].contains(&name.as_str()) && !is_temporary(name)
+    }) {
         return Err(refused("it contains other files").into());
     }
     // Without a readable manifest every file is copied again.
@@ -401,7 +401,7 @@ fn open_target(home: &Path, target: &Path) -> Result<Option<HomeManifest>, Engin
 }
 
 fn read_manifest(target: &Path) -> Result<HomeManifest, EngineError> {
-    let path = target.join(MANIFEST);
+    let path = target.join(BACKUP_MANIFEST);
     let body = match read_checked(&path) {
         Ok(Some(body)) => body,
         Ok(None) => return Err(BackupError::Missing(target.to_owned()).into()),
@@ -992,7 +992,7 @@ mod tests {
             let manifest = manifest(&[("a", &file), ("b", &file)]);
             assert_eq!(manifest.bytes(), u64::MAX);
             write_checked(
-                &backup.join(MANIFEST),
+                &backup.join(BACKUP_MANIFEST),
                 &serde_json::to_vec(&manifest).expect("JSON"),
             )
             .expect("written");
@@ -1056,7 +1056,7 @@ mod tests {
             },
         )]);
         write_checked(
-            &backup.join(MANIFEST),
+            &backup.join(BACKUP_MANIFEST),
             &serde_json::to_vec(&manifest).expect("JSON"),
         )
         .expect("written");

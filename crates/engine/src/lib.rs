@@ -40,8 +40,8 @@ mod update;
 mod works;
 
 pub use backup::{
-    BackupError, BackupReport, ContentSink, CopyPurpose, HomeManifest, RestoreReport, SavedFile,
-    SettingFile, backup, copy_and_hash, copy_home, is_sha256, restore,
+    BACKUP_MANIFEST, BackupError, BackupReport, ContentSink, CopyPurpose, HomeManifest,
+    RestoreReport, SavedFile, SettingFile, backup, copy_and_hash, copy_home, is_sha256, restore,
 };
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};

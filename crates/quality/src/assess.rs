@@ -258,12 +258,26 @@ fn download_address(part: Node<'_>) -> Finding {
     }
 }
 
+/// If true, the distribution is a file without an address on the web, which the portal serves.
+fn is_file_of_portal(part: Node<'_>) -> bool {
+    match part.value(dcat::DOWNLOAD_URL) {
+        Some(value) => !value.iri().is_some_and(is_web),
+        None => false,
+    }
+}
+
 fn reachable(indicator: I, part: Node<'_>, property: &str, url_checks: &UrlChecks) -> Finding {
     let Some(address) = part
         .value(property)
         .and_then(Node::iri)
         .filter(|address| is_web(address))
     else {
+        if is_file_of_portal(part) {
+            return unknown(
+                indicator,
+                "the file has no address of its own; this portal serves it",
+            );
+        }
         return missed(
             indicator,
             format!("there is no {} on the web", prefixed(property)),

@@ -1,6 +1,9 @@
 // Optional: without it, a button submits the form and no titles are suggested.
 "use strict";
 
+// Address of the portal: behind a proxy it can have a path.
+const ROOT = new URL(".", document.currentScript.src);
+
 // Titles while somebody types: the box becomes a combobox with a list (WAI-ARIA Authoring Practices, editable combobox with
 // list autocomplete). The focus stays in the box; what is active is told by aria-activedescendant.
 class Suggestions {
@@ -41,7 +44,7 @@ class Suggestions {
     this.asked = new AbortController();
     const signal = this.asked.signal;
     try {
-      const answer = await fetch(`/suggest?q=${encodeURIComponent(typed)}`, { signal });
+      const answer = await fetch(new URL(`suggest?q=${encodeURIComponent(typed)}`, ROOT), { signal });
       if (!answer.ok) return this.close();
       const [, titles, descriptions, addresses] = await answer.json();
       if (!signal.aborted && document.activeElement === this.box) this.show(titles, descriptions, addresses);
@@ -121,30 +124,6 @@ for (const box of document.querySelectorAll("form.search input[type=search]")) {
       box.form.requestSubmit();
     }
   });
-}
-// The period: two sliders beside the fields for years. The fields have the values that the form sends.
-for (const fieldset of document.querySelectorAll(".covered fieldset[data-first]")) {
-  const { first, last } = fieldset.dataset;
-  if (first === last) continue;
-  const fields = [...fieldset.querySelectorAll("input[type=number]")];
-  const sliders = fields.map((field, place) => {
-    const slider = document.createElement("input");
-    Object.assign(slider, { type: "range", className: "slider", min: first, max: last, step: "1" });
-    slider.value = field.value || (place === 0 ? first : last);
-    slider.setAttribute("aria-label", field.labels[0].textContent.trim());
-    fieldset.append(slider);
-    return slider;
-  });
-  sliders.forEach((slider, place) => slider.addEventListener("input", () => {
-    const other = sliders[1 - place];
-    const isPast = place === 0 ? Number(slider.value) > Number(other.value) : Number(slider.value) < Number(other.value);
-    if (isPast) slider.value = other.value;
-    // The end of the scale is no limit.
-    fields[place].value = slider.value === (place === 0 ? first : last) ? "" : slider.value;
-  }));
-  fields.forEach((field, place) => field.addEventListener("input", () => {
-    sliders[place].value = field.value || (place === 0 ? first : last);
-  }));
 }
 // The drawer of filters on narrow screens closes by Escape.
 document.addEventListener("keydown", (event) => {

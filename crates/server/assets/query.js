@@ -1,6 +1,9 @@
 // Optional: completes prefixes, classes and properties in SPARQL queries. Without it the form works as it is.
 "use strict";
 
+// Address of the portal: behind a proxy it can have a path.
+const PORTAL = new URL(".", document.currentScript.src);
+
 // The focus stays in the text; aria-activedescendant names the active option. Enter and Tab accept an option only after an
 // arrow key made it active, so that both keep their usual meaning.
 class Completion {
@@ -34,7 +37,7 @@ class Completion {
   get isOpen() { return !this.list.hidden; }
 
   static load() {
-    Completion.terms ??= fetch("/api/terms").then((answer) => (answer.ok ? answer.json() : null)).catch(() => null);
+    Completion.terms ??= fetch(new URL("api/terms", PORTAL)).then((answer) => (answer.ok ? answer.json() : null)).catch(() => null);
     return Completion.terms;
   }
 

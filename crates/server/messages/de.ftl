@@ -45,20 +45,21 @@ date = { $day }. { $month } { $year }
 start-title = Datensätze nach Metadaten und Inhalt finden
 summary = Dieses Portal enthält { $holds }.
 summary-publishers = { $count ->
-    [one] von { $number } Herausgeber
-   *[other] von { $number } Herausgebern
+    [one] von { $number } Herausgeber oder Autor
+   *[other] von { $number } Herausgebern und Autoren
 }
 summary-classes = { $count ->
     [one] mit { $number } Klasse von Entitäten
    *[other] mit { $number } Klassen von Entitäten
 }
-start-try = Zum Beispiel:
+start-question = Was gibt es zu { $topic }?
+start-try = Fragen
 start-all = { $count ->
     [one] { $number } Datensatz
    *[other] Alle { $number } Datensätze
 }
-start-newest = Neueste Datensätze
-browse = Stöbern
+start-topics = Themen
+start-newest = Neu hinzugekommen
 
 ## Results
 
@@ -108,6 +109,7 @@ weak-matches-text = Diese Datensätze enthalten keines der Wörter und sind nur 
 duplicates-counted = Die Zahlen zählen Duplikate mit, die nur einmal gezeigt werden.
 also-from = Auch bei
 introduced-by = Vorgestellt in
+why = Warum dies?
 why-fields = Gefunden in
 why-meaning = Ähnliche Bedeutung:
 why-works = { $count ->
@@ -150,7 +152,7 @@ filter-add = Filter hinzufügen:
 filter-remove = Filter entfernen:
 filter-since = Ab { $year }
 filter-until = Bis { $year }
-filter-within = Gebiet: { $box }
+filter-within = Ort: { $box }
 filter-covers = Zeitraum: { $period }
 filter-column = Spalte: { $column }
 less-frequent = { $count ->
@@ -160,9 +162,10 @@ less-frequent = { $count ->
 years = Jahr
 years-from = Von
 years-to = bis
-coverage = Ort und Zeit
-coverage-period = Abgedeckter Zeitraum
-coverage-area = Gebiet: Westen, Süden, Osten, Norden
+years-published = der Veröffentlichung
+years-covered = von dem die Daten handeln
+place = Ort
+place-example = Land oder Bundesstaat
 years-undated = { $count ->
     [one] { $number } undatierter Datensatz ist enthalten.
    *[other] { $number } undatierte Datensätze sind enthalten.
@@ -196,9 +199,12 @@ filter-source = Portal
 ## Page of a dataset
 
 on-this-page = Auf dieser Seite
+download = Herunterladen
 all-formats = Alle Formate
 go-to-source = Zur Quelle
 metadata-only = Dieses Portal hat nur die Beschreibung dieses Datensatzes. Die Daten sind bei der Quelle.
+tables = Als Tabelle:
+technical = Technische Angaben
 other-languages = Beschreibung in anderen Sprachen
 also-called = Auch genannt
 editions = Ausgaben
@@ -255,6 +261,7 @@ literals = { $count ->
     [one] { $number } Literal
    *[other] { $number } Literale
 }
+content-details = Eigenschaften, Sprachen und Verweise
 properties = Eigenschaften
 links-to = Links zu
 edited-here = In diesem Katalog bearbeitet, nicht von der Quelle: { $keys }
@@ -318,7 +325,7 @@ entity-no-triples = Keine Tripel mit diesem Subjekt.
 ## Similar datasets
 
 similarity = Ähnlichkeit
-score-details = Details der Bewertung
+score-details = Einzelheiten
 similar-to = Ähnlich wie { $title }
 similar-none = Kein Datensatz ist ähnlich.
 similar-compared = { $count ->
@@ -358,7 +365,7 @@ shared-targets = { $count ->
     [one] { $number } andere Quelle, auf die beide verweisen
    *[other] { $number } andere Quellen, auf die beide verweisen
 }
-shared-meaning = nahe Bedeutung (Kosinus { $cosine }, { $model })
+shared-meaning = nahe Bedeutung
 shared-words = die Wörter { $words }
 like-text = Findet Datensätze, die dieselben Klassen und Eigenschaften nutzen, auf dieselben Entitäten verweisen oder Ähnliches bedeuten wie Ihr RDF.
 like-not-stored = Ihre Daten werden nicht gespeichert.
@@ -457,6 +464,22 @@ api-text = Alle Routen sind ohne Schlüssel lesbar, auch für Seiten anderer Her
 api-parameter = Parameter
 api-required = erforderlich
 api-response = Antwort
+
+## Tables
+
+table-rows = { $count ->
+    [one] { $number } Zeile
+   *[other] { $number } Zeilen
+}
+table-csvw = Beschreibung der Tabelle für Programme
+table-filter = Mit dem Text
+table-none = Keine Zeile enthält diesen Text.
+table-name = Name
+table-incomplete = Der Text wurde nicht in allen Zeilen gesucht. Die CSV-Datei enthält alle.
+table-more-columns = { $count ->
+    [one] { $number } weitere Spalte ist in der CSV-Datei.
+   *[other] { $number } weitere Spalten sind in der CSV-Datei.
+}
 
 ## Errors
 

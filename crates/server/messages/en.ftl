@@ -45,20 +45,21 @@ date = { $day } { $month } { $year }
 start-title = Find datasets by metadata and content
 summary = This portal holds { $holds }.
 summary-publishers = { $count ->
-    [one] from { $number } publisher
-   *[other] from { $number } publishers
+    [one] from { $number } publisher or author
+   *[other] from { $number } publishers and authors
 }
 summary-classes = { $count ->
     [one] with { $number } class of entities
    *[other] with { $number } classes of entities
 }
-start-try = Try:
+start-question = What is there about { $topic }?
+start-try = Questions
 start-all = { $count ->
     [one] { $number } dataset
    *[other] All { $number } datasets
 }
-start-newest = Newest datasets
-browse = Browse
+start-topics = Topics
+start-newest = Newly added
 
 ## Results
 
@@ -108,6 +109,7 @@ weak-matches-text = These datasets contain none of the words and are only remote
 duplicates-counted = The numbers include duplicates that are shown once.
 also-from = Also from
 introduced-by = Introduced by
+why = Why this?
 why-fields = Found in
 why-meaning = Similar in meaning:
 why-works = { $count ->
@@ -150,7 +152,7 @@ filter-add = Add filter:
 filter-remove = Remove filter:
 filter-since = From { $year }
 filter-until = Up to { $year }
-filter-within = Area: { $box }
+filter-within = Place: { $box }
 filter-covers = Period: { $period }
 filter-column = Column: { $column }
 less-frequent = { $count ->
@@ -160,9 +162,10 @@ less-frequent = { $count ->
 years = Year
 years-from = From
 years-to = to
-coverage = Place and period
-coverage-period = Period covered
-coverage-area = Area: west, south, east, north
+years-published = of publication
+years-covered = that the data covers
+place = Place
+place-example = Country or state
 years-undated = { $count ->
     [one] { $number } undated dataset is included.
    *[other] { $number } undated datasets are included.
@@ -170,7 +173,7 @@ years-undated = { $count ->
 years-histogram = Datasets by year, { $first } to { $last }
 facet-task = Tasks
 facet-modality = Modalities
-facet-theme = Themes
+facet-theme = Topics
 facet-class = Classes
 facet-keyword = Keywords
 facet-publisher = Publishers
@@ -196,9 +199,12 @@ filter-source = Portal
 ## Page of a dataset
 
 on-this-page = On this page
+download = Download
 all-formats = All formats
 go-to-source = Go to the source
 metadata-only = This portal has only the description of this dataset. The source has the data.
+tables = As a table:
+technical = Technical details
 other-languages = Description in other languages
 also-called = Also called
 editions = Editions
@@ -255,6 +261,7 @@ literals = { $count ->
     [one] { $number } literal
    *[other] { $number } literals
 }
+content-details = Properties, languages and links
 properties = Properties
 links-to = Links to
 edited-here = Edited in this catalogue, not by the source: { $keys }
@@ -318,7 +325,7 @@ entity-no-triples = No triples with this subject.
 ## Similar datasets
 
 similarity = Similarity
-score-details = Score details
+score-details = Details
 similar-to = Similar to { $title }
 similar-none = No dataset is similar.
 similar-compared = { $count ->
@@ -358,7 +365,7 @@ shared-targets = { $count ->
     [one] { $number } other source that both link to
    *[other] { $number } other sources that both link to
 }
-shared-meaning = near in meaning (cosine { $cosine }, { $model })
+shared-meaning = near in meaning
 shared-words = the words { $words }
 like-text = Finds datasets that use the same classes and properties, link to the same entities, or have a similar meaning as your RDF.
 like-not-stored = Your data are not stored.
@@ -457,6 +464,22 @@ api-text = All routes can be read without a key, also by pages of other origins.
 api-parameter = Parameter
 api-required = required
 api-response = Response
+
+## Tables
+
+table-rows = { $count ->
+    [one] { $number } row
+   *[other] { $number } rows
+}
+table-csvw = Description of the table for programs
+table-filter = With the text
+table-none = No row contains this text.
+table-name = Name
+table-incomplete = The text was not searched in all rows. The CSV has all of them.
+table-more-columns = { $count ->
+    [one] { $number } further column is in the CSV.
+   *[other] { $number } further columns are in the CSV.
+}
 
 ## Errors
 

@@ -45,20 +45,21 @@ date = { $day } de { $month } de { $year }
 start-title = Encuentre conjuntos de datos por metadatos y contenido
 summary = Este portal contiene { $holds }.
 summary-publishers = { $count ->
-    [one] de { $number } editor
-   *[other] de { $number } editores
+    [one] de { $number } editor o autor
+   *[other] de { $number } editores y autores
 }
 summary-classes = { $count ->
     [one] con { $number } clase de entidades
    *[other] con { $number } clases de entidades
 }
-start-try = Por ejemplo:
+start-question = ¿Qué hay sobre { $topic }?
+start-try = Preguntas
 start-all = { $count ->
     [one] { $number } conjunto de datos
    *[other] Los { $number } conjuntos de datos
 }
-start-newest = Conjuntos de datos más recientes
-browse = Explorar por temas
+start-topics = Temas
+start-newest = Añadidos recientemente
 
 ## Results
 
@@ -108,6 +109,7 @@ weak-matches-text = Estos conjuntos de datos no contienen ninguna de las palabra
 duplicates-counted = Las cifras incluyen duplicados que se muestran una sola vez.
 also-from = También en
 introduced-by = Presentado en
+why = ¿Por qué?
 why-fields = Encontrado en
 why-meaning = Significado similar:
 why-works = { $count ->
@@ -150,7 +152,7 @@ filter-add = Añadir filtro:
 filter-remove = Quitar filtro:
 filter-since = Desde { $year }
 filter-until = Hasta { $year }
-filter-within = Zona: { $box }
+filter-within = Lugar: { $box }
 filter-covers = Período: { $period }
 filter-column = Columna: { $column }
 less-frequent = { $count ->
@@ -160,9 +162,10 @@ less-frequent = { $count ->
 years = Año
 years-from = Desde
 years-to = hasta
-coverage = Lugar y período
-coverage-period = Período cubierto
-coverage-area = Zona: oeste, sur, este, norte
+years-published = de publicación
+years-covered = que cubren los datos
+place = Lugar
+place-example = País o estado
 years-undated = { $count ->
     [one] Se incluye { $number } conjunto sin fecha.
    *[other] Se incluyen { $number } conjuntos sin fecha.
@@ -196,9 +199,12 @@ filter-source = Portal
 ## Page of a dataset
 
 on-this-page = En esta página
+download = Descargar
 all-formats = Todos los formatos
 go-to-source = Ir a la fuente
 metadata-only = Este portal solo tiene la descripción de este conjunto. Los datos están en la fuente.
+tables = Como tabla:
+technical = Detalles técnicos
 other-languages = Descripción en otros idiomas
 also-called = También llamado
 editions = Ediciones
@@ -255,6 +261,7 @@ literals = { $count ->
     [one] { $number } literal
    *[other] { $number } literales
 }
+content-details = Propiedades, idiomas y enlaces
 properties = Propiedades
 links-to = Enlaces a
 edited-here = Editado en este catálogo, no por la fuente: { $keys }
@@ -318,7 +325,7 @@ entity-no-triples = No hay tripletas con este sujeto.
 ## Similar datasets
 
 similarity = Similitud
-score-details = Detalles de la puntuación
+score-details = Detalles
 similar-to = Similares a { $title }
 similar-none = Ningún conjunto de datos es similar.
 similar-compared = { $count ->
@@ -358,7 +365,7 @@ shared-targets = { $count ->
     [one] { $number } otra fuente a la que ambos enlazan
    *[other] { $number } otras fuentes a las que ambos enlazan
 }
-shared-meaning = significado próximo (coseno { $cosine }, { $model })
+shared-meaning = significado próximo
 shared-words = las palabras { $words }
 like-text = Encuentra conjuntos de datos que usan las mismas clases y propiedades, enlazan a las mismas entidades o tienen un significado similar a su RDF.
 like-not-stored = Sus datos no se guardan.
@@ -457,6 +464,22 @@ api-text = Todas las rutas se leen sin clave, también desde páginas de otros o
 api-parameter = Parámetro
 api-required = obligatorio
 api-response = Respuesta
+
+## Tables
+
+table-rows = { $count ->
+    [one] { $number } fila
+   *[other] { $number } filas
+}
+table-csvw = Descripción de la tabla para programas
+table-filter = Con el texto
+table-none = Ninguna fila contiene este texto.
+table-name = Nombre
+table-incomplete = El texto no se ha buscado en todas las filas. El CSV las contiene todas.
+table-more-columns = { $count ->
+    [one] { $number } columna más está en el CSV.
+   *[other] { $number } columnas más están en el CSV.
+}
 
 ## Errors
 

@@ -45,20 +45,21 @@ date = { $day } { $month } { $year }
 start-title = Trouver des jeux de données par métadonnées et par contenu
 summary = Ce portail contient { $holds }.
 summary-publishers = { $count ->
-    [one] de { $number } éditeur
-   *[other] de { $number } éditeurs
+    [one] de { $number } éditeur ou auteur
+   *[other] de { $number } éditeurs et auteurs
 }
 summary-classes = { $count ->
     [one] avec { $number } classe d’entités
    *[other] avec { $number } classes d’entités
 }
-start-try = Par exemple :
+start-question = Qu’y a-t-il sur { $topic } ?
+start-try = Questions
 start-all = { $count ->
     [one] { $number } jeu de données
    *[other] Les { $number } jeux de données
 }
-start-newest = Jeux de données les plus récents
-browse = Parcourir
+start-topics = Thèmes
+start-newest = Ajouts récents
 
 ## Results
 
@@ -108,6 +109,7 @@ weak-matches-text = Ces jeux de données ne contiennent aucun des mots et n’on
 duplicates-counted = Les nombres comprennent des doublons affichés une seule fois.
 also-from = Aussi chez
 introduced-by = Présenté dans
+why = Pourquoi ?
 why-fields = Trouvé dans
 why-meaning = Sens proche :
 why-works = { $count ->
@@ -150,7 +152,7 @@ filter-add = Ajouter le filtre :
 filter-remove = Retirer le filtre :
 filter-since = À partir de { $year }
 filter-until = Jusqu’en { $year }
-filter-within = Zone : { $box }
+filter-within = Lieu : { $box }
 filter-covers = Période : { $period }
 filter-column = Colonne : { $column }
 less-frequent = { $count ->
@@ -160,9 +162,10 @@ less-frequent = { $count ->
 years = Année
 years-from = De
 years-to = à
-coverage = Lieu et période
-coverage-period = Période couverte
-coverage-area = Zone : ouest, sud, est, nord
+years-published = de publication
+years-covered = que couvrent les données
+place = Lieu
+place-example = Pays ou État
 years-undated = { $count ->
     [one] { $number } jeu de données sans date est inclus.
    *[other] { $number } jeux de données sans date sont inclus.
@@ -196,9 +199,12 @@ filter-source = Portail
 ## Page of a dataset
 
 on-this-page = Sur cette page
+download = Télécharger
 all-formats = Tous les formats
 go-to-source = Aller à la source
 metadata-only = Ce portail ne contient que la description de ce jeu de données. Les données sont à la source.
+tables = En tableau :
+technical = Détails techniques
 other-languages = Description dans d’autres langues
 also-called = Aussi appelé
 editions = Éditions
@@ -255,6 +261,7 @@ literals = { $count ->
     [one] { $number } littéral
    *[other] { $number } littéraux
 }
+content-details = Propriétés, langues et liens
 properties = Propriétés
 links-to = Liens vers
 edited-here = Modifié dans ce catalogue, et non par la source : { $keys }
@@ -318,7 +325,7 @@ entity-no-triples = Aucun triplet avec ce sujet.
 ## Similar datasets
 
 similarity = Similarité
-score-details = Détails du score
+score-details = Détails
 similar-to = Semblables à { $title }
 similar-none = Aucun jeu de données n’est semblable.
 similar-compared = { $count ->
@@ -358,7 +365,7 @@ shared-targets = { $count ->
     [one] { $number } autre source vers laquelle les deux renvoient
    *[other] { $number } autres sources vers lesquelles les deux renvoient
 }
-shared-meaning = sens proche (cosinus { $cosine }, { $model })
+shared-meaning = sens proche
 shared-words = les mots { $words }
 like-text = Trouve les jeux de données qui utilisent les mêmes classes et propriétés, renvoient aux mêmes entités ou ont un sens proche de votre RDF.
 like-not-stored = Vos données ne sont pas enregistrées.
@@ -457,6 +464,22 @@ api-text = Toutes les routes se lisent sans clé, aussi depuis des pages d’aut
 api-parameter = Paramètre
 api-required = requis
 api-response = Réponse
+
+## Tables
+
+table-rows = { $count ->
+    [one] { $number } ligne
+   *[other] { $number } lignes
+}
+table-csvw = Description du tableau pour les programmes
+table-filter = Avec le texte
+table-none = Aucune ligne ne contient ce texte.
+table-name = Nom
+table-incomplete = Le texte n’a pas été cherché dans toutes les lignes. Le CSV les contient toutes.
+table-more-columns = { $count ->
+    [one] { $number } autre colonne est dans le CSV.
+   *[other] { $number } autres colonnes sont dans le CSV.
+}
 
 ## Errors
 

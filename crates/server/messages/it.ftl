@@ -45,20 +45,21 @@ date = { $day } { $month } { $year }
 start-title = Trova insiemi di dati per metadati e contenuto
 summary = Questo portale contiene { $holds }.
 summary-publishers = { $count ->
-    [one] di { $number } editore
-   *[other] di { $number } editori
+    [one] di { $number } editore o autore
+   *[other] di { $number } editori e autori
 }
 summary-classes = { $count ->
     [one] con { $number } classe di entità
    *[other] con { $number } classi di entità
 }
-start-try = Ad esempio:
+start-question = Che cosa c’è su { $topic }?
+start-try = Domande
 start-all = { $count ->
     [one] { $number } insieme di dati
    *[other] Tutti i { $number } insiemi di dati
 }
-start-newest = Insiemi di dati più recenti
-browse = Sfoglia
+start-topics = Temi
+start-newest = Aggiunti di recente
 
 ## Results
 
@@ -108,6 +109,7 @@ weak-matches-text = Questi insiemi di dati non contengono nessuna delle parole e
 duplicates-counted = I numeri comprendono duplicati mostrati una sola volta.
 also-from = Anche presso
 introduced-by = Presentato in
+why = Perché?
 why-fields = Trovato in
 why-meaning = Significato simile:
 why-works = { $count ->
@@ -150,7 +152,7 @@ filter-add = Aggiungi filtro:
 filter-remove = Rimuovi filtro:
 filter-since = Dal { $year }
 filter-until = Fino al { $year }
-filter-within = Area: { $box }
+filter-within = Luogo: { $box }
 filter-covers = Periodo: { $period }
 filter-column = Colonna: { $column }
 less-frequent = { $count ->
@@ -160,9 +162,10 @@ less-frequent = { $count ->
 years = Anno
 years-from = Da
 years-to = a
-coverage = Luogo e periodo
-coverage-period = Periodo coperto
-coverage-area = Area: ovest, sud, est, nord
+years-published = di pubblicazione
+years-covered = che i dati coprono
+place = Luogo
+place-example = Paese o stato
 years-undated = { $count ->
     [one] È incluso { $number } insieme senza data.
    *[other] Sono inclusi { $number } insiemi senza data.
@@ -196,9 +199,12 @@ filter-source = Portale
 ## Page of a dataset
 
 on-this-page = In questa pagina
+download = Scarica
 all-formats = Tutti i formati
 go-to-source = Vai alla fonte
 metadata-only = Questo portale ha solo la descrizione di questo insieme. I dati sono presso la fonte.
+tables = Come tabella:
+technical = Dettagli tecnici
 other-languages = Descrizione in altre lingue
 also-called = Chiamato anche
 editions = Edizioni
@@ -255,6 +261,7 @@ literals = { $count ->
     [one] { $number } letterale
    *[other] { $number } letterali
 }
+content-details = Proprietà, lingue e collegamenti
 properties = Proprietà
 links-to = Collegamenti a
 edited-here = Modificato in questo catalogo, non dalla fonte: { $keys }
@@ -318,7 +325,7 @@ entity-no-triples = Nessuna tripla con questo soggetto.
 ## Similar datasets
 
 similarity = Somiglianza
-score-details = Dettagli del punteggio
+score-details = Dettagli
 similar-to = Simili a { $title }
 similar-none = Nessun insieme di dati è simile.
 similar-compared = { $count ->
@@ -358,7 +365,7 @@ shared-targets = { $count ->
     [one] { $number } altra fonte a cui entrambi rimandano
    *[other] { $number } altre fonti a cui entrambi rimandano
 }
-shared-meaning = significato vicino (coseno { $cosine }, { $model })
+shared-meaning = significato vicino
 shared-words = le parole { $words }
 like-text = Trova insiemi di dati che usano le stesse classi e proprietà, rimandano alle stesse entità o hanno un significato simile al suo RDF.
 like-not-stored = I suoi dati non vengono salvati.
@@ -457,6 +464,22 @@ api-text = Tutte le rotte si leggono senza chiave, anche da pagine di altre orig
 api-parameter = Parametro
 api-required = obbligatorio
 api-response = Risposta
+
+## Tables
+
+table-rows = { $count ->
+    [one] { $number } riga
+   *[other] { $number } righe
+}
+table-csvw = Descrizione della tabella per i programmi
+table-filter = Con il testo
+table-none = Nessuna riga contiene questo testo.
+table-name = Nome
+table-incomplete = Il testo non è stato cercato in tutte le righe. Il CSV le contiene tutte.
+table-more-columns = { $count ->
+    [one] { $number } altra colonna è nel CSV.
+   *[other] { $number } altre colonne sono nel CSV.
+}
 
 ## Errors
 

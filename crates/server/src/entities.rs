@@ -109,36 +109,43 @@ pub(crate) fn examples(
             continue;
         };
         seen.insert(name.clone());
-        let out = resources.triples(&node, Position::Subject, 0, triples)?;
-        let labels = LabelledTriples::read(resources, &node, [&out.triples, &[]])?;
-        let out = labels.page(&out, 0, languages);
-        let mut described = FxHashSet::default();
-        for other in &labels.others {
-            if resources.describes(other)? {
-                described.insert(other_name(other));
-            }
-        }
-        let to = TriplePage {
-            triples: Vec::new(),
-            skipped: 0,
-            more: false,
-        };
-        let label = labels.label_of(&node, languages);
-        examples.push((
-            place,
-            Entity {
-                name: name.clone(),
-                label,
-                out,
-                to,
-                described,
-            },
-        ));
+        examples.push((place, outgoing(resources, &node, triples, languages)?));
         if examples.len() == most {
             break;
         }
     }
     Ok(examples)
+}
+
+/// Returns a resource with its first triples as subject.
+pub(crate) fn outgoing(
+    resources: &Resources<'_>,
+    node: &NamedOrBlankNode,
+    triples: usize,
+    languages: &[String],
+) -> Result<Entity, StoreError> {
+    let out = resources.triples(node, Position::Subject, 0, triples)?;
+    let labels = LabelledTriples::read(resources, node, [&out.triples, &[]])?;
+    let out = labels.page(&out, 0, languages);
+    let label = labels.label_of(node, languages);
+    let mut described = FxHashSet::default();
+    for other in &labels.others {
+        if resources.describes(other)? {
+            described.insert(other_name(other));
+        }
+    }
+    let to = TriplePage {
+        triples: Vec::new(),
+        skipped: 0,
+        more: false,
+    };
+    Ok(Entity {
+        name: other_name(node),
+        label,
+        out,
+        to,
+        described,
+    })
 }
 
 fn other_name(node: &NamedOrBlankNode) -> String {

@@ -15,11 +15,12 @@
 //! | `sparql` | SPARQL protocol, service description, VoID, graph store | `SparqlState` |
 //! | `pages` | search page and static files; rendering for the other modules | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
-//! | `access_log`, `connections`, `entity_search`, `parsing`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `parameters`, `negotiation`, `observed_body`, `response_formats`, `error`, `cache`, `documentation`, `text`, `tls`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
+//! | `access_log`, `base_path`, `connections`, `entity_search`, `parsing`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `parameters`, `negotiation`, `observed_body`, `response_formats`, `tables`, `error`, `cache`, `documentation`, `text`, `tls`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
 
 mod access_log;
 mod admin;
 mod api;
+mod base_path;
 mod branding;
 mod cache;
 mod connections;
@@ -50,6 +51,7 @@ mod route_tests;
 mod server;
 mod sparql;
 mod state;
+mod tables;
 mod text;
 mod tls;
 mod workers;
@@ -115,6 +117,7 @@ pub fn app(state: AppState) -> Router {
     let admin = state.admin.clone();
     let is_https_only = state.is_https_only();
     let proxies = Arc::clone(&state.proxies);
+    let path = state.base_path().to_owned();
     let allowed_hosts = state.allowed_hosts();
     let routes = Router::new()
         .merge(openapi::router())
@@ -138,7 +141,7 @@ pub fn app(state: AppState) -> Router {
         })),
         None => routes,
     };
-    routes
+    let routes = base_path::add_to_responses(&path, routes)
         .layer(from_fn(negotiation::set_vary))
         .layer(default_header(
             header::CONTENT_SECURITY_POLICY,
@@ -171,7 +174,8 @@ pub fn app(state: AppState) -> Router {
         }))
         .layer(PropagateRequestIdLayer::x_request_id())
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
-        .layer(from_fn(access_log::check_request_id))
+        .layer(from_fn(access_log::check_request_id));
+    base_path::remove_from_requests(&path, routes)
 }
 
 /// Returns false for responses that are sent as they are stored: their size is that of the file.
@@ -232,8 +236,9 @@ mod tests {
     use std::path::Path;
 
     /// Modules without routes. They import none of the others.
-    const SHARED: [&str; 23] = [
+    const SHARED: [&str; 25] = [
         "access_log",
+        "base_path",
         "branding",
         "cache",
         "connections",
@@ -254,6 +259,7 @@ mod tests {
         "public_url",
         "request_encoding",
         "response_formats",
+        "tables",
         "text",
         "tls",
     ];

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Address at which clients reach the server: scheme, host and port, with a slash at the end.
+/// Address at which clients reach the server: scheme, host, port, and the path that a proxy adds, with a slash at the end.
 ///
 /// ```
 /// use lodeseek_server::PublicUrl;
@@ -21,12 +21,16 @@ use std::sync::Arc;
 /// # Ok::<_, lodeseek_server::InvalidPublicUrl>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PublicUrl(String);
+pub struct PublicUrl {
+    url: String,
+    /// Number of bytes of scheme and authority.
+    origin_bytes: usize,
+}
 
 /// Error: the public URL is not valid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "{0:?} is not a public URL; write scheme and host without a path, for example https://data.example.org/"
+    "{0:?} is not a public URL; write scheme, host and, behind a proxy, its path, for example https://data.example.org/ or https://data.example.org/portal/"
 )]
 pub struct InvalidPublicUrl(String);
 
@@ -34,11 +38,19 @@ impl PublicUrl {
     /// Returns the address, with a slash at the end.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.url
+    }
+
+    /// Returns the path without the slash at its end; empty if there is none.
+    pub(crate) fn path(&self) -> &str {
+        self.url[self.origin_bytes..].trim_end_matches('/')
     }
 
     /// Returns the public URL of a scheme and an authority. `None` if they are not those of a web address.
     pub(crate) fn from_parts(scheme: &str, authority: &str) -> Option<Self> {
+        if authority.contains('/') {
+            return None;
+        }
         format!("{}://{authority}", scheme.to_ascii_lowercase())
             .parse()
             .ok()
@@ -47,7 +59,7 @@ impl PublicUrl {
 
 impl fmt::Display for PublicUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.url)
     }
 }
 
@@ -57,17 +69,33 @@ impl FromStr for PublicUrl {
     fn from_str(text: &str) -> Result<Self, InvalidPublicUrl> {
         let invalid = || InvalidPublicUrl(text.to_owned());
         let (scheme, rest) = text.split_once("://").ok_or_else(invalid)?;
-        let authority = rest.strip_suffix('/').unwrap_or(rest);
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let path = path.strip_suffix('/').unwrap_or(path);
         let is_plain = |c: char| c.is_alphanumeric() || ".-_~:[]".contains(c);
         let is_host = !authority.is_empty() && authority.chars().all(is_plain);
-        let url = format!("{scheme}://{authority}/");
+        let is_path = path.is_empty() || path.split('/').all(is_segment);
+        let origin = format!("{scheme}://{authority}");
+        let url = if path.is_empty() {
+            format!("{origin}/")
+        } else {
+            format!("{origin}/{path}/")
+        };
         let is_web = matches!(scheme, "http" | "https");
-        if is_web && is_host && NamedNode::new(&url).is_ok() {
-            Ok(Self(url))
+        if is_web && is_host && is_path && NamedNode::new(&url).is_ok() {
+            Ok(Self {
+                url,
+                origin_bytes: origin.len(),
+            })
         } else {
             Err(invalid())
         }
     }
+}
+
+/// Returns true if a text is a segment of a path that needs no encoding.
+fn is_segment(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
+    !text.is_empty() && !matches!(text, "." | "..") && text.chars().all(is_plain)
 }
 
 /// First part of absolute links in a response, with a slash at the end: the configured public URL, else the address that a
@@ -236,22 +264,30 @@ mod tests {
     }
 
     #[test]
-    fn public_urls_have_no_path() {
+    fn public_urls_have_a_host_and_a_plain_path() {
         for (text, expected) in [
             ("https://data.example.org/", "https://data.example.org/"),
             ("http://localhost:8100", "http://localhost:8100/"),
             ("http://[::1]:8100", "http://[::1]:8100/"),
             ("https://münchen.example/", "https://münchen.example/"),
+            ("https://e.org/data/", "https://e.org/data/"),
+            ("https://e.org/open/data-2", "https://e.org/open/data-2/"),
         ] {
             assert_eq!(text.parse::<PublicUrl>().expect("valid").as_str(), expected);
         }
+        let path = |text: &str| text.parse::<PublicUrl>().expect("valid").path().to_owned();
+        assert_eq!(path("https://e.org"), "");
+        assert_eq!(path("https://e.org/open/data/"), "/open/data");
         for text in [
             "",
             "data.example.org",
             "ftp://e.org/",
             "https://",
             "https:///",
-            "https://e.org/data/",
+            "https://e.org/data//x",
+            "https://e.org/../x",
+            "https://e.org/a b/",
+            "https://e.org/\"/",
             "https://e.org?x",
             "https://user@e.org/",
             "https://e.org/\r\n",

@@ -273,6 +273,54 @@ async fn responses_name_the_languages_that_choose_them() {
     assert!(negotiated > 5, "{negotiated}");
 }
 
+/// Beginnings of addresses of this server in pages, feeds, RDF and JSON.
+const BEGINNINGS: [&str; 4] = [
+    " href=\"/",
+    " src=\"/",
+    " action=\"/",
+    "https://data.example.org/",
+];
+
+#[tokio::test]
+async fn addresses_have_the_path_of_the_public_url() {
+    let url = "https://data.example.org/portal/".parse().expect("a URL");
+    let (site, _folder) = site(|state| state.with_public_url(Some(url)));
+    let (mut addresses, mut redirections) = (0, 0);
+    for route in routes() {
+        for query in QUERIES {
+            for accept in ["text/html", "application/json", "text/turtle"] {
+                let path = format!("{}{query}", address(&route));
+                let accept = [("accept", accept)];
+                let (status, headers, body) =
+                    send(&site, Method::GET, &format!("/portal{path}"), &accept).await;
+                let (stripped, ..) = send(&site, Method::GET, &path, &accept).await;
+                assert_eq!(status, stripped, "{path}: the proxy may remove the path");
+                let text = String::from_utf8_lossy(&body).into_owned();
+                for beginning in BEGINNINGS {
+                    for rest in text.split(beginning).skip(1) {
+                        let rest: String = rest.chars().take(60).collect();
+                        assert!(
+                            rest.starts_with("portal/"),
+                            "{path} {accept:?}: {beginning}{rest}"
+                        );
+                        addresses += 1;
+                    }
+                }
+                let location = headers.get(header::LOCATION);
+                if let Some(location) = location.and_then(|location| location.to_str().ok()) {
+                    let path_of = location.trim_start_matches("https://data.example.org");
+                    assert!(path_of.starts_with("/portal/"), "{path}: {location}");
+                    redirections += 1;
+                }
+            }
+        }
+    }
+    assert!(
+        addresses > 1000 && redirections > 0,
+        "{addresses} {redirections}"
+    );
+}
+
 #[tokio::test]
 async fn head_states_no_other_size_than_get() {
     let (site, _folder) = site(|state| state);

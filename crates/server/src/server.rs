@@ -27,7 +27,7 @@ use lodeseek_worker::WorkerError;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpSocket};
@@ -84,6 +84,8 @@ pub struct ServeOptions {
     pub storage: StorageOptions,
     /// Reader of the files that the settings name, for backups.
     pub setting_files: SettingFiles,
+    /// Folder of the backups that operators request in a browser; `None` if they cannot.
+    pub backup_folder: Option<PathBuf>,
     /// Private networks to which harvests and downloads that clients with a token request may connect.
     pub private_networks: Vec<IpNet>,
 }
@@ -256,6 +258,7 @@ pub(crate) fn open(
         .with_branding(options.branding.clone())
         .with_storage(options.storage.clone())
         .with_setting_files(options.setting_files.clone())
+        .with_backup_folder(options.backup_folder.as_deref())
         .with_operators(options.operators.clone())?;
     match &options.workers {
         Some(workers) => {

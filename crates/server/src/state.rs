@@ -27,6 +27,7 @@ use lodeseek_sparql::{QueryEngine, SparqlLimits};
 use lodeseek_store::{Store, StoreError};
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tracing::Instrument;
@@ -159,6 +160,8 @@ pub struct AppState {
     pub(crate) storage: Arc<StorageOptions>,
     /// Reader of the files that the settings name, for backups.
     pub(crate) setting_files: SettingFiles,
+    /// Folder of the backups that operators request in a browser.
+    pub(crate) backup_folder: Option<Arc<Path>>,
     /// The served snapshot, whose folder lasts as long as it is used; `None` for a home.
     pub(crate) snapshot: Option<Arc<SnapshotHome>>,
 }
@@ -205,6 +208,7 @@ impl AppState {
             private_networks: Arc::default(),
             storage: Arc::default(),
             setting_files: SettingFiles::default(),
+            backup_folder: None,
             snapshot: None,
         }
     }
@@ -214,6 +218,15 @@ impl AppState {
     pub fn with_setting_files(self, setting_files: SettingFiles) -> Self {
         Self {
             setting_files,
+            ..self
+        }
+    }
+
+    /// Sets the folder of the backups that operators request in a browser. Default: none.
+    #[must_use]
+    pub fn with_backup_folder(self, folder: Option<&Path>) -> Self {
+        Self {
+            backup_folder: folder.map(Arc::from),
             ..self
         }
     }
@@ -284,6 +297,11 @@ impl AppState {
             host_names: names.into(),
             ..self
         }
+    }
+
+    /// Returns the path of the public URL without a slash at the end; empty if it has none.
+    pub(crate) fn base_path(&self) -> &str {
+        self.public_url.as_ref().map_or("", PublicUrl::path)
     }
 
     fn with_links(mut self) -> Self {

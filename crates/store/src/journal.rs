@@ -150,7 +150,7 @@ fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
     let mut listed: Vec<PastDataset> = report
         .datasets
         .iter()
-        .filter(|dataset| is_written(dataset) || dataset.files.iter().any(|file| !file.is_clean()))
+        .filter(|dataset| is_written(dataset) || has_problem(dataset))
         .map(past_dataset)
         .collect();
     let with_failures = listed.iter().filter(|dataset| dataset.failures > 0).count();
@@ -162,34 +162,50 @@ fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
         datasets: report.datasets.len(),
         written: report.datasets.iter().filter(is_written).count(),
         triples: report.triples(),
-        with_problems: report.with_problems().count(),
+        with_problems: report
+            .datasets
+            .iter()
+            .filter(|one| has_problem(one))
+            .count(),
         with_failures,
         catalog_problems: report.catalog_problems.len(),
         listed,
     }
 }
 
+/// Returns true if a file was not read exactly. Files that are on the web are only described.
+fn has_problem(report: &DatasetReport) -> bool {
+    read_files(report).any(|file| !file.is_clean())
+}
+
+/// Iterates over the files that a load was to read.
+fn read_files(report: &DatasetReport) -> impl Iterator<Item = &FileReport> {
+    report.files.iter().filter(|file| !file.is_on_web())
+}
+
 fn past_dataset(report: &DatasetReport) -> PastDataset {
-    let is_failure = |file: &&FileReport| file.outcome.is_failure();
-    let failed = report.files.iter().find(is_failure);
+    let failed = read_files(report).find(|file| file.outcome.is_failure());
     // The last problem of a file is the reason for which reading ended.
     let last = failed.and_then(|file| Some((file, file.problems.last()?)));
-    let first = || {
-        report
-            .files
-            .iter()
-            .find_map(|file| Some((file, file.problems.first()?)))
-    };
+    let first = || read_files(report).find_map(|file| Some((file, file.problems.first()?)));
     let problem = last
         .or_else(first)
         .map(|(file, problem)| format!("{}: {problem}", file.file));
+    let on_web: u64 = report
+        .files
+        .iter()
+        .filter(|file| file.is_on_web())
+        .map(|file| file.problems.len() as u64)
+        .sum();
     PastDataset {
         dataset: report.id.clone(),
         title: report.title.chars().take(MAX_MESSAGE_CHARACTERS).collect(),
         outcome: report.outcome,
         triples: report.triples,
-        problems: report.problems(),
-        failures: report.files.iter().filter(is_failure).count(),
+        problems: report.problems().saturating_sub(on_web),
+        failures: read_files(report)
+            .filter(|file| file.outcome.is_failure())
+            .count(),
         first_problem: problem
             .map(|problem| problem.chars().take(MAX_MESSAGE_CHARACTERS).collect()),
     }

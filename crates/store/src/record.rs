@@ -35,12 +35,24 @@ impl Store {
 
     /// Returns the time of the last change of each description (`xsd:dateTime`), for datasets with a record.
     pub fn records(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+        self.record_times(dcterms::MODIFIED)
+    }
+
+    /// Returns the time at which each dataset was added to the catalogue (`xsd:dateTime`), for datasets with a record.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn arrivals(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+        self.record_times(dcterms::ISSUED)
+    }
+
+    /// Returns the values of a property of all records.
+    fn record_times(&self, property: &str) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let catalog = self.iris.catalog();
-        let modified = NamedNodeRef::new_unchecked(dcterms::MODIFIED);
         let mut records = BTreeMap::new();
         for quad in self.oxigraph.quads_for_pattern(
             None,
-            Some(modified),
+            Some(NamedNodeRef::new_unchecked(property)),
             None,
             Some(catalog.as_ref().into()),
         ) {

@@ -7,6 +7,7 @@ use super::blank::{self, BlankNodeScope};
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::LABEL_PROPERTIES;
+use lodeseek_rdf::vocab::rdf;
 use oxrdf::{BlankNode, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, Triple};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -106,6 +107,20 @@ impl Resources<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Iterates over the entities of a class, in the order of the store.
+    pub fn instances(
+        &self,
+        class: &NamedNode,
+    ) -> impl Iterator<Item = Result<NamedOrBlankNode, StoreError>> + use<'_> {
+        let quads = self.store.oxigraph.quads_for_pattern(
+            None,
+            Some(NamedNodeRef::new_unchecked(rdf::TYPE)),
+            Some(class.as_ref().into()),
+            Some(self.graph.as_ref().into()),
+        );
+        quads.map(|quad| Ok(blank::from_store(quad?).subject))
     }
 
     /// Returns true if the dataset contains a triple about a resource.

@@ -229,6 +229,13 @@ impl FileReport {
         self.outcome == Outcome::Complete && self.problems.is_empty() && self.unlisted_problems == 0
     }
 
+    /// Returns true if the file is on the web and was not downloaded: it is described, and no failure.
+    #[must_use]
+    pub fn is_on_web(&self) -> bool {
+        let is_address = self.file.starts_with("http://") || self.file.starts_with("https://");
+        self.outcome == Outcome::Refused && is_address
+    }
+
     /// Creates the report of a file that could not be opened.
     #[must_use]
     pub fn unreadable(file: &str, reason: impl fmt::Display) -> Self {

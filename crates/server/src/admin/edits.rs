@@ -197,7 +197,10 @@ pub(super) async fn get_dataset(
     .await
 }
 
-fn description(store: &Store, id: &DatasetId) -> Result<(Value, DatasetState), ApiError> {
+pub(super) fn description(
+    store: &Store,
+    id: &DatasetId,
+) -> Result<(Value, DatasetState), ApiError> {
     let entry = store.entry(id)?;
     let state = DatasetState::read(store, id)?.ok_or_else(|| ApiError::no_dataset(id))?;
     let mut body = json!({
@@ -319,7 +322,10 @@ async fn read_patch(request: Request) -> Result<Patch, ApiError> {
 }
 
 /// Checks a patch against the present description. Status 428 if it would overwrite an edit of another token unseen.
-async fn check_edit(state: &AppState, edit: DatasetEdit) -> Result<DatasetEdit, ApiError> {
+pub(super) async fn check_edit(
+    state: &AppState,
+    edit: DatasetEdit,
+) -> Result<DatasetEdit, ApiError> {
     // A dataset whose addition is still queued is present when the job runs.
     if management(state)?.jobs.is_pending(edit.id.as_str()) {
         return Ok(edit);

@@ -37,7 +37,7 @@ impl JobState {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled)
     }
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Running => "running",

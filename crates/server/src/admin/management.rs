@@ -2,14 +2,15 @@
 //!
 //! A change is queued as a job and made beside running searches. Without the header `Prefer: wait=SECONDS` the response is
 //! 202 with the job; with it the response waits for the end of the job. Other origins may not read these routes, and no
-//! cookie authorizes a request.
+//! cookie authorizes a request; the [forms](super::forms) for browsers have routes of their own.
 
 use super::changes::{Change, Lane, Publication, SourcesUpload, Spool, make_changes};
 use super::edits;
 use super::jobs::{Cancelled, Job, JobState, Jobs, Refusal};
 use super::preconditions::Preconditions;
+use super::sessions::Sessions;
 use super::tokens::{Rights, Scope, Token, Tokens};
-use super::uploads::{MAX_SOURCES, is_form, receive, receive_sources};
+use super::uploads::{MAX_SOURCES, SourceNaming, is_form, receive, receive_sources};
 use super::{Live, StopSignal};
 use super::{removal, works};
 use crate::AppState;
@@ -52,7 +53,8 @@ pub(crate) const UPLOADS_FOLDER: &str = "uploads";
 
 /// Tokens, jobs and uploads of the administration.
 pub(crate) struct Management {
-    tokens: Arc<Tokens>,
+    pub(super) tokens: Arc<Tokens>,
+    pub(super) sessions: Sessions,
     pub(super) jobs: Arc<Jobs>,
     spool: PathBuf,
     uploads: AtomicU64,
@@ -72,6 +74,7 @@ impl Management {
         }
         Ok(Self {
             tokens,
+            sessions: Sessions::default(),
             jobs: Arc::new(Jobs::new(home)),
             spool,
             uploads,
@@ -81,6 +84,13 @@ impl Management {
     /// Returns true if a token with this secret exists.
     pub(super) fn admits(&self, secret: &str) -> bool {
         matches!(self.tokens.find(secret), Ok(Some(_)))
+    }
+
+    /// Returns true if a request has the cookie of a session whose token exists.
+    pub(super) fn has_session(&self, headers: &HeaderMap) -> bool {
+        let tokens = self.tokens.list();
+        let session = self.sessions.find(headers);
+        session.is_some_and(|session| tokens.is_ok_and(|tokens| tokens.contains(&session.token)))
     }
 
     /// Creates the folder of an upload.
@@ -183,6 +193,15 @@ pub(super) struct Caller {
 }
 
 impl Caller {
+    /// Returns the user of a token.
+    pub(super) fn with_token(token: Token) -> Self {
+        Self {
+            name: token.name.clone(),
+            scope: token.scope,
+            token: Some(token),
+        }
+    }
+
     /// Returns the name of the token, or `local`.
     pub(super) fn name(&self) -> &str {
         &self.name
@@ -236,11 +255,7 @@ impl FromRequestParts<AppState> for Caller {
                 if token.scope >= Scope::Write {
                     TrustedBody::grant(&parts.extensions);
                 }
-                Ok(Self {
-                    name: token.name.clone(),
-                    scope: token.scope,
-                    token: Some(token),
-                })
+                Ok(Self::with_token(token))
             }
             Ok(None) => Err(unauthorized()),
             Err(error) => Err(ApiError::internal(&error).to_json_response()),
@@ -575,7 +590,7 @@ async fn load_sources(State(state): State<AppState>, caller: Caller, request: Re
         let wait = wait_time(request.headers());
         let change = if is_form(request.headers()) {
             let spool = management(&state)?.new_spool().map_err(|error| ApiError::of_file(&error))?;
-            receive_sources(request, spool).await?
+            receive_sources(request, spool, SourceNaming::ByFields).await?
         } else {
             let message =
                 "files of the server's machine are loaded over its local socket only; upload them as multipart/form-data";
@@ -631,7 +646,7 @@ async fn harvest_sources(State(state): State<AppState>, caller: Caller, body: Re
 }
 
 /// Rejects files and networks that a client of another machine may not read, and sets the networks of the configuration.
-fn restrict(request: &mut HarvestRequest, state: &AppState) -> Result<(), ApiError> {
+pub(super) fn restrict(request: &mut HarvestRequest, state: &AppState) -> Result<(), ApiError> {
     let message = if let Some(path) = request.local_source() {
         format!(
             "{path:?} is no http or https address; files of the server's machine are harvested over its local socket only"
@@ -809,6 +824,17 @@ pub(super) async fn submit(
     caller: &Caller,
     wait: Duration,
 ) -> Result<Response, ApiError> {
+    let job = queue(state, change, caller, wait).await?;
+    Ok(job_response(&job))
+}
+
+/// Queues a change, waits at most this time for its end, and returns its job.
+pub(super) async fn queue(
+    state: &AppState,
+    change: Change,
+    caller: &Caller,
+    wait: Duration,
+) -> Result<Job, ApiError> {
     let management = management(state)?;
     let rights = caller.rights(management, change.scope());
     // The body may have taken hours.
@@ -823,8 +849,7 @@ pub(super) async fn submit(
         };
         ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, message)
     })?;
-    let job = jobs.wait(job.id, wait).await.unwrap_or(job);
-    Ok(job_response(&job))
+    Ok(jobs.wait(job.id, wait).await.unwrap_or(job))
 }
 
 fn job_response(job: &Job) -> Response {

@@ -10,6 +10,7 @@ mod change_lock;
 mod changes;
 mod downloads;
 mod edits;
+mod forms;
 mod harvest_schedule;
 mod harvests;
 mod jobs;
@@ -21,6 +22,7 @@ mod page;
 mod preconditions;
 mod removal;
 mod schemas;
+mod sessions;
 mod tokens;
 mod uploads;
 mod works;
@@ -92,6 +94,10 @@ impl Operators {
         {
             return true;
         }
+        let management = state.management.as_ref();
+        if management.is_some_and(|management| management.has_session(request.headers())) {
+            return true;
+        }
         match self.0 {
             Some(wanted) => token(request.headers()).is_some_and(|token| digest(&token) == wanted),
             None => is_of_this_machine(state, request),
@@ -140,6 +146,7 @@ pub(crate) fn router(state: &AppState) -> Router<AppState> {
         .route("/metrics", get(prometheus))
         .layer(from_fn_with_state(state.clone(), authorize))
         .merge(management::router())
+        .merge(forms::router())
 }
 
 /// Rejects requests of clients that are not the operator.

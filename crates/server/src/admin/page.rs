@@ -24,6 +24,8 @@ const STEP: usize = 8;
 #[template(path = "operator.html")]
 struct Page {
     page: PageContext,
+    /// If true, the administration is enabled.
+    has_tasks: bool,
     facts: Vec<(&'static str, String)>,
     pace: Vec<(&'static str, String)>,
     routes: Vec<RouteRow>,
@@ -94,8 +96,12 @@ struct EndpointRow {
     responses((status = 200, description = "Current state.", content_type = "text/html", body = String), OperatorOnly),
     security((), ("bearer" = []), ("basic" = [])))]
 pub(crate) async fn operator(State(state): State<AppState>, context: PageContext) -> Response {
+    let has_tasks = state.management.is_some();
     match state.work(overview).await {
-        Ok(overview) => render(&page(context, overview, SystemTime::now())),
+        Ok(overview) => render(&Page {
+            has_tasks,
+            ..page(context, overview, SystemTime::now())
+        }),
         Err(failed) => error(&context, &failed),
     }
 }
@@ -141,6 +147,7 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
     // Datasets with failures first, then those with problems, each the latest first.
     loaded.sort_by_key(|(_, dataset)| (dataset.failures == 0, dataset.problems == 0));
     Page {
+        has_tasks: false,
         loads: overview
             .loads
             .iter()
@@ -273,7 +280,7 @@ fn endpoint(one: &Value) -> EndpointRow {
 }
 
 /// Formats a duration in its largest unit.
-fn duration(time: Duration) -> String {
+pub(super) fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     let (count, unit) = match seconds {
         0..60 => (seconds, "second"),

@@ -120,11 +120,24 @@ pub(super) fn is_form(headers: &HeaderMap) -> bool {
     content_type(headers.get(header::CONTENT_TYPE)).as_deref() == Some("multipart/form-data")
 }
 
+/// Origin of the names of the files to load.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SourceNaming {
+    /// Fields `source` name them: other files belong to them.
+    ByFields,
+    /// Each file is loaded, as a form of a browser cannot name some of them.
+    EachFile,
+}
+
 /// Receives the files of catalogues and dumps into a folder.
-pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Change, ApiError> {
+pub(super) async fn receive_sources(
+    request: Request,
+    spool: Spool,
+    naming: SourceNaming,
+) -> Result<Change, ApiError> {
     let mut form = Form::open(request).await?;
     let (mut sources, mut origins, mut id_prefix) = (Vec::new(), Vec::new(), String::new());
-    let (mut replace, mut files) = (false, 0);
+    let (mut replace, mut files, mut paths) = (false, 0, Vec::new());
     while let Some(mut field) = form.next_field().await? {
         match field.field.name() {
             Some("file") => {
@@ -141,6 +154,7 @@ pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Ch
                     fs::create_dir_all(folder).map_err(|error| ApiError::of_file(&error))?;
                 }
                 receive_field(&mut field, &path, u64::MAX).await?;
+                paths.push(path);
             }
             Some("source") if sources.len() < MAX_SOURCES => {
                 sources.push(
@@ -177,9 +191,20 @@ pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Ch
             }
         }
     }
-    if sources.is_empty() || files == 0 {
+    if files == 0 {
+        return Err(ApiError::bad_request("send files in fields `file`"));
+    }
+    if naming == SourceNaming::EachFile {
+        if paths.len() > MAX_SOURCES {
+            return Err(ApiError::bad_request(format!(
+                "at most {MAX_SOURCES} files are uploaded at once"
+            )));
+        }
+        sources = paths;
+    }
+    if sources.is_empty() {
         return Err(ApiError::bad_request(
-            "send files in fields `file`, and name those to load in fields `source`",
+            "name the files to load in fields `source`",
         ));
     }
     Ok(Change::Load(Box::new(SourcesUpload {

@@ -16,6 +16,7 @@ mod shapes;
 mod similar;
 mod snippet;
 mod suggest;
+mod table;
 mod terms;
 
 pub(crate) use example::ExampleParser;
@@ -54,6 +55,7 @@ pub(crate) struct ApiState {
     similar::example,
     suggest::suggest,
     entity::entity,
+    table::table,
     entities::entities,
     entities::page,
     quality::one,
@@ -78,6 +80,7 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/dataset/{id}/quality", get(quality::page_of_one))
         .route("/dataset/{id}/related", get(related::related))
         .route("/dataset/{id}/entity", get(entity::entity))
+        .route("/dataset/{id}/table", get(table::table))
         .route("/dataset/{id}/similar", get(similar::of_dataset))
         .route(
             "/like",

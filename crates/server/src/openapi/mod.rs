@@ -7,6 +7,7 @@ mod page;
 use crate::documentation::Error;
 use crate::{AppState, admin, api, portal, sparql};
 use axum::Router;
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -86,9 +87,20 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/openapi.json", get(document))
 }
 
-async fn document() -> Response {
+async fn document(State(state): State<AppState>) -> Response {
+    document_response(state.base_path())
+}
+
+/// Returns the document of a server whose public URL has this path.
+fn document_response(path: &str) -> Response {
     // This header replaces that of `Json`.
-    ([(header::CONTENT_TYPE, MEDIA_TYPE)], axum::Json(&*DOCUMENT)).into_response()
+    let headers = [(header::CONTENT_TYPE, MEDIA_TYPE)];
+    if path.is_empty() {
+        return (headers, axum::Json(&*DOCUMENT)).into_response();
+    }
+    let mut document = DOCUMENT.clone();
+    document.servers = Some(vec![openapi::Server::new(path)]);
+    (headers, axum::Json(document)).into_response()
 }
 
 #[cfg(test)]
@@ -98,7 +110,16 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Routes outside the document: files of the pages, and resources that other standards describe.
-    const UNDOCUMENTED: [&str; 23] = [
+    const UNDOCUMENTED: [&str; 32] = [
+        "/operator/login",
+        "/operator/logout",
+        "/operator/sources",
+        "/operator/upload",
+        "/operator/datasets",
+        "/operator/dataset",
+        "/operator/jobs",
+        "/operator/backup",
+        "/operator/audit",
         "/api/admin/backup",
         "/api/admin/publish",
         "/mcp",
@@ -153,7 +174,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_response_is_the_document_with_its_media_type() {
-        let response = document().await;
+        let response = document_response("");
         assert_eq!(response.headers()[header::CONTENT_TYPE], MEDIA_TYPE);
         let body = axum::body::to_bytes(response.into_body(), usize::MAX)
             .await
@@ -217,6 +238,7 @@ mod tests {
             "get /dataset/{id}/shapes",
             "get /dataset/{id}/similar",
             "get /dataset/{id}/snippet",
+            "get /dataset/{id}/table",
             "get /dataset/{id}/void",
             "get /entities",
             "get /feeds/changes",

@@ -191,6 +191,11 @@ impl PageContext {
         self.link(format!("{}{path}", href.as_ref()))
     }
 
+    /// Returns the name of the page's language in this language.
+    pub(crate) fn language_name(&self) -> &'static str {
+        self.locale.locale().name()
+    }
+
     /// Returns the languages of the pages, with this page's address in each.
     pub(crate) fn language_links(&self) -> Vec<LanguageLink> {
         let link = |locale: Locale| {

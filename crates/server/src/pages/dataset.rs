@@ -5,6 +5,7 @@ use super::entity::ExampleView;
 use super::facets;
 use super::place_map;
 use super::similar::SimilarView;
+use super::tables;
 use super::{
     PageContext, RowsView, TripleView, WorkView, best_text, error, readable, render, rows_view,
     source_name, title_of, triple_view, work_view,
@@ -15,7 +16,7 @@ use crate::error::ApiError;
 use crate::example_queries::example_queries;
 use crate::portal::cite::Citation;
 use crate::portal::metadata::{File, PortalMetadata};
-use crate::portal::{license_label, schema_org, signposting};
+use crate::portal::{is_stated_license, license_label, schema_org, signposting};
 use crate::public_url::LinkBase;
 use crate::state::Client;
 use crate::text::{href, is_web};
@@ -25,7 +26,7 @@ use axum::response::Response;
 use lodeseek_catalog::{Agent, DatasetId, Format, Location, Scheme, Text, plain_text};
 use lodeseek_engine::{
     Card, CoverageSource, Facet, Filter, PeriodCoverage, PlaceCoverage, RelatedDatasets,
-    RelatedEdition, Schema, SchemaEdge,
+    RelatedEdition, Schema, SchemaEdge, facet_label,
 };
 use lodeseek_rdf::vocab::dcat;
 use lodeseek_rdf::{local_name, prefixed, words};
@@ -47,10 +48,12 @@ const SERIES_FACTS: [(&str, &str); 5] = [
     (dcat::PREV, "fact-previous"),
     (dcat::NEXT, "fact-next"),
 ];
+/// Maximum number of links to tables.
+const MAX_TABLES: usize = 6;
 /// Number of download buttons at the top.
 const MAX_BUTTONS: usize = 4;
 /// Formats of the stored content and of the description: name and `format`.
-const SYNTAXES: [(&str, &str); 4] = [
+pub(super) const SYNTAXES: [(&str, &str); 4] = [
     ("Turtle", "ttl"),
     ("N-Triples", "nt"),
     ("JSON-LD", "jsonld"),
@@ -130,6 +133,13 @@ struct DownloadView {
     is_external: bool,
 }
 
+/// Link to the table of the entities of a class.
+struct TableLink {
+    label: String,
+    count: String,
+    href: String,
+}
+
 /// A section in the table of contents.
 struct SectionView {
     anchor: &'static str,
@@ -159,8 +169,12 @@ struct DatasetPage {
     /// Relation of the stored triples to a remote endpoint's content, in words.
     relation: String,
     names: Vec<String>,
+    /// Tables of the entities of its classes.
+    tables: Vec<TableLink>,
     works: Vec<WorkView>,
     facts: Vec<FactView>,
+    /// Identifiers, addresses and further properties of the catalogue.
+    technical: Vec<FactView>,
     /// Map of the area as SVG.
     place_map: Option<String>,
     keywords: Vec<ValueView>,
@@ -238,9 +252,9 @@ pub(crate) async fn dataset(
             let iri = state.store.iris().dataset(&id);
             let (described, base) = (PortalMetadata::read(&state.store, &id)?, public.as_str());
             let own = public.link(iri.as_str(), state.store.iris());
-            let json_ld = described
-                .as_ref()
-                .map(|described| schema_org::script(described, &card, &own, base));
+            let json_ld = described.as_ref().map(|described| {
+                schema_org::script(described, &card, &own, base, &state.portal.portal.title)
+            });
             let links = described
                 .as_ref()
                 .map(|described| signposting::links(described, &own, base, &card));
@@ -324,7 +338,7 @@ impl DatasetPage {
     /// Adds what only the catalogue graph has: files, further properties, the citation.
     fn describe(&mut self, described: &PortalMetadata, card: &Card) {
         let extra = described.dataset.extra_properties().into_iter();
-        self.facts.extend(
+        self.technical.extend(
             extra
                 .filter(|one| one.property != dcat::IN_SERIES)
                 .map(|one| FactView {
@@ -338,6 +352,10 @@ impl DatasetPage {
         );
         self.skipped = described.skipped;
         self.is_index_only = described.is_index_only;
+        if self.is_index_only {
+            // Tables are read from the store.
+            self.tables.clear();
+        }
         self.bibtex = Citation::new(described).bibtex();
         self.files = described
             .files
@@ -484,19 +502,17 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
             .iter()
             .map(|work| work_view(work, iri))
             .collect(),
-        facts: facts(&page, card, iri),
+        facts: facts(&page, card),
+        technical: technical_facts(&page, card, iri),
+        tables: table_links(&page, card),
         place_map: place_map(&page, card),
         keywords: metadata.keywords.iter().map(keyword).collect(),
         numbers: counts.map(|(id, count)| page.count(id, count)).into(),
         classes: bars(&profile.classes, true),
         properties: bars(&profile.properties, true),
         languages: bars(&profile.languages, false),
-        vocabularies: bars(&profile.vocabularies, false),
-        diagram: diagram::draw(
-            &card.schema,
-            &page.text_with("connections-of", "title", &title),
-            &page.text("no-class"),
-        ),
+        vocabularies: vocabulary_bars(&profile.vocabularies),
+        diagram: connections(&page, &card.schema, &title),
         shape: card
             .schema
             .edges
@@ -552,6 +568,18 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
     }
 }
 
+/// Draws the classes and their links; `None` if no link connects them.
+fn connections(page: &PageContext, schema: &Schema, title: &str) -> Option<String> {
+    if schema.edges.is_empty() {
+        return None;
+    }
+    diagram::draw(
+        schema,
+        &page.text_with("connections-of", "title", title),
+        &page.text("no-class"),
+    )
+}
+
 /// Returns the descriptions in the best language for the visitor, and those in other languages.
 fn descriptions(page: &PageContext, texts: &[Text]) -> (Vec<LocalizedText>, Vec<LocalizedText>) {
     let best = best_text(page, texts).map(|text| text.language.clone());
@@ -591,7 +619,7 @@ fn byline(page: &PageContext, card: &Card) -> Vec<ValueView> {
             .first_year()
             .map(|year| ValueView::plain(year.to_string())),
     );
-    if let Some(license) = card.licenses().next() {
+    if let Some(license) = card.licenses().find(|license| is_stated_license(license)) {
         values.push(ValueView {
             text: license_label(license),
             ..ValueView::web(license)
@@ -600,7 +628,7 @@ fn byline(page: &PageContext, card: &Card) -> Vec<ValueView> {
     values
 }
 
-fn facts(page: &PageContext, card: &Card, iri: &str) -> Vec<FactView> {
+fn facts(page: &PageContext, card: &Card) -> Vec<FactView> {
     let metadata = &card.metadata;
     let agents = |agents: &[Agent], facet: Facet| -> Vec<ValueView> {
         agents
@@ -624,7 +652,8 @@ fn facts(page: &PageContext, card: &Card, iri: &str) -> Vec<FactView> {
             .map(|text| ValueView::plain(page.locale.date(text)))
             .collect::<Vec<_>>()
     };
-    let license = card.licenses().map(|text| ValueView {
+    let stated = card.licenses().filter(|text| is_stated_license(text));
+    let license = stated.map(|text| ValueView {
         text: license_label(text),
         ..ValueView::web(text)
     });
@@ -665,24 +694,34 @@ fn facts(page: &PageContext, card: &Card, iri: &str) -> Vec<FactView> {
                 .collect(),
         ),
         ("fact-homepage", text(&metadata.landing_page)),
-        ("fact-source", text(&metadata.source)),
-        (
-            "fact-iri",
-            vec![ValueView {
-                href: Some(href(&metadata.id)),
-                is_external: false,
-                ..ValueView::plain(iri)
-            }],
-        ),
-        (
-            "fact-endpoint",
-            card.remote
-                .iter()
-                .map(|remote| ValueView::web(&remote.endpoint))
-                .collect(),
-        ),
     ];
-    let given = all
+    fact_views(page, all.into())
+}
+
+/// Returns identifiers and addresses for programs.
+fn technical_facts(page: &PageContext, card: &Card, iri: &str) -> Vec<FactView> {
+    let metadata = &card.metadata;
+    let own = ValueView {
+        href: Some(href(&metadata.id)),
+        is_external: false,
+        ..ValueView::plain(iri)
+    };
+    let source = metadata.source.iter().map(|text| ValueView::web(text));
+    let endpoints = card
+        .remote
+        .iter()
+        .map(|remote| ValueView::web(&remote.endpoint));
+    let all = vec![
+        ("fact-iri", vec![own]),
+        ("fact-source", source.collect()),
+        ("fact-endpoint", endpoints.collect()),
+    ];
+    fact_views(page, all)
+}
+
+/// Returns the facts that have a value.
+fn fact_views(page: &PageContext, facts: Vec<(&'static str, Vec<ValueView>)>) -> Vec<FactView> {
+    let given = facts
         .into_iter()
         .filter(|(_, values)| values.iter().any(|value| !value.text.is_empty()));
     given
@@ -705,12 +744,11 @@ fn place_map(page: &PageContext, card: &Card) -> Option<String> {
 
 /// Returns the area of the dataset with its origin, as a link to the datasets of this area.
 fn place_view(page: &PageContext, place: &PlaceCoverage) -> ValueView {
-    let name = place
-        .name
-        .as_deref()
-        .map(|name| format!("{}: ", readable(name)))
-        .unwrap_or_default();
-    let text = format!("{name}{}", place.bounds);
+    // The map shows the box.
+    let text = match &place.name {
+        Some(name) => readable(name),
+        None => facets::place_text(place.bounds),
+    };
     let filter = Filter {
         within: Some(place.bounds),
         ..Filter::default()
@@ -796,21 +834,44 @@ fn contents(page: &PageContext, iri: &str, card: &Card) -> Vec<DownloadView> {
     if card.profile.triples == 0 {
         return Vec::new();
     }
-    let view = |(name, format): (&str, &str)| {
-        let mut parameters = form_urlencoded::Serializer::new(String::new());
-        let parameters = parameters
-            .append_pair("graph", iri)
-            .append_pair("format", format)
-            .finish();
-        DownloadView {
+    SYNTAXES
+        .map(|(name, format)| DownloadView {
             label: name.to_owned(),
             size: page.count("triples", card.profile.triples),
             name: String::new(),
-            href: Some(format!("/rdf-graph-store?{parameters}")),
+            href: Some(content_address(iri, format)),
             is_external: false,
+        })
+        .into()
+}
+
+/// Returns the address of the stored content of a dataset in a format.
+pub(super) fn content_address(iri: &str, format: &str) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    let parameters = parameters
+        .append_pair("graph", iri)
+        .append_pair("format", format)
+        .finish();
+    format!("/rdf-graph-store?{parameters}")
+}
+
+/// Returns the links to the tables of the largest classes.
+fn table_links(page: &PageContext, card: &Card) -> Vec<TableLink> {
+    let mut links = Vec::new();
+    for (class, count) in &card.profile.classes {
+        if facets::is_machinery(Facet::Class, class) {
+            continue;
         }
-    };
-    SYNTAXES.map(view).into()
+        links.push(TableLink {
+            label: words(local_name(class)),
+            count: page.number(count),
+            href: tables::address(&card.metadata.id, class),
+        });
+        if links.len() == MAX_TABLES {
+            break;
+        }
+    }
+    links
 }
 
 fn description_as(id: DatasetId, name: &str, format: &str) -> DownloadView {
@@ -906,6 +967,20 @@ fn left_out(page: &PageContext, schema: &Schema) -> Vec<String> {
         .filter(|(_, count)| *count > 0)
         .map(|(id, count)| page.count(id, count))
         .collect()
+}
+
+/// Returns vocabularies by their prefixes; those without one by their namespaces.
+fn vocabulary_bars(counts: &[(String, u64)]) -> Vec<Bar> {
+    let mut bars = bars(counts, false);
+    for bar in &mut bars {
+        let label = facet_label(Facet::Vocabulary, &bar.iri);
+        bar.label = if label.contains(['/', '.']) {
+            label
+        } else {
+            format!("{label}:")
+        };
+    }
+    bars
 }
 
 fn bars(counts: &[(String, u64)], names: bool) -> Vec<Bar> {

@@ -10,6 +10,7 @@ use lodeseek_engine::Card;
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind};
 
 /// A value ready for a template.
+#[derive(Clone)]
 pub(super) struct ValueView {
     pub(super) text: String,
     pub(super) title: String,
@@ -19,6 +20,14 @@ pub(super) struct ValueView {
     /// Address of a resource in the dataset, or on the web if `outside` is true.
     pub(super) href: Option<String>,
     pub(super) outside: bool,
+}
+
+impl ValueView {
+    /// Returns true for a text in a language, whatever its region.
+    pub(super) fn is_in(&self, language: &str) -> bool {
+        let primary = self.language.split('-').next().unwrap_or_default();
+        primary.eq_ignore_ascii_case(language)
+    }
 }
 
 /// The values of a property, or the resources that have it.
@@ -66,7 +75,7 @@ struct Pages {
 }
 
 /// Returns the address of a resource's page.
-fn address(dataset: &str, name: &str, [skip, to]: [usize; 2]) -> String {
+pub(super) fn address(dataset: &str, name: &str, [skip, to]: [usize; 2]) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     parameters.append_pair("iri", name);
     for (parameter, skipped) in [("skip", skip), ("to", to)] {
@@ -121,6 +130,17 @@ pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Respons
         dataset,
         page: page.clone(),
     })
+}
+
+/// Returns the properties of a resource with short values, for a row of a table.
+pub(super) fn properties_of(dataset: &str, entity: &Entity) -> Vec<PropertyView> {
+    properties(
+        dataset,
+        entity,
+        &entity.out.triples,
+        MAX_EXAMPLE_CHARACTERS,
+        |triple| &triple.object,
+    )
 }
 
 /// Groups triples by property, in the order of the first occurrence.

@@ -3,21 +3,49 @@
 use super::results::Results;
 use super::{PageContext, place_map, readable};
 use crate::portal::license_label;
-use lodeseek_catalog::Day;
+use lodeseek_catalog::{Day, place_name};
 use lodeseek_engine::{
-    BoundingBox, Facet, FacetCounts, FacetValues, Filter, Period, ValueCount, YearCounts,
-    facet_label,
+    BoundingBox, Facet, FacetCounts, FacetValues, Filter, ValueCount, YearCounts, facet_label,
 };
 use lodeseek_index::Collation;
-use lodeseek_rdf::vocab::{owl, rdf, rdfs, skos};
+use lodeseek_rdf::vocab::{adms, dcat, dcterms, owl, rdf, rdfs, sd, skos, spdx, vcard, void};
 use std::cmp::Reverse;
 
 /// Maximum number of values of a facet.
 pub(super) const MAX_FACET_VALUES: usize = 30;
 /// Number of values shown without unfolding.
 const MAX_UNFOLDED_VALUES: usize = 7;
-/// Number of facets that are open in addition to those with an active value.
-const OPEN: usize = 4;
+/// Facets above the years: topics, then publishers.
+const ABOVE_YEARS: [Facet; 6] = [
+    Facet::Theme,
+    Facet::Task,
+    Facet::Modality,
+    Facet::Keyword,
+    Facet::Publisher,
+    Facet::Creator,
+];
+/// Facets below the years: access, then content.
+const BELOW_YEARS: [Facet; 6] = [
+    Facet::Format,
+    Facet::License,
+    Facet::Language,
+    Facet::Class,
+    Facet::Vocabulary,
+    Facet::Source,
+];
+/// Facets that are closed without an active value.
+const CLOSED: [Facet; 4] = [
+    Facet::Creator,
+    Facet::Class,
+    Facet::Vocabulary,
+    Facet::Source,
+];
+/// Facets with topics, the best first.
+const TOPICS: [Facet; 3] = [Facet::Theme, Facet::Task, Facet::Keyword];
+/// Maximum number of topics on the start page.
+const MAX_TOPICS: usize = 12;
+/// Minimum number of years with datasets in a histogram.
+const MIN_HISTOGRAM_YEARS: usize = 5;
 /// Height of the tallest bar in pixels.
 const HEIGHT: u64 = 40;
 /// Number of years shown: bars must be visible. A later year in a filter extends the range by a few years.
@@ -33,6 +61,8 @@ pub(super) struct Chip {
 /// A facet.
 pub(super) struct FacetView {
     pub(super) title: String,
+    /// If true, the facet is above the years.
+    pub(super) is_above_years: bool,
     /// If true, the facet is shown open.
     pub(super) open: bool,
     pub(super) first: Vec<ValueView>,
@@ -51,34 +81,37 @@ pub(super) struct ValueView {
     pub(super) href: String,
 }
 
-/// The range of years.
+/// Form for a range of years: of the publication, or of the data.
 pub(super) struct YearsView {
+    /// The first and the last year of the datasets, or of their periods.
     pub(super) first: i32,
     pub(super) last: i32,
     /// The ends of the filter; empty if it has none.
-    pub(super) since: String,
+    pub(super) from: String,
     pub(super) until: String,
-    /// Text alternative of the histogram.
-    pub(super) description: String,
+    /// If true, the years are those of the periods that the data covers.
+    pub(super) is_covered: bool,
+    /// If true, periods of datasets are known.
+    pub(super) has_periods: bool,
     pub(super) unknown: u64,
-    pub(super) bars: Vec<YearBar>,
-    /// Width of the histogram in pixels.
-    pub(super) width: i32,
+    pub(super) histogram: Option<HistogramView>,
     /// Other parameters of the page.
     pub(super) fields: Vec<(&'static str, String)>,
 }
 
-/// Fields for an area and a period.
-pub(super) struct CoverageView {
-    /// The area of the filter; empty if it has none.
-    pub(super) within: String,
-    /// The first and the last year of the filter's period; empty if it is open.
-    pub(super) from: String,
-    pub(super) until: String,
-    /// If true, the filter has an area or a period.
-    pub(super) is_active: bool,
-    /// The first and the last year of all periods; `None` if no period is known.
-    pub(super) years: Option<(i32, i32)>,
+/// Number of datasets by year of publication.
+pub(super) struct HistogramView {
+    /// Text alternative.
+    pub(super) description: String,
+    pub(super) bars: Vec<YearBar>,
+    /// Width in pixels.
+    pub(super) width: i32,
+}
+
+/// Form for a place.
+pub(super) struct PlaceView {
+    /// Name or box of the filter; empty if it has none.
+    pub(super) place: String,
     /// Map of the area of the filter as SVG.
     pub(super) map: Option<String>,
     /// Other parameters of the page.
@@ -103,6 +136,26 @@ const MACHINERY: [&str; 4] = [
     owl::NAMESPACE,
     skos::NAMESPACE,
 ];
+
+/// Classes and namespaces of classes of metadata. Data has them where it describes itself; nobody looks for them.
+const METADATA_CLASSES: [&str; 8] = [
+    dcat::NAMESPACE,
+    dcterms::NAMESPACE,
+    void::NAMESPACE,
+    vcard::NAMESPACE,
+    adms::NAMESPACE,
+    spdx::NAMESPACE,
+    sd::NAMESPACE,
+    "http://xmlns.com/foaf/0.1/Agent",
+];
+
+/// If true, a value is a class of metadata.
+fn is_metadata(facet: Facet, value: &str) -> bool {
+    facet == Facet::Class
+        && METADATA_CLASSES
+            .iter()
+            .any(|beginning| value.starts_with(beginning))
+}
 
 /// If true, a class or vocabulary belongs to RDF's own machinery.
 pub(super) fn is_machinery(facet: Facet, value: &str) -> bool {
@@ -221,7 +274,7 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
             ..filter.clone()
         });
         chips.push(Chip {
-            label: page.text_with("filter-within", "box", within.to_string()),
+            label: page.text_with("filter-within", "box", place_text(within)),
             href,
         });
     }
@@ -261,27 +314,63 @@ pub(super) fn facets(
     total: usize,
     results: &Results<'_>,
 ) -> Vec<FacetView> {
-    let chooses = |one: &&FacetValues| {
-        one.distinct > 1
-            || one
-                .values
-                .iter()
-                .any(|value| value.chosen || value.count < total as u64)
-    };
-    let shown = counts
-        .facets
-        .iter()
-        .filter(chooses)
-        .filter(|one| !repeats(one, counts))
-        .enumerate();
-    let view = |(place, one): (usize, &FacetValues)| {
-        let chosen = one.values.iter().any(|value| value.chosen);
-        FacetView {
-            open: chosen || place < OPEN,
-            ..facet_view(page, one, results)
+    let mut views: Vec<FacetView> = Vec::new();
+    for facet in ABOVE_YEARS.into_iter().chain(BELOW_YEARS) {
+        let Some(one) = counts.facets.iter().find(|one| one.facet == facet) else {
+            continue;
+        };
+        let one = &without_metadata_classes(one);
+        if !has_choice(one, total) || repeats(one, counts) {
+            continue;
         }
-    };
-    shown.map(view).collect()
+        let is_chosen = one.values.iter().any(|value| value.chosen);
+        // Without themes, the keywords are the topics.
+        let is_topic = facet != Facet::Keyword || views.is_empty();
+        let is_open = is_topic && !CLOSED.contains(&facet);
+        views.push(FacetView {
+            is_above_years: ABOVE_YEARS.contains(&facet),
+            open: is_chosen || is_open,
+            ..facet_view(page, one, results)
+        });
+    }
+    views
+}
+
+/// Returns true if a value of a facet narrows down the datasets.
+fn has_choice(one: &FacetValues, total: usize) -> bool {
+    one.distinct > 1
+        || one
+            .values
+            .iter()
+            .any(|value| value.chosen || value.count < total as u64)
+}
+
+/// Returns a facet without classes of metadata. An active one stays.
+fn without_metadata_classes(one: &FacetValues) -> FacetValues {
+    let mut kept = one.clone();
+    kept.values
+        .retain(|value| value.chosen || !is_metadata(one.facet, &value.value));
+    kept.distinct -= one.values.len() - kept.values.len();
+    kept
+}
+
+/// Returns the topics of the collection: the values of the first facet with several of them.
+pub(super) fn topics(
+    page: &PageContext,
+    counts: &FacetCounts,
+    results: &Results<'_>,
+) -> Vec<ValueView> {
+    for facet in TOPICS {
+        let found = counts
+            .facets
+            .iter()
+            .find(|one| one.facet == facet && one.distinct > 1);
+        if let Some(one) = found {
+            let FacetView { first, more, .. } = facet_view(page, one, results);
+            return first.into_iter().chain(more).take(MAX_TOPICS).collect();
+        }
+    }
+    Vec::new()
 }
 
 /// If the authors are the publishers, the facets are equal.
@@ -326,6 +415,7 @@ fn facet_view(page: &PageContext, one: &FacetValues, results: &Results<'_>) -> F
     let title = page.text(&format!("facet-{}", one.facet));
     FacetView {
         title,
+        is_above_years: false,
         open: false,
         first,
         more,
@@ -333,59 +423,85 @@ fn facet_view(page: &PageContext, one: &FacetValues, results: &Results<'_>) -> F
     }
 }
 
-/// Returns the fields for an area and a period.
-pub(super) fn coverage(
-    page: &PageContext,
-    results: &Results<'_>,
-    years: Option<(i32, i32)>,
-) -> CoverageView {
+/// Returns the form for a place.
+pub(super) fn place(page: &PageContext, results: &Results<'_>) -> PlaceView {
     let filter = results.filter;
-    let year = |day: Option<Day>| day.map(|day| day.year().to_string()).unwrap_or_default();
-    let map =
-        |within: BoundingBox| place_map::draw(within, &page.text_with("place-map", "box", within));
-    CoverageView {
-        within: filter
-            .within
-            .map(|within| within.to_string())
-            .unwrap_or_default(),
-        from: year(filter.covers.and_then(Period::first)),
-        until: year(filter.covers.and_then(Period::last)),
-        is_active: filter.within.is_some() || filter.covers.is_some(),
-        years,
-        map: filter.within.map(map),
+    let (mut place, mut map) = (String::new(), None);
+    if let Some(within) = filter.within {
+        place = place_text(within);
+        map = Some(place_map::draw(
+            within,
+            &page.text_with("place-map", "box", &place),
+        ));
+    }
+    PlaceView {
+        place,
+        map,
         fields: results.fields(&Filter {
             within: None,
-            covers: None,
             ..filter.clone()
         }),
     }
 }
 
-/// Returns the range of years; `None` if there is no choice.
+/// Returns the name of a box if it is that of a country or a state, else the box.
+pub(super) fn place_text(bounds: BoundingBox) -> String {
+    place_name(bounds).map_or_else(|| bounds.to_string(), str::to_owned)
+}
+
+/// Returns the form for years, with those of the periods that the datasets cover, if any are known. `None` if there is no choice.
 pub(super) fn years(
     page: &PageContext,
     years: &YearCounts,
+    covered: Option<(i32, i32)>,
     results: &Results<'_>,
 ) -> Option<YearsView> {
-    let scale = Scale::new(years, results.filter)?;
-    let (first, last) = (scale.first, scale.last);
-    let year = |year: Option<i32>| year.map(|year| year.to_string()).unwrap_or_default();
+    let scale = Scale::new(years, results.filter);
+    let published = scale.map(|scale| (scale.first, scale.last));
+    let (first, last) = published.or(covered)?;
+    let filter = results.filter;
+    let is_covered = filter.covers.is_some() || published.is_none();
+    let (from, until) = match filter.covers {
+        Some(period) => (period.first().map(Day::year), period.last().map(Day::year)),
+        None => (filter.since, filter.until),
+    };
     Some(YearsView {
         first,
         last,
-        since: year(results.filter.since),
-        until: year(results.filter.until),
-        description: page
-            .locale
-            .text_with("years-histogram", &[("first", &first), ("last", &last)]),
+        from: year_text(from),
+        until: year_text(until),
+        is_covered,
+        has_periods: covered.is_some() || filter.covers.is_some(),
         unknown: years.unknown,
-        bars: scale.bars(years, results.filter),
-        width: (last - first + 1) * 10,
+        histogram: scale.and_then(|scale| histogram(page, scale, years, filter)),
         fields: results.fields(&Filter {
             since: None,
             until: None,
-            ..results.filter.clone()
+            covers: None,
+            ..filter.clone()
         }),
+    })
+}
+
+fn year_text(year: Option<i32>) -> String {
+    year.map(|year| year.to_string()).unwrap_or_default()
+}
+
+/// Returns the histogram; `None` for so few years that it shows nothing.
+fn histogram(
+    page: &PageContext,
+    scale: Scale,
+    years: &YearCounts,
+    filter: &Filter,
+) -> Option<HistogramView> {
+    let bars = scale.bars(years, filter);
+    let Scale { first, last } = scale;
+    (bars.len() >= MIN_HISTOGRAM_YEARS).then(|| HistogramView {
+        description: page
+            .locale
+            .text_with("years-histogram", &[("first", &first), ("last", &last)]),
+        bars,
+        width: (last - first + 1) * 10,
     })
 }
 

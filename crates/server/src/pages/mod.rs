@@ -13,6 +13,7 @@ mod results;
 mod similar;
 mod snippet;
 mod start;
+mod tables;
 #[cfg(test)]
 mod template_texts;
 
@@ -23,17 +24,19 @@ pub(crate) use entity::entity;
 pub(crate) use quality::{quality, quality_of};
 pub(crate) use similar::{ExampleReport, like, similar};
 pub(crate) use snippet::snippet;
+pub(crate) use tables::{TableView, address as table_address, class_label, table};
 
 use crate::AppState;
+use crate::base_path::Rendered;
 use crate::branding::ServedFile;
 use crate::error::{ApiError, set_retry_after};
 use crate::text::{is_web, shorten};
 use askama::Template;
-use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use lodeseek_catalog::{Extent, Metadata, Text, Work, preferred};
 use lodeseek_engine::{Card, DatasetReference, QueryWords, SnippetCell, SnippetTable};
 use lodeseek_rdf::repair_encoding;
@@ -287,6 +290,11 @@ fn best_text<'t>(page: &PageContext, texts: &'t [Text]) -> Option<&'t Text> {
     preferred(texts, &languages)
 }
 
+/// Returns the title of a dataset for the visitor, or its id.
+pub(crate) fn title(page: &PageContext, card: &Card) -> String {
+    title_of(page, &card.metadata).0
+}
+
 /// Returns the title of a dataset for the visitor, with its language, or its id.
 fn title_of(page: &PageContext, metadata: &Metadata) -> (String, Option<String>) {
     match best_text(page, &metadata.titles) {
@@ -349,7 +357,7 @@ async fn style(State(state): State<AppState>) -> impl IntoResponse {
         (header::CONTENT_TYPE, "text/css; charset=utf-8"),
         (header::CACHE_CONTROL, "max-age=3600"),
     ];
-    (headers, state.branding.style())
+    (Extension(Rendered), headers, state.branding.style())
 }
 
 async fn script() -> impl IntoResponse {
@@ -410,7 +418,7 @@ async fn served(file: Option<&ServedFile>, page: PageContext) -> Response {
 /// Renders a template.
 pub(crate) fn render(page: &impl Template) -> Response {
     match page.render() {
-        Ok(html) => Html(html).into_response(),
+        Ok(html) => (Extension(Rendered), Html(html)).into_response(),
         Err(failed) => ApiError::internal(&failed).into_response(),
     }
 }

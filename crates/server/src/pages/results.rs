@@ -1,6 +1,7 @@
 //! The page of search results: hits, facets and years, with the complete state of the search in the address.
 
-use super::facets::{self, Chip, CoverageView, FacetView, YearsView};
+use super::dataset::{SYNTAXES, content_address};
+use super::facets::{self, Chip, FacetView, PlaceView, YearsView};
 use super::{
     PageContext, RowsView, TextView, TripleView, WorkView, best_text, error, excerpt, matches_in,
     pieces, readable, render, rows_view, size, source_name, title_of, triple_view, work_view,
@@ -14,7 +15,7 @@ use crate::parameters::{
     Pairs, check_query, check_snippet, examples, filter, filter_parameters, parse_duplicates,
     parse_model, parse_order, query_syntax,
 };
-use crate::portal::license_label;
+use crate::portal::{is_stated_license, license_label};
 use crate::state::Client;
 use crate::text::{href, is_web, shorten};
 use askama::Template;
@@ -22,10 +23,12 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_catalog::{CoverageValue, Format, Metadata, Scheme};
+use lodeseek_catalog::{
+    CoverageValue, Distribution, Format, Location, Metadata, Scheme, coverage_expressions,
+};
 use lodeseek_engine::{
-    BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example, Facet,
-    FieldMatch, Filter, Hit, Interpretation, InterpretationKind, ListedDataset, NearWork,
+    BoundingBox, BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example,
+    Facet, FieldMatch, Filter, Hit, Interpretation, InterpretationKind, ListedDataset, NearWork,
     QuerySyntax, QueryWords, ResultOrder, SearchRequest, SearchResponse, SimilarityClause,
     SnippetKind, SuggestedFilter, facet_value,
 };
@@ -33,6 +36,7 @@ use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::{PartForm, QueryPart, parse_query};
 use lodeseek_snippet::LabelledTriple;
 use serde::Deserialize;
+use std::mem;
 
 const PAGE: usize = 10;
 /// Number of the last page that can be requested, from 0.
@@ -43,8 +47,13 @@ const MAX_HIT_TRIPLES: usize = 6;
 const MAX_THEMES: usize = 6;
 /// Number of formats shown with a hit.
 const MAX_FORMATS: usize = 3;
-/// Maximum length of the period slider in years.
-const MAX_SLIDER_YEARS: i32 = 200;
+/// Maximum length of the range of years whose ends the form shows.
+const MAX_COVERED_YEARS: i32 = 200;
+/// Number of hits whose answering triples are shown open, and of these triples.
+const MAX_OPEN_HITS: usize = 3;
+const MAX_ANSWERS: usize = 3;
+/// Fields of the forms for years and places.
+const FORM_FIELDS: [&str; 4] = ["from", "until", "of", "place"];
 /// Length of a description in characters: about two lines on a wide screen.
 const MAX_DESCRIPTION_CHARACTERS: usize = 240;
 
@@ -113,11 +122,36 @@ pub(super) struct HitView {
     pub(super) used_near: usize,
     pub(super) used_by: Vec<WorkView>,
     is_weak: bool,
+    /// Triples that match the query, shown open.
+    pub(super) answers: Vec<TripleView>,
+    /// The other triples of the preview.
     pub(super) triples: Vec<TripleView>,
-    /// Rows of a table in place of the triples.
+    /// Rows of a table in place of the triples of the preview.
     pub(super) table: Option<RowsView>,
+    /// Rows of a table, shown open in place of the triples that match.
+    pub(super) open_table: Option<RowsView>,
+    pub(super) download: Option<DownloadLink>,
     /// Duplicates under other ids: (address, publisher).
     pub(super) others: Vec<(String, String)>,
+}
+
+impl HitView {
+    /// Returns true if there are reasons for the rank.
+    fn has_reasons(&self) -> bool {
+        !(self.fields.is_empty()
+            && self.near.is_empty()
+            && self.similar.is_empty()
+            && self.used_by.is_empty())
+    }
+}
+
+/// Link that downloads a dataset.
+pub(super) struct DownloadLink {
+    /// Format.
+    pub(super) label: String,
+    pub(super) href: String,
+    /// If true, the address is on another server.
+    pub(super) is_external: bool,
 }
 
 #[derive(Template)]
@@ -136,8 +170,8 @@ struct SearchPage {
     chips: Vec<Chip>,
     facets: Vec<FacetView>,
     years: Option<YearsView>,
-    /// Fields for an area and a period; `None` if the index has neither.
-    coverage: Option<CoverageView>,
+    /// Form for a place; `None` if no dataset has an area.
+    place: Option<PlaceView>,
     sorts: Vec<SortView>,
     /// Parameters that the next query keeps, as hidden fields of its form.
     kept: Vec<(&'static str, String)>,
@@ -174,12 +208,9 @@ struct SearchPage {
 }
 
 impl SearchPage {
-    /// Returns true if there are filters to choose from, or an area or a period to change.
+    /// Returns true if there are filters to choose from.
     fn has_filters(&self) -> bool {
-        let has_coverage = |coverage: &CoverageView| coverage.is_active || coverage.years.is_some();
-        !self.facets.is_empty()
-            || self.years.is_some()
-            || self.coverage.as_ref().is_some_and(has_coverage)
+        !self.facets.is_empty() || self.years.is_some() || self.place.is_some()
     }
 }
 
@@ -227,7 +258,7 @@ async fn load_page(
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    if let Some(address) = with_period(page, pairs) {
+    if let Some(address) = form_address(page, pairs)? {
         return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, address)]).into_response());
     }
     let (filter, examples) = (filter(pairs)?, examples(pairs)?);
@@ -388,25 +419,27 @@ async fn load_list(
                 syntax: QuerySyntax::Interpreted,
             };
             if !lists {
-                return Ok(start::start(state, &page, &results, &listing));
+                return start::start(state, &page, &results, &listing);
             }
             Ok(render(&listed_page(state, page, &results, &listing)))
         })
         .await
 }
 
-/// Returns the fields for an area and a period, if the index has columns for them. If the index cannot be read, the
+/// Returns the first and the last year of the periods that datasets cover; `None` if none are known. If the index cannot be read, the
 /// search itself returns the error.
-fn coverage(state: &AppState, page: &PageContext, results: &Results<'_>) -> Option<CoverageView> {
+fn covered_years(state: &AppState) -> Option<(i32, i32)> {
+    state
+        .searcher
+        .catalog()
+        .covered_years(MAX_COVERED_YEARS)
+        .unwrap_or(None)
+}
+
+/// Returns the form for a place, if the index has a column for areas.
+fn place(state: &AppState, page: &PageContext, results: &Results<'_>) -> Option<PlaceView> {
     let has_coverage = state.searcher.catalog().has_coverage().unwrap_or(false);
-    has_coverage.then(|| {
-        let years = state
-            .searcher
-            .catalog()
-            .covered_years(MAX_SLIDER_YEARS)
-            .unwrap_or(None);
-        facets::coverage(page, results, years)
-    })
+    has_coverage.then(|| facets::place(page, results))
 }
 
 /// Returns a year in the four digits of dates. Other texts stay as they are.
@@ -419,33 +452,72 @@ fn padded_year(text: &str) -> String {
     }
 }
 
-/// Returns the address of the search with the years `from` and `until` as the period of the filter. `None` if the request
-/// has neither. The form of the page sends both, so that it works without JavaScript.
-fn with_period(page: &PageContext, pairs: &Pairs) -> Option<String> {
-    let year = |name: &str| {
-        pairs
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| padded_year(value.trim()))
-    };
-    let (from, until) = (year("from"), year("until"));
-    let is_form = from.is_some() || until.is_some();
-    let period = format!(
-        "{}..{}",
-        from.unwrap_or_default(),
-        until.unwrap_or_default()
-    );
+/// Returns the value of a parameter without white space around it.
+fn parameter<'p>(pairs: &'p Pairs, name: &str) -> Option<&'p str> {
+    pairs
+        .iter()
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| value.trim())
+}
+
+/// Returns the address of the search with the fields of a form as filters, so that the forms for years and places work without
+/// scripts. `None` if the request has none of these fields.
+///
+/// # Errors
+/// If the place is neither a known name nor a box.
+fn form_address(page: &PageContext, pairs: &Pairs) -> Result<Option<String>, ApiError> {
+    let (from, until) = (parameter(pairs, "from"), parameter(pairs, "until"));
+    let place = parameter(pairs, "place");
+    let has_years = from.is_some() || until.is_some();
+    if !has_years && place.is_none() {
+        return Ok(None);
+    }
+    let is_published = parameter(pairs, "of") == Some("published");
+    let mut replaced = vec!["lang"];
+    replaced.extend(FORM_FIELDS);
+    if place.is_some() {
+        replaced.push("within");
+    }
+    if has_years {
+        replaced.extend(["since", "before", "covers"]);
+    }
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     for (name, value) in pairs
         .iter()
-        .filter(|(name, _)| !matches!(name.as_str(), "from" | "until" | "covers" | "lang"))
+        .filter(|(name, _)| !replaced.contains(&name.as_str()))
     {
         parameters.append_pair(name, value);
     }
-    if period != ".." {
+    let (from, until) = (from.unwrap_or_default(), until.unwrap_or_default());
+    if is_published {
+        for (name, year) in [("since", from), ("before", until)] {
+            if !year.is_empty() {
+                parameters.append_pair(name, year);
+            }
+        }
+    } else if !(from.is_empty() && until.is_empty()) {
+        let period = format!("{}..{}", padded_year(from), padded_year(until));
         parameters.append_pair("covers", &period);
     }
-    is_form.then(|| page.link(format!("/?{}", parameters.finish())))
+    if let Some(place) = place.filter(|place| !place.is_empty()) {
+        parameters.append_pair("within", &parse_place(place)?.to_string());
+    }
+    Ok(Some(page.link(format!("/?{}", parameters.finish()))))
+}
+
+/// Returns the box of a country or state by its name, or of a text with four numbers.
+fn parse_place(text: &str) -> Result<BoundingBox, ApiError> {
+    if let Ok(bounds) = text.parse() {
+        return Ok(bounds);
+    }
+    for expression in coverage_expressions(text) {
+        if let CoverageValue::Place { bounds, .. } = expression.value {
+            return Ok(bounds);
+        }
+    }
+    Err(ApiError::bad_request(format!(
+        "no country or state {text:?} is known; write another name, or west,south,east,north in degrees"
+    )))
 }
 
 fn listed_page(
@@ -471,8 +543,8 @@ fn listed_page(
         weak: Vec::new(),
         chips: facets::chips(&page, results),
         facets: facets::facets(&page, &listing.facets, listing.total, results),
-        years: facets::years(&page, &listing.facets.years, results),
-        coverage: coverage(state, &page, results),
+        years: facets::years(&page, &listing.facets.years, covered_years(state), results),
+        place: place(state, &page, results),
         sorts: sorts(&page, results, listing.total),
         kept: results.kept_parameters(results.filter),
         unfiltered: Results {
@@ -688,8 +760,8 @@ fn search_page(
             .chain(facets::chips(&page, results))
             .collect(),
         facets: facets::facets(&page, &counts, response.total, results),
-        years: facets::years(&page, &counts.years, results),
-        coverage: coverage(state, &page, results),
+        years: facets::years(&page, &counts.years, covered_years(state), results),
+        place: place(state, &page, results),
         sorts: sorts(&page, results, response.total),
         kept: results.kept_parameters(&request.filter),
         unfiltered: Results {
@@ -912,11 +984,12 @@ fn hit_view(
         .snippet
         .iter()
         .partition(|triple| !triple.matched.is_empty());
+    let answers = matching.len().min(MAX_ANSWERS);
     let triples = matching
         .into_iter()
         .chain(others)
         .map(|triple| &triple.triple);
-    let view = card_view(
+    let mut view = card_view(
         state,
         page,
         &hit.card,
@@ -924,6 +997,19 @@ fn hit_view(
         &hit.duplicates,
         Some(&response.words),
     );
+    let table = hit
+        .table
+        .as_ref()
+        .map(|table| rows_view(page, table, Some(&response.words)));
+    let (mut open_table, mut preview_table) = (None, None);
+    if hit.rank > MAX_OPEN_HITS {
+        preview_table = table;
+    } else if table.is_some() {
+        open_table = table;
+    } else {
+        let others = view.triples.split_off(answers.min(view.triples.len()));
+        view.answers = mem::replace(&mut view.triples, others);
+    }
     let words: String = form_urlencoded::byte_serialize(request.query.as_bytes()).collect();
     let field = |field: &FieldMatch| FieldView {
         name: page.text(&format!("field-{}", field.field.name())),
@@ -948,15 +1034,13 @@ fn hit_view(
             .map(used_by)
             .collect(),
         is_weak: hit.is_closest(),
-        table: hit
-            .table
-            .as_ref()
-            .map(|table| rows_view(page, table, Some(&response.words))),
+        open_table,
+        table: preview_table,
         ..view
     }
 }
 
-pub(super) fn listed_view(state: &AppState, page: &PageContext, one: &ListedDataset) -> HitView {
+fn listed_view(state: &AppState, page: &PageContext, one: &ListedDataset) -> HitView {
     let view = card_view(
         state,
         page,
@@ -974,7 +1058,7 @@ pub(super) fn listed_view(state: &AppState, page: &PageContext, one: &ListedData
 }
 
 /// Returns the view of a dataset's properties that do not depend on the query.
-fn card_view<'t>(
+pub(super) fn card_view<'t>(
     state: &AppState,
     page: &PageContext,
     card: &Card,
@@ -1012,6 +1096,7 @@ fn card_view<'t>(
         }
     });
     HitView {
+        download: card_download(page, card, iri.as_str()),
         picture_shows: page.text_with("preview-graph-of", "title", &title),
         href: href(&metadata.id),
         title: TextView {
@@ -1056,16 +1141,46 @@ fn series_badge(page: &PageContext) -> Badge {
     }
 }
 
+/// Returns the link to the first file of a dataset on the web, or else to the content stored here. `None` if there is neither.
+fn card_download(page: &PageContext, card: &Card, iri: &str) -> Option<DownloadLink> {
+    for distribution in &card.distributions {
+        let Location::Remote(address) = &distribution.location else {
+            continue;
+        };
+        if let Some(format) = distribution_format(distribution)
+            && is_web(address)
+        {
+            return Some(DownloadLink {
+                label: format.short.to_owned(),
+                href: address.clone(),
+                is_external: true,
+            });
+        }
+    }
+    let (label, format) = SYNTAXES[0];
+    (card.profile.triples > 0).then(|| DownloadLink {
+        label: label.to_owned(),
+        href: page.link(content_address(iri, format)),
+        is_external: false,
+    })
+}
+
+/// Returns the declared format of a file, or else that of its name.
+fn distribution_format(distribution: &Distribution) -> Option<Format> {
+    let declared = distribution
+        .media_type
+        .as_deref()
+        .and_then(Format::from_name);
+    declared.or_else(|| Format::from_path(distribution.location.as_str()))
+}
+
 /// Returns the formats of a dataset's files, and its licence.
 fn badges(card: &Card) -> Vec<Badge> {
     let mut formats: Vec<&'static str> = Vec::new();
     for distribution in &card.distributions {
-        let declared = distribution
-            .media_type
-            .as_deref()
-            .and_then(Format::from_name);
-        let format = declared.or_else(|| Format::from_path(distribution.location.as_str()));
-        if let Some(format) = format.filter(|format| !formats.contains(&format.short)) {
+        if let Some(format) =
+            distribution_format(distribution).filter(|format| !formats.contains(&format.short))
+        {
             formats.push(format.short);
         }
     }
@@ -1077,7 +1192,7 @@ fn badges(card: &Card) -> Vec<Badge> {
             title: all.clone(),
         });
     }
-    if let Some(license) = card.licenses().next() {
+    if let Some(license) = card.licenses().find(|license| is_stated_license(license)) {
         badges.push(Badge {
             text: shorten(&license_label(license), 28),
             title: license.to_owned(),

@@ -28,6 +28,9 @@ pub(super) struct SimilarView {
     pub(super) score: String,
     /// The score for `<meter>`.
     pub(super) value: f64,
+    /// The reasons in one line.
+    pub(super) reasons: String,
+    /// The reasons, with the names of what is shared.
     pub(super) clauses: Vec<SimilarityClause>,
     /// The score as a sum of its parts.
     pub(super) sum: String,
@@ -37,17 +40,20 @@ impl SimilarView {
     pub(super) fn new(page: &PageContext, one: &SimilarDataset) -> Self {
         let publisher = one.dataset.publisher.iter().map(|name| readable(name));
         let triples = (one.triples > 0).then(|| page.count("triples", one.triples));
+        let clauses: Vec<SimilarityClause> = one
+            .parts
+            .iter()
+            .flat_map(|part| clauses(page, part))
+            .collect();
+        let reasons: Vec<&str> = clauses.iter().map(|clause| clause.text.as_str()).collect();
         Self {
+            reasons: reasons.join(" · "),
             href: href(&one.dataset.id),
             title: readable(&one.dataset.title),
             facts: publisher.chain(triples).collect(),
             score: format!("{:.2}", one.score),
             value: one.score,
-            clauses: one
-                .parts
-                .iter()
-                .flat_map(|part| clauses(page, part))
-                .collect(),
+            clauses,
             sum: sum(page, one),
         }
     }
@@ -120,13 +126,7 @@ pub(super) fn clauses(page: &PageContext, part: &SimilarityPart) -> Vec<Similari
             shared("shared-entities", entities),
             shared("shared-targets", targets),
         ],
-        SimilarityBasis::Meaning { model } => {
-            let cosine = format!("{:.2}", part.score);
-            vec![clause(page.locale.text_with(
-                "shared-meaning",
-                &[("cosine", &cosine), ("model", model)],
-            ))]
-        }
+        SimilarityBasis::Meaning { .. } => vec![clause(page.text("shared-meaning"))],
         SimilarityBasis::Words { words } => vec![clause(page.text_with(
             "shared-words",
             "words",

@@ -1,21 +1,22 @@
-//! The start page: search, example queries, themes with counts, and the newest datasets.
+//! The start page: search, questions, topics with counts, and the datasets that were added last.
 
-use super::facets::{self, FacetView};
-use super::results::{HitView, Results, listed_view};
+use super::facets::{self, ValueView};
+use super::results::{HitView, Results, card_view};
 use super::{PageContext, render};
 use crate::AppState;
+use crate::error::ApiError;
+use crate::portal::arrivals;
 use askama::Template;
 use axum::response::Response;
 use lodeseek_engine::{DatasetListing, Facet, Filter, facet_label};
+use std::iter;
 
-/// Maximum number of facets.
-const MAX_FACETS: usize = 6;
-/// Number of example queries.
-const MAX_EXAMPLES: usize = 3;
-/// Maximum length of an example query in characters.
-const MAX_EXAMPLE_CHARACTERS: usize = 30;
 /// Number of newest datasets.
-pub(super) const MAX_NEWEST_DATASETS: usize = 5;
+pub(super) const MAX_NEWEST_DATASETS: usize = arrivals::MAX_ARRIVALS;
+/// Number of questions.
+const MAX_QUESTIONS: usize = 3;
+/// Maximum length of a topic in a question in characters.
+const MAX_TOPIC_CHARACTERS: usize = 40;
 
 #[derive(Template)]
 #[template(path = "start.html")]
@@ -24,9 +25,9 @@ struct StartPage {
     datasets: u64,
     /// The contents of the portal, in one sentence.
     summary: String,
-    /// Example queries: (words, address).
-    examples: Vec<(String, String)>,
-    facets: Vec<FacetView>,
+    /// Questions that the collection answers: (text, address).
+    questions: Vec<(String, String)>,
+    topics: Vec<ValueView>,
     newest: Vec<HitView>,
     /// Parameters that the next query keeps, as hidden fields of its form.
     kept: Vec<(&'static str, String)>,
@@ -40,80 +41,111 @@ pub(super) fn start(
     page: &PageContext,
     results: &Results<'_>,
     listing: &DatasetListing,
-) -> Response {
-    let mut counts = listing.facets.clone();
-    // Authors are mostly the publishers again.
-    counts.facets.retain(|one| one.facet != Facet::Creator);
-    let mut views = facets::facets(page, &counts, listing.total, results);
-    views.truncate(MAX_FACETS);
-    let newest = listing
-        .datasets
-        .iter()
-        .take(MAX_NEWEST_DATASETS)
-        .map(|one| listed_view(state, page, one));
-    render(&StartPage {
+) -> Result<Response, ApiError> {
+    Ok(render(&StartPage {
         datasets: listing.of,
         summary: summary(page, listing),
-        examples: examples(listing, results),
-        facets: views,
-        newest: newest.collect(),
+        questions: questions(state, page, listing, results),
+        topics: facets::topics(page, &listing.facets, results),
+        newest: newest(state, page, listing)?,
         kept: results.kept_parameters(results.filter),
         unfiltered: results.filtered(&Filter::default()),
         page: page.clone(),
-    })
+    }))
+}
+
+/// Returns the datasets that were added last. In a catalogue without times of arrival these are the ones of the latest year.
+fn newest(
+    state: &AppState,
+    page: &PageContext,
+    listing: &DatasetListing,
+) -> Result<Vec<HitView>, ApiError> {
+    let mut views = Vec::new();
+    for id in arrivals::latest(state)?.iter() {
+        if let Some(card) = state.searcher.catalog().card(id)? {
+            views.push(card_view(state, page, &card, iter::empty(), &[], None));
+        }
+    }
+    if views.is_empty() {
+        for one in listing.datasets.iter().take(MAX_NEWEST_DATASETS) {
+            views.push(card_view(state, page, &one.card, iter::empty(), &[], None));
+        }
+    }
+    Ok(views)
 }
 
 /// Describes the contents of the portal.
 fn summary(page: &PageContext, listing: &DatasetListing) -> String {
-    let distinct = |facet: Facet| {
+    let mut parts = vec![page.count("datasets-count", listing.of)];
+    for (id, facet) in [
+        // Some catalogues name creators only.
+        ("summary-publishers", Facet::Creator),
+        ("summary-classes", Facet::Class),
+    ] {
         let found = listing.facets.facets.iter().find(|one| one.facet == facet);
-        found.map_or(0, |one| one.distinct as u64)
-    };
-    let datasets = page.count("datasets-count", listing.of);
-    let parts = [
-        ("summary-publishers", distinct(Facet::Publisher)),
-        ("summary-classes", distinct(Facet::Class)),
-    ];
-    let parts: Vec<String> = parts
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(id, count)| page.count(id, count))
-        .collect();
-    let holds = [vec![datasets], parts].concat().join(" ");
-    page.text_with("summary", "holds", holds)
+        if let Some(one) = found.filter(|one| one.distinct > 0) {
+            parts.push(page.count(id, one.distinct));
+        }
+    }
+    page.text_with("summary", "holds", parts.join(" "))
 }
 
-/// Returns words of the collection as example queries: frequent keywords or, without keywords, themes and classes.
-fn examples(listing: &DatasetListing, results: &Results<'_>) -> Vec<(String, String)> {
-    let mut examples: Vec<String> = Vec::new();
-    for facet in [Facet::Keyword, Facet::Theme, Facet::Task, Facet::Class] {
+/// Returns the questions of the configuration, or else questions for frequent topics of the collection.
+fn questions(
+    state: &AppState,
+    page: &PageContext,
+    listing: &DatasetListing,
+    results: &Results<'_>,
+) -> Vec<(String, String)> {
+    let mut questions = state.portal.portal.questions.clone();
+    if questions.is_empty() {
+        questions = frequent_topics(listing)
+            .iter()
+            .map(|topic| page.text_with("start-question", "topic", topic))
+            .collect();
+    }
+    let mut linked = Vec::new();
+    for question in questions.into_iter().take(MAX_QUESTIONS) {
+        let search = Results {
+            query: &question,
+            ..*results
+        };
+        linked.push((question.clone(), search.filtered(&Filter::default())));
+    }
+    linked
+}
+
+/// Returns frequent topics of the collection: themes and tasks, then keywords, then classes. Keywords of several words are first,
+/// because single ones are often technical.
+fn frequent_topics(listing: &DatasetListing) -> Vec<String> {
+    let mut topics: Vec<String> = Vec::new();
+    for facet in [Facet::Theme, Facet::Task, Facet::Keyword, Facet::Class] {
         let Some(found) = listing.facets.facets.iter().find(|one| one.facet == facet) else {
             continue;
         };
-        for value in found
-            .values
-            .iter()
-            .filter(|value| !facets::is_machinery(facet, &value.value))
-        {
-            let label = facet_label(facet, &value.value);
-            let words = label.rsplit(':').next().unwrap_or(&label).trim().to_owned();
-            let is_words = words.chars().any(char::is_alphabetic)
-                && words.chars().count() <= MAX_EXAMPLE_CHARACTERS;
-            let is_new = examples
-                .iter()
-                .all(|other| !other.eq_ignore_ascii_case(&words));
-            if is_words && is_new && examples.len() < MAX_EXAMPLES {
-                examples.push(words);
+        let mut labels = Vec::new();
+        for value in &found.values {
+            if !facets::is_machinery(facet, &value.value) {
+                labels.push(facet_label(facet, &value.value).replace('_', " "));
             }
         }
-    }
-    let link = |words: String| {
-        let href = Results {
-            query: &words,
-            ..*results
+        if facet == Facet::Keyword {
+            labels.sort_by_key(|label| !label.contains(' '));
         }
-        .filtered(&Filter::default());
-        (words, href)
-    };
-    examples.into_iter().map(link).collect()
+        for label in labels {
+            let words = label.rsplit(':').next().unwrap_or(&label).trim();
+            let is_topic = words.chars().any(char::is_alphabetic)
+                && words.chars().count() <= MAX_TOPIC_CHARACTERS;
+            let is_new = topics
+                .iter()
+                .all(|other| !other.eq_ignore_ascii_case(words));
+            if is_topic && is_new {
+                topics.push(words.to_owned());
+            }
+        }
+        if topics.len() >= MAX_QUESTIONS {
+            break;
+        }
+    }
+    topics
 }

@@ -32,8 +32,19 @@ const NAMES: [&str; 24] = [
     "JSON-LD",
 ];
 
-/// Templates whose texts are English on purpose, marked by `lang="en"`: the page of the operator.
-const ENGLISH: [&str; 1] = ["operator.html"];
+/// Templates whose texts are English on purpose, marked by `lang="en"`: the pages of the operator.
+const ENGLISH: [&str; 10] = [
+    "operator.html",
+    "operator-audit.html",
+    "operator-backup.html",
+    "operator-dataset.html",
+    "operator-datasets.html",
+    "operator-jobs.html",
+    "operator-login.html",
+    "operator-nav.html",
+    "operator-sources.html",
+    "operator-upload.html",
+];
 
 /// Attributes with texts for readers.
 const ATTRIBUTES: [&str; 4] = ["title", "aria-label", "alt", "placeholder"];

@@ -1,6 +1,7 @@
 //! Interfaces of data portals, for harvesters, crawlers and reference managers: CKAN's Action API, the catalogue in DCAT-AP,
 //! feeds, sitemaps, Croissant, schema.org, signposting and citations.
 
+pub(crate) mod arrivals;
 mod catalog;
 mod changes;
 pub(crate) mod cite;
@@ -15,7 +16,7 @@ pub(crate) mod schema_org;
 pub(crate) mod signposting;
 mod sitemap;
 
-pub(crate) use ckan::license_label;
+pub(crate) use ckan::{is_stated_license, license_label};
 
 use crate::AppState;
 use axum::Router;
@@ -33,6 +34,8 @@ pub struct Portal {
     pub publisher: String,
     /// IRI of the publisher, if it has one.
     pub publisher_iri: Option<String>,
+    /// Questions on the start page. Without them, it has questions for frequent topics.
+    pub questions: Vec<String>,
 }
 
 impl Default for Portal {
@@ -42,6 +45,7 @@ impl Default for Portal {
             description: "Search datasets by metadata and content".to_owned(),
             publisher: "Lodeseek".to_owned(),
             publisher_iri: None,
+            questions: Vec::new(),
         }
     }
 }
@@ -53,6 +57,7 @@ pub(crate) struct PortalState {
     table: ckan::CachedTable,
     listing: catalog::CachedListing,
     changes: changes::CachedChanges,
+    arrivals: arrivals::CachedArrivals,
 }
 
 impl PortalState {

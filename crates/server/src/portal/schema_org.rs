@@ -17,15 +17,21 @@ const MAX_VARIABLES: usize = 50;
 const MAX_PLACES: usize = 50;
 
 /// Serializes the description for a `<script>` element of JSON-LD, escaped so that it cannot end the element. `own` is the
-/// address of the page, `base` the first part of links.
-pub(crate) fn script(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> String {
-    dataset(described, card, own, base)
+/// address of the page, `base` the first part of links, `portal` the name of the catalogue.
+pub(crate) fn script(
+    described: &PortalMetadata,
+    card: &Card,
+    own: &str,
+    base: &str,
+    portal: &str,
+) -> String {
+    dataset(described, card, own, base, portal)
         .to_string()
         .replace('<', "\\u003c")
 }
 
 /// Returns the description.
-fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Value {
+fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str, portal: &str) -> Value {
     let metadata = &described.dataset.metadata;
     let mut value = common(described);
     let mut add =
@@ -77,7 +83,7 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Va
     add("isAccessibleForFree", json!(is_free(described)));
     add(
         "includedInDataCatalog",
-        json!({ "@type": "DataCatalog", "name": "Lodeseek", "url": base }),
+        json!({ "@type": "DataCatalog", "name": portal, "url": base }),
     );
     add(
         "distribution",

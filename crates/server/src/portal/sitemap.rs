@@ -13,6 +13,20 @@ use axum::response::{IntoResponse, Response};
 
 /// Maximum number of addresses of one part, by the protocol.
 const MAX_ADDRESSES: usize = 50_000;
+/// Patterns of the addresses of computed resources.
+const COMPUTED: [&str; 11] = [
+    "/api/",
+    "/sparql",
+    "/search",
+    "/rdf-graph-store",
+    "/feeds/",
+    "/?",
+    "/*?q=",
+    "/dataset/*/snippet",
+    "/dataset/*/entity",
+    "/dataset/*/table",
+    "/entities",
+];
 
 #[derive(Template)]
 #[template(path = "sitemap.xml")]
@@ -94,10 +108,12 @@ fn render(sitemap: &Sitemap) -> Result<String, ApiError> {
 }
 
 /// `GET /robots.txt`: the sitemap, and the computed resources that crawlers should not read.
-pub(crate) async fn robots(links: LinkBase) -> Response {
-    let text = format!(
-        "User-agent: *\nDisallow: /api/\nDisallow: /sparql\nDisallow: /search\nDisallow: /rdf-graph-store\n\
-         Disallow: /feeds/\nDisallow: /?\nDisallow: /*?q=\nDisallow: /dataset/*/snippet\nDisallow: /dataset/*/entity\nDisallow: /entities\nSitemap: {links}sitemap.xml\n"
-    );
+pub(crate) async fn robots(State(state): State<AppState>, links: LinkBase) -> Response {
+    let path = state.base_path();
+    let mut text = "User-agent: *\n".to_owned();
+    for pattern in COMPUTED {
+        text.push_str(&format!("Disallow: {path}{pattern}\n"));
+    }
+    text.push_str(&format!("Sitemap: {links}sitemap.xml\n"));
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }

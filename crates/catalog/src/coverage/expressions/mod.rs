@@ -71,6 +71,24 @@ pub fn coverage_expressions(text: &str) -> Vec<CoverageExpression> {
     expressions
 }
 
+/// Returns the English name of the country or state whose box this is.
+///
+/// ```
+/// use lodeseek_catalog::{CoverageValue, coverage_expressions, place_name};
+/// let CoverageValue::Place { bounds, .. } = coverage_expressions("Belgique")[0].value else { panic!("a place") };
+/// assert_eq!(place_name(bounds), Some("Belgium"));
+/// ```
+#[must_use]
+pub fn place_name(bounds: BoundingBox) -> Option<&'static str> {
+    FOLDED_NAMES
+        .values()
+        .flatten()
+        .filter_map(|name| name.place)
+        .filter(|(place, _)| place.bounds == bounds)
+        .map(|(place, _)| place.name)
+        .min()
+}
+
 /// Returns the place with the longest name at a word, and the position of the word after it. No place: it is another name.
 fn place_at(words: &Words<'_>, position: usize) -> Option<(Option<CoverageValue>, usize)> {
     let is_here = |name: &FoldedName| {

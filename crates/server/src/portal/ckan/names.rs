@@ -190,6 +190,32 @@ pub(crate) fn license_label(text: &str) -> String {
     }
 }
 
+/// Texts of catalogues for a licence that is not stated: letters in lower case only.
+const UNSTATED_LICENSES: [&str; 10] = [
+    "notspecified",
+    "licensenotspecified",
+    "licencenotspecified",
+    "notstated",
+    "unknown",
+    "none",
+    "nolicense",
+    "nolicence",
+    "na",
+    "null",
+];
+
+/// Returns false for texts that say that there is no licence, such as `notspecified`, the identifier of CKAN.
+pub(crate) fn is_stated_license(text: &str) -> bool {
+    let name = text.trim().trim_end_matches('/');
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let letters: String = name
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect();
+    !letters.is_empty() && !UNSTATED_LICENSES.contains(&letters.as_str())
+}
+
 /// Returns (SPDX identifier, true if open) of the most frequent licences of open data, by their addresses.
 fn known_license(address: &str) -> Option<(String, bool)> {
     let parts: Vec<&str> = address

@@ -1,0 +1,408 @@
+//! The list of datasets, and the form of a description.
+
+use super::{Fields, Nav, Operator, make, respond};
+use crate::AppState;
+use crate::admin::changes::Change;
+use crate::admin::edits::{
+    DatasetEdit, EditAction, check_edit, check_now, description, field_errors,
+};
+use crate::admin::management::dataset_id;
+use crate::admin::preconditions::Preconditions;
+use crate::admin::tokens::Scope;
+use crate::error::ApiError;
+use crate::pages::{PageContext, render};
+use crate::parameters::Pairs;
+use crate::text::href;
+use askama::Template;
+use axum::extract::{Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use lodeseek_catalog::{Patch, description_json};
+use lodeseek_engine::{CollectionDataset, list_datasets};
+use lodeseek_store::Store;
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+
+/// Number of datasets of a page.
+const MAX_PAGE_DATASETS: usize = 50;
+/// Keys with texts by language in the form of a description.
+const TEXT_KEYS: [&str; 3] = ["title", "description", "keywords"];
+/// Keys with one value a line in the form of a description.
+const LINE_KEYS: [&str; 2] = ["license", "landingPage"];
+
+struct DatasetRow {
+    id: String,
+    title: String,
+    href: String,
+    edit: String,
+    triples: u64,
+    state: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "operator-datasets.html")]
+struct DatasetsPage {
+    page: PageContext,
+    nav: Nav,
+    words: String,
+    total: usize,
+    datasets: Vec<DatasetRow>,
+    previous: Option<String>,
+    next: Option<String>,
+}
+
+pub(super) async fn page(
+    State(state): State<AppState>,
+    page: PageContext,
+    operator: Operator,
+    Query(parameters): Query<Pairs>,
+) -> Response {
+    respond(&page, async {
+        let fields = Fields(parameters);
+        let words = fields.get("q").to_owned();
+        let skip: usize = fields.get("skip").parse().unwrap_or(0);
+        let text = words.to_lowercase();
+        let datasets = state.work(move |state| find(&state.store, &text)).await?;
+        let total = datasets.len();
+        let rows = datasets.into_iter().skip(skip).take(MAX_PAGE_DATASETS);
+        Ok(render(&DatasetsPage {
+            nav: operator.nav("datasets"),
+            datasets: rows.map(dataset_row).collect(),
+            previous: (skip > 0)
+                .then(|| listed_address(&words, skip.saturating_sub(MAX_PAGE_DATASETS))),
+            next: (skip + MAX_PAGE_DATASETS < total)
+                .then(|| listed_address(&words, skip + MAX_PAGE_DATASETS)),
+            total,
+            words,
+            page: page.clone(),
+        }))
+    })
+    .await
+}
+
+/// Returns the datasets whose id or a title in any language contains a text in lower case.
+fn find(store: &Store, text: &str) -> Result<Vec<CollectionDataset>, ApiError> {
+    let mut datasets = list_datasets(store)?;
+    if text.is_empty() {
+        return Ok(datasets);
+    }
+    let mut found = HashSet::new();
+    for entry in store.entries()? {
+        let metadata = entry.dataset.metadata;
+        let has_title = metadata
+            .titles
+            .iter()
+            .any(|title| title.value.to_lowercase().contains(text));
+        if has_title || metadata.id.as_str().to_lowercase().contains(text) {
+            found.insert(metadata.id);
+        }
+    }
+    datasets.retain(|one| found.contains(&one.id));
+    Ok(datasets)
+}
+
+fn dataset_row(dataset: CollectionDataset) -> DatasetRow {
+    DatasetRow {
+        href: href(&dataset.id),
+        edit: edit_address(dataset.id.as_str()),
+        state: dataset.state.name(),
+        triples: dataset.triples,
+        title: dataset.title,
+        id: dataset.id.to_string(),
+    }
+}
+
+fn listed_address(words: &str, skip: usize) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    parameters
+        .append_pair("q", words)
+        .append_pair("skip", &skip.to_string());
+    format!("/operator/datasets?{}", parameters.finish())
+}
+
+fn edit_address(id: &str) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    format!(
+        "/operator/dataset?{}",
+        parameters.append_pair("id", id).finish()
+    )
+}
+
+/// A text of a description in a language.
+struct TextRow {
+    /// Key and language, the name of the field: `title@de`.
+    name: String,
+    label: String,
+    language: String,
+    text: String,
+}
+
+/// An edit of the operator.
+struct EditRow {
+    key: String,
+    by: String,
+    time: String,
+    source: String,
+}
+
+#[derive(Template)]
+#[template(path = "operator-dataset.html")]
+struct DatasetPage {
+    page: PageContext,
+    nav: Nav,
+    id: String,
+    title: String,
+    href: String,
+    etag: String,
+    texts: Vec<TextRow>,
+    /// Keys with one value a line: (key, values).
+    lines: Vec<(&'static str, String)>,
+    edits: Vec<EditRow>,
+    text_keys: [&'static str; 3],
+}
+
+pub(super) async fn form(
+    State(state): State<AppState>,
+    page: PageContext,
+    operator: Operator,
+    Query(parameters): Query<Pairs>,
+) -> Response {
+    respond(&page, async {
+        let id = dataset_id(Fields(parameters).get("id"))?;
+        let dataset = id.clone();
+        let (body, _) = state
+            .work(move |state| description(&state.store, &dataset))
+            .await?;
+        let described = &body["description"];
+        Ok(render(&DatasetPage {
+            nav: operator.nav("datasets"),
+            title: any_text(&described["title"]).unwrap_or_else(|| id.to_string()),
+            href: href(&id),
+            etag: body["etag"].as_str().unwrap_or_default().to_owned(),
+            texts: text_rows(described),
+            lines: LINE_KEYS.map(|key| (key, lines(&described[key]))).into(),
+            edits: edit_rows(&body),
+            text_keys: TEXT_KEYS,
+            id: id.to_string(),
+            page: page.clone(),
+        }))
+    })
+    .await
+}
+
+/// Returns a text in English, the language of the pages, or else in another language.
+fn any_text(value: &Value) -> Option<String> {
+    let texts = value.as_object()?;
+    let text = texts.get("en").or_else(|| texts.values().next())?;
+    text.as_str()
+        .or_else(|| text.as_array()?.first()?.as_str())
+        .map(str::to_owned)
+}
+
+/// Returns the values of a key as lines. Values with members are no lines: they stay as they are.
+fn lines(value: &Value) -> String {
+    let texts = match value {
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+        Value::String(text) => vec![text.as_str()],
+        _ => Vec::new(),
+    };
+    texts.join("\n")
+}
+
+fn text_rows(described: &Value) -> Vec<TextRow> {
+    let mut rows = Vec::new();
+    for key in TEXT_KEYS {
+        for (language, value) in described[key].as_object().into_iter().flatten() {
+            rows.push(TextRow {
+                name: format!("{key}@{language}"),
+                label: key.to_owned(),
+                language: language.clone(),
+                text: lines(value),
+            });
+        }
+    }
+    rows
+}
+
+fn edit_rows(body: &Value) -> Vec<EditRow> {
+    let mut rows = Vec::new();
+    for (key, edit) in body["edits"].as_object().into_iter().flatten() {
+        let time = edit["time"].as_str().unwrap_or_default();
+        rows.push(EditRow {
+            key: key.clone(),
+            by: edit["by"].as_str().unwrap_or_default().to_owned(),
+            time: time.get(..16).unwrap_or(time).replace('T', " "),
+            source: match &body["source"][key] {
+                Value::Null => "nothing".to_owned(),
+                stated => stated.to_string(),
+            },
+        });
+    }
+    rows
+}
+
+/// Edits, resets or removes a dataset, by the button of the form.
+pub(super) async fn change(
+    State(state): State<AppState>,
+    page: PageContext,
+    operator: Operator,
+    request: Request,
+) -> Response {
+    respond(&page, async {
+        let fields = Fields::read(request).await?;
+        operator.authorize(Scope::Write, fields.get("form"))?;
+        let id = dataset_id(fields.get("id"))?;
+        let conditions = conditions(fields.get("etag"))?;
+        let action = match fields.get("do") {
+            "remove" if fields.get("confirm") != id.as_str() => {
+                return Err(ApiError::bad_request(format!(
+                    "to remove the dataset, write its id {id} into the field"
+                )));
+            }
+            "remove" => {
+                return make(&state, &operator, Change::RemoveIf(id, conditions)).await;
+            }
+            "reset" => EditAction::Reset(Vec::new()),
+            _ => {
+                let dataset = id.clone();
+                let present = state
+                    .work(move |state| Ok(description_json(&state.store.entry(&dataset)?.dataset)))
+                    .await?;
+                let patch = patch(&fields, &Value::Object(present))?;
+                if patch.is_empty() {
+                    return Ok(Redirect::to(&edit_address(id.as_str())).into_response());
+                }
+                EditAction::Patch(Patch::parse(&patch).map_err(|errors| field_errors(&errors))?)
+            }
+        };
+        check_now(&state, &id, &conditions).await?;
+        let edit = DatasetEdit {
+            id,
+            action,
+            conditions,
+            by: operator.caller.name().to_owned(),
+        };
+        let edit = check_edit(&state, edit).await?;
+        make(&state, &operator, Change::Edit(Box::new(edit))).await
+    })
+    .await
+}
+
+/// Returns the condition that the dataset is as the page showed it.
+fn conditions(etag: &str) -> Result<Preconditions, ApiError> {
+    let mut headers = HeaderMap::new();
+    if !etag.is_empty() {
+        let tag = HeaderValue::from_str(etag);
+        let tag = tag.map_err(|_| ApiError::bad_request("the entity tag is not valid"))?;
+        headers.insert(header::IF_MATCH, tag);
+    }
+    Preconditions::read(&headers)
+}
+
+/// Returns the JSON Merge Patch of the fields that differ from the present description.
+fn patch(fields: &Fields, present: &Value) -> Result<Map<String, Value>, ApiError> {
+    let mut patch = Map::new();
+    for (name, text) in &fields.0 {
+        let text = text.replace("\r\n", "\n");
+        let text = text.trim();
+        if let Some((key, language)) = name.split_once('@')
+            && TEXT_KEYS.contains(&key)
+        {
+            let language = match language {
+                "new" if text.is_empty() => continue,
+                "new" => fields.get("language"),
+                language => language,
+            };
+            if language.is_empty() {
+                return Err(ApiError::bad_request(
+                    "name the language of the new text by its tag, for example de",
+                ));
+            }
+            if text != lines(&present[key][language]) {
+                patch.entry(key).or_insert_with(|| json!({}))[language] = text_value(key, text);
+            }
+        } else if LINE_KEYS.contains(&name.as_str()) && text != lines(&present[name.as_str()]) {
+            patch.insert(name.clone(), list_value(text));
+        }
+    }
+    let more = fields.get("more");
+    if !more.is_empty() {
+        let more: Map<String, Value> = serde_json::from_str(more).map_err(|error| {
+            ApiError::bad_request(format!("further keys: no JSON object: {error}"))
+        })?;
+        patch.extend(more);
+    }
+    Ok(patch)
+}
+
+/// Returns a text, or keywords by line, as JSON; null for an empty text.
+fn text_value(key: &str, text: &str) -> Value {
+    match (text.is_empty(), key) {
+        (true, _) => Value::Null,
+        (false, "keywords") => list_value(text),
+        (false, _) => json!(text),
+    }
+}
+
+/// Returns the lines of a text as a list; null for an empty text.
+fn list_value(text: &str) -> Value {
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    if lines.is_empty() {
+        return Value::Null;
+    }
+    json!(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(pairs: &[(&str, &str)]) -> Fields {
+        let owned = pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Fields(owned.collect())
+    }
+
+    #[test]
+    fn a_patch_has_what_the_form_changed() {
+        let present = json!({
+            "title": { "de": "Bäume", "en": "Trees" },
+            "keywords": { "en": ["tree", "park"] },
+            "license": ["https://e.org/license"],
+        });
+        let form = fields(&[
+            ("title@de", "Bäume der Stadt"),
+            ("title@en", "Trees"),
+            ("keywords@en", "tree\r\npark\r\nlinden"),
+            ("description@new", "Alle Bäume"),
+            ("language", "de"),
+            ("license", ""),
+            ("landingPage", ""),
+            ("other@de", "x"),
+        ]);
+        assert_eq!(
+            Value::Object(patch(&form, &present).expect("a patch")),
+            json!({
+                "title": { "de": "Bäume der Stadt" },
+                "keywords": { "en": ["tree", "park", "linden"] },
+                "description": { "de": "Alle Bäume" },
+                "license": null,
+            })
+        );
+        let same = fields(&[("title@en", "Trees"), ("title@new", " "), ("more", "")]);
+        assert!(patch(&same, &present).expect("a patch").is_empty());
+        let nameless = fields(&[("title@new", "Arbres"), ("language", "")]);
+        assert!(patch(&nameless, &present).is_err());
+        let more = fields(&[("more", "{\"publisher\": {\"name\": \"City\"}}")]);
+        assert_eq!(
+            patch(&more, &present).expect("a patch")["publisher"]["name"],
+            "City"
+        );
+        assert!(patch(&fields(&[("more", "[]")]), &present).is_err());
+    }
+}

@@ -1,0 +1,278 @@
+//! Jobs, backups and the audit log.
+
+use super::{Fields, Nav, Operator, make, respond};
+use crate::AppState;
+use crate::admin::changes::Change;
+use crate::admin::jobs::{Job, JobState};
+use crate::admin::management::management;
+use crate::admin::page::duration;
+use crate::admin::tokens::Scope;
+use crate::error::ApiError;
+use crate::pages::{PageContext, render};
+use crate::parameters::Pairs;
+use askama::Template;
+use axum::extract::{Query, Request, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use lodeseek_engine::BACKUP_MANIFEST;
+use serde_json::Value;
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// Maximum number of jobs, and of entries of the audit log, on a page.
+const MAX_JOBS: usize = 100;
+const MAX_AUDIT: usize = 200;
+
+struct JobRow {
+    id: u64,
+    action: &'static str,
+    what: String,
+    by: String,
+    state: &'static str,
+    is_failed: bool,
+    has_ended: bool,
+    ago: String,
+    progress: String,
+    error: String,
+}
+
+#[derive(Template)]
+#[template(path = "operator-jobs.html")]
+struct JobsPage {
+    page: PageContext,
+    nav: Nav,
+    jobs: Vec<JobRow>,
+    /// The result of a single job as JSON.
+    result: Option<String>,
+    is_running: bool,
+}
+
+pub(super) async fn page(
+    State(state): State<AppState>,
+    page: PageContext,
+    operator: Operator,
+    Query(parameters): Query<Pairs>,
+) -> Response {
+    respond(&page, async {
+        let mut jobs = management(&state)?.jobs.list();
+        let single: Option<u64> = Fields(parameters).get("job").parse().ok();
+        if let Some(id) = single {
+            jobs.retain(|job| job.id == id);
+        }
+        if single.is_some() && jobs.is_empty() {
+            return Err(ApiError::not_found(
+                "there is no such job since the start of the server; the audit log contains ended ones",
+            ));
+        }
+        jobs.truncate(MAX_JOBS);
+        let result = jobs.first().filter(|_| single.is_some());
+        let result = result.and_then(|job| job.result.as_ref());
+        Ok(render(&JobsPage {
+            nav: operator.nav("jobs"),
+            result: result.map(|result| format!("{result:#}")),
+            is_running: jobs.iter().any(|job| !job.state.has_ended()),
+            jobs: jobs.iter().map(job_row).collect(),
+            page: page.clone(),
+        }))
+    })
+    .await
+}
+
+fn job_row(job: &Job) -> JobRow {
+    let progress = &job.progress;
+    let mut parts = Vec::new();
+    if progress.total > 0 {
+        parts.push(format!("{} of {} datasets", progress.done, progress.total));
+    }
+    for (number, name) in [
+        (progress.pages, "pages"),
+        (progress.requests, "requests"),
+        (progress.bytes, "bytes"),
+    ] {
+        parts.extend(number.map(|number| format!("{number} {name}")));
+    }
+    let mut what: Vec<&str> = job.datasets.iter().take(3).map(String::as_str).collect();
+    if job.datasets.len() > what.len() {
+        what.push("…");
+    }
+    JobRow {
+        id: job.id,
+        action: job.action,
+        what: what.join(", "),
+        by: job.by.clone(),
+        state: job.state.name(),
+        is_failed: job.state == JobState::Failed,
+        has_ended: job.state.has_ended(),
+        ago: ago(job.ended.or(job.started).unwrap_or(job.requested)),
+        progress: parts.join(" · "),
+        error: job.error.clone().unwrap_or_default(),
+    }
+}
+
+/// Returns the time since a moment in seconds since 1970.
+pub(super) fn ago(seconds: u64) -> String {
+    let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    let time = SystemTime::now().duration_since(moment).unwrap_or_default();
+    format!("{} ago", duration(time))
+}
+
+/// Cancels a job.
+pub(super) async fn cancel(
+    State(state): State<AppState>,
+    page: PageContext,
+    operator: Operator,
+    request: Request,
+) -> Response {
+    respond(&page, async {
+        let fields = Fields::read(request).await?;
+        operator.authorize(Scope::Write, fields.get("form"))?;
+        let job: u64 = fields
+            .get("job")
+            .parse()
+            .map_err(|_| ApiError::bad_request("the form names no job"))?;
+        let management = Arc::clone(management(&state)?);
+        state
+            .work(move |_| {
+                management.jobs.cancel(job);
+                Ok(())
+            })
+            .await?;
+        Ok(Redirect::to(&format!("/operator/jobs?job={job}")).into_response())
+    })
+    .await
+}
+
+#[derive(Template)]
+#[template(path = "operator-backup.html")]
+struct BackupPage {
+    page: PageContext,
+    nav: Nav,
+    /// Folder of the configuration.
+    folder: Option<String>,
+    /// Time since the last backup in the folder.
+    last: Option<String>,
+    jobs: Vec<JobRow>,
+}
+
+pub(super) async fn backup_page(
+    State(state): State<AppState>,
+    page: PageContext,
+    operator: Operator,
+) -> Response {
+    respond(&page, async {
+        let jobs = management(&state)?.jobs.list();
+        let folder = state.backup_folder.clone();
+        let last = folder.as_ref().and_then(|folder| {
+            let manifest = fs::metadata(folder.join(BACKUP_MANIFEST)).ok()?;
+            let time = SystemTime::now().duration_since(manifest.modified().ok()?);
+            Some(format!("{} ago", duration(time.unwrap_or_default())))
+        });
+        let backups = jobs.iter().filter(|job| job.action == "backup");
+        Ok(render(&BackupPage {
+            nav: operator.nav("backup"),
+            folder: folder.map(|folder| folder.display().to_string()),
+            last,
+            jobs: backups.map(job_row).collect(),
+            page: page.clone(),
+        }))
+    })
+    .await
+}
+
+/// Makes a backup in the folder of the configuration.
+pub(super) async fn back_up(
+    State(state): State<AppState>,
+    page: PageContext,
+    operator: Operator,
+    request: Request,
+) -> Response {
+    respond(&page, async {
+        let fields = Fields::read(request).await?;
+        operator.authorize(Scope::Admin, fields.get("form"))?;
+        let folder = state.backup_folder.as_ref().ok_or_else(|| {
+            ApiError::bad_request(
+                "no folder for backups is configured: set `backup-folder` in the table [server] of lodeseek.toml",
+            )
+        })?;
+        let change = Change::Backup(folder.to_path_buf());
+        make(&state, &operator, change).await
+    })
+    .await
+}
+
+struct AuditRow {
+    ago: String,
+    by: String,
+    action: String,
+    what: String,
+    fields: String,
+    outcome: String,
+    is_failed: bool,
+}
+
+#[derive(Template)]
+#[template(path = "operator-audit.html")]
+struct AuditPage {
+    page: PageContext,
+    nav: Nav,
+    entries: Vec<AuditRow>,
+}
+
+pub(super) async fn audit_page(
+    State(state): State<AppState>,
+    page: PageContext,
+    operator: Operator,
+) -> Response {
+    respond(&page, async {
+        let management = Arc::clone(management(&state)?);
+        let lines = state
+            .work(move |_| {
+                let last = management.jobs.audit.last(MAX_AUDIT);
+                last.map_err(|error| ApiError::internal(&error))
+            })
+            .await?;
+        let entries = lines.lines().rev().map(audit_row).collect();
+        Ok(render(&AuditPage {
+            nav: operator.nav("audit"),
+            entries,
+            page: page.clone(),
+        }))
+    })
+    .await
+}
+
+fn audit_row(line: &str) -> AuditRow {
+    let entry: Value = serde_json::from_str(line).unwrap_or_default();
+    if let Some(damaged) = entry["damaged"].as_str() {
+        return AuditRow {
+            ago: String::new(),
+            by: String::new(),
+            action: "damaged entry".to_owned(),
+            what: damaged.to_owned(),
+            fields: String::new(),
+            outcome: String::new(),
+            is_failed: true,
+        };
+    }
+    let outcome = entry["outcome"].as_str().unwrap_or_default();
+    let detail = entry["detail"].as_str().unwrap_or_default();
+    AuditRow {
+        ago: ago(entry["time"].as_u64().unwrap_or_default()),
+        by: entry["by"].as_str().unwrap_or_default().to_owned(),
+        action: entry["action"].as_str().unwrap_or_default().to_owned(),
+        what: [texts(&entry["datasets"]), texts(&entry["works"])].concat(),
+        fields: texts(&entry["fields"]),
+        is_failed: outcome == "failed",
+        outcome: if detail.is_empty() {
+            outcome.to_owned()
+        } else {
+            format!("{outcome}: {detail}")
+        },
+    }
+}
+
+fn texts(list: &Value) -> String {
+    let texts = list.as_array().into_iter().flatten();
+    let texts: Vec<&str> = texts.filter_map(Value::as_str).collect();
+    texts.join(", ")
+}

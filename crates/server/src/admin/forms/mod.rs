@@ -1,0 +1,240 @@
+//! The administration in a browser: a page for each task below `/operator`, with forms that work without scripts.
+//!
+//! A visitor enters a token once and gets a [session](super::sessions). Each form queues the same change as the route of
+//! `/api/admin` for programs, with the rights of the token.
+
+mod datasets;
+mod jobs;
+mod sources;
+
+use super::changes::Change;
+use super::management::{Caller, MAX_UPLOAD_BYTES, management, queue};
+use super::sessions::Session;
+use super::tokens::Scope;
+use crate::AppState;
+use crate::connections::TrustedBody;
+use crate::error::ApiError;
+use crate::hosts::is_from_other_origin;
+use crate::pages::{PageContext, error, render};
+use crate::parameters::{Pairs, pairs};
+use askama::Template;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use std::time::Duration;
+
+/// Time that a response waits for the end of a job. Then the page of the job shows its progress.
+const WAIT: Duration = Duration::from_secs(5);
+/// Returns the routes. Pages of other sites may not send requests to them.
+pub(super) fn router() -> Router<AppState> {
+    Router::new()
+        .route("/operator/login", get(login_page).post(log_in))
+        .route("/operator/logout", post(log_out))
+        .route(
+            "/operator/sources",
+            get(sources::page).post(sources::harvest),
+        )
+        .route(
+            "/operator/upload",
+            get(sources::upload_page)
+                .post(sources::upload)
+                .layer(DefaultBodyLimit::max(MAX_UPLOAD_BYTES)),
+        )
+        .route("/operator/datasets", get(datasets::page))
+        .route(
+            "/operator/dataset",
+            get(datasets::form).post(datasets::change),
+        )
+        .route("/operator/jobs", get(jobs::page).post(jobs::cancel))
+        .route(
+            "/operator/backup",
+            get(jobs::backup_page).post(jobs::back_up),
+        )
+        .route("/operator/audit", get(jobs::audit_page))
+        .layer(from_fn(only_own_pages))
+}
+
+/// Rejects requests that a page of another site caused, and forbids caches to keep responses.
+async fn only_own_pages(request: Request, next: Next) -> Response {
+    if is_from_other_origin(request.headers()) {
+        let message = "pages of other sites may not send requests to this route";
+        return ApiError::with_status(StatusCode::FORBIDDEN, message).into_response();
+    }
+    let mut response = next.run(request).await;
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// A visitor with a session.
+struct Operator {
+    session: Session,
+    caller: Caller,
+}
+
+impl Operator {
+    /// Checks the rights and the secret of a form.
+    fn authorize(&self, scope: Scope, form_secret: &str) -> Result<(), ApiError> {
+        if !self.session.has_form_secret(form_secret) {
+            let message = "the form is too old; open its page again";
+            return Err(ApiError::with_status(StatusCode::FORBIDDEN, message));
+        }
+        self.caller.require(scope)
+    }
+
+    fn nav(&self, task: &'static str) -> Nav {
+        Nav {
+            task,
+            name: self.session.token.name.clone(),
+            scope: self.session.token.scope.name(),
+            form_secret: self.session.form_secret.clone(),
+        }
+    }
+}
+
+impl FromRequestParts<AppState> for Operator {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
+        let management = match management(state) {
+            Ok(management) => management,
+            Err(failed) => return Err(failed.into_response()),
+        };
+        let session = management.sessions.find(&parts.headers);
+        // A token that was removed ends its sessions.
+        let is_known = |session: &Session| {
+            let tokens = management.tokens.list();
+            tokens.is_ok_and(|tokens| tokens.contains(&session.token))
+        };
+        match session.filter(is_known) {
+            Some(session) => {
+                if session.token.scope >= Scope::Write {
+                    TrustedBody::grant(&parts.extensions);
+                }
+                let caller = Caller::with_token(session.token.clone());
+                Ok(Self { session, caller })
+            }
+            None => Err(Redirect::to("/operator/login").into_response()),
+        }
+    }
+}
+
+/// Menu of the pages, and the secret of their forms.
+struct Nav {
+    task: &'static str,
+    name: String,
+    scope: &'static str,
+    form_secret: String,
+}
+
+/// Fields of a form.
+struct Fields(Pairs);
+
+impl Fields {
+    /// Reads the body of a form.
+    async fn read(request: Request) -> Result<Self, ApiError> {
+        let body = Bytes::from_request(request, &()).await;
+        let body = body.map_err(|rejection| {
+            ApiError::with_status(rejection.status(), rejection.body_text())
+        })?;
+        Ok(Self(pairs(&body)))
+    }
+
+    /// Returns a value without white space around it; an empty text if there is none.
+    fn get(&self, name: &str) -> &str {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value.trim())
+    }
+}
+
+/// Responds with a page, or with that of the error.
+async fn respond(
+    page: &PageContext,
+    answer: impl Future<Output = Result<Response, ApiError>>,
+) -> Response {
+    answer.await.unwrap_or_else(|failed| error(page, &failed))
+}
+
+/// Queues a change, waits a moment, and leads to the page of the job.
+async fn make(state: &AppState, operator: &Operator, change: Change) -> Result<Response, ApiError> {
+    let job = queue(state, change, &operator.caller, WAIT).await?;
+    Ok(Redirect::to(&format!("/operator/jobs?job={}", job.id)).into_response())
+}
+
+#[derive(Template)]
+#[template(path = "operator-login.html")]
+struct LoginPage {
+    page: PageContext,
+    is_wrong: bool,
+}
+
+async fn login_page(State(state): State<AppState>, page: PageContext) -> Response {
+    respond(&page, async {
+        management(&state)?;
+        Ok(render(&LoginPage {
+            page: page.clone(),
+            is_wrong: false,
+        }))
+    })
+    .await
+}
+
+/// Opens a session for a token.
+async fn log_in(State(state): State<AppState>, page: PageContext, request: Request) -> Response {
+    respond(&page, async {
+        let management = management(&state)?;
+        let fields = Fields::read(request).await?;
+        let found = management.tokens.find(fields.get("token"));
+        let Some(token) = found.map_err(|error| ApiError::internal(&error))? else {
+            let form = LoginPage {
+                page: page.clone(),
+                is_wrong: true,
+            };
+            return Ok((StatusCode::FORBIDDEN, render(&form)).into_response());
+        };
+        let (path, is_secure) = cookie_scope(&state);
+        let cookie = management.sessions.open(token, &path, is_secure);
+        let cookie = cookie.map_err(|error| ApiError::internal(&error))?;
+        Ok(with_cookie("/operator/datasets", &cookie))
+    })
+    .await
+}
+
+async fn log_out(
+    State(state): State<AppState>,
+    page: PageContext,
+    operator: Operator,
+    request: Request,
+) -> Response {
+    let headers = request.headers().clone();
+    respond(&page, async {
+        let fields = Fields::read(request).await?;
+        operator.authorize(Scope::Read, fields.get("form"))?;
+        let (path, is_secure) = cookie_scope(&state);
+        let cookie = management(&state)?
+            .sessions
+            .close(&headers, &path, is_secure);
+        Ok(with_cookie("/operator/login", &cookie))
+    })
+    .await
+}
+
+/// Returns the path of the cookie. If the second value is true, browsers send it over TLS only.
+fn cookie_scope(state: &AppState) -> (String, bool) {
+    let path = format!("{}/operator", state.base_path());
+    (path, state.link_base.as_str().starts_with("https://"))
+}
+
+fn with_cookie(target: &str, cookie: &str) -> Response {
+    let mut response = Redirect::to(target).into_response();
+    if let Ok(value) = HeaderValue::from_str(cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, value);
+    }
+    response
+}

@@ -1,0 +1,37 @@
+//! Datasets by the time at which they were added to the catalogue.
+
+use crate::AppState;
+use crate::cache::GenerationCache;
+use crate::error::ApiError;
+use lodeseek_catalog::DatasetId;
+use std::sync::Arc;
+
+/// Maximum number of newest datasets.
+pub(crate) const MAX_ARRIVALS: usize = 5;
+
+/// Cache of the newest datasets. Its generation changes with the index and the catalogue.
+pub(super) type CachedArrivals = GenerationCache<(u64, u64), Vec<DatasetId>>;
+
+/// Returns the datasets that were added last, the latest first. Of those added at the same time, the first are those of the latest
+/// year. Empty if no dataset has a record.
+pub(crate) fn latest(state: &AppState) -> Result<Arc<Vec<DatasetId>>, ApiError> {
+    let generation = (
+        state.searcher.catalog().generation()?,
+        state.store.catalog_generation(),
+    );
+    let cache = &state.portal.arrivals;
+    cache.get_or_compute(generation, || read(state))
+}
+
+fn read(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
+    let mut dated = Vec::new();
+    for (id, time) in state.store.arrivals()? {
+        // Datasets that are not indexed yet have no page.
+        if let Some(facts) = state.searcher.catalog().numeric_facts(&id)? {
+            dated.push((time, facts.year, id));
+        }
+    }
+    dated.sort_unstable_by(|one, other| other.cmp(one));
+    dated.truncate(MAX_ARRIVALS);
+    Ok(dated.into_iter().map(|(.., id)| id).collect())
+}

@@ -1,0 +1,395 @@
+//! Tables of the entities of a class: a row for each entity, a column for each property and language.
+//!
+//! Columns are ordered by the number of entities that have them. The description of a table in CSV on the Web
+//! (<https://www.w3.org/TR/tabular-metadata/>) leads from its CSV back to the triples. Of several resources in a cell it makes literals.
+
+use crate::entities::{Entity, outgoing};
+use lodeseek_rdf::vocab::rdf;
+use lodeseek_rdf::{local_name, namespace};
+use lodeseek_store::{Position, Resources, StoreError};
+use oxrdf::{NamedNode, NamedOrBlankNode, Term};
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::io::Write;
+
+/// Maximum number of triples of an entity that are read. Entities with more are hubs, not rows.
+const MAX_ENTITY_TRIPLES: usize = 2000;
+/// Maximum number of triples of an entity on a page.
+const MAX_ROW_TRIPLES: usize = 200;
+/// Maximum number of entities by which the columns of a page are chosen.
+pub(crate) const MAX_COUNTED_ENTITIES: usize = 1000;
+/// Maximum number of entities that a filter reads for one page.
+pub(crate) const MAX_FILTERED_ENTITIES: usize = 5000;
+/// Separator of the values of a cell.
+const SEPARATOR: &str = " | ";
+/// Name of the column with the IRIs of the entities.
+const ENTITY_COLUMN: &str = "iri";
+/// Datatype of columns whose values are resources.
+const IRI: &str = "iri";
+const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+/// Datatypes of XML Schema that CSV on the Web has under the same name.
+const DATATYPES: [&str; 14] = [
+    "anyURI",
+    "boolean",
+    "date",
+    "dateTime",
+    "decimal",
+    "double",
+    "duration",
+    "float",
+    "gYear",
+    "gYearMonth",
+    "integer",
+    "nonNegativeInteger",
+    "string",
+    "time",
+];
+
+/// A column of a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Column {
+    pub(crate) property: String,
+    /// Language of its texts; empty for other values.
+    pub(crate) language: String,
+    /// Name, unique in the table.
+    pub(crate) name: String,
+    /// Number of entities that have a value.
+    pub(crate) entities: u64,
+    /// Datatype, if all values have the same.
+    datatype: Option<String>,
+    /// If true, an entity has several values.
+    has_lists: bool,
+}
+
+/// Counts of a column.
+#[derive(Default)]
+struct ColumnCounts {
+    entities: u64,
+    datatypes: BTreeSet<String>,
+    has_lists: bool,
+}
+
+/// Returns the columns of the first `limit` entities of a class, those of most entities first.
+pub(crate) fn columns(
+    resources: &Resources<'_>,
+    class: &NamedNode,
+    limit: usize,
+) -> Result<Vec<Column>, StoreError> {
+    let mut counted: FxHashMap<(String, String), ColumnCounts> = FxHashMap::default();
+    for entity in resources.instances(class).take(limit) {
+        let mut values: FxHashMap<(String, String), u64> = FxHashMap::default();
+        for (property, object) in properties(resources, &entity?, class)? {
+            let key = (property, language(&object).to_owned());
+            let counts = counted.entry(key.clone()).or_default();
+            counts.datatypes.insert(datatype(&object));
+            let number = values.entry(key).or_default();
+            *number += 1;
+            counts.has_lists |= *number > 1;
+        }
+        for key in values.into_keys() {
+            counted.entry(key).or_default().entities += 1;
+        }
+    }
+    let mut counted: Vec<_> = counted.into_iter().collect();
+    counted.sort_by(|one, other| {
+        (Reverse(one.1.entities), &one.0).cmp(&(Reverse(other.1.entities), &other.0))
+    });
+    let mut names = BTreeSet::from([ENTITY_COLUMN.to_owned()]);
+    let mut columns = Vec::new();
+    for ((property, language), counts) in counted {
+        let name = unique_name(&property, &language, &mut names);
+        let mut datatypes = counts.datatypes.into_iter();
+        columns.push(Column {
+            datatype: datatypes.next().filter(|_| datatypes.next().is_none()),
+            name,
+            property,
+            language,
+            entities: counts.entities,
+            has_lists: counts.has_lists,
+        });
+    }
+    Ok(columns)
+}
+
+/// Returns the properties of an entity with their values, without the class.
+fn properties(
+    resources: &Resources<'_>,
+    entity: &NamedOrBlankNode,
+    class: &NamedNode,
+) -> Result<Vec<(String, Term)>, StoreError> {
+    let found = resources.triples(entity, Position::Subject, 0, MAX_ENTITY_TRIPLES)?;
+    let mut values = Vec::new();
+    for triple in found.triples {
+        let is_class = triple.predicate.as_str() == rdf::TYPE
+            && matches!(&triple.object, Term::NamedNode(node) if node == class);
+        if !is_class {
+            values.push((triple.predicate.into_string(), triple.object));
+        }
+    }
+    Ok(values)
+}
+
+fn language(term: &Term) -> &str {
+    match term {
+        Term::Literal(literal) => literal.language().unwrap_or_default(),
+        _ => "",
+    }
+}
+
+/// Returns the name of a datatype in CSV on the Web: `iri` for resources, `string` for other values.
+fn datatype(term: &Term) -> String {
+    let name = match term {
+        Term::NamedNode(_) => IRI,
+        Term::Literal(literal) => literal
+            .datatype()
+            .as_str()
+            .strip_prefix(XSD)
+            .unwrap_or_default(),
+        Term::BlankNode(_) | Term::Triple(_) => "",
+    };
+    if name == IRI {
+        return name.to_owned();
+    }
+    let known = DATATYPES.iter().find(|known| **known == name);
+    known.map_or("string", |known| *known).to_owned()
+}
+
+/// Returns a name of letters, digits and underscores for a column that no other column has.
+fn unique_name(property: &str, language: &str, names: &mut BTreeSet<String>) -> String {
+    let mut base: String = local_name(property)
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
+    if !base.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        base.insert(0, 'p');
+    }
+    if !language.is_empty() {
+        base = format!("{base}_{}", language.replace('-', "_"));
+    }
+    let mut name = base.clone();
+    let mut number = 2;
+    while !names.insert(name.clone()) {
+        name = format!("{base}_{number}");
+        number += 1;
+    }
+    name
+}
+
+/// Entities of a class for one page.
+pub(crate) struct Rows {
+    pub(crate) entities: Vec<Entity>,
+    /// If true, further entities follow.
+    pub(crate) more: bool,
+    /// If true, the filter did not read all entities.
+    pub(crate) is_incomplete: bool,
+}
+
+/// Returns the entities of a class after the first `skip` ones, at most `limit`. With a filter, only those whose label or a value
+/// contains the text, without regard to case.
+pub(crate) fn rows(
+    resources: &Resources<'_>,
+    class: &NamedNode,
+    filter: &str,
+    skip: usize,
+    limit: usize,
+    languages: &[String],
+) -> Result<Rows, StoreError> {
+    let mut rows = Rows {
+        entities: Vec::new(),
+        more: false,
+        is_incomplete: false,
+    };
+    let filter = filter.to_lowercase();
+    let mut passed = 0;
+    for (read, node) in resources.instances(class).enumerate() {
+        let node = node?;
+        if !filter.is_empty() && read == MAX_FILTERED_ENTITIES {
+            rows.is_incomplete = true;
+            break;
+        }
+        if filter.is_empty() && passed < skip {
+            passed += 1;
+            continue;
+        }
+        if rows.entities.len() == limit && filter.is_empty() {
+            rows.more = true;
+            break;
+        }
+        let entity = outgoing(resources, &node, MAX_ROW_TRIPLES, languages)?;
+        if !filter.is_empty() {
+            if !contains(&entity, &filter) {
+                continue;
+            }
+            passed += 1;
+            if passed <= skip {
+                continue;
+            }
+            if rows.entities.len() == limit {
+                rows.more = true;
+                break;
+            }
+        }
+        rows.entities.push(entity);
+    }
+    Ok(rows)
+}
+
+/// Returns true if the label or a value of an entity contains a text in lower case.
+fn contains(entity: &Entity, text: &str) -> bool {
+    let values = entity.out.triples.iter().map(|triple| &triple.object.label);
+    [&entity.label]
+        .into_iter()
+        .chain(values)
+        .any(|value| value.to_lowercase().contains(text))
+}
+
+/// Error of a table in CSV.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TableError {
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The receiver does not take the bytes.
+    #[error(transparent)]
+    Csv(#[from] csv::Error),
+}
+
+/// Writes all entities of a class as CSV (RFC 4180): a header, then a line for each entity.
+pub(crate) fn write_csv(
+    resources: &Resources<'_>,
+    class: &NamedNode,
+    columns: &[Column],
+    out: &mut impl Write,
+) -> Result<(), TableError> {
+    let mut writer = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(out);
+    let names = columns.iter().map(|column| column.name.as_str());
+    writer.write_record([ENTITY_COLUMN].into_iter().chain(names))?;
+    let mut places = FxHashMap::default();
+    for (place, column) in columns.iter().enumerate() {
+        places.insert((column.property.as_str(), column.language.as_str()), place);
+    }
+    for entity in resources.instances(class) {
+        let entity = entity?;
+        let mut cells = vec![String::new(); columns.len()];
+        for (property, object) in properties(resources, &entity, class)? {
+            let Some(place) = places.get(&(property.as_str(), language(&object))) else {
+                continue; // the dataset changed since the columns were counted
+            };
+            let cell = &mut cells[*place];
+            if !cell.is_empty() {
+                cell.push_str(SEPARATOR);
+            }
+            cell.push_str(&text(&object));
+        }
+        let name = match &entity {
+            NamedOrBlankNode::NamedNode(node) => node.as_str().to_owned(),
+            NamedOrBlankNode::BlankNode(node) => node.to_string(),
+        };
+        writer.write_record([name].iter().chain(&cells))?;
+    }
+    writer.flush().map_err(csv::Error::from)?;
+    Ok(())
+}
+
+/// Returns a value as the text of a cell.
+fn text(term: &Term) -> String {
+    match term {
+        Term::NamedNode(node) => node.as_str().to_owned(),
+        Term::Literal(literal) => literal.value().to_owned(),
+        Term::BlankNode(_) | Term::Triple(_) => term.to_string(),
+    }
+}
+
+/// Returns the description of a table in CSV on the Web. `url` is the address of the CSV.
+pub(crate) fn csvw(url: &str, title: &str, class: &NamedNode, columns: &[Column]) -> Value {
+    let mut described = vec![json!({
+        "name": ENTITY_COLUMN,
+        "titles": ENTITY_COLUMN,
+        "datatype": "anyURI",
+        "required": true,
+        "suppressOutput": true,
+    })];
+    for column in columns {
+        let mut one = json!({
+            "name": column.name,
+            "titles": column.name,
+            "propertyUrl": column.property,
+        });
+        match column.datatype.as_deref() {
+            // A cell of several values has no `valueUrl`: these are literals.
+            Some(IRI) if column.has_lists => one["datatype"] = json!("anyURI"),
+            Some(IRI) => one["valueUrl"] = json!(format!("{{+{}}}", column.name)),
+            datatype => one["datatype"] = json!(datatype.unwrap_or("string")),
+        }
+        if !column.language.is_empty() {
+            one["lang"] = json!(column.language);
+        }
+        if column.has_lists {
+            one["separator"] = json!(SEPARATOR);
+        }
+        described.push(one);
+    }
+    described.push(json!({
+        "virtual": true,
+        "propertyUrl": rdf::TYPE,
+        "valueUrl": class.as_str(),
+    }));
+    json!({
+        "@context": "http://www.w3.org/ns/csvw",
+        "url": url,
+        "dc:title": title,
+        "dialect": { "lineTerminators": ["\r\n"], "quoteChar": "\"" },
+        "tableSchema": { "aboutUrl": "{+iri}", "columns": described },
+    })
+}
+
+/// Returns the label of a column: the name of its property, and its prefix if another column has the same name.
+pub(crate) fn column_label(column: &Column, others: &[Column]) -> String {
+    let name = local_name(&column.property);
+    let is_shared = others
+        .iter()
+        .any(|other| other.property != column.property && local_name(&other.property) == name);
+    match namespace(&column.property) {
+        Some(namespace) if is_shared => format!("{name} ({namespace})"),
+        _ => lodeseek_rdf::words(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxrdf::Literal;
+
+    #[test]
+    fn columns_have_unique_names() {
+        let mut names = BTreeSet::from([ENTITY_COLUMN.to_owned()]);
+        let mut name = |property: &str, language: &str| unique_name(property, language, &mut names);
+        assert_eq!(name("http://e.org/name", ""), "name");
+        assert_eq!(name("http://other.org/name", ""), "name_2");
+        assert_eq!(name("http://e.org/name", "de-AT"), "name_de_AT");
+        assert_eq!(name("http://e.org/2020", ""), "p2020");
+        assert_eq!(name("http://e.org/iri", ""), "iri_2");
+    }
+
+    #[test]
+    fn datatypes_are_those_of_csv_on_the_web() {
+        let typed = |name: &str| {
+            let datatype = NamedNode::new_unchecked(format!("{XSD}{name}"));
+            datatype_of(Literal::new_typed_literal("1", datatype).into())
+        };
+        assert_eq!(
+            (typed("integer"), typed("byte")),
+            ("integer".into(), "string".into())
+        );
+        assert_eq!(datatype_of(Literal::from("x").into()), "string");
+        assert_eq!(datatype_of(NamedNode::new_unchecked("e:a").into()), IRI);
+    }
+
+    fn datatype_of(term: Term) -> String {
+        datatype(&term)
+    }
+}

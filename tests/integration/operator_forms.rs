@@ -1,0 +1,275 @@
+//! The administration in a browser: sessions, forms and what they change.
+
+use super::admin::site;
+use super::http::{Reply, Site};
+use axum::http::Method;
+
+/// A browser that has logged in.
+struct Browser<'s> {
+    site: &'s Site,
+    cookie: String,
+    /// Secret of the forms.
+    form: String,
+}
+
+fn encoded(fields: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish()
+}
+
+async fn post(site: &Site, path: &str, cookie: &str, fields: &[(&str, &str)]) -> Reply {
+    let headers = [
+        ("content-type", "application/x-www-form-urlencoded"),
+        ("sec-fetch-site", "same-origin"),
+        ("cookie", cookie),
+    ];
+    site.request(Method::POST, path, &headers, &encoded(fields))
+        .await
+}
+
+impl<'s> Browser<'s> {
+    async fn log_in(site: &'s Site, secret: &str) -> Self {
+        let reply = post(site, "/operator/login", "", &[("token", secret)]).await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.header("location")),
+            (303, "/operator/datasets"),
+            "{}",
+            reply.body
+        );
+        let set = reply.header("set-cookie");
+        for part in ["Path=/operator", "HttpOnly", "SameSite=Strict"] {
+            assert!(set.contains(part), "{set}");
+        }
+        let cookie = set.split(';').next().expect("a cookie").to_owned();
+        let mut browser = Self {
+            site,
+            cookie,
+            form: String::new(),
+        };
+        let page = browser.get("/operator/jobs").await.body;
+        let secret = page
+            .split("name=\"form\" value=\"")
+            .nth(1)
+            .and_then(|rest| rest.split('"').next());
+        browser.form = secret.expect("a secret").to_owned();
+        browser
+    }
+
+    async fn get(&self, path: &str) -> Reply {
+        let headers = [("cookie", self.cookie.as_str()), ("accept", "text/html")];
+        self.site.request(Method::GET, path, &headers, "").await
+    }
+
+    /// Sends a form with its secret.
+    async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
+        let fields = [fields, &[("form", self.form.as_str())]].concat();
+        post(self.site, path, &self.cookie, &fields).await
+    }
+
+    /// Sends a form and returns the page of its job, which has ended.
+    async fn change(&self, path: &str, fields: &[(&str, &str)]) -> String {
+        let reply = self.post(path, fields).await;
+        assert_eq!(reply.status.as_u16(), 303, "{}", reply.body);
+        self.ended_job(reply.header("location")).await
+    }
+
+    async fn ended_job(&self, path: &str) -> String {
+        assert!(path.starts_with("/operator/jobs?job="), "{path}");
+        for _ in 0..600 {
+            let page = self.get(path).await.body;
+            if !page.contains("http-equiv=\"refresh\"") {
+                return page;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        panic!("the job does not end");
+    }
+
+    async fn upload(&self, name: &str, text: &str) -> String {
+        let body = format!(
+            "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\nContent-Type: text/turtle\r\n\r\n{text}\r\n--B--\r\n"
+        );
+        let headers = [
+            ("content-type", "multipart/form-data; boundary=B"),
+            ("sec-fetch-site", "same-origin"),
+            ("cookie", self.cookie.as_str()),
+        ];
+        let path = format!("/operator/upload?form={}", self.form);
+        let reply = self
+            .site
+            .request(Method::POST, &path, &headers, &body)
+            .await;
+        assert_eq!(reply.status.as_u16(), 303, "{}", reply.body);
+        self.ended_job(reply.header("location")).await
+    }
+}
+
+const CATALOG: &str = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+<http://e.org/t> a dcat:Dataset ; dct:identifier \"trees\" ; dct:title \"Bäume\"@de , \"Trees\"@en ; dcat:keyword \"tree\"@en .";
+
+#[tokio::test]
+async fn an_operator_uploads_edits_and_removes() {
+    let (site, _worker, _home) = site();
+    let browser = Browser::log_in(&site, "write-secret").await;
+    let uploaded = browser.upload("catalog.ttl", CATALOG).await;
+    assert!(uploaded.contains("done"), "{uploaded}");
+    let listed = browser.get("/operator/datasets?q=bäume").await.body;
+    assert!(
+        listed.contains("1 dataset") && listed.contains("/operator/dataset?id=trees"),
+        "{listed}"
+    );
+
+    let form = browser.get("/operator/dataset?id=trees").await.body;
+    for part in [
+        "name=\"title@de\"",
+        ">Bäume</textarea>",
+        "name=\"title@en\"",
+        "name=\"keywords@en\"",
+    ] {
+        assert!(form.contains(part), "{part} in {form}");
+    }
+    let etag = form
+        .split("name=\"etag\" value=\"")
+        .nth(1)
+        .and_then(|rest| rest.split("\">").next())
+        .expect("a tag")
+        .replace("&#34;", "\"");
+    let edit = [
+        ("id", "trees"),
+        ("do", "edit"),
+        ("etag", etag.as_str()),
+        ("title@de", "Bäume der Stadt"),
+        ("title@en", "Trees"),
+        ("keywords@en", "tree\r\nlinden"),
+        ("description@new", "Every tree"),
+        ("language", "en"),
+    ];
+    let edited = browser.change("/operator/dataset", &edit).await;
+    assert!(edited.contains("done"), "{edited}");
+    let shown = site
+        .request(
+            Method::GET,
+            "/dataset/trees",
+            &[("accept", "text/html"), ("accept-language", "de")],
+            "",
+        )
+        .await
+        .body;
+    for part in ["Bäume der Stadt</h1>", "Every tree", "linden"] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    let form = browser.get("/operator/dataset?id=trees").await.body;
+    assert!(
+        form.contains("Remove all edits") && form.contains("&#34;Bäume&#34;"),
+        "{form}"
+    );
+    // The form of an earlier state overwrites nothing.
+    let late = browser.post("/operator/dataset", &edit).await;
+    assert_eq!(late.status.as_u16(), 412, "{}", late.body);
+
+    let reset = browser
+        .change("/operator/dataset", &[("id", "trees"), ("do", "reset")])
+        .await;
+    assert!(reset.contains("done"), "{reset}");
+    let audit = browser.get("/operator/audit").await.body;
+    for part in ["edit", "keywords", "load", "write"] {
+        assert!(audit.contains(part), "{part} in {audit}");
+    }
+    let unsure = [("id", "trees"), ("do", "remove"), ("confirm", "tree")];
+    let refused = browser.post("/operator/dataset", &unsure).await;
+    assert_eq!(refused.status.as_u16(), 400, "{}", refused.body);
+    let sure = [("id", "trees"), ("do", "remove"), ("confirm", "trees")];
+    assert!(
+        browser
+            .change("/operator/dataset", &sure)
+            .await
+            .contains("done")
+    );
+    assert_eq!(site.get("/dataset/trees").await.status.as_u16(), 404);
+}
+
+#[tokio::test]
+async fn only_a_session_with_its_form_and_scope_changes_something() {
+    let (site, _worker, home) = site();
+    let wrong = post(&site, "/operator/login", "", &[("token", "guess")]).await;
+    assert!(
+        wrong.status.as_u16() == 403 && wrong.header("set-cookie").is_empty(),
+        "{}",
+        wrong.body
+    );
+    for path in [
+        "/operator/sources",
+        "/operator/upload",
+        "/operator/datasets",
+        "/operator/dataset?id=a",
+        "/operator/jobs",
+        "/operator/backup",
+        "/operator/audit",
+    ] {
+        let reply = site.get(path).await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.header("location")),
+            (303, "/operator/login"),
+            "{path}"
+        );
+    }
+    let browser = Browser::log_in(&site, "write-secret").await;
+    let remove = [("id", "trees"), ("do", "remove"), ("confirm", "trees")];
+    let without = post(&site, "/operator/dataset", &browser.cookie, &remove).await;
+    assert_eq!(without.status.as_u16(), 403, "{}", without.body);
+    let fields = [&remove[..], &[("form", browser.form.as_str())]].concat();
+    let elsewhere = site
+        .request(
+            Method::POST,
+            "/operator/dataset",
+            &[
+                ("content-type", "application/x-www-form-urlencoded"),
+                ("sec-fetch-site", "cross-site"),
+                ("cookie", browser.cookie.as_str()),
+            ],
+            &encoded(&fields),
+        )
+        .await;
+    assert_eq!(elsewhere.status.as_u16(), 403, "{}", elsewhere.body);
+    // The cookie authorizes no request of a program.
+    let api = site
+        .request(
+            Method::GET,
+            "/api/admin/jobs",
+            &[("cookie", browser.cookie.as_str())],
+            "",
+        )
+        .await;
+    assert_eq!(api.status.as_u16(), 401, "{}", api.body);
+    // A token that writes neither harvests nor makes backups.
+    let harvest = [("source", "https://e.org/catalog.ttl")];
+    for (path, fields) in [
+        ("/operator/sources", &harvest[..]),
+        ("/operator/backup", &[][..]),
+    ] {
+        let reply = browser.post(path, fields).await;
+        assert_eq!(reply.status.as_u16(), 403, "{path}: {}", reply.body);
+        assert!(reply.body.contains("needs admin"), "{}", reply.body);
+    }
+    let administrator = Browser::log_in(&site, "admin-secret").await;
+    let nowhere = administrator.post("/operator/backup", &[]).await;
+    assert!(
+        nowhere.status.as_u16() == 400 && nowhere.body.contains("backup-folder"),
+        "{}",
+        nowhere.body
+    );
+
+    // A removed token ends its sessions; so does logging out.
+    lodeseek_server::Tokens::new(&home)
+        .remove("write")
+        .expect("removed");
+    let ended = browser.get("/operator/jobs").await;
+    assert_eq!(ended.header("location"), "/operator/login");
+    let out = administrator.post("/operator/logout", &[]).await;
+    assert!(out.header("set-cookie").contains("Max-Age=0"));
+    assert_eq!(
+        administrator.get("/operator/jobs").await.status.as_u16(),
+        303
+    );
+}
