@@ -6,6 +6,7 @@ use super::names::{name_keys, written_words};
 use super::schema::{CoverageFields, FORMAT, Fields, NameFields};
 use super::table_columns;
 use super::verified_directory::VerifiedDirectory;
+use super::vocabulary::IndexVocabulary;
 use super::{
     Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata,
 };
@@ -15,6 +16,7 @@ use lodeseek_ranking::DatasetId;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use tantivy::indexer::NoMergePolicy;
@@ -253,12 +255,11 @@ impl IndexWriter {
 
     /// Returns the last commit.
     pub fn snapshot(&self) -> Result<Snapshot, IndexError> {
-        let reader = self.index.reader()?;
-        Snapshot::new(
-            reader.searcher(),
-            self.fields.clone(),
-            Analysis::new(commit_metadata::analysis_of(&self.index)?),
-        )
+        let searcher = self.index.reader()?.searcher();
+        let vocabulary = IndexVocabulary::new(searcher.clone(), self.fields.clone());
+        let analysis = Analysis::new(commit_metadata::analysis_of(&self.index)?)
+            .with_vocabulary(Arc::new(vocabulary));
+        Snapshot::new(searcher, self.fields.clone(), analysis)
     }
 
     /// Adds a document, or replaces the one with the same id.

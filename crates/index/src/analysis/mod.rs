@@ -5,6 +5,7 @@
 //! records it.
 
 mod english;
+mod inflections;
 mod term_finder;
 mod language;
 mod multilingual;
@@ -19,6 +20,8 @@ pub use term_finder::TermFinder;
 pub use translations::{Translation, Translations, TranslationsBuilder};
 
 use english::English;
+use inflections::add_inflections;
+pub(super) use inflections::{USED_LANGUAGES, WordUse};
 use multilingual::Multilingual;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -322,6 +325,18 @@ impl Analysis {
     /// was translated.
     #[must_use]
     pub fn translated_words(&self, text: &str) -> (Vec<QueryTerm>, Option<Translation>) {
+        let (mut words, translation) = self.typed_and_translated_words(text);
+        if let (Pipeline::Multilingual(multilingual), Some(vocabulary)) =
+            (&self.pipeline, &self.vocabulary)
+        {
+            let language = multilingual.query_code(text);
+            add_inflections(&mut words, language, multilingual, vocabulary.as_ref());
+        }
+        (words, translation)
+    }
+
+    /// Returns the words of a query without the other number of each word.
+    fn typed_and_translated_words(&self, text: &str) -> (Vec<QueryTerm>, Option<Translation>) {
         let words = match &self.pipeline {
             Pipeline::Acordar(_) => self.tokens(text).map(QueryTerm::from).collect(),
             Pipeline::English(english) => {

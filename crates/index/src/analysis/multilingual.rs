@@ -75,9 +75,19 @@ impl Multilingual {
 
     /// Returns the index in [`LANGUAGES`] of the language whose stop words a query may contain, besides those of English.
     fn query_language(&self, text: &str) -> usize {
+        self.known_query_language(text).unwrap_or(ENGLISH)
+    }
+
+    /// Returns the BCP 47 tag of the language of a query. `None` if neither its letters nor its function words show it.
+    pub(super) fn query_code(&self, text: &str) -> Option<&'static str> {
+        self.known_query_language(text)
+            .map(|place| LANGUAGES[place].2)
+    }
+
+    fn known_query_language(&self, text: &str) -> Option<usize> {
         let text = &*normalize(text);
         if let Some(language) = self.languages.detect(text) {
-            return language;
+            return Some(language);
         }
         let words = Self::whole_words(text);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -88,7 +98,19 @@ impl Multilingual {
             .collect();
         self.languages
             .detect_by_function_words(&words.join(" "), &foreign)
-            .unwrap_or(ENGLISH)
+    }
+
+    /// Returns the distinct tokens of a word by the analysis of some languages.
+    pub(super) fn tokens_in(&self, word: &str, codes: [&str; 2]) -> Vec<String> {
+        let mut tokens: Vec<String> = Vec::new();
+        for place in codes.into_iter().filter_map(place_of) {
+            for token in tokens_by(&mut self.chains[place].clone(), word) {
+                if !tokens.contains(&token) {
+                    tokens.push(token);
+                }
+            }
+        }
+        tokens
     }
 
     /// Returns a query's words with their stems in every language, without common words.

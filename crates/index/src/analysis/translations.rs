@@ -33,6 +33,7 @@
 //! The origins are optional: the versions of the contents whose labels the dictionary contains.
 
 use super::QueryTerm;
+use super::inflections::WordUse;
 use super::language::language_code;
 use super::multilingual::{Multilingual, stemmer};
 use std::cmp::Reverse;
@@ -105,6 +106,9 @@ impl fmt::Debug for Translations {
 pub(crate) trait Vocabulary: Send + Sync {
     /// Returns true if a document contains one of these tokens.
     fn contains(&self, tokens: &[String]) -> bool;
+
+    /// Returns the use of a word as written, in the languages of datasets.
+    fn word_use(&self, word: &str) -> WordUse;
 }
 
 /// A translated query.
@@ -968,6 +972,10 @@ mod tests {
     impl Vocabulary for Words {
         fn contains(&self, tokens: &[String]) -> bool {
             tokens.iter().any(|token| self.0.contains(token))
+        }
+
+        fn word_use(&self, _: &str) -> WordUse {
+            WordUse::default()
         }
     }
 

@@ -1,0 +1,397 @@
+//! Singular and plural of a word, where its stems differ: `weg` and `wegen`, `fietspad` and `fietspaden`.
+//!
+//! Snowball's stemmers part many of them. Most titles are also too short for language detection, and are stemmed as English.
+//! A query word is therefore searched for in its other number, too: rules of its language form candidates, and those that
+//! the collection contains become synonyms. Nothing of this is in the index.
+//!
+//! The language of a single word is unknown: `data` would be an Italian plural of `date`. A form is used only if most datasets
+//! that contain it, and most that contain the word as typed, also have function words of the language. An English word in English
+//! datasets thus costs one look into the index.
+//!
+//! # Why not a library?
+//!
+//! The crates with lemmas (`nlprule`, `lemmy`) are unmaintained, or are data of several megabytes a language. `unic` and ICU have no
+//! inflections. The rules below are productive endings only.
+
+use super::Multilingual;
+use super::QueryTerm;
+use super::translations::Vocabulary;
+
+/// Languages with rules, as BCP 47 tags.
+const LANGUAGES: [&str; 6] = ["de", "nl", "fr", "es", "it", "pt"];
+/// Languages whose words are told apart, English first.
+pub(crate) const USED_LANGUAGES: [&str; 7] = ["en", "de", "nl", "fr", "es", "it", "pt"];
+/// Minimum letters of a word whose other number is searched for.
+const MIN_LETTERS: usize = 3;
+/// Minimum letters of a form.
+const MIN_FORM_LETTERS: usize = 3;
+/// Maximum letters of a word whose other number is searched for.
+const MAX_LETTERS: usize = 40;
+/// Maximum number of forms of a word in a language.
+const MAX_FORMS: usize = 6;
+
+/// Endings of singular and plural. A form is made in both directions.
+type Endings = &'static [(&'static str, &'static str)];
+
+/// German plurals beside those with an umlaut.
+const GERMAN: Endings = &[
+    ("", "e"),
+    ("", "n"),
+    ("", "en"),
+    ("", "er"),
+    ("", "s"),
+    ("in", "innen"),
+    ("nis", "nisse"),
+    ("s", "sse"),
+    ("um", "en"),
+    ("um", "a"),
+    ("us", "en"),
+    ("a", "en"),
+    ("a", "ata"),
+    ("o", "en"),
+    ("", "ien"),
+];
+/// Endings of German plurals with an umlaut.
+const GERMAN_UMLAUT: [&str; 3] = ["", "e", "er"];
+const UMLAUTS: [(&str, &str); 4] = [("au", "äu"), ("a", "ä"), ("o", "ö"), ("u", "ü")];
+
+const DUTCH: Endings = &[
+    ("", "en"),
+    ("", "n"),
+    ("", "s"),
+    ("", "'s"),
+    ("", "ën"),
+    ("", "eren"),
+    ("f", "ven"),
+    ("s", "zen"),
+    ("heid", "heden"),
+    ("ad", "eden"),
+    ("ip", "epen"),
+    ("id", "eden"),
+    ("um", "a"),
+    ("us", "i"),
+    ("", "je"),
+    ("", "tje"),
+];
+const VOWELS: [char; 6] = ['a', 'e', 'i', 'o', 'u', 'y'];
+
+const FRENCH: Endings = &[("", "s"), ("", "x"), ("al", "aux"), ("ail", "aux")];
+
+const SPANISH: Endings = &[
+    ("", "s"),
+    ("", "es"),
+    ("z", "ces"),
+    ("ión", "iones"),
+    ("ón", "ones"),
+    ("én", "enes"),
+    ("án", "anes"),
+    ("ín", "ines"),
+    ("ún", "unes"),
+    ("és", "eses"),
+    ("ás", "ases"),
+    ("ús", "uses"),
+    ("amen", "ámenes"),
+    ("agen", "ágenes"),
+    ("igen", "ígenes"),
+    ("olumen", "olúmenes"),
+];
+
+const ITALIAN: Endings = &[
+    ("o", "i"),
+    ("a", "e"),
+    ("e", "i"),
+    ("ista", "isti"),
+    ("ma", "mi"),
+    ("eta", "eti"),
+    ("io", "i"),
+    ("co", "chi"),
+    ("go", "ghi"),
+    ("ca", "che"),
+    ("ga", "ghe"),
+    ("cia", "ce"),
+    ("gia", "ge"),
+    ("ie", "i"),
+    ("uomo", "uomini"),
+    ("osso", "ossa"),
+    ("uovo", "uova"),
+];
+
+const PORTUGUESE: Endings = &[
+    ("", "s"),
+    ("", "es"),
+    ("ão", "ões"),
+    ("ão", "ães"),
+    ("ao", "ões"),
+    ("m", "ns"),
+    ("al", "ais"),
+    ("el", "éis"),
+    ("el", "eis"),
+    ("ol", "óis"),
+    ("ul", "uis"),
+    ("il", "is"),
+    ("il", "eis"),
+    ("ês", "eses"),
+    ("uiz", "uízes"),
+    ("aiz", "aízes"),
+];
+
+/// Use of a word as written in the datasets that were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WordUse {
+    /// All datasets with it.
+    pub(crate) datasets: usize,
+    /// Datasets with function words of any language.
+    pub(crate) of_known_language: usize,
+    /// Datasets with function words of each language, by index in [`USED_LANGUAGES`].
+    pub(crate) of_language: [usize; USED_LANGUAGES.len()],
+}
+
+impl WordUse {
+    /// Returns true if the word is one of the language: most datasets with it are, and not more are English. `None` if no dataset
+    /// with it has a known language.
+    fn is_of_language(&self, language: &str) -> Option<bool> {
+        if self.of_known_language == 0 {
+            return None;
+        }
+        let place = USED_LANGUAGES.iter().position(|tag| *tag == language)?;
+        let datasets = self.of_language[place];
+        Some(2 * datasets >= self.of_known_language && datasets >= self.of_language[0])
+    }
+}
+
+/// Adds the tokens of the other number of each word, in the languages in which the collection uses it. `detected` is the
+/// language of the query, if it is known: then no other one counts.
+pub(super) fn add_inflections(
+    terms: &mut [QueryTerm],
+    detected: Option<&str>,
+    analysis: &Multilingual,
+    vocabulary: &dyn Vocabulary,
+) {
+    if detected.is_some_and(|language| !LANGUAGES.contains(&language)) {
+        return;
+    }
+    for term in terms {
+        let letters = term.text.chars().count();
+        if !(MIN_LETTERS..=MAX_LETTERS).contains(&letters)
+            || !term.text.chars().all(char::is_alphabetic)
+        {
+            continue;
+        }
+        let typed = vocabulary.word_use(&term.text);
+        for language in LANGUAGES {
+            let is_query_language = detected == Some(language);
+            if detected.is_some() && !is_query_language
+                || !is_query_language && typed.is_of_language(language) == Some(false)
+            {
+                continue;
+            }
+            // Datasets without a sentence do not show a language.
+            let is_likely = is_query_language || typed.datasets == 0;
+            let forms = inflections(&term.text, language);
+            let used = forms.iter().filter(|form| {
+                let found = vocabulary.word_use(form);
+                found.datasets > 0 && found.is_of_language(language).unwrap_or(is_likely)
+            });
+            for form in used.take(MAX_FORMS) {
+                for token in analysis.tokens_in(form, [language, "en"]) {
+                    if !term.alternatives.contains(&token) {
+                        term.alternatives.push(token);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the candidates for the plural of a word, if it is a singular, and for its singular, if it is a plural.
+pub(super) fn inflections(word: &str, language: &str) -> Vec<String> {
+    let mut forms = Vec::new();
+    let endings = match language {
+        "de" => GERMAN,
+        "nl" => DUTCH,
+        "fr" => FRENCH,
+        "es" => SPANISH,
+        "it" => ITALIAN,
+        "pt" => PORTUGUESE,
+        _ => return forms,
+    };
+    for (singular, plural) in endings {
+        for (from, to) in [(singular, plural), (plural, singular)] {
+            if let Some(base) = word.strip_suffix(from) {
+                add_form(&mut forms, word, format!("{base}{to}"));
+            }
+        }
+    }
+    match language {
+        "de" => add_umlauts(&mut forms, word),
+        "nl" => add_dutch_spellings(&mut forms, word),
+        _ => {}
+    }
+    forms
+}
+
+fn add_form(forms: &mut Vec<String>, word: &str, form: String) {
+    if form != word && form.chars().count() >= MIN_FORM_LETTERS && !forms.contains(&form) {
+        forms.push(form);
+    }
+}
+
+/// Adds German forms with and without an umlaut: `haus` and `häuser`.
+fn add_umlauts(forms: &mut Vec<String>, word: &str) {
+    for ending in GERMAN_UMLAUT {
+        if let Some(form) = replace_last(word, &UMLAUTS) {
+            add_form(forms, word, format!("{form}{ending}"));
+        }
+        if let Some(base) = word.strip_suffix(ending)
+            && let Some(form) = replace_last(base, &UMLAUTS.map(|(plain, umlaut)| (umlaut, plain)))
+        {
+            add_form(forms, word, form);
+        }
+    }
+}
+
+/// Replaces the last of several texts in a word. Earlier pairs have precedence at the same end.
+fn replace_last(word: &str, pairs: &[(&str, &str)]) -> Option<String> {
+    let mut last: Option<(usize, &str, &str)> = None;
+    for (from, to) in pairs {
+        if let Some(start) = word.rfind(from)
+            && last.is_none_or(|(at, other, _)| start + from.len() > at + other.len())
+        {
+            last = Some((start, from, to));
+        }
+    }
+    let (start, from, to) = last?;
+    Some(format!(
+        "{}{to}{}",
+        &word[..start],
+        &word[start + from.len()..]
+    ))
+}
+
+/// Adds Dutch forms whose spelling changes with the syllable: `bus` and `bussen`, `boom` and `bomen`, `kaas` and `kazen`.
+fn add_dutch_spellings(forms: &mut Vec<String>, word: &str) {
+    let letters: Vec<char> = word.chars().collect();
+    if let [.., before, vowel, last] = letters[..]
+        && !VOWELS.contains(&last)
+    {
+        let short = &word[..word.len() - last.len_utf8()];
+        let voiced = match last {
+            'f' => 'v',
+            's' => 'z',
+            other => other,
+        };
+        if before == vowel && VOWELS.contains(&vowel) {
+            let open = &short[..short.len() - vowel.len_utf8()];
+            add_form(forms, word, format!("{open}{last}en"));
+            add_form(forms, word, format!("{open}{voiced}en"));
+        } else if VOWELS.contains(&vowel) {
+            add_form(forms, word, format!("{word}{last}en"));
+        }
+    }
+    let Some(base) = word.strip_suffix("en") else {
+        return;
+    };
+    let letters: Vec<char> = base.chars().collect();
+    if let [.., before, last] = letters[..]
+        && !VOWELS.contains(&last)
+    {
+        let head = &base[..base.len() - last.len_utf8()];
+        let final_letter = match last {
+            'v' => 'f',
+            'z' => 's',
+            other => other,
+        };
+        if before == last {
+            add_form(forms, word, head.to_owned());
+        } else if VOWELS.contains(&before) {
+            add_form(forms, word, format!("{head}{before}{final_letter}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn singular_and_plural_form_each_other() {
+        for (language, singular, plural) in [
+            ("de", "haus", "häuser"),
+            ("de", "museum", "museen"),
+            ("de", "hafen", "häfen"),
+            ("de", "kreis", "kreise"),
+            ("de", "ergebnis", "ergebnisse"),
+            ("nl", "weg", "wegen"),
+            ("nl", "fietspad", "fietspaden"),
+            ("nl", "bus", "bussen"),
+            ("nl", "boom", "bomen"),
+            ("nl", "prijs", "prijzen"),
+            ("nl", "oog", "ogen"),
+            ("nl", "stad", "steden"),
+            ("nl", "eenheid", "eenheden"),
+            ("fr", "canal", "canaux"),
+            ("fr", "château", "châteaux"),
+            ("es", "luz", "luces"),
+            ("es", "estación", "estaciones"),
+            ("es", "examen", "exámenes"),
+            ("it", "lago", "laghi"),
+            ("it", "spiaggia", "spiagge"),
+            ("it", "servizio", "servizi"),
+            ("pt", "estação", "estações"),
+            ("pt", "imagem", "imagens"),
+            ("pt", "hotel", "hotéis"),
+        ] {
+            for (from, to) in [(singular, plural), (plural, singular)] {
+                let forms = inflections(from, language);
+                assert!(forms.iter().any(|form| form == to), "{from}: {forms:?}");
+            }
+        }
+    }
+
+    /// Words of English datasets and of Dutch ones.
+    struct Collection([&'static [&'static str]; 2]);
+
+    impl Vocabulary for Collection {
+        fn contains(&self, _: &[String]) -> bool {
+            false
+        }
+
+        fn word_use(&self, word: &str) -> WordUse {
+            let mut found = WordUse::default();
+            for (words, language) in self.0.iter().zip(["en", "nl"]) {
+                let count = usize::from(words.contains(&word));
+                let place = USED_LANGUAGES.iter().position(|tag| *tag == language);
+                found.datasets += count;
+                found.of_known_language += count;
+                found.of_language[place.expect("a language")] += count;
+            }
+            found
+        }
+    }
+
+    #[test]
+    fn the_other_number_is_searched_for_in_its_language_only() {
+        let collection = Collection([&["date", "data"], &["weg", "wegen", "bus"]]);
+        let analysis = Multilingual::new();
+        let tokens = |query: &str, language: Option<&str>| {
+            let mut terms = analysis.query_words(query);
+            let before = terms.clone();
+            add_inflections(&mut terms, language, &analysis, &collection);
+            terms[0].alternatives[before[0].alternatives.len()..].to_vec()
+        };
+        assert_eq!(tokens("weg", None), ["wegen"]);
+        assert_eq!(tokens("wegen", Some("nl")), ["weg"]);
+        assert!(tokens("weg", Some("de")).is_empty());
+        assert!(tokens("bus", None).is_empty(), "no form occurs");
+        assert!(
+            tokens("date", None).is_empty(),
+            "`data` is no Italian plural here"
+        );
+    }
+
+    #[test]
+    fn short_words_and_other_languages_have_no_forms() {
+        assert!(inflections("haus", "sv").is_empty());
+        assert!(inflections("ja", "it").iter().all(|form| form.len() > 2));
+    }
+}
