@@ -14,9 +14,9 @@ use lodeseek_catalog::{DatasetId, Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
     Coverage, DenseMatch, DuplicateMode, EncoderSummary, Evidence, Example, ExampleGraph,
-    ExampleSimilarity, Hit, Interpretation, InterpretationKind, PairSummary, PartKind, QuerySyntax,
-    RerankSummary, SearchRequest, SearchResponse, Searcher, SimilarityPart, SnippetKind,
-    SnippetTable, SnippetTriple, SuggestedFilter, WorkEvidence,
+    ExampleSimilarity, Hit, Interpretation, InterpretationKind, MatchQuality, PairSummary,
+    PartKind, QuerySyntax, RerankSummary, SearchRequest, SearchResponse, Searcher, SimilarityPart,
+    SnippetKind, SnippetTable, SnippetTriple, SuggestedFilter, WorkEvidence,
 };
 use lodeseek_rdf::language_name;
 use lodeseek_rerank::Granularity;
@@ -187,6 +187,16 @@ fn write_response(
             .facets
             .as_ref()
             .map_or(Ok(()), |counts| write_counts(out, counts))?);
+    }
+    let weak = response.total - response.good;
+    if weak > 0 {
+        writeln!(
+            out,
+            "{} good {}, {} weaker",
+            grouped(response.good as u64),
+            verb(response.good, "match", "matches"),
+            grouped(weak as u64)
+        )?;
     }
     write_interpretations(out, &response.interpretations)?;
     write_suggested_filters(out, &response.suggested_filters)?;
@@ -510,6 +520,9 @@ impl View<'_> {
             writeln!(out, "    contains none of the words")?;
         } else {
             self.similar_parts(out, &hit.dense)?;
+        }
+        if hit.quality == MatchQuality::Weak && !hit.is_closest() {
+            writeln!(out, "    weak match")?;
         }
         for similarity in &hit.similar_to {
             self.similar(out, similarity)?;

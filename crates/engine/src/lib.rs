@@ -87,7 +87,8 @@ pub use rerank::{
 };
 pub use search::{
     Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES,
-    QuerySyntax, SearchRequest, SearchResponse, SnippetKind, SuggestedFilter,
+    MatchFeatures, MatchQuality, QuerySyntax, SearchRequest, SearchResponse, SnippetKind,
+    SuggestedFilter,
 };
 pub use search_json::hit_json;
 pub use searcher::Searcher;

@@ -13,6 +13,8 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
         "model": response.model,
         "terms": response.terms,
         "total": response.total,
+        "good": response.good,
+        "weak": response.total - response.good,
         "withWords": response.with_words,
         "hits": hits,
     });
@@ -65,6 +67,7 @@ fn one_hit(hit: &Hit) -> Value {
         "id": metadata.id,
         "title": metadata.title(),
         "score": hit.score,
+        "match": hit.quality,
         "description": metadata.description(),
         "creators": metadata.agents().collect::<Vec<_>>(),
         "license": hit.card.licenses().next(),

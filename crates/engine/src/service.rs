@@ -571,6 +571,11 @@ fn add_hit(hit: &Hit, dataset: &NamedNode, triples: &mut Vec<Triple>) {
         search::CLOSEST,
         Literal::from(hit.is_closest()),
     ));
+    triples.push(triple(
+        dataset,
+        search::MATCH_QUALITY,
+        string(hit.quality.name()),
+    ));
     for field in &hit.fields {
         let matched = BlankNode::default();
         let mut add = |property: &str, value: Term| {

@@ -768,6 +768,7 @@ vocabulary! {
         SCORE = "score",
         TITLE = "title",
         CLOSEST = "closest",
+        MATCH_QUALITY = "matchQuality",
         MATCH = "match",
         FIELD = "field",
         SHARE = "share",

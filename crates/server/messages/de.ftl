@@ -104,6 +104,13 @@ sort-newest = Neueste
 sort-largest = Größte
 sort-title = Titel
 only-closest = Keine gute Übereinstimmung. Dies sind die nächstliegenden Ergebnisse.
+good-matches = { $count ->
+    [one] { $number } guter Treffer
+   *[other] { $number } gute Treffer
+}
+weaker = { $count ->
+   *[other] { $number } schwächere
+}
 weak-matches = Schwache Treffer
 weak-matches-text = Diese Datensätze enthalten keines der Wörter und sind nur entfernt ähnlich.
 duplicates-counted = Die Zahlen zählen Duplikate mit, die nur einmal gezeigt werden.

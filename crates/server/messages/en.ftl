@@ -104,6 +104,13 @@ sort-newest = Newest
 sort-largest = Largest
 sort-title = Title
 only-closest = No close match. These are the nearest results.
+good-matches = { $count ->
+    [one] { $number } good match
+   *[other] { $number } good matches
+}
+weaker = { $count ->
+   *[other] { $number } weaker
+}
 weak-matches = Weak matches
 weak-matches-text = These datasets contain none of the words and are only remotely similar in meaning.
 duplicates-counted = The numbers include duplicates that are shown once.

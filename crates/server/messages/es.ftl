@@ -104,6 +104,13 @@ sort-newest = Recientes
 sort-largest = Tamaño
 sort-title = Título
 only-closest = Sin coincidencias cercanas. Estos son los resultados más próximos.
+good-matches = { $count ->
+    [one] { $number } resultado bueno
+   *[other] { $number } resultados buenos
+}
+weaker = { $count ->
+   *[other] { $number } menos relevantes
+}
 weak-matches = Coincidencias débiles
 weak-matches-text = Estos conjuntos de datos no contienen ninguna de las palabras y solo se parecen remotamente.
 duplicates-counted = Las cifras incluyen duplicados que se muestran una sola vez.

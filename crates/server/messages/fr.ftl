@@ -104,6 +104,13 @@ sort-newest = Récents
 sort-largest = Taille
 sort-title = Titre
 only-closest = Aucune correspondance proche. Voici les résultats les plus proches.
+good-matches = { $count ->
+    [one] { $number } bon résultat
+   *[other] { $number } bons résultats
+}
+weaker = { $count ->
+   *[other] { $number } moins pertinents
+}
 weak-matches = Correspondances faibles
 weak-matches-text = Ces jeux de données ne contiennent aucun des mots et n’ont qu’un sens vaguement proche.
 duplicates-counted = Les nombres comprennent des doublons affichés une seule fois.

@@ -104,6 +104,13 @@ sort-newest = Più recenti
 sort-largest = Dimensione
 sort-title = Titolo
 only-closest = Nessuna corrispondenza vicina. Questi sono i risultati più prossimi.
+good-matches = { $count ->
+    [one] { $number } risultato buono
+   *[other] { $number } risultati buoni
+}
+weaker = { $count ->
+   *[other] { $number } meno pertinenti
+}
 weak-matches = Corrispondenze deboli
 weak-matches-text = Questi insiemi di dati non contengono nessuna delle parole e sono solo lontanamente simili.
 duplicates-counted = I numeri comprendono duplicati mostrati una sola volta.

@@ -37,6 +37,11 @@ impl SimilarDocs {
     pub(super) fn is_empty(&self) -> bool {
         self.scores.iter().all(FxHashMap::is_empty)
     }
+
+    /// Returns true if a dataset is similar to an example.
+    pub(super) fn contains(&self, id: &DatasetId) -> bool {
+        self.scores.iter().any(|scores| scores.contains_key(id))
+    }
 }
 
 impl<'s> ComparedExamples<'s> {

@@ -2,12 +2,14 @@
 
 mod examples;
 mod interpretation;
+mod match_quality;
 mod matched_fields;
 mod request;
 mod response;
 mod suggested_filters;
 
 pub use interpretation::{Interpretation, InterpretationKind};
+pub use match_quality::{MatchFeatures, MatchQuality};
 pub use request::{Example, MAX_EXAMPLES, QuerySyntax, SearchRequest, SnippetKind};
 pub use response::{ExampleSimilarity, FieldMatch, Hit, SearchResponse};
 pub use suggested_filters::SuggestedFilter;
@@ -39,11 +41,15 @@ use lodeseek_rdf::Triple;
 use lodeseek_rerank::Granularity;
 use lodeseek_snippet::keyword::Matches;
 use lodeseek_snippet::{Method, MethodOptions, RowKeywords, TripleBudget};
+use match_quality::ScoreRange;
 use matched_fields::matched_fields;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Maximum number of triples shown as evidence for one hit.
 const MAX_EVIDENCE: usize = 5;
+/// Maximum number of datasets that are assessed as good or weak matches, if no candidates are re-ranked.
+const MAX_ASSESSED: usize = 100;
 /// Divisor of a method's default work bound for the snippets and the evidence of a page of hits.
 const PAGE_WORK_DIVISOR: u64 = 10;
 
@@ -135,6 +141,15 @@ struct Best<'r> {
     similar: Option<&'r SimilarDocs>,
 }
 
+/// Assessed datasets of a ranking.
+#[derive(Default)]
+struct Assessment {
+    features: FxHashMap<DatasetId, MatchFeatures>,
+    good: FxHashSet<DatasetId>,
+    /// Addresses of those that contain no word of the query.
+    without_words: Vec<DocumentAddress>,
+}
+
 impl Search<'_> {
     fn run(self) -> Result<SearchResponse, EngineError> {
         let filtered = self.filtered_docs(&self.request.filter)?;
@@ -188,12 +203,12 @@ impl Search<'_> {
             reranked: reranked.as_ref(),
             similar: similar.as_ref(),
         };
+        let assessed = candidates.map_or(MAX_ASSESSED, Ranking::len);
+        let assessment = self.assess(&ranking, assessed, &ranked, &best, &named)?;
         let (page, more) = self.page(&ranking, &ranked)?;
-        let hits = self.hits(&page, &ranked.collection, &best)?;
+        let hits = self.hits(&page, &ranked.collection, &best, &assessment)?;
         let without_words = match candidates {
-            Some(candidates) => {
-                without_term_matches(candidates, &self.query, self.model, self.snapshot)?
-            }
+            Some(_) => assessment.without_words,
             None => Vec::new(),
         };
         let total = ranked.total + without_words.len();
@@ -211,6 +226,7 @@ impl Search<'_> {
             terms: self.query.texts(),
             with_words: ranked.total,
             total,
+            good: assessment.good.len(),
             only_closest: ranked.total == 0
                 && named.is_empty()
                 && similar.is_none_or(|similar| similar.is_empty())
@@ -290,7 +306,8 @@ impl Search<'_> {
             ResultOrder::Relevance if self.examples.is_some() => {
                 end.saturating_add(self.groups.surplus).max(POOL_DEPTH)
             }
-            ResultOrder::Relevance => end.saturating_add(self.groups.surplus),
+            // The number of good matches is the same on all pages.
+            ResultOrder::Relevance => end.saturating_add(self.groups.surplus).max(MAX_ASSESSED),
             _ => self.snapshot.len() as usize,
         };
         let complete = self.complete_model();
@@ -380,6 +397,7 @@ impl Search<'_> {
         page: &[PageEntry<'_>],
         collection: &CollectionStatistics,
         best: &Best<'_>,
+        assessment: &Assessment,
     ) -> Result<Vec<Hit>, EngineError> {
         let _span = tracing::info_span!(target: "traces", "hits", number = page.len()).entered();
         let (snapshot, fields) = (self.snapshot, self.model.fields());
@@ -395,6 +413,10 @@ impl Search<'_> {
             let Some(mut hit) = self.hit(entry, document, collection, best)? else {
                 continue;
             };
+            hit.features = assessment.features.get(&entry.scored.id).copied();
+            if assessment.good.contains(&entry.scored.id) {
+                hit.quality = MatchQuality::Good;
+            }
             if self.request.explain {
                 hit.explanation = Some(self.model.explain(&explained, document, collection));
             }
@@ -452,8 +474,59 @@ impl Search<'_> {
             explanation: None,
             evidence: Vec::new(),
             duplicates: references(self.groups.others(id), self.snapshot)?,
+            quality: MatchQuality::Weak,
+            features: None,
             card,
         }))
+    }
+
+    /// Assesses the first `number` datasets of a ranking. Those that the query names or that are similar to an example are good
+    /// matches in any case.
+    fn assess(
+        &self,
+        ranking: &Ranking,
+        number: usize,
+        ranked: &RankedDocs,
+        best: &Best<'_>,
+        named: &[DatasetId],
+    ) -> Result<Assessment, EngineError> {
+        let mut found = Vec::with_capacity(number.min(ranking.len()));
+        for scored in ranking.iter().take(number) {
+            let address = match ranked.address(&scored.id) {
+                Some(address) => Some(address),
+                None => self.snapshot.address(&scored.id)?,
+            };
+            // A removed dataset keeps its vectors until the next encoding.
+            found.extend(address.map(|address| (scored, address)));
+        }
+        let addresses: Vec<DocumentAddress> = found.iter().map(|(_, address)| *address).collect();
+        let documents = self.snapshot.document_statistics(
+            &self.query,
+            &self.model.fields(),
+            &addresses,
+            StatisticsLevel::Documents,
+        )?;
+        let unnamed = found
+            .iter()
+            .filter(|(scored, _)| !named.contains(&scored.id));
+        let range = ScoreRange::new(unnamed.map(|(scored, _)| scored.score));
+        let weights = idf_weights(&ranked.collection);
+        let mut assessment = Assessment::default();
+        for ((scored, address), document) in found.iter().zip(&documents) {
+            let id = &scored.id;
+            let dense = best.reranked.and_then(|reranked| reranked.dense.get(id));
+            let dense = dense.map(Vec::as_slice).unwrap_or_default();
+            let features = MatchFeatures::new(document, &weights, range.place(scored.score), dense);
+            let is_similar = best.similar.is_some_and(|similar| similar.contains(id));
+            if named.contains(id) || is_similar || features.quality() == MatchQuality::Good {
+                assessment.good.insert(id.clone());
+            }
+            if features.words == 0.0 {
+                assessment.without_words.push(*address);
+            }
+            assessment.features.insert(id.clone(), features);
+        }
+        Ok(assessment)
     }
 
     /// Adds the parts of texts that contributed most to the scores by vectors.
@@ -531,37 +604,6 @@ impl Search<'_> {
                 .collect();
         }
     }
-}
-
-/// Returns the addresses of the candidates that contain no term of the query.
-fn without_term_matches(
-    candidates: &Ranking,
-    query: &AnalyzedQuery,
-    model: &dyn SparseModel,
-    snapshot: &Snapshot,
-) -> Result<Vec<DocumentAddress>, EngineError> {
-    let mut addresses = Vec::with_capacity(candidates.len());
-    for scored in candidates.iter() {
-        addresses.extend(snapshot.address(&scored.id)?);
-    }
-    let statistics = snapshot.document_statistics(
-        query,
-        &model.fields(),
-        &addresses,
-        StatisticsLevel::Documents,
-    )?;
-    let mut without_terms = Vec::new();
-    for (address, document) in addresses.into_iter().zip(&statistics) {
-        if document
-            .frequencies
-            .iter()
-            .flatten()
-            .all(|count| *count == 0)
-        {
-            without_terms.push(address);
-        }
-    }
-    Ok(without_terms)
 }
 
 /// Returns the inverse document frequency of each distinct term: ln(1 + N / (n + 1)), where n of N datasets have the term.

@@ -1,6 +1,6 @@
 //! Search responses.
 
-use super::{Interpretation, SuggestedFilter};
+use super::{Interpretation, MatchFeatures, MatchQuality, SuggestedFilter};
 use crate::{
     Card, DatasetReference, DenseMatch, Evidence, FacetCounts, QueryWords, RerankSummary,
     SimilarityPart, SnippetTable, SnippetTriple, WorkEvidence,
@@ -40,6 +40,12 @@ pub struct Hit {
     /// comparable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
+    /// Good or weak. Only the candidates of a re-ranker can be good, or without one the best hundred datasets.
+    #[serde(rename = "match")]
+    pub quality: MatchQuality,
+    /// The features by which it was assessed. `None` of a weak match that was not assessed.
+    #[serde(skip)]
+    pub features: Option<MatchFeatures>,
     /// The data shown of the dataset.
     #[serde(skip)]
     pub card: Card,
@@ -108,6 +114,8 @@ pub struct SearchResponse {
     /// Number of datasets found: those that contain a term, and those found only by vectors or examples. FSDM ranks at most 100
     /// of them.
     pub total: usize,
+    /// Number of good matches among them. The others are weak.
+    pub good: usize,
     /// If true, no dataset contains a term and none reaches the minimum similarity of an encoder: the hits are only the
     /// nearest datasets.
     pub only_closest: bool,

@@ -64,6 +64,12 @@ impl PartialSchema for SearchResult {
             "The query that was searched for, with corrected spelling, if no dataset contains some of its words. literal=true searches \
              for the words as typed.",
         ));
+        let good = object(Type::Integer)
+            .minimum(Some(0))
+            .description(Some("Number of good matches among them: likely relevant."));
+        let weak = object(Type::Integer)
+            .minimum(Some(0))
+            .description(Some("Number of the other datasets found."));
         let with_words =
             object(Type::Integer).description(Some("Number of datasets with a word of the query."));
         let interpretations = array(object(Type::Object))
@@ -109,6 +115,8 @@ impl PartialSchema for SearchResult {
             )
             .property("terms", terms)
             .property("total", total)
+            .property("good", good)
+            .property("weak", weak)
             .property("interpretations", interpretations)
             .property("suggestedFilters", suggested)
             .property("suggestion", suggestion)
@@ -119,10 +127,19 @@ impl PartialSchema for SearchResult {
             .property("hits", array(Ref::from_schema_name("Hit")))
             .property("facets", array(object(Type::Object)))
             .property("years", any_of([Type::Object, Type::Null]));
-        ["query", "model", "terms", "total", "withWords", "hits"]
-            .into_iter()
-            .fold(schema, ObjectBuilder::required)
-            .into()
+        [
+            "query",
+            "model",
+            "terms",
+            "total",
+            "good",
+            "weak",
+            "withWords",
+            "hits",
+        ]
+        .into_iter()
+        .fold(schema, ObjectBuilder::required)
+        .into()
     }
 }
 
@@ -174,11 +191,15 @@ fn hit() -> RefOr<Schema> {
         .description(Some(
             "The period that the dataset covers. An open end is missing.",
         ));
+    let quality = object(Type::String)
+        .enum_values(Some(["good", "weak"]))
+        .description(Some("good: likely relevant."));
     let schema = object(Type::Object)
         .property("rank", object(Type::Integer).minimum(Some(1)))
         .property("id", object(Type::String))
         .property("title", object(Type::String))
         .property("score", any_of([Type::Number, Type::Null]))
+        .property("match", quality)
         .property("description", any_of([Type::String, Type::Null]))
         .property("creators", array(creator))
         .property("year", any_of([Type::Integer, Type::Null]))
@@ -195,7 +216,7 @@ fn hit() -> RefOr<Schema> {
         .property("closest", object(Type::Boolean))
         .property("explanation", any_of([Type::Object, Type::Array]))
         .property("evidence", any_of([Type::Object, Type::Array]));
-    ["rank", "id", "title", "score", "triples"]
+    ["rank", "id", "title", "score", "match", "triples"]
         .into_iter()
         .fold(schema, ObjectBuilder::required)
         .into()

@@ -104,7 +104,9 @@ fn with_detail(found: &Value, hits: &[Value], iris: &Iris, detail: Detail) -> An
         .map(|hit| one_hit(hit, iris, detail, &mut truncated))
         .collect();
     let mut value = Map::new();
-    value.insert("total".to_owned(), found["total"].clone());
+    for count in ["total", "good"] {
+        value.insert(count.to_owned(), found[count].clone());
+    }
     if found["onlyClosest"] == true {
         value.insert("onlyClosest".to_owned(), true.into());
     }
@@ -193,6 +195,7 @@ fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Va
     if !reasons.is_empty() {
         add("fields", reasons.into());
     }
+    add("match", hit["match"].clone());
     if hit["closest"] == true {
         add("closest", true.into());
     }

@@ -179,6 +179,8 @@ struct SearchPage {
     unfiltered: String,
     /// Number of datasets re-ranked by an encoder; 0 without one.
     candidates: usize,
+    /// Numbers of good and of weaker matches, if there are weaker ones.
+    qualities: Option<(usize, usize)>,
     /// If true, no hit is a close match.
     only_closest: bool,
     /// Address of the same page with the other kind of snippets.
@@ -553,6 +555,7 @@ fn listed_page(
         }
         .filtered(&Filter::default()),
         candidates: 0,
+        qualities: None,
         only_closest: false,
         other: String::new(),
         chosen: false,
@@ -737,6 +740,7 @@ fn search_page(
         SnippetKind::Stored
     };
     let link = |page: usize| Results { page, ..*results }.href();
+    let weaker = response.total - response.good;
     let counts = response.facets.clone().unwrap_or_default();
     let hits = response
         .hits
@@ -751,6 +755,7 @@ fn search_page(
         each_counted: response.hits.iter().any(|hit| !hit.duplicates.is_empty()),
         number: results.page + 1,
         candidates: compared(response),
+        qualities: (weaker > 0 && !response.only_closest).then_some((response.good, weaker)),
         only_closest: response.only_closest,
         hits,
         weak,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas
     import rdflib
 
-COLUMNS = ["rank", "id", "title", "score", "year", "triples", "license", "creators", "description", "matched", "closest"]
+COLUMNS = ["rank", "id", "title", "score", "year", "triples", "license", "creators", "description", "matched", "match", "closest"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Hit:
     creators: List[str] = field(default_factory=list)
     matched: Dict[str, List[str]] = field(default_factory=dict)
     """Matching words by field."""
+    match: str = "weak"
+    """``good`` if the dataset is likely relevant, else ``weak``."""
     closest: bool = False
     """If true, the dataset is no close match, only one of the nearest results."""
     snippet: List[Dict[str, Any]] = field(default_factory=list)
@@ -43,7 +45,7 @@ class Hit:
         creators = [creator.get("name") or creator.get("iri", "") for creator in hit.get("creators") or []]
         return cls(rank=hit["rank"], id=hit["id"], title=hit["title"], score=hit["score"], triples=hit["triples"],
                    description=hit.get("description"), year=hit.get("year"), license=hit.get("license"), creators=creators,
-                   matched=matched, closest=bool(hit.get("closest")), snippet=hit.get("snippet") or [], json=hit)
+                   matched=matched, match=hit.get("match", "weak"), closest=bool(hit.get("closest")), snippet=hit.get("snippet") or [], json=hit)
 
     def row(self) -> Dict[str, Any]:
         """Returns the hit as a row of the DataFrame of ``Lodeseek.search``."""
