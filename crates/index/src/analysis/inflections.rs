@@ -180,8 +180,8 @@ pub(super) fn add_inflections(
         let typed = vocabulary.word_use(&term.text);
         for language in LANGUAGES {
             let is_query_language = detected == Some(language);
-            if detected.is_some() && !is_query_language
-                || !is_query_language && typed.is_of_language(language) == Some(false)
+            if !is_query_language
+                && (detected.is_some() || typed.is_of_language(language) == Some(false))
             {
                 continue;
             }
