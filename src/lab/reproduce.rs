@@ -7,7 +7,8 @@ use crate::encoder::EncoderArguments;
 use crate::{ExitStatus, terminal};
 use anyhow::{Context, ensure};
 use lodeseek_lab::reproduce::{
-    Condition, DataFinder, Experiment, Iclr, IclrInput, IclrProgress, Report, TableReport,
+    Condition, DataFinder, Experiment, Iclr, IclrInput, IclrProgress, Matches, Report, TableReport,
+    Words,
 };
 use lodeseek_rerank::{Encoder, Granularity};
 use std::fs;
@@ -75,6 +76,8 @@ pub(crate) fn run(
         Experiment::Ranking(condition) => ranked(&condition, home, config, arguments)?,
         Experiment::DataFinder(experiment) => found(&experiment, home, config, arguments)?,
         Experiment::Iclr(iclr) => mapped(&iclr, config, arguments)?,
+        Experiment::Matches(matches) => mark_matches(&matches, home, config, arguments)?,
+        Experiment::Words(words) => measure_words(&words, home, config, arguments)?,
     };
     // Files first: printing fails if the reader of stdout closes it early.
     let beside = || {
@@ -138,6 +141,38 @@ fn found(
     let report = experiment.reproduce(&arguments.data, home, &encoders, &|doing| {
         bar.set_message(doing.to_owned())
     });
+    bar.finish_and_clear();
+    report
+}
+
+fn mark_matches(
+    experiment: &Matches,
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<Report> {
+    no_papers(&experiment.name, arguments)?;
+    let bar = terminal::bar(0, "{spinner} {msg}");
+    let encoders =
+        |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
+    let report = experiment.reproduce(&arguments.data, home, &encoders, &|step| {
+        bar.set_message(step.to_owned())
+    });
+    bar.finish_and_clear();
+    report
+}
+
+fn measure_words(
+    experiment: &Words,
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<Report> {
+    no_papers(&experiment.name, arguments)?;
+    let bar = terminal::bar(0, "{spinner} {msg}");
+    let encoders =
+        |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
+    let report = experiment.reproduce(home, &encoders, &|step| bar.set_message(step.to_owned()));
     bar.finish_and_clear();
     report
 }

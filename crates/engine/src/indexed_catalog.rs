@@ -238,6 +238,14 @@ impl IndexedCatalog {
             .any(|field| statistics.fields[field.index()].documents > 0))
     }
 
+    /// Returns the number of datasets with a word as written, in lower case. None in an index of an earlier version.
+    ///
+    /// # Errors
+    /// If the index cannot be read.
+    pub fn written_frequency(&self, word: &str) -> Result<u64, EngineError> {
+        Ok(self.snapshot()?.written_frequency(word)?)
+    }
+
     /// Returns a number that changes with every commit to the index.
     pub fn generation(&self) -> Result<u64, EngineError> {
         Ok(self.snapshot()?.generation())

@@ -601,7 +601,7 @@ impl ExperimentContext<'_> {
             id,
             title,
             source,
-            average: table.average,
+            average: Some(table.average),
             measures,
             rows,
         })

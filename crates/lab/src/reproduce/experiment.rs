@@ -1,6 +1,6 @@
 //! Experiment files of all kinds. The key `task` selects the kind.
 
-use super::{Condition, DataFinder, Iclr};
+use super::{Condition, DataFinder, Iclr, Matches, Words};
 use anyhow::Context;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -16,6 +16,10 @@ pub enum Experiment {
     DataFinder(Box<DataFinder>),
     /// Vectors of papers with labels: `task = "iclr"`.
     Iclr(Box<Iclr>),
+    /// Good and weak matches: `task = "matches"`.
+    Matches(Box<Matches>),
+    /// Words as people type them: `task = "words"`.
+    Words(Box<Words>),
 }
 
 /// The key that selects the kind of experiment. Without it, the file is a [`Condition`].
@@ -29,6 +33,8 @@ struct Head {
 enum Task {
     Datafinder,
     Iclr,
+    Matches,
+    Words,
 }
 
 /// Reads an experiment file of a known kind. Returns its content and its name: the name of the file without `.toml`.
@@ -68,6 +74,10 @@ impl Experiment {
                 DataFinder::read(path).map(|experiment| Self::DataFinder(Box::new(experiment)))
             }
             Some(Task::Iclr) => Iclr::read(path).map(|iclr| Self::Iclr(Box::new(iclr))),
+            Some(Task::Matches) => {
+                Matches::read(path).map(|matches| Self::Matches(Box::new(matches)))
+            }
+            Some(Task::Words) => Words::read(path).map(|words| Self::Words(Box::new(words))),
         }
     }
 
@@ -78,6 +88,8 @@ impl Experiment {
             Self::Ranking(condition) => &condition.name,
             Self::DataFinder(experiment) => &experiment.name,
             Self::Iclr(iclr) => &iclr.name,
+            Self::Matches(matches) => &matches.name,
+            Self::Words(words) => &words.name,
         }
     }
 
@@ -88,6 +100,8 @@ impl Experiment {
             Self::Ranking(condition) => &condition.command,
             Self::DataFinder(experiment) => &experiment.command,
             Self::Iclr(iclr) => &iclr.command,
+            Self::Matches(matches) => &matches.command,
+            Self::Words(words) => &words.command,
         }
     }
 
@@ -98,6 +112,8 @@ impl Experiment {
             Self::Ranking(condition) => &condition.about,
             Self::DataFinder(experiment) => &experiment.about,
             Self::Iclr(iclr) => &iclr.about,
+            Self::Matches(matches) => &matches.about,
+            Self::Words(words) => &words.about,
         }
     }
 
@@ -106,7 +122,8 @@ impl Experiment {
     pub fn awaits(&self) -> Option<&str> {
         match self {
             Self::Ranking(condition) => condition.awaits.as_deref(),
-            Self::DataFinder(_) | Self::Iclr(_) => None,
+            Self::Words(words) => words.awaits.as_deref(),
+            Self::DataFinder(_) | Self::Iclr(_) | Self::Matches(_) => None,
         }
     }
 
@@ -121,6 +138,8 @@ impl Experiment {
                 .collect(),
             Self::DataFinder(experiment) => experiment.tables(),
             Self::Iclr(iclr) => vec![iclr.table.id.clone()],
+            Self::Matches(_) => vec!["matches".to_owned()],
+            Self::Words(words) => words.tables(),
         }
     }
 }

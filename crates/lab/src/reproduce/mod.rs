@@ -14,6 +14,8 @@
 //! | [`RankingSource::Rerank`] | DR2: re-ranking by DPR and ColBERT, untrained and trained; candidates of a home or of a run | `lod-dev-vectors`, `lod-dev-trained`, `lod-dev-patterns` |
 //! | [`RankingSource::Fusion`], [`FusionTuning`] | no paper: fusions of all published runs | `acordar-fusion` |
 //! | [`DataFinder`] | DataFinder (Viswanathan et al., ACL 2023): its systems, Table 3 (content of texts, [`TextForm`]) and Table 4 (trained bi-encoder) | `datafinder`, `datafinder-trained` |
+//! | [`Matches`] | no paper: the model of good and weak matches | `matches` |
+//! | [`Words`] | no paper: exact names, misspelt titles, singular and plural | `words` |
 //! | [`Iclr`] | González-Márquez and Kobak 2024: k-NN accuracy of vectors and of two-dimensional maps | `iclr` |
 
 mod condition;
@@ -22,10 +24,12 @@ mod experiment;
 mod field_weights;
 mod folds;
 mod iclr;
+mod matches;
 mod report;
 mod reranking;
 mod tuning;
 mod verification;
+mod words;
 
 pub use condition::{
     Average, Condition, ConditionProgress, Erratum, FusionSpec, ModelSpec, PrintedRanking,
@@ -39,6 +43,7 @@ pub use experiment::Experiment;
 pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
 pub use folds::FoldSource;
 pub use iclr::{Iclr, IclrInput, IclrProgress, KeywordLabels, Paper, PaperMap, Vectors};
+pub use matches::{MarkedRanking, Matches};
 pub use report::{
     Cell, Decision, Outcome, RankCell, RankingColumn, RankingReport, Report, RowComparison,
     RowReport, Spread, TableReport, marked_sections,
@@ -49,3 +54,4 @@ pub use tuning::{
     distinct,
 };
 pub use verification::{Collection, HomeRequirements, QuestionFile};
+pub use words::Words;

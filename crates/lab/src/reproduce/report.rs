@@ -307,8 +307,8 @@ pub struct TableReport {
     pub title: String,
     /// Source of the expected numbers.
     pub source: String,
-    /// Averaging of topics.
-    pub average: Average,
+    /// Averaging of topics. `None` if the source states what the numbers are.
+    pub average: Option<Average>,
     /// Columns.
     pub measures: Vec<String>,
     /// Rows.
@@ -625,12 +625,13 @@ impl Report {
         let _ = writeln!(text, "Verified first: {}.", self.collection);
         for table in &self.tables {
             let average = match table.average {
-                Average::Micro => "mean over all topics",
-                Average::Macro => "mean over folds of the means over their topics",
+                Some(Average::Micro) => " Here: mean over all topics.",
+                Some(Average::Macro) => " Here: mean over folds of the means over their topics.",
+                None => "",
             };
             let _ = write!(
                 text,
-                "\n### {}\n\n{} Here: {average}.\n\n",
+                "\n### {}\n\n{}{average}\n\n",
                 table.title,
                 table.source.trim()
             );
@@ -803,7 +804,7 @@ mod tests {
             id: "t".to_owned(),
             title,
             source,
-            average: Average::Micro,
+            average: Some(Average::Micro),
             measures: vec!["RR".to_owned()],
             rows,
         };

@@ -81,7 +81,7 @@ impl RerankSpec {
         Ok(())
     }
 
-    fn options(&self) -> RerankOptions {
+    pub(super) fn options(&self) -> RerankOptions {
         RerankOptions {
             pool: self.pool.clone(),
             depth: self.depth,

@@ -329,6 +329,11 @@ impl VerifiedCollection {
         Ok(values)
     }
 
+    /// Returns the number of datasets that are relevant for a topic.
+    pub(super) fn relevant(&self, topic: &str) -> usize {
+        self.qrels.relevant(topic).count()
+    }
+
     /// Returns the grade of a dataset for a topic, if it is judged.
     pub(super) fn grade(&self, topic: &str, document: &str) -> Option<i32> {
         self.qrels.judged(topic, document)

@@ -83,7 +83,7 @@ impl ExperimentContext<'_> {
             id: view.id(),
             title: format!("{form}, {filter}"),
             source: experiment.source.trim().to_owned(),
-            average: Average::Micro,
+            average: Some(Average::Micro),
             measures: experiment.measures.iter().map(Metric::to_string).collect(),
             rows,
         })
@@ -114,7 +114,7 @@ impl ExperimentContext<'_> {
             title: "Average precision of all systems".to_owned(),
             source: "A column for each table below; \"all years\" is without the filter."
                 .to_owned(),
-            average: Average::Micro,
+            average: Some(Average::Micro),
             measures: View::ALL
                 .map(|view| {
                     format!(
@@ -175,7 +175,7 @@ impl ExperimentContext<'_> {
                 "{} In brackets the print, with three decimals.{reason}",
                 self.experiment.source.trim()
             ),
-            average: Average::Micro,
+            average: Some(Average::Micro),
             measures: self
                 .experiment
                 .measures
@@ -246,7 +246,7 @@ impl ExperimentContext<'_> {
                 "Each row: the topics whose words have such a part, with the words of that part and without them; with \
                      the filter by year."
                     .to_owned(),
-            average: Average::Micro,
+            average: Some(Average::Micro),
             measures: ["whole query", "concealed"]
                 .map(|which| format!("{}, {which}", self.experiment.precision()))
                 .to_vec(),

@@ -244,7 +244,7 @@ impl Iclr {
             id: self.table.id.clone(),
             title: self.table.title.clone(),
             source: self.table.source.clone(),
-            average: Average::Macro,
+            average: Some(Average::Macro),
             measures: MEASURES.map(str::to_owned).to_vec(),
             rows,
         };
@@ -289,7 +289,7 @@ impl Iclr {
             id: "printed".to_owned(),
             title: "The published table".to_owned(),
             source: format!("In brackets the print, with three decimals. {reason}"),
-            average: Average::Macro,
+            average: Some(Average::Macro),
             measures: MEASURES.map(str::to_owned).to_vec(),
             rows: self.printed.rows.iter().map(compared).collect(),
         }
