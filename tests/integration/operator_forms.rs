@@ -113,7 +113,10 @@ async fn an_operator_uploads_edits_and_removes() {
     let (site, _worker, _home) = site();
     let browser = Browser::log_in(&site, "write-secret").await;
     let uploaded = browser.upload("catalog.ttl", CATALOG).await;
-    assert!(uploaded.contains("done"), "{uploaded}");
+    assert!(
+        uploaded.contains("done") && uploaded.contains("Trees (trees): metadata-only, 0 triples"),
+        "{uploaded}"
+    );
     let listed = browser.get("/operator/datasets?q=bäume").await.body;
     assert!(
         listed.contains("1 dataset") && listed.contains("/operator/dataset?id=trees"),

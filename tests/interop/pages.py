@@ -169,7 +169,7 @@ def check_search_and_understand(world):
             page.wait_for_url("**/?q=nitrogen*")
             first = page.locator("ol.hits article").first
             assert first.locator("mark").count() > 0, "nothing is marked"
-            assert first.locator("article > table.triples mark, article > table.triples").first.is_visible() or first.locator("table.triples tr").first.is_visible(), "no answer"
+            assert first.locator("table.triples mark").first.is_visible(), "no answer"
             assert not first.locator("details.preview table.triples").is_visible(), "the preview is folded"
             assert "Found in" not in first.inner_text(), first.inner_text()
             first.locator("details.why > summary").click()
@@ -517,13 +517,13 @@ def check_operator(world):
 def check_tables(world):
     """The entities of a class are rows: filtered, page by page, with their CSV in one click from the dataset."""
     for scripts in (True, False):
-        with world.page("/dataset/soil-types", scripts) as page:
+        with world.page("/dataset/street-trees", scripts) as page:
             page.locator("p.tables a").first.click()
             page.wait_for_url("**/table?class=*")
             rows = page.locator("table.entities tbody tr")
             before = rows.count()
             assert before > 0 and page.locator("table.entities thead th").count() > 1
-            page.get_by_label("With the text").fill("gley")
+            page.get_by_label("With the text").fill("ginkgo")
             page.get_by_role("button", name="Show").click()
             page.wait_for_load_state()
             assert 0 < rows.count() <= before, rows.count()
@@ -537,11 +537,11 @@ TOKEN_NAME = "pages"
 
 def check_administration(world):
     """A visitor with a token uploads, edits, removes and follows jobs, without scripts; no page has violations of axe."""
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as backups:
         make(world.program, home, "testdata/catalog.ttl")
         added = subprocess.run([world.program, "--home", home, "token", "add", TOKEN_NAME, "--scope", "admin"], check=True, capture_output=True, text=True)
         token = added.stdout.strip().splitlines()[-1].split()[-1]
-        (pathlib.Path(home) / "lodeseek.toml").write_text((pathlib.Path(home) / "lodeseek.toml").read_text() + "\n[server]\nbackup-folder = \"backups\"\n")
+        (pathlib.Path(home) / "lodeseek.toml").write_text((pathlib.Path(home) / "lodeseek.toml").read_text() + f"\n[server]\nbackup-folder = \"{backups}\"\n")
         with clients.Server(world.program, home, "--admin") as server:
             served = World(world.browser, server.address, world.rules, world.program, home)
             served.bypass = True

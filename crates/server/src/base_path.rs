@@ -109,9 +109,9 @@ fn rewrite(text: &str, path: &str) -> String {
         let mut parts = rewritten.split(beginning);
         let mut joined = parts.next().unwrap_or_default().to_owned();
         for part in parts {
-            if part.starts_with('/') {
+            if let Some(rest) = part.strip_prefix('/') {
                 joined.push_str(&other_host);
-                joined.push_str(&part[1..]);
+                joined.push_str(rest);
             } else {
                 joined.push_str(before);
                 joined.push_str(path);

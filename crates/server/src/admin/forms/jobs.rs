@@ -22,6 +22,8 @@ use std::time::{Duration, SystemTime};
 /// Maximum number of jobs, and of entries of the audit log, on a page.
 const MAX_JOBS: usize = 100;
 const MAX_AUDIT: usize = 200;
+/// Maximum number of lines of the report of a job.
+const MAX_REPORT_LINES: usize = 50;
 
 struct JobRow {
     id: u64,
@@ -42,6 +44,8 @@ struct JobsPage {
     page: PageContext,
     nav: Nav,
     jobs: Vec<JobRow>,
+    /// The result of a single harvest or load, line by line.
+    report: Vec<String>,
     /// The result of a single job as JSON.
     result: Option<String>,
     is_running: bool,
@@ -69,6 +73,7 @@ pub(super) async fn page(
         let result = result.and_then(|job| job.result.as_ref());
         Ok(render(&JobsPage {
             nav: operator.nav("jobs"),
+            report: result.map(report_lines).unwrap_or_default(),
             result: result.map(|result| format!("{result:#}")),
             is_running: jobs.iter().any(|job| !job.state.has_ended()),
             jobs: jobs.iter().map(job_row).collect(),
@@ -78,11 +83,69 @@ pub(super) async fn page(
     .await
 }
 
+/// Returns the sources of a harvest, or the datasets of a load, and what failed.
+fn report_lines(result: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    for harvest in elements(&result["harvests"]) {
+        for source in elements(&harvest["sources"]) {
+            let name = line(&source["source"]);
+            lines.push(format!("{name}: {} datasets", source["datasets"]));
+            for failed in elements(&source["failed"]) {
+                lines.push(format!("not read: {}", line(&failed["reason"])));
+            }
+            lines.extend(elements(&source["problems"]).iter().map(line));
+        }
+        for (key, outcome) in [
+            ("new", "new"),
+            ("changed", "changed"),
+            ("kept", "not loaded"),
+        ] {
+            let number = elements(&harvest[key]).len();
+            if number > 0 {
+                lines.push(format!("{number} {outcome}"));
+            }
+        }
+        lines.extend(elements(&harvest["problems"]).iter().map(line));
+    }
+    for dataset in elements(&result["datasets"]) {
+        lines.push(format!(
+            "{} ({}): {}, {} triples, {} broken statements skipped",
+            line(&dataset["title"]),
+            line(&dataset["id"]),
+            line(&dataset["outcome"]),
+            dataset["triples"],
+            dataset["skipped"]
+        ));
+    }
+    lines.extend(elements(&result["catalog_problems"]).iter().map(line));
+    if lines.len() > MAX_REPORT_LINES {
+        let more = lines.len() - MAX_REPORT_LINES;
+        lines.truncate(MAX_REPORT_LINES);
+        lines.push(format!("{more} more lines are in the JSON"));
+    }
+    lines
+}
+
+fn elements(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(list) => list,
+        _ => &[],
+    }
+}
+
+/// Returns a text as it is, and another value as JSON.
+fn line(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 fn job_row(job: &Job) -> JobRow {
     let progress = &job.progress;
     let mut parts = Vec::new();
-    if progress.total > 0 {
-        parts.push(format!("{} of {} datasets", progress.done, progress.total));
+    if progress.total > 0 && !job.state.has_ended() {
+        parts.push(format!("{} of {}", progress.done, progress.total));
     }
     for (number, name) in [
         (progress.pages, "pages"),
