@@ -173,6 +173,12 @@ fn tables_stay_out_of_the_store_if_the_operator_wishes() {
         let report = home.load(&testdata("tables/catalog.ttl"));
         for dataset in report.datasets {
             assert_eq!(dataset.triples > 0, is_read, "{setting}: {dataset:?}");
+            let is_refused = dataset
+                .files
+                .iter()
+                .flat_map(|file| &file.problems)
+                .any(|problem| problem.message.contains("the setting `tables` is `off`"));
+            assert_eq!(is_refused, !is_read, "{setting}: {dataset:?}");
             let stores_content = home.store.stores_content(&dataset.id).expect("read");
             assert_eq!(stores_content, is_stored, "{setting}: {}", dataset.id);
         }

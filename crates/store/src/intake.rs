@@ -109,10 +109,7 @@ impl DumpFile {
             base,
             limits,
         } = self;
-        let mut reader = DumpReader::with_limits(limits.clone());
-        if limits.table_cells > 0 {
-            reader = reader.with_tables(&Tables);
-        }
+        let mut reader = DumpReader::with_limits(limits.clone()).with_tables(&Tables);
         if let Some(media_type) = media_type {
             reader = reader.with_media_type(media_type);
         }

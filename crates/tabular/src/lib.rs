@@ -51,6 +51,12 @@ impl TableReader for Tables {
         let Some(format) = format_of(document) else {
             return Err(io::ErrorKind::InvalidData.into());
         };
+        if limits.table_cells == 0 {
+            return Err(Refusal::Document {
+                reason: "a table, and the setting `tables` is `off`".to_owned(),
+            }
+            .into());
+        }
         let mut output = Output::new(sink, report, limits);
         let is_table = matches!(format, Format::Delimited(_) | Format::Workbook);
         let description = document

@@ -82,8 +82,8 @@ pub struct Limits {
     pub entity_bytes: u64,
     /// Maximum number of XML entities of a document. Default 1,000.
     pub entities: usize,
-    /// Maximum number of cells of tables in a file that become triples; of further rows, a sample is taken. 0: files are not read as
-    /// tables. Default 5 million.
+    /// Maximum number of cells of tables in a file that become triples; of further rows, a sample is taken. 0: tables are
+    /// refused. Default 4 million.
     pub table_cells: u64,
     /// Maximum number of listed problems per file; further ones are counted only. Default 1,000.
     pub listed_problems: usize,
@@ -108,7 +108,7 @@ impl Default for Limits {
             archive_members: 10_000,
             entity_bytes: 1024,
             entities: 1000,
-            table_cells: 5_000_000,
+            table_cells: 4_000_000,
             listed_problems: 1000,
         }
     }
