@@ -96,6 +96,11 @@ impl FetchError {
         }
     }
 
+    /// Returns true if no connection to the host was possible.
+    pub(super) fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Egress(error) if matches!(error.fault, EgressFault::Connect(_)))
+    }
+
     /// Returns true if the harvest sends no further requests.
     pub(super) fn is_fatal(&self) -> bool {
         matches!(self, Self::Budget(_) | Self::Cancelled | Self::Disk(_))

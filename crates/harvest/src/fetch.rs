@@ -8,7 +8,7 @@ use lodeseek_net::egress::{
 };
 use lodeseek_rdf::dump::{self, Limits};
 use oxiri::Iri;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -79,6 +79,8 @@ pub(super) struct Fetcher<'h> {
     pub(super) robots: BTreeMap<String, RobotsRules>,
     /// For each origin: the earliest time of the next request, and the crawl delay.
     slots: BTreeMap<String, (Instant, Duration)>,
+    /// Origins to which no connection was possible, with all retries, and none since.
+    unreachable: BTreeSet<String>,
     started: Instant,
 }
 
@@ -102,6 +104,7 @@ impl<'h> Fetcher<'h> {
             spent: Usage::default(),
             robots,
             slots,
+            unreachable: BTreeSet::new(),
             started: Instant::now(),
         }
     }
@@ -123,22 +126,37 @@ impl<'h> Fetcher<'h> {
         PartialFile::new(&self.state, address).remove()
     }
 
-    /// Repeats an attempt until it succeeds, fails permanently, or has no retries left.
+    /// Repeats an attempt until it succeeds, fails permanently, or has no retries left. Requests to a host to which no connection
+    /// was possible before, with all retries, are not repeated.
     pub(super) fn with_retries<T>(
         &mut self,
         address: &str,
         mut attempt: impl FnMut(&mut Self) -> Result<T, FetchError>,
     ) -> Result<T, FetchError> {
         let options = self.options;
-        let mut steps = options.backoff.iter();
+        let origin = origin_of(address).unwrap_or_default();
+        let steps: &[Duration] = if self.unreachable.contains(&origin) {
+            &[]
+        } else {
+            &options.backoff
+        };
+        let mut steps = steps.iter();
         loop {
             let error = match attempt(self) {
-                Ok(done) => return Ok(done),
+                Ok(done) => {
+                    self.unreachable.remove(&origin);
+                    return Ok(done);
+                }
                 Err(error) => error,
             };
             let step = steps.next().filter(|_| error.is_transient());
             let wait = step.map(|step| error.retry_after().unwrap_or(*step));
             let Some(wait) = wait.filter(|wait| *wait <= self.options.max_wait) else {
+                if error.is_unreachable() {
+                    self.unreachable.insert(origin);
+                } else {
+                    self.unreachable.remove(&origin);
+                }
                 return Err(error);
             };
             tracing::debug!(address, %error, ?wait, "retrying");
