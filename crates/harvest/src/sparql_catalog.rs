@@ -15,7 +15,7 @@ use spargebra::term::GroundTerm;
 use spargebra::{Query, SparqlParser};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 const COUNT: &str = include_str!("../queries/remote-catalog-count.rq");
@@ -237,6 +237,15 @@ impl Run<'_, '_> {
                 source.report.pages += 1;
                 match self.description(&endpoint, &fetched)? {
                     Ok(catalog)
+                        if datasets.len() > 1 && catalog.datasets.len() < datasets.len() =>
+                    {
+                        format!(
+                            "the answer describes {} of {} datasets",
+                            catalog.datasets.len(),
+                            datasets.len()
+                        )
+                    }
+                    Ok(catalog)
                         if is_whole(catalog.triples)
                             || datasets.len() == 1 && catalog.triples < SUSPICIOUS_TRIPLES =>
                     {
@@ -269,7 +278,10 @@ impl Run<'_, '_> {
         fetched: &FetchedFile,
     ) -> Result<Result<Box<lodeseek_catalog::Catalog>, String>, HarvestError> {
         Ok(match self.read_catalog(endpoint, fetched)? {
-            PageContent::Catalog(catalog) if catalog.is_incomplete => {
+            PageContent::Catalog(catalog)
+                if catalog.is_incomplete
+                    || catalog.unreadable_entries > 0 && ends_in_a_statement(&fetched.path)? =>
+            {
                 Err("the answer is truncated".to_owned())
             }
             PageContent::Catalog(catalog) => Ok(catalog),
@@ -299,6 +311,19 @@ impl Run<'_, '_> {
 /// If true, the number of triples is none at which endpoints cut answers.
 fn is_whole(triples: u64) -> bool {
     triples < SUSPICIOUS_TRIPLES && (triples == 0 || !triples.is_multiple_of(ROUND_TRIPLES))
+}
+
+/// Returns true if the last character of an answer in N-Triples, Turtle or RDF/XML is none with which these formats end.
+fn ends_in_a_statement(path: &Path) -> Result<bool, HarvestError> {
+    let mut file = File::open(path).map_err(HarvestError::io(path))?;
+    let length = file.metadata().map_err(HarvestError::io(path))?.len();
+    let start = length.saturating_sub(64);
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(start))
+        .and_then(|_| file.read_to_end(&mut end))
+        .map_err(HarvestError::io(path))?;
+    let last = end.trim_ascii_end().last();
+    Ok(last.is_some_and(|last| !b".>}".contains(last)))
 }
 
 /// Reads the values of a variable in the rows of a response. The inner error is the reason why there are none.
