@@ -25,6 +25,8 @@ const ALTERNATES: &[&str] = &[
 ];
 /// Number of bytes of a page that are searched for links.
 const MAX_SEARCHED_BYTES: u64 = 1 << 20;
+/// Number of bytes of a document that are searched for the vocabulary of service descriptions.
+const MAX_SERVICE_DESCRIPTION_BYTES: u64 = 1 << 16;
 /// Maximum number of alternate representations that are requested for one page.
 const MAX_ALTERNATES: usize = 10;
 
@@ -211,6 +213,13 @@ impl Run<'_, '_> {
         }
         if catalog.dialect == Dialect::Dump
             && !is_forced
+            && is_service_description(&fetched.path)?
+            && self.sparql_catalog(source)?.is_none()
+        {
+            return Ok(None);
+        }
+        if catalog.dialect == Dialect::Dump
+            && !is_forced
             && let Some((other, fetched)) = self.json_form(source, &fetched)?
         {
             self.pages(source, other, &fetched)?;
@@ -274,6 +283,11 @@ impl Run<'_, '_> {
         let mut waiting = VecDeque::new();
         queue_pages(&mut waiting, source, following(&first, fetched), max_pages);
         let mut undescribed = linked_datasets(&first);
+        // Without `f=json`, pygeoapi answers a request for RDF with a description of the page in schema.org.
+        let purpose = match first.dialect {
+            Dialect::OgcRecords | Dialect::Stac => Purpose::JsonPage,
+            _ => Purpose::Page,
+        };
         self.process(source, first)?;
         while let Some(address) = waiting.pop_front() {
             if self.stopped {
@@ -291,7 +305,7 @@ impl Run<'_, '_> {
                 source.fail(&address, "paging loop: the page was read before");
                 continue;
             }
-            match self.page(source, &address)? {
+            match self.page_for(source, &address, purpose)? {
                 Page::Catalog(catalog, _)
                     if catalog.dialect == Dialect::Dump && !catalog.datasets.is_empty() =>
                 {
@@ -336,8 +350,18 @@ impl Run<'_, '_> {
         source: &mut Source,
         address: &str,
     ) -> Result<Page, HarvestError> {
+        self.page_for(source, address, Purpose::Page)
+    }
+
+    /// Fetches and parses a page in the formats of a purpose.
+    fn page_for(
+        &mut self,
+        source: &mut Source,
+        address: &str,
+        purpose: Purpose,
+    ) -> Result<Page, HarvestError> {
         source.visited.insert(address.to_owned());
-        let fetched = match self.fetcher.get(address, Purpose::Page) {
+        let fetched = match self.fetcher.get(address, purpose) {
             Ok(fetched) => fetched,
             Err(error) => return Ok(Page::Missing(self.failure_reason(error)?)),
         };
@@ -392,6 +416,19 @@ impl Run<'_, '_> {
             Err(reason) => PageContent::Skipped(reason),
         })
     }
+}
+
+/// Returns true if a document may be the description of a SPARQL endpoint, which many endpoints return to a request without a query.
+fn is_service_description(path: &Path) -> Result<bool, HarvestError> {
+    let mut start = Vec::new();
+    File::open(path)
+        .and_then(|file| {
+            file.take(MAX_SERVICE_DESCRIPTION_BYTES)
+                .read_to_end(&mut start)
+        })
+        .map_err(HarvestError::io(path))?;
+    let namespace = "http://www.w3.org/ns/sparql-service-description#";
+    Ok(String::from_utf8_lossy(&start).contains(namespace))
 }
 
 /// Returns the datasets that a catalogue lists and does not describe.
