@@ -59,6 +59,9 @@ pub(super) fn write(
     identifier: Option<&str>,
     builder: &mut DcatBuilder,
 ) -> Result<bool, EntryFault> {
+    if record.leaves(&|_| true).is_empty() {
+        return Err("the record has no content".to_owned().into());
+    }
     let types: Vec<String> = record.all("type").map(Element::text).collect();
     let is_dataset = |kind: &String| DATASETS.contains(&kind.to_ascii_lowercase().as_str());
     if !types.is_empty() && !types.iter().any(is_dataset) {
