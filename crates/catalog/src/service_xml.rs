@@ -479,7 +479,9 @@ impl<'f, 'p> RecordReader<'f, 'p> {
                 self.catalog.unreadable_entries += 1;
             }
         }
-        let catalog = reader::from_graph(&builder.finish());
+        let graph = builder.finish();
+        let has_statements = !graph.is_empty();
+        let catalog = reader::from_graph(&graph);
         problems.extend(catalog.problems.into_texts());
         self.catalog.unreadable_entries += catalog.unreadable_entries;
         let mut datasets: Datasets = catalog
@@ -492,7 +494,8 @@ impl<'f, 'p> RecordReader<'f, 'p> {
             None => {
                 let reason = "ignored: RDF that describes no dataset".to_owned();
                 return Err(match problems.is_empty() {
-                    true => EntryFault::Ignored(reason),
+                    true if has_statements => EntryFault::Ignored(reason),
+                    true => EntryFault::Unreadable("the record contains no statements".to_owned()),
                     false => EntryFault::Unreadable(problems.join("; ")),
                 });
             }
