@@ -94,8 +94,9 @@ portal: build-lab ## test a server with ckanapi, mlcroissant, pySHACL and Chromi
 roundtrip: build-lab ## test that what comes in goes out, with ckanext-dcat, rdflib, mlcroissant and rapper
 	@python3 tests/interop/roundtrip.py $(PROGRAM)
 
-feeds: build-lab ## test the published changes with Sickle, oaipmh-scythe and ldes-client, and harvest them
+feeds: build-lab ## test the published changes with Sickle, oaipmh-scythe and ldes-client; harvest pycsw, oaipmh, oai_repo, pygeoapi, Oxigraph and Virtuoso
 	@python3 tests/interop/feeds.py $(PROGRAM)
+	@python3 tests/interop/harvest_sources.py $(PROGRAM)
 
 pages: build-lab ## test the pages with Playwright, Chromium and axe-core; PICTURES=FOLDER writes screenshots instead; PORTAL_HOME=HOME adds real datasets
 	@python3 tests/interop/pages.py $(PROGRAM) $(if $(PICTURES),--pictures $(PICTURES)) $(if $(PORTAL_HOME),--home $(PORTAL_HOME))
