@@ -392,7 +392,13 @@ fn sparse_models_and_cross_encoders() {
     );
     let shown = as_indexed(
         home.path(),
-        &["search", "--cross-encoder", CROSS_ENCODER, "trees"],
+        &[
+            "search",
+            "--explain",
+            "--cross-encoder",
+            CROSS_ENCODER,
+            "trees",
+        ],
     );
     assert!(
         shown

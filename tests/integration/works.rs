@@ -527,7 +527,7 @@ fn works_are_loaded_through_the_running_server() {
     ];
     let loaded = run(home, &sources);
     assert!(
-        loaded.code == Some(0) && loaded.err.contains("5 datasets: 0 loaded"),
+        loaded.code == Some(0) && loaded.err.contains("5 datasets: 5 unchanged"),
         "{loaded:?}"
     );
     assert!(

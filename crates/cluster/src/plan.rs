@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_web_are_planned_on_request_if_they_are_rdf() {
+    fn files_of_the_web_are_planned_on_request_if_they_are_content() {
         let task = planned(Downloads::None);
         assert!(
             task.sources
@@ -211,7 +211,7 @@ mod tests {
             [
                 None,
                 Some("https://E.org:8443/b.ttl"),
-                None,
+                Some("http://e.org/table.csv"),
                 Some("http://f.org/c d.nt")
             ]
         );

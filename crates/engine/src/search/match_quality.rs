@@ -173,8 +173,8 @@ mod tests {
             assert_eq!(features(1.0, 0.9, similarity).quality(), MatchQuality::Good);
             assert_eq!(features(0.5, 0.3, similarity).quality(), MatchQuality::Weak);
         }
-        // The first hit of a query without relevant datasets.
-        assert_eq!(features(0.3, 1.0, Some(0.1)).quality(), MatchQuality::Weak);
+        // The first hit of a query whose words hardly occur.
+        assert_eq!(features(0.1, 1.0, Some(0.05)).quality(), MatchQuality::Weak);
     }
 
     #[test]
