@@ -381,7 +381,12 @@ mod tests {
         };
         // The Dutch stem, and the token of texts that are stemmed as English.
         assert_eq!(tokens("weg", None), ["weeg", "wegen"]);
-        assert_eq!(tokens("fietspaden", Some("nl")), ["fietspad"]);
+        let plural = &analysis.query_words("fietspaden")[0].alternatives;
+        assert!(
+            tokens("fietspaden", Some("nl")).is_empty()
+                && plural.iter().any(|token| token == "fietspad"),
+            "a stem already meets: {plural:?}"
+        );
         assert!(tokens("weg", Some("de")).is_empty());
         assert!(tokens("bus", None).is_empty(), "no form occurs");
         assert!(
