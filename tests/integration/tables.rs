@@ -1,6 +1,7 @@
 //! Tables, workbooks and GeoJSON as content of datasets: loaded, searched and queried like RDF.
 
-use super::support::{Home, testdata};
+use super::http::Site;
+use super::support::{Home, limits, testdata};
 use lodeseek_engine::{Filter, Hit, SearchRequest, SnippetKind};
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_snippet::Method;
@@ -128,6 +129,17 @@ fn rows_are_shown_with_matching_cells() {
         .map(|evidence| (evidence.row, evidence.triple.predicate.label.as_str()))
         .collect();
     assert!(place.contains(&(Some(2), "well name")), "{place:?}");
+}
+
+#[tokio::test]
+async fn pages_show_the_rows_and_lead_to_the_file() {
+    let site = Site::from_catalog(&testdata("tables/catalog.ttl"), limits());
+    let page = site.get("/?q=brewery").await.body;
+    assert!(
+        page.contains("href=\"/dataset/water/files/wells.csv\" download"),
+        "{page}"
+    );
+    assert!(page.contains("Old <mark>Brewery</mark>"), "{page}");
 }
 
 #[test]

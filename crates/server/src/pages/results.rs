@@ -17,7 +17,7 @@ use crate::parameters::{
 };
 use crate::portal::{is_stated_license, license_label};
 use crate::state::Client;
-use crate::text::{href, is_web, shorten};
+use crate::text::{href, is_web, segment, shorten};
 use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -1101,7 +1101,7 @@ pub(super) fn card_view<'t>(
         }
     });
     HitView {
-        download: card_download(page, card, iri.as_str()),
+        download: card_download(state, page, card, iri.as_str()),
         picture_shows: page.text_with("preview-graph-of", "title", &title),
         href: href(&metadata.id),
         title: TextView {
@@ -1146,8 +1146,14 @@ fn series_badge(page: &PageContext) -> Badge {
     }
 }
 
-/// Returns the link to the first file of a dataset on the web, or else to the content stored here. `None` if there is neither.
-fn card_download(page: &PageContext, card: &Card, iri: &str) -> Option<DownloadLink> {
+/// Returns the link to the first file of a dataset on the web, or else to the content stored here: the file of a table, RDF otherwise.
+/// `None` if there is neither.
+fn card_download(
+    state: &AppState,
+    page: &PageContext,
+    card: &Card,
+    iri: &str,
+) -> Option<DownloadLink> {
     for distribution in &card.distributions {
         let Location::Remote(address) = &distribution.location else {
             continue;
@@ -1161,6 +1167,17 @@ fn card_download(page: &PageContext, card: &Card, iri: &str) -> Option<DownloadL
                 is_external: true,
             });
         }
+    }
+    if card.table.is_some()
+        && let Ok(files) = state.store.dataset_files(&card.metadata.id)
+        && let Some(file) = files.first()
+    {
+        let format = Format::from_path(&file.name);
+        return Some(DownloadLink {
+            label: format.map_or_else(|| file.name.clone(), |format| format.short.to_owned()),
+            href: format!("{}/files/{}", href(&card.metadata.id), segment(&file.name)),
+            is_external: false,
+        });
     }
     let (label, format) = SYNTAXES[0];
     (card.profile.triples > 0).then(|| DownloadLink {
