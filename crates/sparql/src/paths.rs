@@ -1,8 +1,9 @@
 //! Repeated property paths with two open ends, evaluated start by start.
 //!
 //! Oxigraph computes all pairs of such a path at once, and continues after a cancellation until all pairs are computed. Each such path
-//! is therefore joined laterally with the nodes of its graph: the pairs of one start are computed at a time, and a cancelled
-//! evaluation ends with the current start. The solutions are the same.
+//! is therefore joined laterally with the nodes of its graph from which its first step leads on, or with all of them if it may have
+//! no step: the pairs of one start are computed at a time, and a cancelled evaluation ends with the current start. The solutions are
+//! the same.
 //!
 //! A path with an end that another pattern binds is unchanged: the optimizer evaluates it from that end.
 
@@ -46,7 +47,7 @@ impl Rewriter {
                 path,
                 object: TermPattern::Variable(end),
             } if is_repeated(path) && !bound.contains(start) && !bound.contains(end) => {
-                let nodes = self.nodes(start.clone(), graph);
+                let nodes = self.starts(path, start.clone(), graph);
                 *pattern = GraphPattern::Lateral {
                     left: Box::new(nodes),
                     right: Box::new(mem::take(pattern)),
@@ -94,24 +95,112 @@ impl Rewriter {
         }
     }
 
-    /// Returns a pattern of the subjects and objects of the graph.
-    fn nodes(&mut self, node: Variable, graph: Option<&Variable>) -> GraphPattern {
+    /// Returns a pattern of the nodes at which a path may start.
+    fn starts(
+        &mut self,
+        path: &PropertyPathExpression,
+        node: Variable,
+        graph: Option<&Variable>,
+    ) -> GraphPattern {
         self.names += 1;
-        let name = |part: &str| Variable::new_unchecked(format!("{part} {}", self.names)); // no query can contain this name
-        let triple = |subject: Variable, object: Variable| GraphPattern::Bgp {
-            patterns: vec![TriplePattern {
-                subject: subject.into(),
-                predicate: name("predicate").into(),
-                object: object.into(),
-            }],
-        };
-        let left = Box::new(triple(node.clone(), name("other")));
-        let right = Box::new(triple(name("other"), node.clone()));
-        let inner = Box::new(GraphPattern::Union { left, right });
+        let other = self.name("other");
+        let mut steps = Vec::new();
+        if !add_first_steps(path, Direction::Forward, &node, &other, &mut steps) {
+            let predicate = self.name("predicate");
+            steps = vec![
+                triple(&node, predicate.clone(), &other),
+                triple(&other, predicate, &node),
+            ];
+        }
+        let union = steps.into_iter().reduce(|left, right| GraphPattern::Union {
+            left: Box::new(left),
+            right: Box::new(right),
+        });
+        let inner = Box::new(union.unwrap_or_default());
         let variables = std::iter::once(node).chain(graph.cloned()).collect();
         GraphPattern::Distinct {
             inner: Box::new(GraphPattern::Project { inner, variables }),
         }
+    }
+
+    /// Returns a variable that no query can contain.
+    fn name(&self, part: &str) -> Variable {
+        Variable::new_unchecked(format!("{part} {}", self.names))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Forward,
+    Backward,
+}
+
+impl Direction {
+    fn reversed(self) -> Self {
+        match self {
+            Self::Forward => Self::Backward,
+            Self::Backward => Self::Forward,
+        }
+    }
+}
+
+/// Adds the patterns of the first steps of a path from a node to another. Returns false if the path may have no step.
+fn add_first_steps(
+    path: &PropertyPathExpression,
+    direction: Direction,
+    node: &Variable,
+    other: &Variable,
+    steps: &mut Vec<GraphPattern>,
+) -> bool {
+    let (subject, object) = match direction {
+        Direction::Forward => (node, other),
+        Direction::Backward => (other, node),
+    };
+    match path {
+        PropertyPathExpression::NamedNode(property) => {
+            steps.push(triple(subject, property.clone(), object));
+            true
+        }
+        PropertyPathExpression::NegatedPropertySet(_) => {
+            steps.push(GraphPattern::Path {
+                subject: subject.clone().into(),
+                path: path.clone(),
+                object: object.clone().into(),
+            });
+            true
+        }
+        PropertyPathExpression::Reverse(path) => {
+            add_first_steps(path, direction.reversed(), node, other, steps)
+        }
+        PropertyPathExpression::OneOrMore(path) => {
+            add_first_steps(path, direction, node, other, steps)
+        }
+        PropertyPathExpression::Sequence(a, b) => {
+            let first = match direction {
+                Direction::Forward => a,
+                Direction::Backward => b,
+            };
+            add_first_steps(first, direction, node, other, steps)
+        }
+        PropertyPathExpression::Alternative(a, b) => {
+            add_first_steps(a, direction, node, other, steps)
+                && add_first_steps(b, direction, node, other, steps)
+        }
+        PropertyPathExpression::ZeroOrMore(_) | PropertyPathExpression::ZeroOrOne(_) => false,
+    }
+}
+
+fn triple(
+    subject: &Variable,
+    predicate: impl Into<NamedNodePattern>,
+    object: &Variable,
+) -> GraphPattern {
+    GraphPattern::Bgp {
+        patterns: vec![TriplePattern {
+            subject: subject.clone().into(),
+            predicate: predicate.into(),
+            object: object.clone().into(),
+        }],
     }
 }
 
@@ -210,6 +299,12 @@ mod tests {
         for (pattern, laterals) in [
             ("GRAPH ?g { ?a (<x:p>|!<x:p>)* ?b }", 1),
             ("GRAPH <x:g1> { ?a <x:p>+ ?b }", 1),
+            ("GRAPH ?g { ?a ^<x:p>+ ?b }", 1),
+            ("GRAPH ?g { ?a (<x:q>/<x:p>)+ ?b }", 1),
+            ("GRAPH ?g { ?a ^(<x:q>/<x:p>)+ ?b }", 1),
+            ("GRAPH ?g { ?a (^<x:q>|!<x:q>)+ ?b }", 1),
+            ("GRAPH ?g { ?a (<x:q>?/<x:p>)+ ?b }", 1),
+            ("?a (<x:p>+/<x:q>*)+ ?b", 1),
             ("?a (<x:p>*)|<x:q> ?b", 1),
             ("GRAPH ?g { ?a <x:p>* ?a }", 1),
             ("GRAPH ?g { ?a <x:p>* ?b . ?b <x:q>* ?c }", 2),
