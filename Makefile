@@ -13,7 +13,7 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients agents federation portal roundtrip feeds pages operator replicas cluster-test export trec scikit train-smoke crash chaos bombs isolation attacks soak fuzz package packages-test \
+        documentation clients agents federation portal roundtrip feeds pages operator replicas cluster-test export trec scikit train-smoke crash chaos bombs isolation attacks soak useful-work fuzz package packages-test \
         wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation bench-entities gpu-check clean
 
 help: ## print this list
@@ -143,6 +143,9 @@ attacks: release ## attack a server with 16 clients at once, one attack after th
 
 soak: release ## run 64 clients, 5 % of them hostile, for FOR seconds (default 300) on HOME_DIR; print latencies, outcomes and memory
 	@python3 tests/stress/soak.py $(RELEASE) $(HOME_DIR) $(FOR)
+
+useful-work: release ## compare complete answers under load with `oxigraph serve`, 1 to 64 clients, on HOME_DIR; FOR=40
+	@python3 tests/stress/useful_work.py $(RELEASE) $(HOME_DIR) $(FOR)
 
 bench-load: release ## compare load and index with Oxigraph's bulk load of the same files, on DATA/lod
 	@$(RELEASE_ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench load -- $(DATA)/lod/datasets.json
