@@ -14,7 +14,7 @@ run() {
   echo "interop: $name: $((SECONDS - started)) s"
 }
 
-for test in documentation clients agents federation expressions portal roundtrip feeds pages portal_operator replicas cluster export trec; do
+for test in documentation clients agents federation expressions portal roundtrip pages portal_operator replicas cluster export trec; do
   run "$test" "$program"
 done
 run scikit "$program" ${LODESEEK_DATA:+"$LODESEEK_DATA"}
