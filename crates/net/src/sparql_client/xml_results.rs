@@ -381,7 +381,9 @@ fn normalize_line_breaks(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<(Vec<Vec<Option<String>>>, u64), ReadError> {
+    type ReadRows = (Vec<Vec<Option<String>>>, u64);
+
+    fn read(text: &str) -> Result<ReadRows, ReadError> {
         let mut solutions = match XmlResults::open(text.as_bytes(), 3)? {
             XmlResults::Solutions(solutions) => solutions,
             XmlResults::Boolean(value) => return Ok((vec![vec![Some(value.to_string())]], 0)),

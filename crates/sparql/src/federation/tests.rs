@@ -25,9 +25,12 @@ struct Endpoints {
     calls: AtomicUsize,
 }
 
+/// Subject, property and object of the triples of an endpoint.
+type Rows = Vec<(String, &'static str, Term)>;
+
 impl Endpoints {
-    fn new(triples: &[(&str, Vec<(String, &str, Term)>)]) -> Arc<Self> {
-        let quads = |triples: &Vec<(String, &str, Term)>| -> Dataset {
+    fn new(triples: &[(&str, Rows)]) -> Arc<Self> {
+        let quads = |triples: &Rows| -> Dataset {
             triples
                 .iter()
                 .map(|triple| quad(triple, GraphName::DefaultGraph))
@@ -159,7 +162,7 @@ fn found(services: &Arc<Endpoints>, pattern: &str) -> Bag {
 }
 
 /// Returns the rows of a store with the data of all endpoints as named graphs.
-fn expected(triples: &[(&str, Vec<(String, &str, Term)>)], pattern: &str) -> Bag {
+fn expected(triples: &[(&str, Rows)], pattern: &str) -> Bag {
     let store = Oxigraph::new().expect("a store");
     for (name, triples) in triples {
         for (subject, predicate, object) in triples {
