@@ -98,6 +98,8 @@ def main():
         part, full = scratch / "part", scratch / "full"
         run(program, part, "load", first)
         run(program, part, "index")
+        if not (part / "vectors").is_dir():
+            sys.exit("FAIL: index made no vectors: set LODESEEK_MODELS and source tools/env.sh")
         shutil.copytree(part, full)
         started = time.monotonic()
         run(program, full, "load", all_)
