@@ -131,8 +131,8 @@ fn check(home: &Path) -> anyhow::Result<()> {
         else {
             continue;
         };
-        // The server creates its cache.
-        let is_created = key.path == "server.snapshot-cache";
+        // The server creates its own folders.
+        let is_created = super::OWN_FOLDERS.contains(&key.path);
         if !is_created && (key.kind == Kind::Path || super::is_path(value)) {
             ensure!(
                 Path::new(value).exists(),

@@ -46,7 +46,7 @@ const OTHER_VARIABLES: &[&str] = &[
     "LODESEEK_SKLEARN_RUNS",
 ];
 /// Keys of folders that the program fills itself.
-const CACHES: [&str; 1] = ["server.snapshot-cache"];
+const OWN_FOLDERS: [&str; 2] = ["server.snapshot-cache", "server.backup-folder"];
 /// Minimum similarity of a suggested key to an unknown one.
 const MIN_SIMILARITY: f64 = 0.8;
 
@@ -155,7 +155,7 @@ impl Config {
     /// its harvests. Caches are none.
     pub(crate) fn files(&self) -> Vec<SettingFile> {
         let mut files = Vec::new();
-        for key in KEYS.iter().filter(|key| !CACHES.contains(&key.path)) {
+        for key in KEYS.iter().filter(|key| !OWN_FOLDERS.contains(&key.path)) {
             let is_file = match (key.kind, self.value(key.path).and_then(Value::as_str)) {
                 (Kind::Path, Some(_)) => true,
                 (Kind::Model, Some(model)) => is_path(model),

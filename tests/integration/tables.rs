@@ -2,9 +2,11 @@
 
 use super::http::Site;
 use super::support::{Home, limits, testdata};
+use lodeseek_catalog::Catalog;
 use lodeseek_engine::{Filter, Hit, SearchRequest, SnippetKind};
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_snippet::Method;
+use lodeseek_store::{DatasetOutcome, LoadOptions, Loader, TableTreatment};
 use std::fs;
 use std::io::Write as _;
 
@@ -131,6 +133,25 @@ fn rows_are_shown_with_matching_cells() {
     assert!(place.contains(&(Some(2), "well name")), "{place:?}");
 }
 
+#[test]
+fn tables_that_are_left_out_later_leave_their_dataset() {
+    let catalog = testdata("tables/catalog.ttl");
+    let home = Home::from_catalog(&catalog);
+    let options = LoadOptions {
+        tables: Some(TableTreatment::Off),
+        ..LoadOptions::default()
+    };
+    let report = Loader::new(&home.store)
+        .with_options(options)
+        .load(Catalog::read(&catalog).expect("a catalogue"), &|_| ())
+        .expect("loaded");
+    for dataset in report.datasets {
+        assert_eq!(dataset.outcome, DatasetOutcome::Replaced, "{dataset:?}");
+        let stores_content = home.store.stores_content(&dataset.id).expect("read");
+        assert!(!stores_content, "{}", dataset.id);
+    }
+}
+
 #[tokio::test]
 async fn pages_show_the_rows_and_lead_to_the_file() {
     let site = Site::from_catalog(&testdata("tables/catalog.ttl"), limits());
@@ -185,12 +206,12 @@ fn tables_stay_out_of_the_store_if_the_operator_wishes() {
         let report = home.load(&testdata("tables/catalog.ttl"));
         for dataset in report.datasets {
             assert_eq!(dataset.triples > 0, is_read, "{setting}: {dataset:?}");
-            let is_refused = dataset
+            let is_left_out = dataset
                 .files
                 .iter()
                 .flat_map(|file| &file.problems)
                 .any(|problem| problem.message.contains("the setting `tables` is `off`"));
-            assert_eq!(is_refused, !is_read, "{setting}: {dataset:?}");
+            assert_eq!(is_left_out, !is_read, "{setting}: {dataset:?}");
             let stores_content = home.store.stores_content(&dataset.id).expect("read");
             assert_eq!(stores_content, is_stored, "{setting}: {}", dataset.id);
         }

@@ -150,7 +150,7 @@ def check_event_stream(program):
         done = subprocess.run([*command, address + "/feeds/changes", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
                               timeout=300)
         assert done.returncode == 0, done.stderr[-1500:]
-        kinds = re.findall(rf"/dataset/([^>#]*)#change-\d+> <http://www\.w3\.org/1999/02/22-rdf-syntax-ns#type> <{PUBLISHED}(\w+)>", done.stdout)
+        kinds = re.findall(rf"/dataset/([^>#]*)#change-[\d-]+> <http://www\.w3\.org/1999/02/22-rdf-syntax-ns#type> <{PUBLISHED}(\w+)>", done.stdout)
         times = re.findall(rf'<{PUBLISHED}published> "([^"]+)"', done.stdout)
         return kinds, times, done.stdout
 

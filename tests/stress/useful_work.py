@@ -57,7 +57,7 @@ GROUP BY ?degree ORDER BY ?degree""",
 class Server:
     """A server under test, as a context."""
 
-    def __init__(self, name, command, path, environment=None):
+    def __init__(self, name, command, path):
         self.name, self.command, self.path = name, command, path
 
     def __enter__(self):

@@ -67,8 +67,9 @@ pub(super) fn facts(
     values.add(
         Facet::Vocabulary,
         vocabularies(&entry.dataset, profile).filter(|namespace| {
-            let mut tables = tables.iter();
-            !tables.any(|tables| tables.has_namespace(namespace))
+            tables
+                .as_ref()
+                .is_none_or(|tables| !tables.has_namespace(namespace))
         }),
     );
     values.add(Facet::Source, portal(entry));

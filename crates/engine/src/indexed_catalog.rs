@@ -238,7 +238,7 @@ impl IndexedCatalog {
             .any(|field| statistics.fields[field.index()].documents > 0))
     }
 
-    /// Returns the number of datasets with a word as written, in lower case. None in an index of an earlier version.
+    /// Returns the number of datasets with a word as written, in lower case. 0 in an index of an earlier version; removed datasets count until the next merge.
     ///
     /// # Errors
     /// If the index cannot be read.

@@ -96,9 +96,14 @@ impl FetchError {
         }
     }
 
-    /// Returns true if no connection to the host was possible.
-    pub(super) fn is_unreachable(&self) -> bool {
-        matches!(self, Self::Egress(error) if matches!(error.fault, EgressFault::Connect(_)))
+    /// Returns the address of the host to which no connection was possible: that of a redirect, too.
+    pub(super) fn unreachable_address(&self) -> Option<&str> {
+        match self {
+            Self::Egress(error) if matches!(error.fault, EgressFault::Connect(_)) => {
+                Some(&error.iri)
+            }
+            _ => None,
+        }
     }
 
     /// Returns true if the harvest sends no further requests.

@@ -152,11 +152,9 @@ impl<'h> Fetcher<'h> {
             let step = steps.next().filter(|_| error.is_transient());
             let wait = step.map(|step| error.retry_after().unwrap_or(*step));
             let Some(wait) = wait.filter(|wait| *wait <= self.options.max_wait) else {
-                if error.is_unreachable() {
-                    self.unreachable.insert(origin);
-                } else {
-                    self.unreachable.remove(&origin);
-                }
+                self.unreachable.remove(&origin);
+                let unreachable = error.unreachable_address().and_then(origin_of);
+                self.unreachable.extend(unreachable);
                 return Err(error);
             };
             tracing::debug!(address, %error, ?wait, "retrying");

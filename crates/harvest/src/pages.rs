@@ -211,8 +211,11 @@ impl Run<'_, '_> {
             Some(ServiceResponse::Events(_)) if !is_forced => return self.event_stream(source),
             _ => {}
         }
+        let leads_on = |kind: LinkKind| kind != LinkKind::Distribution;
+        let has_links = catalog.links.iter().any(|link| leads_on(link.kind));
         if catalog.dialect == Dialect::Dump
             && !is_forced
+            && !has_links
             && is_service_description(&fetched.path)?
             && self.sparql_catalog(source)?.is_none()
         {
@@ -226,8 +229,6 @@ impl Run<'_, '_> {
             return Ok(None);
         }
         let is_list = catalog.datasets.is_empty() || catalog.dialect == Dialect::Dump;
-        let leads_on = |kind: LinkKind| kind != LinkKind::Distribution;
-        let has_links = catalog.links.iter().any(|link| leads_on(link.kind));
         if is_list
             && has_links
             && catalog.next_pages.is_empty()

@@ -196,9 +196,16 @@ pub(super) fn passing_documents(
                 }
             }
         }
+        if terms.is_empty() {
+            passing.fill(false);
+            break;
+        }
         for (document, passes) in (0..).zip(&mut passing) {
+            if !*passes {
+                continue;
+            }
             let mut ordinals = column.iter().flat_map(|column| column.term_ords(document));
-            *passes &= ordinals.any(|ordinal| terms.binary_search(&ordinal).is_ok());
+            *passes = ordinals.any(|ordinal| terms.binary_search(&ordinal).is_ok());
         }
     }
     Ok(passing)

@@ -73,7 +73,10 @@ impl IndexVocabulary {
             else {
                 continue;
             };
-            while postings.doc() != TERMINATED && visited < limit {
+            while postings.doc() != TERMINATED {
+                if visited == limit {
+                    return Ok(());
+                }
                 visit(segment, postings.doc() as usize);
                 visited += 1;
                 postings.advance();

@@ -29,14 +29,16 @@ pub fn assess(
     let node = Node::find(description, dataset.as_str())
         .filter(|node| node.statements().next().is_some())?;
     let compliance = Compliance::new(node);
-    let (distribution, mut findings) = best_distribution(node, dataset.as_str(), url_checks);
+    let content = content.filter(|summary| summary.triples > 0);
+    let context = Context {
+        url_checks,
+        holds_content: content.is_some(),
+    };
+    let (distribution, mut findings) = best_distribution(node, dataset.as_str(), &context);
     findings.extend(of_dataset(node));
     findings.push(profile(&compliance));
     findings.extend(texts(node));
-    findings.extend(of_content(
-        node,
-        content.filter(|summary| summary.triples > 0),
-    ));
+    findings.extend(of_content(node, content));
     findings.sort_by_key(|finding| finding.indicator);
     Some(Assessment {
         findings,
@@ -174,10 +176,18 @@ fn profile(found: &Compliance<'_>) -> Finding {
 
 /// Returns the findings of the distribution with the most points. As in the MQA, several distributions are regarded as
 /// forms of the same content. Ties are resolved by name.
+/// What is known beside the description.
+#[derive(Clone, Copy)]
+struct Context<'c> {
+    url_checks: &'c UrlChecks,
+    /// If true, files of the dataset were read.
+    holds_content: bool,
+}
+
 fn best_distribution(
     dataset: Node<'_>,
     iri: &str,
-    url_checks: &UrlChecks,
+    context: &Context<'_>,
 ) -> (Option<String>, Vec<Finding>) {
     let points = |findings: &[Finding]| -> u32 {
         findings
@@ -195,7 +205,7 @@ fn best_distribution(
     // Only the best findings so far are kept: their reasons contain values that distributions may share.
     let all = parts
         .into_iter()
-        .map(|(name, part)| (name, of_distribution(part, dataset, url_checks)));
+        .map(|(name, part)| (name, of_distribution(part, dataset, context)));
     let best = all.reduce(|best, next| {
         if points(&next.1) > points(&best.1) {
             next
@@ -226,11 +236,11 @@ fn without_distribution(dataset: Node<'_>) -> Vec<Finding> {
     none.into_iter().chain(terms_of_use(&[dataset])).collect()
 }
 
-fn of_distribution(part: Node<'_>, dataset: Node<'_>, url_checks: &UrlChecks) -> Vec<Finding> {
+fn of_distribution(part: Node<'_>, dataset: Node<'_>, context: &Context<'_>) -> Vec<Finding> {
     let mut findings = vec![
-        reachable(I::AccessReached, part, dcat::ACCESS_URL, url_checks),
+        reachable(I::AccessReached, part, dcat::ACCESS_URL, context),
         download_address(part),
-        reachable(I::DownloadReached, part, dcat::DOWNLOAD_URL, url_checks),
+        reachable(I::DownloadReached, part, dcat::DOWNLOAD_URL, context),
         has(I::Format, part, dcterms::FORMAT),
         has(I::MediaType, part, dcat::MEDIA_TYPE),
         size(part),
@@ -258,21 +268,22 @@ fn download_address(part: Node<'_>) -> Finding {
     }
 }
 
-/// If true, the distribution is a file without an address on the web, which the portal serves.
-fn is_file_of_portal(part: Node<'_>) -> bool {
-    match part.value(dcat::DOWNLOAD_URL) {
-        Some(value) => !value.iri().is_some_and(is_web),
-        None => false,
-    }
+/// If true, the distribution is a local file, without an address.
+fn is_local_file(part: Node<'_>) -> bool {
+    let Some(value) = part.value(dcat::DOWNLOAD_URL) else {
+        return false;
+    };
+    let location = value.term().text();
+    location.starts_with("file:") || !location.contains("://")
 }
 
-fn reachable(indicator: I, part: Node<'_>, property: &str, url_checks: &UrlChecks) -> Finding {
+fn reachable(indicator: I, part: Node<'_>, property: &str, context: &Context<'_>) -> Finding {
     let Some(address) = part
         .value(property)
         .and_then(Node::iri)
         .filter(|address| is_web(address))
     else {
-        if is_file_of_portal(part) {
+        if context.holds_content && is_local_file(part) {
             return unknown(
                 indicator,
                 "the file has no address of its own; this portal serves it",
@@ -283,7 +294,7 @@ fn reachable(indicator: I, part: Node<'_>, property: &str, url_checks: &UrlCheck
             format!("there is no {} on the web", prefixed(property)),
         );
     };
-    match url_checks.get(address) {
+    match context.url_checks.get(address) {
         None => unknown(
             indicator,
             format!("{address} was not checked; run `lodeseek quality --check`"),

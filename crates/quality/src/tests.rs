@@ -381,7 +381,7 @@ fn a_poor_description_by_hand() {
     let found = assessed(&poor, None, &UrlChecks::default());
     assert_eq!(
         (found.points(), found.band()),
-        (Points { given: 50, of: 325 }, Band::Bad)
+        (Points { given: 50, of: 405 }, Band::Bad)
     );
     let breaches: Vec<String> = found
         .violations

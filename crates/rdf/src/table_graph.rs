@@ -9,9 +9,6 @@ use super::vocab::{csvw, prov, rdf, schema};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// Number of rows in which the columns of a table are sought.
-const MAX_SAMPLED_ROWS: usize = 1000;
-
 /// Tables of a graph.
 #[derive(Clone, Debug)]
 pub struct TableGraph<'g> {
@@ -22,7 +19,7 @@ pub struct TableGraph<'g> {
     files: Vec<TermId>,
     /// Classes of rows, in the order of their identifiers.
     classes: Vec<TermId>,
-    /// Identifiers of tables, rows, columns, classes and inner values.
+    /// Identifiers of tables, rows, columns, classes and inner values, ascending and disjoint.
     parts: Vec<Range<u32>>,
     /// Positions of columns in their tables, beginning with 1.
     positions: FxHashMap<TermId, u64>,
@@ -65,7 +62,8 @@ impl<'g> TableGraph<'g> {
             }
         }
         derivations.retain(|(_, file)| all_files.contains(file));
-        let classes: Vec<TermId> = derivations.iter().map(|(class, _)| *class).collect();
+        let mut classes: Vec<TermId> = derivations.iter().map(|(class, _)| *class).collect();
+        classes.sort_unstable();
         if classes.is_empty() {
             return None;
         }
@@ -80,6 +78,7 @@ impl<'g> TableGraph<'g> {
             let separator = if iri.contains('#') { '/' } else { '#' };
             parts.push(iris_that_begin_with(graph, &format!("{iri}{separator}")));
         }
+        let parts = merge(parts);
         Some(Self {
             graph,
             rownum,
@@ -100,7 +99,10 @@ impl<'g> TableGraph<'g> {
     /// Returns true for the IRI of a table, or of a row, a column, a class or an inner value of one.
     #[must_use]
     pub fn is_part(&self, term: TermId) -> bool {
-        self.parts.iter().any(|range| range.contains(&term.0))
+        let after = self.parts.partition_point(|range| range.start <= term.0);
+        self.parts[..after]
+            .last()
+            .is_some_and(|range| range.contains(&term.0))
     }
 
     /// Returns true for the namespace of a table's rows and columns.
@@ -130,11 +132,11 @@ impl<'g> TableGraph<'g> {
 
     /// Returns the class of a row.
     #[must_use]
-    pub fn class_of(&self, row: TermId) -> Option<TermId> {
+    fn class_of(&self, row: TermId) -> Option<TermId> {
         let triples = self.graph.subject_triples(row);
-        let class = triples
-            .iter()
-            .find(|triple| triple.predicate == self.kind && self.classes.contains(&triple.object));
+        let class = triples.iter().find(|triple| {
+            triple.predicate == self.kind && self.classes.binary_search(&triple.object).is_ok()
+        });
         class.map(|triple| triple.object)
     }
 
@@ -169,7 +171,7 @@ impl<'g> TableGraph<'g> {
     /// Returns the columns of some rows, in the order of the file.
     fn columns(&self, rows: &[(u64, TermId)]) -> Vec<TermId> {
         let mut columns = FxHashSet::default();
-        for (_, row) in rows.iter().take(MAX_SAMPLED_ROWS) {
+        for (_, row) in rows {
             for cell in self.cells(*row) {
                 columns.insert(cell.predicate);
             }
@@ -187,6 +189,19 @@ impl<'g> TableGraph<'g> {
         let triples = self.graph.subject_triples(row).iter().copied();
         triples.filter(|triple| self.is_column(triple.predicate))
     }
+}
+
+/// Returns the union of ranges, ascending and disjoint.
+fn merge(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut merged: Vec<Range<u32>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
 }
 
 /// Returns the identifiers of the IRIs that begin with a text. IRIs are in the order of their texts.
@@ -254,6 +269,12 @@ mod tests {
         assert_eq!(tables.cells(row).count(), 2);
         assert_eq!(tables.row_number(row), Some(9));
         assert_eq!(tables.class_of(row), Some(table.class));
+    }
+
+    #[test]
+    fn ranges_are_merged() {
+        let ranges = vec![7..9, 1..2, 2..4, 8..12, 20..21, 9..10];
+        assert_eq!(merge(ranges), [1..4, 7..12, 20..21]);
     }
 
     #[test]

@@ -13,9 +13,10 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// Beginnings of the addresses of this server in pages and style sheets. Templates escape quotation marks of data, so that these
-/// occur as markup only.
-const BEGINNINGS: [&str; 4] = [" href=\"/", " src=\"/", " action=\"/", "url(/"];
+/// Beginnings of the addresses of this server in pages. Templates escape quotation marks of data, so that these occur as markup only.
+const PAGE_BEGINNINGS: &[&str] = &[" href=\"/", " src=\"/", " action=\"/"];
+/// Beginnings of the addresses of this server in style sheets.
+const STYLE_BEGINNINGS: &[&str] = &["url(/"];
 
 /// Mark of a response that this server has rendered: a page or a style sheet, whose addresses begin with a slash.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +89,14 @@ async fn add_path(path: &str, mut response: Response) -> Response {
         }
     };
     parts.headers.remove(header::CONTENT_LENGTH);
-    Response::from_parts(parts, Body::from(rewrite(&text, path)))
+    let media_type = parts.headers.get(header::CONTENT_TYPE);
+    let is_style = media_type.is_some_and(|value| value.as_bytes().starts_with(b"text/css"));
+    let beginnings = if is_style {
+        STYLE_BEGINNINGS
+    } else {
+        PAGE_BEGINNINGS
+    };
+    Response::from_parts(parts, Body::from(rewrite(&text, path, beginnings)))
 }
 
 fn with_path(location: &HeaderValue, path: &str) -> Option<HeaderValue> {
@@ -101,9 +109,9 @@ fn with_path(location: &HeaderValue, path: &str) -> Option<HeaderValue> {
 }
 
 /// Adds the path to the addresses of this server in a page or a style sheet.
-fn rewrite(text: &str, path: &str) -> String {
+fn rewrite(text: &str, path: &str, beginnings: &[&str]) -> String {
     let mut rewritten = text.to_owned();
-    for beginning in BEGINNINGS {
+    for beginning in beginnings {
         let before = beginning.trim_end_matches('/');
         let other_host = format!("{before}//");
         let mut parts = rewritten.split(beginning);
@@ -150,10 +158,18 @@ mod tests {
 
     #[test]
     fn addresses_of_this_server_get_the_path() {
-        let page = "<a href=\"/\">x</a><img src=\"/logo\"><form action=\"/\"><a href=\"//e.org/\"><a href=\"https://e.org/\"><a href=\"#a\"> url(/theme/a.png)";
+        let page = "<a href=\"/\">x</a><img src=\"/logo\"><form action=\"/\"><a href=\"//e.org/\"><a href=\"https://e.org/\"><a href=\"#a\"> url(/a.png)";
         assert_eq!(
-            rewrite(page, "/portal"),
-            "<a href=\"/portal/\">x</a><img src=\"/portal/logo\"><form action=\"/portal/\"><a href=\"//e.org/\"><a href=\"https://e.org/\"><a href=\"#a\"> url(/portal/theme/a.png)"
+            rewrite(page, "/portal", PAGE_BEGINNINGS),
+            "<a href=\"/portal/\">x</a><img src=\"/portal/logo\"><form action=\"/portal/\"><a href=\"//e.org/\"><a href=\"https://e.org/\"><a href=\"#a\"> url(/a.png)"
+        );
+        assert_eq!(
+            rewrite(
+                "a { background: url(/theme/a.png) }",
+                "/portal",
+                STYLE_BEGINNINGS
+            ),
+            "a { background: url(/portal/theme/a.png) }"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Content negotiation by `Accept` and `Accept-Language` (RFC 9110, 12.5.1 and 12.5.4).
+//! Content negotiation by `Accept` and `Accept-Language` (RFC 9110, 12.5.1 and 12.5.4), and validation of what clients have.
 //!
 //! Every function that reads such a header records it, and [`set_vary`] adds the recorded ones to `Vary`. So responses of all kinds
 //! state what they depend on: errors, redirects, pages.
@@ -17,6 +17,18 @@ pub(crate) const PAGES: [&str; 2] = ["text/html", "application/xhtml+xml"];
 tokio::task_local! {
     /// Headers that chose the response to the request of this task.
     static CHOOSING_HEADERS: Arc<Mutex<Vec<HeaderName>>>;
+}
+
+/// Returns true if a client has the content with an entity tag: `If-None-Match` (RFC 9110, 13.1.2), compared weakly.
+pub(crate) fn matches_tag(headers: &HeaderMap, tag: &str) -> bool {
+    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let known = headers
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    known
+        .flat_map(|value| value.split(','))
+        .any(|known| known.trim() == "*" || opaque(known) == opaque(tag))
 }
 
 /// Adds the headers that chose the response to its `Vary`. Without them, a shared cache would send the response to clients that would

@@ -1,7 +1,8 @@
 //! Tables of the entities of a class: a row for each entity, a column for each property and language.
 //!
 //! Columns are ordered by the number of entities that have them. The description of a table in CSV on the Web
-//! (<https://www.w3.org/TR/tabular-metadata/>) leads from its CSV back to the triples. Of several resources in a cell it makes literals.
+//! (<https://www.w3.org/TR/tabular-metadata/>) leads from its CSV back to triples: but for blank nodes, and columns of mixed or rare
+//! datatypes, to the same ones. Of several resources in a cell it makes literals. An entity with more triples than the limit is cut.
 
 use crate::entities::{Entity, outgoing};
 use lodeseek_rdf::vocab::rdf;
@@ -14,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// Maximum number of triples of an entity that are read. Entities with more are hubs, not rows.
+/// Maximum number of triples of an entity that are read: entities with more are hubs.
 const MAX_ENTITY_TRIPLES: usize = 2000;
 /// Maximum number of triples of an entity on a page.
 const MAX_ROW_TRIPLES: usize = 200;
@@ -29,7 +30,7 @@ const ENTITY_COLUMN: &str = "iri";
 /// Datatype of columns whose values are resources.
 const IRI: &str = "iri";
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
-/// Datatypes of XML Schema that CSV on the Web has under the same name.
+/// Datatypes of XML Schema that columns have in CSV on the Web, under the same name; others become `string`.
 const DATATYPES: [&str; 14] = [
     "anyURI",
     "boolean",

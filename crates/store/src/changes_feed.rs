@@ -88,21 +88,27 @@ impl Store {
         Ok(found)
     }
 
-    /// Records changes in the transaction that makes them. The caller has started a commit, so that numbers are unique.
+    /// Records changes in the transaction that makes them. The caller has started a commit, so that numbers are unique, and commits
+    /// next: the time is that of the commit, because clients read on from the time of their last request.
     pub(super) fn record_changes(
         &self,
         transaction: &mut Transaction<'_>,
         changes: &[(&DatasetId, ChangeKind)],
-        time: DateTime,
     ) -> Result<(), StoreError> {
         let catalog = self.iris.catalog();
-        let mut number = 0;
+        let mut last = None;
         for quad in self.quads_beside_pointers(&catalog, LAST_NUMBER)? {
-            if let Term::Literal(last) = &quad.object {
-                number = number.max(last.value().parse().unwrap_or(0));
+            if let Term::Literal(number) = &quad.object {
+                last = number.value().parse().ok();
             }
             transaction.remove(&quad);
         }
+        let mut number = match last {
+            Some(number) => number,
+            // Datasets of an earlier build come before the numbered changes.
+            None => self.ids()?.len() as u64,
+        };
+        let time = DateTime::now();
         for (id, kind) in changes {
             let dataset = self.iris.dataset(id);
             for quad in self.quads_beside_pointers(&dataset, CHANGE)? {
@@ -165,16 +171,12 @@ mod tests {
     use crate::{LoadOptions, Loader, Stamp};
     use lodeseek_catalog::{Catalog, Iris};
 
-    fn load(store: &Store, folder: &std::path::Path, turtle: &str, second: u32) {
+    fn load(store: &Store, folder: &std::path::Path, turtle: &str, now: Option<&str>) {
         let path = folder.join("catalog.ttl");
         std::fs::write(&path, turtle).expect("written");
         let options = LoadOptions {
             stamp: Stamp {
-                now: Some(
-                    format!("2026-01-01T00:00:{second:02}Z")
-                        .parse()
-                        .expect("a time"),
-                ),
+                now: now.map(|now| now.parse().expect("a time")),
                 origin: None,
             },
             ..LoadOptions::default()
@@ -185,65 +187,59 @@ mod tests {
             .expect("loaded");
     }
 
+    fn dataset(id: &str, title: &str) -> String {
+        format!(
+            "<http://e.org/{id}> a <http://www.w3.org/ns/dcat#Dataset> ; \
+             <http://purl.org/dc/terms/identifier> \"{id}\" ; <http://purl.org/dc/terms/title> \"{title}\" ."
+        )
+    }
+
+    fn changes(store: &Store) -> Vec<(String, u64, ChangeKind)> {
+        let mut changes = Vec::new();
+        for (id, change) in store.latest_changes().expect("changes") {
+            changes.push((id.to_string(), change.number, change.kind));
+        }
+        changes
+    }
+
+    fn change(id: &str, number: u64, kind: ChangeKind) -> (String, u64, ChangeKind) {
+        (id.to_owned(), number, kind)
+    }
+
     #[test]
     fn each_change_has_the_next_number_and_removals_stay() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::in_memory(
-            folder.path(),
-            Iris::new(Iris::DEFAULT_BASE).expect("the default"),
-        )
-        .expect("a store");
-        let dataset = |id: &str, title: &str| {
-            format!(
-                "<http://e.org/{id}> a <http://www.w3.org/ns/dcat#Dataset> ; \
-                 <http://purl.org/dc/terms/identifier> \"{id}\" ; <http://purl.org/dc/terms/title> \"{title}\" ."
-            )
-        };
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(folder.path(), iris).expect("a store");
+        let now = Some("2026-01-01T00:00:00Z");
+        load(&store, folder.path(), &dataset("c", "Bees"), None);
+        assert_eq!(changes(&store), [], "a load without a time");
         let both = dataset("a", "Fish") + &dataset("b", "Trees");
-        load(&store, folder.path(), &both, 1);
-        load(&store, folder.path(), &both, 2);
-        let kinds = || -> Vec<(String, u64, ChangeKind, String)> {
-            let changes = store.latest_changes().expect("changes");
-            changes
-                .into_iter()
-                .map(|(id, change)| {
-                    (
-                        id.as_str().to_owned(),
-                        change.number,
-                        change.kind,
-                        change.time[17..].to_owned(),
-                    )
-                })
-                .collect()
-        };
-        let entry =
-            |id: &str, number, kind, time: &str| (id.to_owned(), number, kind, time.to_owned());
-        let mut first = kinds();
-        first
-            .iter_mut()
-            .for_each(|change| change.1 = change.1.min(1));
-        assert_eq!(
-            first,
-            [
-                entry("a", 1, ChangeKind::Create, "01Z"),
-                entry("b", 1, ChangeKind::Create, "01Z")
-            ],
-            "an unchanged description is no change"
-        );
-        load(&store, folder.path(), &dataset("a", "Fishes"), 3);
+        load(&store, folder.path(), &both, now);
+        load(&store, folder.path(), &both, now);
+        let mut first = changes(&store);
+        first.sort_unstable_by_key(|change| change.1);
+        let numbers: Vec<u64> = first.iter().map(|change| change.1).collect();
+        assert_eq!(numbers, [2, 3], "unchanged descriptions are no changes");
+        assert!(first.iter().all(|one| one.2 == ChangeKind::Create));
+        load(&store, folder.path(), &dataset("a", "Fishes"), now);
         let id = DatasetId::new("b").expect("an id");
         store.remove(std::slice::from_ref(&id)).expect("removed");
-        let after = kinds();
-        assert_eq!(after[0], entry("a", 3, ChangeKind::Update, "03Z"));
-        assert_eq!((after[1].1, after[1].2), (4, ChangeKind::Delete));
-        load(&store, folder.path(), &both, 5);
-        let numbers: Vec<_> = kinds()
-            .iter()
-            .map(|change| (change.1 > 4, change.2))
-            .collect();
         assert_eq!(
-            numbers,
-            [(true, ChangeKind::Update), (true, ChangeKind::Create)]
+            changes(&store),
+            [
+                change("a", 4, ChangeKind::Update),
+                change("b", 5, ChangeKind::Delete)
+            ]
         );
+        load(&store, folder.path(), &dataset("b", "Trees"), now);
+        let times = store.latest_changes().expect("changes");
+        assert!(
+            times
+                .values()
+                .all(|change| change.time.as_str() > "2026-01-02"),
+            "{times:?}: the time is that of the commit"
+        );
+        assert_eq!(changes(&store)[1], change("b", 6, ChangeKind::Create));
     }
 }

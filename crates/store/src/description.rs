@@ -157,8 +157,8 @@ impl Store {
             let edits = facts.edits.as_ref().and_then(Option::as_ref);
             self.write_record(&mut transaction, id, edits, stamp)?;
         }
-        if let Some(now) = stamp.now {
-            self.record_changes(&mut transaction, &kinds, now)?;
+        if stamp.now.is_some() {
+            self.record_changes(&mut transaction, &kinds)?;
         }
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);

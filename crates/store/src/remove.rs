@@ -4,7 +4,6 @@ use super::statements::{OwnStatements, StatementChange};
 use super::{ChangeKind, Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use oxrdf::{NamedOrBlankNode, Quad, Term};
-use oxsdatatypes::DateTime;
 use std::sync::atomic::Ordering;
 
 impl Store {
@@ -77,7 +76,7 @@ impl Store {
         }
         change.remove_unused(&mut transaction)?;
         if !recorded.is_empty() {
-            self.record_changes(&mut transaction, &recorded, DateTime::now())?;
+            self.record_changes(&mut transaction, &recorded)?;
         }
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);

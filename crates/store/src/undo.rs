@@ -5,7 +5,6 @@ use super::{ChangeKind, Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use oxigraph::store::Transaction;
 use oxrdf::{GraphName, Quad, Triple};
-use oxsdatatypes::DateTime;
 use rustc_hash::FxHashSet;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -86,7 +85,7 @@ impl Store {
         if restored.is_empty() {
             return Ok(());
         }
-        self.record_changes(transaction, &restored, DateTime::now())
+        self.record_changes(transaction, &restored)
     }
 
     /// Returns all quads that a change of a dataset may replace.

@@ -46,7 +46,11 @@ pub(crate) fn read(
     };
     let description = TableDescription {
         title: place.description.title.clone().or_else(|| text("label")),
-        description: text("source"),
+        description: place
+            .description
+            .description
+            .clone()
+            .or_else(|| text("source")),
         ..place.description.clone()
     };
     let place = TablePlace {

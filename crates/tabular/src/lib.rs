@@ -22,7 +22,7 @@ mod workbook;
 mod xml;
 
 use lodeseek_rdf::TripleSink;
-use lodeseek_rdf::dump::{DocumentHead, FileReport, Limits, Refusal, TableReader};
+use lodeseek_rdf::dump::{DocumentHead, FileReport, Limits, Problem, Refusal, TableReader};
 use output::Output;
 use recognition::{Format, is_table_media_type, recognize};
 
@@ -52,10 +52,11 @@ impl TableReader for Tables {
             return Err(io::ErrorKind::InvalidData.into());
         };
         if limits.table_cells == 0 {
-            return Err(Refusal::Document {
-                reason: "a table, and the setting `tables` is `off`".to_owned(),
-            }
-            .into());
+            report.problems.push(Problem {
+                line: None,
+                message: "a table, which is not read: the setting `tables` is `off`".to_owned(),
+            });
+            return Ok(());
         }
         let mut output = Output::new(sink, report, limits);
         let is_table = matches!(format, Format::Delimited(_) | Format::Workbook);

@@ -18,7 +18,7 @@ const BY_WORDS: [f64; MatchFeatures::LEN + 1] = [-7.5, 4.6, 2.5, 4.9, 0.0];
 /// Fields of the description of a dataset.
 const METADATA: [Field; 4] = [Field::Title, Field::Description, Field::Author, Field::Tags];
 
-/// How well a found dataset matches.
+/// Quality of a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MatchQuality {
@@ -40,7 +40,7 @@ impl MatchQuality {
     }
 }
 
-/// Features of a found dataset, each from 0 to 1.
+/// Features of a found dataset, from 0 to 1 but for the similarity.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct MatchFeatures {
     /// Share of the query's words that the dataset contains, weighted by their inverse document frequency.
@@ -49,7 +49,7 @@ pub struct MatchFeatures {
     pub metadata_words: f64,
     /// The place of its score between the lowest and the highest one of the candidates.
     pub score: f64,
-    /// Its highest similarity by an encoder with one vector for each text. `None` without one.
+    /// Its highest similarity by an encoder with one vector for each text, 0 if it has no vectors. `None`: the ranking is by words alone.
     pub similarity: Option<f64>,
 }
 
@@ -89,7 +89,7 @@ impl MatchFeatures {
         }
     }
 
-    /// Returns the features as the model reads them. A missing similarity is 0.
+    /// Returns the features as the model reads them. The similarity of a ranking by words alone is 0.
     #[must_use]
     pub fn values(&self) -> [f64; Self::LEN] {
         [

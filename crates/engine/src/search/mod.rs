@@ -203,7 +203,11 @@ impl Search<'_> {
             reranked: reranked.as_ref(),
             similar: similar.as_ref(),
         };
-        let assessed = candidates.map_or(MAX_ASSESSED, Ranking::len);
+        let assessed = match (&similar, &reranked) {
+            (Some(similar), _) => similar.ranking.len(),
+            (None, Some(reranked)) => reranked.ranking.len(),
+            (None, None) => MAX_ASSESSED,
+        };
         let assessment = self.assess(&ranking, assessed, &ranked, &best, &named)?;
         let (page, more) = self.page(&ranking, &ranked)?;
         let hits = self.hits(&page, &ranked.collection, &best, &assessment)?;
@@ -511,12 +515,21 @@ impl Search<'_> {
             .filter(|(scored, _)| !named.contains(&scored.id));
         let range = ScoreRange::new(unnamed.map(|(scored, _)| scored.score));
         let weights = idf_weights(&ranked.collection);
+        let has_vectors = best.reranked.is_some_and(|reranked| {
+            let mut all = reranked.dense.values().flatten();
+            all.any(|one| one.granularity == Granularity::Text)
+        });
         let mut assessment = Assessment::default();
         for ((scored, address), document) in found.iter().zip(&documents) {
             let id = &scored.id;
             let dense = best.reranked.and_then(|reranked| reranked.dense.get(id));
             let dense = dense.map(Vec::as_slice).unwrap_or_default();
-            let features = MatchFeatures::new(document, &weights, range.place(scored.score), dense);
+            let mut features =
+                MatchFeatures::new(document, &weights, range.place(scored.score), dense);
+            if has_vectors {
+                // A dataset that was not encoded yet is assessed like the others.
+                features.similarity = features.similarity.or(Some(0.0));
+            }
             let is_similar = best.similar.is_some_and(|similar| similar.contains(id));
             if named.contains(id) || is_similar || features.quality() == MatchQuality::Good {
                 assessment.good.insert(id.clone());

@@ -16,6 +16,7 @@
 use super::Multilingual;
 use super::QueryTerm;
 use super::translations::Vocabulary;
+use rustc_hash::FxHashMap;
 
 /// Languages with rules, as BCP 47 tags.
 const LANGUAGES: [&str; 6] = ["de", "nl", "fr", "es", "it", "pt"];
@@ -138,7 +139,7 @@ const PORTUGUESE: Endings = &[
 /// Use of a word as written in the datasets that were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WordUse {
-    /// All datasets with it.
+    /// Datasets with it that were read.
     pub(crate) datasets: usize,
     /// Datasets with function words of any language.
     pub(crate) of_known_language: usize,
@@ -170,6 +171,8 @@ pub(super) fn add_inflections(
     if detected.is_some_and(|language| !LANGUAGES.contains(&language)) {
         return;
     }
+    // Languages share forms.
+    let mut uses: FxHashMap<String, WordUse> = FxHashMap::default();
     for term in terms {
         let letters = term.text.chars().count();
         if !(MIN_LETTERS..=MAX_LETTERS).contains(&letters)
@@ -189,7 +192,9 @@ pub(super) fn add_inflections(
             let is_likely = is_query_language || typed.datasets == 0;
             let forms = inflections(&term.text, language);
             let used = forms.iter().filter(|form| {
-                let found = vocabulary.word_use(form);
+                let found = uses
+                    .entry((*form).clone())
+                    .or_insert_with(|| vocabulary.word_use(form));
                 found.datasets > 0 && found.is_of_language(language).unwrap_or(is_likely)
             });
             for form in used.take(MAX_FORMS) {

@@ -104,7 +104,7 @@ const MIN_CONFIDENCE: f64 = 0.5;
 const MIN_TEXT_BYTES: usize = 20;
 /// Maximum number of bytes inspected. More bytes take more time and do not change the result.
 const MAX_INSPECTED_BYTES: usize = 240;
-/// Maximum number of texts whose language is remembered, some 3 MB.
+/// Maximum number of texts whose language is remembered, some 5 MB.
 const MAX_REMEMBERED_TEXTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add((1 << 16) - 1);
 
 /// Index of English in [`LANGUAGES`].
@@ -131,12 +131,15 @@ pub(super) struct LanguageDetector {
 
 impl LanguageDetector {
     pub(super) fn new() -> Self {
+        // A cache that is made with its limit takes the memory of all entries at once.
+        let mut remembered = LruCache::unbounded();
+        remembered.resize(MAX_REMEMBERED_TEXTS);
         Self {
             detector: Detector::with_allowlist(
                 LANGUAGES.iter().map(|(_, detected, _)| *detected).collect(),
             ),
             hasher: RandomState::new(),
-            remembered: Mutex::new(LruCache::new(MAX_REMEMBERED_TEXTS)),
+            remembered: Mutex::new(remembered),
         }
     }
 

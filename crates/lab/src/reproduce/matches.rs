@@ -23,7 +23,7 @@ const COEFFICIENTS: usize = MatchFeatures::LEN + 1;
 /// Weight of the squared coefficients in the loss, which keeps them finite.
 const RIDGE: f64 = 0.1;
 /// Number of steps of Newton's method. Later ones change no digit that is printed.
-const STEPS: usize = 30;
+const MAX_STEPS: usize = 30;
 /// Maximum number of hits of a topic that are read.
 const MAX_HITS: usize = 1000;
 
@@ -131,7 +131,7 @@ fn probability(coefficients: &[f64; COEFFICIENTS], sample: &Sample) -> f64 {
 /// Returns the coefficients of logistic regression with a ridge penalty, by Newton's method.
 fn regress(topics: &[&JudgedTopic]) -> [f64; COEFFICIENTS] {
     let mut coefficients = [0.0; COEFFICIENTS];
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         let mut gradient = Mat::<f64>::zeros(COEFFICIENTS, 1);
         let mut hessian = Mat::<f64>::zeros(COEFFICIENTS, COEFFICIENTS);
         for (place, coefficient) in coefficients.iter().enumerate() {

@@ -83,7 +83,7 @@ pub struct Limits {
     /// Maximum number of XML entities of a document. Default 1,000.
     pub entities: usize,
     /// Maximum number of cells of tables in a file that become triples; of further rows, a sample is taken. 0: tables are
-    /// refused. Default 4 million.
+    /// not read, which is no failure. Default 4 million.
     pub table_cells: u64,
     /// Maximum number of listed problems per file; further ones are counted only. Default 1,000.
     pub listed_problems: usize,

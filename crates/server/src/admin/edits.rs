@@ -8,6 +8,7 @@ use super::tokens::Scope;
 use crate::AppState;
 use crate::documentation::{BadRequest, BodyTimeout, Id, JsonError, NotFound, QueueFull};
 use crate::error::ApiError;
+use crate::negotiation::matches_tag;
 use crate::text::href;
 use axum::Json;
 use axum::body::Bytes;
@@ -178,15 +179,7 @@ pub(super) async fn get_dataset(
         let (body, current) = state
             .work(move |state| description(&state.store, &id))
             .await?;
-        let known = headers
-            .get(header::IF_NONE_MATCH)
-            .and_then(|value| value.to_str().ok());
-        let is_known = known.is_some_and(|known| {
-            known
-                .split(',')
-                .any(|tag| tag.trim().trim_start_matches("W/") == current.tag || tag.trim() == "*")
-        });
-        let mut response = if is_known {
+        let mut response = if matches_tag(&headers, &current.tag) {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
             Json(body).into_response()

@@ -3,10 +3,11 @@
 //! A file is sent with its own bytes. It may be anything that has a reader of RDF, also HTML: browsers save it, and show nothing of it
 //! in the origin of this server.
 
-use super::snippet::{cacheable, matches_tag};
+use super::snippet::cacheable;
 use crate::AppState;
 use crate::documentation::{Busy, ClientLimit, Id, JsonError, NotFound, Text};
 use crate::error::ApiError;
+use crate::negotiation::matches_tag;
 use crate::public_url::LinkBase;
 use crate::response_formats::AsStored;
 use crate::sparql::streaming::{ChunkWriter, End, Timeout, transfer};

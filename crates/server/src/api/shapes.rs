@@ -1,12 +1,13 @@
 //! `GET /dataset/{id}/shapes` and `GET /dataset/{id}/void`: SHACL shapes and VoID statistics of the content, in RDF.
 
-use super::snippet::{cacheable, matches_tag};
+use super::snippet::cacheable;
 use crate::AppState;
 use crate::documentation::{
     BadRequest, Busy, ClientLimit, FormatParameter, Id, Negotiated, NotAcceptable, NotFound, Rdf,
     Text,
 };
 use crate::error::ApiError;
+use crate::negotiation::matches_tag;
 use crate::parameters::pairs;
 use crate::response_formats::{self, Kind};
 use crate::state::Client;

@@ -6,7 +6,7 @@ use crate::documentation::{
     Rdf, Svg, Text,
 };
 use crate::error::ApiError;
-use crate::negotiation::{accepted_form, best, languages, named_form};
+use crate::negotiation::{accepted_form, best, languages, matches_tag, named_form};
 use crate::pages::{self, PageContext};
 use crate::parameters::check_query;
 use crate::response_formats::{graph_in, xml};
@@ -270,18 +270,6 @@ fn entity_tag(card: &Card, request: &SnippetRequest, form: Format) -> String {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     format!("W/\"{name}\"")
-}
-
-/// `If-None-Match` (RFC 9110, 13.1.2), compared weakly.
-pub(super) fn matches_tag(headers: &HeaderMap, tag: &str) -> bool {
-    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    let known = headers
-        .get_all(header::IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    known
-        .flat_map(|value| value.split(','))
-        .any(|known| known.trim() == "*" || opaque(known) == opaque(tag))
 }
 
 /// Headers of a complete snippet or of shapes. Caches store it and revalidate it before each use: content may be reloaded at any time,

@@ -1,7 +1,7 @@
 //! `GET /dataset/{id}/table?class=`: the entities of a class of a dataset as a table.
 //!
 //! The page shows the most frequent properties as columns, page by page. CSV has all entities and properties, and its description in
-//! CSV on the Web leads back to the triples.
+//! CSV on the Web leads back to triples.
 
 use crate::AppState;
 use crate::documentation::{BadRequest, Busy, ClientLimit, Html, Id, NotFound, Text};
@@ -28,8 +28,8 @@ use std::io;
 use std::time::Duration;
 use utoipa::IntoParams;
 
-/// Number of rows of a page.
-const PAGE_ROWS: usize = 25;
+/// Maximum number of rows of a page.
+const MAX_PAGE_ROWS: usize = 25;
 /// Maximum number of rows before a page. Each page reads over them.
 const MAX_SKIPPED: usize = 20_000;
 /// Maximum number of characters of a filter.
@@ -135,7 +135,7 @@ async fn view(
         .work_with_permit(client, move |state| {
             let resources = state.store.resources(&card.metadata.id)?;
             let columns = columns(&resources, &class, MAX_COUNTED_ENTITIES)?;
-            let rows = rows(&resources, &class, &filter, skip, PAGE_ROWS, &languages)?;
+            let rows = rows(&resources, &class, &filter, skip, MAX_PAGE_ROWS, &languages)?;
             if rows.entities.is_empty() && filter.is_empty() {
                 return Err(no_entity(&class));
             }
@@ -148,7 +148,7 @@ async fn view(
                     rows: &rows,
                     filter: &filter,
                     skip,
-                    page_rows: PAGE_ROWS,
+                    page_rows: MAX_PAGE_ROWS,
                     languages: &languages,
                 },
             ))

@@ -9,6 +9,7 @@ use lodeseek_engine::{
 };
 use lodeseek_index::Collation;
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, owl, rdf, rdfs, sd, skos, spdx, vcard, void};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 /// Maximum number of values of a facet.
@@ -319,7 +320,7 @@ pub(super) fn facets(
         let Some(one) = counts.facets.iter().find(|one| one.facet == facet) else {
             continue;
         };
-        let one = &without_metadata_classes(one);
+        let one = &*without_metadata_classes(one);
         if !has_choice(one, total) || repeats(one, counts) {
             continue;
         }
@@ -346,12 +347,15 @@ fn has_choice(one: &FacetValues, total: usize) -> bool {
 }
 
 /// Returns a facet without classes of metadata. An active one stays.
-fn without_metadata_classes(one: &FacetValues) -> FacetValues {
+fn without_metadata_classes(one: &FacetValues) -> Cow<'_, FacetValues> {
+    if one.facet != Facet::Class {
+        return Cow::Borrowed(one);
+    }
     let mut kept = one.clone();
     kept.values
         .retain(|value| value.chosen || !is_metadata(one.facet, &value.value));
     kept.distinct -= one.values.len() - kept.values.len();
-    kept
+    Cow::Owned(kept)
 }
 
 /// Returns the topics of the collection: the values of the first facet with several of them.

@@ -24,8 +24,15 @@ pub(crate) fn latest(state: &AppState) -> Result<Arc<Vec<DatasetId>>, ApiError> 
 }
 
 fn read(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
-    let mut dated = Vec::new();
-    for (id, time) in state.store.arrivals()? {
+    let arrivals = state.store.arrivals()?;
+    let mut arrivals: Vec<_> = arrivals.into_iter().map(|(id, time)| (time, id)).collect();
+    arrivals.sort_unstable_by(|one, other| other.cmp(one));
+    let mut dated: Vec<(String, Option<i32>, DatasetId)> = Vec::new();
+    for (time, id) in arrivals {
+        // Only those that were added at the time of the last one may still precede it.
+        if dated.len() >= MAX_ARRIVALS && dated.last().is_some_and(|(last, ..)| *last != time) {
+            break;
+        }
         // Datasets that are not indexed yet have no page.
         if let Some(facts) = state.searcher.catalog().numeric_facts(&id)? {
             dated.push((time, facts.year, id));

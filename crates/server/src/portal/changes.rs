@@ -13,7 +13,9 @@ const UNKNOWN_TIME: &str = "1970-01-01T00:00:00Z";
 /// Latest change of a dataset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Change {
-    /// Number of the change in the order of all changes. 0: the dataset was loaded without a time.
+    /// Place in the order of all changes, from 1.
+    pub(super) place: u64,
+    /// Number of the change, which is its place. 0: the dataset was loaded by an earlier build, and precedes the numbered changes.
     pub(super) number: u64,
     pub(super) id: DatasetId,
     pub(super) kind: ChangeKind,
@@ -24,7 +26,7 @@ pub(super) struct Change {
 /// The latest changes of all datasets.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// By number, then by id.
+    /// By place, then by id.
     pub(super) all: Vec<Change>,
 }
 
@@ -35,35 +37,45 @@ impl Changes {
     /// Returns the current changes. Clients request page after page, so they are cached.
     pub(super) fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
         let compute = || {
-            let mut recorded = state.store.latest_changes()?;
+            // Datasets that are removed in between have a change, and those that are added get one in the next generation.
+            let ids = state.store.ids()?;
+            let (mut recorded, records) = (state.store.latest_changes()?, state.store.records()?);
             let mut all = Vec::new();
-            for id in state.store.ids()? {
-                if let Some(change) = recorded.remove(&id) {
+            let mut unnumbered = 0;
+            for id in ids {
+                let change = if let Some(change) = recorded.remove(&id) {
+                    Change {
+                        place: change.number,
+                        number: change.number,
+                        kind: change.kind,
+                        time: in_seconds(&change.time),
+                        id,
+                    }
+                } else {
+                    unnumbered += 1;
+                    let time = records.get(&id).map(String::as_str);
+                    Change {
+                        place: unnumbered,
+                        number: 0,
+                        kind: ChangeKind::Create,
+                        time: in_seconds(time.unwrap_or_default()),
+                        id,
+                    }
+                };
+                all.push(change);
+            }
+            for (id, change) in recorded {
+                if change.kind == ChangeKind::Delete {
                     all.push(Change {
+                        place: change.number,
                         number: change.number,
                         kind: change.kind,
                         time: in_seconds(&change.time),
                         id,
                     });
-                } else {
-                    let time = state.store.record_time(&id)?;
-                    all.push(Change {
-                        number: 0,
-                        kind: ChangeKind::Create,
-                        time: in_seconds(time.as_deref().unwrap_or_default()),
-                        id,
-                    });
                 }
             }
-            for (id, change) in recorded {
-                all.push(Change {
-                    number: change.number,
-                    kind: ChangeKind::Delete,
-                    time: in_seconds(&change.time),
-                    id,
-                });
-            }
-            all.sort_by(|a, b| (a.number, &a.id).cmp(&(b.number, &b.id)));
+            all.sort_by(|a, b| (a.place, &a.id).cmp(&(b.place, &b.id)));
             Ok(Self { all })
         };
         state
@@ -73,7 +85,8 @@ impl Changes {
     }
 }
 
-fn in_seconds(time: &str) -> String {
+/// Returns a time in UTC, in seconds.
+pub(super) fn in_seconds(time: &str) -> String {
     match Moment::parse(time) {
         Some(moment) => format!("{}Z", moment.second()),
         None => UNKNOWN_TIME.to_owned(),

@@ -3,14 +3,15 @@
 //!
 //! The root links the pages; a page has the changes with the numbers of its range. Each change is a member: an activity (`as:Create`,
 //! `as:Update`, `as:Delete`), and a named graph with the description. The stream has the latest change of each dataset, which its
-//! retention policy states: a later change takes the place of a former one, on a later page. So all pages but the last one never
-//! receive a member, and clients may keep them.
+//! retention policy states: a later change takes the place of a former one, on a later page. All pages but the last one never receive
+//! a member, but lose some, and descriptions gain what indexing adds: clients revalidate them by their entity tags.
 
 use super::catalog::dcat_ap_description;
 use super::changes::{Change, Changes};
 use crate::AppState;
 use crate::documentation::{Busy, ClientLimit, NotFound, Text};
 use crate::error::ApiError;
+use crate::negotiation::matches_tag;
 use crate::public_url::LinkBase;
 use crate::response_formats::content_type;
 use crate::state::Client;
@@ -24,14 +25,11 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term, Triple};
 use sha2::{Digest, Sha256};
 
-/// Maximum number of changes of a page. The numbers of a page are a range of this length.
+/// Maximum number of changes of a page. The places of a page are a range of this length.
 const MAX_PAGE_CHANGES: u64 = 100;
 /// Address of the root below the public URL.
 const ROOT: &str = "feeds/changes";
 const TRIG: &str = "application/trig";
-/// Header of pages that receive no further member: a client need not request them again for a week.
-const CLOSED: &str = "max-age=604800, immutable";
-const OPEN: &str = "no-cache";
 
 /// `GET /feeds/changes`: the stream and its pages.
 #[utoipa::path(get, path = "/feeds/changes", tag = "Catalogue", operation_id = "changes",
@@ -53,7 +51,7 @@ pub(crate) async fn root(
             serialize(&root_triples(&state.portal.portal.title, &changes, &links))
         })
         .await?;
-    Ok(respond(text, OPEN, &headers))
+    Ok(respond(text, &headers))
 }
 
 /// `GET /feeds/changes/{page}`: the changes of one range of numbers.
@@ -73,7 +71,7 @@ pub(crate) async fn page(
     Path(number): Path<u64>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let (text, is_closed) = state
+    let text = state
         .work_with_permit(client, move |state| {
             let changes = Changes::current(state)?;
             let last = changes.all.last().map_or(0, page_of);
@@ -82,20 +80,15 @@ pub(crate) async fn page(
                     "there is no page {number} of the changes; the last page is {last}"
                 )));
             }
-            let text = page_text(state, &links, number, &changes)?;
-            Ok((text, number < last))
+            page_text(state, &links, number, &changes)
         })
         .await?;
-    Ok(respond(
-        text,
-        if is_closed { CLOSED } else { OPEN },
-        &headers,
-    ))
+    Ok(respond(text, &headers))
 }
 
 /// Returns the page of a change.
 fn page_of(change: &Change) -> u64 {
-    change.number.saturating_sub(1) / MAX_PAGE_CHANGES
+    change.place.saturating_sub(1) / MAX_PAGE_CHANGES
 }
 
 fn stream(links: &LinkBase) -> NamedNode {
@@ -207,9 +200,19 @@ fn page_text(
     let mut members = stream_triples(links);
     let mut graphs = Vec::new();
     for change in of_page {
+        // It may have been removed since the changes were read.
+        let is_present = state.store.contains(&change.id)?;
+        if is_present == (change.kind == ChangeKind::Delete) {
+            continue;
+        }
         let dataset = state.store.iris().dataset(&change.id);
-        let member =
-            NamedNode::new_unchecked(format!("{}#change-{}", dataset.as_str(), change.number));
+        // A restored backup counts on from its last number: the time keeps members distinct.
+        let time: String = change.time.chars().filter(char::is_ascii_digit).collect();
+        let member = NamedNode::new_unchecked(format!(
+            "{}#change-{}-{time}",
+            dataset.as_str(),
+            change.number
+        ));
         let class = match change.kind {
             ChangeKind::Create => activity_streams::CREATE,
             ChangeKind::Update => activity_streams::UPDATE,
@@ -247,7 +250,7 @@ fn serialize(triples: &[Triple]) -> Result<Vec<u8>, ApiError> {
 }
 
 /// Returns a response with an entity tag of its content, or 304 if the client has this content.
-fn respond(text: Vec<u8>, cache_control: &'static str, headers: &HeaderMap) -> Response {
+fn respond(text: Vec<u8>, headers: &HeaderMap) -> Response {
     let digest = Sha256::digest(&text);
     let hex: String = digest
         .iter()
@@ -255,25 +258,14 @@ fn respond(text: Vec<u8>, cache_control: &'static str, headers: &HeaderMap) -> R
         .map(|byte| format!("{byte:02x}"))
         .collect();
     let tag = format!("W/\"{hex}\"");
-    let known = headers
-        .get(header::IF_NONE_MATCH)
-        .and_then(|value| value.to_str().ok());
-    let is_known = known.is_some_and(|known| {
-        known
-            .split(',')
-            .any(|one| one.trim() == tag || one.trim() == "*")
-    });
-    let mut response = if is_known {
+    let mut response = if matches_tag(headers, &tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         let media_type = content_type(TRIG, RdfVersion::V11);
         ([(header::CONTENT_TYPE, media_type)], text).into_response()
     };
     let own = response.headers_mut();
-    own.insert(
-        header::CACHE_CONTROL,
-        HeaderValue::from_static(cache_control),
-    );
+    own.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         own.insert(header::ETAG, tag);
     }

@@ -9,7 +9,7 @@
 //! | `dcat_ap` | the description in DCAT-AP as RDF/XML, as `/catalog` has it |
 
 use super::catalog::dcat_ap_description;
-use super::changes::{Change, Changes};
+use super::changes::{Change, Changes, in_seconds};
 use super::metadata::{PortalMetadata, Term};
 use crate::AppState;
 use crate::documentation::{Busy, ClientLimit, Text};
@@ -66,7 +66,7 @@ impl MetadataFormat {
     fn namespace(self) -> &'static str {
         match self {
             Self::DublinCore => "http://www.openarchives.org/OAI/2.0/oai_dc/",
-            Self::DcatAp => "http://www.w3.org/ns/dcat#",
+            Self::DcatAp => "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
         }
     }
 
@@ -216,7 +216,7 @@ pub(crate) async fn answer(
 
 fn respond(state: &AppState, links: &LinkBase, arguments: Pairs) -> Result<String, ApiError> {
     // The time before the records are read, so that a change during the response is part of the next harvest.
-    let date = seconds_of(&DateTime::now().to_string());
+    let date = in_seconds(&DateTime::now().to_string());
     let content = Verb::read(&arguments).and_then(|verb| content(state, links, &verb));
     let (content, arguments) = match content {
         Ok(content) => (content, arguments),
@@ -235,13 +235,6 @@ fn respond(state: &AppState, links: &LinkBase, arguments: Pairs) -> Result<Strin
     document
         .render()
         .map_err(|error| ApiError::internal(&error))
-}
-
-fn seconds_of(time: &str) -> String {
-    match Moment::parse(time) {
-        Some(moment) => format!("{}Z", moment.second()),
-        None => time.to_owned(),
-    }
 }
 
 impl Verb {
@@ -379,9 +372,9 @@ impl Selection {
     }
 
     fn is_sent(&self, change: &Change) -> bool {
-        self.after.as_ref().is_some_and(|(number, id)| {
-            (change.number, change.id.as_str()) <= (*number, id.as_str())
-        })
+        self.after
+            .as_ref()
+            .is_some_and(|(place, id)| (change.place, change.id.as_str()) <= (*place, id.as_str()))
     }
 
     /// Returns the token that continues after a change.
@@ -390,7 +383,7 @@ impl Selection {
             self.format.prefix(),
             self.from.as_deref().unwrap_or_default(),
             self.until.as_deref().unwrap_or_default(),
-            &last.number.to_string(),
+            &last.place.to_string(),
             &segment(last.id.as_str()).replace(SEPARATOR, "%21"),
         ];
         parts.join(&SEPARATOR.to_string())
@@ -400,14 +393,14 @@ impl Selection {
         let invalid =
             || protocol_error("badResumptionToken", "the token is not one of this server");
         let parts: Vec<&str> = token.split(SEPARATOR).collect();
-        let [prefix, from, until, number, id] = parts[..] else {
+        let [prefix, from, until, place, id] = parts[..] else {
             return Err(invalid());
         };
         let date = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let selection = Self::new(prefix, date(from), date(until)).map_err(|_| invalid())?;
-        let number = number.parse().map_err(|_| invalid())?;
+        let place = place.parse().map_err(|_| invalid())?;
         Ok(Self {
-            after: Some((number, decoded(id))),
+            after: Some((place, decoded(id))),
             ..selection
         })
     }
@@ -463,7 +456,7 @@ fn content(state: &AppState, links: &LinkBase, verb: &Verb) -> Result<Content, F
                 emails: state.branding.mail_addresses(),
                 earliest: earliest
                     .cloned()
-                    .unwrap_or_else(|| seconds_of(&DateTime::now().to_string())),
+                    .unwrap_or_else(|| in_seconds(&DateTime::now().to_string())),
             })
         }
         Verb::ListMetadataFormats { identifier } => {
@@ -560,7 +553,10 @@ fn record(
     change: &Change,
     format: MetadataFormat,
 ) -> Result<Record, Failure> {
-    let header = header(change, links);
+    let mut header = header(change, links);
+    // It may have been removed since the changes were read.
+    let is_present = state.store.contains(&change.id);
+    header.is_deleted |= !is_present.map_err(ApiError::from)?;
     if header.is_deleted {
         return Ok(Record {
             header,

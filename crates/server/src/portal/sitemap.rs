@@ -114,6 +114,8 @@ pub(crate) async fn robots(State(state): State<AppState>, links: LinkBase) -> Re
     for pattern in COMPUTED {
         text.push_str(&format!("Disallow: {path}{pattern}\n"));
     }
+    // Harvesters read what changed instead of everything.
+    text.push_str(&format!("Allow: {path}/feeds/changes\n"));
     text.push_str(&format!("Sitemap: {links}sitemap.xml\n"));
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }

@@ -41,7 +41,7 @@ pub struct Words {
     pub command: String,
     /// Source of the data.
     pub get: String,
-    /// What is missing, if it was not measured in full yet.
+    /// Measurements that are missing yet.
     pub awaits: Option<String>,
     /// Requirements on the home.
     pub home: HomeRequirements,

@@ -199,14 +199,14 @@ fn any_text(value: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Returns the values of a key as lines. Values with members are no lines: they stay as they are.
+/// Returns the values of a key as lines, as a form sends them. Values with members are no lines: they stay as they are.
 fn lines(value: &Value) -> String {
     let texts = match value {
         Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
         Value::String(text) => vec![text.as_str()],
         _ => Vec::new(),
     };
-    texts.join("\n")
+    texts.join("\n").replace("\r\n", "\n")
 }
 
 fn text_rows(described: &Value) -> Vec<TextRow> {
@@ -318,11 +318,15 @@ fn patch(fields: &Fields, present: &Value) -> Result<Map<String, Value>, ApiErro
                     "name the language of the new text by its tag, for example de",
                 ));
             }
-            if text != lines(&present[key][language]) {
-                patch.entry(key).or_insert_with(|| json!({}))[language] = text_value(key, text);
+            let stated = &present[key][language];
+            if text != lines(stated).trim() {
+                patch.entry(key).or_insert_with(|| json!({}))[language] =
+                    text_value(key, text, stated);
             }
-        } else if LINE_KEYS.contains(&name.as_str()) && text != lines(&present[name.as_str()]) {
-            patch.insert(name.clone(), list_value(text));
+        } else if LINE_KEYS.contains(&name.as_str())
+            && text != lines(&present[name.as_str()]).trim()
+        {
+            patch.insert(name.clone(), list_value(text, &present[name.as_str()]));
         }
     }
     let more = fields.get("more");
@@ -330,31 +334,43 @@ fn patch(fields: &Fields, present: &Value) -> Result<Map<String, Value>, ApiErro
         let more: Map<String, Value> = serde_json::from_str(more).map_err(|error| {
             ApiError::bad_request(format!("further keys: no JSON object: {error}"))
         })?;
-        patch.extend(more);
+        for (key, value) in more {
+            if patch.contains_key(&key) {
+                return Err(ApiError::bad_request(format!(
+                    "further keys: {key} is edited in its own field, too; edit it in one place"
+                )));
+            }
+            patch.insert(key, value);
+        }
     }
     Ok(patch)
 }
 
-/// Returns a text, or keywords by line, as JSON; null for an empty text.
-fn text_value(key: &str, text: &str) -> Value {
-    match (text.is_empty(), key) {
-        (true, _) => Value::Null,
-        (false, "keywords") => list_value(text),
-        (false, _) => json!(text),
+/// Returns a text as JSON: by line for keywords, and in place of several texts; null for an empty text.
+fn text_value(key: &str, text: &str, stated: &Value) -> Value {
+    if key == "keywords" || stated.is_array() {
+        return list_value(text, stated);
     }
-}
-
-/// Returns the lines of a text as a list; null for an empty text.
-fn list_value(text: &str) -> Value {
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    if lines.is_empty() {
+    if text.is_empty() {
         return Value::Null;
     }
-    json!(lines)
+    json!(text)
+}
+
+/// Returns the lines of a text as a list, with the stated values that are no texts; null if there are none.
+fn list_value(text: &str, stated: &Value) -> Value {
+    let mut values = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if !line.is_empty() {
+            values.push(json!(line));
+        }
+    }
+    let others = stated.as_array().into_iter().flatten();
+    values.extend(others.filter(|other| !other.is_string()).cloned());
+    if values.is_empty() {
+        return Value::Null;
+    }
+    Value::Array(values)
 }
 
 #[cfg(test)]
@@ -404,5 +420,42 @@ mod tests {
             "City"
         );
         assert!(patch(&fields(&[("more", "[]")]), &present).is_err());
+        let twice = fields(&[
+            ("title@en", "Oaks"),
+            ("more", "{\"title\": {\"fr\": \"Arbres\"}}"),
+        ]);
+        assert!(
+            patch(&twice, &present).is_err(),
+            "one of both would be lost"
+        );
+    }
+
+    #[test]
+    fn what_the_form_does_not_show_stays() {
+        let present = json!({
+            "title": { "en": ["Trees", "Tree register"] },
+            "description": { "en": "All trees\r\nof the city" },
+            "license": ["https://e.org/license", { "label": "Open" }],
+        });
+        let same = fields(&[
+            ("title@en", "Trees\r\nTree register"),
+            ("description@en", "All trees\r\nof the city"),
+            ("license", "https://e.org/license"),
+        ]);
+        assert!(patch(&same, &present).expect("a patch").is_empty());
+        let form = fields(&[
+            ("title@en", "Oaks\r\nTree register"),
+            ("license", "https://e.org/other"),
+        ]);
+        let patched = patch(&form, &present).expect("a patch");
+        let titles = Map::from_iter([("title".to_owned(), patched["title"].clone())]);
+        assert!(Patch::parse(&titles).is_ok());
+        assert_eq!(
+            Value::Object(patched),
+            json!({
+                "title": { "en": ["Oaks", "Tree register"] },
+                "license": ["https://e.org/other", { "label": "Open" }],
+            })
+        );
     }
 }

@@ -17,6 +17,7 @@ use crate::error::ApiError;
 use crate::hosts::is_from_other_origin;
 use crate::pages::{PageContext, error, render};
 use crate::parameters::{Pairs, pairs};
+use crate::public_url::LinkBase;
 use askama::Template;
 use axum::Router;
 use axum::body::Bytes;
@@ -186,7 +187,12 @@ async fn login_page(State(state): State<AppState>, page: PageContext) -> Respons
 }
 
 /// Opens a session for a token.
-async fn log_in(State(state): State<AppState>, page: PageContext, request: Request) -> Response {
+async fn log_in(
+    State(state): State<AppState>,
+    page: PageContext,
+    links: LinkBase,
+    request: Request,
+) -> Response {
     respond(&page, async {
         let management = management(&state)?;
         let fields = Fields::read(request).await?;
@@ -198,7 +204,7 @@ async fn log_in(State(state): State<AppState>, page: PageContext, request: Reque
             };
             return Ok((StatusCode::FORBIDDEN, render(&form)).into_response());
         };
-        let (path, is_secure) = cookie_scope(&state);
+        let (path, is_secure) = cookie_scope(&state, &links);
         let cookie = management.sessions.open(token, &path, is_secure);
         let cookie = cookie.map_err(|error| ApiError::internal(&error))?;
         Ok(with_cookie("/operator/datasets", &cookie))
@@ -209,6 +215,7 @@ async fn log_in(State(state): State<AppState>, page: PageContext, request: Reque
 async fn log_out(
     State(state): State<AppState>,
     page: PageContext,
+    links: LinkBase,
     operator: Operator,
     request: Request,
 ) -> Response {
@@ -216,7 +223,7 @@ async fn log_out(
     respond(&page, async {
         let fields = Fields::read(request).await?;
         operator.authorize(Scope::Read, fields.get("form"))?;
-        let (path, is_secure) = cookie_scope(&state);
+        let (path, is_secure) = cookie_scope(&state, &links);
         let cookie = management(&state)?
             .sessions
             .close(&headers, &path, is_secure);
@@ -226,9 +233,9 @@ async fn log_out(
 }
 
 /// Returns the path of the cookie. If the second value is true, browsers send it over TLS only.
-fn cookie_scope(state: &AppState) -> (String, bool) {
+fn cookie_scope(state: &AppState, links: &LinkBase) -> (String, bool) {
     let path = format!("{}/operator", state.base_path());
-    (path, state.link_base.as_str().starts_with("https://"))
+    (path, links.as_str().starts_with("https://"))
 }
 
 fn with_cookie(target: &str, cookie: &str) -> Response {
