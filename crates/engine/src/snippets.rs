@@ -3,7 +3,7 @@
 use super::{Card, Content, QueryTerms};
 use lodeseek_catalog::Iris;
 use lodeseek_index::{Analysis, AnalyzedQuery};
-use lodeseek_rdf::{Labels, Triple, TripleGraph};
+use lodeseek_rdf::{Labels, TableGraph, Triple, TripleGraph};
 use lodeseek_snippet::{
     Deadline, LabelledTriple, Method, MethodError, MethodOptions, Provenance, RowBudget,
     RowKeywords, Snippet, TableRows, TripleBudget, label_triple,
@@ -139,9 +139,8 @@ pub fn extract_snippet(
     deadline: Deadline<'_>,
 ) -> Result<ExtractedSnippet, MethodError> {
     let words = QueryWords::new(request.query.as_deref().unwrap_or_default(), analysis);
-    let matches = request
-        .query
-        .is_some()
+    let uses_query = request.method.takes_query() || TableGraph::new(content.graph()).is_some();
+    let matches = (request.query.is_some() && uses_query)
         .then(|| QueryTerms::new(&words.query.distinct, analysis).matches(content.graph()));
     let keywords = matches
         .as_ref()
