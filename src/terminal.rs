@@ -1,7 +1,10 @@
 //! Terminal output: colours, links, progress bars and readable numbers.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use indicatif::{
+    HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike,
+};
 pub(super) use lodeseek_rdf::grouped;
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -150,10 +153,30 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
 fn styled_bar(length: u64, target: ProgressDrawTarget, template: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(length), target);
     if let Ok(style) = ProgressStyle::with_template(template) {
+        let style = style.with_key("eta", |state: &ProgressState, out: &mut dyn fmt::Write| {
+            let left = time_left(
+                state.elapsed(),
+                state.pos(),
+                state.len().unwrap_or_default(),
+            );
+            let _ = match left {
+                Some(left) => write!(out, "{:#}", HumanDuration(left)),
+                None => write!(out, "?"),
+            }; // indicatif ignores errors, too
+        });
         bar.set_style(style.progress_chars("━╸ "));
     }
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
+}
+
+/// Returns the time for the rest at the average rate; `None` before the first item is done. indicatif's own estimate is of the last
+/// seconds, and grows to days while a large batch is in work.
+fn time_left(elapsed: Duration, done: u64, all: u64) -> Option<Duration> {
+    if done == 0 {
+        return None;
+    }
+    Some(elapsed.mul_f64(all.saturating_sub(done) as f64 / done as f64))
 }
 
 /// Time between two lines of progress without a terminal.
@@ -275,6 +298,15 @@ pub(super) fn memory_note() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_left_follows_the_average_rate() {
+        let seconds = Duration::from_secs;
+        assert_eq!(time_left(seconds(30), 96, 384), Some(seconds(90)));
+        assert_eq!(time_left(seconds(60), 96, 384), Some(seconds(180)));
+        assert_eq!(time_left(seconds(60), 0, 384), None);
+        assert_eq!(time_left(seconds(60), 384, 384), Some(seconds(0)));
+    }
 
     #[test]
     fn numbers_and_texts() {

@@ -182,6 +182,7 @@ pub(crate) fn start_query_workers(home: &Path) -> lodeseek_worker::Pool {
         arguments,
         limits,
         idle: 2,
+        idle_time: Duration::from_secs(60),
         tasks: 100,
     })
     .expect("a pool")

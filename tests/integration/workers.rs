@@ -177,6 +177,43 @@ async fn the_permit_is_free_after_the_deadline() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn equal_queries_share_one_evaluation() {
+    let site = Arc::new(site(
+        SparqlLimits {
+            deadline: TEST_TIMEOUT,
+            concurrent: 1,
+            queue_timeout: Duration::from_millis(100),
+            ..limits()
+        },
+        512,
+    ));
+    assert_eq!(ask(&site, PROBE).await.status, 200, "a worker runs");
+    let query = SLOW.replace("4000", "2500");
+    let begin = |query: String| {
+        let site = Arc::clone(&site);
+        tokio::spawn(async move { ask(&site, &query).await })
+    };
+    let first = begin(query.clone());
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let second = begin(query.clone());
+    // It has no permit, and depends on the time.
+    let other = begin(format!("{query} HAVING (NOW() > 0 || COUNT(*) > 0)"));
+    assert_eq!(other.await.expect("answered").status, 503);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!first.is_finished(), "the query takes longer");
+    first.abort();
+    let third = begin(query.clone());
+    let second = second.await.expect("answered");
+    assert_eq!(second.status, 200, "{}", second.body);
+    assert_eq!(
+        second.json()["results"]["bindings"][0]["n"]["value"],
+        "6250000"
+    );
+    let third = third.await.expect("answered");
+    assert_eq!((third.status, third.json()), (second.status, second.json()));
+}
+
 /// Returns the processes whose command line contains both texts.
 pub(crate) fn processes(home: &Path, role: &str) -> Vec<String> {
     let mut found = Vec::new();

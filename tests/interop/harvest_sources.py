@@ -151,7 +151,7 @@ class PythonServer:
         self.name, self.packages = name, peers.python_packages(packages)
         self.is_live = name != "pycsw"  # others read the records at each request
 
-    def start(self, records, address):
+    def start(self, records, address, seconds=60):
         self.folder = tempfile.TemporaryDirectory(prefix="lodeseek-sources-")
         self.file = pathlib.Path(self.folder.name, "records.json")
         self.write(records)
@@ -159,7 +159,7 @@ class PythonServer:
         command = [sys.executable, "-W", "ignore", str(SERVERS), self.name, str(self.file), str(self.port), address]
         environment = {**os.environ, "PYTHONPATH": str(self.packages), "TMPDIR": self.folder.name}
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment)
-        until = time.monotonic() + 60
+        until = time.monotonic() + seconds
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 5).close()

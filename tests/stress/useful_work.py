@@ -4,14 +4,15 @@
 usage: useful_work.py PROGRAM HOME [SECONDS] [CLIENTS ...]
 
 1, 4, 16 and 64 clients (or CLIENTS), each with an address of its own, send heavy, valid queries for SECONDS (default 40) and give up
-after PATIENCE. Both servers get the same queries in the same order, one server after the other. An answer is useful if it is complete
-and in time. Printed for each number of clients: complete answers and their rows a second, the share of the processor's time spent on
+after PATIENCE. Both servers get the same queries in the same order, one server after the other. First no two queries are equal: a
+number in a comment differs. Then clients send equal queries. An answer is useful if it is complete and in time. Printed for each number of clients: complete answers and their rows a second, the share of the processor's time spent on
 them (that of a query alone on the server, from the first table, over the time of all processes), and the statuses. Exits with 1 if
 Lodeseek has fewer useful rows a second than Oxigraph at 16 clients or more.
 """
 
 import collections
 import http.client
+import itertools
 import json
 import pathlib
 import random
@@ -128,16 +129,17 @@ def alone(server):
     return costs
 
 
-def load(server, clients, seconds, costs):
-    """Lets clients send queries. Prints a line and returns the useful rows a second."""
-    until, lock = time.time() + seconds, threading.Lock()
+def load(server, clients, seconds, costs, distinct):
+    """Lets clients send queries, distinct or equal ones. Prints a line and returns the useful rows a second."""
+    until, lock, numbers = time.time() + seconds, threading.Lock(), itertools.count()
     outcomes, useful = collections.Counter(), collections.Counter()
 
     def work(number):
         draw = random.Random(number)
         while time.time() < until:
             name = draw.choice(list(QUERIES))
-            status, rows = server.answer(QUERIES[name], number)
+            comment = f"# {next(numbers)}\n" if distinct else ""
+            status, rows = server.answer(comment + QUERIES[name], number)
             is_wrong = status == 200 and rows != costs[name][0]
             with lock:
                 outcomes["wrong" if is_wrong else status] += 1
@@ -154,7 +156,8 @@ def load(server, clients, seconds, costs):
     elapsed, processor = time.time() - began, server.processor_time() - before
     rows = sum(count * costs[name][0] for name, count in useful.items()) / elapsed
     share = sum(count * costs[name][1] for name, count in useful.items()) / max(processor, .01)
-    print(f"{clients:3} clients  {server.name:9} {sum(useful.values()) / elapsed:6.2f} answers/s {rows:9.0f} useful rows/s  useful share of the "
+    kind = "distinct" if distinct else "equal"
+    print(f"{clients:3} clients  {kind:8} {server.name:9} {sum(useful.values()) / elapsed:6.2f} answers/s {rows:9.0f} useful rows/s  useful share of the "
           f"processor {min(share, 1):4.0%}  {dict(outcomes)}", flush=True)
     return rows
 
@@ -175,13 +178,13 @@ def main():
             (rows, processor), (expected, reference) = costs["Lodeseek"][name], costs["Oxigraph"][name]
             print(f"{name:32} {rows:7} rows {processor:6.2f} s; Oxigraph {expected:7} rows {reference:6.2f} s")
         behind = []
-        for clients in numbers or [1, 4, 16, 64]:
+        for distinct, clients in itertools.product([True, False], numbers or [1, 4, 16, 64]):
             rows = []
             for server in (other, ours):
                 with server:
                     server.answer("SELECT * WHERE { } LIMIT 1", 1)
-                    rows.append(load(server, clients, seconds, costs[server.name]))
-            print(f"{clients:3} clients  ratio {rows[1] / max(rows[0], .01):.2f}", flush=True)
+                    rows.append(load(server, clients, seconds, costs[server.name], distinct))
+            print(f"{clients:3} clients  {'distinct' if distinct else 'equal'}  ratio {rows[1] / max(rows[0], .01):.2f}", flush=True)
             if clients >= 16 and rows[1] < rows[0]:
                 behind.append(clients)
     if behind:

@@ -102,6 +102,7 @@ impl<'d> Worker<'d> {
             arguments: options.arguments.clone(),
             limits,
             idle: 1,
+            idle_time: Duration::from_secs(60),
             tasks: TASKS_OF_PROCESS,
         })?;
         let status = File::open("/proc/self/status").ok().map(Mutex::new);

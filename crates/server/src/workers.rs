@@ -11,9 +11,11 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
-/// Maximum number of workers of a pool that wait for tasks.
+/// Maximum number of workers of a pool that wait for tasks for longer than [`IDLE_TIME`].
 const MAX_IDLE_WORKERS: usize = 2;
+const IDLE_TIME: Duration = Duration::from_secs(30);
 /// Number of tasks after which a worker is replaced.
 const TASKS_OF_WORKER: usize = 1_000;
 
@@ -122,6 +124,7 @@ fn pool_options(home: &Path, role: WorkerRole, options: &WorkerOptions) -> PoolO
         arguments,
         limits,
         idle: MAX_IDLE_WORKERS,
+        idle_time: IDLE_TIME,
         tasks: TASKS_OF_WORKER,
     }
 }

@@ -3,14 +3,20 @@
 //! A query that finds all permits taken waits for a bounded time, in a queue of bounded length. The next permit goes to the client
 //! with the fewest running queries, and of these to the query that waits longest: a client with many queries delays its own. Most
 //! queries take milliseconds, so a permit is soon free as long as few queries hold theirs for seconds. A query that runs longer
-//! than [`SparqlLimits::long_after`] needs one of the [`SparqlLimits::concurrent_long`] slow permits. Without one it continues
-//! while no query is queued, and is cancelled when one is.
+//! than [`SparqlLimits::long_after`] needs one of the [`SparqlLimits::concurrent_long`] slow permits. If earlier queries of its
+//! shape ran so long, it waits for one before it starts. Otherwise it continues without one while no other query could use its
+//! permit, and is cancelled when one could.
+//!
+//! Queries that wait for the answer of an equal one need no permit, and count as queries of their client.
 
 use super::{SparqlError, SparqlLimits};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Interval at which a queued query checks whether its client is still there.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Running queries of a store, including cancelled ones that have not ended yet.
 #[derive(Default)]
@@ -25,10 +31,12 @@ struct Counts {
     running: usize,
     /// Of these, queries with a slow permit.
     long: usize,
+    /// Queries that wait for the answer of an equal one.
+    sharing: usize,
     /// The queued queries, the oldest first.
     queue: VecDeque<Queued>,
     last_ticket: u64,
-    /// Running and queued queries of each client.
+    /// Running, queued and sharing queries of each client.
     clients: HashMap<IpAddr, usize>,
 }
 
@@ -37,18 +45,31 @@ struct Counts {
 struct Queued {
     ticket: u64,
     client: Option<IpAddr>,
+    /// If true, it needs a slow permit.
+    is_long: bool,
+}
+
+/// A query that asks for a permit.
+#[derive(Clone, Copy)]
+pub(super) struct Applicant<'a> {
+    pub(super) client: Option<IpAddr>,
+    /// Running time of the last query of its shape.
+    pub(super) expected: Duration,
+    /// Returns true if the client left.
+    pub(super) is_cancelled: &'a dyn Fn() -> bool,
 }
 
 impl Counts {
-    fn has_free_permit(&self, limits: &SparqlLimits) -> bool {
-        self.running < limits.concurrent
+    fn has_free_permit(&self, is_long: bool, limits: &SparqlLimits) -> bool {
+        self.running < limits.concurrent && (!is_long || self.long < limits.concurrent_long)
     }
 
     /// Returns the ticket of the query that gets the next permit.
-    fn next_ticket(&self) -> Option<u64> {
+    fn next_ticket(&self, limits: &SparqlLimits) -> Option<u64> {
         let next = self
             .queue
             .iter()
+            .filter(|queued| self.has_free_permit(queued.is_long, limits))
             .min_by_key(|queued| (self.running_of(queued.client), queued.ticket));
         next.map(|queued| queued.ticket)
     }
@@ -59,6 +80,20 @@ impl Counts {
         let all = self.clients.get(&address).copied().unwrap_or_default();
         let queued = self.queue.iter().filter(|queued| queued.client == client);
         all.saturating_sub(queued.count())
+    }
+
+    fn add_client(
+        &mut self,
+        client: Option<IpAddr>,
+        limits: &SparqlLimits,
+    ) -> Result<(), SparqlError> {
+        let Some(client) = client else { return Ok(()) };
+        let own = self.clients.get(&client).copied().unwrap_or_default();
+        if own >= limits.concurrent_of_client {
+            return Err(SparqlError::TooMany(own));
+        }
+        self.clients.insert(client, own + 1);
+        Ok(())
     }
 
     fn remove_client(&mut self, client: Option<IpAddr>) {
@@ -75,83 +110,124 @@ impl Admission {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner) // the numbers are consistent at every moment
     }
 
-    /// Queues a query until a permit is free and no other query precedes it. Returns false after [`SparqlLimits::queue_timeout`].
+    /// Queues a query until a permit is free and no other query precedes it. Fails after [`SparqlLimits::queue_timeout`], and if
+    /// the client leaves.
     fn wait<'c>(
         &self,
         mut counts: MutexGuard<'c, Counts>,
-        client: Option<IpAddr>,
+        applicant: &Applicant<'_>,
+        is_long: bool,
         limits: &SparqlLimits,
-    ) -> (MutexGuard<'c, Counts>, bool) {
+    ) -> (MutexGuard<'c, Counts>, Result<(), SparqlError>) {
         let until = Instant::now() + limits.queue_timeout;
         counts.last_ticket += 1;
         let ticket = counts.last_ticket;
-        counts.queue.push_back(Queued { ticket, client });
-        let is_admitted = loop {
-            if counts.has_free_permit(limits) && counts.next_ticket() == Some(ticket) {
-                break true;
+        counts.queue.push_back(Queued {
+            ticket,
+            client: applicant.client,
+            is_long,
+        });
+        let admitted = loop {
+            if counts.next_ticket(limits) == Some(ticket) {
+                break Ok(());
+            }
+            if (applicant.is_cancelled)() {
+                break Err(SparqlError::Cancelled);
             }
             let time_left = until.saturating_duration_since(Instant::now());
             if time_left.is_zero() {
-                break false;
+                break Err(SparqlError::Busy(counts.running));
             }
             counts = self
                 .changed
-                .wait_timeout(counts, time_left)
+                .wait_timeout(counts, time_left.min(CHECK_INTERVAL))
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         };
         counts.queue.retain(|other| other.ticket != ticket);
         self.changed.notify_all(); // another permit may be free for the next query
-        (counts, is_admitted)
+        (counts, admitted)
     }
 }
 
-/// Permit of a running query, released when dropped.
+/// Permit of a running query, or of one that waits for the answer of an equal one. Released when dropped.
 pub(super) struct Permit {
     admission: Arc<Admission>,
     client: Option<IpAddr>,
+    kind: PermitKind,
     is_long: Mutex<bool>,
 }
 
+#[derive(Clone, Copy)]
+enum PermitKind {
+    Running,
+    Sharing,
+}
+
 impl Permit {
-    /// Acquires a permit. Waits if none is free or other queries are queued.
+    /// Acquires a permit. Waits if none is free or other queries precede this one.
+    ///
+    /// A query whose like did not end before its deadline is refused at once while others are queued.
     pub(super) fn acquire(
+        admission: &Arc<Admission>,
+        applicant: &Applicant<'_>,
+        limits: &SparqlLimits,
+    ) -> Result<Self, SparqlError> {
+        let is_long = applicant.expected >= limits.long_after;
+        let mut counts = admission.counts();
+        if applicant.expected >= limits.deadline && !counts.queue.is_empty() {
+            return Err(SparqlError::SlowLimit(counts.long));
+        }
+        counts.add_client(applicant.client, limits)?;
+        let starts =
+            counts.next_ticket(limits).is_none() && counts.has_free_permit(is_long, limits);
+        if !starts {
+            let admitted;
+            (counts, admitted) = if counts.queue.len() >= limits.waiting {
+                let running = counts.running;
+                (counts, Err(SparqlError::Busy(running)))
+            } else {
+                admission.wait(counts, applicant, is_long, limits)
+            };
+            if let Err(error) = admitted {
+                counts.remove_client(applicant.client);
+                return Err(error);
+            }
+        }
+        counts.running += 1;
+        counts.long += usize::from(is_long);
+        drop(counts);
+        Ok(Self {
+            admission: Arc::clone(admission),
+            client: applicant.client,
+            kind: PermitKind::Running,
+            is_long: Mutex::new(is_long),
+        })
+    }
+
+    /// Acquires a permit to wait for the answer of an equal query: at most [`SparqlLimits::waiting`] queries have one.
+    pub(super) fn acquire_sharing(
         admission: &Arc<Admission>,
         client: Option<IpAddr>,
         limits: &SparqlLimits,
     ) -> Result<Self, SparqlError> {
         let mut counts = admission.counts();
-        if let Some(client) = client {
-            let own = counts.clients.get(&client).copied().unwrap_or_default();
-            if own >= limits.concurrent_of_client {
-                return Err(SparqlError::TooMany(own));
-            }
-            counts.clients.insert(client, own + 1);
+        if counts.sharing >= limits.waiting {
+            return Err(SparqlError::Busy(counts.running));
         }
-        if !counts.queue.is_empty() || !counts.has_free_permit(limits) {
-            let is_queue_full = counts.queue.len() >= limits.waiting;
-            let is_admitted;
-            (counts, is_admitted) = if is_queue_full {
-                (counts, false)
-            } else {
-                admission.wait(counts, client, limits)
-            };
-            if !is_admitted {
-                counts.remove_client(client);
-                return Err(SparqlError::Busy(counts.running));
-            }
-        }
-        counts.running += 1;
+        counts.add_client(client, limits)?;
+        counts.sharing += 1;
         drop(counts);
         Ok(Self {
             admission: Arc::clone(admission),
             client,
+            kind: PermitKind::Sharing,
             is_long: Mutex::new(false),
         })
     }
 
     /// Checks a query that runs longer than [`SparqlLimits::long_after`]: takes a slow permit if one is free. Fails if none is
-    /// free and queries are queued.
+    /// free and a queued query could use the permit of this one.
     pub(super) fn check_long_permit(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
         let mut is_long = self.is_long.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_long {
@@ -163,7 +239,7 @@ impl Permit {
             *is_long = true;
             return Ok(());
         }
-        if counts.queue.is_empty() {
+        if counts.queue.iter().all(|queued| queued.is_long) {
             Ok(())
         } else {
             Err(SparqlError::SlowLimit(counts.long))
@@ -178,7 +254,10 @@ impl Drop for Permit {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
         let mut counts = self.admission.counts();
-        counts.running -= 1;
+        match self.kind {
+            PermitKind::Running => counts.running -= 1,
+            PermitKind::Sharing => counts.sharing -= 1,
+        }
         counts.long -= usize::from(is_long);
         counts.remove_client(self.client);
         drop(counts);
@@ -191,13 +270,21 @@ mod tests {
     use super::*;
     use std::net::Ipv4Addr;
     use std::thread;
-    use std::time::Duration;
 
     /// A query that waits for ever.
     const QUEUED: Queued = Queued {
         ticket: 0,
         client: None,
+        is_long: false,
     };
+
+    fn applicant(client: Option<IpAddr>) -> Applicant<'static> {
+        Applicant {
+            client,
+            expected: Duration::ZERO,
+            is_cancelled: &|| false,
+        }
+    }
 
     fn client(last: u8) -> Option<IpAddr> {
         Some(IpAddr::from(Ipv4Addr::new(192, 0, 2, last)))
@@ -216,8 +303,9 @@ mod tests {
     #[test]
     fn a_client_has_a_limited_share_of_the_permits() {
         let admission = Arc::new(Admission::default());
-        let acquire =
-            |last: Option<u8>| Permit::acquire(&admission, last.and_then(client), &limits());
+        let acquire = |last: Option<u8>| {
+            Permit::acquire(&admission, &applicant(last.and_then(client)), &limits())
+        };
         let (first, _second) = (
             acquire(Some(1)).expect("a permit"),
             acquire(Some(1)).expect("a permit"),
@@ -246,14 +334,14 @@ mod tests {
             queue_timeout: Duration::from_secs(60),
             ..limits()
         };
-        let held = Permit::acquire(&admission, None, &queued).expect("a permit");
+        let held = Permit::acquire(&admission, &applicant(None), &queued).expect("a permit");
         let admitted = Mutex::new(Vec::new());
         thread::scope(|scope| {
             for number in 0..5 {
                 let (admission, queued, admitted) = (&admission, &queued, &admitted);
                 scope.spawn(move || {
-                    let permit =
-                        Permit::acquire(admission, client(number), queued).expect("a permit");
+                    let permit = Permit::acquire(admission, &applicant(client(number)), queued)
+                        .expect("a permit");
                     admitted.lock().expect("no panic").push(number);
                     drop(permit);
                 });
@@ -280,7 +368,9 @@ mod tests {
             queue_timeout: Duration::from_secs(60),
             ..limits()
         };
-        let acquire = |last| Permit::acquire(&admission, client(last), &queued).expect("a permit");
+        let acquire = |last| {
+            Permit::acquire(&admission, &applicant(client(last)), &queued).expect("a permit")
+        };
         let (first, second) = (acquire(1), acquire(1));
         let admitted = Mutex::new(Vec::new());
         thread::scope(|scope| {
@@ -307,7 +397,7 @@ mod tests {
         let admission = Arc::new(Admission::default());
         admission.counts().queue.push_back(QUEUED); // a permit was released, and the queued query has not been woken yet
         assert!(matches!(
-            Permit::acquire(&admission, client(1), &limits()),
+            Permit::acquire(&admission, &applicant(client(1)), &limits()),
             Err(SparqlError::Busy(0))
         ));
         assert_eq!(
@@ -325,12 +415,14 @@ mod tests {
             queue_timeout: Duration::from_secs(60),
             ..limits()
         };
-        let held = [(); 2].map(|()| Permit::acquire(&admission, None, &queued).expect("a permit"));
+        let held = [(); 2]
+            .map(|()| Permit::acquire(&admission, &applicant(None), &queued).expect("a permit"));
         let both = std::sync::Barrier::new(2);
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
-                    let _permit = Permit::acquire(&admission, None, &queued).expect("a permit");
+                    let _permit =
+                        Permit::acquire(&admission, &applicant(None), &queued).expect("a permit");
                     both.wait();
                 });
             }
@@ -352,7 +444,7 @@ mod tests {
             ..limits()
         };
         assert!(matches!(
-            Permit::acquire(&admission, client(1), &none),
+            Permit::acquire(&admission, &applicant(client(1)), &none),
             Err(SparqlError::Busy(0))
         ));
         assert!(admission.counts().clients.is_empty());
@@ -361,7 +453,8 @@ mod tests {
     #[test]
     fn long_queries_are_cancelled_while_others_are_queued() {
         let admission = Arc::new(Admission::default());
-        let acquire = || Permit::acquire(&admission, None, &limits()).expect("a permit");
+        let acquire =
+            || Permit::acquire(&admission, &applicant(None), &limits()).expect("a permit");
         let (first, second, third) = (acquire(), acquire(), acquire());
         for _ in 0..2 {
             assert!(first.check_long_permit(&limits()).is_ok());
@@ -388,5 +481,84 @@ mod tests {
         drop((second, third));
         let counts = admission.counts();
         assert_eq!((counts.running, counts.long), (0, 0));
+    }
+
+    #[test]
+    fn a_query_of_a_long_shape_waits_for_a_slow_permit() {
+        let admission = Arc::new(Admission::default());
+        let long = Applicant {
+            expected: Duration::from_secs(1),
+            ..applicant(None)
+        };
+        let first = Permit::acquire(&admission, &long, &limits()).expect("a slow permit");
+        assert!(matches!(
+            Permit::acquire(&admission, &long, &limits()),
+            Err(SparqlError::Busy(1))
+        ));
+        admission.counts().queue.push_back(Queued {
+            is_long: true,
+            ..QUEUED
+        });
+        let short = Permit::acquire(&admission, &applicant(None), &limits())
+            .expect("a queued long query does not delay it");
+        assert!(
+            short.check_long_permit(&limits()).is_ok(),
+            "the queued query could not use its permit"
+        );
+        admission.counts().queue.clear();
+        drop(first);
+        assert!(Permit::acquire(&admission, &long, &limits()).is_ok());
+    }
+
+    #[test]
+    fn a_query_that_will_not_end_is_refused_while_others_wait() {
+        let admission = Arc::new(Admission::default());
+        let endless = Applicant {
+            expected: limits().deadline,
+            ..applicant(client(1))
+        };
+        drop(Permit::acquire(&admission, &endless, &limits()).expect("no query waits"));
+        admission.counts().queue.push_back(QUEUED);
+        assert!(matches!(
+            Permit::acquire(&admission, &endless, &limits()),
+            Err(SparqlError::SlowLimit(0))
+        ));
+        assert!(admission.counts().clients.is_empty());
+    }
+
+    #[test]
+    fn a_query_leaves_the_queue_with_its_client() {
+        let admission = Arc::new(Admission::default());
+        let none = SparqlLimits {
+            concurrent: 0,
+            queue_timeout: Duration::from_secs(600),
+            ..limits()
+        };
+        let gone = Applicant {
+            is_cancelled: &|| true,
+            ..applicant(client(1))
+        };
+        assert!(matches!(
+            Permit::acquire(&admission, &gone, &none),
+            Err(SparqlError::Cancelled)
+        ));
+        let counts = admission.counts();
+        assert_eq!((counts.queue.len(), counts.clients.len()), (0, 0));
+    }
+
+    #[test]
+    fn queries_that_share_an_answer_are_bounded() {
+        let admission = Arc::new(Admission::default());
+        let few = SparqlLimits {
+            waiting: 3,
+            ..limits()
+        };
+        let share = |last| Permit::acquire_sharing(&admission, client(last), &few);
+        let (first, _second) = (share(1).expect("a permit"), share(1).expect("a permit"));
+        assert!(matches!(share(1), Err(SparqlError::TooMany(2))));
+        let _third = share(2).expect("a permit");
+        assert!(matches!(share(3), Err(SparqlError::Busy(0))));
+        drop(first);
+        assert!(share(3).is_ok());
     }
 }

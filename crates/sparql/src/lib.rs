@@ -19,7 +19,8 @@
 //! *Worker processes.* With [`QueryEngine::with_workers`] only queries of bounded cost (`bounded`) are evaluated in this process. The
 //! others run in workers, which can be killed at any moment: at the deadline, at the limit of memory, and when the client disconnects.
 //! A worker has no network. Its services call this process ([`Services::answer`]), which sends their requests. Queries of bounded cost
-//! have permits of their own, so that they do not wait for expensive ones.
+//! have permits of their own, so that they do not wait for expensive ones. Of equal queries at the same time one is evaluated
+//! (`shared_answers`), unless it depends on the time, on chance or on a service.
 
 mod algebra;
 mod bounded;
@@ -40,6 +41,8 @@ mod path_rows;
 mod select_aliases;
 mod paths;
 mod admission;
+mod running_times;
+mod shared_answers;
 mod sources;
 mod statistics;
 mod stream;
@@ -59,8 +62,7 @@ pub use syntax_error::{SyntaxError, SyntaxErrorCause};
 pub use wire::{decode_rows, encode_rows};
 pub use worker::QueryWorker;
 
-use admission::Admission;
-use admission::Permit;
+use admission::{Admission, Applicant, Permit};
 use federation::{Reader, ServiceRows};
 use graph_names::GraphNames;
 use graphs::{Graphs, Visible};
@@ -74,7 +76,9 @@ use oxigraph::sparql::{
 };
 use oxigraph::store::StorageError;
 use oxrdf::{GraphName, NamedNode, Term, Triple, Variable};
+use running_times::{RunningTimes, Shape};
 use serde::{Deserialize, Serialize};
+use shared_answers::{Recorder, Role, SharedAnswers, SharedKey, SharedOutcome, is_repeatable};
 use spargebra::{Query, SparqlParser};
 use statistics_cache::StatisticsCache;
 use std::io;
@@ -84,7 +88,8 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Duration, Instant};
-use stream::{Admitted, Part, Sink, channel_sender};
+use stream::{Admitted, Output, Part, Sink};
+use worker::WorkerQuery;
 
 /// Stack of the thread of a query in bytes: the parser recurses; queries within the limits need less.
 const STACK_BYTES: usize = 256 << 20;
@@ -320,6 +325,10 @@ pub struct QueryEngine {
     admission: Arc<Admission>,
     /// Permits for queries of bounded cost, and for all queries until their cost is known.
     bounded_admission: Arc<Admission>,
+    /// Running times of expensive queries.
+    running_times: RunningTimes,
+    /// Expensive queries that equal ones can join.
+    shared_answers: Arc<SharedAnswers>,
     statistics: StatisticsCache,
     /// Processes that evaluate expensive queries. Without them, this process evaluates them.
     workers: Option<Pool>,
@@ -347,6 +356,8 @@ impl QueryEngine {
             store,
             admission: Arc::default(),
             bounded_admission: Arc::default(),
+            running_times: RunningTimes::default(),
+            shared_answers: Arc::default(),
             statistics: StatisticsCache::default(),
             workers,
         }
@@ -382,11 +393,12 @@ impl QueryEngine {
         cancellation: &Cancellation,
     ) -> Result<AnswerStream, SparqlError> {
         check_size(&request.query, limits)?;
-        let permit = Permit::acquire(
-            &self.bounded_admission,
-            request.client,
-            &limits.for_bounded(),
-        )?;
+        let applicant = Applicant {
+            client: request.client,
+            expected: Duration::ZERO,
+            is_cancelled: &|| cancellation.is_cancelled(),
+        };
+        let permit = Permit::acquire(&self.bounded_admission, &applicant, &limits.for_bounded())?;
         let (sender, receiver) = sync_channel(stream::MAX_WAITING_BATCHES);
         let (engine, request, bounds) = (Arc::clone(self), request.clone(), limits.clone());
         let cancelled = cancellation.clone();
@@ -394,7 +406,7 @@ impl QueryEngine {
             .name("sparql".to_owned())
             .stack_size(STACK_BYTES)
             .spawn(move || {
-                let mut sink = Sink::new(channel_sender(sender), &bounds);
+                let mut sink = Sink::new(Output::Channel(sender), &bounds);
                 let outcome =
                     catch_panic(|| engine.answer(permit, &request, &bounds, &cancelled, &mut sink));
                 // The receiver of the answer may close the home, which services hold, too.
@@ -420,30 +432,24 @@ impl QueryEngine {
         sink: &mut Sink<'_>,
     ) -> Result<(), SparqlError> {
         let planned = plan(self, request, limits)?;
-        let permit = if planned.is_bounded {
-            permit
-        } else {
-            drop(permit);
-            Permit::acquire(&self.admission, request.client, limits)?
-        };
-        let permit = Arc::new(permit);
         let services = request.services.as_ref().filter(|_| planned.is_federated);
         let settings = services.map(|services| services.worker_settings());
         let can_leave = settings.as_ref().is_none_or(Option::is_some);
-        let pool = self
-            .workers
-            .as_ref()
-            .filter(|_| !planned.is_bounded && can_leave);
-        let uses_memory = self.workers.is_none() || !can_leave;
-        let admitted = Admitted {
-            permit: Arc::clone(&permit),
-            uses_memory,
-        };
-        if cancellation.is_cancelled() || sink.forward(Part::Admitted(admitted)).is_break() {
-            return Err(SparqlError::Cancelled);
-        }
-        let Some(pool) = pool else {
+        let pool = self.workers.as_ref().filter(|_| can_leave);
+        let uses_memory = pool.is_none();
+        if planned.is_bounded {
+            let permit = Arc::new(permit);
+            admit(Some(&permit), uses_memory, cancellation, sink)?;
             return evaluate(self, planned, request, limits, cancellation, sink);
+        }
+        drop(permit);
+        let shape = planned.shape;
+        let Some(pool) = pool else {
+            let permit = self.acquire_permit(shape, request, limits, cancellation)?;
+            admit(Some(&permit), uses_memory, cancellation, sink)?;
+            return self.running_times.measure(shape, sink, |sink| {
+                evaluate(self, planned, request, limits, cancellation, sink)
+            });
         };
         let view = self
             .store
@@ -460,10 +466,110 @@ impl QueryEngine {
             statistics,
             ..limits.clone()
         };
-        drop(planned);
-        let settings = settings.flatten();
-        worker::evaluate_in_worker(pool, &view, request, settings, &limits, cancellation, sink)
+        let task = WorkerQuery {
+            pool,
+            view: &view,
+            request,
+            services: settings.flatten(),
+            limits: &limits,
+            shape,
+        };
+        if planned.is_repeatable {
+            drop(planned);
+            self.answer_once(&task, cancellation, sink)
+        } else {
+            drop(planned);
+            self.answer_in_worker(&task, None, cancellation, sink)
+        }
     }
+
+    /// Answers a query by a worker, or by the answer of an equal query that is being evaluated.
+    fn answer_once(
+        &self,
+        task: &WorkerQuery<'_>,
+        cancellation: &Cancellation,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), SparqlError> {
+        let is_cancelled = || cancellation.is_cancelled();
+        loop {
+            let waiting = match self
+                .shared_answers
+                .join(SharedKey::new(task.view, task.request))
+            {
+                Role::First(recorder) => {
+                    return self.answer_in_worker(task, Some(recorder), cancellation, sink);
+                }
+                Role::Waiting(waiting) => waiting,
+            };
+            let permit =
+                Permit::acquire_sharing(&self.admission, task.request.client, task.limits)?;
+            admit(None, false, cancellation, sink)?;
+            let outcome = waiting.outcome(&is_cancelled);
+            drop(permit);
+            match outcome {
+                Some(SharedOutcome::Ended(answer)) => {
+                    return worker::forward_answer(&answer?, sink);
+                }
+                Some(SharedOutcome::TooLarge) => {
+                    return self.answer_in_worker(task, None, cancellation, sink);
+                }
+                Some(SharedOutcome::Cancelled) => {}
+                None => return Err(SparqlError::Cancelled),
+            }
+        }
+    }
+
+    /// Answers a query by a worker, when it has a permit.
+    fn answer_in_worker(
+        &self,
+        task: &WorkerQuery<'_>,
+        mut recorder: Option<Recorder>,
+        cancellation: &Cancellation,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), SparqlError> {
+        let permit = self.acquire_permit(task.shape, task.request, task.limits, cancellation);
+        if let (Some(recorder), Err(error)) = (&mut recorder, &permit) {
+            recorder.end(&Err(error.clone()));
+        }
+        let permit = permit?;
+        admit(Some(&permit), false, cancellation, sink)?;
+        self.running_times.measure(task.shape, sink, |sink| {
+            worker::evaluate_in_worker(task, recorder, cancellation, sink)
+        })
+    }
+
+    /// Acquires a permit for an expensive query.
+    fn acquire_permit(
+        &self,
+        shape: Shape,
+        request: &QueryRequest,
+        limits: &SparqlLimits,
+        cancellation: &Cancellation,
+    ) -> Result<Arc<Permit>, SparqlError> {
+        let applicant = Applicant {
+            client: request.client,
+            expected: self.running_times.expected(shape),
+            is_cancelled: &|| cancellation.is_cancelled(),
+        };
+        Permit::acquire(&self.admission, &applicant, limits).map(Arc::new)
+    }
+}
+
+/// Tells the receiver that the time of its query starts. The evaluation keeps the permit, too: it may end later than its receiver.
+fn admit(
+    permit: Option<&Arc<Permit>>,
+    uses_memory: bool,
+    cancellation: &Cancellation,
+    sink: &mut Sink<'_>,
+) -> Result<(), SparqlError> {
+    let admitted = Admitted {
+        permit: permit.cloned(),
+        uses_memory,
+    };
+    if cancellation.is_cancelled() || sink.forward(Part::Admitted(admitted)).is_break() {
+        return Err(SparqlError::Cancelled);
+    }
+    Ok(())
 }
 
 /// Converts a panic of the evaluation into an error: the client gets an answer, and the thread releases its permit.
@@ -584,6 +690,9 @@ struct PlannedQuery {
     uses_statistics: bool,
     /// If true, its cost is bounded.
     is_bounded: bool,
+    /// If true, its answer depends on the store only.
+    is_repeatable: bool,
+    shape: Shape,
 }
 
 /// Parses a query, checks its size, and replaces parts that statistics answer.
@@ -616,6 +725,8 @@ fn plan(
     let services = federation::services_of(request);
     federation::expand(&mut query, services.as_ref(), limits)?;
     let is_federated = algebra::has_service(algebra::pattern_of(&query));
+    let is_repeatable = !is_federated && is_repeatable(&query);
+    let shape = Shape::from_query(&query);
     let mut uses_statistics = false;
     if !is_federated {
         let before = query.clone();
@@ -631,6 +742,8 @@ fn plan(
         is_federated,
         uses_statistics,
         is_bounded,
+        is_repeatable,
+        shape,
     })
 }
 

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError};
 use std::time::{Duration, Instant};
 
 /// Interval at which memory and the presence of a reader are checked.
@@ -108,14 +108,15 @@ fn term_bytes(term: &Term) -> usize {
 
 /// Admission of a query.
 pub(super) struct Admitted {
-    pub(super) permit: Arc<Permit>,
+    /// Permit of the evaluation; `None` if the query waits for the answer of an equal one.
+    pub(super) permit: Option<Arc<Permit>>,
     /// If true, the evaluation uses the memory of this process, and its growth is limited.
     pub(super) uses_memory: bool,
 }
 
 /// Messages of the evaluation to the receiver of its answer.
 pub(super) enum Part {
-    /// The query has a permit. Its deadline starts now.
+    /// The query is evaluated, or waits for the answer of an equal one. Its deadline starts now.
     Admitted(Admitted),
     Head(Head),
     Batch(Vec<Item>),
@@ -125,20 +126,29 @@ pub(super) enum Part {
     Failed(SparqlError),
 }
 
-/// Function that sends a part of an answer. Breaks if the receiver was dropped.
-pub(super) type Sender<'s> = Box<dyn FnMut(Part) -> ControlFlow<()> + 's>;
+/// Destination of the parts of an answer. It breaks if the receiver was dropped.
+pub(super) enum Output<'s> {
+    /// Channel to the receiver in this process.
+    Channel(SyncSender<Part>),
+    /// Function, for example of a worker process.
+    Function(Box<dyn FnMut(Part) -> ControlFlow<()> + 's>),
+}
 
-/// Returns the sender of a channel.
-pub(super) fn channel_sender(sender: SyncSender<Part>) -> Sender<'static> {
-    Box::new(move |part| match sender.send(part) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(_) => ControlFlow::Break(()),
-    })
+impl Output<'_> {
+    fn send(&mut self, part: Part) -> ControlFlow<()> {
+        match self {
+            Self::Channel(sender) => match sender.send(part) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            },
+            Self::Function(send) => send(part),
+        }
+    }
 }
 
 /// Sending end of the channel. It stops the evaluation at the limits, and if the receiver was dropped.
 pub(super) struct Sink<'s> {
-    sender: Sender<'s>,
+    output: Output<'s>,
     batch: Vec<Item>,
     batch_bytes: usize,
     sent: Instant,
@@ -146,18 +156,21 @@ pub(super) struct Sink<'s> {
     bytes_left: u64,
     /// If true, the answer was truncated at a limit.
     pub(super) truncated: bool,
+    /// Time that the evaluation waited for the receiver.
+    pub(super) waited: Duration,
 }
 
 impl<'s> Sink<'s> {
-    pub(super) fn new(sender: Sender<'s>, limits: &SparqlLimits) -> Self {
+    pub(super) fn new(output: Output<'s>, limits: &SparqlLimits) -> Self {
         Self {
-            sender,
+            output,
             batch: Vec::new(),
             batch_bytes: 0,
             sent: Instant::now(),
             rows_left: limits.rows,
             bytes_left: limits.answer_megabytes.saturating_mul(1 << 20),
             truncated: false,
+            waited: Duration::ZERO,
         }
     }
 
@@ -200,17 +213,38 @@ impl<'s> Sink<'s> {
             Err(error) => Part::Failed(error),
         };
         if self.send().is_continue() {
-            let _ = (self.sender)(last); // the receiver may have been dropped at the deadline
+            let _ = self.forward(last); // the receiver may have been dropped at the deadline
         }
     }
 
     /// Sends a part unchanged.
     pub(super) fn forward(&mut self, part: Part) -> ControlFlow<()> {
-        (self.sender)(part)
+        let before = Instant::now();
+        let sent = self.output.send(part);
+        self.waited += before.elapsed();
+        sent
+    }
+
+    /// Sends a part unchanged if the receiver is ready for it. Otherwise returns it.
+    pub(super) fn try_forward(&mut self, part: Part) -> Result<ControlFlow<()>, Part> {
+        match &mut self.output {
+            Output::Channel(sender) => match sender.try_send(part) {
+                Ok(()) => Ok(ControlFlow::Continue(())),
+                Err(TrySendError::Disconnected(_)) => Ok(ControlFlow::Break(())),
+                Err(TrySendError::Full(part)) => Err(part),
+            },
+            Output::Function(_) => Ok(self.forward(part)),
+        }
+    }
+
+    /// Waits for the receiver.
+    pub(super) fn wait(&mut self, time: Duration) {
+        std::thread::sleep(time);
+        self.waited += time;
     }
 
     fn begin(&mut self, head: Head) {
-        let _ = (self.sender)(Part::Head(head)); // the next batch detects a dropped receiver
+        let _ = self.forward(Part::Head(head)); // the next batch detects a dropped receiver
     }
 
     fn add(&mut self, item: Item) -> ControlFlow<()> {
@@ -239,7 +273,7 @@ impl<'s> Sink<'s> {
         let sent = if batch.is_empty() {
             ControlFlow::Continue(())
         } else {
-            (self.sender)(Part::Batch(batch))
+            self.forward(Part::Batch(batch))
         };
         self.sent = Instant::now();
         sent
@@ -262,7 +296,8 @@ fn resident_megabytes() -> Option<u64> {
 
 /// Checks of limits from outside the evaluation.
 struct Watch {
-    /// Permit of the query, once it is admitted.
+    /// If false, the query waits for a permit.
+    is_admitted: bool,
     permit: Option<Arc<Permit>>,
     started: Instant,
     limits: SparqlLimits,
@@ -275,6 +310,7 @@ impl Watch {
     fn new(limits: &SparqlLimits) -> Self {
         let now = Instant::now();
         Self {
+            is_admitted: false,
             permit: None,
             started: now,
             limits: limits.clone(),
@@ -285,7 +321,8 @@ impl Watch {
 
     /// Starts the time of the query.
     fn admit(&mut self, admitted: Admitted) {
-        self.permit = Some(admitted.permit);
+        self.is_admitted = true;
+        self.permit = admitted.permit;
         self.before = if admitted.uses_memory {
             resident_megabytes()
         } else {
@@ -300,7 +337,7 @@ impl Watch {
 
     /// Time until the next check.
     fn interval(&self) -> Duration {
-        if self.permit.is_some() {
+        if self.is_admitted {
             CHECK_INTERVAL.min(self.time_left())
         } else {
             CHECK_INTERVAL
@@ -322,9 +359,9 @@ impl Watch {
         if cancellation.0.is_cancelled() {
             return Err(SparqlError::Cancelled);
         }
-        let Some(permit) = &self.permit else {
-            return Ok(());
-        }; // waiting for a permit has a timeout of its own
+        if !self.is_admitted {
+            return Ok(()); // waiting for a permit has a timeout of its own
+        }
         if self.time_left().is_zero() {
             return Err(SparqlError::Deadline(self.limits.deadline));
         }
@@ -339,10 +376,11 @@ impl Watch {
         if grown > self.limits.memory_megabytes {
             return Err(SparqlError::Memory(self.limits.memory_megabytes));
         }
-        if self.started.elapsed() < self.limits.long_after {
-            Ok(())
-        } else {
-            permit.check_long_permit(&self.limits)
+        match &self.permit {
+            Some(permit) if self.started.elapsed() >= self.limits.long_after => {
+                permit.check_long_permit(&self.limits)
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -625,7 +663,10 @@ mod tests {
             answer_megabytes: 1,
             ..SparqlLimits::default()
         };
-        let mut sink = Sink::new(Box::new(|_: Part| ControlFlow::Continue(())), &limits);
+        let mut sink = Sink::new(
+            Output::Function(Box::new(|_: Part| ControlFlow::Continue(()))),
+            &limits,
+        );
         let mut rows = 0;
         while sink.add(Item::Row(vec![None; 64])).is_continue() {
             rows += 1;

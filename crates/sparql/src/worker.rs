@@ -3,7 +3,9 @@
 //! The engine sends the text of a query with its limits to a worker, which reads the store by a view of its own and returns the answer
 //! part by part. The services of a worker call the process of the engine, because a worker has neither network nor index.
 
-use super::stream::{Cancellation, Part, Sink};
+use super::running_times::Shape;
+use super::shared_answers::{Recorder, SharedAnswer};
+use super::stream::{Cancellation, Output, Part, Sink};
 use super::{
     Provenance, QueryEngine, QueryRequest, Services, SparqlError, SparqlLimits, WorkerServices,
     catch_panic, evaluate, plan, wire,
@@ -12,10 +14,15 @@ use lodeseek_store::{Store, StoreView};
 use lodeseek_worker::{AnswerCall, Call, Handler, Pool, Task, TaskContext, WorkerError};
 use oxrdf::NamedNode;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Interval at which a receiver is asked whether it is ready for the next part.
+const RECEIVER_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Query that is sent to a worker.
 #[derive(Serialize, Deserialize)]
@@ -46,74 +53,149 @@ impl RemoteQuery {
     }
 }
 
-/// Evaluates a query in a worker and forwards its answer.
+/// A query for a worker.
+pub(super) struct WorkerQuery<'q> {
+    pub(super) pool: &'q Pool,
+    pub(super) view: &'q StoreView,
+    pub(super) request: &'q QueryRequest,
+    /// Settings of its services. `None` if it has no services.
+    pub(super) services: Option<String>,
+    pub(super) limits: &'q SparqlLimits,
+    pub(super) shape: Shape,
+}
+
+impl WorkerQuery<'_> {
+    fn serialize(&self) -> Result<Vec<u8>, SparqlError> {
+        let texts = |graphs: &[NamedNode]| {
+            graphs
+                .iter()
+                .map(|graph| graph.as_str().to_owned())
+                .collect()
+        };
+        let query = RemoteQuery {
+            folder: self.view.folder().to_owned(),
+            query: self.request.query.clone(),
+            default_graphs: texts(&self.request.default_graphs),
+            named_graphs: texts(&self.request.named_graphs),
+            limits: self.limits.clone(),
+            services: self.services.clone(),
+            provenance: self.request.provenance,
+        };
+        serde_json::to_vec(&query).map_err(|error| SparqlError::Evaluation(error.to_string()))
+    }
+}
+
+/// Evaluates a query in a worker and forwards its answer. If the answer is recorded for equal queries, it does not wait for the
+/// client of this one, and goes on without it, as long as one of them waits.
 pub(super) fn evaluate_in_worker(
-    pool: &Pool,
-    view: &StoreView,
-    request: &QueryRequest,
-    services: Option<String>,
-    limits: &SparqlLimits,
+    query: &WorkerQuery<'_>,
+    mut recorder: Option<Recorder>,
     cancellation: &Cancellation,
     sink: &mut Sink<'_>,
 ) -> Result<(), SparqlError> {
-    let texts = |graphs: &[NamedNode]| {
-        graphs
-            .iter()
-            .map(|graph| graph.as_str().to_owned())
-            .collect()
-    };
-    let query = RemoteQuery {
-        folder: view.folder().to_owned(),
-        query: request.query.clone(),
-        default_graphs: texts(&request.default_graphs),
-        named_graphs: texts(&request.named_graphs),
-        limits: limits.clone(),
-        services,
-        provenance: request.provenance,
-    };
-    let task =
-        serde_json::to_vec(&query).map_err(|error| SparqlError::Evaluation(error.to_string()))?;
-    let is_cancelled = || cancellation.is_cancelled();
-    let answer = request
+    let bytes = query.serialize()?;
+    let evaluation = recorder.as_ref().map(Recorder::evaluation);
+    let is_awaited = || evaluation.as_ref().is_some_and(|one| one.is_awaited());
+    let is_cancelled = || cancellation.is_cancelled() && !is_awaited();
+    let answer = query
+        .request
         .services
         .clone()
         .filter(|_| query.services.is_some())
         .map(call_handler);
-    let answer = answer.as_ref();
     let task = Task {
-        task: &task,
+        task: &bytes,
         input: &[],
-        time: limits.deadline,
+        time: query.limits.deadline,
         is_cancelled: &is_cancelled,
-        answer,
+        answer: answer.as_ref(),
     };
     let mut outcome = None;
-    let run = pool.run(&task, &mut |bytes| match wire::decode(&bytes) {
-        Ok(Part::End { truncated }) => {
-            outcome = Some(Ok(truncated));
-            ControlFlow::Continue(())
-        }
-        Ok(Part::Failed(error)) => {
-            outcome = Some(Err(error));
-            ControlFlow::Continue(())
-        }
-        Ok(part) => sink.forward(part),
-        Err(error) => {
-            outcome = Some(Err(SparqlError::Worker(format!(
-                "its answer cannot be read: {error}"
-            ))));
-            ControlFlow::Break(())
-        }
-    });
-    match (run, outcome) {
-        (Ok(()), Some(Ok(truncated))) => {
-            sink.truncated = truncated;
-            Ok(())
-        }
+    let mut waiting_parts = VecDeque::new();
+    let run = query
+        .pool
+        .run(&task, &mut |bytes| match wire::decode(&bytes) {
+            Ok(Part::End { truncated }) => {
+                outcome = Some(Ok(truncated));
+                ControlFlow::Continue(())
+            }
+            Ok(Part::Failed(error)) => {
+                outcome = Some(Err(error));
+                ControlFlow::Continue(())
+            }
+            Ok(part) => {
+                if let Some(recorder) = &mut recorder {
+                    recorder.record(&bytes);
+                }
+                waiting_parts.push_back(part);
+                forward_ready(&mut waiting_parts, sink, &is_awaited)
+            }
+            Err(error) => {
+                outcome = Some(Err(SparqlError::Worker(format!(
+                    "its answer cannot be read: {error}"
+                ))));
+                ControlFlow::Break(())
+            }
+        });
+    let outcome = match (run, outcome) {
+        (Ok(()), Some(Ok(truncated))) => Ok(truncated),
         (_, Some(Err(error))) => Err(error),
-        (Err(error), _) => Err(worker_error(error, limits)),
+        (Err(error), _) => Err(worker_error(error, query.limits)),
         (Ok(()), None) => Err(SparqlError::Worker("its answer has no end".to_owned())),
+    };
+    if let Some(recorder) = &mut recorder {
+        recorder.end(&outcome);
     }
+    sink.truncated = outcome?;
+    for part in waiting_parts {
+        if sink.forward(part).is_break() {
+            return Err(SparqlError::Cancelled);
+        }
+    }
+    Ok(())
+}
+
+/// Forwards parts in their order. While other queries wait for the answer, parts that the receiver is not ready for remain, and parts
+/// that it left are dropped.
+fn forward_ready(
+    parts: &mut VecDeque<Part>,
+    sink: &mut Sink<'_>,
+    is_awaited: &dyn Fn() -> bool,
+) -> ControlFlow<()> {
+    while let Some(part) = parts.pop_front() {
+        match sink.try_forward(part) {
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) if is_awaited() => parts.clear(),
+            Ok(ControlFlow::Break(())) => return ControlFlow::Break(()),
+            Err(part) => {
+                parts.push_front(part);
+                if is_awaited() {
+                    return ControlFlow::Continue(());
+                }
+                sink.wait(RECEIVER_INTERVAL);
+            }
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// Forwards the answer of an equal query.
+pub(super) fn forward_answer(
+    answer: &SharedAnswer,
+    sink: &mut Sink<'_>,
+) -> Result<(), SparqlError> {
+    for bytes in answer.parts.iter() {
+        let part = wire::decode(bytes).map_err(|error| {
+            SparqlError::Worker(format!(
+                "the answer of an equal query cannot be read: {error}"
+            ))
+        })?;
+        if sink.forward(part).is_break() {
+            return Err(SparqlError::Cancelled);
+        }
+    }
+    sink.truncated = answer.truncated;
+    Ok(())
 }
 
 fn call_handler(services: Arc<dyn Services>) -> Arc<AnswerCall> {
@@ -204,7 +286,7 @@ impl Handler for QueryWorker {
             }
         };
         let limits = query.limits.clone();
-        let mut sink = Sink::new(Box::new(send), &limits);
+        let mut sink = Sink::new(Output::Function(Box::new(send)), &limits);
         let outcome = catch_panic(|| self.answer(query, context, &cancellation, &mut sink));
         sink.end(outcome);
         lost.map_or(Ok(()), Err)

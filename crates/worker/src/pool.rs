@@ -19,8 +19,11 @@ use std::time::{Duration, Instant};
 const WATCH: Duration = Duration::from_millis(20);
 /// Time that a cancelled task has to end. Then its worker is ended.
 const GRACE: Duration = Duration::from_millis(200);
-/// Memory that a worker may keep after a task, in bytes. One that keeps more is replaced, so that the memory is returned.
-const MAX_KEPT_MEMORY_BYTES: u64 = 64 << 20;
+/// Memory that a worker may keep between tasks that follow each other, in bytes: caches of what the tasks read. One that keeps more, or
+/// more than a quarter of its limit, is replaced, so that the memory is returned.
+const MAX_KEPT_MEMORY_BYTES: u64 = 192 << 20;
+/// Memory that a worker without tasks may keep, in bytes.
+const MAX_IDLE_MEMORY_BYTES: u64 = 64 << 20;
 /// Length of the pieces in which the input of a task is sent.
 const PIECE_BYTES: usize = 1 << 20;
 /// Maximum length of what is sent without a thread of its own: it fits into the buffer of the pipe.
@@ -67,8 +70,11 @@ pub struct PoolOptions {
     pub arguments: Vec<OsString>,
     /// Limits that each worker sets on itself.
     pub limits: Limits,
-    /// Maximum number of workers that wait for tasks.
+    /// Maximum number of workers that wait for tasks for longer than `idle_time`. A new process has no caches, so that more are kept
+    /// for the next tasks.
     pub idle: usize,
+    /// Time after which workers without tasks end, except for `idle` of them.
+    pub idle_time: Duration,
     /// Number of tasks after which a worker is replaced.
     pub tasks: usize,
 }
@@ -103,24 +109,114 @@ impl fmt::Debug for Pool {
 
 struct Shared {
     options: PoolOptions,
-    idle: Mutex<Vec<Process>>,
+    idle: Mutex<Idle>,
     missing: Vec<String>,
 }
 
+/// Workers that wait for tasks.
+#[derive(Default)]
+struct Idle {
+    /// The last one worked last.
+    processes: Vec<Process>,
+    /// If true, a thread ends those that wait long.
+    is_watched: bool,
+}
+
+impl Idle {
+    /// Removes the workers that have waited for a time, except for a number of those that worked last and keep little memory.
+    fn remove_long(&mut self, options: &PoolOptions) -> Vec<Process> {
+        let mut kept = 0;
+        let mut removed = Vec::new();
+        for place in (0..self.processes.len()).rev() {
+            let process = &self.processes[place];
+            let is_small = process.grown() <= MAX_IDLE_MEMORY_BYTES;
+            if process.idle_since.elapsed() < options.idle_time {
+                kept += 1;
+            } else if kept < options.idle && is_small {
+                kept += 1;
+            } else {
+                removed.push(self.processes.remove(place));
+            }
+        }
+        removed
+    }
+}
+
 impl Shared {
-    fn idle(&self) -> MutexGuard<'_, Vec<Process>> {
+    fn idle(&self) -> MutexGuard<'_, Idle> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a worker for the next task, unless there are enough.
-    fn keep(&self, process: Process) {
+    /// Keeps a worker for the next task.
+    fn keep(self: &Arc<Self>, mut process: Process) {
+        process.idle_since = Instant::now();
         let mut idle = self.idle();
-        if idle.len() < self.options.idle {
-            idle.push(process);
+        idle.processes.push(process);
+        if idle.is_watched {
             return;
         }
+        let shared = Arc::downgrade(self);
+        let time = self.options.idle_time;
+        let started = thread::Builder::new()
+            .name("idle workers".to_owned())
+            .spawn(move || {
+                loop {
+                    thread::sleep(time);
+                    let Some(shared) = shared.upgrade() else {
+                        return;
+                    };
+                    if !shared.end_idle() {
+                        return;
+                    }
+                }
+            });
+        match started {
+            Ok(_) => idle.is_watched = true,
+            Err(error) => tracing::warn!(%error, "worker processes without tasks do not end"),
+        }
+    }
+
+    /// Ends workers that have waited for long. Returns false if the others can wait for ever.
+    fn end_idle(self: &Arc<Self>) -> bool {
+        let mut idle = self.idle();
+        let removed = idle.remove_long(&self.options);
+        idle.is_watched = idle
+            .processes
+            .iter()
+            .any(|process| process.idle_since.elapsed() < self.options.idle_time);
+        let (is_watched, is_empty) = (idle.is_watched, idle.processes.is_empty());
         drop(idle);
-        drop(process);
+        let has_ended = !removed.is_empty();
+        drop(removed);
+        if has_ended && is_empty {
+            self.replenish();
+        }
+        is_watched
+    }
+
+    /// Starts a worker in the background if none is idle, so that the next task does not wait for it.
+    fn replenish(self: &Arc<Self>) {
+        if !self.idle().processes.is_empty() {
+            return;
+        }
+        let shared = Arc::downgrade(self);
+        let options = self.options.clone();
+        let start = move || match Process::start(&options) {
+            Ok(process) => {
+                if let Some(shared) = shared.upgrade() {
+                    shared.keep(process);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot replace a worker process; the next task tries again")
+            }
+        };
+        if let Err(error) = thread::Builder::new()
+            .name("worker start".to_owned())
+            .spawn(start)
+        {
+            tracing::warn!(%error, "cannot replace a worker process; the next task tries again");
+        }
     }
 }
 
@@ -153,11 +249,13 @@ impl Pool {
     pub fn start(options: PoolOptions) -> Result<Self, WorkerError> {
         let first = Process::start(&options)?;
         let missing = first.missing.clone();
-        Ok(Self(Arc::new(Shared {
+        let shared = Arc::new(Shared {
             options,
-            idle: Mutex::new(vec![first]),
+            idle: Mutex::default(),
             missing,
-        })))
+        });
+        shared.keep(first);
+        Ok(Self(shared))
     }
 
     /// Returns the protections that this system lacks.
@@ -191,7 +289,7 @@ impl Pool {
         }
         let end = self.run_in(Process::start(&self.0.options)?, task, receive);
         if let End::NotAccepted(_) = end {
-            self.replenish();
+            self.0.replenish();
         }
         end.result()
     }
@@ -225,7 +323,7 @@ impl Pool {
             End::Done | End::Stopped(_) => self.give_back(process),
             End::Failed(_) => {
                 drop(process); // its memory is free before the next task starts
-                self.replenish();
+                self.0.replenish();
             }
             End::NotAccepted(_) => {}
         }
@@ -327,45 +425,19 @@ impl Pool {
     }
 
     fn pop_idle(&self) -> Option<Process> {
-        self.0.idle().pop()
+        self.0.idle().processes.pop()
     }
 
     /// Keeps a worker for the next task, or replaces it if it has run many tasks or keeps much memory.
     fn give_back(&self, process: Process) {
-        let grown = process
-            .memory()
-            .map_or(0, |memory| memory.saturating_sub(process.idle_memory));
-        let is_used_up = process.tasks >= self.0.options.tasks || grown > MAX_KEPT_MEMORY_BYTES;
+        let quarter = (self.limits().memory_megabytes << 20) / 4;
+        let is_used_up = process.tasks >= self.0.options.tasks
+            || process.grown() > MAX_KEPT_MEMORY_BYTES.min(quarter);
         if is_used_up {
             drop(process);
-            self.replenish();
+            self.0.replenish();
         } else {
             self.0.keep(process);
-        }
-    }
-
-    /// Starts a worker in the background if none is idle, so that the next task does not wait for it.
-    fn replenish(&self) {
-        if !self.0.idle().is_empty() {
-            return;
-        }
-        let shared = Arc::downgrade(&self.0);
-        let options = self.0.options.clone();
-        let start = move || match Process::start(&options) {
-            Ok(process) => {
-                if let Some(shared) = shared.upgrade() {
-                    shared.keep(process);
-                }
-            }
-            Err(error) => {
-                tracing::warn!(%error, "cannot replace a worker process; the next task tries again")
-            }
-        };
-        if let Err(error) = thread::Builder::new()
-            .name("worker start".to_owned())
-            .spawn(start)
-        {
-            tracing::warn!(%error, "cannot replace a worker process; the next task tries again");
         }
     }
 }

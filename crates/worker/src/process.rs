@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time that a new worker has until it is ready.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
@@ -31,6 +31,8 @@ pub(crate) struct Process {
     pub(crate) idle_memory: u64,
     /// Number of tasks so far.
     pub(crate) tasks: usize,
+    /// Time of the last task.
+    pub(crate) idle_since: Instant,
 }
 
 impl Drop for Process {
@@ -88,6 +90,7 @@ impl Process {
             missing: Vec::new(),
             idle_memory: 0,
             tasks: 0,
+            idle_since: Instant::now(),
         };
         match process.frames.recv_timeout(START_TIMEOUT) {
             Ok(Ok(Frame {
@@ -129,6 +132,12 @@ impl Process {
     /// Waits for the next frame.
     pub(crate) fn receive(&self, time: Duration) -> Result<io::Result<Frame>, RecvTimeoutError> {
         self.frames.recv_timeout(time)
+    }
+
+    /// Returns the memory that the worker has kept from its tasks, in bytes.
+    pub(crate) fn grown(&self) -> u64 {
+        self.memory()
+            .map_or(0, |memory| memory.saturating_sub(self.idle_memory))
     }
 
     /// Returns the memory of the process in bytes, without mapped files. `None` if the system does not report it.

@@ -48,6 +48,10 @@ impl Handler for Tasks {
                 input.len().to_string()
             }
             "process" => std::process::id().to_string(),
+            "slow" => {
+                thread::sleep(Duration::from_millis(500));
+                std::process::id().to_string()
+            }
             "many" => {
                 for _ in 0..argument.parse::<usize>().map_err(io::Error::other)? {
                     context.send(&[b'x'; 10_000])?;
@@ -231,6 +235,7 @@ fn options(readable: &Path) -> PoolOptions {
             file_bytes: 0,
         },
         idle: 4,
+        idle_time: Duration::from_secs(60),
         tasks: 100,
     }
 }
@@ -398,6 +403,40 @@ fn a_worker_that_keeps_memory_is_replaced(pool: &Pool) {
     assert_ne!(before, after);
     assert!(run(pool, "leak 1").is_ok());
     assert_eq!(run(pool, "process"), Ok(after), "little is no reason");
+}
+
+/// More workers are kept for tasks that follow soon.
+fn workers_without_tasks_end(folder: &Path) {
+    let idle_time = Duration::from_secs(1);
+    let pool = Pool::start(PoolOptions {
+        idle: 1,
+        idle_time,
+        ..options(folder)
+    })
+    .expect("a pool");
+    let task = |text: &'static str| run_for(&pool, text, b"", TEST_TIMEOUT);
+    let at_once = |text| {
+        let mut ids: Vec<String> = thread::scope(|scope| {
+            let runs: Vec<_> = (0..3).map(|_| scope.spawn(|| task(text))).collect();
+            let ids = runs.into_iter().map(|run| run.join().expect("no panic"));
+            ids.map(|id| id.expect("an id")).collect()
+        });
+        ids.sort();
+        ids
+    };
+    let first = at_once("slow");
+    assert_eq!(at_once("slow"), first, "all are used again");
+    let running = || {
+        let is_running = |id: &&String| Path::new("/proc").join(id).exists();
+        first.iter().filter(is_running).count()
+    };
+    let begun = Instant::now();
+    while running() > 1 && begun.elapsed() < TEST_TIMEOUT {
+        thread::sleep(Duration::from_millis(50));
+    }
+    thread::sleep(2 * idle_time);
+    assert_eq!(running(), 1);
+    assert!(task("process").is_ok_and(|id| first.contains(&id)));
 }
 
 fn time_is_limited(pool: &Pool) {
@@ -648,6 +687,8 @@ fn main() -> io::Result<()> {
         check(&pool);
         println!("test {name} ... ok");
     }
+    workers_without_tasks_end(folder.path());
+    println!("test workers_without_tasks_end ... ok");
     a_worker_is_confined(&pool, folder.path());
     println!("test a_worker_is_confined ... ok");
     a_writable_folder_is_confined(folder.path());
