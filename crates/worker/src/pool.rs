@@ -130,9 +130,8 @@ impl Idle {
         for place in (0..self.processes.len()).rev() {
             let process = &self.processes[place];
             let is_small = process.grown() <= MAX_IDLE_MEMORY_BYTES;
-            if process.idle_since.elapsed() < options.idle_time {
-                kept += 1;
-            } else if kept < options.idle && is_small {
+            let is_recent = process.idle_since.elapsed() < options.idle_time;
+            if is_recent || (kept < options.idle && is_small) {
                 kept += 1;
             } else {
                 removed.push(self.processes.remove(place));
