@@ -219,6 +219,7 @@ technical = Technische Angaben
 other-languages = Beschreibung in anderen Sprachen
 also-called = Auch genannt
 editions = Ausgaben
+tables-to-combine = Tabellen zum Verbinden oder Vereinigen
 fact-creator = Autor
 fact-uses = Nutzungen
 fact-uses-count = { $count ->

@@ -219,6 +219,7 @@ technical = Technical details
 other-languages = Description in other languages
 also-called = Also called
 editions = Editions
+tables-to-combine = Tables to join or unite
 fact-creator = Author
 fact-uses = Uses
 fact-uses-count = { $count ->

@@ -219,6 +219,7 @@ technical = Detalles técnicos
 other-languages = Descripción en otros idiomas
 also-called = También llamado
 editions = Ediciones
+tables-to-combine = Tablas para combinar o unir
 fact-creator = Autor
 fact-uses = Usos
 fact-uses-count = { $count ->

@@ -219,6 +219,7 @@ technical = Détails techniques
 other-languages = Description dans d’autres langues
 also-called = Aussi appelé
 editions = Éditions
+tables-to-combine = Tables à joindre ou à réunir
 fact-creator = Auteur
 fact-uses = Utilisations
 fact-uses-count = { $count ->

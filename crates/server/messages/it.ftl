@@ -219,6 +219,7 @@ technical = Dettagli tecnici
 other-languages = Descrizione in altre lingue
 also-called = Chiamato anche
 editions = Edizioni
+tables-to-combine = Tabelle da collegare o unire
 fact-creator = Autore
 fact-uses = Utilizzi
 fact-uses-count = { $count ->

@@ -683,7 +683,11 @@ DATA=
             ("#row=2", "#Hamn%20%28code%29", "\"01\""),
         ] {
             let triple = format!("<{base}{subject}> <{base}{property}> {value}");
-            assert!(triples.contains(&triple), "{triple}\n{}", triples.join("\n"));
+            assert!(
+                triples.contains(&triple),
+                "{triple}\n{}",
+                triples.join("\n")
+            );
         }
         let text = triples.join("\n");
         for part in [

@@ -29,8 +29,8 @@ use lodeseek_catalog::{
 use lodeseek_engine::{
     BoundingBox, BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example,
     Facet, FieldMatch, Filter, Hit, Interpretation, InterpretationKind, ListedDataset,
-    MatchQuality, NearWork, QuerySyntax, QueryWords, ResultOrder, SearchRequest, SearchResponse, SimilarityClause,
-    SnippetKind, SuggestedFilter, facet_value,
+    MatchQuality, NearWork, QuerySyntax, QueryWords, ResultOrder, SearchRequest, SearchResponse,
+    SimilarityClause, SnippetKind, SuggestedFilter, facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::{PartForm, QueryPart, parse_query};
