@@ -10,8 +10,8 @@ use super::terminal::{Style, counted, safe};
 use super::values::positive;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
-    DatasetReference, ExampleGraph, RerankOptions, Reranker, Searcher, SimilarDataset, SimilarDatasets,
-    SimilarityClause, SimilarityPart, overlap_clauses,
+    DatasetReference, ExampleGraph, RerankOptions, Reranker, Searcher, SimilarDataset,
+    SimilarDatasets, SimilarityClause, SimilarityPart, overlap_clauses,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -112,7 +112,7 @@ fn write_similar(out: &mut impl Write, found: &SimilarDatasets) -> io::Result<()
         writeln!(out, "\nTables to join or unite:")?;
     }
     for one in &found.tables {
-        write_title(out, "", &one.dataset)?;
+        writeln!(out, "{}", title_of(&one.dataset))?;
         for clause in overlap_clauses(&one.overlap) {
             writeln!(out, "      {}", reason(&clause))?;
         }
@@ -120,15 +120,16 @@ fn write_similar(out: &mut impl Write, found: &SimilarDatasets) -> io::Result<()
     Ok(())
 }
 
-fn write_title(out: &mut impl Write, score: &str, dataset: &DatasetReference) -> io::Result<()> {
+/// Returns the title of a dataset with its id.
+fn title_of(dataset: &DatasetReference) -> String {
     let style = Style::of_stdout();
     let title = style.strong(&safe(&dataset.title));
     let id = style.faint(&format!("[{}]", safe(dataset.id.as_str())));
-    writeln!(out, "{score:4}  {title}  {id}")
+    format!("{title}  {id}")
 }
 
 fn write_one(out: &mut impl Write, one: &SimilarDataset) -> io::Result<()> {
-    write_title(out, &format!("{:.2}", one.score), &one.dataset)?;
+    writeln!(out, "{:.2}  {}", one.score, title_of(&one.dataset))?;
     one.parts
         .iter()
         .flat_map(SimilarityPart::clauses)

@@ -350,7 +350,10 @@ async fn overlapping_tables_are_related() {
     home.index();
     let (app, _home) = home.serve(limits());
     let site = Site::behind(app, folder);
-    let related = site.get("/dataset/clinics/related?format=json").await.json();
+    let related = site
+        .get("/dataset/clinics/related?format=json")
+        .await
+        .json();
     let [tables] = related["tables"].as_array().expect("tables").as_slice() else {
         panic!("{related}");
     };
@@ -373,7 +376,10 @@ async fn overlapping_tables_are_related() {
         ),
         "{pair}"
     );
-    let related = site.get("/dataset/rain-2020/related?format=json").await.json();
+    let related = site
+        .get("/dataset/rain-2020/related?format=json")
+        .await
+        .json();
     assert_eq!(related["tables"][0]["id"], "rain-2021", "{related}");
     assert_eq!(related["tables"][0]["unionable"]["sharedColumns"], 3);
     let related = site.get("/dataset/fairs/related?format=json").await.json();

@@ -619,12 +619,7 @@ mod tests {
             ),
             (list(|n| format!("type {}", n % 12)), false, false),
         ] {
-            assert_eq!(
-                has_sketch(&values, is_integer),
-                expected,
-                "{:?}",
-                values[1]
-            );
+            assert_eq!(has_sketch(&values, is_integer), expected, "{:?}", values[1]);
         }
     }
 

@@ -520,11 +520,8 @@ impl<R: BufRead> PxRows<'_, R> {
                         return Ok(!token.is_empty());
                     }
                 }
-                b' ' | b'\t' | b'\r' | b'\n' | b',' if !is_quoted => {
-                    if !token.is_empty() {
-                        return Ok(true);
-                    }
-                }
+                b' ' | b'\t' | b'\r' | b'\n' | b',' if !is_quoted && token.is_empty() => (),
+                b' ' | b'\t' | b'\r' | b'\n' | b',' if !is_quoted => return Ok(true),
                 byte if byte.is_ascii() && token.len() < MAX_TOKEN_BYTES => {
                     token.push(char::from(byte));
                 }

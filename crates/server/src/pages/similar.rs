@@ -5,8 +5,8 @@ use crate::text::href;
 use askama::Template;
 use axum::response::Response;
 use lodeseek_engine::{
-    Card, RelatedTables, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause,
-    SimilarityPart, overlap_clauses,
+    Card, RelatedTables, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis,
+    SimilarityClause, SimilarityPart, overlap_clauses,
 };
 use lodeseek_rdf::prefixed;
 
