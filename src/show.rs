@@ -4,11 +4,12 @@ use super::ExitStatus;
 use super::dataset_ids;
 use super::output::{OutputArguments, write_json};
 use super::rows::table_lines;
+use super::similar::reason;
 use super::syntax::{Syntax, write_graph};
 use super::terminal::{Style, counted, cut, grouped, safe};
 use lodeseek_catalog::{DatasetId, Scheme};
 use lodeseek_engine::dataset_triples;
-use lodeseek_engine::{Card, RelatedDatasets, Searcher};
+use lodeseek_engine::{Card, RelatedDatasets, Searcher, overlap_clauses};
 use lodeseek_profile::TableSummary;
 use lodeseek_rdf::{local_name, words};
 use lodeseek_store::{Access, Store, StoreError};
@@ -115,6 +116,16 @@ fn write_related(out: &mut impl Write, related: &RelatedDatasets) -> io::Result<
             "  {:<10} and {} more",
             "edition",
             grouped(related.more_editions as u64)
+        )?;
+    }
+    for one in &related.tables {
+        let (title, id) = (safe(&one.dataset.title), safe(one.dataset.id.as_str()));
+        let reasons: Vec<String> = overlap_clauses(&one.overlap).iter().map(reason).collect();
+        writeln!(
+            out,
+            "  {:<10} {title} [{id}], {}",
+            "tables",
+            reasons.join("; ")
         )?;
     }
     Ok(())

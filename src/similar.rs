@@ -10,8 +10,8 @@ use super::terminal::{Style, counted, safe};
 use super::values::positive;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
-    ExampleGraph, RerankOptions, Reranker, Searcher, SimilarDataset, SimilarDatasets,
-    SimilarityClause, SimilarityPart,
+    DatasetReference, ExampleGraph, RerankOptions, Reranker, Searcher, SimilarDataset,
+    SimilarDatasets, SimilarityClause, SimilarityPart, overlap_clauses,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -82,7 +82,7 @@ pub(crate) fn run(
     } else {
         write_similar(&mut out, &found)?;
     }
-    Ok(if found.similar.is_empty() {
+    Ok(if found.similar.is_empty() && found.tables.is_empty() {
         ExitStatus::NoResult
     } else {
         ExitStatus::Success
@@ -102,20 +102,34 @@ struct Response<'f> {
 
 fn write_similar(out: &mut impl Write, found: &SimilarDatasets) -> io::Result<()> {
     if found.similar.is_empty() {
-        return writeln!(out, "None of {} is similar.", counted(found.of, "dataset"));
+        writeln!(out, "None of {} is similar.", counted(found.of, "dataset"))?;
     }
-    found.similar.iter().try_for_each(|one| write_one(out, one))
+    found
+        .similar
+        .iter()
+        .try_for_each(|one| write_one(out, one))?;
+    if !found.tables.is_empty() {
+        writeln!(out, "\nTables to join or unite:")?;
+    }
+    for one in &found.tables {
+        writeln!(out, "{}", title_of(&one.dataset))?;
+        for clause in overlap_clauses(&one.overlap) {
+            writeln!(out, "      {}", reason(&clause))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the title of a dataset with its id.
+fn title_of(dataset: &DatasetReference) -> String {
+    let style = Style::of_stdout();
+    let title = style.strong(&safe(&dataset.title));
+    let id = style.faint(&format!("[{}]", safe(dataset.id.as_str())));
+    format!("{title}  {id}")
 }
 
 fn write_one(out: &mut impl Write, one: &SimilarDataset) -> io::Result<()> {
-    let (style, id) = (Style::of_stdout(), safe(one.dataset.id.as_str()));
-    let title = style.strong(&safe(&one.dataset.title));
-    writeln!(
-        out,
-        "{:.2}  {title}  {}",
-        one.score,
-        style.faint(&format!("[{id}]"))
-    )?;
+    writeln!(out, "{:.2}  {}", one.score, title_of(&one.dataset))?;
     one.parts
         .iter()
         .flat_map(SimilarityPart::clauses)

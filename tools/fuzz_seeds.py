@@ -204,6 +204,32 @@ def archives():
     yield 5, b"\x28\xb5\x2f\xfd\x20" + bytes([len(lines)]) + struct.pack("<I", 1 | len(lines) << 3)[:3] + lines
 
 
+# A cube of PX with codes, a translation, a missing number and a zero.
+PX = b"""CHARSET="ANSI";
+CODEPAGE="utf-8";
+LANGUAGES="sv","en";
+TITLE="Boats by "
+"harbour";
+TITLE[en]="Boats";
+UNITS="number";
+STUB="Harbour";
+HEADING="Year";
+VALUES("Harbour")="North","South";
+CODES("Harbour")="01","02";
+TIMEVAL("Year")=TLIST(A1,"2020"-"2021");
+DATA=
+12 "..."
+"-" 3.5;
+"""
+
+
+def tables():
+    """Returns the tables of testdata/ and a cube, each behind the number of its name in the target."""
+    numbers = {".csv": 1, ".xlsx": 3, ".json": 5, ".geojson": 6}
+    files = sorted(file for file in (ROOT / "testdata" / "tables").iterdir() if file.suffix in numbers)
+    return [bytes([numbers[file.suffix]]) + file.read_bytes()[:MAX_BYTES] for file in files] + [b"\x09" + PX]
+
+
 def pieces(path, suffixes):
     """Returns the beginnings of the files with these suffixes."""
     files = sorted(file for file in path.rglob("*") if file.suffix in suffixes)
@@ -237,6 +263,7 @@ def seeds():
         "worker_results": [bytes([choice]) + body for choice, body in WORKERS] + [
             b"\0" + frame(b"R", b"") + frame(b"O", b"x") + frame(b"D", b""), b"\3" + stream(), b"\7" + calls()],
         "harvest_responses": chosen((0,), CKAN) + [bytes([choice]) + body for choice, body in RESPONSES],
+        "tables": tables(),
         "works": chosen((0, 1), WORKS),
     }
 

@@ -74,7 +74,7 @@ const HEAVY: &[(&str, &[&str])] = &[
     ("faer", &["lab"]),
     ("bhtsne", &["lab"]),
     ("arrow-ipc", &["cluster"]),
-    ("parquet", &["lab"]),
+    ("parquet", &["lab", "tabular"]),
     ("clap", &[]),
     ("indicatif", &[]),
     ("anyhow", &["lab"]),

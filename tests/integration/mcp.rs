@@ -419,3 +419,33 @@ fn an_agent_talks_over_standard_input_and_output() {
     drop(input);
     assert!(agent.wait().expect("ended").success());
 }
+
+#[tokio::test]
+async fn tables_are_rows() {
+    let (app, _folder) = Home::from_catalog(&testdata("tables/catalog.ttl")).serve(limits());
+    let sample = structured(
+        &app,
+        "sample_triples",
+        &json!({ "id": "water", "query": "brewery" }),
+    )
+    .await;
+    let table = &sample["result"]["table"];
+    assert_eq!(
+        table["columns"],
+        json!(["well name", "depth", "Pb", "sampled"]),
+        "{sample}"
+    );
+    let rows = table["rows"].as_array().expect("rows");
+    assert!(
+        rows.iter()
+            .any(|row| row["cells"] == json!(["Old Brewery", "48.0", "0,011", "2024-03-02"])),
+        "{sample}"
+    );
+    assert_eq!(sample["result"]["triples"], Value::Null);
+    let found = structured(&app, "search_datasets", &json!({ "query": "brewery" })).await;
+    assert_eq!(
+        found["result"]["hits"][0]["rows"],
+        json!(["well name: Old Brewery; depth: 48.0; Pb: 0,011; sampled: 2024-03-02"]),
+        "{found}"
+    );
+}

@@ -670,3 +670,37 @@ async fn entities_without_pages_link_to_their_dataset() {
     );
     assert!(!page.contains("/entity?"), "{page}");
 }
+
+#[tokio::test]
+async fn weaker_matches_are_behind_a_fold() {
+    const FOLD: &str = "<details class=\"weak\"";
+    let site = Site::testdata();
+    let query = "city+water+trees+data+register";
+    let response = site.get(&format!("/api/search?q={query}")).await;
+    let response: serde_json::Value = serde_json::from_str(&response.body).expect("JSON");
+    let hits = response["hits"].as_array().expect("hits");
+    let of_quality = |quality: &str| -> Vec<&str> {
+        hits.iter()
+            .filter(|hit| hit["match"] == quality)
+            .filter_map(|hit| hit["id"].as_str())
+            .collect()
+    };
+    let (good, weak) = (of_quality("good"), of_quality("weak"));
+    assert!(!good.is_empty() && !weak.is_empty(), "{response}");
+
+    let page = site.get(&format!("/?q={query}")).await.body;
+    let (shown, folded) = page.split_once(FOLD).expect("a fold");
+    assert_eq!(ids(shown), good);
+    assert_eq!(ids(folded), weak);
+    assert!(folded.starts_with('>'), "closed");
+    let counts = format!("1 good match, {} weaker</h1>", weak.len());
+    assert!(good.len() == 1 && shown.contains(&counts), "{shown}");
+
+    let by_title = site.get(&format!("/?q={query}&sort=title")).await.body;
+    assert!(!by_title.contains(FOLD));
+
+    let query = "kangaroo+quasar+trombone+giraffe+lettuce+water";
+    let page = site.get(&format!("/?q={query}")).await.body;
+    assert!(page.contains("No good match, "), "{page}");
+    assert!(page.contains(&format!("{FOLD} open>")));
+}

@@ -315,3 +315,86 @@ fn hostile_tables_are_refused_or_bounded() {
     assert_eq!(outcomes[1].0, Outcome::Refused, "{outcomes:?}");
     assert!(outcomes[1].1.contains("line 3"), "{outcomes:?}");
 }
+
+/// Five tables: two of regions, one of them with most of the codes of the other, two of years with the same columns, and one whose
+/// running numbers and years agree with the others by chance.
+fn write_overlapping_tables(folder: &std::path::Path) {
+    let mut regions = "region_code,name\n".to_owned();
+    let mut clinics = "clinic,region,beds\n".to_owned();
+    let mut fairs = "id,year\n".to_owned();
+    for number in 0..60 {
+        regions += &format!("R{:03},Region of the {number}th hill\n", 7 * number);
+        if number < 50 {
+            clinics += &format!("Clinic {number},r{:03},{}\n", 7 * number, number + 1);
+        }
+        fairs += &format!("{number},{}\n", 1950 + number);
+    }
+    for (name, text) in [("regions", regions), ("clinics", clinics), ("fairs", fairs)] {
+        fs::write(folder.join(format!("{name}.csv")), text).expect("written");
+    }
+    for year in [2020, 2021] {
+        let mut rain = "station,month,rain\n".to_owned();
+        for month in 1..=12 {
+            rain += &format!("Mill {year},{month},{}\n", 10 * month);
+        }
+        fs::write(folder.join(format!("rain-{year}.csv")), rain).expect("written");
+    }
+}
+
+#[tokio::test]
+async fn overlapping_tables_are_related() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_overlapping_tables(folder.path());
+    let home = Home::new();
+    home.load(folder.path());
+    home.index();
+    let (app, _home) = home.serve(limits());
+    let site = Site::behind(app, folder);
+    let related = site
+        .get("/dataset/clinics/related?format=json")
+        .await
+        .json();
+    let [tables] = related["tables"].as_array().expect("tables").as_slice() else {
+        panic!("{related}");
+    };
+    assert_eq!(tables["id"], "regions");
+    let pair = &tables["joinable"][0];
+    assert_eq!(
+        (
+            pair["column"]["name"].as_str(),
+            pair["other"]["name"].as_str(),
+            pair["sharedValues"].as_u64(),
+            pair["other"]["values"].as_u64(),
+            pair["isEstimate"].as_bool(),
+        ),
+        (
+            Some("region"),
+            Some("region code"),
+            Some(50),
+            Some(60),
+            Some(false)
+        ),
+        "{pair}"
+    );
+    let related = site
+        .get("/dataset/rain-2020/related?format=json")
+        .await
+        .json();
+    assert_eq!(related["tables"][0]["id"], "rain-2021", "{related}");
+    assert_eq!(related["tables"][0]["unionable"]["sharedColumns"], 3);
+    let related = site.get("/dataset/fairs/related?format=json").await.json();
+    assert_eq!(related["tables"], serde_json::json!([]), "{related}");
+
+    let page = site.get("/dataset/regions").await.body;
+    let evidence =
+        "joinable: 50 of 60 values of “region code” (regions) occur in “region” (clinics)";
+    assert!(page.contains(evidence), "{page}");
+    let turtle = site.get("/dataset/regions/related?format=ttl").await.body;
+    for part in [
+        "https://github.com/nju-websoft/CoDaKG/blob/main/schema.owl#dataOverlap",
+        "dcat:hadRole lodeseek:joinable",
+        "lodeseek:sharedValues 50",
+    ] {
+        assert!(turtle.contains(part), "{turtle}");
+    }
+}

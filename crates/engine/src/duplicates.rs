@@ -1,6 +1,7 @@
 //! Duplicate datasets: found when the index is made, stored in `home/duplicates.json` and merged in results.
 
 use super::card::read_card;
+use super::table_overlap::RelatedTables;
 use super::{Card, EngineError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_catalog::duplicates::{Candidate, Content, Duplicates, Reason};
@@ -81,6 +82,8 @@ pub struct RelatedDatasets {
     pub editions: Vec<RelatedEdition>,
     /// Number of further editions, which are not listed.
     pub more_editions: usize,
+    /// Datasets whose tables can be joined or united with its own, those with the most common values first.
+    pub tables: Vec<RelatedTables>,
 }
 
 /// Returns references to the first of some datasets, at most [`MAX_DUPLICATES_SHOWN`].

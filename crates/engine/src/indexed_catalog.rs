@@ -3,6 +3,7 @@
 use super::card::read_card;
 use super::duplicates::{DuplicateCache, DuplicateGroups, references};
 use super::order::OrderKeyCache;
+use super::table_overlap::{RelatedTables, related_tables};
 use super::translations::{DictionaryFile, read_translations};
 use super::{
     AnalysisKind, Card, DatasetReference, DuplicateMode, EngineError, NumericFacts,
@@ -170,7 +171,19 @@ impl IndexedCatalog {
             reasons: groups.reasons(id),
             editions: related_editions(&cards, more_editions == 0),
             more_editions,
+            tables: self.related_tables(&snapshot, id)?,
         }))
+    }
+
+    /// Returns the datasets whose tables overlap with those of a dataset, without its duplicates.
+    pub(super) fn related_tables(
+        &self,
+        snapshot: &Snapshot,
+        id: &DatasetId,
+    ) -> Result<Vec<RelatedTables>, EngineError> {
+        let groups = self.duplicate_groups()?;
+        let duplicates: Vec<&DatasetId> = groups.others(id).collect();
+        related_tables(snapshot, id, |other| duplicates.contains(&other))
     }
 
     /// Returns the number of datasets in the index.

@@ -30,6 +30,7 @@ mod search_json;
 mod searcher;
 mod service;
 mod similar;
+mod table_overlap;
 mod snippets;
 mod spelling;
 mod terms;
@@ -75,6 +76,7 @@ pub use integrity::{
     verify, verify_open,
 };
 pub use lodeseek_catalog::{BoundingBox, Period};
+pub use lodeseek_profile::TableOverlap;
 pub use order::{ParseOrderError, ResultOrder};
 pub use quality::{
     assess_catalog, assess_dataset, distribution_addresses, read_url_checks, url_checks_modified,
@@ -100,6 +102,7 @@ pub use snippets::{
     DatasetSnippet, ExtractedSnippet, QueryWords, SnippetCell, SnippetRequest, SnippetRow,
     SnippetTable, SnippetTriple, extract_snippet,
 };
+pub use table_overlap::{RelatedTables, overlap_clauses};
 pub use terms::QueryTerms;
 pub use texts::Texts;
 pub use translations::{

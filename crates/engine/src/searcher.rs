@@ -178,7 +178,9 @@ impl Searcher {
         let Some(target) = comparison.dataset(id)? else {
             return Ok(None);
         };
-        comparison.rank(&target, depth).map(Some)
+        let mut found = comparison.rank(&target, depth)?;
+        found.tables = self.catalog.related_tables(&snapshot, id)?;
+        Ok(Some(found))
     }
 
     /// Returns the datasets most similar to an example graph, best first. If the searcher has an encoder with one vector per

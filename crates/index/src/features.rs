@@ -204,7 +204,7 @@ impl Snapshot {
 }
 
 /// Collects the live documents of postings. Damaged postings may name documents that do not exist.
-fn living(
+pub(super) fn living(
     reader: &SegmentReader,
     segment: usize,
     mut postings: impl DocSet,

@@ -17,6 +17,7 @@ mod pair_frequencies;
 mod postings;
 mod query_syntax;
 mod schema;
+mod sketches;
 mod spelling;
 mod statistics;
 mod table_columns;

@@ -3,8 +3,8 @@
 use super::facts::Facet;
 use crate::document::Field;
 use tantivy::schema::{
-    self, FAST, IndexRecordOption, STORED, STRING, Schema, SchemaBuilder, TextFieldIndexing,
-    TextOptions,
+    self, FAST, INDEXED, IndexRecordOption, STORED, STRING, Schema, SchemaBuilder,
+    TextFieldIndexing, TextOptions,
 };
 
 pub(super) const ID: &str = "id";
@@ -30,6 +30,9 @@ pub(super) const LITERALS: &str = "literals";
 pub(super) const NAMES: &str = "names";
 /// Columns of tables; see the module `table_columns`.
 pub(super) const TABLE_COLUMNS: &str = "table_columns";
+/// Sketches of tables, and the hashes by which tables with common values are found; see the module `sketches`.
+pub(super) const SKETCHES: &str = "sketches";
+pub(super) const SKETCH_HASHES: &str = "sketch_hashes";
 /// Words of all fields as written, in lower case.
 pub(super) const WORDS: &str = "words";
 
@@ -82,6 +85,8 @@ pub(super) struct Fields {
     pub(super) names: Option<NameFields>,
     /// `None` in an index that was created before columns of tables were indexed.
     pub(super) table_columns: Option<schema::Field>,
+    /// `None` in an index that was created before tables had sketches.
+    pub(super) sketches: Option<SketchFields>,
     facets: [schema::Field; Facet::ALL.len()],
     texts: [schema::Field; 8],
     lengths: [schema::Field; 8],
@@ -92,6 +97,13 @@ pub(super) struct Fields {
 pub(super) struct NameFields {
     pub(super) names: schema::Field,
     pub(super) words: schema::Field,
+}
+
+/// Fields of the sketches of tables, and of their hashes.
+#[derive(Clone, Copy)]
+pub(super) struct SketchFields {
+    pub(super) sketches: schema::Field,
+    pub(super) hashes: schema::Field,
 }
 
 /// Columns of the area and the period of a dataset.
@@ -118,9 +130,17 @@ impl CoverageFields {
 impl Fields {
     /// Returns the schema of a new index.
     pub(super) fn schema() -> Schema {
+        let mut builder = Self::schema_without_sketches();
+        builder.add_bytes_field(SKETCHES, STORED);
+        builder.add_u64_field(SKETCH_HASHES, INDEXED);
+        builder.build()
+    }
+
+    /// Returns the schema of an index that was created before tables had sketches.
+    pub(super) fn schema_without_sketches() -> SchemaBuilder {
         let mut builder = Self::schema_without_table_columns();
         builder.add_text_field(TABLE_COLUMNS, FAST);
-        builder.build()
+        builder
     }
 
     /// Returns the schema of an index that was created before columns of tables were indexed.
@@ -191,7 +211,7 @@ impl Fields {
     }
 
     /// Returns the fields of an index, or `None` if its fields or their options differ. The fields of coverage, of
-    /// literals, of names and of columns may be missing.
+    /// literals, of names, of columns and of sketches may be missing.
     pub(super) fn from_schema(schema: &Schema) -> Option<Self> {
         let coverage = CoverageFields::from_schema(schema);
         let literals = schema.get_field(LITERALS).ok();
@@ -200,8 +220,13 @@ impl Fields {
             _ => None,
         };
         let table_columns = schema.get_field(TABLE_COLUMNS).ok();
+        let sketches = match (schema.get_field(SKETCHES), schema.get_field(SKETCH_HASHES)) {
+            (Ok(sketches), Ok(hashes)) => Some(SketchFields { sketches, hashes }),
+            _ => None,
+        };
         let expected = match (coverage, literals, names, table_columns) {
-            (.., Some(_)) => Self::schema(),
+            _ if sketches.is_some() => Self::schema(),
+            (.., Some(_)) => Self::schema_without_sketches().build(),
             (_, _, Some(_), None) => Self::schema_without_table_columns().build(),
             (_, Some(_), None, None) => Self::schema_without_names().build(),
             (Some(_), None, None, None) => Self::schema_without_literals().build(),
@@ -234,6 +259,7 @@ impl Fields {
             literals,
             names,
             table_columns,
+            sketches,
             facets,
             texts,
             lengths,

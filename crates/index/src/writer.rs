@@ -3,7 +3,7 @@
 use super::columns::{OPEN_FIRST, OPEN_LAST};
 use super::literals;
 use super::names::{name_keys, written_words};
-use super::schema::{CoverageFields, FORMAT, Fields, NameFields};
+use super::schema::{CoverageFields, FORMAT, Fields, NameFields, SketchFields};
 use super::table_columns;
 use super::verified_directory::VerifiedDirectory;
 use super::vocabulary::IndexVocabulary;
@@ -52,6 +52,12 @@ pub struct IndexDocument {
     words: Vec<String>,
     facts: Facts,
     features: Vec<Feature>,
+    /// Sketches of tables, as JSON. Empty without tables.
+    #[serde(default)]
+    sketches: String,
+    /// Hashes of their values and headers.
+    #[serde(default)]
+    sketch_hashes: Vec<u64>,
     /// Display data (card) as JSON.
     #[serde(with = "json_text")]
     pub card: Vec<u8>,
@@ -98,6 +104,8 @@ impl IndexDocument {
             words: written_words(document),
             facts: Facts::default(),
             features: Vec::new(),
+            sketches: String::new(),
+            sketch_hashes: Vec::new(),
             card,
             compact,
         }
@@ -124,6 +132,16 @@ impl IndexDocument {
     #[must_use]
     pub fn with_features(self, features: Vec<Feature>) -> Self {
         Self { features, ..self }
+    }
+
+    /// Sets the sketches of its tables, and the hashes by which datasets with common values are found. Default: none.
+    #[must_use]
+    pub fn with_sketches(self, sketches: String, sketch_hashes: Vec<u64>) -> Self {
+        Self {
+            sketches,
+            sketch_hashes,
+            ..self
+        }
     }
 }
 
@@ -273,6 +291,14 @@ impl IndexWriter {
         add_facts(&mut out, &self.fields, &document.facts);
         for feature in &document.features {
             out.add_text(self.fields.features, feature.key());
+        }
+        if let Some(SketchFields { sketches, hashes }) = self.fields.sketches
+            && !document.sketches.is_empty()
+        {
+            out.add_bytes(sketches, document.sketches.as_bytes());
+            for hash in document.sketch_hashes {
+                out.add_u64(hashes, hash);
+            }
         }
         if let Some(literals) = self.fields.literals {
             for entry in document.literals {

@@ -5,6 +5,7 @@ pub mod pattern;
 mod schema;
 mod shapes;
 mod streamed;
+mod table_sketch;
 mod tables;
 mod void;
 
@@ -15,6 +16,10 @@ pub use pattern::{
 };
 pub use schema::{Schema, SchemaEdge, SchemaNode};
 pub use shapes::{NodeKinds, NodeShape, PropertyShape, Shapes};
+pub use table_sketch::{
+    ColumnSketch, ComparedTable, JoinableColumns, KeyColumn, SharedValues, TableOverlap,
+    TableSketch, UnionableTables,
+};
 pub use tables::TableSummary;
 
 use lodeseek_rdf::vocab::rdf;

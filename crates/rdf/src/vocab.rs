@@ -633,6 +633,13 @@ vocabulary! {
     }
 }
 vocabulary! {
+    /// CoDaKG: <https://github.com/nju-websoft/CoDaKG>.
+    codakg = "https://github.com/nju-websoft/CoDaKG/blob/main/schema.owl#" {
+        SCHEMA_OVERLAP = "schemaOverlap",
+        DATA_OVERLAP = "dataOverlap",
+    }
+}
+vocabulary! {
     /// GeoDCAT-AP 3: <https://semiceu.github.io/GeoDCAT-AP/releases/3.0.0/>.
     geodcatap = "http://data.europa.eu/930/" {
         REFERENCE_SYSTEM = "referenceSystem",
@@ -704,6 +711,15 @@ vocabulary! {
         EMPTY_CELLS = "emptyCells",
         MIXED_CELLS = "mixedCells",
         OMITTED_ROWS = "omittedRows",
+        JOINABLE = "joinable",
+        UNIONABLE = "unionable",
+        OWN_COLUMN = "ownColumn",
+        OTHER_COLUMN = "otherColumn",
+        OWN_VALUES = "ownValues",
+        OTHER_VALUES = "otherValues",
+        SHARED_VALUES = "sharedValues",
+        SHARED_COLUMNS = "sharedColumns",
+        IS_ESTIMATE = "isEstimate",
         SAMPLED_TRIPLES = "sampledTriples",
         ENTITY_PATTERN = "EntityPattern",
         LINK_PATTERN = "LinkPattern",
@@ -798,6 +814,7 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("dpv", dpv::ALL),
     ("dcatus", dcatus::ALL),
     ("geodcatap", geodcatap::ALL),
+    ("codakg", codakg::ALL),
     ("org", org::ALL),
     ("void", void::ALL),
     ("sd", sd::ALL),

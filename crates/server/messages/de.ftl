@@ -105,14 +105,18 @@ sort-largest = Größte
 sort-title = Titel
 only-closest = Keine gute Übereinstimmung. Dies sind die nächstliegenden Ergebnisse.
 good-matches = { $count ->
+    [0] Kein guter Treffer
     [one] { $number } guter Treffer
    *[other] { $number } gute Treffer
 }
 weaker = { $count ->
    *[other] { $number } schwächere
 }
-weak-matches = Schwache Treffer
-weak-matches-text = Diese Datensätze enthalten keines der Wörter und sind nur entfernt ähnlich.
+weak-matches = { $count ->
+    [one] { $number } schwächerer Treffer auf dieser Seite
+   *[other] { $number } schwächere Treffer auf dieser Seite
+}
+weak-matches-text = Sie enthalten wenige der Wörter oder sind nur entfernt ähnlich.
 duplicates-counted = Die Zahlen zählen Duplikate mit, die nur einmal gezeigt werden.
 also-from = Auch bei
 introduced-by = Vorgestellt in
@@ -215,6 +219,7 @@ technical = Technische Angaben
 other-languages = Beschreibung in anderen Sprachen
 also-called = Auch genannt
 editions = Ausgaben
+tables-to-combine = Tabellen zum Verbinden oder Vereinigen
 fact-creator = Autor
 fact-uses = Nutzungen
 fact-uses-count = { $count ->

@@ -105,14 +105,18 @@ sort-largest = Largest
 sort-title = Title
 only-closest = No close match. These are the nearest results.
 good-matches = { $count ->
+    [0] No good match
     [one] { $number } good match
    *[other] { $number } good matches
 }
 weaker = { $count ->
    *[other] { $number } weaker
 }
-weak-matches = Weak matches
-weak-matches-text = These datasets contain none of the words and are only remotely similar in meaning.
+weak-matches = { $count ->
+    [one] { $number } weaker match on this page
+   *[other] { $number } weaker matches on this page
+}
+weak-matches-text = They contain few of the words or are only remotely similar in meaning.
 duplicates-counted = The numbers include duplicates that are shown once.
 also-from = Also from
 introduced-by = Introduced by
@@ -215,6 +219,7 @@ technical = Technical details
 other-languages = Description in other languages
 also-called = Also called
 editions = Editions
+tables-to-combine = Tables to join or unite
 fact-creator = Author
 fact-uses = Uses
 fact-uses-count = { $count ->

@@ -105,14 +105,18 @@ sort-largest = Tamaño
 sort-title = Título
 only-closest = Sin coincidencias cercanas. Estos son los resultados más próximos.
 good-matches = { $count ->
+    [0] Ningún resultado bueno
     [one] { $number } resultado bueno
    *[other] { $number } resultados buenos
 }
 weaker = { $count ->
    *[other] { $number } menos relevantes
 }
-weak-matches = Coincidencias débiles
-weak-matches-text = Estos conjuntos de datos no contienen ninguna de las palabras y solo se parecen remotamente.
+weak-matches = { $count ->
+    [one] { $number } resultado menos relevante en esta página
+   *[other] { $number } resultados menos relevantes en esta página
+}
+weak-matches-text = Contienen pocas de las palabras o solo se parecen remotamente.
 duplicates-counted = Las cifras incluyen duplicados que se muestran una sola vez.
 also-from = También en
 introduced-by = Presentado en
@@ -215,6 +219,7 @@ technical = Detalles técnicos
 other-languages = Descripción en otros idiomas
 also-called = También llamado
 editions = Ediciones
+tables-to-combine = Tablas para combinar o unir
 fact-creator = Autor
 fact-uses = Usos
 fact-uses-count = { $count ->

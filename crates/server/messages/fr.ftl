@@ -105,14 +105,18 @@ sort-largest = Taille
 sort-title = Titre
 only-closest = Aucune correspondance proche. Voici les résultats les plus proches.
 good-matches = { $count ->
+    [0] Aucun bon résultat
     [one] { $number } bon résultat
    *[other] { $number } bons résultats
 }
 weaker = { $count ->
    *[other] { $number } moins pertinents
 }
-weak-matches = Correspondances faibles
-weak-matches-text = Ces jeux de données ne contiennent aucun des mots et n’ont qu’un sens vaguement proche.
+weak-matches = { $count ->
+    [one] { $number } résultat moins pertinent sur cette page
+   *[other] { $number } résultats moins pertinents sur cette page
+}
+weak-matches-text = Ils contiennent peu des mots ou n’ont qu’un sens vaguement proche.
 duplicates-counted = Les nombres comprennent des doublons affichés une seule fois.
 also-from = Aussi chez
 introduced-by = Présenté dans
@@ -215,6 +219,7 @@ technical = Détails techniques
 other-languages = Description dans d’autres langues
 also-called = Aussi appelé
 editions = Éditions
+tables-to-combine = Tables à joindre ou à réunir
 fact-creator = Auteur
 fact-uses = Utilisations
 fact-uses-count = { $count ->

@@ -105,14 +105,18 @@ sort-largest = Dimensione
 sort-title = Titolo
 only-closest = Nessuna corrispondenza vicina. Questi sono i risultati più prossimi.
 good-matches = { $count ->
+    [0] Nessun risultato buono
     [one] { $number } risultato buono
    *[other] { $number } risultati buoni
 }
 weaker = { $count ->
    *[other] { $number } meno pertinenti
 }
-weak-matches = Corrispondenze deboli
-weak-matches-text = Questi insiemi di dati non contengono nessuna delle parole e sono solo lontanamente simili.
+weak-matches = { $count ->
+    [one] { $number } risultato meno pertinente in questa pagina
+   *[other] { $number } risultati meno pertinenti in questa pagina
+}
+weak-matches-text = Contengono poche delle parole o sono solo lontanamente simili.
 duplicates-counted = I numeri comprendono duplicati mostrati una sola volta.
 also-from = Anche presso
 introduced-by = Presentato in
@@ -215,6 +219,7 @@ technical = Dettagli tecnici
 other-languages = Descrizione in altre lingue
 also-called = Chiamato anche
 editions = Edizioni
+tables-to-combine = Tabelle da collegare o unire
 fact-creator = Autore
 fact-uses = Utilizzi
 fact-uses-count = { $count ->

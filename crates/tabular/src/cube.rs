@@ -1,9 +1,8 @@
 //! Cubes: tables whose rows are observations, in the RDF Data Cube vocabulary (<https://www.w3.org/TR/vocab-data-cube/>).
 //!
-//! A table is a cube if its format says so: JSON-stat, and SDMX-CSV (<https://sdmx.org/>, versions 1 and 2), whose header begins with
+//! A table is a cube if its format is one of cubes: JSON-stat, PX, and SDMX-CSV (<https://sdmx.org/>, versions 1 and 2), whose header begins with
 //! `DATAFLOW` or `STRUCTURE` and has the column `OBS_VALUE`. The columns before the value are dimensions, those behind it attributes.
 
-use crate::json_stat;
 use lodeseek_rdf::vocab::qb;
 
 /// Name of the column of values in SDMX-CSV.
@@ -36,20 +35,16 @@ impl Role {
     }
 }
 
-/// Returns the role of each column of a cube. `None` if a table is no cube.
-pub(crate) fn roles(format: &str, headers: &[&str]) -> Option<Vec<Role>> {
-    let measure = if format == json_stat::FORMAT {
-        headers.len().checked_sub(1)?
-    } else {
-        // The header of a column may have a name behind the identifier: `OBS_VALUE: Observation value`.
-        let first = id_of(headers.first()?);
-        if first != "DATAFLOW" && first != "STRUCTURE" {
-            return None;
-        }
-        headers
-            .iter()
-            .position(|header| id_of(header) == OBS_VALUE)?
-    };
+/// Returns the role of each column of SDMX-CSV. `None` if a table has another header.
+pub(crate) fn sdmx_roles(headers: &[&str]) -> Option<Vec<Role>> {
+    // The header of a column may have a name behind the identifier: `OBS_VALUE: Observation value`.
+    let first = id_of(headers.first()?);
+    if first != "DATAFLOW" && first != "STRUCTURE" {
+        return None;
+    }
+    let measure = headers
+        .iter()
+        .position(|header| id_of(header) == OBS_VALUE)?;
     let mut roles = Vec::with_capacity(headers.len());
     for (place, header) in headers.iter().enumerate() {
         roles.push(if place == measure {

@@ -39,6 +39,15 @@ impl TextEncoding {
         }
     }
 
+    /// Returns the encoding that a file declares, if the detected one is of one byte a character, whose kinds are hard to tell apart.
+    pub(crate) fn with_declared(self, name: Option<String>) -> Self {
+        let declared = name.and_then(|name| Encoding::for_label(name.as_bytes()));
+        match declared {
+            Some(encoding) if self.encoding.is_single_byte() => Self { encoding, ..self },
+            _ => self,
+        }
+    }
+
     /// Returns the name of the encoding in the registry of IANA.
     pub(crate) fn name(self) -> &'static str {
         if self.is_ascii {

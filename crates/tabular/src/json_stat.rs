@@ -2,6 +2,7 @@
 //!
 //! Why not a library? `json-stat` is no crate; the format is a list of numbers in row-major order.
 
+use crate::cube::Role;
 use crate::descriptors::TableDescription;
 use crate::output::Output;
 use crate::table::{FormatFacts, Rows, TablePlace, read_table};
@@ -12,7 +13,7 @@ use rustc_hash::FxHashMap;
 use std::io;
 
 /// Name of the format.
-pub(crate) const FORMAT: &str = "JSON-stat";
+const FORMAT: &str = "JSON-stat";
 /// Maximum number of dimensions.
 const MAX_DIMENSIONS: usize = 100;
 
@@ -61,6 +62,7 @@ pub(crate) fn read(
         format: FORMAT,
         encoding: Some(encoding),
         header_rows: Some(1),
+        roles: Some(cube.roles()),
         ..FormatFacts::default()
     };
     let mut rows = CubeRows {
@@ -141,6 +143,15 @@ impl<'v> Cube<'v> {
             dimensions,
             size,
         })
+    }
+}
+
+impl Cube<'_> {
+    /// Returns the roles of the columns.
+    fn roles(&self) -> Vec<Role> {
+        let mut roles = vec![Role::Dimension; self.dimensions.len()];
+        roles.push(Role::Measure);
+        roles
     }
 }
 

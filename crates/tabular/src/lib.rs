@@ -13,16 +13,19 @@ mod json_stat;
 mod layout;
 pub mod limits;
 mod output;
+mod parquet_file;
+mod px;
 mod recognition;
 mod records;
 mod table;
 mod value;
 mod values;
+mod wkb;
 mod workbook;
 mod xml;
 
 use lodeseek_rdf::TripleSink;
-use lodeseek_rdf::dump::{DocumentHead, FileReport, Limits, Problem, Refusal, TableReader};
+use lodeseek_rdf::dump::{DocumentHead, FileReport, Limits, Problem, TableReader};
 use output::Output;
 use recognition::{Format, is_table_media_type, recognize};
 
@@ -59,7 +62,10 @@ impl TableReader for Tables {
             return Ok(());
         }
         let mut output = Output::new(sink, report, limits);
-        let is_table = matches!(format, Format::Delimited(_) | Format::Workbook);
+        let is_table = matches!(
+            format,
+            Format::Delimited(_) | Format::Workbook | Format::Parquet | Format::Px
+        );
         let description = document
             .path
             .filter(|_| is_table)
@@ -78,12 +84,9 @@ impl TableReader for Tables {
             Format::Delimited(expected) => delimited::read(content, expected, &place, &mut output),
             Format::Workbook => workbook::read(content, &place, &mut output),
             Format::Json => json::read(content, &place, &mut output),
+            Format::Px => px::read(content, &place, &mut output),
             Format::Xml => xml::read(content, &place, &mut output),
-            Format::Parquet => Err(Refusal::Document {
-                reason: "a Parquet file, which is not read; publish the table as CSV, too"
-                    .to_owned(),
-            }
-            .into()),
+            Format::Parquet => parquet_file::read(content, document.path, &place, &mut output),
         }
     }
 }
@@ -122,6 +125,7 @@ pub fn is_table_file(document: &DocumentHead<'_>) -> bool {
             let text = String::from_utf8_lossy(document.bytes);
             text.contains("\"FeatureCollection\"") || text.contains("\"Topology\"")
         }
-        Some(Format::Xml | Format::Parquet) | None => false,
+        Some(Format::Parquet | Format::Px) => true,
+        Some(Format::Xml) | None => false,
     }
 }

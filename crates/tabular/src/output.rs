@@ -2,7 +2,7 @@
 
 use lodeseek_rdf::TripleSink;
 use lodeseek_rdf::dump::{FileReport, Limits, TableFacts};
-use lodeseek_rdf::vocab::{csvw, lodeseek, rdf, void};
+use lodeseek_rdf::vocab::{csvw, lodeseek, rdf, rdfs, void};
 use oxrdf::vocab::xsd;
 use oxrdf::{LiteralRef, NamedNodeRef, NamedOrBlankNodeRef, TermRef, TripleRef};
 
@@ -55,6 +55,12 @@ impl<'a> Output<'a> {
             predicate,
             LiteralRef::new_simple_literal(object).into(),
         );
+    }
+
+    /// Adds a label in a language. `tag` is well-formed and in lower case.
+    pub(crate) fn tagged_label(&mut self, subject: &str, text: &str, tag: &str) {
+        let literal = LiteralRef::new_language_tagged_literal_unchecked(text, tag);
+        self.add(subject, rdfs::LABEL, literal.into());
     }
 
     /// Adds a triple with a typed literal.

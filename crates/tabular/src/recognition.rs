@@ -2,6 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::encoding::TextEncoding;
+use crate::px::begins_with_px;
 use json_event_parser::{JsonEvent, SliceJsonParser};
 
 /// Format of a document that this crate reads.
@@ -15,8 +16,10 @@ pub(crate) enum Format {
     Workbook,
     /// XML that is not RDF.
     Xml,
-    /// Parquet, which is refused with a reason.
+    /// Parquet.
     Parquet,
+    /// PX, the format of PC-Axis.
+    Px,
 }
 
 /// Format that a name or a media type suggests.
@@ -51,6 +54,9 @@ pub(crate) fn recognize(
     let text = text.trim_start();
     if text.contains('\0') || begins_with_html(text) {
         return None;
+    }
+    if begins_with_px(text) {
+        return Some(Format::Px);
     }
     match text.bytes().next()? {
         b'{' | b'[' if begins_with_json(text) => {
@@ -149,6 +155,8 @@ pub fn has_table_suffix(name: &str) -> bool {
             | "ods"
             | "geojson"
             | "topojson"
+            | "parquet"
+            | "px"
     )
 }
 

@@ -81,12 +81,17 @@ impl TablePlace<'_> {
     }
 
     /// Returns the IRI of the table.
-    fn table(&self) -> String {
+    pub(crate) fn table(&self) -> String {
         let base = without_fragment(self.base);
         match self.part {
             Some(part) => format!("{base}#{}", encode_fragment(part)),
             None => base.to_owned(),
         }
+    }
+
+    /// Returns the IRI of the property of a column whose header no other column has.
+    pub(crate) fn property(&self, header: &str) -> String {
+        property_iri(&self.prefix(), header, 0, &mut FxHashSet::default())
     }
 
     /// Returns the title of a descriptor, or the label of the file.
@@ -147,6 +152,8 @@ pub(crate) struct FormatFacts {
     pub(crate) is_sheet: bool,
     /// Number of rows of the header, if the format determines it.
     pub(crate) header_rows: Option<usize>,
+    /// Roles of the columns, if the format is that of a cube.
+    pub(crate) roles: Option<Vec<Role>>,
 }
 
 /// Reads a table, and adds its triples.
@@ -235,6 +242,8 @@ struct TableWriter<'w, 'a> {
     output: &'w mut Output<'a>,
     layout: Layout,
     is_sheet: bool,
+    /// If false, the format has rows of data only below its header.
+    may_have_footnotes: bool,
     number_format: NumberFormat,
     columns: Vec<Column>,
     table: String,
@@ -285,7 +294,9 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             .collect();
         // Footnotes are no cells of the first column.
         let width = declared_columns(&texts, &layout);
-        while data.len() > 1
+        let may_have_footnotes = format.header_rows.is_none();
+        while may_have_footnotes
+            && data.len() > 1
             && data
                 .last()
                 .is_some_and(|row| may_be_footnote(row.iter().map(String::as_str), width))
@@ -306,7 +317,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             .iter()
             .map(|column| column.header.as_str())
             .collect();
-        let roles = cube::roles(format.format, &headers);
+        let roles = format.roles.clone().or_else(|| cube::sdmx_roles(&headers));
         let preamble = texts
             .iter()
             .take(layout.preamble_rows)
@@ -332,6 +343,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             output,
             layout,
             is_sheet: format.is_sheet,
+            may_have_footnotes,
             number_format,
             columns,
             table: place.table(),
@@ -403,7 +415,8 @@ impl<'w, 'a> TableWriter<'w, 'a> {
     /// Adds a row, after those that may be footnotes.
     fn push(&mut self, row: &StringRecord, number: u64, line: Option<u64>) {
         self.facts.records += 1;
-        if self.held.len() < MAX_FOOTNOTE_ROWS
+        if self.may_have_footnotes
+            && self.held.len() < MAX_FOOTNOTE_ROWS
             && row.as_slice().len() <= MAX_CELL_BYTES
             && may_be_footnote(row.iter(), self.columns.len())
         {

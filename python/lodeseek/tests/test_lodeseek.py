@@ -116,7 +116,7 @@ class Requests(unittest.TestCase):
 
     def test_errors_name_the_cause(self):
         causes = {
-            "expected more text": lambda: self.collection.query("SELEC"),
+            "a query begins with SELECT": lambda: self.collection.query("SELEC"),
             "unknown parameter \"colour\"": lambda: self.collection.search("x", filters={"colour": "red"}),
             "there is no dataset nothing": lambda: self.collection.snippet("nothing"),
             "No such file": lambda: self.collection.load("/nothing.ttl"),
@@ -168,6 +168,22 @@ class Requests(unittest.TestCase):
         with Lodeseek.open(pathlib.Path(FOLDER.name) / "broken") as other:
             outcome = other.load(source)[0]
         self.assertEqual((outcome["outcome"], outcome["triples"], outcome["skipped"]), ("loaded", 1, 1))
+
+
+    def test_tables_are_shown_as_rows(self):
+        with Lodeseek.open(pathlib.Path(FOLDER.name) / "tables") as other:
+            other.load(TESTDATA / "tables" / "catalog.ttl")
+            other.index(ranking="words")
+            rows = other.rows("water", query="brewery")
+            self.assertIn(("Old Brewery", "48.0"), zip(rows["well name"], rows["depth"]))
+            self.assertEqual((rows.index.name, set(rows.index) <= {1, 2, 3}), ("row", True))
+            hit = other.hits("brewery")[0]
+            self.assertEqual([cell["text"] for cell in hit.table["columns"]], ["well name", "depth", "Pb", "sampled"])
+            page = other.hits("brewery")._repr_html_()
+            self.assertIn("<td style='text-align:left'>48.0</td>", page)
+            self.assertIn("wells: 3 of 3 rows, 4 of 4 columns", page)
+        with self.assertRaisesRegex(LodeseekError, "is no table"):
+            self.collection.rows("street-trees")
 
 
 class Servers(unittest.TestCase):

@@ -7,11 +7,12 @@ use super::{
 use crate::facts::{facts, portal};
 use crate::features::features;
 use crate::snippets::{choose_rows, label_all};
+use crate::table_overlap;
 use crate::{CARD_LANGUAGES, Card, Coverage, EngineError};
 use lodeseek_catalog::Iris;
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
 use lodeseek_index::{Analysis, AnalysisKind, Feature, IndexDocument, document_version};
-use lodeseek_profile::{PatternSummary, Profile, Schema};
+use lodeseek_profile::{PatternSummary, Profile, Schema, TableSketch};
 use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_rdf::{Labels, StreamedGraph, TermId, TripleGraph};
 use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
@@ -50,6 +51,8 @@ struct DescribedContent {
     profile: Profile,
     features: Vec<Feature>,
     schema: Schema,
+    /// Sketches of tables.
+    tables: Vec<TableSketch>,
     /// The profile in VoID, with the most frequent patterns.
     triples: Vec<Triple>,
     /// Number of triples of the sample, if the content exceeds memory.
@@ -166,6 +169,7 @@ impl<'i> Deriver<'i> {
         DescribedContent {
             features,
             schema: Schema::new(graph),
+            tables: TableSketch::from_graph(graph),
             profile,
             triples,
             sampled_triples: None,
@@ -200,11 +204,13 @@ impl<'i> Deriver<'i> {
         ));
         let features = features(&graph, &profile);
         let sampled_triples = Some(graph.len() as u64);
+        let tables = TableSketch::from_graph(&graph);
         Ok((
             graph,
             DescribedContent {
                 features,
                 schema,
+                tables,
                 profile,
                 triples,
                 sampled_triples,
@@ -308,11 +314,16 @@ impl<'i> Deriver<'i> {
             card,
             compact,
         );
+        let sketches = match content.tables.is_empty() {
+            true => String::new(),
+            false => serde_json::to_string(&content.tables)?,
+        };
         let names = metadata.titles.iter().chain(&metadata.alternatives);
         Ok(document
             .with_names(names.map(|name| name.value.as_str()))
             .with_facts(facts)
-            .with_features(content.features))
+            .with_features(content.features)
+            .with_sketches(sketches, table_overlap::hashes(&content.tables)))
     }
 
     /// Returns the triples of a snippet and its provenance, as written to the store.

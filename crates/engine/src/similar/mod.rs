@@ -33,6 +33,7 @@ pub(super) use ranking::{Comparison, Scores, Similarities, Target};
 
 use super::DatasetReference;
 use super::features::features;
+use super::table_overlap::RelatedTables;
 use lodeseek_catalog::{DatasetId, Metadata};
 use lodeseek_index::Feature;
 use lodeseek_index::document::CompactDocument;
@@ -119,6 +120,8 @@ pub struct SimilarDatasets {
     pub of: u64,
     /// The most similar datasets, best first, without the dataset's duplicates and other editions.
     pub similar: Vec<SimilarDataset>,
+    /// Datasets whose tables can be joined or united with those of the dataset, whatever their similarity. Empty for an example.
+    pub tables: Vec<RelatedTables>,
 }
 
 /// A reason for a similarity, as text for users.
@@ -133,7 +136,7 @@ pub struct SimilarityClause {
 }
 
 impl SimilarityClause {
-    fn new(text: String) -> Self {
+    pub(crate) fn new(text: String) -> Self {
         Self {
             text,
             names: Vec::new(),

@@ -151,6 +151,7 @@ impl Comparison<'_> {
         Ok(SimilarDatasets {
             of: self.snapshot.len(),
             similar,
+            tables: Vec::new(),
         })
     }
 

@@ -1,4 +1,5 @@
-//! `GET /dataset/{id}/related`: duplicates of a dataset and its other editions, as found by deduplication.
+//! `GET /dataset/{id}/related`: duplicates of a dataset and its other editions, as found by deduplication, and datasets whose tables can
+//! be joined or united with its own.
 //!
 //! These findings change with every index and are no metadata of the catalogue. Harvesters would copy them from a
 //! description or a feed, and wrong ones would persist. Therefore they are a resource of their own, which no catalogue lists.
@@ -18,9 +19,9 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_catalog::editions::EditionRelation;
-use lodeseek_engine::RelatedDatasets;
-use lodeseek_rdf::vocab::dcat;
-use oxrdf::{NamedNode, Triple};
+use lodeseek_engine::{RelatedDatasets, TableOverlap};
+use lodeseek_rdf::vocab::{codakg, dcat, dcterms, lodeseek, rdf};
+use oxrdf::{BlankNode, Literal, NamedNode, Term, Triple};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -29,7 +30,7 @@ pub(super) struct Parameters {
 }
 
 #[utoipa::path(get, path = "/dataset/{id}/related", tag = "Datasets",
-    summary = "Duplicates of a dataset under other ids, and its editions",
+    summary = "Duplicates of a dataset under other ids, its editions, and datasets whose tables can be joined or united with its own",
     params(Id, FormatParameter),
     responses(Negotiated<(JsonObject, Turtle)>, BadRequest<Text>, NotFound<Text>))]
 pub(super) async fn related(
@@ -56,7 +57,7 @@ pub(super) async fn related(
         .await
 }
 
-/// Returns a triple for each edition whose relation is known.
+/// Returns a triple for each edition whose relation is known, and those of overlapping tables.
 fn triples(
     related: &RelatedDatasets,
     id: &DatasetId,
@@ -82,5 +83,82 @@ fn triples(
             EditionRelation::Other => None,
         }
     });
-    editions.collect()
+    editions
+        .chain(related.tables.iter().flat_map(|one| {
+            let overlap = &one.overlap;
+            overlap_triples(overlap, &own, &iri(&one.dataset.id))
+        }))
+        .collect()
+}
+
+/// Returns the overlap of tables in the terms of CoDaKG, and its evidence as qualified relations of DCAT.
+fn overlap_triples(overlap: &TableOverlap, own: &NamedNode, other: &NamedNode) -> Vec<Triple> {
+    let mut triples = Vec::new();
+    for pair in &overlap.joinable {
+        let (column, other_column) = (&pair.column, &pair.other);
+        triples.push(Triple::new(
+            node(&column.table_iri),
+            node(codakg::DATA_OVERLAP),
+            node(&other_column.table_iri),
+        ));
+        let relation = add_relation(&mut triples, own, other, lodeseek::JOINABLE);
+        for (property, value) in [
+            (lodeseek::OWN_COLUMN, Term::from(node(&column.iri))),
+            (lodeseek::OTHER_COLUMN, node(&other_column.iri).into()),
+            (lodeseek::OWN_VALUES, count(column.values)),
+            (lodeseek::OTHER_VALUES, count(other_column.values)),
+            (lodeseek::SHARED_VALUES, count(pair.shared_values)),
+            (
+                lodeseek::IS_ESTIMATE,
+                Literal::from(pair.is_estimate).into(),
+            ),
+        ] {
+            triples.push(Triple::new(relation.clone(), node(property), value));
+        }
+    }
+    if let Some(tables) = &overlap.unionable {
+        triples.push(Triple::new(
+            node(&tables.table.iri),
+            node(codakg::SCHEMA_OVERLAP),
+            node(&tables.other.iri),
+        ));
+        let relation = add_relation(&mut triples, own, other, lodeseek::UNIONABLE);
+        triples.push(Triple::new(
+            relation,
+            node(lodeseek::SHARED_COLUMNS),
+            count(tables.shared_columns),
+        ));
+    }
+    triples
+}
+
+/// Adds a qualified relation, and returns its node.
+fn add_relation(
+    triples: &mut Vec<Triple>,
+    own: &NamedNode,
+    other: &NamedNode,
+    role: &str,
+) -> BlankNode {
+    let relation = BlankNode::default();
+    triples.push(Triple::new(
+        own.clone(),
+        node(dcat::QUALIFIED_RELATION),
+        relation.clone(),
+    ));
+    for (property, value) in [
+        (rdf::TYPE, dcat::RELATIONSHIP),
+        (dcterms::RELATION, other.as_str()),
+        (dcat::HAD_ROLE, role),
+    ] {
+        triples.push(Triple::new(relation.clone(), node(property), node(value)));
+    }
+    relation
+}
+
+fn node(iri: &str) -> NamedNode {
+    NamedNode::new_unchecked(iri)
+}
+
+fn count(number: u64) -> Term {
+    Literal::from(i64::try_from(number).unwrap_or(i64::MAX)).into()
 }

@@ -308,9 +308,12 @@ async fn similar_to_dataset(
             let missing = || ApiError::no_dataset(&id);
             let found: SimilarDatasets = state.searcher.similar(&id, depth)?.ok_or_else(missing)?;
             match form {
-                Format::Json => Ok(Json(
-                    json!({ "dataset": id, "of": found.of, "similar": found.similar }),
-                )
+                Format::Json => Ok(Json(json!({
+                    "dataset": id,
+                    "of": found.of,
+                    "similar": found.similar,
+                    "tables": found.tables,
+                }))
                 .into_response()),
                 Format::Html => {
                     let card = state.searcher.catalog().card(&id)?.ok_or_else(missing)?;

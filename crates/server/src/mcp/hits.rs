@@ -1,6 +1,7 @@
 //! Search results for agents: what is needed to choose a dataset, in few bytes. `get_dataset` has the rest.
 
 use super::answer::{Answer, sent_bytes};
+use super::rows::matching_rows;
 use crate::portal::license_label;
 use crate::text::shorten;
 use lodeseek_catalog::{DatasetId, Iris};
@@ -22,7 +23,7 @@ struct Detail {
     description: usize,
     /// Maximum number of characters of a title or publisher.
     name: usize,
-    /// Maximum number of fields that match.
+    /// Maximum number of fields, and of rows of a table, that match.
     fields: usize,
     /// If true, publisher, licence and size are included.
     facts: bool,
@@ -194,6 +195,10 @@ fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Va
         .collect();
     if !reasons.is_empty() {
         add("fields", reasons.into());
+    }
+    let rows = matching_rows(&hit["table"], detail.fields);
+    if !rows.is_empty() {
+        add("rows", rows.into());
     }
     add("match", hit["match"].clone());
     if hit["closest"] == true {

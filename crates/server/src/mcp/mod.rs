@@ -8,6 +8,7 @@ mod answer;
 mod arguments;
 mod hits;
 mod lines;
+mod rows;
 mod tools;
 
 use crate::AppState;

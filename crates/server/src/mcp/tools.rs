@@ -1,7 +1,7 @@
 //! The tools: names, parameters, and the requests that they are.
 
 use super::answer::{self, Answer};
-use super::{Caller, McpServer, arguments, hits};
+use super::{Caller, McpServer, arguments, hits, rows};
 use crate::AppState;
 use crate::error::ApiError;
 use crate::parameters::check_query;
@@ -149,7 +149,7 @@ pub(super) fn list() -> Vec<Tool> {
              in SPARQL. Use it before query_sparql.",
         )
         .with_input_schema::<Dataset>(),
-        tool("sample_triples", "Get some triples", "Get a few triples that represent a dataset, or that match words.")
+        tool("sample_triples", "Get some triples", "Get a few triples that represent a dataset, or that match words; of a table, rows.")
             .with_input_schema::<Sample>(),
         tool("similar_datasets", "Find similar datasets", "Find the datasets most similar to a dataset, with reasons.")
             .with_input_schema::<Similar>(),
@@ -268,16 +268,11 @@ async fn run(
             let Sample { id, query, limit } = parse(arguments)?;
             let mut parameters = vec![("budget", number(limit, 20, 100)?)];
             parameters.extend(query.map(|query| ("query", query)));
-            server
-                .get(
-                    caller,
-                    address(
-                        &format!("{}/snippet", href(&dataset_id(server, &id)?)),
-                        &parameters,
-                    ),
-                    JSON,
-                )
-                .await
+            let path = format!("{}/snippet", href(&dataset_id(server, &id)?));
+            let sample = server
+                .get(caller, address(&path, &parameters), JSON)
+                .await?;
+            Ok(rows::compact_table(sample))
         }
         "similar_datasets" => {
             let Similar { id, limit } = parse(arguments)?;

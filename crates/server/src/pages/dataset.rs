@@ -4,7 +4,7 @@ use super::diagram;
 use super::entity::ExampleView;
 use super::facets;
 use super::place_map;
-use super::similar::SimilarView;
+use super::similar::{CombinedTables, SimilarView};
 use super::tables;
 use super::{
     PageContext, RowsView, TripleView, WorkView, best_text, error, readable, render, rows_view,
@@ -224,6 +224,8 @@ struct DatasetPage {
     /// Other editions: (address, title, relation to this one).
     editions: Vec<(String, String, &'static str)>,
     more_editions: usize,
+    /// Datasets whose tables can be joined or united.
+    tables_to_combine: Vec<CombinedTables>,
     /// The most similar datasets.
     similar: Vec<SimilarView>,
     /// The first example query.
@@ -427,6 +429,8 @@ impl DatasetPage {
         };
         self.editions = related.editions.into_iter().map(edition).collect();
         self.more_editions = related.more_editions;
+        let tables = related.tables.iter();
+        self.tables_to_combine = tables.map(CombinedTables::new).collect();
     }
 
     fn sections(&self) -> Vec<SectionView> {
@@ -552,6 +556,7 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         more_members: 0,
         editions: Vec::new(),
         more_editions: 0,
+        tables_to_combine: Vec::new(),
         similar: Vec::new(),
         example: examples
             .first()

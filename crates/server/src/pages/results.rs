@@ -28,9 +28,9 @@ use lodeseek_catalog::{
 };
 use lodeseek_engine::{
     BoundingBox, BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example,
-    Facet, FieldMatch, Filter, Hit, Interpretation, InterpretationKind, ListedDataset, NearWork,
-    QuerySyntax, QueryWords, ResultOrder, SearchRequest, SearchResponse, SimilarityClause,
-    SnippetKind, SuggestedFilter, facet_value,
+    Facet, FieldMatch, Filter, Hit, Interpretation, InterpretationKind, ListedDataset,
+    MatchQuality, NearWork, QuerySyntax, QueryWords, ResultOrder, SearchRequest, SearchResponse,
+    SimilarityClause, SnippetKind, SuggestedFilter, facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::{PartForm, QueryPart, parse_query};
@@ -164,7 +164,7 @@ struct SearchPage {
     /// If true, duplicates are shown once while all counts include each of them.
     each_counted: bool,
     hits: Vec<HitView>,
-    /// Hits without matching words that are not similar enough to count as matches.
+    /// Weak matches, folded unless there are no others. Empty in another order than by relevance.
     weak: Vec<HitView>,
     has_triples: bool,
     chips: Vec<Chip>,
@@ -1038,7 +1038,7 @@ fn hit_view(
             .flat_map(|evidence| &evidence.works)
             .map(used_by)
             .collect(),
-        is_weak: hit.is_closest(),
+        is_weak: hit.quality == MatchQuality::Weak,
         open_table,
         table: preview_table,
         ..view

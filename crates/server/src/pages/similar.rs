@@ -5,8 +5,8 @@ use crate::text::href;
 use askama::Template;
 use axum::response::Response;
 use lodeseek_engine::{
-    Card, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause,
-    SimilarityPart,
+    Card, RelatedTables, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis,
+    SimilarityClause, SimilarityPart, overlap_clauses,
 };
 use lodeseek_rdf::prefixed;
 
@@ -18,6 +18,25 @@ pub(crate) struct ExampleReport {
     pub(crate) triples: usize,
     /// Skipped statements with their lines, and limits that were reached.
     pub(crate) problems: Vec<String>,
+}
+
+/// A dataset whose tables can be joined or united with those of another.
+pub(super) struct CombinedTables {
+    pub(super) href: String,
+    pub(super) title: String,
+    /// The evidence, in English.
+    pub(super) evidence: Vec<String>,
+}
+
+impl CombinedTables {
+    pub(super) fn new(related: &RelatedTables) -> Self {
+        let clauses = overlap_clauses(&related.overlap).into_iter();
+        Self {
+            href: href(&related.dataset.id),
+            title: readable(&related.dataset.title),
+            evidence: clauses.map(|clause| clause.text).collect(),
+        }
+    }
 }
 
 /// A similar dataset, ready for a template.
@@ -144,6 +163,7 @@ struct SimilarPage {
     title: String,
     of: u64,
     similar: Vec<SimilarView>,
+    tables_to_combine: Vec<CombinedTables>,
 }
 
 #[derive(Template)]
@@ -171,6 +191,7 @@ pub(crate) fn similar(page: &PageContext, card: &Card, found: &SimilarDatasets) 
         title: title_of(page, &card.metadata).0,
         of: found.of,
         similar: views(page, found),
+        tables_to_combine: found.tables.iter().map(CombinedTables::new).collect(),
         page: page.clone(),
     })
 }

@@ -14,7 +14,7 @@ from ._errors import IncompleteLoad, LodeseekError, require
 from ._evaluation import MEASURES, Evaluation, evaluate
 from ._files import Table, Topics, read_run, topics_file
 from ._program import PathLike, run_program
-from ._results import Hit, Hits, SvgDrawing, snippet_graph
+from ._results import Hit, Hits, SvgDrawing, snippet_graph, table_frame
 from ._server import PrivateServer
 from ._sparql import table
 
@@ -170,6 +170,18 @@ class Lodeseek:
         path, parameters = self._snippet_request(dataset, budget, query, method)
         triples = self.get(path, [*parameters, ("format", "json")])["triples"]
         return snippet_graph(triples, self.drawing(dataset, budget, query=query, method=method))
+
+    def rows(self, dataset: str, budget: int = 20, *, query: Optional[str] = None) -> "pandas.DataFrame":
+        """Returns some rows of a table as a DataFrame: those that match ``query``, else the first ones. The budget counts cells.
+
+        A dataset that is no table is an error.
+        """
+        require("pandas", "pandas")
+        path, parameters = self._snippet_request(dataset, budget, query, None)
+        table = self.get(path, [*parameters, ("format", "json")]).get("table")
+        if table is None:
+            raise LodeseekError(f"the dataset {dataset} is no table; `snippet` returns its triples")
+        return table_frame(table)
 
     def drawing(self, dataset: str, budget: int = 20, *, query: Optional[str] = None, method: Optional[str] = None) -> SvgDrawing:
         """Returns the drawing of a snippet as SVG."""

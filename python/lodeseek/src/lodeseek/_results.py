@@ -36,6 +36,8 @@ class Hit:
     """If true, the dataset is no close match, only one of the nearest results."""
     snippet: List[Dict[str, Any]] = field(default_factory=list)
     """Triples with ``subject``, ``predicate``, ``object``; each term has ``type``, ``value`` and ``label``."""
+    table: Optional[Dict[str, Any]] = None
+    """Rows of a table, if the content is one: ``title``, ``columns``, ``rows`` and the numbers of all rows and columns."""
     json: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """The hit as the server returned it."""
 
@@ -45,7 +47,8 @@ class Hit:
         creators = [creator.get("name") or creator.get("iri", "") for creator in hit.get("creators") or []]
         return cls(rank=hit["rank"], id=hit["id"], title=hit["title"], score=hit["score"], triples=hit["triples"],
                    description=hit.get("description"), year=hit.get("year"), license=hit.get("license"), creators=creators,
-                   matched=matched, match=hit.get("match", "weak"), closest=bool(hit.get("closest")), snippet=hit.get("snippet") or [], json=hit)
+                   matched=matched, match=hit.get("match", "weak"), closest=bool(hit.get("closest")), snippet=hit.get("snippet") or [],
+                   table=hit.get("table"), json=hit)
 
     def row(self) -> Dict[str, Any]:
         """Returns the hit as a row of the DataFrame of ``Lodeseek.search``."""
@@ -107,7 +110,28 @@ def _hit_html(hit: Hit) -> str:
     matched = f"<div><small>matched in {html.escape(matched)}</small></div>" if matched else ""
     return (f"<li value='{hit.rank}' style='margin-bottom:.8em'><b>{html.escape(hit.title)}</b> <code>{html.escape(hit.id)}</code> "
             f"{_number(hit.score)}<div><small>{html.escape(' · '.join(fact for fact in facts if fact))}</small></div>"
-            f"{description}{matched}{_triples_html(hit.snippet)}</li>")
+            f"{description}{matched}{_table_html(hit.table) if hit.table else _triples_html(hit.snippet)}</li>")
+
+
+def _table_html(table: Dict[str, Any]) -> str:
+    headers = "".join(_cell_html("th", cell) for cell in table["columns"])
+    rows = "".join(f"<tr><td>{row['number']}</td>{''.join(_cell_html('td', cell) for cell in row['cells'])}</tr>" for row in table["rows"])
+    shown = (f"{html.escape(table['title'])}: {len(table['rows']):,} of {table['allRows']:,} rows, "
+             f"{len(table['columns']):,} of {table['allColumns']:,} columns")
+    return f"<details open><summary>{shown}</summary><table><tr><th></th>{headers}</tr>{rows}</table></details>"
+
+
+def _cell_html(kind: str, cell: Dict[str, Any]) -> str:
+    text = html.escape(cell["text"])
+    return f"<{kind} style='text-align:left'>{f'<mark>{text}</mark>' if cell.get('matched') else text}</{kind}>"
+
+
+def table_frame(table: Dict[str, Any]) -> "pandas.DataFrame":
+    """Returns rows of a table as a DataFrame. The index has their numbers in the file."""
+    pandas = require("pandas", "pandas")
+    cells = [[cell["text"] for cell in row["cells"]] for row in table["rows"]]
+    numbers = [row["number"] for row in table["rows"]]
+    return pandas.DataFrame(cells, index=pandas.Index(numbers, name="row"), columns=[cell["text"] for cell in table["columns"]])
 
 
 def _triples_html(triples: Sequence[Dict[str, Any]]) -> str:

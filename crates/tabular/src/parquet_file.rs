@@ -1,0 +1,715 @@
+//! Parquet (<https://parquet.apache.org/docs/file-format/>), with the geometries of GeoParquet (<https://geoparquet.org/>).
+//!
+//! A file whose columns are plain values is a table. One with lists, structures, maps or geometries is a list of records, as in JSON.
+//! Geometries are left out, and reported, if their coordinates are no longitudes and latitudes.
+
+use crate::limits::{MAX_COLUMNS, MAX_NESTING, MAX_PARQUET_BYTES, MAX_PARQUET_ROWS_PER_BYTE};
+use crate::output::Output;
+use crate::records::RecordWriter;
+use crate::table::{FormatFacts, Rows, TablePlace, file_stem, read_table};
+use crate::value::Value;
+use crate::wkb;
+use bytes::Bytes;
+use csv::StringRecord;
+use lodeseek_rdf::dump::Refusal;
+use oxsdatatypes::{DateTime, DayTimeDuration, Decimal};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as PhysicalType};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::record::reader::RowIter;
+use parquet::record::{Field, Row};
+use parquet::schema::types::{ColumnDescriptor, Type};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::str::FromStr;
+
+/// Name of the format in reports.
+const FORMAT: &str = "Parquet";
+/// Key of the metadata of GeoParquet.
+const GEO_KEY: &str = "geo";
+
+/// Reads a file. `path` is the file itself, if the content is a local one; else the content is held in memory.
+pub(crate) fn read(
+    content: &mut dyn Read,
+    path: Option<&Path>,
+    place: &TablePlace<'_>,
+    output: &mut Output<'_>,
+) -> io::Result<()> {
+    if let Some(path) = path {
+        return read_chunks(File::open(path)?, place, output);
+    }
+    let mut bytes = Vec::new();
+    content
+        .take(MAX_PARQUET_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_PARQUET_BYTES.min(output.limits().document_bytes) {
+        return Err(refusal(format!(
+            "a Parquet file of more than {MAX_PARQUET_BYTES} bytes in an archive or a compressed file"
+        )));
+    }
+    read_chunks(Bytes::from(bytes), place, output)
+}
+
+fn read_chunks(
+    chunks: impl ChunkReader + 'static,
+    place: &TablePlace<'_>,
+    output: &mut Output<'_>,
+) -> io::Result<()> {
+    let bytes = chunks.len();
+    let reader = SerializedFileReader::new(chunks).map_err(unreadable)?;
+    let metadata = reader.metadata().clone();
+    check(&metadata, bytes)?;
+    let fields = metadata.file_metadata().schema().get_fields();
+    let geo = geo_metadata(&metadata);
+    let columns: Vec<Column> = fields
+        .iter()
+        .map(|field| Column::new(field, &geo))
+        .collect();
+    for (column, field) in columns.iter().zip(fields) {
+        if let ColumnKind::OtherSystem(system) = &column.kind {
+            output.skip(1);
+            output.problem(
+                None,
+                format!(
+                    "the geometries of the column {:?} are left out: their reference system is {system}, not WGS 84",
+                    field.name()
+                ),
+            );
+        }
+    }
+    let mut rows = ParquetRows {
+        rows: RowIter::from_file_into(Box::new(reader)),
+        columns,
+        header: Some(fields.iter().map(|field| field.name().to_owned()).collect()),
+        number: 0,
+        left_out: 0,
+    };
+    let is_table = rows
+        .columns
+        .iter()
+        .all(|column| column.kind == ColumnKind::Plain);
+    let result = if is_table {
+        let format = FormatFacts {
+            format: FORMAT,
+            header_rows: Some(1),
+            ..FormatFacts::default()
+        };
+        read_table(&mut rows, place, &format, output)
+    } else {
+        read_records(&mut rows, place, output)
+    };
+    if rows.left_out > 0 {
+        output.skip(rows.left_out);
+        output.problem(
+            None,
+            format!(
+                "binary values and damaged geometries, which are left out: {}",
+                rows.left_out
+            ),
+        );
+    }
+    result
+}
+
+fn read_records(
+    rows: &mut ParquetRows,
+    place: &TablePlace<'_>,
+    output: &mut Output<'_>,
+) -> io::Result<()> {
+    let label = file_stem(place.file);
+    let mut writer = RecordWriter::new(output, place.base, place.file, FORMAT, None);
+    let mut index = 0;
+    let result = loop {
+        match rows.next_record() {
+            Ok(Some(record)) => writer.record(None, index, &record, label),
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+        index += 1;
+    };
+    writer.finish();
+    result
+}
+
+fn refusal(reason: String) -> io::Error {
+    Refusal::Document { reason }.into()
+}
+
+fn unreadable(error: ParquetError) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("the Parquet file cannot be read: {error}"),
+    )
+}
+
+/// Refuses files that are too wide, that promise more rows than their bytes can have, or whose types the library does not convert.
+fn check(metadata: &ParquetMetaData, bytes: u64) -> io::Result<()> {
+    let schema = metadata.file_metadata().schema_descr();
+    if schema.num_columns() > MAX_COLUMNS {
+        return Err(Refusal::ColumnCount { limit: MAX_COLUMNS }.into());
+    }
+    let max_rows = bytes.saturating_mul(MAX_PARQUET_ROWS_PER_BYTE);
+    let mut rows = 0u64;
+    for group in metadata.row_groups() {
+        rows = rows.saturating_add(u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
+    }
+    if rows > max_rows {
+        return Err(refusal(format!(
+            "a Parquet file of {bytes} bytes that declares {rows} rows"
+        )));
+    }
+    for column in schema.columns() {
+        let depth = column.path().parts().len();
+        if depth > MAX_NESTING {
+            return Err(refusal(format!(
+                "more than {MAX_NESTING} levels of nesting"
+            )));
+        }
+        if !is_convertible(column) {
+            return Err(refusal(format!(
+                "the type {} of the column {} is not read",
+                column.converted_type(),
+                column.path()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for types that the library converts. It panics at others, such as intervals.
+fn is_convertible(column: &ColumnDescriptor) -> bool {
+    use ConvertedType as Converted;
+    let converted = column.converted_type();
+    match column.physical_type() {
+        PhysicalType::INT32 => matches!(
+            converted,
+            Converted::NONE
+                | Converted::INT_8
+                | Converted::INT_16
+                | Converted::INT_32
+                | Converted::UINT_8
+                | Converted::UINT_16
+                | Converted::UINT_32
+                | Converted::DATE
+                | Converted::TIME_MILLIS
+                | Converted::DECIMAL
+        ),
+        PhysicalType::INT64 => matches!(
+            converted,
+            Converted::NONE
+                | Converted::INT_64
+                | Converted::UINT_64
+                | Converted::TIME_MICROS
+                | Converted::TIMESTAMP_MILLIS
+                | Converted::TIMESTAMP_MICROS
+                | Converted::DECIMAL
+        ),
+        PhysicalType::BYTE_ARRAY => matches!(
+            converted,
+            Converted::NONE
+                | Converted::UTF8
+                | Converted::ENUM
+                | Converted::JSON
+                | Converted::BSON
+                | Converted::DECIMAL
+        ),
+        PhysicalType::FIXED_LEN_BYTE_ARRAY => {
+            matches!(converted, Converted::NONE | Converted::DECIMAL)
+        }
+        PhysicalType::BOOLEAN
+        | PhysicalType::INT96
+        | PhysicalType::FLOAT
+        | PhysicalType::DOUBLE => true,
+    }
+}
+
+/// Returns the columns of GeoParquet's metadata: name and description.
+fn geo_metadata(metadata: &ParquetMetaData) -> serde_json::Value {
+    let pairs = metadata.file_metadata().key_value_metadata();
+    for pair in pairs.into_iter().flatten() {
+        if pair.key == GEO_KEY
+            && let Some(text) = &pair.value
+            && let Ok(mut value) = serde_json::from_str::<serde_json::Value>(text)
+        {
+            return value["columns"].take();
+        }
+    }
+    serde_json::Value::Null
+}
+
+/// Column of a file: a field of its schema, with all that is below it.
+struct Column {
+    kind: ColumnKind,
+    /// Unit and reference of times, for a column of plain values.
+    timestamp: Option<Timestamp>,
+    is_uuid: bool,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum ColumnKind {
+    /// Values that are no list and no structure.
+    Plain,
+    Nested,
+    /// Geometries in well-known binary.
+    Wkb,
+    /// Geometries as lists of structures: kind of GeoJSON.
+    Coordinates(&'static str),
+    /// Geometries in a reference system that is not WGS 84.
+    OtherSystem(String),
+}
+
+#[derive(Clone, Copy)]
+struct Timestamp {
+    is_nanoseconds: bool,
+    is_utc: bool,
+}
+
+impl Column {
+    fn new(field: &Type, geo: &serde_json::Value) -> Self {
+        let logical = field.get_basic_info().logical_type_ref();
+        let timestamp = match logical {
+            Some(LogicalType::Timestamp(timestamp)) => Some(Timestamp {
+                is_nanoseconds: timestamp.unit == TimeUnit::NANOS,
+                is_utc: timestamp.is_adjusted_to_u_t_c,
+            }),
+            _ => None,
+        };
+        let declared = &geo[field.name()];
+        let kind = match (logical, declared["encoding"].as_str()) {
+            (Some(LogicalType::Geometry(geometry)), _) if geometry.crs.is_some() => {
+                ColumnKind::OtherSystem(geometry.crs.clone().unwrap_or_default())
+            }
+            (Some(LogicalType::Geography(geography)), _) if geography.crs.is_some() => {
+                ColumnKind::OtherSystem(geography.crs.clone().unwrap_or_default())
+            }
+            (_, Some(_)) if !is_wgs84(&declared["crs"], declared.get("crs").is_some()) => {
+                ColumnKind::OtherSystem(system_name(&declared["crs"]))
+            }
+            (Some(LogicalType::Geometry(_) | LogicalType::Geography(_)), _) | (_, Some("WKB"))
+                if field.is_primitive() =>
+            {
+                ColumnKind::Wkb
+            }
+            (_, Some(encoding)) if geometry_kind(encoding).is_some() => {
+                ColumnKind::Coordinates(geometry_kind(encoding).unwrap_or_default())
+            }
+            _ if field.is_primitive() && !is_repeated(field) => ColumnKind::Plain,
+            _ => ColumnKind::Nested,
+        };
+        Self {
+            kind,
+            timestamp,
+            is_uuid: matches!(logical, Some(LogicalType::Uuid)),
+        }
+    }
+
+    /// Returns a value; `None` if it is left out.
+    fn value(&self, field: &Field) -> Option<Value> {
+        if matches!(field, Field::Null) {
+            return Some(Value::Null);
+        }
+        match &self.kind {
+            ColumnKind::OtherSystem(_) => Some(Value::Null),
+            ColumnKind::Wkb => match field {
+                Field::Bytes(bytes) => wkb::to_geometry(bytes.data()),
+                _ => None,
+            },
+            ColumnKind::Coordinates(kind) => Some(wkb::geometry(kind, coordinates(field)?)),
+            ColumnKind::Plain | ColumnKind::Nested => self.plain(field, 0),
+        }
+    }
+
+    fn plain(&self, field: &Field, depth: usize) -> Option<Value> {
+        Some(match field {
+            Field::Null => Value::Null,
+            Field::Bool(value) => Value::Boolean(*value),
+            Field::Long(nanoseconds) if self.timestamp.is_some_and(|one| one.is_nanoseconds) => {
+                self.date_time(i128::from(*nanoseconds))?
+            }
+            Field::TimestampMillis(value) => self.date_time(i128::from(*value) * 1_000_000)?,
+            Field::TimestampMicros(value) => self.date_time(i128::from(*value) * 1_000)?,
+            Field::Date(days) => {
+                let nanoseconds = i128::from(*days) * 86_400 * 1_000_000_000;
+                let date_time = date_time(nanoseconds)?.to_string();
+                Value::Text(date_time.split('T').next()?.to_owned())
+            }
+            Field::Float16(value) => number(f64::from(*value), value.to_string()),
+            Field::Float(value) => number(f64::from(*value), format!("{value:?}")),
+            Field::Double(value) => number(*value, format!("{value:?}")),
+            Field::Byte(_)
+            | Field::Short(_)
+            | Field::Int(_)
+            | Field::Long(_)
+            | Field::UByte(_)
+            | Field::UShort(_)
+            | Field::UInt(_)
+            | Field::ULong(_)
+            | Field::Decimal(_) => Value::Number(field.to_string()),
+            Field::TimeMillis(_) | Field::TimeMicros(_) => Value::Text(field.to_string()),
+            Field::Str(text) => Value::Text(text.clone()),
+            // Old writers do not mark texts.
+            Field::Bytes(bytes) if self.is_uuid => Value::Text(uuid(bytes.data())?),
+            Field::Bytes(bytes) => Value::Text(bytes.as_utf8().ok()?.to_owned()),
+            nested => self.nested(nested, depth)?,
+        })
+    }
+
+    fn nested(&self, field: &Field, depth: usize) -> Option<Value> {
+        if depth >= MAX_NESTING {
+            return None;
+        }
+        let mut members = Vec::new();
+        match field {
+            Field::Group(row) => {
+                for (name, member) in row.get_column_iter() {
+                    members.push((name.clone(), self.plain(member, depth + 1)?));
+                }
+            }
+            Field::MapInternal(map) => {
+                for (key, member) in map.entries() {
+                    let key = self.plain(key, depth + 1)?;
+                    let key = key.scalar_text()?.to_owned();
+                    members.push((key, self.plain(member, depth + 1)?));
+                }
+            }
+            Field::ListInternal(list) => {
+                let mut elements = Vec::with_capacity(list.len());
+                for element in list.elements() {
+                    elements.push(self.plain(element, depth + 1)?);
+                }
+                return Some(Value::List(elements));
+            }
+            _ => return None,
+        }
+        Some(Value::Object(members))
+    }
+
+    /// Returns a date with time. Times within lists and structures have no time zone.
+    fn date_time(&self, nanoseconds: i128) -> Option<Value> {
+        let mut text = date_time(nanoseconds)?.to_string();
+        if self.timestamp.is_some_and(|timestamp| timestamp.is_utc) {
+            text.push('Z');
+        }
+        Some(Value::Text(text))
+    }
+}
+
+fn is_repeated(field: &Type) -> bool {
+    let info = field.get_basic_info();
+    info.has_repetition() && info.repetition() == parquet::basic::Repetition::REPEATED
+}
+
+/// Returns a number; infinities and what is no number are missing values.
+fn number(value: f64, text: String) -> Value {
+    if value.is_finite() {
+        Value::Number(text)
+    } else {
+        Value::Null
+    }
+}
+
+/// Returns a moment by its distance from the beginning of 1970, without time zone.
+fn date_time(nanoseconds: i128) -> Option<DateTime> {
+    let epoch = DateTime::from_str("1970-01-01T00:00:00").ok()?;
+    let seconds = Decimal::from(i64::try_from(nanoseconds.div_euclid(1_000_000_000)).ok()?);
+    let fraction = Decimal::from(i64::try_from(nanoseconds.rem_euclid(1_000_000_000)).ok()?);
+    let fraction = fraction.checked_div(Decimal::from(1_000_000_000i64))?;
+    let duration = DayTimeDuration::new(seconds.checked_add(fraction)?);
+    epoch.checked_add_day_time_duration(duration)
+}
+
+fn uuid(bytes: &[u8]) -> Option<String> {
+    if bytes.len() != 16 {
+        return None;
+    }
+    let mut text = String::with_capacity(36);
+    for (place, byte) in bytes.iter().enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    Some(text)
+}
+
+/// Returns the kind of GeoJSON of an encoding of GeoParquet that is not binary.
+fn geometry_kind(encoding: &str) -> Option<&'static str> {
+    Some(match encoding {
+        "point" => "Point",
+        "linestring" => "LineString",
+        "polygon" => "Polygon",
+        "multipoint" => "MultiPoint",
+        "multilinestring" => "MultiLineString",
+        "multipolygon" => "MultiPolygon",
+        _ => return None,
+    })
+}
+
+/// Returns the coordinates of a geometry in lists of structures `x` and `y`.
+fn coordinates(field: &Field) -> Option<Value> {
+    match field {
+        Field::Group(row) => {
+            let (x, y) = (coordinate(row, "x")?, coordinate(row, "y")?);
+            Some(wkb::position(x, y))
+        }
+        Field::ListInternal(list) => {
+            let mut elements = Vec::with_capacity(list.len());
+            for element in list.elements() {
+                elements.push(coordinates(element)?);
+            }
+            Some(Value::List(elements))
+        }
+        _ => None,
+    }
+}
+
+fn coordinate(row: &Row, name: &str) -> Option<f64> {
+    let (_, field) = row.get_column_iter().find(|(found, _)| *found == name)?;
+    match field {
+        Field::Double(value) => Some(*value),
+        Field::Float(value) => Some(f64::from(*value)),
+        _ => None,
+    }
+}
+
+/// Returns true for WGS 84 with longitudes first, which GeoParquet prescribes for EPSG:4326, too. It is the default.
+fn is_wgs84(crs: &serde_json::Value, is_declared: bool) -> bool {
+    !is_declared || matches!(system_name(crs).as_str(), "OGC:CRS84" | "EPSG:4326")
+}
+
+/// Returns the name of a reference system in PROJJSON.
+fn system_name(crs: &serde_json::Value) -> String {
+    let id = &crs["id"];
+    match (id["authority"].as_str(), &id["code"]) {
+        (Some(authority), serde_json::Value::String(code)) => format!("{authority}:{code}"),
+        (Some(authority), serde_json::Value::Number(code)) => format!("{authority}:{code}"),
+        _ => crs["name"].as_str().unwrap_or("unknown").to_owned(),
+    }
+}
+
+/// Rows of a file.
+struct ParquetRows {
+    rows: RowIter<'static>,
+    columns: Vec<Column>,
+    /// Names of the columns, until the header is read.
+    header: Option<Vec<String>>,
+    number: u64,
+    /// Number of values that were left out.
+    left_out: u64,
+}
+
+impl ParquetRows {
+    fn next_values(&mut self) -> io::Result<Option<Vec<(String, Value)>>> {
+        let Some(row) = self.rows.next() else {
+            return Ok(None);
+        };
+        let row = row.map_err(unreadable)?;
+        self.number += 1;
+        let mut values = Vec::with_capacity(self.columns.len());
+        for ((name, field), column) in row.into_columns().into_iter().zip(&self.columns) {
+            let value = column.value(&field).unwrap_or_else(|| {
+                self.left_out += 1;
+                Value::Null
+            });
+            values.push((name, value));
+        }
+        Ok(Some(values))
+    }
+
+    fn next_record(&mut self) -> io::Result<Option<Value>> {
+        Ok(self.next_values()?.map(Value::Object))
+    }
+}
+
+impl Rows for ParquetRows {
+    fn next_row(&mut self, row: &mut StringRecord) -> io::Result<bool> {
+        row.clear();
+        if let Some(header) = self.header.take() {
+            row.extend(header);
+            return Ok(true);
+        }
+        while let Some(values) = self.next_values()? {
+            row.clear();
+            for (_, value) in &values {
+                row.push_field(value.scalar_text().unwrap_or_default());
+            }
+            if row.as_slice().is_empty() {
+                continue;
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn row_number(&self) -> u64 {
+        self.number
+    }
+
+    fn line(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::descriptors::TableDescription;
+    use lodeseek_rdf::TripleSink;
+    use lodeseek_rdf::dump::{FileReport, Limits};
+    use oxrdf::TripleRef;
+    use parquet::basic::{Compression, ZstdLevel};
+    use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+    use parquet::file::metadata::KeyValue;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+    use parquet::schema::parser::parse_message_type;
+    use std::sync::Arc;
+
+    #[derive(Default)]
+    struct Collected(Vec<String>);
+
+    impl TripleSink for Collected {
+        fn start_file(&mut self) {}
+
+        fn insert_triple(&mut self, triple: TripleRef<'_>) {
+            self.0.push(triple.to_string());
+        }
+    }
+
+    fn read_bytes(bytes: &[u8]) -> (io::Result<()>, String, FileReport) {
+        let mut report = FileReport::unreadable("trees.parquet", "");
+        report.problems.clear();
+        let mut sink = Collected::default();
+        let limits = Limits::default();
+        let mut output = Output::new(&mut sink, &mut report, &limits);
+        let place = TablePlace {
+            base: "http://e.org/trees.parquet",
+            file: "trees.parquet",
+            part: None,
+            description: &TableDescription::default(),
+        };
+        let result = read(&mut &*bytes, None, &place, &mut output);
+        (result, sink.0.join("\n"), report)
+    }
+
+    fn write_file(
+        schema: &str,
+        geo: Option<&str>,
+        write: impl FnOnce(&mut SerializedRowGroupWriter<'_, &mut Vec<u8>>),
+    ) -> Vec<u8> {
+        let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+        let metadata = geo.map(|geo| vec![KeyValue::new(GEO_KEY.to_owned(), geo.to_owned())]);
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_key_value_metadata(metadata)
+            .build();
+        let mut bytes = Vec::new();
+        let mut file =
+            SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).expect("a writer");
+        let mut group = file.next_row_group().expect("a row group");
+        write(&mut group);
+        group.close().expect("written");
+        file.close().expect("written");
+        bytes
+    }
+
+    /// Writes a column; `levels` are those of definition, if values may be missing.
+    fn write_column<T: DataType>(
+        group: &mut SerializedRowGroupWriter<'_, &mut Vec<u8>>,
+        values: &[T::T],
+        levels: Option<&[i16]>,
+    ) {
+        let mut column = group.next_column().expect("a column").expect("a column");
+        let written = column.typed::<T>().write_batch(values, levels, None);
+        written.expect("written");
+        column.close().expect("written");
+    }
+
+    #[test]
+    fn plain_columns_are_a_table() {
+        let schema = "message trees {
+            required int64 height; optional binary name (UTF8); required int32 planted (DATE);
+            required int64 seen (TIMESTAMP(MILLIS, true)); required int64 read (TIMESTAMP(NANOS, false));
+        }";
+        let bytes = write_file(schema, None, |group| {
+            write_column::<Int64Type>(group, &[21, 18], None);
+            write_column::<ByteArrayType>(group, &[ByteArray::from("Royal Oak")], Some(&[1, 0]));
+            write_column::<Int32Type>(group, &[-1, 19_000], None);
+            write_column::<Int64Type>(group, &[1_500, 1_600_000_000_000], None);
+            write_column::<Int64Type>(group, &[1_000_000_000, 2_000_000_000], None);
+        });
+        let (result, triples, report) = read_bytes(&bytes);
+        result.expect("read");
+        for part in [
+            "#row=1> <http://e.org/trees.parquet#height> \"21\"^^<http://www.w3.org/2001/XMLSchema#integer>",
+            "#row=1> <http://e.org/trees.parquet#name> \"Royal Oak\"",
+            "#row=1> <http://e.org/trees.parquet#planted> \"1969-12-31\"^^<http://www.w3.org/2001/XMLSchema#date>",
+            "#row=1> <http://e.org/trees.parquet#seen> \"1970-01-01T00:00:01.5Z\"^^<http://www.w3.org/2001/XMLSchema#dateTime>",
+            "#row=2> <http://e.org/trees.parquet#seen> \"2020-09-13T12:26:40Z\"^^<http://www.w3.org/2001/XMLSchema#dateTime>",
+            "#row=2> <http://e.org/trees.parquet#read> \"1970-01-01T00:00:02\"^^<http://www.w3.org/2001/XMLSchema#dateTime>",
+        ] {
+            assert!(triples.contains(part), "{part}\n{triples}");
+        }
+        let facts = &report.tables[0];
+        assert_eq!(
+            (&*facts.format, facts.rows, facts.columns),
+            ("Parquet", 2, 5)
+        );
+        assert_eq!(facts.empty_cells, 1);
+    }
+
+    /// Writes a file with a tree at 1 degree east, 2 degrees north.
+    fn write_point(geo: &str) -> Vec<u8> {
+        let schema = "message trees { required binary name (UTF8); required binary place; }";
+        let mut point = vec![1, 1, 0, 0, 0];
+        point.extend(1f64.to_le_bytes());
+        point.extend(2f64.to_le_bytes());
+        write_file(schema, Some(geo), |group| {
+            write_column::<ByteArrayType>(group, &[ByteArray::from("Ash")], None);
+            write_column::<ByteArrayType>(group, &[ByteArray::from(point)], None);
+        })
+    }
+
+    #[test]
+    fn geometries_are_those_of_records() {
+        let wgs84 = r#"{"columns": {"place": {"encoding": "WKB"}}}"#;
+        let other = r#"{"columns": {"place": {"encoding": "WKB", "crs": {"id": {"authority": "EPSG", "code": 25832}}}}}"#;
+        let (result, triples, _) = read_bytes(&write_point(wgs84));
+        result.expect("read");
+        assert!(
+            triples.contains("\"POINT (1 2)\"^^<http://www.opengis.net/ont/geosparql#wktLiteral>"),
+            "{triples}"
+        );
+        let (result, triples, report) = read_bytes(&write_point(other));
+        result.expect("read");
+        assert!(!triples.contains("POINT") && triples.contains("\"Ash\""));
+        assert_eq!(
+            report.problems[0].message,
+            "the geometries of the column \"place\" are left out: their reference system is EPSG:25832, not WGS 84"
+        );
+    }
+
+    #[test]
+    fn damaged_files_are_refused() {
+        let schema = "message trees { required fixed_len_byte_array(12) age (INTERVAL); }";
+        let intervals = write_file(schema, None, |group| {
+            use parquet::data_type::{FixedLenByteArray, FixedLenByteArrayType};
+            let value = FixedLenByteArray::from(vec![0; 12]);
+            write_column::<FixedLenByteArrayType>(group, &[value], None);
+        });
+        let (result, _, _) = read_bytes(&intervals);
+        let error = result.expect_err("refused").to_string();
+        assert!(
+            error.contains("the type INTERVAL of the column \"age\" is not read"),
+            "{error}"
+        );
+        let (result, _, _) = read_bytes(b"PAR1 and nothing else");
+        let error = result.expect_err("refused").to_string();
+        assert!(
+            error.starts_with("the Parquet file cannot be read: "),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,758 @@
+//! PX, the format of PC-Axis and PxWeb
+//! (<https://www.scb.se/en/services/statistical-programs-for-px-files/px-file-format/>): a cube of numbers as a table, with a row for
+//! each observation.
+//!
+//! A dimension is a column with the texts of its categories, followed by one with their codes if they differ. Texts are those of the
+//! file's own language; titles and names of columns in its other languages become labels with a language tag.
+//!
+//! # Why not a library?
+//!
+//! crates.io has no reader of PX. The format is a list of keywords, followed by numbers in row-major order.
+
+use crate::cube::Role;
+use crate::descriptors::TableDescription;
+use crate::encoding::TextEncoding;
+use crate::limits::{MAX_COLUMNS, MAX_PX_KEYWORDS_BYTES, SNIFFED_BYTES};
+use crate::output::Output;
+use crate::table::{ColumnDescription, FormatFacts, Rows, TablePlace, read_table};
+use csv::StringRecord;
+use lodeseek_rdf::dump::Refusal;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+/// Name of the format in reports.
+const FORMAT: &str = "PX";
+/// Header of the values if the file has no name for them.
+const VALUE: &str = "value";
+/// Keywords of which one begins each file.
+const FIRST_KEYWORDS: [&str; 8] = [
+    "CHARSET",
+    "AXIS-VERSION",
+    "CODEPAGE",
+    "LANGUAGE",
+    "LANGUAGES",
+    "CREATION-DATE",
+    "MATRIX",
+    "SUBJECT-CODE",
+];
+/// Maximum length of a token of the data in bytes.
+const MAX_TOKEN_BYTES: usize = 100;
+
+/// Returns true if a text begins as a PX file.
+pub(crate) fn begins_with_px(text: &str) -> bool {
+    let Some((keyword, rest)) = text.split_once('=') else {
+        return false;
+    };
+    FIRST_KEYWORDS.contains(&keyword.trim())
+        && rest.trim_start().starts_with('"')
+        && rest.contains(';')
+        && ["STUB", "HEADING", "VALUES(", "MATRIX=", "TITLE="]
+            .iter()
+            .any(|keyword| rest.contains(keyword))
+}
+
+/// Reads a file.
+pub(crate) fn read(
+    mut content: impl Read,
+    place: &TablePlace<'_>,
+    output: &mut Output<'_>,
+) -> io::Result<()> {
+    let mut head = Vec::new();
+    (&mut content)
+        .take(SNIFFED_BYTES as u64)
+        .read_to_end(&mut head)?;
+    let encoding = TextEncoding::detect(&head, head.len() < SNIFFED_BYTES);
+    let encoding = encoding.with_declared(codepage(&head));
+    let limit = output.limits().document_bytes;
+    let mut text = BufReader::new(
+        encoding
+            .decode(Cursor::new(head).chain(content))
+            .take(limit),
+    );
+    let keywords = read_keywords(&mut text)?;
+    let cube = Cube::new(&keywords)?;
+    let (roles, columns) = cube.describe(&keywords);
+    let description = describe(&keywords, columns, place.description);
+    let place = TablePlace {
+        description: &description,
+        ..place.clone()
+    };
+    let format = FormatFacts {
+        format: FORMAT,
+        encoding: Some(encoding.name()),
+        header_rows: Some(1),
+        roles: Some(roles),
+        ..FormatFacts::default()
+    };
+    let mut rows = PxRows {
+        cube: &cube,
+        text,
+        has_header: false,
+        cell: 0,
+        number: 0,
+        surplus: 0,
+        damaged: 0,
+        has_ended: false,
+    };
+    let result = read_table(&mut rows, &place, &format, output);
+    add_translations(&keywords, &cube, &place, output);
+    if result.is_ok() && (rows.cell as u64) < cube.size as u64 {
+        output.problem(
+            None,
+            format!("{} numbers for {} cells", rows.cell, cube.size),
+        );
+    }
+    for (count, reason) in [
+        (rows.surplus, "numbers that are in no cell"),
+        (
+            rows.damaged,
+            "values that are no number and no sign of a missing one",
+        ),
+    ] {
+        if count > 0 {
+            output.skip(count);
+            output.problem(None, format!("{reason}: {count}"));
+        }
+    }
+    result
+}
+
+fn refusal(reason: &str) -> io::Error {
+    Refusal::Document {
+        reason: format!("PX: {reason}"),
+    }
+    .into()
+}
+
+/// Returns the encoding that a file declares.
+fn codepage(head: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(head);
+    let (_, rest) = text.split_once("CODEPAGE=\"")?;
+    let (name, _) = rest.split_once('"')?;
+    Some(name.to_owned())
+}
+
+/// Keyword with its values: `VALUES[en]("Region")="North","South";`.
+#[derive(Debug, Default)]
+struct Keyword {
+    name: String,
+    language: Option<String>,
+    /// Name of the variable and others in parentheses.
+    subjects: Vec<String>,
+    /// Texts in quotation marks. Those without a comma between them are one text.
+    values: Vec<String>,
+    /// Text outside of quotation marks: `TLIST(A1)`, `YES`.
+    bare: String,
+}
+
+/// Keywords before the data.
+struct Keywords(Vec<Keyword>);
+
+impl Keywords {
+    /// Returns the values of a keyword in the file's own language.
+    fn values(&self, name: &str, subject: Option<&str>) -> &[String] {
+        self.find(name, subject, None)
+            .map_or(&[], |found| found.values.as_slice())
+    }
+
+    fn text(&self, name: &str, subject: Option<&str>) -> Option<&str> {
+        let first = self.values(name, subject).first()?;
+        Some(first.trim()).filter(|text| !text.is_empty())
+    }
+
+    fn find(&self, name: &str, subject: Option<&str>, language: Option<&str>) -> Option<&Keyword> {
+        self.0.iter().find(|keyword| {
+            keyword.name == name
+                && keyword.language.as_deref() == language
+                && keyword.subjects.first().map(String::as_str) == subject
+        })
+    }
+
+    /// Returns the languages of translations.
+    fn languages(&self) -> Vec<&str> {
+        let mut languages = Vec::new();
+        for keyword in &self.0 {
+            if let Some(language) = &keyword.language
+                && !languages.contains(&language.as_str())
+            {
+                languages.push(language.as_str());
+            }
+        }
+        languages
+    }
+}
+
+/// Reads the keywords to `DATA=`.
+fn read_keywords(text: &mut impl BufRead) -> io::Result<Keywords> {
+    let mut keywords = Vec::new();
+    let mut bytes = 0;
+    loop {
+        let Some(keyword) = read_keyword(text, &mut bytes)? else {
+            return Err(refusal("the keyword DATA is missing"));
+        };
+        match keyword.name.as_str() {
+            "DATA" => return Ok(Keywords(keywords)),
+            "KEYS" => {
+                return Err(refusal(
+                    "data with KEYS, where rows of zeros are omitted, is not read",
+                ));
+            }
+            _ => keywords.push(keyword),
+        }
+    }
+}
+
+/// Reads a keyword with its values, or `DATA=`. Returns `None` at the end of the text.
+fn read_keyword(text: &mut impl BufRead, bytes: &mut u64) -> io::Result<Option<Keyword>> {
+    let mut keyword = Keyword::default();
+    let mut part = String::new();
+    let (mut is_quoted, mut is_value, mut is_subject) = (false, false, false);
+    // A text continues that of the line before, unless a comma precedes.
+    let mut is_continued = false;
+    loop {
+        let Some(character) = next_character(text)? else {
+            return Ok(None);
+        };
+        *bytes += character.len_utf8() as u64;
+        if *bytes > MAX_PX_KEYWORDS_BYTES {
+            return Err(refusal(&format!(
+                "more than {MAX_PX_KEYWORDS_BYTES} bytes before the data"
+            )));
+        }
+        if is_quoted && character != '"' {
+            if !matches!(character, '\r' | '\n') {
+                part.push(character);
+            }
+            continue;
+        }
+        match character {
+            '"' if is_quoted => {
+                is_quoted = false;
+                let list = if is_value {
+                    &mut keyword.values
+                } else {
+                    &mut keyword.subjects
+                };
+                match list.last_mut().filter(|_| is_continued) {
+                    Some(last) => last.push_str(&part),
+                    None => list.push(std::mem::take(&mut part)),
+                }
+                part.clear();
+                is_continued = true;
+            }
+            '"' => is_quoted = true,
+            ',' => is_continued = false,
+            ';' if is_value => return Ok(Some(keyword)),
+            '=' if !is_value => {
+                is_value = true;
+                is_continued = false;
+                if keyword.name == "DATA" {
+                    return Ok(Some(keyword));
+                }
+            }
+            '(' if !is_value => is_subject = true,
+            ')' if !is_value => is_subject = false,
+            '[' if !is_value => keyword.language = Some(String::new()),
+            ']' if !is_value => (),
+            other if is_value => {
+                if !other.is_whitespace() {
+                    keyword.bare.push(other);
+                    is_continued = false;
+                }
+            }
+            other if other.is_whitespace() || is_subject => (),
+            other => match &mut keyword.language {
+                Some(language) => language.push(other),
+                None => keyword.name.push(other),
+            },
+        }
+    }
+}
+
+/// Returns the next character of UTF-8.
+fn next_character(text: &mut impl BufRead) -> io::Result<Option<char>> {
+    let Some(first) = next_byte(text)? else {
+        return Ok(None);
+    };
+    let length = match first {
+        0..0x80 => return Ok(Some(char::from(first))),
+        0xc0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        _ => 4,
+    };
+    let mut bytes = [first, 0, 0, 0];
+    for byte in &mut bytes[1..length] {
+        let Some(next) = next_byte(text)? else {
+            return Ok(None);
+        };
+        *byte = next;
+    }
+    let character = std::str::from_utf8(&bytes[..length]).ok();
+    let character = character.and_then(|text| text.chars().next());
+    Ok(Some(character.unwrap_or(char::REPLACEMENT_CHARACTER)))
+}
+
+fn next_byte(text: &mut impl BufRead) -> io::Result<Option<u8>> {
+    let byte = text.fill_buf()?.first().copied();
+    text.consume(usize::from(byte.is_some()));
+    Ok(byte)
+}
+
+struct Dimension {
+    name: String,
+    texts: Vec<String>,
+    /// Codes, if they differ from the texts.
+    codes: Option<Vec<String>>,
+}
+
+/// Dimensions of a file: first those of the stub, then those of the heading, whose last one varies fastest.
+struct Cube {
+    dimensions: Vec<Dimension>,
+    /// Number of cells.
+    size: usize,
+    /// Header of the values.
+    value: String,
+}
+
+impl Cube {
+    fn new(keywords: &Keywords) -> io::Result<Self> {
+        let names = [
+            keywords.values("STUB", None),
+            keywords.values("HEADING", None),
+        ]
+        .concat();
+        if names.is_empty() {
+            return Err(refusal("the keywords STUB and HEADING are missing"));
+        }
+        if names.len() > MAX_COLUMNS {
+            return Err(Refusal::ColumnCount { limit: MAX_COLUMNS }.into());
+        }
+        let mut dimensions = Vec::with_capacity(names.len());
+        let mut size = 1usize;
+        for name in names {
+            let texts = keywords.values("VALUES", Some(&name));
+            let mut codes = keywords.values("CODES", Some(&name)).to_vec();
+            if codes.is_empty() {
+                codes = time_values(keywords, &name);
+            }
+            let texts = if texts.is_empty() { &codes } else { texts }.to_vec();
+            if texts.is_empty() {
+                return Err(refusal(&format!("the variable {name:?} has no values")));
+            }
+            if !codes.is_empty() && codes.len() != texts.len() {
+                return Err(refusal(&format!(
+                    "the variable {name:?} has {} values and {} codes",
+                    texts.len(),
+                    codes.len()
+                )));
+            }
+            size = size
+                .checked_mul(texts.len())
+                .ok_or_else(|| refusal("too many cells"))?;
+            let codes = Some(codes).filter(|codes| !codes.is_empty() && *codes != texts);
+            dimensions.push(Dimension { name, texts, codes });
+        }
+        // With a variable of contents, each of its categories has a unit of its own.
+        let has_contents = keywords.text("CONTVARIABLE", None).is_some();
+        let contents = keywords.text("CONTENTS", None);
+        let contents = contents.filter(|text| {
+            !has_contents && dimensions.iter().all(|dimension| dimension.name != *text)
+        });
+        Ok(Self {
+            dimensions,
+            size,
+            value: contents.unwrap_or(VALUE).to_owned(),
+        })
+    }
+
+    /// Returns the roles and the descriptions of the columns.
+    fn describe(&self, keywords: &Keywords) -> (Vec<Role>, Vec<ColumnDescription>) {
+        let (mut roles, mut columns) = (Vec::new(), Vec::new());
+        for dimension in &self.dimensions {
+            roles.push(Role::Dimension);
+            columns.push(ColumnDescription {
+                name: dimension.name.clone(),
+                description: keywords
+                    .text("NOTE", Some(&dimension.name))
+                    .or_else(|| keywords.text("NOTEX", Some(&dimension.name)))
+                    .map(with_line_breaks),
+                ..ColumnDescription::default()
+            });
+            if dimension.codes.is_some() {
+                roles.push(Role::Attribute);
+                columns.push(ColumnDescription {
+                    name: code_header(&dimension.name),
+                    is_text: true,
+                    ..ColumnDescription::default()
+                });
+            }
+        }
+        roles.push(Role::Measure);
+        columns.push(ColumnDescription {
+            name: self.value.clone(),
+            unit: keywords.text("UNITS", None).map(str::to_owned),
+            ..ColumnDescription::default()
+        });
+        (roles, columns)
+    }
+}
+
+/// Returns the header of the codes of a dimension.
+fn code_header(name: &str) -> String {
+    format!("{name} (code)")
+}
+
+/// Returns the times of `TIMEVAL`: a list, or a first and a last year.
+fn time_values(keywords: &Keywords, name: &str) -> Vec<String> {
+    let Some(keyword) = keywords.find("TIMEVAL", Some(name), None) else {
+        return Vec::new();
+    };
+    let is_monthly = keyword.bare.contains("TLIST(M1");
+    let is_range = keyword.bare.contains('-');
+    if is_range {
+        // TLIST(A1,"1994"-"1996"): other periods have no simple arithmetic, and are lists.
+        let [first, last] = keyword.values.as_slice() else {
+            return Vec::new();
+        };
+        let (Ok(first), Ok(last)) = (first.parse::<i32>(), last.parse::<i32>()) else {
+            return Vec::new();
+        };
+        if !keyword.bare.contains("TLIST(A1") || first > last || last > 9999 {
+            return Vec::new();
+        }
+        return (first..=last).map(|year| year.to_string()).collect();
+    }
+    let mut times = Vec::with_capacity(keyword.values.len());
+    for time in &keyword.values {
+        // A month is one of XML Schema.
+        match time.split_at_checked(4) {
+            Some((year, month)) if is_monthly && month.len() == 2 => {
+                times.push(format!("{year}-{month}"));
+            }
+            _ => times.push(time.clone()),
+        }
+    }
+    times
+}
+
+/// Texts of several lines mark their ends by `#`.
+fn with_line_breaks(text: &str) -> String {
+    text.replace('#', "\n").trim().to_owned()
+}
+
+/// Returns the description of the table; a descriptor beside the file precedes.
+fn describe(
+    keywords: &Keywords,
+    columns: Vec<ColumnDescription>,
+    beside: &TableDescription,
+) -> TableDescription {
+    let title = keywords
+        .text("TITLE", None)
+        .or_else(|| keywords.text("DESCRIPTION", None));
+    let mut notes = Vec::new();
+    for name in ["NOTEX", "NOTE", "SOURCE"] {
+        notes.extend(keywords.text(name, None).map(with_line_breaks));
+    }
+    let notes = Some(notes.join("\n")).filter(|notes| !notes.is_empty());
+    TableDescription {
+        title: beside.title.clone().or_else(|| title.map(str::to_owned)),
+        description: beside.description.clone().or(notes),
+        columns: [beside.columns.clone(), columns].concat(),
+        problems: Vec::new(),
+    }
+}
+
+/// Adds the titles and names of columns in other languages.
+fn add_translations(
+    keywords: &Keywords,
+    cube: &Cube,
+    place: &TablePlace<'_>,
+    output: &mut Output<'_>,
+) {
+    for language in keywords.languages() {
+        if oxrdf::Literal::new_language_tagged_literal("", language).is_err() {
+            continue;
+        }
+        let tag = &language.to_ascii_lowercase();
+        let title = keywords
+            .find("TITLE", None, Some(language))
+            .or_else(|| keywords.find("DESCRIPTION", None, Some(language)));
+        if let Some(title) = title.and_then(|keyword| keyword.values.first()) {
+            output.tagged_label(&place.table(), title, tag);
+        }
+        let mut names: Vec<&String> = Vec::new();
+        for keyword in ["STUB", "HEADING"] {
+            if let Some(translated) = keywords.find(keyword, None, Some(language)) {
+                names.extend(&translated.values);
+            }
+        }
+        for (dimension, name) in cube.dimensions.iter().zip(names) {
+            output.tagged_label(&place.property(&dimension.name), name, tag);
+        }
+    }
+}
+
+/// Header and observations of a file.
+struct PxRows<'c, R> {
+    cube: &'c Cube,
+    text: R,
+    has_header: bool,
+    /// Number of cells that were read.
+    cell: usize,
+    number: u64,
+    /// Numbers behind the last cell.
+    surplus: u64,
+    /// Values that are no number and no sign of a missing one.
+    damaged: u64,
+    has_ended: bool,
+}
+
+impl<R: BufRead> PxRows<'_, R> {
+    /// Reads the next value. Returns false at the end of the data.
+    fn next_token(&mut self, token: &mut String) -> io::Result<bool> {
+        token.clear();
+        let mut is_quoted = false;
+        while let Some(byte) = next_byte(&mut self.text)? {
+            match byte {
+                b'"' => is_quoted = !is_quoted,
+                b';' if !is_quoted => {
+                    self.has_ended = self.is_last()?;
+                    if self.has_ended || !token.is_empty() {
+                        return Ok(!token.is_empty());
+                    }
+                }
+                b' ' | b'\t' | b'\r' | b'\n' | b',' if !is_quoted && token.is_empty() => (),
+                b' ' | b'\t' | b'\r' | b'\n' | b',' if !is_quoted => return Ok(true),
+                byte if byte.is_ascii() && token.len() < MAX_TOKEN_BYTES => {
+                    token.push(char::from(byte));
+                }
+                _ => (),
+            }
+        }
+        self.has_ended = true;
+        Ok(!token.is_empty())
+    }
+
+    /// Returns true if no number follows: old files have semicolons between numbers, too.
+    fn is_last(&mut self) -> io::Result<bool> {
+        loop {
+            let Some(byte) = self.text.fill_buf()?.first().copied() else {
+                return Ok(true);
+            };
+            if !byte.is_ascii_whitespace() {
+                return Ok(!(byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'"')));
+            }
+            self.text.consume(1);
+        }
+    }
+}
+
+impl<R: BufRead> Rows for PxRows<'_, R> {
+    fn next_row(&mut self, row: &mut StringRecord) -> io::Result<bool> {
+        row.clear();
+        if !self.has_header {
+            self.has_header = true;
+            for dimension in &self.cube.dimensions {
+                row.push_field(&dimension.name);
+                if dimension.codes.is_some() {
+                    row.push_field(&code_header(&dimension.name));
+                }
+            }
+            row.push_field(&self.cube.value);
+            self.number = 1;
+            return Ok(true);
+        }
+        let mut token = String::new();
+        while !self.has_ended && self.next_token(&mut token)? {
+            if self.cell >= self.cube.size {
+                self.surplus += 1;
+                continue;
+            }
+            let cell = self.cell;
+            self.cell += 1;
+            let value = match token.as_str() {
+                // A dash is a number that is zero exactly.
+                "-" => "0",
+                dots if dots.bytes().all(|byte| byte == b'.') => continue,
+                number if number.parse::<f64>().is_ok_and(f64::is_finite) => number,
+                _ => {
+                    self.damaged += 1;
+                    continue;
+                }
+            };
+            let (mut place, mut rest) = (cell, self.cube.size);
+            for dimension in &self.cube.dimensions {
+                rest /= dimension.texts.len();
+                let category = place / rest;
+                row.push_field(&dimension.texts[category]);
+                if let Some(codes) = &dimension.codes {
+                    row.push_field(&codes[category]);
+                }
+                place %= rest;
+            }
+            row.push_field(value);
+            self.number += 1;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn row_number(&self) -> u64 {
+        self.number
+    }
+
+    fn line(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_rdf::TripleSink;
+    use lodeseek_rdf::dump::{FileReport, Limits};
+    use oxrdf::TripleRef;
+
+    #[derive(Default)]
+    struct Collected(Vec<String>);
+
+    impl TripleSink for Collected {
+        fn start_file(&mut self) {}
+
+        fn insert_triple(&mut self, triple: TripleRef<'_>) {
+            self.0.push(triple.to_string());
+        }
+    }
+
+    fn read_text(text: &str) -> (io::Result<()>, Vec<String>, FileReport) {
+        let mut report = FileReport::unreadable("boats.px", "");
+        report.problems.clear();
+        let mut sink = Collected::default();
+        let limits = Limits::default();
+        let mut output = Output::new(&mut sink, &mut report, &limits);
+        let place = TablePlace {
+            base: "http://e.org/boats.px",
+            file: "boats.px",
+            part: None,
+            description: &TableDescription::default(),
+        };
+        let result = read(text.as_bytes(), &place, &mut output);
+        (result, sink.0, report)
+    }
+
+    const BOATS: &str = r#"CHARSET="ANSI";
+AXIS-VERSION="2013";
+LANGUAGE="sv";
+LANGUAGES="sv","en";
+CONTENTS="Antal båtar";
+CONTENTS[en]="Number of boats";
+TITLE="Båtar efter hamn, "
+"typ och månad";
+TITLE[en]="Boats by harbour, type and month";
+UNITS="antal";
+STUB="Hamn","Typ";
+STUB[en]="Harbour","Type";
+HEADING="Månad";
+HEADING[en]="Month";
+VALUES("Hamn")="Norra; hamnen",
+"Södra hamnen";
+VALUES("Typ")="segelbåt","roddbåt";
+VALUES("Månad")="2021M01","2021M02";
+CODES("Hamn")="01","02";
+TIMEVAL("Månad")=TLIST(M1),"202101","202102";
+NOTE="Räknade varje måndag.#Utan kanoter.";
+DATA=
+12 ".."
+3.5 "-"
+1.5 4 
+. 7 ;
+"#;
+
+    #[test]
+    fn cells_become_observations() {
+        let (result, triples, report) = read_text(BOATS);
+        result.expect("read");
+        let base = "http://e.org/boats.px";
+        for (subject, property, value) in [
+            // The second number is missing, so that the third one is that of the second row.
+            ("#row=3", "#Typ", "\"roddbåt\""),
+            ("#row=3", "#Hamn", "\"Norra; hamnen\""),
+            ("#row=2", "#Månad%20%28code%29", "\"2021-01\""),
+            ("#row=2", "#Hamn%20%28code%29", "\"01\""),
+        ] {
+            let triple = format!("<{base}{subject}> <{base}{property}> {value}");
+            assert!(
+                triples.contains(&triple),
+                "{triple}\n{}",
+                triples.join("\n")
+            );
+        }
+        let text = triples.join("\n");
+        for part in [
+            "<http://e.org/boats.px> <http://www.w3.org/2000/01/rdf-schema#label> \"Båtar efter hamn, typ och månad\"",
+            "<http://e.org/boats.px> <http://www.w3.org/2000/01/rdf-schema#label> \"Boats by harbour, type and month\"@en",
+            "<http://e.org/boats.px#Hamn> <http://www.w3.org/2000/01/rdf-schema#label> \"Harbour\"@en",
+            "<http://e.org/boats.px#Hamn> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://purl.org/linked-data/cube#DimensionProperty>",
+            "<http://purl.org/linked-data/cube#MeasureProperty>",
+            "\"Räknade varje måndag.\\nUtan kanoter.\"",
+            "\"antal\"",
+            "\"12\"^^<http://www.w3.org/2001/XMLSchema#decimal>",
+            "\"0\"^^<http://www.w3.org/2001/XMLSchema#decimal>",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        let facts = &report.tables[0];
+        assert_eq!((facts.rows, facts.columns), (6, 6), "{facts:?}");
+        assert!(report.problems.is_empty(), "{:?}", report.problems);
+    }
+
+    #[test]
+    fn damaged_files_are_reported() {
+        let (result, _, report) = read_text(&BOATS.replace(". 7 ;", "x 7 8 9;"));
+        result.expect("read");
+        let problems: Vec<&str> = report
+            .problems
+            .iter()
+            .map(|one| one.message.as_str())
+            .collect();
+        assert_eq!(
+            problems,
+            [
+                "numbers that are in no cell: 2",
+                "values that are no number and no sign of a missing one: 1"
+            ]
+        );
+        let (result, _, report) = read_text(&BOATS.replace(". 7 ;", ""));
+        result.expect("read");
+        assert_eq!(report.problems[0].message, "6 numbers for 8 cells");
+        for (from, to, expected) in [
+            ("DATA=", "DATE=", "the keyword DATA is missing"),
+            ("HEADING=", "X=", ""),
+            (
+                "CODES(\"Hamn\")=\"01\",",
+                "CODES(\"Hamn\")=",
+                "has 2 values and 1 codes",
+            ),
+            ("NOTE=", "KEYS(\"Hamn\")=CODES;NOTE=", "KEYS"),
+        ] {
+            let (result, _, _) = read_text(&BOATS.replacen(from, to, 1));
+            match result {
+                Ok(()) => assert!(expected.is_empty(), "{expected}"),
+                Err(error) => assert!(error.to_string().contains(expected), "{error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn years_may_be_a_range() {
+        let text = "MATRIX=\"a\";TITLE=\"b\";HEADING=\"Year\";TIMEVAL(\"Year\")=TLIST(A1,\"1999\"-\"2001\");DATA=1;2;3;";
+        assert!(begins_with_px(text));
+        let (result, triples, report) = read_text(text);
+        result.expect("read");
+        assert_eq!(report.tables[0].rows, 3, "{triples:?}");
+        assert!(
+            triples
+                .iter()
+                .any(|triple| triple.contains("#Year> \"2001\""))
+        );
+    }
+}
