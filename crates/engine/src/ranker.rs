@@ -2,7 +2,7 @@
 
 use super::dense::DenseRetriever;
 use super::named::{named_datasets, with_named_first};
-use super::rerank::Reranked;
+use super::rerank::{EncoderQuery, Reranked};
 use super::scope::CandidateScope;
 use super::{ComponentRankings, EngineError, Reranker};
 use lodeseek_catalog::DatasetId;
@@ -88,7 +88,7 @@ impl Ranker {
         };
         let sparse = sparse_rankings(reranker, query, model, scope)?;
         reranker
-            .rank(query.encoder_text(text), &sparse, scope)
+            .rank(EncoderQuery::new(text, query), &sparse, scope)
             .map(Some)
     }
 
@@ -105,7 +105,7 @@ impl Ranker {
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
         Ok(reranker
             .rank(
-                analyzed.encoder_text(query),
+                EncoderQuery::new(query, &analyzed),
                 std::slice::from_ref(candidates),
                 scope,
             )?
@@ -124,7 +124,7 @@ impl Ranker {
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
         let sparse = sparse_rankings(reranker, &analyzed, self.model.as_ref(), scope)?;
         reranker
-            .component_rankings(analyzed.encoder_text(query), &sparse, scope)
+            .component_rankings(EncoderQuery::new(query, &analyzed), &sparse, scope)
             .map(Some)
     }
 
