@@ -9,6 +9,7 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
 use lodeseek_index::{AnalyzedQuery, FilteredDocs, IndexError};
 use lodeseek_ranking::Ranking;
+use std::thread;
 
 /// A sparse model and an optional reranker. Ranks the datasets of an index snapshot.
 pub(super) struct Ranker {
@@ -86,7 +87,11 @@ impl Ranker {
         let Some(reranker) = &self.reranker else {
             return Ok(None);
         };
-        let sparse = sparse_rankings(reranker, query, model, scope)?;
+        // The multilingual encoder needs no ranking by words: its network runs meanwhile.
+        let sparse = thread::scope(|threads| {
+            threads.spawn(|| reranker.cache_multilingual(text));
+            sparse_rankings(reranker, query, model, scope)
+        })?;
         reranker
             .rank(EncoderQuery::new(text, query), &sparse, scope)
             .map(Some)

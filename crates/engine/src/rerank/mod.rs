@@ -368,6 +368,13 @@ impl Reranker {
         self.current().fusion_depth()
     }
 
+    /// Encodes a query as typed by the multilingual encoder, if there is one, into its cache. [`Self::rank`] returns a failure.
+    pub(super) fn cache_multilingual(&self, typed: &str) {
+        if let Some(multilingual) = &self.current().multilingual {
+            let _ = multilingual.dense.encode_query(typed);
+        }
+    }
+
     /// Ranks the union of the candidates by sparse rankings and, if configured, by vectors.
     ///
     /// The sparse rankings must be restricted to the scope. Candidates by vectors are searched only in the scope.

@@ -88,10 +88,14 @@ impl Model {
         options: &EncoderOptions,
     ) -> Result<Self, ModelError> {
         let config = ModelConfig::read(folder, options)?;
-        let tokenizer = |side: &super::model_config::Side| {
-            TextTokenizer::new(&config.towers[side.tower], side, config.lower_case)
+        let [query_tower, document_tower] =
+            [&config.query, &config.document].map(|side| &config.towers[side.tower]);
+        let query = TextTokenizer::new(query_tower, &config.query, config.lower_case)?;
+        let document = if query_tower == document_tower {
+            query.for_side(document_tower, &config.document)?
+        } else {
+            TextTokenizer::new(document_tower, &config.document, config.lower_case)?
         };
-        let (query, document) = (tokenizer(&config.query)?, tokenizer(&config.document)?);
         let graphs = config
             .towers
             .iter()
