@@ -244,7 +244,7 @@ impl WorkArguments {
             graph_limit: MAX_COMPACT_BYTES,
         };
         let remote = RemoteSnapshots::open(&self.location, &storage_options())?;
-        let encoders = choice.open(None)?.or_warn()?;
+        let encoders = choice.open(None)?.or_warn()?.into_all();
         let (egress, web) = (self.web.egress(), self.web.options(options.time));
         let downloader = Downloader::open(&egress, &web, &options.scratch)?;
         let files = RemoteFiles::new(storage_options())?;

@@ -5,13 +5,14 @@ use super::installation;
 use super::model::ModelArguments;
 #[cfg(feature = "lab")]
 use super::ranking::encoder_options;
-use super::ranking::{Choice, Execution, FusionSettings, Preset};
+use super::ranking::{Choice, Execution, FusionSettings, Opened, Preset};
 use super::values::positive;
 #[cfg(feature = "lab")]
 use anyhow::Context;
 use anyhow::ensure;
 use lodeseek_engine::{
-    LongQueryOptions, RerankOptions, Reranker, WeightedFusion, has_encoded_works, ranks_by_works,
+    LongQueryOptions, MultilingualOptions, RerankOptions, Reranker, WeightedFusion,
+    has_encoded_works, ranks_by_works,
 };
 use lodeseek_index::sparse::ModelKind;
 #[cfg(feature = "lab")]
@@ -346,7 +347,7 @@ impl RerankArguments {
         model: Option<&ModelArguments>,
         shown: usize,
     ) -> anyhow::Result<Option<Reranker>> {
-        let encoders = choice.open_for(home)?.or_warn()?;
+        let opened = choice.open_for(home)?.or_warn()?;
         let is_single =
             model.is_some_and(ModelArguments::is_given) || choice.preset() == Preset::Words;
         let pool = if is_single {
@@ -354,7 +355,7 @@ impl RerankArguments {
         } else {
             self.pool_of(choice)
         };
-        self.reranker_of(home, choice, encoders, pool, shown)
+        self.reranker_of(home, choice, opened, pool, shown)
     }
 
     /// Opens the reranker of opened encoders. Returns `None` if one model ranks alone.
@@ -365,20 +366,20 @@ impl RerankArguments {
         &self,
         home: &Path,
         choice: &Choice,
-        encoders: Vec<Box<dyn Encoder>>,
+        opened: Opened,
         pool: Vec<ModelKind>,
         shown: usize,
     ) -> anyhow::Result<Option<Reranker>> {
         let cross_encoding = choice
             .open_cross_encoder(self.cross_encoder.as_deref(), self.cross_encoder_deadline)?;
-        if encoders.is_empty()
+        if opened.encoders.is_empty()
             && pool.len() < 2
             && self.popularity.is_none()
             && cross_encoding.is_none()
         {
             return Ok(None);
         }
-        let reranker = self.fusing_reranker(home, choice, encoders, pool, shown)?;
+        let reranker = self.fusing_reranker(home, choice, opened, pool, shown)?;
         Ok(Some(match cross_encoding {
             Some(cross_encoding) => reranker.with_cross_encoding(cross_encoding),
             None => reranker,
@@ -390,10 +391,15 @@ impl RerankArguments {
         &self,
         home: &Path,
         choice: &Choice,
-        mut encoders: Vec<Box<dyn Encoder>>,
+        opened: Opened,
         pool: Vec<ModelKind>,
         shown: usize,
     ) -> anyhow::Result<Reranker> {
+        let Opened {
+            mut encoders,
+            multilingual,
+            ..
+        } = opened;
         // Another fusion has no defaults for works.
         let has_works_defaults = self.works != Some(0) && self.fusion.is_none();
         if has_works_defaults && ranks_by_works(home, &encoders)? {
@@ -410,7 +416,14 @@ impl RerankArguments {
             let rankings = options.pool.len().max(1) + encoders.len() + usize::from(has_works);
             self.set_configured_fusion(choice, rankings, &mut options)?;
         }
-        let reranker = Reranker::open(home, encoders, options)?;
+        let mut reranker = Reranker::open(home, encoders, options)?;
+        if let Some(multilingual) = multilingual.filter(|_| reranker.options().fusion.is_some()) {
+            let options = MultilingualOptions {
+                weight: MultilingualOptions::DEFAULT_WEIGHT,
+                min_similarity: multilingual.min_similarity,
+            };
+            reranker = reranker.with_multilingual(home, multilingual.encoder, options)?;
+        }
         if !has_works_defaults {
             return Ok(reranker);
         }
@@ -636,6 +649,9 @@ pub(super) fn record(reranker: &Reranker) -> Value {
     let encoder = |encoder: &dyn Encoder| json!({ "model": encoder.name(), "fingerprint": encoder.fingerprint(), "granularity": encoder.granularity() });
     json!({
         "encoders": reranker.encoders().map(encoder).collect::<Vec<_>>(),
+        "multilingual": reranker.multilingual().map(|(model, options)| json!({
+            "model": model.name(), "fingerprint": model.fingerprint(), "weight": options.weight, "floor": options.min_similarity,
+        })),
         "pool": options.pool.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
         "pool_depth": options.depth,
         "dense_depth": options.dense,
@@ -664,7 +680,8 @@ pub(super) fn tag(model: &str, reranker: &Reranker) -> String {
     } else {
         pool.join("+")
     };
-    let encoders = reranker.encoders().map(|encoder| {
+    let multilingual = reranker.multilingual().map(|(encoder, _)| encoder);
+    let encoders = reranker.encoders().chain(multilingual).map(|encoder| {
         let method = method_name(encoder.granularity()).to_lowercase();
         format!(
             "{method}:{}",

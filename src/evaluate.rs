@@ -230,10 +230,10 @@ fn rank_by_home(
     let pool = arguments.rerank.pool_of_each_model()?;
     if arguments.rerank.is_requested() {
         let choice = arguments.rerank.choice(home, config, None)?;
-        let encoders = choice.open_for(home)?.or_warn()?;
+        let opened = choice.open_for(home)?.or_warn()?;
         if let Some(reranker) = arguments
             .rerank
-            .reranker_of(home, &choice, encoders, pool, 1)?
+            .reranker_of(home, &choice, opened, pool, 1)?
         {
             searcher = searcher.with_reranker(reranker);
         }

@@ -252,7 +252,7 @@ impl Arguments {
     ) -> anyhow::Result<ExitStatus> {
         // The models are opened first, so that a missing one is reported before any request.
         let choice = Choice::new(home, config, Some(&self.encoders), self.ranking)?;
-        let update = IndexUpdate::new(config, &choice, self.vectors)?;
+        let mut update = IndexUpdate::new(config, &choice, self.vectors)?;
         let stop = cancellation_on_stop_signal()?;
         let place = self.place(home, config)?;
         while !stop.is_cancelled() {

@@ -3,14 +3,14 @@
 use super::ExitStatus;
 use super::config::Config;
 use super::encoder::{EncoderArguments, method_name};
-use super::ranking::{Choice, Preset};
+use super::ranking::{Choice, Opened, Preset};
 use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, grouped, memory_note, rate, verb};
 use lodeseek_cluster::AssemblyTarget;
 use lodeseek_engine::{
     DerivedSource, EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport,
     Indexer, WorksReport, encode_all_with, encode_works, has_unusable_index, incomplete_index,
-    index_folder, list_vectors, vectors_folder,
+    index_folder, is_multilingual, list_vectors, vectors_folder,
 };
 use lodeseek_index::vectors::{self, Precision, StoredVectors};
 use lodeseek_index::{AnalysisKind, Index, IndexError, read_analysis};
@@ -79,7 +79,7 @@ pub(crate) fn run(
         .map_or(Ok(Vec::new()), |name| vectors_of(home, name))?;
     // The models are opened first, so that a missing one is reported before an hour of indexing.
     let choice = Choice::new(home, config, Some(&arguments.encoders), arguments.ranking)?;
-    let update = IndexUpdate::new(config, &choice, arguments.vectors)?;
+    let mut update = IndexUpdate::new(config, &choice, arguments.vectors)?;
     let requested = arguments.analysis.or(config.settings.analysis);
     let store = Store::open(home, Access::Write, None)?;
     // The committed index serves searches until the new documents are committed. Only an index that cannot be used is deleted.
@@ -132,6 +132,9 @@ pub(crate) fn run(
         )?;
     }
     tidy(&indexer, &report)?;
+    if arguments.forget_vectors.is_none() {
+        update.add_multilingual(&store, report.analysis)?;
+    }
     drop(store);
     for one in &forgotten {
         vectors::delete(one)?;
@@ -142,7 +145,7 @@ pub(crate) fn run(
             one.folder.display()
         )?;
     }
-    if let Some(encoder) = update.encoders.first() {
+    if let Some(encoder) = update.opened.encoders.first() {
         writeln!(
             io::stderr().lock(),
             "the models run on {}",
@@ -219,7 +222,7 @@ fn analysis_of(home: &Path, requested: Option<AnalysisKind>) -> Option<AnalysisK
 /// An update of index and vectors with the settings of a home.
 pub(super) struct IndexUpdate<'c> {
     choice: &'c Choice,
-    encoders: Vec<Box<dyn Encoder>>,
+    opened: Opened,
     precision: Option<Precision>,
     analysis: Option<AnalysisKind>,
     source: Option<&'c dyn DerivedSource>,
@@ -235,11 +238,11 @@ impl<'c> IndexUpdate<'c> {
         choice: &'c Choice,
         precision: Option<Precision>,
     ) -> anyhow::Result<Self> {
-        let encoders = choice.open(None)?.or_warn()?;
+        let opened = choice.open(None)?.or_warn()?;
         let precision = precision.or(config.settings.encoders.vectors);
         Ok(Self {
             choice,
-            encoders,
+            opened,
             precision,
             analysis: config.settings.analysis,
             source: None,
@@ -286,7 +289,7 @@ impl<'c> IndexUpdate<'c> {
     ///
     /// # Errors
     /// If the store, the index or the vectors cannot be read or written.
-    pub(super) fn run(&self, home: &Path) -> anyhow::Result<()> {
+    pub(super) fn run(&mut self, home: &Path) -> anyhow::Result<()> {
         let store = Store::open(home, Access::Write, None)?;
         let analysis = analysis_of(home, self.analysis);
         let options = IndexOptions {
@@ -302,6 +305,7 @@ impl<'c> IndexUpdate<'c> {
         let report = indexer.run(&|_| ())?;
         write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
         tidy(&indexer, &report)?;
+        self.add_multilingual(&store, report.analysis)?;
         drop(store);
         self.vectors(home)?;
         self.choice.write_record(home)?;
@@ -309,6 +313,34 @@ impl<'c> IndexUpdate<'c> {
             &mut io::stderr().lock(),
             &list_vectors(home)?,
         )?)
+    }
+
+    /// Opens the multilingual model if its vectors are to be made for the first time: the models are the default ones, and the
+    /// collection has texts in other languages than English. Writes a line about that.
+    fn add_multilingual(&mut self, store: &Store, analysis: AnalysisKind) -> anyhow::Result<()> {
+        if self.opened.encoders.is_empty()
+            || self.opened.multilingual.is_some()
+            || self.opened.missing.is_some()
+            || !self.choice.allows_multilingual()
+            || !is_multilingual(store, analysis)?
+        {
+            return Ok(());
+        }
+        let (multilingual, missing) = self.choice.open_multilingual(None)?;
+        if let Some(reason) = missing {
+            writeln!(
+                io::stderr().lock(),
+                "lodeseek: datasets are ranked without the multilingual model: {reason}"
+            )?;
+        } else if let Some(multilingual) = &multilingual {
+            writeln!(
+                io::stderr().lock(),
+                "the collection has texts in other languages than English: {} is used, too",
+                multilingual.encoder.name()
+            )?;
+        }
+        self.opened.multilingual = multilingual;
+        Ok(())
     }
 
     /// Returns the encoders with the requested number format, else that of their stored vectors.
@@ -322,14 +354,14 @@ impl<'c> IndexUpdate<'c> {
                 descriptions.filter(|description| description.fingerprint == encoder.fingerprint());
             own.next().map(|description| description.precision)
         };
-        let mut jobs = Vec::with_capacity(self.encoders.len());
-        for encoder in &self.encoders {
+        let mut jobs = Vec::with_capacity(self.opened.encoders.len() + 1);
+        for encoder in self.opened.all() {
             let precision = self
                 .precision
-                .or_else(|| stored_precision(encoder.as_ref()))
+                .or_else(|| stored_precision(encoder))
                 .unwrap_or_default();
             jobs.push((
-                encoder.as_ref(),
+                encoder,
                 EncodingOptions {
                     precision,
                     ..EncodingOptions::default()
@@ -343,7 +375,8 @@ impl<'c> IndexUpdate<'c> {
     fn vectors(&self, home: &Path) -> anyhow::Result<()> {
         let jobs = self.jobs(home)?;
         encode_and_report(home, &jobs, self.source)?;
-        for (encoder, options) in &jobs {
+        // Works have no vectors of the multilingual model.
+        for (encoder, options) in jobs.iter().take(self.opened.encoders.len()) {
             encode_works_and_report(home, *encoder, options.precision)?;
         }
         Ok(())

@@ -26,7 +26,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// Name of the model that the program is shipped with.
-const SHIPPED_MODEL: &str = "lodeseek-minilm";
+pub(crate) const SHIPPED_MODEL: &str = "lodeseek-minilm";
+/// Name of the multilingual model that the program is shipped with. It takes part only if the models are the default ones.
+pub(crate) const MULTILINGUAL_MODEL: &str = "lodeseek-multilingual";
 /// Name of the record in a home.
 const RECORD: &str = "ranking.json";
 
@@ -190,6 +192,8 @@ pub(crate) struct Choice {
     fusion: FusionSettings,
     onnx: Option<String>,
     onnx_origin: Origin,
+    /// If true, the home has vectors of the multilingual model.
+    has_multilingual_vectors: bool,
     pub(crate) execution: Execution,
 }
 
@@ -224,7 +228,7 @@ impl Execution {
             .find(|folder| folder.is_dir());
         found.with_context(|| {
             let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-            let install = if model == SHIPPED_MODEL {
+            let install = if [SHIPPED_MODEL, MULTILINGUAL_MODEL].contains(&model) {
                 ", or install it in the Python environment of the program (pip install lodeseek-model-minilm)"
             } else {
                 ""
@@ -340,6 +344,7 @@ impl Choice {
             fusion: settings.fusion.clone(),
             onnx,
             onnx_origin,
+            has_multilingual_vectors: has_vectors_of(home, MULTILINGUAL_MODEL)?,
             execution,
         })
     }
@@ -361,7 +366,11 @@ impl Choice {
             sparse: None,
             ..self.models
         };
-        Self { models, ..self }
+        Self {
+            models,
+            has_multilingual_vectors: false,
+            ..self
+        }
     }
 
     /// Ignores the fusion of the configuration.
@@ -461,24 +470,64 @@ impl Choice {
     }
 
     /// Opens the models, DPR first. `threads` is the default number of threads of one run. If models that nobody named cannot
-    /// be opened, the result is empty with a message.
+    /// be opened, the result is empty with a message. The multilingual model is opened if the home has vectors of it.
     ///
     /// # Errors
     /// If a model that was named cannot be opened, or a model is broken.
     pub(crate) fn open(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Opened> {
-        match self.try_open(threads) {
-            Ok(encoders) => Ok(Opened {
-                encoders,
-                missing: None,
-            }),
-            Err(error) if self.explicit().is_some() => Err(error),
-            Err(error) => match absence(&error) {
-                Some(reason) => Ok(Opened {
-                    encoders: Vec::new(),
-                    missing: Some(reason),
+        let encoders = match self.try_open(threads) {
+            Ok(encoders) => encoders,
+            Err(error) if self.explicit().is_some() => return Err(error),
+            Err(error) => {
+                let missing = Some(absence(error)?);
+                return Ok(Opened {
+                    missing,
+                    ..Opened::default()
+                });
+            }
+        };
+        let mut opened = Opened {
+            encoders,
+            ..Opened::default()
+        };
+        if self.has_multilingual_vectors {
+            (opened.multilingual, opened.missing) = self.open_multilingual(threads)?;
+        }
+        Ok(opened)
+    }
+
+    /// Returns true if the multilingual model may take part: the models are the default ones.
+    pub(crate) fn allows_multilingual(&self) -> bool {
+        self.preset == Preset::Best && self.models_origin == Origin::Default
+    }
+
+    /// Opens the multilingual model, or returns the reason why it is missing. `None` twice if other models than the default ones are
+    /// used.
+    ///
+    /// # Errors
+    /// If the model is broken.
+    pub(crate) fn open_multilingual(
+        &self,
+        threads: Option<NonZeroUsize>,
+    ) -> anyhow::Result<(Option<MultilingualEncoder>, Option<String>)> {
+        if !self.allows_multilingual() {
+            return Ok((None, None));
+        }
+        let folder = match self.execution.folder(MULTILINGUAL_MODEL) {
+            Ok(folder) => folder,
+            Err(error) => return Ok((None, Some(format!("{error:#}")))),
+        };
+        let min_similarity = configured_min_similarity(&folder, Granularity::Text)?;
+        let options = self.options(Some(Granularity::Text), threads);
+        match open(&folder, &options) {
+            Ok(encoder) => Ok((
+                Some(MultilingualEncoder {
+                    encoder,
+                    min_similarity,
                 }),
-                None => Err(error),
-            },
+                None,
+            )),
+            Err(error) => Ok((None, Some(absence(error.into())?))),
         }
     }
 
@@ -587,7 +636,13 @@ impl Choice {
     /// # Errors
     /// If the home has no vectors of a model that was named, or a model cannot be opened.
     pub(crate) fn open_for(&self, home: &Path) -> anyhow::Result<Opened> {
-        let opened = self.open(Some(NonZeroUsize::MIN))?;
+        let mut opened = self.open(Some(NonZeroUsize::MIN))?;
+        if let Some(multilingual) = &opened.multilingual
+            && !has_vectors(home, multilingual.encoder.as_ref())?
+        {
+            opened.multilingual = None;
+            opened.missing = Some(missing_vectors(MULTILINGUAL_MODEL));
+        }
         for encoder in &opened.encoders {
             if has_vectors(home, encoder.as_ref())? {
                 continue;
@@ -603,13 +658,9 @@ impl Choice {
                     )?
                 );
             }
-            let reason = format!(
-                "the home has no vectors of {}; run `lodeseek index` to make them",
-                encoder.name()
-            );
             return Ok(Opened {
-                encoders: Vec::new(),
-                missing: Some(reason),
+                missing: Some(missing_vectors(encoder.name())),
+                ..Opened::default()
             });
         }
         Ok(opened)
@@ -625,13 +676,13 @@ impl Choice {
         precision: Option<Precision>,
     ) -> anyhow::Result<Opened> {
         let opened = self.open(Some(NonZeroUsize::MIN))?;
-        for encoder in &opened.encoders {
-            if !has_vectors(home, encoder.as_ref())? {
+        for encoder in opened.all() {
+            if !has_vectors(home, encoder)? {
                 let options = EncodingOptions {
                     precision: precision.unwrap_or_default(),
                     ..EncodingOptions::default()
                 };
-                create_vectors(home, encoder.as_ref(), &options)?;
+                create_vectors(home, encoder, &options)?;
             }
         }
         Ok(opened)
@@ -668,26 +719,52 @@ pub(crate) fn encoder_options(
     }
 }
 
-/// Opened models, or the reason why there are none.
+/// Opened models, and the reason why some are missing.
+#[derive(Default)]
 pub(crate) struct Opened {
     pub(crate) encoders: Vec<Box<dyn Encoder>>,
+    pub(crate) multilingual: Option<MultilingualEncoder>,
     /// Reason and remedy, if models that nobody named are missing.
     pub(crate) missing: Option<String>,
 }
 
+/// The multilingual model, with the minimum similarity of a match that its folder declares.
+pub(crate) struct MultilingualEncoder {
+    pub(crate) encoder: Box<dyn Encoder>,
+    pub(crate) min_similarity: Option<f64>,
+}
+
 impl Opened {
-    /// Writes a line if models are missing, and returns the models.
+    /// Writes a line if models are missing, and returns the opened ones.
     ///
     /// # Errors
     /// If stderr cannot be written.
-    pub(crate) fn or_warn(self) -> io::Result<Vec<Box<dyn Encoder>>> {
+    pub(crate) fn or_warn(self) -> io::Result<Self> {
         if let Some(reason) = &self.missing {
-            writeln!(
-                io::stderr().lock(),
-                "lodeseek: datasets are ranked by words, not by meaning: {reason}"
-            )?;
+            let consequence = if self.encoders.is_empty() {
+                "datasets are ranked by words, not by meaning"
+            } else {
+                "datasets are ranked without the multilingual model"
+            };
+            writeln!(io::stderr().lock(), "lodeseek: {consequence}: {reason}")?;
         }
-        Ok(self.encoders)
+        Ok(self)
+    }
+
+    /// Returns all encoders, the multilingual one last.
+    pub(crate) fn into_all(self) -> Vec<Box<dyn Encoder>> {
+        let mut all = self.encoders;
+        all.extend(self.multilingual.map(|multilingual| multilingual.encoder));
+        all
+    }
+
+    /// Returns all encoders, the multilingual one last.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &dyn Encoder> {
+        let multilingual = self.multilingual.iter().map(|one| &one.encoder);
+        self.encoders
+            .iter()
+            .chain(multilingual)
+            .map(|encoder| encoder.as_ref())
     }
 }
 
@@ -703,22 +780,35 @@ impl fmt::Display for MissingModel {
 
 impl std::error::Error for MissingModel {}
 
-/// Returns reason and remedy if an error means that the model or the runtime is absent, not broken.
-fn absence(error: &anyhow::Error) -> Option<String> {
+/// Returns reason and remedy if an error means that the model or the runtime is absent.
+///
+/// # Errors
+/// The error itself, if the model is broken.
+fn absence(error: anyhow::Error) -> anyhow::Result<String> {
     if let Some(MissingModel(reason)) = error.downcast_ref() {
-        return Some(reason.clone());
+        return Ok(reason.clone());
     }
-    match error.downcast_ref::<ModelError>()? {
-        ModelError::FeatureDisabled { .. } => Some(
+    match error.downcast_ref() {
+        Some(ModelError::FeatureDisabled { .. }) => Ok(
             "this program was built without the feature onnx; install a build with it".to_owned(),
         ),
-        ModelError::Runtime { library, .. } => Some(format!(
+        Some(ModelError::Runtime { library, .. }) => Ok(format!(
             "ONNX Runtime could not be loaded from {}; install it (pip install onnxruntime), set ORT_DYLIB_PATH to its \
              library, and run `lodeseek index`",
             library.display()
         )),
-        _ => None,
+        _ => Err(error),
     }
+}
+
+/// Returns true if a home has vectors of a model with this name, also those of another version of the model.
+fn has_vectors_of(home: &Path, model: &str) -> anyhow::Result<bool> {
+    let stored = vectors::list(&vectors_folder(home))?;
+    Ok(stored.iter().any(|one| {
+        one.description
+            .as_ref()
+            .is_ok_and(|description| description.model == model)
+    }))
 }
 
 /// Describes a choice for which the home has no vectors: both values, and the remedy.
@@ -748,6 +838,11 @@ fn contradiction(
         "{explicit} requires vectors of {model}, but {} has {has}; run {index}, or remove the option to rank as indexed",
         home.display()
     ))
+}
+
+/// Returns the reason why a model whose vectors a home lacks is not used, and the remedy.
+fn missing_vectors(model: &str) -> String {
+    format!("the home has no vectors of {model}; run `lodeseek index` to make them")
 }
 
 fn origin_text(source: Option<&Source>) -> String {

@@ -680,9 +680,13 @@ impl View<'_> {
             score.map_or_else(|| "none".to_owned(), |score| format!("{score:.3}"))
         };
         let (metadata, data) = (score(dense.metadata), score(dense.data));
+        let model = match dense.is_multilingual {
+            true => format!(" by {}", safe(&dense.model)),
+            false => String::new(),
+        };
         writeln!(
             out,
-            "    {} {:.3} (metadata {metadata}, data {data})",
+            "    {}{model} {:.3} (metadata {metadata}, data {data})",
             method_name(dense.granularity),
             dense.score
         )?;

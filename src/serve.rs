@@ -422,7 +422,7 @@ impl Arguments {
         if !changes {
             return self.rerank.reranker(home, &choice, None, PAGE_HITS);
         }
-        let encoders = choice
+        let opened = choice
             .open_and_create(home, config.settings.encoders.vectors)?
             .or_warn()?;
         let pool = if choice.preset() == Preset::Words {
@@ -432,7 +432,7 @@ impl Arguments {
         };
         let reranker = self
             .rerank
-            .reranker_of(home, &choice, encoders, pool, PAGE_HITS)?;
+            .reranker_of(home, &choice, opened, pool, PAGE_HITS)?;
         choice.write_record(home)?;
         Ok(reranker)
     }
@@ -495,7 +495,8 @@ fn prepare(home: &Path, config: &Config) -> anyhow::Result<()> {
 /// Names the models of a reranker with their methods and devices. A model with two methods is named once.
 fn encoder_names(reranker: &Reranker) -> String {
     let mut methods: Vec<(String, Vec<&'static str>)> = Vec::new();
-    for encoder in reranker.encoders() {
+    let multilingual = reranker.multilingual().map(|(encoder, _)| encoder);
+    for encoder in reranker.encoders().chain(multilingual) {
         let model = format!("{} on {}", encoder.name(), encoder.device());
         let method = method_name(encoder.granularity());
         match methods.iter_mut().find(|(other, _)| *other == model) {

@@ -47,7 +47,13 @@ pub(crate) fn run(
     let mut searcher = Searcher::open(home)?;
     config.check_analysis(searcher.catalog().analysis()?)?;
     let choice = Choice::new(home, config, Some(&arguments.encoders), None)?.with_text_model_only();
-    if let Some(encoder) = choice.open_for(home)?.or_warn()?.into_iter().next() {
+    if let Some(encoder) = choice
+        .open_for(home)?
+        .or_warn()?
+        .encoders
+        .into_iter()
+        .next()
+    {
         searcher =
             searcher.with_reranker(Reranker::open(home, [encoder], RerankOptions::default())?);
     }

@@ -2,6 +2,7 @@
 
 use super::ExitStatus;
 use super::output::OutputArguments;
+use super::ranking::{MULTILINGUAL_MODEL, SHIPPED_MODEL};
 use super::server_client::ServerArguments;
 use super::terminal::{Format, counted, grouped, safe};
 use anyhow::Context;
@@ -134,6 +135,17 @@ fn write_status(out: &mut impl Write, output: &Output<'_>) -> io::Result<()> {
     }
     for vectors in &status.vectors {
         writeln!(out, "vectors   {}", vectors_line(vectors))?;
+    }
+    let models: Vec<&str> = status
+        .vectors
+        .iter()
+        .map(|one| one.model.as_str())
+        .collect();
+    if models.contains(&SHIPPED_MODEL) && !models.contains(&MULTILINGUAL_MODEL) {
+        writeln!(
+            out,
+            "vectors   none of {MULTILINGUAL_MODEL}: `index` makes them if texts are in other languages than English"
+        )?;
     }
     if status.works > 0 {
         writeln!(out, "works     {}", grouped(status.works))?;

@@ -4,7 +4,7 @@ use super::ExitStatus;
 use super::config::{Config, check_table, write_table};
 use super::encoder::{EncoderArguments, RerankArguments};
 use super::filter::topic_filter;
-use super::ranking::{Choice, FusionSettings, Opened};
+use super::ranking::{Choice, FusionSettings};
 use super::terminal::bar;
 use anyhow::{Context, bail, ensure};
 use lodeseek_catalog::DatasetId;
@@ -267,17 +267,18 @@ impl PoolSamples {
         topics: &Topics,
         qrels: &Qrels,
     ) -> anyhow::Result<Self> {
-        let Opened { encoders, missing } = choice.open_for(home)?;
+        let opened = choice.open_for(home)?;
         ensure!(
-            !encoders.is_empty(),
+            !opened.encoders.is_empty(),
             "the home has only rankings by words, whose fusion is fixed{}",
-            missing
+            opened
+                .missing
                 .map(|reason| format!(": {reason}"))
                 .unwrap_or_default()
         );
         let mut names: Vec<String> = models.iter().map(|kind| kind.name().to_owned()).collect();
         let reranker =
-            RerankArguments::default().reranker_of(home, choice, encoders, models.to_vec(), 1)?;
+            RerankArguments::default().reranker_of(home, choice, opened, models.to_vec(), 1)?;
         let reranker = reranker.context("one ranking needs no fusion")?;
         names.extend(
             reranker
@@ -307,6 +308,8 @@ impl PoolSamples {
                 sparse,
                 dense,
                 works,
+                // Its weight is a share of the sum of the others, and is not tuned.
+                multilingual: _,
             } = rankings;
             let has_works = works.is_some();
             let cut: Vec<Ranking> = sparse

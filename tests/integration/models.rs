@@ -425,6 +425,124 @@ fn sparse_models_and_cross_encoders() {
     assert_eq!(words["rerank"], serde_json::Value::Null, "only with models");
 }
 
+/// Titles of a catalogue in one language, in Turtle.
+fn catalog_in(language: &str, titles: &[&str]) -> String {
+    let mut text =
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n"
+            .to_owned();
+    for (number, title) in titles.iter().enumerate() {
+        text += &format!(
+            "<http://example.org/{number}> a dcat:Dataset ; dct:identifier \"{number}\" ; dct:title \"{title}\"@{language} .\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn the_multilingual_model_is_used_for_other_languages_than_english() {
+    if std::env::var_os("ORT_DYLIB_PATH").is_none() {
+        eprintln!(
+            "SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`"
+        );
+        return;
+    }
+    let by_default = |home: &Path, arguments: &[&str]| {
+        let mut command = program(home);
+        command
+            .env_remove("LODESEEK_RANKING")
+            .env_remove("LODESEEK_ANALYSIS");
+        ran(command.args(arguments))
+    };
+    let indexed = |language: &str, titles: &[&str]| {
+        let home = tempfile::tempdir().expect("a folder");
+        let catalog = home.path().join("catalog.ttl");
+        std::fs::write(&catalog, catalog_in(language, titles)).expect("written");
+        let catalog = catalog.to_str().expect("UTF-8");
+        assert_eq!(run(home.path(), &["load", catalog]).code, Some(0));
+        let index = by_default(home.path(), &["index"]);
+        assert_eq!(index.code, Some(0), "{index:?}");
+        (home, index)
+    };
+    let (german, index) = indexed(
+        "de",
+        &[
+            "Standorte der Straßenbäume in den Stadtteilen",
+            "Messwerte der Luftqualität an den Stationen des Landes",
+            "Haltestellen und Fahrpläne der Straßenbahnen",
+        ],
+    );
+    let line = "the collection has texts in other languages than English: lodeseek-multilingual is used, too";
+    assert!(index.err.contains(line), "{}", index.err);
+    let again = by_default(german.path(), &["index"]);
+    assert!(
+        again
+            .err
+            .contains("DPR vectors by lodeseek-multilingual, 3 unchanged")
+            && !again.err.contains(line),
+        "{}",
+        again.err
+    );
+    let status = by_default(german.path(), &["status"]).out;
+    assert!(
+        status.contains("vectors   lodeseek-multilingual, 384 columns of f16"),
+        "{status}"
+    );
+    for query in ["tram stops and timetables", "arrêts de tramway"] {
+        let found = json(&by_default(german.path(), &["search", "--json", query]));
+        let best = &found["hits"][0];
+        assert_eq!(best["id"], "2", "{query}: {found}");
+        let models: Vec<&str> = best["dense"]
+            .as_array()
+            .expect("scores by vectors")
+            .iter()
+            .filter_map(|one| one["model"].as_str())
+            .collect();
+        assert_eq!(
+            models,
+            [
+                "lodeseek-minilm",
+                "lodeseek-minilm",
+                "lodeseek-multilingual"
+            ]
+        );
+    }
+    let explained = by_default(german.path(), &["search", "--explain", "tram timetables"]);
+    assert!(
+        explained.out.contains("DPR (lodeseek-multilingual)"),
+        "{}",
+        explained.out
+    );
+    // Models that a flag names are used alone.
+    let named = json(&by_default(
+        german.path(),
+        &[
+            "search",
+            "--json",
+            "--dpr",
+            "lodeseek-multilingual",
+            "trees",
+        ],
+    ));
+    assert_eq!(
+        named["rerank"]["encoders"].as_array().map(Vec::len),
+        Some(1)
+    );
+
+    let (english, index) = indexed(
+        "en",
+        &[
+            "Locations of street trees in the districts",
+            "Measurements of the air quality at the stations of the country",
+        ],
+    );
+    assert!(!index.err.contains("multilingual"), "{}", index.err);
+    let status = by_default(english.path(), &["status"]).out;
+    assert!(
+        status.contains("vectors   none of lodeseek-multilingual"),
+        "{status}"
+    );
+}
+
 /// Weights that were learned with works do not fit the rankings without them: the defaults are used.
 #[test]
 fn works_can_be_ignored_after_tuning_with_works() {

@@ -13,6 +13,7 @@ import tempfile
 
 TESTDATA = pathlib.Path(__file__).resolve().parents[2] / "testdata"
 EXPECTED = ["lodeseek", "INSTALL.md", "LICENSE", "man/lodeseek.1", "completions/lodeseek.bash", "models/lodeseek-minilm/model_int8.onnx",
+            "models/lodeseek-multilingual/model.onnx",
             "deploy/systemd/lodeseek.service", "deploy/proxy/nginx.conf", "deploy/docker/Dockerfile"]
 
 

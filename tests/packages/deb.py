@@ -194,7 +194,8 @@ def check(package, folder):
     expect("no problem found" in root.lodeseek("config", "check"), "the configuration is valid")
     for file in ["usr/share/man/man1/lodeseek-serve.1.gz", "usr/share/doc/lodeseek/copyright",
                  "usr/share/doc/lodeseek/examples/nginx.conf", "usr/share/bash-completion/completions/lodeseek",
-                 "usr/share/lodeseek/models/lodeseek-minilm/model_int8.onnx"]:
+                 "usr/share/lodeseek/models/lodeseek-minilm/model_int8.onnx",
+                 "usr/share/lodeseek/models/lodeseek-multilingual/model.onnx"]:
         expect(os.path.exists(f"{folder}/{file}"), f"{file} is missing")
     check_unit(root)
     port = free_port()

@@ -84,8 +84,8 @@ pub use quality::{
 };
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
-    ComponentRankings, CrossEncoding, EncoderSummary, LongQueryOptions, PairSummary, RerankError,
-    RerankOptions, RerankSummary, Reranker, WeightedFusion,
+    ComponentRankings, CrossEncoding, EncoderSummary, LongQueryOptions, MultilingualOptions,
+    PairSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
 };
 pub use search::{
     Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES,
@@ -106,8 +106,8 @@ pub use table_overlap::{RelatedTables, overlap_clauses};
 pub use terms::QueryTerms;
 pub use texts::Texts;
 pub use translations::{
-    DictionaryFile, LabelCollector, read_dictionary, read_translations, remove_translations,
-    update_own_translations, write_translations,
+    DictionaryFile, LabelCollector, is_multilingual, read_dictionary, read_translations,
+    remove_translations, update_own_translations, write_translations,
 };
 pub use tuning::TuningPool;
 pub use update::{UpdateReport, Updater};

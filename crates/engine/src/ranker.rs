@@ -2,13 +2,14 @@
 
 use super::dense::DenseRetriever;
 use super::named::{named_datasets, with_named_first};
-use super::rerank::Reranked;
+use super::rerank::{EncoderQuery, Reranked};
 use super::scope::CandidateScope;
 use super::{ComponentRankings, EngineError, Reranker};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
 use lodeseek_index::{AnalyzedQuery, FilteredDocs, IndexError};
 use lodeseek_ranking::Ranking;
+use std::thread;
 
 /// A sparse model and an optional reranker. Ranks the datasets of an index snapshot.
 pub(super) struct Ranker {
@@ -86,9 +87,13 @@ impl Ranker {
         let Some(reranker) = &self.reranker else {
             return Ok(None);
         };
-        let sparse = sparse_rankings(reranker, query, model, scope)?;
+        // The multilingual encoder needs no ranking by words: its network runs meanwhile.
+        let sparse = thread::scope(|threads| {
+            threads.spawn(|| reranker.cache_multilingual(text));
+            sparse_rankings(reranker, query, model, scope)
+        })?;
         reranker
-            .rank(query.encoder_text(text), &sparse, scope)
+            .rank(EncoderQuery::new(text, query), &sparse, scope)
             .map(Some)
     }
 
@@ -105,7 +110,7 @@ impl Ranker {
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
         Ok(reranker
             .rank(
-                analyzed.encoder_text(query),
+                EncoderQuery::new(query, &analyzed),
                 std::slice::from_ref(candidates),
                 scope,
             )?
@@ -124,7 +129,7 @@ impl Ranker {
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
         let sparse = sparse_rankings(reranker, &analyzed, self.model.as_ref(), scope)?;
         reranker
-            .component_rankings(analyzed.encoder_text(query), &sparse, scope)
+            .component_rankings(EncoderQuery::new(query, &analyzed), &sparse, scope)
             .map(Some)
     }
 

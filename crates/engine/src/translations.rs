@@ -25,6 +25,10 @@ use std::path::{Path, PathBuf};
 const ALT_LABEL: &str = "http://www.w3.org/2004/02/skos/core#altLabel";
 /// Minimum share of the datasets of a language of the collection: 1/4.
 const MIN_SHARE_DIVISOR: usize = 4;
+/// Maximum number of datasets whose languages decide whether a collection is multilingual. They are spread evenly over it.
+const MAX_ASSESSED_DATASETS: usize = 10_000;
+/// Minimum share of the datasets in other languages than English of a multilingual collection: 1/10.
+const MIN_MULTILINGUAL_DIVISOR: usize = 10;
 /// Maximum number of resources whose labels are in the dictionary of the collection.
 const MAX_RESOURCES: usize = 2_000_000;
 
@@ -167,6 +171,29 @@ pub fn update_own_translations(store: &Store, analysis: &Analysis) -> Result<u64
     Ok(omitted)
 }
 
+/// Returns true if a collection has texts in other languages than English: labels in several languages, a dictionary of the operator,
+/// or a tenth of the titles and descriptions. Only [`AnalysisKind::Multilingual`] tells languages apart.
+///
+/// # Errors
+/// If the store or a dictionary cannot be read.
+pub fn is_multilingual(store: &Store, analysis: AnalysisKind) -> Result<bool, EngineError> {
+    if analysis != AnalysisKind::Multilingual {
+        return Ok(false);
+    }
+    for file in DictionaryFile::ALL {
+        if read_dictionary(store.home(), file)?.is_some() {
+            return Ok(true);
+        }
+    }
+    let (analysis, mut languages) = (Analysis::new(analysis), LanguageCounts::default());
+    let ids = store.ids()?;
+    let interval = ids.len().div_ceil(MAX_ASSESSED_DATASETS).max(1);
+    for id in ids.iter().step_by(interval) {
+        languages.add(&store.entry(id)?, &analysis);
+    }
+    Ok(languages.is_multilingual())
+}
+
 /// Returns true if the dictionary of a collection has other contents than those of its present versions with labels.
 pub(super) fn has_other_labels(
     store: &Store,
@@ -220,6 +247,17 @@ impl LanguageCounts {
         for language in languages {
             *self.by_language.entry(language).or_default() += 1;
         }
+    }
+
+    /// Returns true if a tenth of the datasets have titles or descriptions in another language than English.
+    fn is_multilingual(&self) -> bool {
+        let mut others = 0;
+        for (language, datasets) in &self.by_language {
+            if language != "en" {
+                others += datasets;
+            }
+        }
+        others > 0 && others * MIN_MULTILINGUAL_DIVISOR >= self.datasets
     }
 
     /// Returns the languages of the collection, the most frequent first.
@@ -396,5 +434,20 @@ mod tests {
         };
         assert!(remove());
         assert!(!remove());
+    }
+
+    #[test]
+    fn a_tenth_of_the_datasets_makes_a_collection_multilingual() {
+        let collection = |english: usize, italian: usize| LanguageCounts {
+            datasets: english + italian,
+            by_language: [("en", english), ("it", italian)]
+                .map(|(language, datasets)| (language.to_owned(), datasets))
+                .into(),
+        };
+        assert!(collection(9, 1).is_multilingual());
+        assert!(collection(0, 1).is_multilingual());
+        assert!(!collection(10, 1).is_multilingual());
+        assert!(!collection(10, 0).is_multilingual());
+        assert!(!LanguageCounts::default().is_multilingual());
     }
 }

@@ -21,6 +21,9 @@ pub struct DenseMatch {
     /// If true, the score is below the encoder's minimum similarity: the dataset is one of the nearest, but no match.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closest: bool,
+    /// If true, the encoder is the multilingual one beside the others.
+    #[serde(skip)]
+    pub is_multilingual: bool,
     /// The parts that contribute most to the score, if explanations were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartShare>,

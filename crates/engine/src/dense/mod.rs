@@ -423,6 +423,7 @@ impl DenseRetriever {
             metadata,
             data,
             closest: !options.condition.is_met(score, rows),
+            is_multilingual: false,
             parts: Vec::new(),
         })
     }

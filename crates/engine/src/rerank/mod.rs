@@ -1,9 +1,11 @@
 //! Re-ranking: the best candidates of sparse models, and optionally the nearest by vectors, are scored by encoders' vectors
 //! and ranked by these scores, alone or fused with the sparse rankings.
 
+mod multilingual;
 mod options;
 mod pairs;
 
+pub use multilingual::MultilingualOptions;
 pub use options::{LongQueryOptions, RerankError, RerankOptions, WeightedFusion};
 pub use pairs::{CrossEncoding, PairSummary};
 
@@ -15,10 +17,11 @@ use super::scope::CandidateScope;
 use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes, encode_works_until};
 use super::{EncodingOptions, EngineError, IndexedCatalog};
 use lodeseek_catalog::DatasetId;
-use lodeseek_index::Snapshot;
+use lodeseek_index::{AnalyzedQuery, Snapshot};
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rerank::{Encoder, Fusion, Granularity, Similarity};
 use lodeseek_store::works_checksum;
+use multilingual::MultilingualRetriever;
 use options::check;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -46,6 +49,7 @@ pub struct Reranker {
 /// Encoders, works and options that rank together.
 struct Configuration {
     encoders: Vec<Arc<DenseRetriever>>,
+    multilingual: Option<MultilingualRetriever>,
     /// The place of the encoder with vectors of works, and the works. Empty until there are such vectors.
     works: OnceLock<(usize, WorkRetriever)>,
     options: RerankOptions,
@@ -99,8 +103,29 @@ pub struct ComponentRankings {
     pub sparse: Vec<Ranking>,
     /// The rankings by the encoders, in their order.
     pub dense: Vec<Ranking>,
+    /// The ranking by the [multilingual encoder](Reranker::with_multilingual), if there is one. Its weight is not one of those of
+    /// the fusion.
+    pub multilingual: Option<Ranking>,
     /// The ranking by the works nearest to the query, if works are used.
     pub works: Option<Ranking>,
+}
+
+/// The text of a query for encoders.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EncoderQuery<'q> {
+    /// As typed. The multilingual encoder reads it.
+    pub(super) typed: &'q str,
+    /// Translated into the languages of the collection, if there is a translation. All others read it.
+    pub(super) text: &'q str,
+}
+
+impl<'q> EncoderQuery<'q> {
+    pub(super) fn new(typed: &'q str, analyzed: &'q AnalyzedQuery) -> Self {
+        Self {
+            typed,
+            text: analyzed.encoder_text(typed),
+        }
+    }
 }
 
 /// The result of re-ranking.
@@ -170,6 +195,7 @@ impl Reranker {
         Ok(Self {
             default: Configuration {
                 encoders: retrievers,
+                multilingual: None,
                 works,
                 options,
             },
@@ -197,11 +223,28 @@ impl Reranker {
         Self {
             of_works: Some(Configuration {
                 encoders,
+                multilingual: None,
                 works: OnceLock::new(),
                 options,
             }),
             ..self
         }
+    }
+
+    /// Adds a multilingual encoder with one vector per text, whose ranking is fused with the others. Configurations with
+    /// [works](Self::with_works_options) do not use it. It needs a fusion.
+    pub fn with_multilingual(
+        mut self,
+        home: &Path,
+        encoder: Box<dyn Encoder>,
+        options: MultilingualOptions,
+    ) -> Result<Self, EngineError> {
+        multilingual::check(&options)?;
+        if self.default.options.fusion.is_none() {
+            return Err(RerankError::NoFusion(self.default.encoders.len() + 1).into());
+        }
+        self.default.multilingual = Some(MultilingualRetriever::open(home, encoder, options)?);
+        Ok(self)
     }
 
     /// Sets the cross-encoder that orders the best datasets.
@@ -232,9 +275,16 @@ impl Reranker {
         self.cross_encoding.as_ref()
     }
 
-    /// Returns the encoders.
+    /// Returns the encoders without the multilingual one.
     pub fn encoders(&self) -> impl ExactSizeIterator<Item = &dyn Encoder> {
         self.default.encoders.iter().map(|dense| dense.encoder())
+    }
+
+    /// Returns the multilingual encoder with its options, if there is one.
+    #[must_use]
+    pub fn multilingual(&self) -> Option<(&dyn Encoder, MultilingualOptions)> {
+        let multilingual = self.default.multilingual.as_ref()?;
+        Some((multilingual.dense.encoder(), multilingual.options))
     }
 
     /// Returns the encoder with one vector per text and cosine similarity, if there is one.
@@ -253,8 +303,8 @@ impl Reranker {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<usize, EngineError> {
         let home = catalog.home();
-        let mut encoders = Vec::with_capacity(self.default.encoders.len());
-        for dense in &self.default.encoders {
+        let mut encoders = Vec::with_capacity(self.default.encoders.len() + 1);
+        for dense in self.default.retrievers() {
             let options = EncodingOptions {
                 precision: dense.precision()?,
                 ..EncodingOptions::default()
@@ -263,6 +313,7 @@ impl Reranker {
         }
         let reports = encode_all_until(home, &encoders, None, &|_| (), is_cancelled)?;
         let datasets = reports.iter().map(|report| report.encoded).sum();
+        encoders.truncate(self.default.encoders.len()); // Works have no vectors of the multilingual encoder.
         self.encode_works(home, &encoders, is_cancelled)?;
         if let Some(of_works) = &self.of_works {
             let ranks_by_works = of_works.has_works()? && !catalog.has_content()?;
@@ -317,12 +368,19 @@ impl Reranker {
         self.current().fusion_depth()
     }
 
+    /// Encodes a query as typed by the multilingual encoder, if there is one, into its cache. [`Self::rank`] returns a failure.
+    pub(super) fn cache_multilingual(&self, typed: &str) {
+        if let Some(multilingual) = &self.current().multilingual {
+            let _ = multilingual.dense.encode_query(typed);
+        }
+    }
+
     /// Ranks the union of the candidates by sparse rankings and, if configured, by vectors.
     ///
     /// The sparse rankings must be restricted to the scope. Candidates by vectors are searched only in the scope.
     pub(super) fn rank(
         &self,
-        query: &str,
+        query: EncoderQuery<'_>,
         sparse: &[Ranking],
         scope: CandidateScope<'_>,
     ) -> Result<Reranked, EngineError> {
@@ -332,9 +390,10 @@ impl Reranker {
             dense,
             works,
             candidates,
-        } = current.scores(query, current.options.works_for(query), sparse, scope)?;
-        let mut encoders = Vec::with_capacity(current.encoders.len());
-        for (dense, ranking) in current.encoders.iter().zip(&components.dense) {
+        } = current.scores(query, current.options.works_for(query.text), sparse, scope)?;
+        let mut encoders = Vec::with_capacity(current.encoders.len() + 1);
+        let rankings = components.dense.iter().chain(&components.multilingual);
+        for (dense, ranking) in current.retrievers().zip(rankings) {
             let encoder = dense.encoder();
             encoders.push(EncoderSummary {
                 model: encoder.name().to_owned(),
@@ -343,10 +402,10 @@ impl Reranker {
                 damaged: dense.damaged(),
             });
         }
-        let ranking = self.add_popularity(current.fuse(query, components), scope.snapshot)?;
+        let ranking = self.add_popularity(current.fuse(query.text, components), scope.snapshot)?;
         let (ranking, pairs) = match &self.cross_encoding {
             Some(cross_encoding) => {
-                let (ranking, pairs) = cross_encoding.rank(query, ranking, scope.snapshot)?;
+                let (ranking, pairs) = cross_encoding.rank(query.text, ranking, scope.snapshot)?;
                 (ranking, Some(pairs))
             }
             None => (ranking, None),
@@ -417,7 +476,7 @@ impl Reranker {
     /// Returns the rankings that are fused for a query, with the number of works for all queries.
     pub(super) fn component_rankings(
         &self,
-        query: &str,
+        query: EncoderQuery<'_>,
         sparse: &[Ranking],
         scope: CandidateScope<'_>,
     ) -> Result<ComponentRankings, EngineError> {
@@ -430,15 +489,21 @@ impl Reranker {
     /// Returns the parts of a dataset's texts that contribute most to its score by an encoder.
     pub(super) fn explain(
         &self,
-        query: &str,
+        query: EncoderQuery<'_>,
         id: &DatasetId,
         matched: &DenseMatch,
         index: &Snapshot,
     ) -> Result<Vec<PartShare>, EngineError> {
+        if matched.is_multilingual {
+            return match &self.default.multilingual {
+                Some(multilingual) => multilingual.explain(query.typed, id, matched, index),
+                None => Ok(Vec::new()),
+            };
+        }
         for dense in &self.default.encoders {
             let encoder = dense.encoder();
             if encoder.name() == matched.model && encoder.granularity() == matched.granularity {
-                return dense.explain(query, id, matched, self.options().combination, index);
+                return dense.explain(query.text, id, matched, self.options().combination, index);
             }
         }
         Ok(Vec::new())
@@ -475,17 +540,23 @@ impl Configuration {
         self.options.depth.max(dense).max(MIN_FUSION_DEPTH)
     }
 
+    /// Returns all encoders with their vectors, the multilingual one last.
+    fn retrievers(&self) -> impl Iterator<Item = &DenseRetriever> {
+        let multilingual = self.multilingual.iter().map(|one| &one.dense);
+        self.encoders.iter().map(Arc::as_ref).chain(multilingual)
+    }
+
     /// Collects the candidates and scores them by every encoder.
     fn scores(
         &self,
-        query: &str,
+        query: EncoderQuery<'_>,
         works: Option<NonZeroUsize>,
         sparse: &[Ranking],
         scope: CandidateScope<'_>,
     ) -> Result<CandidateScores, EngineError> {
         let mut queries = Vec::with_capacity(self.encoders.len());
         for dense in &self.encoders {
-            queries.push(dense.encode_query(query)?);
+            queries.push(dense.encode_query(query.text)?);
         }
         let works = match (self.works.get(), works) {
             (Some((encoder, retriever)), Some(works)) => {
@@ -504,7 +575,18 @@ impl Configuration {
             }
             _ => None,
         };
-        let candidates = self.candidates(sparse, &queries, works.as_ref(), scope)?;
+        let mut candidates = self.candidates(sparse, &queries, works.as_ref(), scope)?;
+        let encoded = match &self.multilingual {
+            Some(multilingual) => {
+                let encoded = multilingual.dense.encode_query(query.typed)?;
+                if let Some(depth) = self.options.dense {
+                    candidates.extend(multilingual.nearest(&encoded, depth, scope)?);
+                }
+                Some((multilingual, encoded))
+            }
+            None => None,
+        };
+        let candidates: Vec<DatasetId> = candidates.into_iter().collect();
         let mut matches = FxHashMap::<_, Vec<DenseMatch>>::default();
         let mut dense_rankings = Vec::with_capacity(self.encoders.len());
         for (place, (dense, query)) in self.encoders.iter().zip(&queries).enumerate() {
@@ -519,6 +601,19 @@ impl Configuration {
             }
             dense_rankings.push(Ranking::from_scores(scored));
         }
+        let mut multilingual = None;
+        if let Some((retriever, encoded)) = encoded {
+            let threads = self.options.threads;
+            let mut scored = Vec::new();
+            for (id, matched) in retriever.scores(&encoded, &candidates, threads, scope.snapshot)? {
+                scored.push(Scored {
+                    id: id.clone(),
+                    score: matched.score,
+                });
+                matches.entry(id).or_default().push(matched);
+            }
+            multilingual = Some(Ranking::from_scores(scored));
+        }
         let sparse = sparse
             .iter()
             .map(|ranking| restrict(ranking, &candidates))
@@ -529,6 +624,7 @@ impl Configuration {
         let components = ComponentRankings {
             sparse,
             dense: dense_rankings,
+            multilingual,
             works: work_ranking,
         };
         Ok(CandidateScores {
@@ -539,14 +635,14 @@ impl Configuration {
         })
     }
 
-    /// Returns the ids of all candidates, in ascending order.
+    /// Returns the ids of the candidates by all but the multilingual encoder.
     fn candidates(
         &self,
         sparse: &[Ranking],
         queries: &[EncodedQuery],
         works: Option<&WorkVotes>,
         scope: CandidateScope<'_>,
-    ) -> Result<Vec<DatasetId>, EngineError> {
+    ) -> Result<BTreeSet<DatasetId>, EngineError> {
         let mut candidates = BTreeSet::new();
         for id in works.iter().flat_map(|works| works.0.keys()) {
             if scope.contains(id)? {
@@ -573,7 +669,7 @@ impl Configuration {
                 }
             }
         }
-        Ok(candidates.into_iter().collect())
+        Ok(candidates)
     }
 
     fn scoring_options(&self, encoder: usize) -> ScoringOptions {
@@ -595,6 +691,7 @@ impl Configuration {
         ComponentRankings {
             sparse,
             dense,
+            multilingual,
             works,
         }: ComponentRankings,
     ) -> Ranking {
@@ -624,12 +721,15 @@ impl Configuration {
             .chain(works)
             .map(|ranking| ranking.cut(depth))
             .collect();
-        let rankings = cut.iter();
-        let weighted: Vec<_> = if weights.is_empty() {
-            rankings.map(|ranking| (ranking, 1.0)).collect()
-        } else {
-            rankings.zip(weights).collect()
-        };
+        if weights.is_empty() {
+            weights = vec![1.0; cut.len()];
+        }
+        let multilingual = multilingual.map(|ranking| ranking.cut(depth));
+        let mut weighted: Vec<(&Ranking, f64)> = cut.iter().zip(weights).collect();
+        if let (Some(ranking), Some(retriever)) = (&multilingual, &self.multilingual) {
+            let others: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+            weighted.push((ranking, retriever.options.weight * others));
+        }
         Fusion::default()
             .with_method(fusion.method)
             .with_depth(usize::MAX)
@@ -701,6 +801,7 @@ mod tests {
     fn works_have_another_weight_for_long_queries() {
         let configuration = Configuration {
             encoders: Vec::new(),
+            multilingual: None,
             works: OnceLock::new(),
             options: options(),
         };
@@ -710,8 +811,8 @@ mod tests {
                 query,
                 ComponentRankings {
                     sparse,
-                    dense: Vec::new(),
                     works,
+                    ..ComponentRankings::default()
                 },
             )
         };

@@ -199,6 +199,6 @@ fn check_weights(weights: &[f64], expected: usize) -> Result<(), RerankError> {
     }
 }
 
-fn is_weight(weight: f64) -> bool {
+pub(super) fn is_weight(weight: f64) -> bool {
     weight.is_finite() && weight >= 0.0
 }

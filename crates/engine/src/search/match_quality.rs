@@ -49,7 +49,7 @@ pub struct MatchFeatures {
     pub metadata_words: f64,
     /// The place of its score between the lowest and the highest one of the candidates.
     pub score: f64,
-    /// Its highest similarity by an encoder with one vector for each text, 0 if it has no vectors. `None`: the ranking is by words alone.
+    /// Its highest similarity by an encoder with one vector for each text other than the multilingual one, 0 if it has no vectors. `None`: the ranking is by words alone.
     pub similarity: Option<f64>,
 }
 
@@ -83,7 +83,7 @@ impl MatchFeatures {
             score,
             similarity: dense
                 .iter()
-                .filter(|one| one.granularity == Granularity::Text)
+                .filter(|one| one.granularity == Granularity::Text && !one.is_multilingual)
                 .map(|one| one.score)
                 .reduce(f64::max),
         }

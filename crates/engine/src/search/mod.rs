@@ -22,7 +22,7 @@ use crate::duplicates::{DuplicateGroups, references};
 use crate::indexed_catalog::IndexedCatalog;
 use crate::named::{named_datasets, with_named_first};
 use crate::ranker::{Ranker, rank_by_model};
-use crate::rerank::Reranked;
+use crate::rerank::{EncoderQuery, Reranked};
 use crate::scope::CandidateScope;
 use crate::similar::{Comparison, POOL_DEPTH};
 use crate::snippets::{self, choose_rows, label_all, mark_rows, mark_terms};
@@ -517,7 +517,7 @@ impl Search<'_> {
         let weights = idf_weights(&ranked.collection);
         let has_vectors = best.reranked.is_some_and(|reranked| {
             let mut all = reranked.dense.values().flatten();
-            all.any(|one| one.granularity == Granularity::Text)
+            all.any(|one| one.granularity == Granularity::Text && !one.is_multilingual)
         });
         let mut assessment = Assessment::default();
         for ((scored, address), document) in found.iter().zip(&documents) {
@@ -554,7 +554,7 @@ impl Search<'_> {
         for dense in &mut hit.dense {
             if self.request.explain || has_no_term && dense.granularity == Granularity::Piece {
                 dense.parts = reranker.explain(
-                    self.query.encoder_text(&self.interpreted.words),
+                    EncoderQuery::new(&self.interpreted.words, &self.query),
                     &hit.card.metadata.id,
                     dense,
                     self.snapshot,

@@ -551,7 +551,7 @@ type Progress<'p> = dyn Fn(ConditionProgress<'_>) + Sync + 'p;
 
 /// State of a running condition. Each run file is read once for all tables.
 pub(super) struct ExperimentContext<'l> {
-    data: &'l Path,
+    pub(super) data: &'l Path,
     pub(super) home: &'l Path,
     pub(super) encoders: &'l Encoders<'l>,
     pub(super) collection: &'l VerifiedCollection,

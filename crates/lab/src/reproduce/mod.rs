@@ -11,7 +11,7 @@
 //! | [`RankingSource::MeanOf`], [`Row::significant`], [`PrintedRankings`] | DR2: Tables 4 and 5, the significance of Table 1, the case of Table 6 | `dr2` |
 //! | [`RankingSource::QuestionRun`] | ACORDAR 2.0: questions in place of keywords | `acordar2-published` |
 //! | [`RankingSource::Model`], [`WeightTuning`] | ACORDAR: TF-IDF, BM25, LMD and FSDM with field weights tuned by five folds | `acordar-sparse`, `lod-dev`, `lod-dev-multilingual` |
-//! | [`RankingSource::Rerank`] | DR2: re-ranking by DPR and ColBERT, untrained and trained; candidates of a home or of a run | `lod-dev-vectors`, `lod-dev-trained`, `lod-dev-patterns` |
+//! | [`RankingSource::Rerank`] | DR2: re-ranking by DPR and ColBERT, untrained and trained; candidates of a home or of a run | `lod-dev-vectors`, `lod-dev-trained`, `lod-dev-patterns`, `lod-dev-languages` |
 //! | [`RankingSource::Fusion`], [`FusionTuning`] | no paper: fusions of all published runs | `acordar-fusion` |
 //! | [`DataFinder`] | DataFinder (Viswanathan et al., ACL 2023): its systems, Table 3 (content of texts, [`TextForm`]) and Table 4 (trained bi-encoder) | `datafinder`, `datafinder-trained` |
 //! | [`Matches`] | no paper: the model of good and weak matches | `matches` |

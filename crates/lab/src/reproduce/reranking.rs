@@ -4,9 +4,10 @@ use super::condition::{ExperimentContext, WeightSource};
 use super::tuning::FusionTuning;
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::{
-    ComponentRankings, EncodingOptions, RerankOptions, Reranker, Searcher, WeightedFusion, encode,
+    ComponentRankings, EncodingOptions, MultilingualOptions, RerankOptions, Reranker, Searcher,
+    WeightedFusion, encode,
 };
-use lodeseek_eval::Run;
+use lodeseek_eval::{Run, Topics};
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rerank::{Combination, Encoder, Granularity, Method};
 use serde::Deserialize;
@@ -35,6 +36,10 @@ pub struct RerankSpec {
     pub encoders: Vec<Granularity>,
     /// Folder of the encoders among trained models. If absent, the encoders of the command line.
     pub trained: Option<PathBuf>,
+    /// Folder of the multilingual encoder among trained models. If absent, there is none.
+    pub multilingual: Option<PathBuf>,
+    /// File with other texts of the same topics, such as in another language. If absent, those of the collection.
+    pub queries: Option<PathBuf>,
     /// If true, `trained` contains a model for each fold (`fold0`, `fold1` …) that was trained without the fold's test
     /// topics. Each topic is ranked by the model of the fold that tests it.
     #[serde(default)]
@@ -78,6 +83,11 @@ impl RerankSpec {
             self.candidates.is_none() || self.weights == WeightSource::Published,
             "weights cannot be learned for `candidates` of a run: leave `weights` out"
         );
+        ensure!(
+            self.queries.is_none()
+                || self.candidates.is_none() && self.weights == WeightSource::Published,
+            "`queries` of a row are for a `pool` with published weights"
+        );
         Ok(())
     }
 
@@ -109,7 +119,7 @@ impl ExperimentContext<'_> {
         match spec.weights {
             WeightSource::Published => match &spec.candidates {
                 Some(path) => self.rerank_run(&searchers, path, spec.depth),
-                None => self.rerank_with_equal_weights(&searchers),
+                None => self.rerank_with_equal_weights(spec, &searchers),
             },
             WeightSource::Tuned => self.rerank_by_folds(spec, &searchers),
             WeightSource::TunedOnValid => {
@@ -151,7 +161,15 @@ impl ExperimentContext<'_> {
             }
             encoders.push(encoder);
         }
-        let reranker = Reranker::open(self.home, encoders, spec.options())?;
+        let mut reranker = Reranker::open(self.home, encoders, spec.options())?;
+        if let Some(folder) = &spec.multilingual {
+            let options = MultilingualOptions {
+                weight: MultilingualOptions::DEFAULT_WEIGHT,
+                min_similarity: None,
+            };
+            let encoder = (self.encoders)(Granularity::Text, Some(folder))?;
+            reranker = reranker.with_multilingual(self.home, encoder, options)?;
+        }
         Ok(Searcher::open(self.home)?.with_reranker(reranker))
     }
 
@@ -161,10 +179,18 @@ impl ExperimentContext<'_> {
 
     fn rerank_with_equal_weights(
         &self,
+        spec: &RerankSpec,
         searchers: &Searchers,
     ) -> anyhow::Result<(Run, Option<String>)> {
         let mut run = Run::new("lodeseek-rerank");
-        for query in self.queries() {
+        let other_queries = match &spec.queries {
+            Some(path) => Some(Topics::read(&self.data.join(path))?),
+            None => None,
+        };
+        let queries = other_queries.as_ref().unwrap_or(&self.collection.queries);
+        for topic in &self.collection.topics {
+            let query = queries.0.iter().find(|query| query.id == *topic);
+            let query = query.with_context(|| format!("the judged topic {topic} has no text"))?;
             let searcher = self.searcher_for(searchers, &query.id);
             run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
         }
@@ -217,11 +243,8 @@ impl ExperimentContext<'_> {
         let mut runs = vec![Run::new("component"); spec.pool.len() + spec.encoders.len()];
         for query in self.queries() {
             let searcher = self.searcher_for(searchers, &query.id);
-            let Some(ComponentRankings {
-                sparse,
-                dense,
-                works: _,
-            }) = searcher.tuning_pool().component_rankings(&query.text)?
+            let Some(ComponentRankings { sparse, dense, .. }) =
+                searcher.tuning_pool().component_rankings(&query.text)?
             else {
                 continue;
             };

@@ -2,6 +2,7 @@
 
 use super::forward_cache::ForwardCache;
 use super::model_config::{Head, ModelConfig, PooledOutput, Step};
+use super::options::configured_min_letters;
 use super::query_weights::QueryWeights;
 use super::runtime::{Batch, Network, PooledOutputs};
 use super::tokenization::{Cause, TextTokenizer, TokenizedText};
@@ -42,6 +43,8 @@ pub(super) struct Model {
     dimension: usize,
     batches: Batches,
     sessions: usize,
+    /// Minimum number of letters and digits of a passage. Shorter ones have no vector.
+    min_letters: usize,
 }
 
 /// Batching of texts.
@@ -85,10 +88,14 @@ impl Model {
         options: &EncoderOptions,
     ) -> Result<Self, ModelError> {
         let config = ModelConfig::read(folder, options)?;
-        let tokenizer = |side: &super::model_config::Side| {
-            TextTokenizer::new(&config.towers[side.tower], side, config.lower_case)
+        let [query_tower, document_tower] =
+            [&config.query, &config.document].map(|side| &config.towers[side.tower]);
+        let query = TextTokenizer::new(query_tower, &config.query, config.lower_case)?;
+        let document = if query_tower == document_tower {
+            query.for_side(document_tower, &config.document)?
+        } else {
+            TextTokenizer::new(document_tower, &config.document, config.lower_case)?
         };
-        let (query, document) = (tokenizer(&config.query)?, tokenizer(&config.document)?);
         let graphs = config
             .towers
             .iter()
@@ -113,11 +120,13 @@ impl Model {
             .transpose()?;
         let width = width(&config, &networks)?;
         let dimension = dimension(&config, width, networks[0].path())?;
+        let min_letters = configured_min_letters(folder)?;
         let fingerprint = fingerprint(
             &config,
             &graphs,
             [&query, &document],
             query_weights.as_ref(),
+            min_letters,
         )?;
         let batches = batches(
             &graphs,
@@ -138,6 +147,7 @@ impl Model {
             dimension,
             batches,
             sessions: options.sessions.max(1),
+            min_letters,
             config,
         })
     }
@@ -303,6 +313,11 @@ impl Model {
     }
 
     fn passage(&self, passage: Passage<'_>) -> Result<Option<TokenizedText>, EncodeError> {
+        let characters = passage.parts.iter().flat_map(|part| part.chars());
+        let letters = characters.filter(|one| one.is_alphanumeric());
+        if letters.take(self.min_letters).count() < self.min_letters {
+            return Ok(None);
+        }
         self.document
             .passage(passage)
             .map_err(|cause| self.error(cause))
@@ -544,8 +559,12 @@ fn fingerprint(
     graphs: &[PathBuf],
     tokenizers: [&TextTokenizer; 2],
     query_weights: Option<&QueryWeights>,
+    min_letters: usize,
 ) -> Result<String, ModelError> {
     let mut digest = Sha256::new();
+    if min_letters > 0 {
+        digest.update(format!("letters {min_letters} "));
+    }
     for (graph, tower) in graphs.iter().zip(&config.towers) {
         for path in std::iter::once(graph.clone())
             .chain(weights(graph)?)

@@ -136,11 +136,15 @@ fn is_library(path: &Path) -> bool {
         || name == "onnxruntime.dll"
 }
 
-/// Content of a model's `lodeseek.json`: `{"floor": {"text": 0.3, "piece": 0.5}}`.
-#[derive(Deserialize)]
+/// Content of a model's `lodeseek.json`: `{"floor": {"text": 0.3, "piece": 0.5}, "min-letters": 12}`.
+#[derive(Deserialize, Default)]
+#[serde(default)]
 struct ModelSettingsFile {
-    #[serde(default, rename = "floor")]
+    #[serde(rename = "floor")]
     min_similarity: HashMap<Granularity, f64>,
+    /// Minimum number of letters and digits of a text that is encoded.
+    #[serde(rename = "min-letters")]
+    min_letters: usize,
 }
 
 /// Reads the minimum similarity of a match from `lodeseek.json` in a model's folder; `None` if it is not configured. A result
@@ -153,10 +157,24 @@ pub fn configured_min_similarity(
     folder: &Path,
     granularity: Granularity,
 ) -> Result<Option<f64>, ModelError> {
+    let settings = read_settings(folder)?;
+    Ok(settings.min_similarity.get(&granularity).copied())
+}
+
+/// Reads the minimum number of letters and digits of a text that is encoded from `lodeseek.json` in a model's folder; 0 if it is not
+/// configured.
+pub(super) fn configured_min_letters(folder: &Path) -> Result<usize, ModelError> {
+    Ok(read_settings(folder)?.min_letters)
+}
+
+/// Reads `lodeseek.json` in a model's folder.
+fn read_settings(folder: &Path) -> Result<ModelSettingsFile, ModelError> {
     let path = folder.join("lodeseek.json");
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(ModelSettingsFile::default());
+        }
         Err(error) => {
             return Err(ModelError::File {
                 path,
@@ -164,13 +182,10 @@ pub fn configured_min_similarity(
             });
         }
     };
-    match serde_json::from_str::<ModelSettingsFile>(&text) {
-        Ok(settings) => Ok(settings.min_similarity.get(&granularity).copied()),
-        Err(error) => Err(ModelError::File {
-            path,
-            cause: error.into(),
-        }),
-    }
+    serde_json::from_str(&text).map_err(|error| ModelError::File {
+        path,
+        cause: error.into(),
+    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::{ModelError, Passage};
 use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use std::sync::Arc;
 use tokenizers::{Encoding, Tokenizer, TruncationDirection};
 
 /// Error of the tokenizer.
@@ -37,7 +38,8 @@ impl TokenizedText {
 
 /// Tokenizer of queries or passages, with the token ids of its [`Side`].
 pub(super) struct TextTokenizer {
-    tokenizer: Tokenizer,
+    /// Shared by the queries and the passages of one tower, because a vocabulary may be large.
+    tokenizer: Arc<Tokenizer>,
     side: Side,
     lower_case: bool,
     /// Special tokens that the tokenizer adds before and after every text.
@@ -49,26 +51,46 @@ pub(super) struct TextTokenizer {
     skipped: FxHashSet<u32>,
 }
 
+/// Loads the tokenizer of a tower, without truncation and padding.
+fn load(tower: &Path) -> Result<Tokenizer, ModelError> {
+    let path = tower.join("tokenizer.json");
+    let mut tokenizer =
+        Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
+    if tokenizer
+        .get_truncation()
+        .is_some_and(|truncation| truncation.direction == TruncationDirection::Left)
+    {
+        return Err(ModelError::file(
+            &path,
+            "the tokenizer truncates texts on the left, which is not supported",
+        ));
+    }
+    // Truncation and padding of the file may differ from the model's length: all-MiniLM-L6-v2 truncates at 128.
+    tokenizer
+        .with_truncation(None)
+        .map_err(|cause| ModelError::file(&path, cause))?;
+    tokenizer.with_padding(None);
+    Ok(tokenizer)
+}
+
 impl TextTokenizer {
     /// Loads the tokenizer of a tower and looks up the special tokens.
     pub(super) fn new(tower: &Path, side: &Side, lower_case: bool) -> Result<Self, ModelError> {
+        Self::from_tokenizer(Arc::new(load(tower)?), tower, side, lower_case)
+    }
+
+    /// Returns the tokenizer for another side of the same tower.
+    pub(super) fn for_side(&self, tower: &Path, side: &Side) -> Result<Self, ModelError> {
+        Self::from_tokenizer(Arc::clone(&self.tokenizer), tower, side, self.lower_case)
+    }
+
+    fn from_tokenizer(
+        tokenizer: Arc<Tokenizer>,
+        tower: &Path,
+        side: &Side,
+        lower_case: bool,
+    ) -> Result<Self, ModelError> {
         let path = tower.join("tokenizer.json");
-        let mut tokenizer =
-            Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
-        if tokenizer
-            .get_truncation()
-            .is_some_and(|truncation| truncation.direction == TruncationDirection::Left)
-        {
-            return Err(ModelError::file(
-                &path,
-                "the tokenizer truncates texts on the left, which is not supported",
-            ));
-        }
-        // Truncation and padding of the file may differ from the model's length: all-MiniLM-L6-v2 truncates at 128.
-        tokenizer
-            .with_truncation(None)
-            .map_err(|cause| ModelError::file(&path, cause))?;
-        tokenizer.with_padding(None);
         let (before, behind) =
             special_tokens_around(&tokenizer).map_err(|cause| ModelError::file(&path, cause))?;
         let special = Special::read(tower)?;

@@ -12,7 +12,9 @@ fn shipped_models_are_what_was_trained() {
         .read_dir()
         .expect("models")
         .map(|entry| entry.expect("an entry").path());
-    let folders: Vec<PathBuf> = folders.filter(|path| path.is_dir()).collect();
+    let folders: Vec<PathBuf> = folders
+        .filter(|path| path.join("parity.json").is_file())
+        .collect();
     assert!(!folders.is_empty());
     for folder in folders {
         let card = std::fs::read_to_string(folder.join("README.md")).expect("a model card");
@@ -64,6 +66,31 @@ fn shipped_models_are_what_was_trained() {
                 "{query}"
             );
         }
+    }
+}
+
+#[test]
+fn the_multilingual_model_finds_translations_and_encodes_no_short_texts() {
+    let Some(options) = options() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/lodeseek-multilingual");
+    let encoder = opened(&folder, &options);
+    let texts = [
+        "Air quality in the Basque Country",
+        "Lakes of Finland",
+        "Bus 12345",
+    ];
+    let texts = encode_texts(encoder.as_ref(), &texts.map(str::to_owned));
+    let rows: Vec<usize> = texts.iter().map(Matrix::rows).collect();
+    assert_eq!(rows, [1, 1, 0]);
+    for query in [
+        "Luftqualität",
+        "qualité de l'air",
+        "Качество на въздуха",
+        "ποιότητα του αέρα",
+    ] {
+        let query_vector = encoder.encode_queries(&[query]).expect("vectors").remove(0);
+        let [air, lakes] = [0, 1].map(|text| cosine(query_vector.row(0), texts[text].row(0)));
+        assert!(air > lakes + 0.02, "{query}: {air} {lakes}");
     }
 }
 

@@ -1,0 +1,106 @@
+//! A multilingual encoder beside the others: its ranking is fused with theirs, so that queries in any language find datasets.
+
+use super::super::dense::{
+    DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions,
+};
+use super::super::scope::CandidateScope;
+use super::options::is_weight;
+use super::{EngineError, RerankError};
+use lodeseek_catalog::DatasetId;
+use lodeseek_index::Snapshot;
+use lodeseek_rerank::{Combination, Encoder};
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+/// Options of a multilingual encoder.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MultilingualOptions {
+    /// Weight of its ranking in the fusion, as a share of the sum of all other weights.
+    pub weight: f64,
+    /// Minimum similarity of a match. `None`: its scores alone make no match.
+    pub min_similarity: Option<f64>,
+}
+
+impl MultilingualOptions {
+    /// Default weight.
+    pub const DEFAULT_WEIGHT: f64 = 0.3;
+}
+
+/// Checks the weight.
+pub(super) fn check(options: &MultilingualOptions) -> Result<(), RerankError> {
+    if is_weight(options.weight) {
+        Ok(())
+    } else {
+        Err(RerankError::NoWeight)
+    }
+}
+
+/// A multilingual encoder and its vectors of a home's datasets.
+pub(super) struct MultilingualRetriever {
+    pub(super) dense: DenseRetriever,
+    pub(super) options: MultilingualOptions,
+}
+
+impl MultilingualRetriever {
+    /// Combination of the scores of metadata and data. With the higher one instead, fewer datasets of other languages are found.
+    const COMBINATION: Combination = Combination::Mean;
+
+    pub(super) fn open(
+        home: &Path,
+        encoder: Box<dyn Encoder>,
+        options: MultilingualOptions,
+    ) -> Result<Self, EngineError> {
+        Ok(Self {
+            dense: DenseRetriever::open(home, encoder)?,
+            options,
+        })
+    }
+
+    /// Returns the nearest datasets of a scope, in no order.
+    pub(super) fn nearest(
+        &self,
+        query: &EncodedQuery,
+        depth: NonZeroUsize,
+        scope: CandidateScope<'_>,
+    ) -> Result<Vec<DatasetId>, EngineError> {
+        self.dense
+            .nearest(query, Self::COMBINATION, depth.get(), scope)
+    }
+
+    /// Returns the scores of the candidates whose texts have not changed since they were encoded.
+    pub(super) fn scores(
+        &self,
+        query: &EncodedQuery,
+        candidates: &[DatasetId],
+        threads: NonZeroUsize,
+        index: &Snapshot,
+    ) -> Result<Vec<(DatasetId, DenseMatch)>, EngineError> {
+        let current = self.dense.current_candidates(query, candidates, index)?;
+        let options = ScoringOptions {
+            combination: Self::COMBINATION,
+            condition: match self.options.min_similarity {
+                Some(min_similarity) => MatchCondition::AtLeast(min_similarity),
+                None => MatchCondition::Never,
+            },
+            threads,
+        };
+        let mut scores = Vec::with_capacity(current.len());
+        for (id, mut matched) in self.dense.scores(query, &current, &options) {
+            matched.is_multilingual = true;
+            scores.push((id, matched));
+        }
+        Ok(scores)
+    }
+
+    /// Returns the parts of a dataset's texts that contribute most to its score.
+    pub(super) fn explain(
+        &self,
+        query: &str,
+        id: &DatasetId,
+        matched: &DenseMatch,
+        index: &Snapshot,
+    ) -> Result<Vec<PartShare>, EngineError> {
+        self.dense
+            .explain(query, id, matched, Self::COMBINATION, index)
+    }
+}
