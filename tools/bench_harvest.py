@@ -12,6 +12,7 @@ the program and its workers.
 import argparse
 import http.client
 import http.server
+import json
 import pathlib
 import statistics
 import subprocess
@@ -42,7 +43,7 @@ print(len([record.metadata for record in Sickle(sys.argv[1], timeout=300).ListRe
 """
 
 
-START = 1800  # seconds; pycsw reads the records into its database
+START_SECONDS = 1800  # pycsw reads the records into its database
 
 
 class Cache:
@@ -117,7 +118,7 @@ def run(command, **options):
 
 def compare(program, name, client, packages, server, path, records, rounds):
     cache = Cache()
-    cache.target = server.start(records, cache.address + path, START)
+    cache.target = server.start(records, cache.address + path, START_SECONDS)
     try:
         measured = {"lodeseek": [], name: []}
         for number in range(rounds + 1):  # the first round fills the cache
@@ -128,7 +129,7 @@ def compare(program, name, client, packages, server, path, records, rounds):
                         command = [program, "--home", home, "harvest", cache.address + path, "--allow-private-network", "127.0.0.0/8", "--pause", "0"]
                         output, seconds, peak = run(command)
                         found = subprocess.run([program, "--home", home, "status", "--json"], stdout=subprocess.PIPE, text=True).stdout
-                        is_whole = f"{len(records)}" in found
+                        is_whole = json.loads(found)["datasets"] == len(records)
                     else:
                         environment = {"PYTHONPATH": str(packages), "PATH": "/usr/bin:/bin"}
                         output, seconds, peak = run([sys.executable, "-W", "ignore", "-c", client, cache.address + path.partition("?")[0]], env=environment)

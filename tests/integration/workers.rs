@@ -131,9 +131,10 @@ async fn a_query_at_the_limit_of_memory_costs_nobody_else_anything() {
         },
         64,
     ));
-    let queries = (0..3).map(|_| {
-        let site = Arc::clone(&site);
-        tokio::spawn(async move { ask(&site, GREEDY).await })
+    // Equal queries would share one evaluation.
+    let queries = (0..3).map(|number| {
+        let (site, query) = (Arc::clone(&site), format!("{GREEDY} # {number}"));
+        tokio::spawn(async move { ask(&site, &query).await })
     });
     let queries: Vec<_> = queries.collect();
     for _ in 0..10 {

@@ -170,14 +170,14 @@ def beside(program, home):
     with Server(program, home, MEMORY) as server:
         stop = threading.Event()
 
-        def attack():
+        def attack(number):
             while not stop.is_set():
                 try:
-                    request(server.connect(), sparql(GREEDY))
+                    request(server.connect(), sparql(f"{GREEDY} # {number}"))  # equal queries share one evaluation
                 except OSError:
                     pass
 
-        attackers = [threading.Thread(target=attack, daemon=True) for _ in range(16)]
+        attackers = [threading.Thread(target=attack, args=(number,), daemon=True) for number in range(16)]
         for attacker in attackers:
             attacker.start()
         time.sleep(3)

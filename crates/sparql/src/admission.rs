@@ -3,12 +3,15 @@
 //! A query that finds all permits taken waits for a bounded time, in a queue of bounded length. The next permit goes to the client
 //! with the fewest running queries, and of these to the query that waits longest: a client with many queries delays its own. Most
 //! queries take milliseconds, so a permit is soon free as long as few queries hold theirs for seconds. A query that runs longer
-//! than [`SparqlLimits::long_after`] needs one of the [`SparqlLimits::concurrent_long`] slow permits. If earlier queries of its
-//! shape ran so long, it waits for one before it starts. Otherwise it continues without one while no other query could use its
-//! permit, and is cancelled when one could.
+//! than [`SparqlLimits::long_after`] needs one of the [`SparqlLimits::concurrent_long`] slow permits. Without one it continues while
+//! no short query is queued, and is cancelled when one is.
 //!
-//! Queries that wait for the answer of an equal one need no permit, and count as queries of their client.
+//! A query that is expected to be slow, because earlier ones of its shape were, takes a slow permit before it starts, and waits for
+//! one. While no short query is queued, there are more slow permits: a quarter of all permits remains for short ones.
+//!
+//! Queries that wait for the answer of an equal one need no permit for running, and count as queries of their client.
 
+use super::running_times::Expectation;
 use super::{SparqlError, SparqlLimits};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -49,19 +52,28 @@ struct Queued {
     is_long: bool,
 }
 
-/// A query that asks for a permit.
+/// Request for a permit.
 #[derive(Clone, Copy)]
-pub(super) struct Applicant<'a> {
+pub(super) struct PermitRequest<'a> {
     pub(super) client: Option<IpAddr>,
-    /// Running time of the last query of its shape.
-    pub(super) expected: Duration,
+    pub(super) expected: Expectation,
     /// Returns true if the client left.
     pub(super) is_cancelled: &'a dyn Fn() -> bool,
 }
 
 impl Counts {
     fn has_free_permit(&self, is_long: bool, limits: &SparqlLimits) -> bool {
-        self.running < limits.concurrent && (!is_long || self.long < limits.concurrent_long)
+        if self.running >= limits.concurrent {
+            return false;
+        }
+        let reserved = (limits.concurrent / 4).max(1);
+        !is_long
+            || self.long < limits.concurrent_long
+            || (self.running + reserved < limits.concurrent && !self.has_short_in_queue())
+    }
+
+    fn has_short_in_queue(&self) -> bool {
+        self.queue.iter().any(|queued| !queued.is_long)
     }
 
     /// Returns the ticket of the query that gets the next permit.
@@ -110,12 +122,42 @@ impl Admission {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner) // the numbers are consistent at every moment
     }
 
+    /// Starts a query whose client is counted, at once or after it was queued.
+    fn start<'c>(
+        &self,
+        mut counts: MutexGuard<'c, Counts>,
+        request: &PermitRequest<'_>,
+        limits: &SparqlLimits,
+    ) -> (MutexGuard<'c, Counts>, Result<PermitState, SparqlError>) {
+        let is_long = request.expected.time >= limits.long_after;
+        if request.expected.exceeds_deadline && !counts.queue.is_empty() {
+            let error = SparqlError::SlowLimit(counts.long);
+            return (counts, Err(error));
+        }
+        let is_next =
+            counts.next_ticket(limits).is_none() && counts.has_free_permit(is_long, limits);
+        if !is_next {
+            if counts.queue.len() >= limits.waiting {
+                let error = SparqlError::Busy(counts.running);
+                return (counts, Err(error));
+            }
+            let admitted;
+            (counts, admitted) = self.wait(counts, request, is_long, limits);
+            if let Err(error) = admitted {
+                return (counts, Err(error));
+            }
+        }
+        counts.running += 1;
+        counts.long += usize::from(is_long);
+        (counts, Ok(PermitState::Running { is_long }))
+    }
+
     /// Queues a query until a permit is free and no other query precedes it. Fails after [`SparqlLimits::queue_timeout`], and if
     /// the client leaves.
     fn wait<'c>(
         &self,
         mut counts: MutexGuard<'c, Counts>,
-        applicant: &Applicant<'_>,
+        request: &PermitRequest<'_>,
         is_long: bool,
         limits: &SparqlLimits,
     ) -> (MutexGuard<'c, Counts>, Result<(), SparqlError>) {
@@ -124,14 +166,14 @@ impl Admission {
         let ticket = counts.last_ticket;
         counts.queue.push_back(Queued {
             ticket,
-            client: applicant.client,
+            client: request.client,
             is_long,
         });
         let admitted = loop {
             if counts.next_ticket(limits) == Some(ticket) {
                 break Ok(());
             }
-            if (applicant.is_cancelled)() {
+            if (request.is_cancelled)() {
                 break Err(SparqlError::Cancelled);
             }
             let time_left = until.saturating_duration_since(Instant::now());
@@ -154,92 +196,102 @@ impl Admission {
 pub(super) struct Permit {
     admission: Arc<Admission>,
     client: Option<IpAddr>,
-    kind: PermitKind,
-    is_long: Mutex<bool>,
+    state: Mutex<PermitState>,
 }
 
-#[derive(Clone, Copy)]
-enum PermitKind {
-    Running,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PermitState {
+    /// The query waits for the answer of an equal one.
     Sharing,
+    /// The query runs. `is_long` if it has a slow permit.
+    Running { is_long: bool },
 }
 
 impl Permit {
-    /// Acquires a permit. Waits if none is free or other queries precede this one.
+    /// Acquires a permit to run. Waits if none is free or other queries precede this one.
     ///
-    /// A query whose like did not end before its deadline is refused at once while others are queued.
+    /// A query whose shape exceeded its deadline in the last runs is rejected at once while others are queued.
     pub(super) fn acquire(
         admission: &Arc<Admission>,
-        applicant: &Applicant<'_>,
+        request: &PermitRequest<'_>,
         limits: &SparqlLimits,
     ) -> Result<Self, SparqlError> {
-        let is_long = applicant.expected >= limits.long_after;
         let mut counts = admission.counts();
-        if applicant.expected >= limits.deadline && !counts.queue.is_empty() {
-            return Err(SparqlError::SlowLimit(counts.long));
-        }
-        counts.add_client(applicant.client, limits)?;
-        let starts =
-            counts.next_ticket(limits).is_none() && counts.has_free_permit(is_long, limits);
-        if !starts {
-            let admitted;
-            (counts, admitted) = if counts.queue.len() >= limits.waiting {
-                let running = counts.running;
-                (counts, Err(SparqlError::Busy(running)))
-            } else {
-                admission.wait(counts, applicant, is_long, limits)
-            };
-            if let Err(error) = admitted {
-                counts.remove_client(applicant.client);
-                return Err(error);
+        counts.add_client(request.client, limits)?;
+        let (mut counts, admitted) = admission.start(counts, request, limits);
+        match admitted {
+            Ok(state) => {
+                drop(counts);
+                Ok(Self {
+                    admission: Arc::clone(admission),
+                    client: request.client,
+                    state: Mutex::new(state),
+                })
+            }
+            Err(error) => {
+                counts.remove_client(request.client);
+                Err(error)
             }
         }
-        counts.running += 1;
-        counts.long += usize::from(is_long);
-        drop(counts);
-        Ok(Self {
-            admission: Arc::clone(admission),
-            client: applicant.client,
-            kind: PermitKind::Running,
-            is_long: Mutex::new(is_long),
-        })
     }
 
-    /// Acquires a permit to wait for the answer of an equal query: at most [`SparqlLimits::waiting`] queries have one.
+    /// Acquires a permit to wait for the answer of an equal query. `None` if [`SparqlLimits::waiting`] queries have one.
     pub(super) fn acquire_sharing(
         admission: &Arc<Admission>,
         client: Option<IpAddr>,
         limits: &SparqlLimits,
-    ) -> Result<Self, SparqlError> {
+    ) -> Result<Option<Self>, SparqlError> {
         let mut counts = admission.counts();
         if counts.sharing >= limits.waiting {
-            return Err(SparqlError::Busy(counts.running));
+            return Ok(None);
         }
         counts.add_client(client, limits)?;
         counts.sharing += 1;
         drop(counts);
-        Ok(Self {
+        Ok(Some(Self {
             admission: Arc::clone(admission),
             client,
-            kind: PermitKind::Sharing,
-            is_long: Mutex::new(false),
-        })
+            state: Mutex::new(PermitState::Sharing),
+        }))
+    }
+
+    /// Turns a permit to wait for the answer of an equal query into one to run, as [`Permit::acquire`] does.
+    pub(super) fn run(
+        &self,
+        request: &PermitRequest<'_>,
+        limits: &SparqlLimits,
+    ) -> Result<(), SparqlError> {
+        if *self.state() != PermitState::Sharing {
+            return Ok(());
+        }
+        let (mut counts, admitted) = self
+            .admission
+            .start(self.admission.counts(), request, limits);
+        let running = admitted?;
+        counts.sharing -= 1;
+        drop(counts);
+        *self.state() = running;
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, PermitState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks a query that runs longer than [`SparqlLimits::long_after`]: takes a slow permit if one is free. Fails if none is
     /// free and a queued query could use the permit of this one.
     pub(super) fn check_long_permit(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
-        let mut is_long = self.is_long.lock().unwrap_or_else(PoisonError::into_inner);
-        if *is_long {
+        let mut state = self.state();
+        if *state != (PermitState::Running { is_long: false }) {
             return Ok(());
         }
         let mut counts = self.admission.counts();
         if counts.long < limits.concurrent_long {
             counts.long += 1;
-            *is_long = true;
+            *state = PermitState::Running { is_long: true };
             return Ok(());
         }
-        if counts.queue.iter().all(|queued| queued.is_long) {
+        if !counts.has_short_in_queue() {
             Ok(())
         } else {
             Err(SparqlError::SlowLimit(counts.long))
@@ -249,16 +301,15 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let is_long = *self
-            .is_long
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
+        let state = *self.state();
         let mut counts = self.admission.counts();
-        match self.kind {
-            PermitKind::Running => counts.running -= 1,
-            PermitKind::Sharing => counts.sharing -= 1,
+        match state {
+            PermitState::Running { is_long } => {
+                counts.running -= 1;
+                counts.long -= usize::from(is_long);
+            }
+            PermitState::Sharing => counts.sharing -= 1,
         }
-        counts.long -= usize::from(is_long);
         counts.remove_client(self.client);
         drop(counts);
         self.admission.changed.notify_all();
@@ -278,10 +329,10 @@ mod tests {
         is_long: false,
     };
 
-    fn applicant(client: Option<IpAddr>) -> Applicant<'static> {
-        Applicant {
+    fn request(client: Option<IpAddr>) -> PermitRequest<'static> {
+        PermitRequest {
             client,
-            expected: Duration::ZERO,
+            expected: Expectation::default(),
             is_cancelled: &|| false,
         }
     }
@@ -304,7 +355,7 @@ mod tests {
     fn a_client_has_a_limited_share_of_the_permits() {
         let admission = Arc::new(Admission::default());
         let acquire = |last: Option<u8>| {
-            Permit::acquire(&admission, &applicant(last.and_then(client)), &limits())
+            Permit::acquire(&admission, &request(last.and_then(client)), &limits())
         };
         let (first, _second) = (
             acquire(Some(1)).expect("a permit"),
@@ -334,13 +385,13 @@ mod tests {
             queue_timeout: Duration::from_secs(60),
             ..limits()
         };
-        let held = Permit::acquire(&admission, &applicant(None), &queued).expect("a permit");
+        let held = Permit::acquire(&admission, &request(None), &queued).expect("a permit");
         let admitted = Mutex::new(Vec::new());
         thread::scope(|scope| {
             for number in 0..5 {
                 let (admission, queued, admitted) = (&admission, &queued, &admitted);
                 scope.spawn(move || {
-                    let permit = Permit::acquire(admission, &applicant(client(number)), queued)
+                    let permit = Permit::acquire(admission, &request(client(number)), queued)
                         .expect("a permit");
                     admitted.lock().expect("no panic").push(number);
                     drop(permit);
@@ -368,9 +419,8 @@ mod tests {
             queue_timeout: Duration::from_secs(60),
             ..limits()
         };
-        let acquire = |last| {
-            Permit::acquire(&admission, &applicant(client(last)), &queued).expect("a permit")
-        };
+        let acquire =
+            |last| Permit::acquire(&admission, &request(client(last)), &queued).expect("a permit");
         let (first, second) = (acquire(1), acquire(1));
         let admitted = Mutex::new(Vec::new());
         thread::scope(|scope| {
@@ -397,7 +447,7 @@ mod tests {
         let admission = Arc::new(Admission::default());
         admission.counts().queue.push_back(QUEUED); // a permit was released, and the queued query has not been woken yet
         assert!(matches!(
-            Permit::acquire(&admission, &applicant(client(1)), &limits()),
+            Permit::acquire(&admission, &request(client(1)), &limits()),
             Err(SparqlError::Busy(0))
         ));
         assert_eq!(
@@ -416,13 +466,13 @@ mod tests {
             ..limits()
         };
         let held = [(); 2]
-            .map(|()| Permit::acquire(&admission, &applicant(None), &queued).expect("a permit"));
+            .map(|()| Permit::acquire(&admission, &request(None), &queued).expect("a permit"));
         let both = std::sync::Barrier::new(2);
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
                     let _permit =
-                        Permit::acquire(&admission, &applicant(None), &queued).expect("a permit");
+                        Permit::acquire(&admission, &request(None), &queued).expect("a permit");
                     both.wait();
                 });
             }
@@ -444,7 +494,7 @@ mod tests {
             ..limits()
         };
         assert!(matches!(
-            Permit::acquire(&admission, &applicant(client(1)), &none),
+            Permit::acquire(&admission, &request(client(1)), &none),
             Err(SparqlError::Busy(0))
         ));
         assert!(admission.counts().clients.is_empty());
@@ -453,8 +503,7 @@ mod tests {
     #[test]
     fn long_queries_are_cancelled_while_others_are_queued() {
         let admission = Arc::new(Admission::default());
-        let acquire =
-            || Permit::acquire(&admission, &applicant(None), &limits()).expect("a permit");
+        let acquire = || Permit::acquire(&admission, &request(None), &limits()).expect("a permit");
         let (first, second, third) = (acquire(), acquire(), acquire());
         for _ in 0..2 {
             assert!(first.check_long_permit(&limits()).is_ok());
@@ -486,20 +535,31 @@ mod tests {
     #[test]
     fn a_query_of_a_long_shape_waits_for_a_slow_permit() {
         let admission = Arc::new(Admission::default());
-        let long = Applicant {
-            expected: Duration::from_secs(1),
-            ..applicant(None)
+        let long = PermitRequest {
+            expected: Expectation {
+                time: Duration::from_secs(1),
+                exceeds_deadline: false,
+            },
+            ..request(None)
         };
         let first = Permit::acquire(&admission, &long, &limits()).expect("a slow permit");
+        let second = Permit::acquire(&admission, &long, &limits()).expect("one permit is left");
+        assert!(matches!(
+            Permit::acquire(&admission, &long, &limits()),
+            Err(SparqlError::Busy(2))
+        ));
+        drop(second);
+        admission.counts().queue.push_back(QUEUED);
         assert!(matches!(
             Permit::acquire(&admission, &long, &limits()),
             Err(SparqlError::Busy(1))
         ));
+        admission.counts().queue.clear();
         admission.counts().queue.push_back(Queued {
             is_long: true,
             ..QUEUED
         });
-        let short = Permit::acquire(&admission, &applicant(None), &limits())
+        let short = Permit::acquire(&admission, &request(None), &limits())
             .expect("a queued long query does not delay it");
         assert!(
             short.check_long_permit(&limits()).is_ok(),
@@ -513,9 +573,12 @@ mod tests {
     #[test]
     fn a_query_that_will_not_end_is_refused_while_others_wait() {
         let admission = Arc::new(Admission::default());
-        let endless = Applicant {
-            expected: limits().deadline,
-            ..applicant(client(1))
+        let endless = PermitRequest {
+            expected: Expectation {
+                time: limits().deadline,
+                exceeds_deadline: true,
+            },
+            ..request(client(1))
         };
         drop(Permit::acquire(&admission, &endless, &limits()).expect("no query waits"));
         admission.counts().queue.push_back(QUEUED);
@@ -534,9 +597,9 @@ mod tests {
             queue_timeout: Duration::from_secs(600),
             ..limits()
         };
-        let gone = Applicant {
+        let gone = PermitRequest {
             is_cancelled: &|| true,
-            ..applicant(client(1))
+            ..request(client(1))
         };
         assert!(matches!(
             Permit::acquire(&admission, &gone, &none),
@@ -556,9 +619,19 @@ mod tests {
         let share = |last| Permit::acquire_sharing(&admission, client(last), &few);
         let (first, _second) = (share(1).expect("a permit"), share(1).expect("a permit"));
         assert!(matches!(share(1), Err(SparqlError::TooMany(2))));
-        let _third = share(2).expect("a permit");
-        assert!(matches!(share(3), Err(SparqlError::Busy(0))));
+        let third = share(2).expect("a permit");
+        assert!(matches!(share(3), Ok(None)));
         drop(first);
-        assert!(share(3).is_ok());
+        assert!(matches!(share(3), Ok(Some(_))));
+        let third = third.expect("a permit");
+        third
+            .run(&request(client(2)), &few)
+            .expect("a permit to run, for a query that is counted");
+        assert!(third.check_long_permit(&few).is_ok());
+        let counts = admission.counts();
+        assert_eq!((counts.running, counts.sharing, counts.long), (1, 1, 1));
+        drop(counts);
+        drop(third);
+        assert_eq!(admission.counts().running, 0);
     }
 }

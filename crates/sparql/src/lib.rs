@@ -20,7 +20,7 @@
 //! others run in workers, which can be killed at any moment: at the deadline, at the limit of memory, and when the client disconnects.
 //! A worker has no network. Its services call this process ([`Services::answer`]), which sends their requests. Queries of bounded cost
 //! have permits of their own, so that they do not wait for expensive ones. Of equal queries at the same time one is evaluated
-//! (`shared_answers`), unless it depends on the time, on chance or on a service.
+//! (`shared_answers`), unless it depends on the time, on random values or on a service.
 
 mod algebra;
 mod bounded;
@@ -62,7 +62,7 @@ pub use syntax_error::{SyntaxError, SyntaxErrorCause};
 pub use wire::{decode_rows, encode_rows};
 pub use worker::QueryWorker;
 
-use admission::{Admission, Applicant, Permit};
+use admission::{Admission, Permit, PermitRequest};
 use federation::{Reader, ServiceRows};
 use graph_names::GraphNames;
 use graphs::{Graphs, Visible};
@@ -76,7 +76,7 @@ use oxigraph::sparql::{
 };
 use oxigraph::store::StorageError;
 use oxrdf::{GraphName, NamedNode, Term, Triple, Variable};
-use running_times::{RunningTimes, Shape};
+use running_times::{Expectation, RunningTimes, Shape};
 use serde::{Deserialize, Serialize};
 use shared_answers::{Recorder, Role, SharedAnswers, SharedKey, SharedOutcome, is_repeatable};
 use spargebra::{Query, SparqlParser};
@@ -120,6 +120,8 @@ pub struct QueryRequest {
     pub provenance: Provenance,
     /// Client address, if [`SparqlLimits::concurrent_of_client`] applies.
     pub client: Option<IpAddr>,
+    /// If true, the query is a part of a query that has a permit.
+    pub is_part: bool,
 }
 
 /// Complete answer in memory, bounded by [`SparqlLimits::rows`].
@@ -393,12 +395,16 @@ impl QueryEngine {
         cancellation: &Cancellation,
     ) -> Result<AnswerStream, SparqlError> {
         check_size(&request.query, limits)?;
-        let applicant = Applicant {
+        let permit_request = PermitRequest {
             client: request.client,
-            expected: Duration::ZERO,
+            expected: Expectation::default(),
             is_cancelled: &|| cancellation.is_cancelled(),
         };
-        let permit = Permit::acquire(&self.bounded_admission, &applicant, &limits.for_bounded())?;
+        let permit = Permit::acquire(
+            &self.bounded_admission,
+            &permit_request,
+            &limits.for_bounded(),
+        )?;
         let (sender, receiver) = sync_channel(stream::MAX_WAITING_BATCHES);
         let (engine, request, bounds) = (Arc::clone(self), request.clone(), limits.clone());
         let cancelled = cancellation.clone();
@@ -439,14 +445,14 @@ impl QueryEngine {
         let uses_memory = pool.is_none();
         if planned.is_bounded {
             let permit = Arc::new(permit);
-            admit(Some(&permit), uses_memory, cancellation, sink)?;
+            admit(&permit, uses_memory, cancellation, sink)?;
             return evaluate(self, planned, request, limits, cancellation, sink);
         }
         drop(permit);
         let shape = planned.shape;
         let Some(pool) = pool else {
             let permit = self.acquire_permit(shape, request, limits, cancellation)?;
-            admit(Some(&permit), uses_memory, cancellation, sink)?;
+            admit(&permit, uses_memory, cancellation, sink)?;
             return self.running_times.measure(shape, sink, |sink| {
                 evaluate(self, planned, request, limits, cancellation, sink)
             });
@@ -466,7 +472,7 @@ impl QueryEngine {
             statistics,
             ..limits.clone()
         };
-        let task = WorkerQuery {
+        let query = WorkerQuery {
             pool,
             view: &view,
             request,
@@ -474,44 +480,48 @@ impl QueryEngine {
             limits: &limits,
             shape,
         };
-        if planned.is_repeatable {
-            drop(planned);
-            self.answer_once(&task, cancellation, sink)
+        let is_repeatable = planned.is_repeatable;
+        drop(planned);
+        if is_repeatable {
+            self.answer_once(&query, cancellation, sink)
         } else {
-            drop(planned);
-            self.answer_in_worker(&task, None, cancellation, sink)
+            self.answer_in_worker(&query, None, None, cancellation, sink)
         }
     }
 
     /// Answers a query by a worker, or by the answer of an equal query that is being evaluated.
     fn answer_once(
         &self,
-        task: &WorkerQuery<'_>,
+        query: &WorkerQuery<'_>,
         cancellation: &Cancellation,
         sink: &mut Sink<'_>,
     ) -> Result<(), SparqlError> {
-        let is_cancelled = || cancellation.is_cancelled();
+        let mut sharing: Option<Arc<Permit>> = None;
         loop {
-            let waiting = match self
-                .shared_answers
-                .join(SharedKey::new(task.view, task.request))
-            {
+            let key = SharedKey::new(query.view, query.request, query.limits);
+            let waiting = match self.shared_answers.join(key) {
                 Role::First(recorder) => {
-                    return self.answer_in_worker(task, Some(recorder), cancellation, sink);
+                    let recorder = Some(recorder);
+                    return self.answer_in_worker(query, sharing, recorder, cancellation, sink);
                 }
                 Role::Waiting(waiting) => waiting,
             };
-            let permit =
-                Permit::acquire_sharing(&self.admission, task.request.client, task.limits)?;
-            admit(None, false, cancellation, sink)?;
-            let outcome = waiting.outcome(&is_cancelled);
-            drop(permit);
-            match outcome {
+            if sharing.is_none() {
+                let client = query.request.client;
+                let permit = Permit::acquire_sharing(&self.admission, client, query.limits)?;
+                let Some(permit) = permit.map(Arc::new) else {
+                    drop(waiting);
+                    return self.answer_in_worker(query, None, None, cancellation, sink);
+                };
+                admit(&permit, false, cancellation, sink)?;
+                sharing = Some(permit);
+            }
+            match waiting.outcome(cancellation) {
                 Some(SharedOutcome::Ended(answer)) => {
                     return worker::forward_answer(&answer?, sink);
                 }
                 Some(SharedOutcome::TooLarge) => {
-                    return self.answer_in_worker(task, None, cancellation, sink);
+                    return self.answer_in_worker(query, sharing, None, cancellation, sink);
                 }
                 Some(SharedOutcome::Cancelled) => {}
                 None => return Err(SparqlError::Cancelled),
@@ -519,22 +529,28 @@ impl QueryEngine {
         }
     }
 
-    /// Answers a query by a worker, when it has a permit.
+    /// Answers a query by a worker, when it has a permit. `sharing` is the permit of a query that waited for the answer of an equal
+    /// one. Without a permit, queries that wait for this one are answered on their own.
     fn answer_in_worker(
         &self,
-        task: &WorkerQuery<'_>,
-        mut recorder: Option<Recorder>,
+        query: &WorkerQuery<'_>,
+        sharing: Option<Arc<Permit>>,
+        recorder: Option<Recorder>,
         cancellation: &Cancellation,
         sink: &mut Sink<'_>,
     ) -> Result<(), SparqlError> {
-        let permit = self.acquire_permit(task.shape, task.request, task.limits, cancellation);
-        if let (Some(recorder), Err(error)) = (&mut recorder, &permit) {
-            recorder.end(&Err(error.clone()));
-        }
-        let permit = permit?;
-        admit(Some(&permit), false, cancellation, sink)?;
-        self.running_times.measure(task.shape, sink, |sink| {
-            worker::evaluate_in_worker(task, recorder, cancellation, sink)
+        let permit = match sharing {
+            Some(permit) => {
+                let is_cancelled = || cancellation.is_cancelled();
+                let request = self.permit_request(query.shape, query.request, &is_cancelled);
+                permit.run(&request, query.limits)?;
+                permit
+            }
+            None => self.acquire_permit(query.shape, query.request, query.limits, cancellation)?,
+        };
+        admit(&permit, false, cancellation, sink)?;
+        self.running_times.measure(query.shape, sink, |sink| {
+            worker::evaluate_in_worker(query, &permit, recorder, cancellation, sink)
         })
     }
 
@@ -546,24 +562,41 @@ impl QueryEngine {
         limits: &SparqlLimits,
         cancellation: &Cancellation,
     ) -> Result<Arc<Permit>, SparqlError> {
-        let applicant = Applicant {
+        let is_cancelled = || cancellation.is_cancelled();
+        let request = self.permit_request(shape, request, &is_cancelled);
+        Permit::acquire(&self.admission, &request, limits).map(Arc::new)
+    }
+
+    /// Returns the request for a permit of an expensive query. A part of a query that has a permit does not wait for a slow one, which
+    /// that query may have.
+    fn permit_request<'a>(
+        &self,
+        shape: Shape,
+        request: &QueryRequest,
+        is_cancelled: &'a dyn Fn() -> bool,
+    ) -> PermitRequest<'a> {
+        PermitRequest {
             client: request.client,
-            expected: self.running_times.expected(shape),
-            is_cancelled: &|| cancellation.is_cancelled(),
-        };
-        Permit::acquire(&self.admission, &applicant, limits).map(Arc::new)
+            expected: if request.is_part {
+                Expectation::default()
+            } else {
+                self.running_times.expected(shape)
+            },
+            is_cancelled,
+        }
     }
 }
 
-/// Tells the receiver that the time of its query starts. The evaluation keeps the permit, too: it may end later than its receiver.
+/// Sends the admission to the receiver, which starts the deadline. The evaluation keeps the permit, too: it may end later than its
+/// receiver.
 fn admit(
-    permit: Option<&Arc<Permit>>,
+    permit: &Arc<Permit>,
     uses_memory: bool,
     cancellation: &Cancellation,
     sink: &mut Sink<'_>,
 ) -> Result<(), SparqlError> {
     let admitted = Admitted {
-        permit: permit.cloned(),
+        permit: Arc::clone(permit),
         uses_memory,
     };
     if cancellation.is_cancelled() || sink.forward(Part::Admitted(admitted)).is_break() {

@@ -33,7 +33,8 @@ pub struct SparqlLimits {
     pub waiting: usize,
     /// Running time after which a query counts as long. Default 500 ms.
     pub long_after: Duration,
-    /// Concurrent long queries while other queries are queued. Default 4. Further ones are cancelled.
+    /// Concurrent long queries while short ones are queued. Default 4. Further ones wait, or are cancelled if they were expected to be
+    /// short.
     pub concurrent_long: usize,
     /// Maximum memory of the worker process of a query in megabytes. Without workers, maximum growth of this process while it
     /// evaluates the query. Default 1,024.

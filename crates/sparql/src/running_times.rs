@@ -18,8 +18,13 @@ use std::time::{Duration, Instant};
 /// Maximum number of shapes. The one that was not used for the longest time is forgotten.
 const MAX_SHAPES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 
-/// Shape of a query: a hash of its algebra without the text of literals and the names of variables. The parser gives names by chance to
-/// variables of aggregates.
+/// Number of running times of a shape that are kept.
+const MAX_TIMES: usize = 3;
+/// Number of timeouts in a row after which queries of a shape are expected to exceed their deadline.
+const MIN_TIMEOUTS: usize = 2;
+
+/// Shape of a query: a hash of its algebra without the text of literals and the names of variables. The parser gives random names to
+/// the variables of aggregates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Shape(u64);
 
@@ -68,8 +73,43 @@ fn after_literal(text: &str) -> &str {
     ""
 }
 
-/// Latest running times of queries.
-pub(super) struct RunningTimes(Mutex<LruCache<Shape, Duration>>);
+/// Expectation of a query by earlier ones of its shape.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Expectation {
+    /// Median of the last running times; the shorter one of two.
+    pub(super) time: Duration,
+    /// If true, the last queries did not end before their deadline.
+    pub(super) exceeds_deadline: bool,
+}
+
+/// Running times of the last queries of a shape.
+#[derive(Clone, Copy, Default)]
+struct History {
+    /// The latest time first. Times of the same shape differ by values and by load.
+    times: [Option<Duration>; MAX_TIMES],
+    /// Number of queries in a row that did not end before their deadline.
+    timeouts: usize,
+}
+
+impl History {
+    fn add(&mut self, time: Duration) {
+        self.times.rotate_right(1);
+        self.times[0] = Some(time);
+    }
+
+    fn expectation(&self) -> Expectation {
+        let mut times: Vec<Duration> = self.times.iter().copied().flatten().collect();
+        times.sort_unstable();
+        let median = times.len().saturating_sub(1) / 2;
+        Expectation {
+            time: times.get(median).copied().unwrap_or_default(),
+            exceeds_deadline: self.timeouts >= MIN_TIMEOUTS,
+        }
+    }
+}
+
+/// Running times of queries by shape.
+pub(super) struct RunningTimes(Mutex<LruCache<Shape, History>>);
 
 impl Default for RunningTimes {
     fn default() -> Self {
@@ -78,20 +118,12 @@ impl Default for RunningTimes {
 }
 
 impl RunningTimes {
-    /// Returns the running time of the last query of a shape; zero if there was none.
-    pub(super) fn expected(&self, shape: Shape) -> Duration {
-        self.times().get(&shape).copied().unwrap_or_default()
-    }
-
-    fn record(&self, shape: Shape, time: Duration) {
-        self.times().put(shape, time);
-    }
-
-    /// Records the running time of a query that was cancelled: another one takes at least so long.
-    fn record_minimum(&self, shape: Shape, time: Duration) {
-        let mut times = self.times();
-        let known = times.get(&shape).copied().unwrap_or_default();
-        times.put(shape, known.max(time));
+    /// Returns the expectation of a query of a shape.
+    pub(super) fn expected(&self, shape: Shape) -> Expectation {
+        self.histories()
+            .get(&shape)
+            .map(History::expectation)
+            .unwrap_or_default()
     }
 
     /// Runs an evaluation and records its time, without the time that it waited for its receiver.
@@ -104,15 +136,34 @@ impl RunningTimes {
         let (started, waited) = (Instant::now(), sink.waited);
         let outcome = evaluate(sink);
         let time = started.elapsed().saturating_sub(sink.waited - waited);
-        match &outcome {
-            Ok(()) => self.record(shape, time),
-            Err(SparqlError::Deadline(deadline)) => self.record(shape, *deadline),
-            Err(_) => self.record_minimum(shape, time),
-        }
+        self.record(shape, time, &outcome);
         outcome
     }
 
-    fn times(&self) -> MutexGuard<'_, LruCache<Shape, Duration>> {
+    fn record(&self, shape: Shape, time: Duration, outcome: &Result<(), SparqlError>) {
+        let mut histories = self.histories();
+        let history = histories.get_or_insert_mut(shape, History::default);
+        match outcome {
+            Ok(()) => {
+                history.add(time);
+                history.timeouts = 0;
+            }
+            Err(SparqlError::Deadline(_)) => {
+                history.add(time);
+                history.timeouts += 1;
+            }
+            // The process failed, not the query.
+            Err(SparqlError::Worker(_)) => {}
+            // Another one takes at least so long.
+            Err(_) => {
+                if time > history.expectation().time {
+                    history.add(time);
+                }
+            }
+        }
+    }
+
+    fn histories(&self) -> MutexGuard<'_, LruCache<Shape, History>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -152,24 +203,33 @@ mod tests {
                 "SELECT (COUNT(DISTINCT ?{name}) AS ?n) (MAX(?l) AS ?m) {{ ?{name} <x:p?q=_a> [ <x:q> ?l ] }} GROUP BY (STR(?l)) HAVING (COUNT(*) > 1)"
             ))
         };
-        assert_eq!(
-            counts("a"),
-            counts("a"),
-            "the parser names variables by chance"
-        );
+        assert_eq!(counts("a"), counts("a"), "the parser gives random names");
         assert_eq!(counts("a"), counts("other"));
         assert_ne!(counts("a"), counts("l"));
     }
 
     #[test]
-    fn a_cancelled_query_does_not_shorten_the_time_of_its_shape() {
+    fn one_query_does_not_decide_for_its_shape() {
         let (times, shape) = (RunningTimes::default(), shape("ASK {}"));
-        let seconds = Duration::from_secs;
-        assert_eq!(times.expected(shape), seconds(0));
-        times.record_minimum(shape, seconds(2));
-        times.record_minimum(shape, seconds(1));
-        assert_eq!(times.expected(shape), seconds(2));
-        times.record(shape, seconds(1));
-        assert_eq!(times.expected(shape), seconds(1));
+        let expected = |times: &RunningTimes| {
+            let expectation = times.expected(shape);
+            (expectation.time.as_secs(), expectation.exceeds_deadline)
+        };
+        let deadline = Duration::from_secs(30);
+        let record = |seconds, outcome| times.record(shape, Duration::from_secs(seconds), &outcome);
+        assert_eq!(expected(&times), (0, false));
+        record(2, Err(SparqlError::Cancelled));
+        assert_eq!(expected(&times), (2, false), "it takes at least so long");
+        record(1, Err(SparqlError::Cancelled));
+        record(20, Err(SparqlError::Worker("it ended".to_owned())));
+        assert_eq!(expected(&times), (2, false));
+        record(30, Err(SparqlError::Deadline(deadline)));
+        assert_eq!(expected(&times), (2, false));
+        record(30, Err(SparqlError::Deadline(deadline)));
+        assert_eq!(expected(&times), (30, true));
+        record(1, Ok(()));
+        assert_eq!(expected(&times), (30, false));
+        record(1, Ok(()));
+        assert_eq!(expected(&times), (1, false));
     }
 }

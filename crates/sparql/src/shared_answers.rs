@@ -1,11 +1,12 @@
 //! Equal queries at the same time share one evaluation.
 //!
 //! The first of them is evaluated; the others receive its answer when it is complete. An answer above [`MAX_SHARED_BYTES`] is not
-//! shared: the others are then evaluated on their own. Queries are equal if their text, graphs, form and version of the store are
+//! shared: the others are then evaluated on their own. Queries are equal if their text, graphs, limits and version of the store are
 //! equal. The client of the first may be slow or leave: the evaluation goes on for the others.
 
 use super::algebra::{expressions, inside, operands, pattern_of};
-use super::{Provenance, QueryRequest, SparqlError};
+use super::stream::Cancellation;
+use super::{Provenance, QueryRequest, SparqlError, SparqlLimits};
 use lodeseek_store::StoreView;
 use oxrdf::NamedNode;
 use spargebra::Query;
@@ -20,7 +21,7 @@ const MAX_SHARED_BYTES: usize = 4 << 20;
 /// Interval at which a waiting query checks whether its client is still there.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Returns true if the answer of a query without services depends on the store only: not on the time or on chance.
+/// Returns true if the answer of a query without services depends on the store only: not on the time or on random values.
 pub(super) fn is_repeatable(query: &Query) -> bool {
     !makes_new_values(pattern_of(query))
 }
@@ -49,20 +50,28 @@ pub(super) struct SharedKey {
     default_graphs: Vec<NamedNode>,
     named_graphs: Vec<NamedNode>,
     has_provenance: bool,
+    deadline: Duration,
+    rows: usize,
+    answer_megabytes: u64,
+    memory_megabytes: u64,
 }
 
 impl SharedKey {
-    pub(super) fn new(view: &StoreView, request: &QueryRequest) -> Self {
-        Self::in_folder(view.folder(), request)
+    pub(super) fn new(view: &StoreView, request: &QueryRequest, limits: &SparqlLimits) -> Self {
+        Self::in_folder(view.folder(), request, limits)
     }
 
-    fn in_folder(folder: &Path, request: &QueryRequest) -> Self {
+    fn in_folder(folder: &Path, request: &QueryRequest, limits: &SparqlLimits) -> Self {
         Self {
             view: folder.to_owned(),
             query: request.query.clone(),
             default_graphs: request.default_graphs.clone(),
             named_graphs: request.named_graphs.clone(),
             has_provenance: request.provenance != Provenance::None,
+            deadline: limits.deadline,
+            rows: limits.rows,
+            answer_megabytes: limits.answer_megabytes,
+            memory_megabytes: limits.memory_megabytes,
         }
     }
 }
@@ -76,7 +85,7 @@ pub(super) struct SharedAnswer {
     pub(super) truncated: bool,
 }
 
-/// What a query learns of the evaluation of an equal one.
+/// Outcome of a shared evaluation.
 #[derive(Clone, Debug)]
 pub(super) enum SharedOutcome {
     /// The complete answer, or the error of the evaluation.
@@ -155,10 +164,10 @@ pub(super) struct Waiting(Arc<Evaluation>);
 
 impl Waiting {
     /// Waits for the outcome. Returns `None` if the client left.
-    pub(super) fn outcome(&self, is_cancelled: &dyn Fn() -> bool) -> Option<SharedOutcome> {
+    pub(super) fn outcome(&self, cancellation: &Cancellation) -> Option<SharedOutcome> {
         let mut state = self.0.state();
         while state.outcome.is_none() {
-            if is_cancelled() {
+            if cancellation.is_cancelled() {
                 return None;
             }
             let waited = self.0.ended.wait_timeout(state, CHECK_INTERVAL);
@@ -212,8 +221,7 @@ impl Recorder {
                 parts: Arc::new(std::mem::take(&mut self.parts)),
                 truncated: *truncated,
             })),
-            // Both concern the client of this query only.
-            Err(SparqlError::Cancelled | SparqlError::TooMany(_)) => SharedOutcome::Cancelled,
+            Err(SparqlError::Cancelled) => SharedOutcome::Cancelled,
             Err(error) => SharedOutcome::Ended(Err(error.clone())),
         };
         self.close(outcome);
@@ -241,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_that_depend_on_time_or_chance_are_not_shared() {
+    fn answers_with_random_values_or_the_time_are_not_shared() {
         let is_shared = |query: &str| {
             let query = spargebra::SparqlParser::new().parse_query(query);
             is_repeatable(&query.expect("a query"))
@@ -268,7 +276,20 @@ mod tests {
             query: query.to_owned(),
             ..QueryRequest::default()
         };
-        SharedKey::in_folder(Path::new("view"), &request)
+        SharedKey::in_folder(Path::new("view"), &request, &SparqlLimits::default())
+    }
+
+    #[test]
+    fn queries_with_other_limits_are_not_equal() {
+        let request = QueryRequest::default();
+        let limits = SparqlLimits::default();
+        let key = |limits: &SparqlLimits| SharedKey::in_folder(Path::new("view"), &request, limits);
+        assert_eq!(key(&limits), key(&limits.clone()));
+        let fewer = SparqlLimits {
+            rows: 1,
+            ..limits.clone()
+        };
+        assert_ne!(key(&limits), key(&fewer));
     }
 
     fn first(answers: &Arc<SharedAnswers>, query: &str) -> Recorder {
@@ -294,9 +315,11 @@ mod tests {
         recorder.record(b"true");
         let waiting = waiting(&answers, "ASK {}");
         assert!(recorder.evaluation().is_awaited());
-        assert!(waiting.outcome(&|| true).is_none(), "its client left");
+        let left = Cancellation::default();
+        left.cancel();
+        assert!(waiting.outcome(&left).is_none(), "its client left");
         recorder.end(&Ok(false));
-        match waiting.outcome(&|| false) {
+        match waiting.outcome(&Cancellation::default()) {
             Some(SharedOutcome::Ended(Ok(answer))) => {
                 assert_eq!(
                     (&answer.parts[..], answer.truncated),
@@ -315,14 +338,14 @@ mod tests {
         let failed = waiting(&answers, "ASK {}");
         recorder.end(&Err(SparqlError::Memory(1)));
         assert!(matches!(
-            failed.outcome(&|| false),
+            failed.outcome(&Cancellation::default()),
             Some(SharedOutcome::Ended(Err(SparqlError::Memory(1))))
         ));
         let recorder = first(&answers, "ASK {}");
         let left = waiting(&answers, "ASK {}");
         drop(recorder);
         assert!(matches!(
-            left.outcome(&|| false),
+            left.outcome(&Cancellation::default()),
             Some(SharedOutcome::Cancelled)
         ));
     }
@@ -336,7 +359,7 @@ mod tests {
         assert!(recorder.evaluation().is_awaited());
         recorder.record(b"more");
         assert!(matches!(
-            waiting.outcome(&|| false),
+            waiting.outcome(&Cancellation::default()),
             Some(SharedOutcome::TooLarge)
         ));
         assert!(!recorder.evaluation().is_awaited());

@@ -108,8 +108,7 @@ fn term_bytes(term: &Term) -> usize {
 
 /// Admission of a query.
 pub(super) struct Admitted {
-    /// Permit of the evaluation; `None` if the query waits for the answer of an equal one.
-    pub(super) permit: Option<Arc<Permit>>,
+    pub(super) permit: Arc<Permit>,
     /// If true, the evaluation uses the memory of this process, and its growth is limited.
     pub(super) uses_memory: bool,
 }
@@ -296,8 +295,7 @@ fn resident_megabytes() -> Option<u64> {
 
 /// Checks of limits from outside the evaluation.
 struct Watch {
-    /// If false, the query waits for a permit.
-    is_admitted: bool,
+    /// Permit of the query, once it is admitted.
     permit: Option<Arc<Permit>>,
     started: Instant,
     limits: SparqlLimits,
@@ -310,7 +308,6 @@ impl Watch {
     fn new(limits: &SparqlLimits) -> Self {
         let now = Instant::now();
         Self {
-            is_admitted: false,
             permit: None,
             started: now,
             limits: limits.clone(),
@@ -321,8 +318,7 @@ impl Watch {
 
     /// Starts the time of the query.
     fn admit(&mut self, admitted: Admitted) {
-        self.is_admitted = true;
-        self.permit = admitted.permit;
+        self.permit = Some(admitted.permit);
         self.before = if admitted.uses_memory {
             resident_megabytes()
         } else {
@@ -337,7 +333,7 @@ impl Watch {
 
     /// Time until the next check.
     fn interval(&self) -> Duration {
-        if self.is_admitted {
+        if self.permit.is_some() {
             CHECK_INTERVAL.min(self.time_left())
         } else {
             CHECK_INTERVAL
@@ -359,9 +355,9 @@ impl Watch {
         if cancellation.0.is_cancelled() {
             return Err(SparqlError::Cancelled);
         }
-        if !self.is_admitted {
-            return Ok(()); // waiting for a permit has a timeout of its own
-        }
+        let Some(permit) = &self.permit else {
+            return Ok(());
+        }; // waiting for a permit has a timeout of its own
         if self.time_left().is_zero() {
             return Err(SparqlError::Deadline(self.limits.deadline));
         }
@@ -376,11 +372,10 @@ impl Watch {
         if grown > self.limits.memory_megabytes {
             return Err(SparqlError::Memory(self.limits.memory_megabytes));
         }
-        match &self.permit {
-            Some(permit) if self.started.elapsed() >= self.limits.long_after => {
-                permit.check_long_permit(&self.limits)
-            }
-            _ => Ok(()),
+        if self.started.elapsed() < self.limits.long_after {
+            Ok(())
+        } else {
+            permit.check_long_permit(&self.limits)
         }
     }
 }

@@ -3,8 +3,9 @@
 //! The engine sends the text of a query with its limits to a worker, which reads the store by a view of its own and returns the answer
 //! part by part. The services of a worker call the process of the engine, because a worker has neither network nor index.
 
+use super::admission::Permit;
 use super::running_times::Shape;
-use super::shared_answers::{Recorder, SharedAnswer};
+use super::shared_answers::{Evaluation, Recorder, SharedAnswer};
 use super::stream::{Cancellation, Output, Part, Sink};
 use super::{
     Provenance, QueryEngine, QueryRequest, Services, SparqlError, SparqlLimits, WorkerServices,
@@ -18,11 +19,13 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// Interval at which a receiver is asked whether it is ready for the next part.
-const RECEIVER_INTERVAL: Duration = Duration::from_millis(1);
+/// Interval at which a full channel is tried again.
+const RETRY_INTERVAL: Duration = Duration::from_millis(1);
+/// Time that an evaluation may wait for its receiver before its timeout is no longer that of equal queries.
+const MAX_RECEIVER_WAIT: Duration = Duration::from_secs(1);
 
 /// Query that is sent to a worker.
 #[derive(Serialize, Deserialize)]
@@ -49,6 +52,7 @@ impl RemoteQuery {
             services,
             provenance: self.provenance,
             client: None,
+            is_part: false,
         }
     }
 }
@@ -89,14 +93,21 @@ impl WorkerQuery<'_> {
 /// client of this one, and goes on without it, as long as one of them waits.
 pub(super) fn evaluate_in_worker(
     query: &WorkerQuery<'_>,
+    permit: &Permit,
     mut recorder: Option<Recorder>,
     cancellation: &Cancellation,
     sink: &mut Sink<'_>,
 ) -> Result<(), SparqlError> {
     let bytes = query.serialize()?;
     let evaluation = recorder.as_ref().map(Recorder::evaluation);
-    let is_awaited = || evaluation.as_ref().is_some_and(|one| one.is_awaited());
-    let is_cancelled = || cancellation.is_cancelled() && !is_awaited();
+    let control = Control {
+        query,
+        permit,
+        cancellation,
+        evaluation: evaluation.as_deref(),
+        started: Instant::now(),
+        refusal: Mutex::new(None),
+    };
     let answer = query
         .request
         .services
@@ -107,11 +118,12 @@ pub(super) fn evaluate_in_worker(
         task: &bytes,
         input: &[],
         time: query.limits.deadline,
-        is_cancelled: &is_cancelled,
+        is_cancelled: &|| control.is_cancelled(),
         answer: answer.as_ref(),
     };
+    let waited = sink.waited;
     let mut outcome = None;
-    let mut waiting_parts = VecDeque::new();
+    let mut unsent = UnsentParts::default();
     let run = query
         .pool
         .run(&task, &mut |bytes| match wire::decode(&bytes) {
@@ -127,56 +139,129 @@ pub(super) fn evaluate_in_worker(
                 if let Some(recorder) = &mut recorder {
                     recorder.record(&bytes);
                 }
-                waiting_parts.push_back(part);
-                forward_ready(&mut waiting_parts, sink, &is_awaited)
+                unsent.add(part, bytes);
+                unsent.forward_ready(sink, &control)
             }
             Err(error) => {
-                outcome = Some(Err(SparqlError::Worker(format!(
-                    "its answer cannot be read: {error}"
-                ))));
+                outcome = Some(Err(unreadable(&error)));
                 ControlFlow::Break(())
             }
         });
     let outcome = match (run, outcome) {
         (Ok(()), Some(Ok(truncated))) => Ok(truncated),
         (_, Some(Err(error))) => Err(error),
-        (Err(error), _) => Err(worker_error(error, query.limits)),
+        (Err(error), _) => Err(control
+            .refusal()
+            .take()
+            .unwrap_or_else(|| worker_error(error, query.limits))),
         (Ok(()), None) => Err(SparqlError::Worker("its answer has no end".to_owned())),
     };
-    if let Some(recorder) = &mut recorder {
-        recorder.end(&outcome);
-    }
-    sink.truncated = outcome?;
-    for part in waiting_parts {
-        if sink.forward(part).is_break() {
-            return Err(SparqlError::Cancelled);
+    if let Some(mut recorder) = recorder {
+        let is_timeout = matches!(outcome, Err(SparqlError::Deadline(_)));
+        // Otherwise the recorder is dropped, and equal queries are evaluated again.
+        if !is_timeout || sink.waited - waited < MAX_RECEIVER_WAIT {
+            recorder.end(&outcome);
         }
     }
-    Ok(())
+    sink.truncated = outcome?;
+    unsent.forward_all(sink)
 }
 
-/// Forwards parts in their order. While other queries wait for the answer, parts that the receiver is not ready for remain, and parts
-/// that it left are dropped.
-fn forward_ready(
-    parts: &mut VecDeque<Part>,
-    sink: &mut Sink<'_>,
-    is_awaited: &dyn Fn() -> bool,
-) -> ControlFlow<()> {
-    while let Some(part) = parts.pop_front() {
-        match sink.try_forward(part) {
-            Ok(ControlFlow::Continue(())) => {}
-            Ok(ControlFlow::Break(())) if is_awaited() => parts.clear(),
-            Ok(ControlFlow::Break(())) => return ControlFlow::Break(()),
-            Err(part) => {
-                parts.push_front(part);
-                if is_awaited() {
-                    return ControlFlow::Continue(());
-                }
-                sink.wait(RECEIVER_INTERVAL);
+/// Conditions under which an evaluation ends early.
+struct Control<'c> {
+    query: &'c WorkerQuery<'c>,
+    permit: &'c Permit,
+    cancellation: &'c Cancellation,
+    /// Evaluation for which equal queries may wait.
+    evaluation: Option<&'c Evaluation>,
+    started: Instant,
+    /// Reason to cancel an evaluation for which queries wait.
+    refusal: Mutex<Option<SparqlError>>,
+}
+
+impl Control<'_> {
+    fn is_awaited(&self) -> bool {
+        self.evaluation.is_some_and(Evaluation::is_awaited)
+    }
+
+    /// Checks the client and, because the receiver that checks it may have left, the slow permit.
+    fn is_cancelled(&self) -> bool {
+        if self.cancellation.is_cancelled() && !self.is_awaited() {
+            return true;
+        }
+        if self.started.elapsed() < self.query.limits.long_after {
+            return false;
+        }
+        match self.permit.check_long_permit(self.query.limits) {
+            Ok(()) => false,
+            Err(error) => {
+                *self.refusal() = Some(error);
+                true
             }
         }
     }
-    ControlFlow::Continue(())
+
+    fn refusal(&self) -> MutexGuard<'_, Option<SparqlError>> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Parts for which the receiver was not ready, in their order.
+#[derive(Default)]
+struct UnsentParts {
+    next: Option<Part>,
+    /// The parts after the next one, as they came from the worker.
+    rest: VecDeque<Vec<u8>>,
+}
+
+impl UnsentParts {
+    fn add(&mut self, part: Part, bytes: Vec<u8>) {
+        if self.next.is_none() {
+            self.next = Some(part);
+        } else {
+            self.rest.push_back(bytes);
+        }
+    }
+
+    /// Forwards parts. While other queries wait for the answer, those for which the receiver is not ready remain, and those that it left
+    /// are dropped.
+    fn forward_ready(&mut self, sink: &mut Sink<'_>, control: &Control<'_>) -> ControlFlow<()> {
+        while let Some(part) = self.next.take() {
+            match sink.try_forward(part) {
+                Ok(ControlFlow::Continue(())) => self.next = self.decode_next(),
+                Ok(ControlFlow::Break(())) if control.is_awaited() => self.rest.clear(),
+                Ok(ControlFlow::Break(())) => return ControlFlow::Break(()),
+                Err(part) => {
+                    self.next = Some(part);
+                    if control.is_awaited() {
+                        return ControlFlow::Continue(());
+                    }
+                    sink.wait(RETRY_INTERVAL);
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Forwards all parts. Waits for the receiver.
+    fn forward_all(mut self, sink: &mut Sink<'_>) -> Result<(), SparqlError> {
+        while let Some(part) = self.next.take() {
+            if sink.forward(part).is_break() {
+                return Err(SparqlError::Cancelled);
+            }
+            self.next = self.decode_next();
+        }
+        Ok(())
+    }
+
+    fn decode_next(&mut self) -> Option<Part> {
+        let bytes = self.rest.pop_front()?;
+        wire::decode(&bytes).ok() // it was decoded before
+    }
+}
+
+fn unreadable(error: &io::Error) -> SparqlError {
+    SparqlError::Worker(format!("its answer cannot be read: {error}"))
 }
 
 /// Forwards the answer of an equal query.
@@ -185,11 +270,7 @@ pub(super) fn forward_answer(
     sink: &mut Sink<'_>,
 ) -> Result<(), SparqlError> {
     for bytes in answer.parts.iter() {
-        let part = wire::decode(bytes).map_err(|error| {
-            SparqlError::Worker(format!(
-                "the answer of an equal query cannot be read: {error}"
-            ))
-        })?;
+        let part = wire::decode(bytes).map_err(|error| unreadable(&error))?;
         if sink.forward(part).is_break() {
             return Err(SparqlError::Cancelled);
         }

@@ -175,7 +175,7 @@ impl Shared {
         }
     }
 
-    /// Ends workers that have waited for long. Returns false if the others can wait for ever.
+    /// Ends workers that have waited for long. Returns false if no remaining worker can time out.
     fn end_idle(self: &Arc<Self>) -> bool {
         let mut idle = self.idle();
         let removed = idle.remove_long(&self.options);

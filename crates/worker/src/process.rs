@@ -31,7 +31,7 @@ pub(crate) struct Process {
     pub(crate) idle_memory: u64,
     /// Number of tasks so far.
     pub(crate) tasks: usize,
-    /// Time of the last task.
+    /// Time since which the worker is idle.
     pub(crate) idle_since: Instant,
 }
 

@@ -265,6 +265,7 @@ fn evaluate_own(
     };
     let query = QueryRequest {
         query: request.query.to_owned(),
+        is_part: true,
         ..QueryRequest::default()
     };
     let outcome: Result<bool, SparqlError> = cancellable(&request.is_cancelled, |cancellation| {
