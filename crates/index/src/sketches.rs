@@ -21,13 +21,25 @@ impl Snapshot {
         Ok(bytes.and_then(|value| Some(value.as_bytes()?.to_vec())))
     }
 
-    /// Returns the datasets whose sketches have a hash.
-    pub fn with_sketch_hash(&self, hash: u64) -> Result<Vec<DocumentAddress>, IndexError> {
+    /// Returns the datasets whose sketches have a hash. None if more than `max_datasets` have it, where removed ones count until their
+    /// segment is merged.
+    pub fn with_sketch_hash(
+        &self,
+        hash: u64,
+        max_datasets: usize,
+    ) -> Result<Vec<DocumentAddress>, IndexError> {
         let mut documents = Vec::new();
         let Some(fields) = self.fields.sketches else {
             return Ok(documents);
         };
         let term = Term::from_field_u64(fields.hashes, hash);
+        let mut count = 0;
+        for reader in self.searcher.segment_readers() {
+            count += reader.inverted_index(fields.hashes)?.doc_freq(&term)? as usize;
+        }
+        if count > max_datasets {
+            return Ok(documents);
+        }
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let inverted = reader.inverted_index(fields.hashes)?;
             if let Some(postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? {
