@@ -386,6 +386,10 @@ fn sketch_table(
     let derived = graph.iri(prov::WAS_DERIVED_FROM)?;
     let mut facts = graph.subject_triples(table.class).iter();
     let file = facts.find(|triple| triple.predicate == derived)?.object;
+    // Relations between tables need IRIs.
+    let TermRef::Iri(iri) = graph.term(file) else {
+        return None;
+    };
     let omitted = graph.iri(lodeseek::OMITTED_ROWS);
     let is_sample = graph
         .subject_triples(file)
@@ -414,7 +418,7 @@ fn sketch_table(
         }
     }
     Some(TableSketch {
-        iri: graph.term(file).text().to_owned(),
+        iri: iri.to_owned(),
         name: short_label(&labels, table.class),
         columns: table
             .columns
