@@ -49,3 +49,37 @@ impl Snapshot {
         Ok(documents)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::FieldedDocument;
+    use crate::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
+
+    #[test]
+    fn hashes_of_many_datasets_are_skipped() {
+        let mut writer = IndexWriter::in_memory().expect("an index");
+        let analysis = Analysis::new(AnalysisKind::default());
+        let fielded = FieldedDocument::default();
+        for (name, hashes) in [("a", vec![7, 8]), ("b", vec![7]), ("c", vec![7])] {
+            let id = DatasetId::new(name).expect("an id");
+            let document = IndexDocument::new(
+                id,
+                String::new(),
+                &fielded,
+                &analysis,
+                Vec::new(),
+                Vec::new(),
+            );
+            let document = document.with_sketches("[]".to_owned(), hashes);
+            writer.put(document).expect("put");
+            // Each dataset is in a segment of its own.
+            writer.commit().expect("a commit");
+        }
+        let snapshot = writer.snapshot().expect("a snapshot");
+        for (hash, max_datasets, expected) in [(7, 3, 3), (7, 2, 0), (8, 2, 1), (9, 2, 0)] {
+            let found = snapshot.with_sketch_hash(hash, max_datasets);
+            assert_eq!(found.expect("read").len(), expected, "{hash}");
+        }
+    }
+}

@@ -531,8 +531,8 @@ fn are_dense(numbers: &[u64]) -> bool {
 fn are_dates(numbers: &[u64]) -> bool {
     let dates = numbers.iter().filter(|number| {
         let (month, day) = match **number {
-            1000_00_00..2200_00_00 => (**number / 100 % 100, **number % 100),
-            1000_00..2200_00 => (**number % 100, 1),
+            10_000_000..22_000_000 => (**number / 100 % 100, **number % 100),
+            100_000..220_000 => (**number % 100, 1),
             _ => return false,
         };
         (1..=12).contains(&month) && (1..=31).contains(&day)
