@@ -167,8 +167,23 @@ impl Searcher {
         Ok(Some(ids))
     }
 
-    /// Returns the datasets most similar to one, best first. `None` if the index has no such dataset.
+    /// Returns the datasets most similar to one, best first, and those whose tables can be joined or united with its own. `None` if the
+    /// index has no such dataset.
     pub fn similar(
+        &self,
+        id: &DatasetId,
+        depth: usize,
+    ) -> Result<Option<SimilarDatasets>, EngineError> {
+        let Some(mut found) = self.similar_without_tables(id, depth)? else {
+            return Ok(None);
+        };
+        let snapshot = self.catalog.snapshot()?;
+        found.tables = self.catalog.related_tables(&snapshot, id)?;
+        Ok(Some(found))
+    }
+
+    /// As [`Self::similar`], without the tables, which [`IndexedCatalog::related`] has, too.
+    pub fn similar_without_tables(
         &self,
         id: &DatasetId,
         depth: usize,
@@ -178,9 +193,7 @@ impl Searcher {
         let Some(target) = comparison.dataset(id)? else {
             return Ok(None);
         };
-        let mut found = comparison.rank(&target, depth)?;
-        found.tables = self.catalog.related_tables(&snapshot, id)?;
-        Ok(Some(found))
+        comparison.rank(&target, depth).map(Some)
     }
 
     /// Returns the datasets most similar to an example graph, best first. If the searcher has an encoder with one vector per

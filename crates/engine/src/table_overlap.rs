@@ -7,7 +7,7 @@ use super::duplicates::DatasetReference;
 use super::{EngineError, SimilarityClause, card::read_card};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::{DocumentAddress, Snapshot};
-use lodeseek_profile::{TableOverlap, TableSketch};
+use lodeseek_profile::{ComparableTables, TableOverlap, TableSketch};
 use lodeseek_rdf::grouped;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -17,6 +17,8 @@ use std::cmp::Reverse;
 const MAX_CANDIDATES: usize = 50;
 /// Maximum number of datasets with a hash: a value or a header of more of them is no evidence.
 const MAX_HASH_DATASETS: usize = 2_000;
+/// Maximum number of hashes of headers of a dataset. The smallest ones are a sample that is the same for all datasets.
+const MAX_HEADER_HASHES: usize = 1_000;
 /// Minimum number of common hashes of a candidate.
 const MIN_COMMON_HASHES: usize = 3;
 /// Maximum number of related datasets.
@@ -53,6 +55,7 @@ fn value_and_header_hashes(tables: &[TableSketch]) -> [Vec<u64>; 2] {
         hashes.sort_unstable();
         hashes.dedup();
     }
+    headers.truncate(MAX_HEADER_HASHES);
     [values, headers]
 }
 
@@ -68,18 +71,17 @@ pub(super) fn related_tables(
     };
     let mut candidates = Vec::new();
     for hashes in value_and_header_hashes(&tables) {
-        candidates.extend(with_most_hashes(snapshot, &hashes)?);
+        candidates.extend(with_most_hashes(snapshot, &hashes, |other| {
+            other == id || is_excluded(other)
+        })?);
     }
     candidates.sort_unstable();
     candidates.dedup();
+    let own = ComparableTables::new(&tables);
     let mut found = Vec::new();
-    for address in candidates {
-        let other = snapshot.id(address)?;
-        if other == *id || is_excluded(&other) {
-            continue;
-        }
-        let overlap =
-            read_sketches(snapshot, &other)?.and_then(|others| TableOverlap::new(&tables, &others));
+    for other in candidates {
+        let others = read_sketches(snapshot, &other)?.unwrap_or_default();
+        let overlap = TableOverlap::new(&own, &ComparableTables::new(&others));
         found.extend(overlap.map(|overlap| (other, overlap)));
     }
     found.sort_by(|(id, overlap), (other_id, other)| {
@@ -118,18 +120,15 @@ fn read_sketches(
     Ok(Some(serde_json::from_slice(&bytes)?))
 }
 
-/// Returns the datasets with most of some hashes.
+/// Returns the datasets with most of some hashes, without those that are excluded.
 fn with_most_hashes(
     snapshot: &Snapshot,
     hashes: &[u64],
-) -> Result<Vec<DocumentAddress>, EngineError> {
+    is_excluded: impl Fn(&DatasetId) -> bool,
+) -> Result<Vec<DatasetId>, EngineError> {
     let mut counts: FxHashMap<DocumentAddress, usize> = FxHashMap::default();
     for hash in hashes {
-        let datasets = snapshot.with_sketch_hash(*hash)?;
-        if datasets.len() > MAX_HASH_DATASETS {
-            continue;
-        }
-        for address in datasets {
+        for address in snapshot.with_sketch_hash(*hash, MAX_HASH_DATASETS)? {
             *counts.entry(address).or_default() += 1;
         }
     }
@@ -139,8 +138,17 @@ fn with_most_hashes(
         .map(|(address, count)| (count, address))
         .collect();
     counts.sort_unstable_by_key(|(count, address)| (Reverse(*count), *address));
-    counts.truncate(MAX_CANDIDATES + 1);
-    Ok(counts.into_iter().map(|(_, address)| address).collect())
+    let mut candidates = Vec::new();
+    for (_, address) in counts {
+        if candidates.len() == MAX_CANDIDATES {
+            break;
+        }
+        let other = snapshot.id(address)?;
+        if !is_excluded(&other) {
+            candidates.push(other);
+        }
+    }
+    Ok(candidates)
 }
 
 /// Returns the evidence as texts for users.

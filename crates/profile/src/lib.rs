@@ -17,8 +17,8 @@ pub use pattern::{
 pub use schema::{Schema, SchemaEdge, SchemaNode};
 pub use shapes::{NodeKinds, NodeShape, PropertyShape, Shapes};
 pub use table_sketch::{
-    ColumnSketch, ComparedTable, JoinableColumns, KeyColumn, SharedValues, TableOverlap,
-    TableSketch, UnionableTables,
+    ColumnSketch, ComparableTables, ComparedTable, JoinableColumns, KeyColumn, SharedValues,
+    TableOverlap, TableSketch, UnionableTables,
 };
 pub use tables::TableSummary;
 

@@ -119,7 +119,7 @@ pub struct JoinableColumns {
     pub other: KeyColumn,
     /// Number of common values.
     pub shared_values: u64,
-    /// If true, the number is an estimate by sketches.
+    /// If true, the number is an estimate by sketches, or by a sample of the rows.
     pub is_estimate: bool,
 }
 
@@ -178,20 +178,17 @@ impl TableSketch {
     /// Returns a hash for each of its columns, by the words of its name. None if it has too few to be united with others.
     #[must_use]
     pub fn header_hashes(&self) -> Vec<u32> {
-        if self.columns.len() < MIN_SHARED_COLUMNS {
+        let headers = self.headers();
+        if headers.len() < MIN_SHARED_COLUMNS {
             return Vec::new();
         }
-        let headers = self.headers();
         headers.iter().map(|header| hash(header)).collect()
     }
 
-    /// Returns the names of its columns in lower case, ascending and distinct.
+    /// Returns the names of its columns in lower case, ascending and distinct. Columns without a header are left out.
     fn headers(&self) -> Vec<String> {
-        let mut headers: Vec<String> = self
-            .columns
-            .iter()
-            .map(|name| name.to_lowercase())
-            .collect();
+        let names = self.columns.iter().map(|name| name.to_lowercase());
+        let mut headers: Vec<String> = names.filter(|name| !is_place(name)).collect();
         headers.sort_unstable();
         headers.dedup();
         headers
@@ -234,22 +231,36 @@ impl ColumnSketch {
     /// Returns the hash up to which the sketch has all values.
     fn hash_limit(&self) -> u32 {
         match self.hashes.last() {
-            Some(last) if self.hashes.len() >= MAX_HASHES => *last,
+            Some(last) if self.distinct > MAX_HASHES as u64 => *last,
             _ => u32::MAX,
         }
+    }
+}
+
+/// Tables of a dataset with their headers, for comparisons with many others.
+#[derive(Debug)]
+pub struct ComparableTables<'t>(Vec<(&'t TableSketch, Vec<String>)>);
+
+impl<'t> ComparableTables<'t> {
+    /// Prepares the tables of a dataset.
+    #[must_use]
+    pub fn new(tables: &'t [TableSketch]) -> Self {
+        let with_headers = tables.iter().map(|table| (table, table.headers()));
+        Self(with_headers.collect())
     }
 }
 
 impl TableOverlap {
     /// Compares the tables of two datasets. `None` if they have nothing in common.
     #[must_use]
-    pub fn new(tables: &[TableSketch], others: &[TableSketch]) -> Option<Self> {
+    pub fn new(tables: &ComparableTables<'_>, others: &ComparableTables<'_>) -> Option<Self> {
         let mut joinable = Vec::new();
         let mut unionable: Option<UnionableTables> = None;
-        for table in tables {
-            for other in others {
+        for (table, headers) in &tables.0 {
+            for (other, other_headers) in &others.0 {
                 add_joins(table, other, &mut joinable);
-                let compared = compare_headers(table, other);
+                let compared = count_shared_headers(headers, other_headers)
+                    .map(|shared| UnionableTables::new(table, other, shared));
                 if let Some(found) = compared
                     && unionable
                         .as_ref()
@@ -264,8 +275,10 @@ impl TableOverlap {
         let mut named = FxHashSet::default();
         joinable.retain(|pair| {
             let is_new = !named.contains(&pair.column.iri) && !named.contains(&pair.other.iri);
-            named.insert(pair.column.iri.clone());
-            named.insert(pair.other.iri.clone());
+            if is_new {
+                named.insert(pair.column.iri.clone());
+                named.insert(pair.other.iri.clone());
+            }
             is_new
         });
         joinable.truncate(MAX_JOINS);
@@ -295,7 +308,7 @@ fn add_joins(table: &TableSketch, other: &TableSketch, joinable: &mut Vec<Joinab
                     column: KeyColumn::new(table, column),
                     other: KeyColumn::new(other, other_column),
                     shared_values: shared.count,
-                    is_estimate: shared.is_estimate,
+                    is_estimate: shared.is_estimate || table.is_sample || other.is_sample,
                 });
             }
         }
@@ -314,8 +327,16 @@ impl KeyColumn {
     }
 }
 
-fn compare_headers(table: &TableSketch, other: &TableSketch) -> Option<UnionableTables> {
-    let (headers, others) = (table.headers(), other.headers());
+/// Returns the number of common headers of two tables. `None` if they cannot be united.
+fn count_shared_headers(headers: &[String], others: &[String]) -> Option<usize> {
+    let (smaller, larger) = (
+        headers.len().min(others.len()),
+        headers.len().max(others.len()),
+    );
+    // Most pairs of tables need no comparison.
+    if smaller < MIN_SHARED_COLUMNS || (smaller as f64) < MIN_HEADER_RESEMBLANCE * larger as f64 {
+        return None;
+    }
     let shared = headers
         .iter()
         .filter(|header| others.binary_search(header).is_ok());
@@ -324,11 +345,23 @@ fn compare_headers(table: &TableSketch, other: &TableSketch) -> Option<Unionable
     if shared < MIN_SHARED_COLUMNS || (shared as f64) < MIN_HEADER_RESEMBLANCE * all as f64 {
         return None;
     }
-    Some(UnionableTables {
-        table: ComparedTable::new(table),
-        other: ComparedTable::new(other),
-        shared_columns: shared as u64,
-    })
+    Some(shared)
+}
+
+impl UnionableTables {
+    fn new(table: &TableSketch, other: &TableSketch, shared: usize) -> Self {
+        Self {
+            table: ComparedTable::new(table),
+            other: ComparedTable::new(other),
+            shared_columns: shared as u64,
+        }
+    }
+}
+
+/// Returns true for the name of a column without a header: its place in the table.
+fn is_place(name: &str) -> bool {
+    let number = name.strip_prefix("column ");
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl ComparedTable {
@@ -353,6 +386,10 @@ fn sketch_table(
     let derived = graph.iri(prov::WAS_DERIVED_FROM)?;
     let mut facts = graph.subject_triples(table.class).iter();
     let file = facts.find(|triple| triple.predicate == derived)?.object;
+    // Relations between tables need IRIs.
+    let TermRef::Iri(iri) = graph.term(file) else {
+        return None;
+    };
     let omitted = graph.iri(lodeseek::OMITTED_ROWS);
     let is_sample = graph
         .subject_triples(file)
@@ -369,7 +406,9 @@ fn sketch_table(
     let mut keys = Vec::new();
     for column in cells.chunk_by(|a, b| a.0 == b.0) {
         let property = column[0].0;
-        let values = column.iter().map(|(_, value)| graph.term(*value));
+        // Values with values of their own have no text, but an IRI.
+        let values = column.iter().filter(|(_, value)| !tables.is_part(*value));
+        let values = values.map(|(_, value)| graph.term(*value));
         if let Some(sketch) = sketch_values(values) {
             keys.push(ColumnSketch {
                 iri: graph.term(property).text().to_owned(),
@@ -379,7 +418,7 @@ fn sketch_table(
         }
     }
     Some(TableSketch {
-        iri: graph.term(file).text().to_owned(),
+        iri: iri.to_owned(),
         name: short_label(&labels, table.class),
         columns: table
             .columns
@@ -399,29 +438,30 @@ fn short_label(labels: &Labels<'_>, term: TermId) -> String {
 
 /// Keeps the columns with the most distinct values.
 fn keep_largest_keys(sketches: &mut [TableSketch]) {
-    let mut counts: Vec<u64> = Vec::new();
+    let mut all: Vec<(u64, String)> = Vec::new();
     for sketch in sketches.iter() {
-        counts.extend(sketch.keys.iter().map(|key| key.distinct));
+        all.extend(
+            sketch
+                .keys
+                .iter()
+                .map(|key| (key.distinct, key.iri.clone())),
+        );
     }
-    if counts.len() <= MAX_SKETCHED_COLUMNS {
-        return;
-    }
-    counts.sort_unstable_by_key(|count| std::cmp::Reverse(*count));
-    let least = counts[MAX_SKETCHED_COLUMNS - 1];
-    let mut left = MAX_SKETCHED_COLUMNS;
+    all.sort_unstable_by(|(count, iri), (other_count, other)| {
+        other_count.cmp(count).then_with(|| iri.cmp(other))
+    });
+    all.truncate(MAX_SKETCHED_COLUMNS);
+    let kept: FxHashSet<String> = all.into_iter().map(|(_, iri)| iri).collect();
     for sketch in sketches {
-        sketch.keys.retain(|key| {
-            let is_kept = key.distinct >= least && left > 0;
-            left -= usize::from(is_kept);
-            is_kept
-        });
+        sketch.keys.retain(|key| kept.contains(&key.iri));
     }
 }
 
 /// Returns the sketch of a column without its names. `None` if its values do not identify anything.
 fn sketch_values<'v>(values: impl Iterator<Item = TermRef<'v>>) -> Option<ColumnSketch> {
     let mut hashes: Vec<u64> = Vec::new();
-    let mut integers: Vec<u64> = Vec::new();
+    let mut numbers: Vec<u64> = Vec::new();
+    let mut integers = 0usize;
     let (mut all, mut bytes) = (0usize, 0usize);
     for value in values {
         all += 1;
@@ -435,10 +475,16 @@ fn sketch_values<'v>(values: impl Iterator<Item = TermRef<'v>>) -> Option<Column
                 if datatype != INTEGER {
                     continue;
                 }
-                integers.extend(text.parse::<u64>());
+                // Negative numbers are measurements.
+                let Ok(integer) = text.parse::<u64>() else {
+                    continue;
+                };
+                numbers.push(integer);
+                integers += 1;
             }
-            _ if is_chance_text(text) => continue,
-            _ => (),
+            _ if is_period_or_short_number(text) => continue,
+            // Numbers with leading zeros are texts.
+            _ => numbers.extend(text.parse::<u64>()),
         }
         bytes += text.len();
         hashes.push(hash64(&text.to_lowercase()));
@@ -448,7 +494,11 @@ fn sketch_values<'v>(values: impl Iterator<Item = TermRef<'v>>) -> Option<Column
     if 2 * hashes.len() <= all || bytes > MAX_MEAN_BYTES * hashes.len() {
         return None;
     }
-    if 2 * integers.len() > hashes.len() && !are_identifiers(&mut integers) {
+    numbers.sort_unstable();
+    if 2 * numbers.len() > hashes.len() && (are_dense(&numbers) || are_dates(&numbers)) {
+        return None;
+    }
+    if 2 * integers > hashes.len() && are_short_or_rounded(&numbers) {
         return None;
     }
     hashes.sort_unstable();
@@ -469,32 +519,67 @@ fn sketch_values<'v>(values: impl Iterator<Item = TermRef<'v>>) -> Option<Column
     })
 }
 
-/// Returns true for integers of many digits that are spread over a large range, and are not rounded.
-fn are_identifiers(integers: &mut [u64]) -> bool {
-    integers.sort_unstable();
-    let (Some(first), Some(last)) = (integers.first(), integers.last()) else {
+/// Returns true for running numbers. The numbers are ascending.
+fn are_dense(numbers: &[u64]) -> bool {
+    let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else {
         return false;
     };
+    (last - first) / (numbers.len() as u64) < MIN_SPREAD
+}
+
+/// Returns true if most numbers are dates such as 20240131 or months such as 202401.
+fn are_dates(numbers: &[u64]) -> bool {
+    let dates = numbers.iter().filter(|number| {
+        let (month, day) = match **number {
+            10_000_000..22_000_000 => (**number / 100 % 100, **number % 100),
+            100_000..220_000 => (**number % 100, 1),
+            _ => return false,
+        };
+        (1..=12).contains(&month) && (1..=31).contains(&day)
+    });
+    2 * dates.count() > numbers.len()
+}
+
+/// Returns true if most integers have few digits, or are multiples of 100. The integers are ascending.
+fn are_short_or_rounded(integers: &[u64]) -> bool {
     let median = integers[integers.len() / 2];
-    let spread = (last - first) / integers.len() as u64;
     let rounded = integers.iter().filter(|integer| **integer % 100 == 0);
-    let is_rounded = 2 * rounded.count() > integers.len();
-    median >= 10u64.pow(MIN_DIGITS as u32 - 1) && spread >= MIN_SPREAD && !is_rounded
+    median < 10u64.pow(MIN_DIGITS as u32 - 1) || 2 * rounded.count() > integers.len()
 }
 
 /// Returns true for texts that are equal by chance: short numbers, dates and periods.
-fn is_chance_text(text: &str) -> bool {
+fn is_period_or_short_number(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     if letters == 0 {
-        // A date has two separators.
+        // A date has two separators, a pair of years one: 2021/22.
         let separators = text
             .bytes()
             .filter(|byte| matches!(byte, b'-' | b'/' | b'.' | b':'));
-        return digits < MIN_DIGITS || separators.count() >= 2;
+        let min_separators = if digits <= 8 && is_year(text) { 1 } else { 2 };
+        return digits < MIN_DIGITS || separators.count() >= min_separators;
     }
-    // Periods such as 2021Q1 and 2021M01.
-    letters == 1 && (5..=6).contains(&digits) && text.len() <= digits + 2 && is_year(text)
+    // Periods such as 2021Q1, 2021M01 and Q1 2021.
+    let last_digits = text
+        .len()
+        .checked_sub(4)
+        .and_then(|start| text.get(start..));
+    letters == 1
+        && (5..=6).contains(&digits)
+        && text.len() <= digits + 2
+        && (is_year(text) || last_digits.is_some_and(is_year))
+        || is_date_with_time(text.as_bytes())
+}
+
+/// Returns true for texts that begin as `2024-01-31T`.
+fn is_date_with_time(text: &[u8]) -> bool {
+    let Some((date, [b'T' | b't' | b' ', ..])) = text.split_at_checked(10) else {
+        return false;
+    };
+    date.iter().enumerate().all(|(place, byte)| match place {
+        4 | 7 => *byte == b'-',
+        _ => byte.is_ascii_digit(),
+    })
 }
 
 fn is_year(text: &str) -> bool {
@@ -609,6 +694,30 @@ mod tests {
             (list(|n| (100_000 + 900 * n).to_string()), true, false),
             (list(|n| format!("{:02}", n)), false, false),
             (list(|n| format!("{:05}", 17 * n)), false, true),
+            (list(|n| format!("{n:05}")), false, false),
+            (
+                list(|n| (-100_000 - 977 * i64::from(n)).to_string()),
+                true,
+                false,
+            ),
+            (
+                list(|n| format!("20{:02}{:02}{:02}", n % 30, n % 12 + 1, n % 28 + 1)),
+                true,
+                false,
+            ),
+            (list(|n| format!("{}-01-01T00:00", 1950 + n)), false, false),
+            (
+                list(|n| format!("{}-01-01T00:00:00Z", 1950 + n)),
+                false,
+                false,
+            ),
+            (list(|n| format!("Q1 {}", 1950 + n)), false, false),
+            (
+                list(|n| format!("{}/{:02}", 1950 + n, (51 + n) % 100)),
+                false,
+                false,
+            ),
+            (list(|n| format!("{:05}-{}", 17 * n, n % 7)), false, true),
             (list(|n| format!("{}-01-01", 1950 + n)), false, false),
             (list(|n| format!("{}Q1", 1950 + n)), false, false),
             (list(|n| format!("DE{n}")), false, true),
@@ -636,15 +745,83 @@ mod tests {
     #[test]
     fn tables_with_the_same_columns_can_be_united() {
         let wells = table(&["Well", "depth", "year"]);
-        let found = TableOverlap::new(
-            std::slice::from_ref(&wells),
-            &[table(&["well", "depth", "year", "owner"])],
-        );
+        let found = compare(&wells, &table(&["well", "depth", "year", "owner"]));
         let unionable = found
             .and_then(|overlap| overlap.unionable)
             .expect("unionable");
         assert_eq!((unionable.shared_columns, unionable.other.columns), (3, 4));
         let other = table(&["well", "depth", "owner"]);
-        assert_eq!(TableOverlap::new(&[wells], &[other]), None);
+        assert_eq!(compare(&wells, &other), None);
+        let nameless = table(&["column 1", "column 2", "column 3"]);
+        assert_eq!(compare(&nameless, &nameless), None);
+        assert!(nameless.header_hashes().is_empty());
+    }
+
+    fn compare(table: &TableSketch, other: &TableSketch) -> Option<TableOverlap> {
+        let sides = [table, other].map(std::slice::from_ref);
+        let [own, others] = sides.map(ComparableTables::new);
+        TableOverlap::new(&own, &others)
+    }
+
+    fn with_keys(keys: Vec<(&str, ColumnSketch)>) -> TableSketch {
+        let mut with_keys = table(&[]);
+        for (iri, key) in keys {
+            with_keys.keys.push(ColumnSketch {
+                iri: iri.to_owned(),
+                ..key
+            });
+        }
+        with_keys
+    }
+
+    #[test]
+    fn each_column_has_one_partner() {
+        let own = with_keys(vec![
+            ("a", sketch(names(0..100))),
+            ("b", sketch(names(0..60))),
+        ]);
+        let mut other = with_keys(vec![
+            ("c", sketch(names(0..100))),
+            ("d", sketch(names(0..50))),
+        ]);
+        let pairs = |overlap: Option<TableOverlap>| -> Vec<(String, u64, bool)> {
+            let joinable = overlap.expect("joins").joinable.into_iter();
+            let pairs = joinable.map(|pair| {
+                let name = format!("{}{}", pair.column.iri, pair.other.iri);
+                (name, pair.shared_values, pair.is_estimate)
+            });
+            pairs.collect()
+        };
+        // The pair of a and d has as many values as that of b and d, but a has a partner.
+        assert_eq!(
+            pairs(compare(&own, &other)),
+            [("ac".to_owned(), 100, false), ("bd".to_owned(), 50, false)]
+        );
+        other.is_sample = true;
+        assert!(pairs(compare(&own, &other)).iter().all(|pair| pair.2));
+    }
+
+    #[test]
+    fn sketches_of_256_values_are_whole() {
+        let (a, b) = (sketch(names(0..256)), sketch(names(0..10_000)));
+        assert_eq!(a.hash_limit(), u32::MAX);
+        assert_ne!(b.hash_limit(), u32::MAX);
+    }
+
+    #[test]
+    fn largest_keys_are_kept() {
+        let small = sketch(names(0..20));
+        let iris: Vec<String> = (0..MAX_SKETCHED_COLUMNS)
+            .map(|number| format!("{number:03}"))
+            .collect();
+        let first = with_keys(
+            iris.iter()
+                .map(|iri| (iri.as_str(), small.clone()))
+                .collect(),
+        );
+        let mut sketches = [first, with_keys(vec![("z", sketch(names(0..30)))])];
+        keep_largest_keys(&mut sketches);
+        assert_eq!(sketches[0].keys.len(), MAX_SKETCHED_COLUMNS - 1);
+        assert_eq!(sketches[1].keys.len(), 1);
     }
 }

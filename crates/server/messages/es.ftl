@@ -110,6 +110,7 @@ good-matches = { $count ->
    *[other] { $number } resultados buenos
 }
 weaker = { $count ->
+    [one] { $number } menos relevante
    *[other] { $number } menos relevantes
 }
 weak-matches = { $count ->

@@ -110,13 +110,14 @@ good-matches = { $count ->
    *[other] { $number } bons résultats
 }
 weaker = { $count ->
+    [one] { $number } moins pertinent
    *[other] { $number } moins pertinents
 }
 weak-matches = { $count ->
     [one] { $number } résultat moins pertinent sur cette page
    *[other] { $number } résultats moins pertinents sur cette page
 }
-weak-matches-text = Ils contiennent peu des mots ou n’ont qu’un sens vaguement proche.
+weak-matches-text = Ils contiennent peu de ces mots ou n’ont qu’un sens vaguement proche.
 duplicates-counted = Les nombres comprennent des doublons affichés une seule fois.
 also-from = Aussi chez
 introduced-by = Présenté dans

@@ -110,6 +110,7 @@ good-matches = { $count ->
    *[other] { $number } risultati buoni
 }
 weaker = { $count ->
+    [one] { $number } meno pertinente
    *[other] { $number } meno pertinenti
 }
 weak-matches = { $count ->

@@ -39,11 +39,16 @@ impl TextEncoding {
         }
     }
 
-    /// Returns the encoding that a file declares, if the detected one is of one byte a character, whose kinds are hard to tell apart.
+    /// Returns the encoding that a file declares, unless its bytes are Unicode's. Other encodings are hard to tell apart, and later
+    /// bytes of an ASCII sample may be of any.
     pub(crate) fn with_declared(self, name: Option<String>) -> Self {
         let declared = name.and_then(|name| Encoding::for_label(name.as_bytes()));
+        let is_unicode = self.mark > 0 || (self.encoding == UTF_8 && !self.is_ascii);
         match declared {
-            Some(encoding) if self.encoding.is_single_byte() => Self { encoding, ..self },
+            // A declaration that can be read as ASCII is not UTF-16.
+            Some(encoding) if !is_unicode && encoding.is_ascii_compatible() => {
+                Self { encoding, ..self }
+            }
             _ => self,
         }
     }
@@ -301,6 +306,23 @@ mod tests {
         );
         let (bytes, _, _) = encoding_rs::SHIFT_JIS.encode("県,市\n北海道,札幌市\n東京都,新宿区\n");
         assert_eq!(detect(&bytes), "Shift_JIS");
+    }
+
+    #[test]
+    fn declared_encodings_precede_all_but_unicode() {
+        let declare = |bytes: &[u8], name: &str| {
+            let detected = TextEncoding::detect(bytes, true);
+            detected
+                .with_declared(Some(name.to_owned()))
+                .encoding
+                .name()
+        };
+        let (japanese, _, _) = encoding_rs::SHIFT_JIS.encode("県,市\n北海道,札幌市\n");
+        assert_eq!(declare(&japanese, "windows-1257"), "windows-1257");
+        assert_eq!(declare(b"Tallinn", "windows-1257"), "windows-1257");
+        assert_eq!(declare("Võru".as_bytes(), "windows-1257"), "UTF-8");
+        assert_eq!(declare(b"Tallinn", "utf-16"), "UTF-8");
+        assert_eq!(declare(b"Tallinn", "no encoding"), "UTF-8");
     }
 
     #[test]

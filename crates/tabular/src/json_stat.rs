@@ -7,6 +7,7 @@ use crate::descriptors::TableDescription;
 use crate::output::Output;
 use crate::table::{FormatFacts, Rows, TablePlace, read_table};
 use crate::value::Value;
+use crate::values::{ColumnType, common_type};
 use csv::StringRecord;
 use lodeseek_rdf::dump::Refusal;
 use rustc_hash::FxHashMap;
@@ -63,6 +64,7 @@ pub(crate) fn read(
         encoding: Some(encoding),
         header_rows: Some(1),
         roles: Some(cube.roles()),
+        types: cube.types(),
         ..FormatFacts::default()
     };
     let mut rows = CubeRows {
@@ -87,6 +89,8 @@ struct Cube<'v> {
     size: usize,
     /// Cells with a number, ascending.
     cells: Vec<(usize, &'v str)>,
+    /// If true, a cell has a text or a truth value.
+    has_other_values: bool,
 }
 
 impl<'v> Cube<'v> {
@@ -138,8 +142,14 @@ impl<'v> Cube<'v> {
                 categories,
             });
         }
+        let has_other_values = match values {
+            Value::List(list) => list.iter().any(is_other_value),
+            Value::Object(members) => members.iter().any(|(_, value)| is_other_value(value)),
+            _ => false,
+        };
         Ok(Self {
             cells: cells(values, size)?,
+            has_other_values,
             dimensions,
             size,
         })
@@ -153,6 +163,28 @@ impl Cube<'_> {
         roles.push(Role::Measure);
         roles
     }
+
+    /// Returns the types of the columns.
+    fn types(&self) -> Vec<Option<ColumnType>> {
+        let mut types = Vec::with_capacity(self.dimensions.len() + 1);
+        for dimension in &self.dimensions {
+            let categories = dimension.categories.iter().map(String::as_str);
+            types.push(Some(common_type(categories)));
+        }
+        let mut numbers = self.cells.iter().map(|(_, number)| number);
+        types.push(if self.has_other_values {
+            None
+        } else if numbers.any(|number| number.contains(['e', 'E'])) {
+            Some(ColumnType::Double)
+        } else {
+            Some(ColumnType::Decimal)
+        });
+        types
+    }
+}
+
+fn is_other_value(value: &Value) -> bool {
+    matches!(value, Value::Text(_) | Value::Boolean(_))
 }
 
 /// Returns the cells with a number, ascending. A sparse cube is an object with the places of cells as its keys.

@@ -25,9 +25,11 @@ pub const MAX_WORKBOOK_PARTS_BYTES: u64 = 256 << 20;
 /// Maximum size of a Parquet file in an archive, in a compressed file or from a stream, in bytes. It is held in memory; a local file
 /// is read in parts.
 pub const MAX_PARQUET_BYTES: u64 = 64 << 20;
-/// Maximum number of rows that a Parquet file declares for each of its bytes. Repetitions need no space, so that a small file may
+/// Maximum number of values that a Parquet file declares for each of its bytes. Repetitions need no space, so that a small file may
 /// declare any number.
-pub const MAX_PARQUET_ROWS_PER_BYTE: u64 = 1000;
+pub const MAX_PARQUET_VALUES_PER_BYTE: u64 = 1000;
+/// Maximum number of digits of decimals in Parquet: those of 256 bits. The library needs quadratic time for them.
+pub const MAX_DECIMAL_DIGITS: i32 = 76;
 /// Maximum size of the keywords of a PX file in bytes. They are held in memory.
 pub const MAX_PX_KEYWORDS_BYTES: u64 = 16 << 20;
 /// Maximum number of sheets of a workbook that are read.

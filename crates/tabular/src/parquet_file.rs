@@ -3,11 +3,14 @@
 //! A file whose columns are plain values is a table. One with lists, structures, maps or geometries is a list of records, as in JSON.
 //! Geometries are left out, and reported, if their coordinates are no longitudes and latitudes.
 
-use crate::limits::{MAX_COLUMNS, MAX_NESTING, MAX_PARQUET_BYTES, MAX_PARQUET_ROWS_PER_BYTE};
+use crate::limits::{
+    MAX_COLUMNS, MAX_DECIMAL_DIGITS, MAX_NESTING, MAX_PARQUET_BYTES, MAX_PARQUET_VALUES_PER_BYTE,
+};
 use crate::output::Output;
 use crate::records::RecordWriter;
 use crate::table::{FormatFacts, Rows, TablePlace, file_stem, read_table};
 use crate::value::Value;
+use crate::values::ColumnType;
 use crate::wkb;
 use bytes::Bytes;
 use csv::StringRecord;
@@ -19,7 +22,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
-use parquet::schema::types::{ColumnDescriptor, Type};
+use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -29,6 +32,8 @@ use std::str::FromStr;
 const FORMAT: &str = "Parquet";
 /// Key of the metadata of GeoParquet.
 const GEO_KEY: &str = "geo";
+/// Maximum length of a decimal in bytes.
+const MAX_DECIMAL_BYTES: usize = 32;
 
 /// Reads a file. `path` is the file itself, if the content is a local one; else the content is held in memory.
 pub(crate) fn read(
@@ -37,16 +42,23 @@ pub(crate) fn read(
     place: &TablePlace<'_>,
     output: &mut Output<'_>,
 ) -> io::Result<()> {
+    let limit = output.limits().document_bytes;
     if let Some(path) = path {
-        return read_chunks(File::open(path)?, place, output);
+        let file = File::open(path)?;
+        let bytes = file.metadata()?.len();
+        if bytes > limit {
+            return Err(refusal(format!(
+                "a Parquet file of {bytes} bytes, more than the limit of {limit} bytes"
+            )));
+        }
+        return read_chunks(file, place, output);
     }
+    let limit = limit.min(MAX_PARQUET_BYTES);
     let mut bytes = Vec::new();
-    content
-        .take(MAX_PARQUET_BYTES + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_PARQUET_BYTES.min(output.limits().document_bytes) {
+    content.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
         return Err(refusal(format!(
-            "a Parquet file of more than {MAX_PARQUET_BYTES} bytes in an archive or a compressed file"
+            "a Parquet file of more than {limit} bytes in an archive or a compressed file"
         )));
     }
     read_chunks(Bytes::from(bytes), place, output)
@@ -94,6 +106,7 @@ fn read_chunks(
         let format = FormatFacts {
             format: FORMAT,
             header_rows: Some(1),
+            types: fields.iter().map(|field| column_type(field)).collect(),
             ..FormatFacts::default()
         };
         read_table(&mut rows, place, &format, output)
@@ -144,20 +157,21 @@ fn unreadable(error: ParquetError) -> io::Error {
     )
 }
 
-/// Refuses files that are too wide, that promise more rows than their bytes can have, or whose types the library does not convert.
+/// Refuses files that are too wide, that declare more values than their bytes can have, or whose types the library does not convert.
 fn check(metadata: &ParquetMetaData, bytes: u64) -> io::Result<()> {
     let schema = metadata.file_metadata().schema_descr();
     if schema.num_columns() > MAX_COLUMNS {
         return Err(Refusal::ColumnCount { limit: MAX_COLUMNS }.into());
     }
-    let max_rows = bytes.saturating_mul(MAX_PARQUET_ROWS_PER_BYTE);
+    let max_values = bytes.saturating_mul(MAX_PARQUET_VALUES_PER_BYTE);
     let mut rows = 0u64;
     for group in metadata.row_groups() {
         rows = rows.saturating_add(u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
     }
-    if rows > max_rows {
+    let columns = schema.num_columns();
+    if rows.saturating_mul(columns as u64) > max_values {
         return Err(refusal(format!(
-            "a Parquet file of {bytes} bytes that declares {rows} rows"
+            "a Parquet file of {bytes} bytes that declares {rows} rows of {columns} columns"
         )));
     }
     for column in schema.columns() {
@@ -165,6 +179,13 @@ fn check(metadata: &ParquetMetaData, bytes: u64) -> io::Result<()> {
         if depth > MAX_NESTING {
             return Err(refusal(format!(
                 "more than {MAX_NESTING} levels of nesting"
+            )));
+        }
+        let digits = column.type_precision();
+        if digits > MAX_DECIMAL_DIGITS {
+            return Err(refusal(format!(
+                "decimals of {digits} digits in the column {}: more than {MAX_DECIMAL_DIGITS} are not read",
+                column.path()
             )));
         }
         if !is_convertible(column) {
@@ -242,9 +263,7 @@ fn geo_metadata(metadata: &ParquetMetaData) -> serde_json::Value {
 /// Column of a file: a field of its schema, with all that is below it.
 struct Column {
     kind: ColumnKind,
-    /// Unit and reference of times, for a column of plain values.
-    timestamp: Option<Timestamp>,
-    is_uuid: bool,
+    schema: TypePtr,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -260,28 +279,15 @@ enum ColumnKind {
     OtherSystem(String),
 }
 
-#[derive(Clone, Copy)]
-struct Timestamp {
-    is_nanoseconds: bool,
-    is_utc: bool,
-}
-
 impl Column {
-    fn new(field: &Type, geo: &serde_json::Value) -> Self {
+    fn new(field: &TypePtr, geo: &serde_json::Value) -> Self {
         let logical = field.get_basic_info().logical_type_ref();
-        let timestamp = match logical {
-            Some(LogicalType::Timestamp(timestamp)) => Some(Timestamp {
-                is_nanoseconds: timestamp.unit == TimeUnit::NANOS,
-                is_utc: timestamp.is_adjusted_to_u_t_c,
-            }),
-            _ => None,
-        };
         let declared = &geo[field.name()];
         let kind = match (logical, declared["encoding"].as_str()) {
-            (Some(LogicalType::Geometry(geometry)), _) if geometry.crs.is_some() => {
+            (Some(LogicalType::Geometry(geometry)), _) if !is_wgs84_name(&geometry.crs) => {
                 ColumnKind::OtherSystem(geometry.crs.clone().unwrap_or_default())
             }
-            (Some(LogicalType::Geography(geography)), _) if geography.crs.is_some() => {
+            (Some(LogicalType::Geography(geography)), _) if !is_wgs84_name(&geography.crs) => {
                 ColumnKind::OtherSystem(geography.crs.clone().unwrap_or_default())
             }
             (_, Some(_)) if !is_wgs84(&declared["crs"], declared.get("crs").is_some()) => {
@@ -300,8 +306,7 @@ impl Column {
         };
         Self {
             kind,
-            timestamp,
-            is_uuid: matches!(logical, Some(LogicalType::Uuid)),
+            schema: field.clone(),
         }
     }
 
@@ -317,27 +322,69 @@ impl Column {
                 _ => None,
             },
             ColumnKind::Coordinates(kind) => Some(wkb::geometry(kind, coordinates(field)?)),
-            ColumnKind::Plain | ColumnKind::Nested => self.plain(field, 0),
+            ColumnKind::Plain | ColumnKind::Nested => plain_value(field, &self.schema, 0),
         }
     }
+}
 
-    fn plain(&self, field: &Field, depth: usize) -> Option<Value> {
-        Some(match field {
-            Field::Null => Value::Null,
-            Field::Bool(value) => Value::Boolean(*value),
-            Field::Long(nanoseconds) if self.timestamp.is_some_and(|one| one.is_nanoseconds) => {
-                self.date_time(i128::from(*nanoseconds))?
+/// Returns the type of the values of a field. `None` if the file declares none.
+fn column_type(field: &Type) -> Option<ColumnType> {
+    if !field.is_primitive() {
+        return None;
+    }
+    let info = field.get_basic_info();
+    match (field.get_physical_type(), info.logical_type_ref()) {
+        (PhysicalType::BOOLEAN, _) => Some(ColumnType::Boolean),
+        (PhysicalType::FLOAT | PhysicalType::DOUBLE, _) | (_, Some(LogicalType::Float16)) => {
+            Some(ColumnType::Double)
+        }
+        (PhysicalType::INT96, _) | (_, Some(LogicalType::Timestamp(_))) => {
+            Some(ColumnType::DateTime)
+        }
+        (_, Some(LogicalType::Time(_) | LogicalType::Uuid)) => Some(ColumnType::Text),
+        (physical, _) => match info.converted_type() {
+            ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON => {
+                Some(ColumnType::Text)
             }
-            Field::TimestampMillis(value) => self.date_time(i128::from(*value) * 1_000_000)?,
-            Field::TimestampMicros(value) => self.date_time(i128::from(*value) * 1_000)?,
-            Field::Date(days) => {
-                let nanoseconds = i128::from(*days) * 86_400 * 1_000_000_000;
-                let date_time = date_time(nanoseconds)?.to_string();
-                Value::Text(date_time.split('T').next()?.to_owned())
+            ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS => Some(ColumnType::Text),
+            ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS => {
+                Some(ColumnType::DateTime)
             }
-            Field::Float16(value) => number(f64::from(*value), value.to_string()),
-            Field::Float(value) => number(f64::from(*value), format!("{value:?}")),
-            Field::Double(value) => number(*value, format!("{value:?}")),
+            ConvertedType::DATE => Some(ColumnType::Date),
+            ConvertedType::DECIMAL => Some(ColumnType::Decimal),
+            _ if matches!(physical, PhysicalType::INT32 | PhysicalType::INT64) => {
+                Some(ColumnType::Integer)
+            }
+            // Old writers do not mark texts.
+            _ => None,
+        },
+    }
+}
+
+/// Returns a value of a field. `None` if it is left out.
+fn plain_value(field: &Field, schema: &Type, depth: usize) -> Option<Value> {
+    let logical = schema.get_basic_info().logical_type_ref();
+    Some(match (field, logical) {
+        (Field::Null, _) => Value::Null,
+        (Field::Bool(value), _) => Value::Boolean(*value),
+        (Field::Long(value), Some(LogicalType::Timestamp(timestamp)))
+            if timestamp.unit == TimeUnit::NANOS =>
+        {
+            moment(i128::from(*value), schema)?
+        }
+        (Field::Long(value), Some(LogicalType::Time(_))) => Value::Text(time_of_day(*value)?),
+        (Field::TimestampMillis(value), _) => moment(i128::from(*value) * 1_000_000, schema)?,
+        (Field::TimestampMicros(value), _) => moment(i128::from(*value) * 1_000, schema)?,
+        (Field::Date(days), _) => {
+            let nanoseconds = i128::from(*days) * 86_400 * 1_000_000_000;
+            let date_time = date_time(nanoseconds)?.to_string();
+            Value::Text(date_time.split('T').next()?.to_owned())
+        }
+        (Field::Float16(value), _) => number(f64::from(*value), value.to_string()),
+        (Field::Float(value), _) => number(f64::from(*value), format!("{value:?}")),
+        (Field::Double(value), _) => number(*value, format!("{value:?}")),
+        (Field::Decimal(decimal), _) if decimal.data().len() > MAX_DECIMAL_BYTES => return None,
+        (
             Field::Byte(_)
             | Field::Short(_)
             | Field::Int(_)
@@ -346,54 +393,107 @@ impl Column {
             | Field::UShort(_)
             | Field::UInt(_)
             | Field::ULong(_)
-            | Field::Decimal(_) => Value::Number(field.to_string()),
-            Field::TimeMillis(_) | Field::TimeMicros(_) => Value::Text(field.to_string()),
-            Field::Str(text) => Value::Text(text.clone()),
-            // Old writers do not mark texts.
-            Field::Bytes(bytes) if self.is_uuid => Value::Text(uuid(bytes.data())?),
-            Field::Bytes(bytes) => Value::Text(bytes.as_utf8().ok()?.to_owned()),
-            nested => self.nested(nested, depth)?,
-        })
-    }
+            | Field::Decimal(_),
+            _,
+        ) => Value::Number(field.to_string()),
+        (Field::TimeMillis(_) | Field::TimeMicros(_), _) => Value::Text(field.to_string()),
+        (Field::Str(text), _) => Value::Text(text.clone()),
+        (Field::Bytes(bytes), Some(LogicalType::Uuid)) => Value::Text(uuid(bytes.data())?),
+        // Old writers do not mark texts.
+        (Field::Bytes(bytes), _) => Value::Text(bytes.as_utf8().ok()?.to_owned()),
+        (Field::Group(_) | Field::MapInternal(_) | Field::ListInternal(_), _) => {
+            nested_value(field, schema, depth)?
+        }
+    })
+}
 
-    fn nested(&self, field: &Field, depth: usize) -> Option<Value> {
-        if depth >= MAX_NESTING {
-            return None;
-        }
-        let mut members = Vec::new();
-        match field {
-            Field::Group(row) => {
-                for (name, member) in row.get_column_iter() {
-                    members.push((name.clone(), self.plain(member, depth + 1)?));
-                }
-            }
-            Field::MapInternal(map) => {
-                for (key, member) in map.entries() {
-                    let key = self.plain(key, depth + 1)?;
-                    let key = key.scalar_text()?.to_owned();
-                    members.push((key, self.plain(member, depth + 1)?));
-                }
-            }
-            Field::ListInternal(list) => {
-                let mut elements = Vec::with_capacity(list.len());
-                for element in list.elements() {
-                    elements.push(self.plain(element, depth + 1)?);
-                }
-                return Some(Value::List(elements));
-            }
-            _ => return None,
-        }
-        Some(Value::Object(members))
+fn nested_value(field: &Field, schema: &Type, depth: usize) -> Option<Value> {
+    if depth >= MAX_NESTING {
+        return None;
     }
+    let mut members = Vec::new();
+    match field {
+        Field::Group(row) => {
+            for ((name, member), schema) in row.get_column_iter().zip(children(schema)) {
+                members.push((name.clone(), plain_value(member, schema, depth + 1)?));
+            }
+        }
+        Field::MapInternal(map) => {
+            let [key_schema, value_schema] = children(children(schema).first()?) else {
+                return None;
+            };
+            for (key, member) in map.entries() {
+                let key = plain_value(key, key_schema, depth + 1)?;
+                let key = key.scalar_text()?.to_owned();
+                members.push((key, plain_value(member, value_schema, depth + 1)?));
+            }
+        }
+        Field::ListInternal(list) => {
+            let schema = element_schema(schema);
+            let mut elements = Vec::with_capacity(list.len());
+            for element in list.elements() {
+                elements.push(plain_value(element, schema, depth + 1)?);
+            }
+            return Some(Value::List(elements));
+        }
+        _ => return None,
+    }
+    Some(Value::Object(members))
+}
 
-    /// Returns a date with time. Times within lists and structures have no time zone.
-    fn date_time(&self, nanoseconds: i128) -> Option<Value> {
-        let mut text = date_time(nanoseconds)?.to_string();
-        if self.timestamp.is_some_and(|timestamp| timestamp.is_utc) {
-            text.push('Z');
-        }
-        Some(Value::Text(text))
+fn children(schema: &Type) -> &[TypePtr] {
+    match schema {
+        Type::GroupType { fields, .. } => fields,
+        Type::PrimitiveType { .. } => &[],
     }
+}
+
+/// Returns the schema of the elements of a list, by the rules for old files, too
+/// (<https://github.com/apache/parquet-format/blob/master/LogicalTypes.md#lists>).
+fn element_schema(list: &Type) -> &Type {
+    let converted = list.get_basic_info().converted_type();
+    let Some(repeated) = children(list).first() else {
+        return list;
+    };
+    match (converted, children(repeated)) {
+        (ConvertedType::LIST, [element]) => {
+            let has_own_list = is_repeated(element)
+                || repeated.get_basic_info().converted_type() == ConvertedType::LIST;
+            let is_element = repeated.name() == "array" || repeated.name().ends_with("_tuple");
+            if is_element && !has_own_list {
+                repeated
+            } else {
+                element
+            }
+        }
+        (ConvertedType::LIST, _) => repeated,
+        // A map without values is a list of its keys.
+        (ConvertedType::MAP | ConvertedType::MAP_KEY_VALUE, [key]) => key,
+        _ => list,
+    }
+}
+
+/// Returns a date with time. Those of old files have no other mark than their type, and are in UTC.
+fn moment(nanoseconds: i128, schema: &Type) -> Option<Value> {
+    let info = schema.get_basic_info();
+    let is_utc = match info.logical_type_ref() {
+        Some(LogicalType::Timestamp(timestamp)) => timestamp.is_adjusted_to_u_t_c,
+        _ => matches!(
+            info.converted_type(),
+            ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS
+        ),
+    };
+    let mut text = date_time(nanoseconds)?.to_string();
+    if is_utc {
+        text.push('Z');
+    }
+    Some(Value::Text(text))
+}
+
+/// Returns a time by its distance from midnight in nanoseconds.
+fn time_of_day(nanoseconds: i64) -> Option<String> {
+    let date_time = date_time(i128::from(nanoseconds))?.to_string();
+    Some(date_time.split_once('T')?.1.to_owned())
 }
 
 fn is_repeated(field: &Type) -> bool {
@@ -479,6 +579,15 @@ fn is_wgs84(crs: &serde_json::Value, is_declared: bool) -> bool {
     !is_declared || matches!(system_name(crs).as_str(), "OGC:CRS84" | "EPSG:4326")
 }
 
+/// Returns true for the names of WGS 84 in the types of geometries, and for none, which is the default.
+fn is_wgs84_name(name: &Option<String>) -> bool {
+    let Some(name) = name else {
+        return true;
+    };
+    let names = ["OGC:CRS84", "EPSG:4326", "srid:4326"];
+    names.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
 /// Returns the name of a reference system in PROJJSON.
 fn system_name(crs: &serde_json::Value) -> String {
     let id = &crs["id"];
@@ -560,7 +669,9 @@ mod tests {
     use lodeseek_rdf::dump::{FileReport, Limits};
     use oxrdf::TripleRef;
     use parquet::basic::{Compression, ZstdLevel};
-    use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+    use parquet::data_type::{
+        ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
+    };
     use parquet::file::metadata::KeyValue;
     use parquet::file::properties::WriterProperties;
     use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -604,6 +715,7 @@ mod tests {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_key_value_metadata(metadata)
+            .set_data_page_row_count_limit(usize::MAX)
             .build();
         let mut bytes = Vec::new();
         let mut file =
@@ -688,6 +800,100 @@ mod tests {
         assert_eq!(
             report.problems[0].message,
             "the geometries of the column \"place\" are left out: their reference system is EPSG:25832, not WGS 84"
+        );
+    }
+
+    #[test]
+    fn types_are_those_of_the_schema() {
+        let schema = "message trees {
+            required double share; optional int64 number; required binary code (UTF8); required int64 seen (TIMESTAMP_MILLIS);
+            required int64 read (TIME(NANOS, true)); required binary price (DECIMAL(20, 2));
+        }";
+        let rows = 600;
+        let mut shares = vec![0.5; rows - 1];
+        shares.push(0.00001);
+        let levels: Vec<i16> = (0..rows).map(|row| i16::from(row == rows - 1)).collect();
+        let mut prices = vec![ByteArray::from(vec![1, 0]); rows - 1];
+        prices.push(ByteArray::from(vec![1; 40]));
+        let bytes = write_file(schema, None, |group| {
+            write_column::<DoubleType>(group, &shares, None);
+            write_column::<Int64Type>(group, &[1 << 62], Some(&levels));
+            write_column::<ByteArrayType>(group, &vec![ByteArray::from("1,234"); rows], None);
+            write_column::<Int64Type>(group, &vec![1_000; rows], None);
+            write_column::<Int64Type>(group, &vec![3_600_500_000_000; rows], None);
+            write_column::<ByteArrayType>(group, &prices, None);
+        });
+        let (result, triples, report) = read_bytes(&bytes);
+        result.expect("read");
+        for part in [
+            "#row=600> <http://e.org/trees.parquet#share> \"1e-5\"^^<http://www.w3.org/2001/XMLSchema#double>",
+            "#row=600> <http://e.org/trees.parquet#number> \"4611686018427387904\"^^<http://www.w3.org/2001/XMLSchema#integer>",
+            "#row=600> <http://e.org/trees.parquet#code> \"1,234\"\n",
+            "#row=600> <http://e.org/trees.parquet#seen> \"1970-01-01T00:00:01Z\"^^<http://www.w3.org/2001/XMLSchema#dateTime>",
+            "#row=600> <http://e.org/trees.parquet#read> \"01:00:00.5\"\n",
+            "#row=599> <http://e.org/trees.parquet#price> \"2.56\"^^<http://www.w3.org/2001/XMLSchema#decimal>",
+        ] {
+            assert!(triples.contains(part), "{part}");
+        }
+        assert_eq!(report.problems.len(), 1, "{:?}", report.problems);
+        assert_eq!(report.skipped, 1, "a decimal of 40 bytes");
+    }
+
+    #[test]
+    fn times_in_lists_have_the_type_of_their_elements() {
+        for list in [
+            "repeated group list { required int64 element (TIMESTAMP(NANOS, true)); }",
+            "repeated int64 element (TIMESTAMP(NANOS, true));",
+        ] {
+            let schema = format!("message trees {{ required group seen (LIST) {{ {list} }} }}");
+            let bytes = write_file(&schema, None, |group| {
+                let mut column = group.next_column().expect("a column").expect("a column");
+                let typed = column.typed::<Int64Type>();
+                let written = typed.write_batch(&[1_000_000_000], Some(&[1]), Some(&[0]));
+                written.expect("written");
+                column.close().expect("written");
+            });
+            let (result, triples, _) = read_bytes(&bytes);
+            result.expect("read");
+            assert!(triples.contains("\"1970-01-01T00:00:01Z\""), "{triples}");
+        }
+    }
+
+    #[test]
+    fn names_of_wgs84_are_known() {
+        assert!(is_wgs84_name(&None));
+        assert!(is_wgs84_name(&Some("ogc:crs84".to_owned())));
+        assert!(is_wgs84_name(&Some("srid:4326".to_owned())));
+        assert!(!is_wgs84_name(&Some("EPSG:25832".to_owned())));
+    }
+
+    #[test]
+    fn excessive_files_are_refused() {
+        let wide = "message trees { required binary price (DECIMAL(100, 2)); }";
+        let decimals = write_file(wide, None, |group| {
+            write_column::<ByteArrayType>(group, &[ByteArray::from(vec![1])], None);
+        });
+        let (result, _, _) = read_bytes(&decimals);
+        let error = result.expect_err("refused").to_string();
+        assert!(error.contains("decimals of 100 digits"), "{error}");
+        let columns: Vec<String> = (0..10)
+            .map(|number| format!("required int64 c{number};"))
+            .collect();
+        let schema = format!("message trees {{ {} }}", columns.join(" "));
+        let zeros = write_file(&schema, None, |group| {
+            for _ in 0..10 {
+                write_column::<Int64Type>(group, &vec![0; 500_000], None);
+            }
+        });
+        assert!(
+            500_000 < zeros.len() * 1000,
+            "each column alone is within the limit"
+        );
+        let (result, _, _) = read_bytes(&zeros);
+        let error = result.expect_err("refused").to_string();
+        assert!(
+            error.contains("declares 500000 rows of 10 columns"),
+            "{error}"
         );
     }
 

@@ -12,11 +12,13 @@
 use crate::cube::Role;
 use crate::descriptors::TableDescription;
 use crate::encoding::TextEncoding;
-use crate::limits::{MAX_COLUMNS, MAX_PX_KEYWORDS_BYTES, SNIFFED_BYTES};
+use crate::limits::{MAX_CELL_BYTES, MAX_COLUMNS, MAX_PX_KEYWORDS_BYTES, SNIFFED_BYTES, cut};
 use crate::output::Output;
 use crate::table::{ColumnDescription, FormatFacts, Rows, TablePlace, read_table};
+use crate::values::{ColumnType, common_type};
 use csv::StringRecord;
 use lodeseek_rdf::dump::Refusal;
+use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 /// Name of the format in reports.
@@ -70,7 +72,7 @@ pub(crate) fn read(
     );
     let keywords = read_keywords(&mut text)?;
     let cube = Cube::new(&keywords)?;
-    let (roles, columns) = cube.describe(&keywords);
+    let (roles, types, columns) = cube.describe(&keywords);
     let description = describe(&keywords, columns, place.description);
     let place = TablePlace {
         description: &description,
@@ -81,6 +83,7 @@ pub(crate) fn read(
         encoding: Some(encoding.name()),
         header_rows: Some(1),
         roles: Some(roles),
+        types,
         ..FormatFacts::default()
     };
     let mut rows = PxRows {
@@ -99,6 +102,15 @@ pub(crate) fn read(
         output.problem(
             None,
             format!("{} numbers for {} cells", rows.cell, cube.size),
+        );
+    }
+    if cube.cut_texts > 0 {
+        output.problem(
+            None,
+            format!(
+                "texts of categories cut after {MAX_CELL_BYTES} bytes: {}",
+                cube.cut_texts
+            ),
         );
     }
     for (count, reason) in [
@@ -155,7 +167,8 @@ impl Keywords {
     }
 
     fn text(&self, name: &str, subject: Option<&str>) -> Option<&str> {
-        let first = self.values(name, subject).first()?;
+        let found = self.find(name, subject, None)?;
+        let first = found.values.first().unwrap_or(&found.bare);
         Some(first.trim()).filter(|text| !text.is_empty())
     }
 
@@ -242,6 +255,11 @@ fn read_keyword(text: &mut impl BufRead, bytes: &mut u64) -> io::Result<Option<K
             '"' => is_quoted = true,
             ',' => is_continued = false,
             ';' if is_value => return Ok(Some(keyword)),
+            // A second semicolon, or a keyword without a value.
+            ';' => {
+                keyword = Keyword::default();
+                (is_subject, is_continued) = (false, false);
+            }
             '=' if !is_value => {
                 is_value = true;
                 is_continued = false;
@@ -254,10 +272,8 @@ fn read_keyword(text: &mut impl BufRead, bytes: &mut u64) -> io::Result<Option<K
             '[' if !is_value => keyword.language = Some(String::new()),
             ']' if !is_value => (),
             other if is_value => {
-                if !other.is_whitespace() {
-                    keyword.bare.push(other);
-                    is_continued = false;
-                }
+                keyword.bare.push(other);
+                is_continued &= other.is_whitespace();
             }
             other if other.is_whitespace() || is_subject => (),
             other => match &mut keyword.language {
@@ -311,6 +327,8 @@ struct Cube {
     size: usize,
     /// Header of the values.
     value: String,
+    /// Number of texts of categories that were cut.
+    cut_texts: u64,
 }
 
 impl Cube {
@@ -327,14 +345,23 @@ impl Cube {
             return Err(Refusal::ColumnCount { limit: MAX_COLUMNS }.into());
         }
         let mut dimensions = Vec::with_capacity(names.len());
-        let mut size = 1usize;
+        let (mut size, mut cut_texts) = (1usize, 0);
         for name in names {
             let texts = keywords.values("VALUES", Some(&name));
             let mut codes = keywords.values("CODES", Some(&name)).to_vec();
             if codes.is_empty() {
                 codes = time_values(keywords, &name);
+                // Times are a description of the values. If there are others, the values precede.
+                if !texts.is_empty() && codes.len() != texts.len() {
+                    codes.clear();
+                }
             }
-            let texts = if texts.is_empty() { &codes } else { texts }.to_vec();
+            let mut texts = if texts.is_empty() { &codes } else { texts }.to_vec();
+            for text in texts.iter_mut().chain(&mut codes) {
+                let length = cut(text, MAX_CELL_BYTES).len();
+                cut_texts += u64::from(length < text.len());
+                text.truncate(length);
+            }
             if texts.is_empty() {
                 return Err(refusal(&format!("the variable {name:?} has no values")));
             }
@@ -361,14 +388,21 @@ impl Cube {
             dimensions,
             size,
             value: contents.unwrap_or(VALUE).to_owned(),
+            cut_texts,
         })
     }
 
-    /// Returns the roles and the descriptions of the columns.
-    fn describe(&self, keywords: &Keywords) -> (Vec<Role>, Vec<ColumnDescription>) {
-        let (mut roles, mut columns) = (Vec::new(), Vec::new());
+    /// Returns the roles, the types and the descriptions of the columns.
+    fn describe(
+        &self,
+        keywords: &Keywords,
+    ) -> (Vec<Role>, Vec<Option<ColumnType>>, Vec<ColumnDescription>) {
+        let (mut roles, mut types, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         for dimension in &self.dimensions {
             roles.push(Role::Dimension);
+            types.push(Some(common_type(
+                dimension.texts.iter().map(String::as_str),
+            )));
             columns.push(ColumnDescription {
                 name: dimension.name.clone(),
                 description: keywords
@@ -379,20 +413,21 @@ impl Cube {
             });
             if dimension.codes.is_some() {
                 roles.push(Role::Attribute);
+                types.push(Some(ColumnType::Text));
                 columns.push(ColumnDescription {
                     name: code_header(&dimension.name),
-                    is_text: true,
                     ..ColumnDescription::default()
                 });
             }
         }
         roles.push(Role::Measure);
+        types.push(Some(ColumnType::Decimal));
         columns.push(ColumnDescription {
             name: self.value.clone(),
             unit: keywords.text("UNITS", None).map(str::to_owned),
             ..ColumnDescription::default()
         });
-        (roles, columns)
+        (roles, types, columns)
     }
 }
 
@@ -406,8 +441,9 @@ fn time_values(keywords: &Keywords, name: &str) -> Vec<String> {
     let Some(keyword) = keywords.find("TIMEVAL", Some(name), None) else {
         return Vec::new();
     };
-    let is_monthly = keyword.bare.contains("TLIST(M1");
-    let is_range = keyword.bare.contains('-');
+    let list: String = keyword.bare.split_whitespace().collect();
+    let is_monthly = list.contains("TLIST(M1");
+    let is_range = list.contains('-');
     if is_range {
         // TLIST(A1,"1994"-"1996"): other periods have no simple arithmetic, and are lists.
         let [first, last] = keyword.values.as_slice() else {
@@ -416,7 +452,7 @@ fn time_values(keywords: &Keywords, name: &str) -> Vec<String> {
         let (Ok(first), Ok(last)) = (first.parse::<i32>(), last.parse::<i32>()) else {
             return Vec::new();
         };
-        if !keyword.bare.contains("TLIST(A1") || first > last || last > 9999 {
+        if !list.contains("TLIST(A1") || first > last || last > 9999 {
             return Vec::new();
         }
         return (first..=last).map(|year| year.to_string()).collect();
@@ -507,39 +543,52 @@ struct PxRows<'c, R> {
 }
 
 impl<R: BufRead> PxRows<'_, R> {
-    /// Reads the next value. Returns false at the end of the data.
+    /// Reads the next value, which is empty if there is nothing between its quotation marks. Returns false at the end of the data.
     fn next_token(&mut self, token: &mut String) -> io::Result<bool> {
         token.clear();
-        let mut is_quoted = false;
+        let (mut is_quoted, mut has_begun) = (false, false);
         while let Some(byte) = next_byte(&mut self.text)? {
             match byte {
-                b'"' => is_quoted = !is_quoted,
+                b'"' => {
+                    is_quoted = !is_quoted;
+                    has_begun = true;
+                }
                 b';' if !is_quoted => {
                     self.has_ended = self.is_last()?;
-                    if self.has_ended || !token.is_empty() {
-                        return Ok(!token.is_empty());
+                    if self.has_ended || has_begun {
+                        return Ok(has_begun);
                     }
                 }
-                b' ' | b'\t' | b'\r' | b'\n' | b',' if !is_quoted && token.is_empty() => (),
-                b' ' | b'\t' | b'\r' | b'\n' | b',' if !is_quoted => return Ok(true),
-                byte if byte.is_ascii() && token.len() < MAX_TOKEN_BYTES => {
-                    token.push(char::from(byte));
+                b' ' | b'\t' | b'\r' | b'\n' | b',' if !is_quoted => {
+                    if has_begun {
+                        return Ok(true);
+                    }
                 }
-                _ => (),
+                byte => {
+                    has_begun = true;
+                    // A longer token, or one with other characters than ASCII, is no number.
+                    if token.len() < MAX_TOKEN_BYTES && byte.is_ascii() {
+                        token.push(char::from(byte));
+                    } else if !token.ends_with(char::REPLACEMENT_CHARACTER) {
+                        token.push(char::REPLACEMENT_CHARACTER);
+                    }
+                }
             }
         }
         self.has_ended = true;
-        Ok(!token.is_empty())
+        Ok(has_begun)
     }
 
-    /// Returns true if no number follows: old files have semicolons between numbers, too.
+    /// Returns true if no value follows: old files have semicolons between values, too.
     fn is_last(&mut self) -> io::Result<bool> {
         loop {
             let Some(byte) = self.text.fill_buf()?.first().copied() else {
                 return Ok(true);
             };
             if !byte.is_ascii_whitespace() {
-                return Ok(!(byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'"')));
+                return Ok(!(byte.is_ascii_digit()
+                    || matches!(byte, b'-' | b'+' | b'.' | b'"' | b',')
+                    || !byte.is_ascii()));
             }
             self.text.consume(1);
         }
@@ -571,13 +620,15 @@ impl<R: BufRead> Rows for PxRows<'_, R> {
             self.cell += 1;
             let value = match token.as_str() {
                 // A dash is a number that is zero exactly.
-                "-" => "0",
-                dots if dots.bytes().all(|byte| byte == b'.') => continue,
-                number if number.parse::<f64>().is_ok_and(f64::is_finite) => number,
-                _ => {
-                    self.damaged += 1;
-                    continue;
-                }
+                "-" => Cow::Borrowed("0"),
+                dots if !dots.is_empty() && dots.bytes().all(|byte| byte == b'.') => continue,
+                number => match plain_decimal(number) {
+                    Some(decimal) => decimal,
+                    None => {
+                        self.damaged += 1;
+                        continue;
+                    }
+                },
             };
             let (mut place, mut rest) = (cell, self.cube.size);
             for dimension in &self.cube.dimensions {
@@ -589,7 +640,7 @@ impl<R: BufRead> Rows for PxRows<'_, R> {
                 }
                 place %= rest;
             }
-            row.push_field(value);
+            row.push_field(&value);
             self.number += 1;
             return Ok(true);
         }
@@ -602,6 +653,19 @@ impl<R: BufRead> Rows for PxRows<'_, R> {
 
     fn line(&self) -> Option<u64> {
         None
+    }
+}
+
+/// Returns a number without an exponent. `None` for other texts.
+fn plain_decimal(token: &str) -> Option<Cow<'_, str>> {
+    let number: f64 = token
+        .parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())?;
+    if token.contains(['e', 'E']) {
+        Some(Cow::Owned(number.to_string()))
+    } else {
+        Some(Cow::Borrowed(token))
     }
 }
 
@@ -740,6 +804,77 @@ DATA=
                 Err(error) => assert!(error.to_string().contains(expected), "{error}"),
             }
         }
+    }
+
+    const SMALL: &str = "MATRIX=\"a\";TITLE=\"b\";HEADING=\"h\";VALUES(\"h\")=\"p\",\"q\",\"r\",\"s\";DATA=1 2 3 4;";
+
+    /// Returns the value of each row's category, and the messages.
+    fn read_values(text: &str) -> (Vec<String>, Vec<String>) {
+        let (result, triples, report) = read_text(text);
+        result.expect("read");
+        let mut values = Vec::new();
+        for triple in &triples {
+            if let Some((_, value)) = triple.split_once("#value> ")
+                && value.ends_with("#decimal>")
+                && let Some((number, _)) = value.trim_start_matches('"').split_once('"')
+            {
+                values.push(number.to_owned());
+            }
+        }
+        let messages = report.problems.into_iter().map(|one| one.message);
+        (values, messages.collect())
+    }
+
+    #[test]
+    fn damaged_values_keep_their_cells() {
+        let damaged = "values that are no number and no sign of a missing one: 1";
+        let digits = "1".repeat(200);
+        for data in [
+            "1 \"\" 3 4;",
+            "1 … 3 4;",
+            "1;…;3;4;",
+            "1 x 3 4;",
+            &format!("1 {digits} 3 4;"),
+        ] {
+            let (values, messages) = read_values(&SMALL.replace("1 2 3 4;", data));
+            assert_eq!(
+                (values.join(" ").as_str(), messages),
+                ("1 3 4", vec![damaged.to_owned()]),
+                "{data}"
+            );
+        }
+        let (values, _) = read_values(&SMALL.replace("1 2", "1e-5 -2.5E3"));
+        assert_eq!(values, ["0.00001", "-2500", "3", "4"]);
+    }
+
+    #[test]
+    fn unusual_keywords_are_read() {
+        let text = SMALL.replace(
+            "TITLE=\"b\";",
+            "TITLE=\"b\";;UNITS=tonnes of fish;TIMEVAL(\"h\")=TLIST(A1),\"2001\";",
+        );
+        let (result, triples, _) = read_text(&text);
+        result.expect("read");
+        let triples = triples.join("\n");
+        assert!(triples.contains("\"tonnes of fish\""), "{triples}");
+        assert!(triples.contains("#h> \"p\"") && !triples.contains("\"2001\""));
+        let long = "ä".repeat(MAX_CELL_BYTES);
+        let (_, messages) = read_values(&SMALL.replace("\"q\"", &format!("\"{long}\"")));
+        assert_eq!(messages, ["texts of categories cut after 10000 bytes: 1"]);
+    }
+
+    #[test]
+    fn types_are_those_of_all_categories() {
+        let numbers: Vec<String> = (0..600).map(|number| format!("\"{number}\"")).collect();
+        let cells = "1 ".repeat(601);
+        let text = format!(
+            "MATRIX=\"a\";TITLE=\"b\";HEADING=\"h\";VALUES(\"h\")={},\"all\";DATA={cells};",
+            numbers.join(",")
+        );
+        let (result, triples, report) = read_text(&text);
+        result.expect("read");
+        assert!(report.problems.is_empty(), "{:?}", report.problems);
+        assert!(triples.join("\n").contains("#h> \"7\"\n"));
     }
 
     #[test]

@@ -20,6 +20,7 @@ use lodeseek_rdf::dump::{Refusal, TableFacts};
 use lodeseek_rdf::vocab::{csvw, prov, qb, rdf, rdfs, schema};
 use lodeseek_rdf::words;
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io;
 
@@ -137,6 +138,8 @@ struct Column {
     header: String,
     property: String,
     column_type: ColumnType,
+    /// If true, the format declares the type, so that no value has another one.
+    has_declared_type: bool,
     unit: Option<String>,
     title: Option<String>,
     description: Option<String>,
@@ -154,6 +157,8 @@ pub(crate) struct FormatFacts {
     pub(crate) header_rows: Option<usize>,
     /// Roles of the columns, if the format is that of a cube.
     pub(crate) roles: Option<Vec<Role>>,
+    /// Types of the columns that the format declares. Their values are in lexical form.
+    pub(crate) types: Vec<Option<ColumnType>>,
 }
 
 /// Reads a table, and adds its triples.
@@ -279,7 +284,11 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             .iter()
             .map(|row| row.cells.iter().map(str::to_owned).collect())
             .collect();
-        let number_format = detect_number_format(texts.iter().flatten().map(String::as_str));
+        // A format with a header of its own has a decimal point.
+        let number_format = match format.header_rows {
+            Some(_) => NumberFormat::default(),
+            None => detect_number_format(texts.iter().flatten().map(String::as_str)),
+        };
         let layout = match format.header_rows {
             Some(header_rows) => Layout {
                 header_rows,
@@ -311,6 +320,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             number_format,
             &prefix,
             &place.description.columns,
+            &format.types,
         );
         let label_columns = label_columns(&columns, &data);
         let headers: Vec<&str> = columns
@@ -471,11 +481,14 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             self.output.text(subject, &column.property, text);
             return;
         }
-        if cell_kind(cell, self.number_format) == CellKind::Missing {
+        if !column.has_declared_type && cell_kind(cell, self.number_format) == CellKind::Missing {
             self.facts.empty_cells += 1;
             return;
         }
-        match lexical_form(cell, column.column_type, self.number_format) {
+        let form = lexical_form(cell, column.column_type, self.number_format);
+        // Integers of 64 bits and distant dates are beyond what is recognized in texts.
+        let form = form.or_else(|| column.has_declared_type.then_some(Cow::Borrowed(cell)));
+        match form {
             Some(form) => match column.column_type.datatype() {
                 Some(datatype) => self
                     .output
@@ -666,6 +679,7 @@ fn columns(
     number_format: NumberFormat,
     prefix: &str,
     descriptions: &[ColumnDescription],
+    types: &[Option<ColumnType>],
 ) -> Vec<Column> {
     let mut count = declared_columns(rows, layout);
     for row in data {
@@ -691,10 +705,16 @@ fn columns(
         let cells = data
             .iter()
             .filter_map(|row| row.get(place).map(String::as_str));
-        let column_type = if description.is_some_and(|found| found.is_text) {
-            ColumnType::Text
-        } else {
-            column_type(cells, number_format)
+        let declared_type = types.get(place).copied().flatten();
+        let column_type = match declared_type {
+            _ if description.is_some_and(|found| found.is_text) => ColumnType::Text,
+            // Formats have no type of IRIs.
+            Some(ColumnType::Text) => match column_type(cells, number_format) {
+                ColumnType::Iri => ColumnType::Iri,
+                _ => ColumnType::Text,
+            },
+            Some(declared) => declared,
+            None => column_type(cells, number_format),
         };
         let unit = units
             .and_then(|units| units.get(place))
@@ -704,6 +724,7 @@ fn columns(
         columns.push(Column {
             property: declared.unwrap_or_else(|| property_iri(prefix, &header, place, &mut used)),
             column_type,
+            has_declared_type: declared_type == Some(column_type),
             unit: unit.or_else(|| description.and_then(|found| found.unit.clone())),
             title: description.and_then(|found| found.title.clone()),
             description: description.and_then(|found| found.description.clone()),

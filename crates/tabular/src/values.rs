@@ -110,6 +110,19 @@ pub(crate) fn column_type<'c>(
     found.unwrap_or(ColumnType::Text)
 }
 
+/// Returns the type of a column of which all values are known: one that each of them has.
+pub(crate) fn common_type<'c>(cells: impl Iterator<Item = &'c str> + Clone) -> ColumnType {
+    let format = NumberFormat::default();
+    let is_complete = cells
+        .clone()
+        .all(|cell| ColumnType::of_kind(cell_kind(cell, format)).is_some());
+    if is_complete {
+        column_type(cells, format)
+    } else {
+        ColumnType::Text
+    }
+}
+
 /// Returns the kind of a cell.
 pub(crate) fn cell_kind(cell: &str, format: NumberFormat) -> CellKind {
     let cell = cell.trim();
@@ -447,6 +460,13 @@ mod tests {
         assert_eq!(column(&["1", "x"]), ColumnType::Text);
         assert_eq!(column(&["", "NA"]), ColumnType::Text);
         assert_eq!(column(&["2024-01-01", "2024"]), ColumnType::Text);
+    }
+
+    #[test]
+    fn missing_values_are_texts_of_a_known_column() {
+        let column = |cells: &[&str]| common_type(cells.iter().copied());
+        assert_eq!(column(&["2001", "2002"]), ColumnType::Integer);
+        assert_eq!(column(&["2001", ".."]), ColumnType::Text);
     }
 
     #[test]

@@ -256,6 +256,16 @@ fn cubes_of_json_stat() {
         (&*facts.format, facts.rows, facts.columns),
         ("JSON-stat", 3, 3)
     );
+    let exponent = text.replace("7.5", "75e-1");
+    check(
+        "trees.json",
+        &exponent,
+        &[
+            "<#row=2> <#value> \"5\"^^<xsd:double>",
+            "<#row=3> <#value> \"75e-1\"^^<xsd:double>",
+            "<#row=3> <#Year> \"2024\"^^<xsd:integer>",
+        ],
+    );
     let broken = text.replace("[2, 2]", "[2, 3]");
     let (_, report) = read("trees.json", &broken);
     assert_eq!(report.outcome, Outcome::Refused);

@@ -83,17 +83,20 @@ fn triples(
             EditionRelation::Other => None,
         }
     });
-    editions
-        .chain(related.tables.iter().flat_map(|one| {
-            let overlap = &one.overlap;
-            overlap_triples(overlap, &own, &iri(&one.dataset.id))
-        }))
-        .collect()
+    let mut triples: Vec<Triple> = editions.collect();
+    for one in &related.tables {
+        add_overlap(&mut triples, &one.overlap, &own, &iri(&one.dataset.id));
+    }
+    triples
 }
 
-/// Returns the overlap of tables in the terms of CoDaKG, and its evidence as qualified relations of DCAT.
-fn overlap_triples(overlap: &TableOverlap, own: &NamedNode, other: &NamedNode) -> Vec<Triple> {
-    let mut triples = Vec::new();
+/// Adds the overlap of tables in the terms of CoDaKG, and its evidence as qualified relations of DCAT.
+fn add_overlap(
+    triples: &mut Vec<Triple>,
+    overlap: &TableOverlap,
+    own: &NamedNode,
+    other: &NamedNode,
+) {
     for pair in &overlap.joinable {
         let (column, other_column) = (&pair.column, &pair.other);
         triples.push(Triple::new(
@@ -101,7 +104,7 @@ fn overlap_triples(overlap: &TableOverlap, own: &NamedNode, other: &NamedNode) -
             node(codakg::DATA_OVERLAP),
             node(&other_column.table_iri),
         ));
-        let relation = add_relation(&mut triples, own, other, lodeseek::JOINABLE);
+        let relation = add_relation(triples, own, other, lodeseek::JOINABLE);
         for (property, value) in [
             (lodeseek::OWN_COLUMN, Term::from(node(&column.iri))),
             (lodeseek::OTHER_COLUMN, node(&other_column.iri).into()),
@@ -122,14 +125,13 @@ fn overlap_triples(overlap: &TableOverlap, own: &NamedNode, other: &NamedNode) -
             node(codakg::SCHEMA_OVERLAP),
             node(&tables.other.iri),
         ));
-        let relation = add_relation(&mut triples, own, other, lodeseek::UNIONABLE);
+        let relation = add_relation(triples, own, other, lodeseek::UNIONABLE);
         triples.push(Triple::new(
             relation,
             node(lodeseek::SHARED_COLUMNS),
             count(tables.shared_columns),
         ));
     }
-    triples
 }
 
 /// Adds a qualified relation, and returns its node.
@@ -139,7 +141,8 @@ fn add_relation(
     other: &NamedNode,
     role: &str,
 ) -> BlankNode {
-    let relation = BlankNode::default();
+    // Not a random label: equal responses have equal bytes.
+    let relation = BlankNode::new_unchecked(format!("relation{}", triples.len()));
     triples.push(Triple::new(
         own.clone(),
         node(dcat::QUALIFIED_RELATION),

@@ -285,7 +285,9 @@ pub(crate) async fn dataset(
                 )?;
                 view.examples_of_classes = super::entity::examples(&view.page, &card, &found);
             }
-            let similar = state.searcher.similar(&id, MAX_SIMILAR_DATASETS)?;
+            let similar = state
+                .searcher
+                .similar_without_tables(&id, MAX_SIMILAR_DATASETS)?;
             view.similar = similar
                 .iter()
                 .flat_map(|found| &found.similar)
