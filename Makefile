@@ -14,7 +14,7 @@ RELEASE := target/release/lodeseek
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
         documentation clients agents federation portal roundtrip feeds pages operator replicas cluster-test export trec scikit train-smoke crash chaos bombs isolation attacks soak useful-work fuzz package packages-test \
-        wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation bench-entities gpu-check clean
+        wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation bench-entities bench-harvest gpu-check clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -183,6 +183,9 @@ bench-federation: release ## compare bound joins by SERVICE with forwarding, one
 
 bench-entities: release ## p50 and p95 of entity search on an indexed home; HOME_DIR=FOLDER, QUERIES=FILE, ROUNDS=5
 	@python3 tools/bench_entities.py $(RELEASE) $(HOME_DIR) $(or $(QUERIES),testdata/queries.tsv) --rounds $(or $(ROUNDS),5)
+
+bench-harvest: release ## compare harvests by CSW and OAI-PMH with OWSLib and Sickle; RECORDS=10000, ROUNDS=3
+	@python3 tools/bench_harvest.py $(RELEASE) --records $(or $(RECORDS),10000) --rounds $(or $(ROUNDS),3)
 
 clean: ## remove target/ and HOME_DIR (the prebuilt RocksDB stays in the cache folder)
 	@cargo clean && rm -rf $(HOME_DIR)

@@ -11,7 +11,7 @@ use super::values::positive;
 use anyhow::Context;
 use anyhow::ensure;
 use lodeseek_engine::{
-    LongQueryOptions, MultilingualOptions, RerankOptions, Reranker, WeightedFusion,
+    LongQueryOptions, MULTILINGUAL_WEIGHT, RerankOptions, Reranker, WeightedFusion,
     has_encoded_works, ranks_by_works,
 };
 use lodeseek_index::sparse::ModelKind;
@@ -418,11 +418,8 @@ impl RerankArguments {
         }
         let mut reranker = Reranker::open(home, encoders, options)?;
         if let Some(multilingual) = multilingual.filter(|_| reranker.options().fusion.is_some()) {
-            let options = MultilingualOptions {
-                weight: MultilingualOptions::DEFAULT_WEIGHT,
-                min_similarity: multilingual.min_similarity,
-            };
-            reranker = reranker.with_multilingual(home, multilingual.encoder, options)?;
+            let min_similarity = multilingual.min_similarity;
+            reranker = reranker.with_multilingual(home, multilingual.encoder, min_similarity)?;
         }
         if !has_works_defaults {
             return Ok(reranker);
@@ -649,8 +646,8 @@ pub(super) fn record(reranker: &Reranker) -> Value {
     let encoder = |encoder: &dyn Encoder| json!({ "model": encoder.name(), "fingerprint": encoder.fingerprint(), "granularity": encoder.granularity() });
     json!({
         "encoders": reranker.encoders().map(encoder).collect::<Vec<_>>(),
-        "multilingual": reranker.multilingual().map(|(model, options)| json!({
-            "model": model.name(), "fingerprint": model.fingerprint(), "weight": options.weight, "floor": options.min_similarity,
+        "multilingual": reranker.multilingual().map(|(model, min_similarity)| json!({
+            "model": model.name(), "fingerprint": model.fingerprint(), "weight": MULTILINGUAL_WEIGHT, "floor": min_similarity,
         })),
         "pool": options.pool.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
         "pool_depth": options.depth,

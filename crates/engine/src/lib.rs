@@ -84,7 +84,7 @@ pub use quality::{
 };
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
-    ComponentRankings, CrossEncoding, EncoderSummary, LongQueryOptions, MultilingualOptions,
+    ComponentRankings, CrossEncoding, EncoderSummary, LongQueryOptions, MULTILINGUAL_WEIGHT,
     PairSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
 };
 pub use search::{

@@ -139,8 +139,9 @@ pub fn extract_snippet(
     deadline: Deadline<'_>,
 ) -> Result<ExtractedSnippet, MethodError> {
     let words = QueryWords::new(request.query.as_deref().unwrap_or_default(), analysis);
-    let uses_query = request.method.takes_query() || TableGraph::new(content.graph()).is_some();
-    let matches = (request.query.is_some() && uses_query)
+    let uses_query = request.query.is_some()
+        && (request.method.takes_query() || TableGraph::new(content.graph()).is_some());
+    let matches = uses_query
         .then(|| QueryTerms::new(&words.query.distinct, analysis).matches(content.graph()));
     let keywords = matches
         .as_ref()

@@ -25,8 +25,9 @@ use std::path::{Path, PathBuf};
 const ALT_LABEL: &str = "http://www.w3.org/2004/02/skos/core#altLabel";
 /// Minimum share of the datasets of a language of the collection: 1/4.
 const MIN_SHARE_DIVISOR: usize = 4;
-/// Maximum number of datasets whose languages decide whether a collection is multilingual. They are spread evenly over it.
-const MAX_ASSESSED_DATASETS: usize = 10_000;
+/// Maximum number of datasets whose languages decide whether a collection is multilingual. They are spread evenly over it. Each `index` of
+/// a collection in English alone counts them; the standard error of a tenth is 1/100.
+const MAX_ASSESSED_DATASETS: usize = 1_000;
 /// Minimum share of the datasets in other languages than English of a multilingual collection: 1/10.
 const MIN_MULTILINGUAL_DIVISOR: usize = 10;
 /// Maximum number of resources whose labels are in the dictionary of the collection.

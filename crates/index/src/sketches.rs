@@ -21,7 +21,7 @@ impl Snapshot {
         Ok(bytes.and_then(|value| Some(value.as_bytes()?.to_vec())))
     }
 
-    /// Returns the datasets whose sketches have a hash. None if more than `max_datasets` have it, where removed ones count until their
+    /// Returns the datasets whose sketches have a hash; an empty list if more than `max_datasets` have it. Removed ones count until their
     /// segment is merged.
     pub fn with_sketch_hash(
         &self,

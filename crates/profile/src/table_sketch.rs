@@ -14,6 +14,7 @@
 
 use lodeseek_rdf::vocab::{lodeseek, prov};
 use lodeseek_rdf::{GraphTable, Labels, LiteralKind, TableGraph, TermId, TermRef, TripleGraph};
+use oxrdf::vocab::xsd;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
@@ -472,7 +473,7 @@ fn sketch_values<'v>(values: impl Iterator<Item = TermRef<'v>>) -> Option<Column
                 ..
             } => {
                 // Decimals, dates and booleans identify nothing.
-                if datatype != INTEGER {
+                if datatype != xsd::INTEGER.as_str() {
                     continue;
                 }
                 // Negative numbers are measurements.
@@ -587,9 +588,6 @@ fn is_year(text: &str) -> bool {
     year.is_some_and(|year| (1000..2200).contains(&year))
 }
 
-/// IRI of `xsd:integer`.
-const INTEGER: &str = "http://www.w3.org/2001/XMLSchema#integer";
-
 /// Returns the hash of a text in 32 bits.
 fn hash(text: &str) -> u32 {
     upper_half(hash64(text))
@@ -677,7 +675,7 @@ mod tests {
         let terms = values.iter().map(|value| TermRef::Literal {
             lexical: value,
             kind: match is_integer {
-                true => LiteralKind::Datatype(INTEGER),
+                true => LiteralKind::Datatype(xsd::INTEGER.as_str()),
                 false => LiteralKind::Plain,
             },
         });

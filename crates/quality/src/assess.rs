@@ -174,9 +174,7 @@ fn profile(found: &Compliance<'_>) -> Finding {
     )
 }
 
-/// Returns the findings of the distribution with the most points. As in the MQA, several distributions are regarded as
-/// forms of the same content. Ties are resolved by name.
-/// What is known beside the description.
+/// Facts beside the description.
 #[derive(Clone, Copy)]
 struct Context<'c> {
     url_checks: &'c UrlChecks,
@@ -184,6 +182,8 @@ struct Context<'c> {
     holds_content: bool,
 }
 
+/// Returns the findings of the distribution with the most points. As in the MQA, several distributions are regarded as
+/// forms of the same content. Ties are resolved by name.
 fn best_distribution(
     dataset: Node<'_>,
     iri: &str,

@@ -12,14 +12,12 @@
 //! Queries that wait for the answer of an equal one need no permit for running, and count as queries of their client.
 
 use super::running_times::Expectation;
+use super::stream::{CHECK_INTERVAL, Cancellation};
 use super::{SparqlError, SparqlLimits};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
-/// Interval at which a queued query checks whether its client is still there.
-const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+use std::time::Instant;
 
 /// Running queries of a store, including cancelled ones that have not ended yet.
 #[derive(Default)]
@@ -53,12 +51,12 @@ struct Queued {
 }
 
 /// Request for a permit.
-#[derive(Clone, Copy)]
-pub(super) struct PermitRequest<'a> {
+#[derive(Clone)]
+pub(super) struct PermitRequest {
     pub(super) client: Option<IpAddr>,
     pub(super) expected: Expectation,
-    /// Returns true if the client left.
-    pub(super) is_cancelled: &'a dyn Fn() -> bool,
+    /// Cancelled if the client leaves.
+    pub(super) cancellation: Cancellation,
 }
 
 impl Counts {
@@ -126,7 +124,7 @@ impl Admission {
     fn start<'c>(
         &self,
         mut counts: MutexGuard<'c, Counts>,
-        request: &PermitRequest<'_>,
+        request: &PermitRequest,
         limits: &SparqlLimits,
     ) -> (MutexGuard<'c, Counts>, Result<PermitState, SparqlError>) {
         let is_long = request.expected.time >= limits.long_after;
@@ -157,7 +155,7 @@ impl Admission {
     fn wait<'c>(
         &self,
         mut counts: MutexGuard<'c, Counts>,
-        request: &PermitRequest<'_>,
+        request: &PermitRequest,
         is_long: bool,
         limits: &SparqlLimits,
     ) -> (MutexGuard<'c, Counts>, Result<(), SparqlError>) {
@@ -173,7 +171,7 @@ impl Admission {
             if counts.next_ticket(limits) == Some(ticket) {
                 break Ok(());
             }
-            if (request.is_cancelled)() {
+            if request.cancellation.is_cancelled() {
                 break Err(SparqlError::Cancelled);
             }
             let time_left = until.saturating_duration_since(Instant::now());
@@ -213,7 +211,7 @@ impl Permit {
     /// A query whose shape exceeded its deadline in the last runs is rejected at once while others are queued.
     pub(super) fn acquire(
         admission: &Arc<Admission>,
-        request: &PermitRequest<'_>,
+        request: &PermitRequest,
         limits: &SparqlLimits,
     ) -> Result<Self, SparqlError> {
         let mut counts = admission.counts();
@@ -258,7 +256,7 @@ impl Permit {
     /// Turns a permit to wait for the answer of an equal query into one to run, as [`Permit::acquire`] does.
     pub(super) fn run(
         &self,
-        request: &PermitRequest<'_>,
+        request: &PermitRequest,
         limits: &SparqlLimits,
     ) -> Result<(), SparqlError> {
         if *self.state() != PermitState::Sharing {
@@ -321,6 +319,7 @@ mod tests {
     use super::*;
     use std::net::Ipv4Addr;
     use std::thread;
+    use std::time::Duration;
 
     /// A query that waits for ever.
     const QUEUED: Queued = Queued {
@@ -329,11 +328,11 @@ mod tests {
         is_long: false,
     };
 
-    fn request(client: Option<IpAddr>) -> PermitRequest<'static> {
+    fn request(client: Option<IpAddr>) -> PermitRequest {
         PermitRequest {
             client,
             expected: Expectation::default(),
-            is_cancelled: &|| false,
+            cancellation: Cancellation::default(),
         }
     }
 
@@ -597,10 +596,8 @@ mod tests {
             queue_timeout: Duration::from_secs(600),
             ..limits()
         };
-        let gone = PermitRequest {
-            is_cancelled: &|| true,
-            ..request(client(1))
-        };
+        let gone = request(client(1));
+        gone.cancellation.cancel();
         assert!(matches!(
             Permit::acquire(&admission, &gone, &none),
             Err(SparqlError::Cancelled)

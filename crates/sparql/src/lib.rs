@@ -398,7 +398,7 @@ impl QueryEngine {
         let permit_request = PermitRequest {
             client: request.client,
             expected: Expectation::default(),
-            is_cancelled: &|| cancellation.is_cancelled(),
+            cancellation: cancellation.clone(),
         };
         let permit = Permit::acquire(
             &self.bounded_admission,
@@ -541,8 +541,7 @@ impl QueryEngine {
     ) -> Result<(), SparqlError> {
         let permit = match sharing {
             Some(permit) => {
-                let is_cancelled = || cancellation.is_cancelled();
-                let request = self.permit_request(query.shape, query.request, &is_cancelled);
+                let request = self.permit_request(query.shape, query.request, cancellation);
                 permit.run(&request, query.limits)?;
                 permit
             }
@@ -562,19 +561,18 @@ impl QueryEngine {
         limits: &SparqlLimits,
         cancellation: &Cancellation,
     ) -> Result<Arc<Permit>, SparqlError> {
-        let is_cancelled = || cancellation.is_cancelled();
-        let request = self.permit_request(shape, request, &is_cancelled);
+        let request = self.permit_request(shape, request, cancellation);
         Permit::acquire(&self.admission, &request, limits).map(Arc::new)
     }
 
     /// Returns the request for a permit of an expensive query. A part of a query that has a permit does not wait for a slow one, which
     /// that query may have.
-    fn permit_request<'a>(
+    fn permit_request(
         &self,
         shape: Shape,
         request: &QueryRequest,
-        is_cancelled: &'a dyn Fn() -> bool,
-    ) -> PermitRequest<'a> {
+        cancellation: &Cancellation,
+    ) -> PermitRequest {
         PermitRequest {
             client: request.client,
             expected: if request.is_part {
@@ -582,7 +580,7 @@ impl QueryEngine {
             } else {
                 self.running_times.expected(shape)
             },
-            is_cancelled,
+            cancellation: cancellation.clone(),
         }
     }
 }

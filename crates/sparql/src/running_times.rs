@@ -1,8 +1,8 @@
 //! Running times of earlier queries by their shape, so that a query that is known to run long is not started where it would be
 //! cancelled.
 //!
-//! Queries of one shape differ in their literals and the names of variables only: an application sends the same query with other values. The time
-//! that a query waited for its client does not count.
+//! Queries of one shape differ in their literals and the names of variables only: an application sends the same query with other
+//! values. The time that a query waited for its client does not count.
 
 use super::SparqlError;
 use super::stream::Sink;
@@ -43,10 +43,9 @@ impl Shape {
             if mark == "\"" {
                 rest = after_literal(after);
             } else if mark == "?" || after.starts_with(':') {
-                let is_name = |character: char| character.is_alphanumeric() || character == '_';
                 let name = after.trim_start_matches(':');
                 let end = name
-                    .find(|character| !is_name(character))
+                    .find(|character| !is_name_character(character))
                     .unwrap_or(name.len());
                 let (name, after) = name.split_at(end);
                 let number = names.len();
@@ -57,6 +56,10 @@ impl Shape {
         hasher.write(rest.as_bytes());
         Self(hasher.finish())
     }
+}
+
+fn is_name_character(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
 }
 
 /// Returns what follows a literal whose opening quote was read. Quotes in literals are escaped.

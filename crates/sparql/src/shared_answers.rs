@@ -5,7 +5,7 @@
 //! equal. The client of the first may be slow or leave: the evaluation goes on for the others.
 
 use super::algebra::{expressions, inside, operands, pattern_of};
-use super::stream::Cancellation;
+use super::stream::{CHECK_INTERVAL, Cancellation};
 use super::{Provenance, QueryRequest, SparqlError, SparqlLimits};
 use lodeseek_store::StoreView;
 use oxrdf::NamedNode;
@@ -18,8 +18,6 @@ use std::time::Duration;
 
 /// Maximum size of a shared answer, as it comes from the worker process, in bytes.
 const MAX_SHARED_BYTES: usize = 4 << 20;
-/// Interval at which a waiting query checks whether its client is still there.
-const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Returns true if the answer of a query without services depends on the store only: not on the time or on random values.
 pub(super) fn is_repeatable(query: &Query) -> bool {

@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TryS
 use std::time::{Duration, Instant};
 
 /// Interval at which memory and the presence of a reader are checked.
-const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum number of rows or triples of a batch.
 const MAX_BATCH_ITEMS: usize = 256;
 /// Maximum memory of a batch in bytes. A single row may be larger.

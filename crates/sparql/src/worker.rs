@@ -70,23 +70,24 @@ pub(super) struct WorkerQuery<'q> {
 
 impl WorkerQuery<'_> {
     fn serialize(&self) -> Result<Vec<u8>, SparqlError> {
-        let texts = |graphs: &[NamedNode]| {
-            graphs
-                .iter()
-                .map(|graph| graph.as_str().to_owned())
-                .collect()
-        };
         let query = RemoteQuery {
             folder: self.view.folder().to_owned(),
             query: self.request.query.clone(),
-            default_graphs: texts(&self.request.default_graphs),
-            named_graphs: texts(&self.request.named_graphs),
+            default_graphs: graph_iris(&self.request.default_graphs),
+            named_graphs: graph_iris(&self.request.named_graphs),
             limits: self.limits.clone(),
             services: self.services.clone(),
             provenance: self.request.provenance,
         };
         serde_json::to_vec(&query).map_err(|error| SparqlError::Evaluation(error.to_string()))
     }
+}
+
+fn graph_iris(graphs: &[NamedNode]) -> Vec<String> {
+    graphs
+        .iter()
+        .map(|graph| graph.as_str().to_owned())
+        .collect()
 }
 
 /// Evaluates a query in a worker and forwards its answer. If the answer is recorded for equal queries, it does not wait for the

@@ -18,6 +18,8 @@ mod px;
 mod recognition;
 mod records;
 mod table;
+#[cfg(test)]
+mod test_sink;
 mod value;
 mod values;
 mod wkb;

@@ -665,9 +665,8 @@ impl Rows for ParquetRows {
 mod tests {
     use super::*;
     use crate::descriptors::TableDescription;
-    use lodeseek_rdf::TripleSink;
+    use crate::test_sink::Collected;
     use lodeseek_rdf::dump::{FileReport, Limits};
-    use oxrdf::TripleRef;
     use parquet::basic::{Compression, ZstdLevel};
     use parquet::data_type::{
         ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
@@ -677,17 +676,6 @@ mod tests {
     use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
     use parquet::schema::parser::parse_message_type;
     use std::sync::Arc;
-
-    #[derive(Default)]
-    struct Collected(Vec<String>);
-
-    impl TripleSink for Collected {
-        fn start_file(&mut self) {}
-
-        fn insert_triple(&mut self, triple: TripleRef<'_>) {
-            self.0.push(triple.to_string());
-        }
-    }
 
     fn read_bytes(bytes: &[u8]) -> (io::Result<()>, String, FileReport) {
         let mut report = FileReport::unreadable("trees.parquet", "");

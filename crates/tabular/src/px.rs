@@ -672,20 +672,8 @@ fn plain_decimal(token: &str) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lodeseek_rdf::TripleSink;
+    use crate::test_sink::Collected;
     use lodeseek_rdf::dump::{FileReport, Limits};
-    use oxrdf::TripleRef;
-
-    #[derive(Default)]
-    struct Collected(Vec<String>);
-
-    impl TripleSink for Collected {
-        fn start_file(&mut self) {}
-
-        fn insert_triple(&mut self, triple: TripleRef<'_>) {
-            self.0.push(triple.to_string());
-        }
-    }
 
     fn read_text(text: &str) -> (io::Result<()>, Vec<String>, FileReport) {
         let mut report = FileReport::unreadable("boats.px", "");

@@ -827,20 +827,8 @@ fn has_words(data: &[&[String]], place: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lodeseek_rdf::TripleSink;
+    use crate::test_sink::Collected;
     use lodeseek_rdf::dump::{FileReport, Limits};
-    use oxrdf::TripleRef;
-
-    #[derive(Default)]
-    struct Collected(Vec<String>);
-
-    impl TripleSink for Collected {
-        fn start_file(&mut self) {}
-
-        fn insert_triple(&mut self, triple: TripleRef<'_>) {
-            self.0.push(triple.to_string());
-        }
-    }
 
     /// Reads a table of which `cells` cells become triples.
     fn read(text: &str, cells: u64) -> (Vec<String>, FileReport) {

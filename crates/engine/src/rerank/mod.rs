@@ -5,7 +5,7 @@ mod multilingual;
 mod options;
 mod pairs;
 
-pub use multilingual::MultilingualOptions;
+pub use multilingual::MULTILINGUAL_WEIGHT;
 pub use options::{LongQueryOptions, RerankError, RerankOptions, WeightedFusion};
 pub use pairs::{CrossEncoding, PairSummary};
 
@@ -232,18 +232,18 @@ impl Reranker {
     }
 
     /// Adds a multilingual encoder with one vector per text, whose ranking is fused with the others. Configurations with
-    /// [works](Self::with_works_options) do not use it. It needs a fusion.
+    /// [works](Self::with_works_options) do not use it. It needs a fusion. Without a minimum similarity, its scores alone make no match.
     pub fn with_multilingual(
         mut self,
         home: &Path,
         encoder: Box<dyn Encoder>,
-        options: MultilingualOptions,
+        min_similarity: Option<f64>,
     ) -> Result<Self, EngineError> {
-        multilingual::check(&options)?;
         if self.default.options.fusion.is_none() {
             return Err(RerankError::NoFusion(self.default.encoders.len() + 1).into());
         }
-        self.default.multilingual = Some(MultilingualRetriever::open(home, encoder, options)?);
+        self.default.multilingual =
+            Some(MultilingualRetriever::open(home, encoder, min_similarity)?);
         Ok(self)
     }
 
@@ -280,11 +280,11 @@ impl Reranker {
         self.default.encoders.iter().map(|dense| dense.encoder())
     }
 
-    /// Returns the multilingual encoder with its options, if there is one.
+    /// Returns the multilingual encoder with the minimum similarity of a match, if there is one.
     #[must_use]
-    pub fn multilingual(&self) -> Option<(&dyn Encoder, MultilingualOptions)> {
+    pub fn multilingual(&self) -> Option<(&dyn Encoder, Option<f64>)> {
         let multilingual = self.default.multilingual.as_ref()?;
-        Some((multilingual.dense.encoder(), multilingual.options))
+        Some((multilingual.dense.encoder(), multilingual.min_similarity))
     }
 
     /// Returns the encoder with one vector per text and cosine similarity, if there is one.
@@ -726,9 +726,9 @@ impl Configuration {
         }
         let multilingual = multilingual.map(|ranking| ranking.cut(depth));
         let mut weighted: Vec<(&Ranking, f64)> = cut.iter().zip(weights).collect();
-        if let (Some(ranking), Some(retriever)) = (&multilingual, &self.multilingual) {
+        if let Some(ranking) = &multilingual {
             let others: f64 = weighted.iter().map(|(_, weight)| weight).sum();
-            weighted.push((ranking, retriever.options.weight * others));
+            weighted.push((ranking, MULTILINGUAL_WEIGHT * others));
         }
         Fusion::default()
             .with_method(fusion.method)

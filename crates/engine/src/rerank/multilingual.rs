@@ -4,41 +4,21 @@ use super::super::dense::{
     DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions,
 };
 use super::super::scope::CandidateScope;
-use super::options::is_weight;
-use super::{EngineError, RerankError};
+use super::EngineError;
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::Snapshot;
 use lodeseek_rerank::{Combination, Encoder};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// Options of a multilingual encoder.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MultilingualOptions {
-    /// Weight of its ranking in the fusion, as a share of the sum of all other weights.
-    pub weight: f64,
-    /// Minimum similarity of a match. `None`: its scores alone make no match.
-    pub min_similarity: Option<f64>,
-}
-
-impl MultilingualOptions {
-    /// Default weight.
-    pub const DEFAULT_WEIGHT: f64 = 0.3;
-}
-
-/// Checks the weight.
-pub(super) fn check(options: &MultilingualOptions) -> Result<(), RerankError> {
-    if is_weight(options.weight) {
-        Ok(())
-    } else {
-        Err(RerankError::NoWeight)
-    }
-}
+/// Weight of the ranking by the multilingual encoder in the fusion, as a share of the sum of all other weights.
+pub const MULTILINGUAL_WEIGHT: f64 = 0.3;
 
 /// A multilingual encoder and its vectors of a home's datasets.
 pub(super) struct MultilingualRetriever {
     pub(super) dense: DenseRetriever,
-    pub(super) options: MultilingualOptions,
+    /// Minimum similarity of a match. `None`: its scores alone make no match.
+    pub(super) min_similarity: Option<f64>,
 }
 
 impl MultilingualRetriever {
@@ -48,11 +28,11 @@ impl MultilingualRetriever {
     pub(super) fn open(
         home: &Path,
         encoder: Box<dyn Encoder>,
-        options: MultilingualOptions,
+        min_similarity: Option<f64>,
     ) -> Result<Self, EngineError> {
         Ok(Self {
             dense: DenseRetriever::open(home, encoder)?,
-            options,
+            min_similarity,
         })
     }
 
@@ -78,7 +58,7 @@ impl MultilingualRetriever {
         let current = self.dense.current_candidates(query, candidates, index)?;
         let options = ScoringOptions {
             combination: Self::COMBINATION,
-            condition: match self.options.min_similarity {
+            condition: match self.min_similarity {
                 Some(min_similarity) => MatchCondition::AtLeast(min_similarity),
                 None => MatchCondition::Never,
             },

@@ -4,8 +4,7 @@ use super::condition::{ExperimentContext, WeightSource};
 use super::tuning::FusionTuning;
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::{
-    ComponentRankings, EncodingOptions, MultilingualOptions, RerankOptions, Reranker, Searcher,
-    WeightedFusion, encode,
+    ComponentRankings, EncodingOptions, RerankOptions, Reranker, Searcher, WeightedFusion, encode,
 };
 use lodeseek_eval::{Run, Topics};
 use lodeseek_index::sparse::ModelKind;
@@ -163,12 +162,8 @@ impl ExperimentContext<'_> {
         }
         let mut reranker = Reranker::open(self.home, encoders, spec.options())?;
         if let Some(folder) = &spec.multilingual {
-            let options = MultilingualOptions {
-                weight: MultilingualOptions::DEFAULT_WEIGHT,
-                min_similarity: None,
-            };
             let encoder = (self.encoders)(Granularity::Text, Some(folder))?;
-            reranker = reranker.with_multilingual(self.home, encoder, options)?;
+            reranker = reranker.with_multilingual(self.home, encoder, None)?;
         }
         Ok(Searcher::open(self.home)?.with_reranker(reranker))
     }
