@@ -2,12 +2,19 @@
 //!
 //! A query that finds all permits taken waits for a bounded time, in a queue of bounded length. The next permit goes to the client
 //! with the fewest running queries, and of these to the query that waits longest: a client with many queries delays its own. Most
-//! queries take milliseconds, so a permit is soon free as long as few queries hold theirs for seconds. A query that runs longer
-//! than [`SparqlLimits::long_after`] needs one of the [`SparqlLimits::concurrent_long`] slow permits. Without one it continues while
-//! no short query is queued, and is cancelled when one is.
+//! queries take milliseconds, so a permit is soon free as long as few queries hold theirs for seconds.
 //!
-//! A query that is expected to be slow, because earlier ones of its shape were, takes a slow permit before it starts, and waits for
-//! one. While no short query is queued, there are more slow permits: a quarter of all permits remains for short ones.
+//! A query that is expected to be slow, because earlier ones of its shape were, takes one of the [`SparqlLimits::concurrent_long`]
+//! slow permits before it starts, and waits for one. While no short query is queued, there are more slow permits: a quarter of all
+//! permits remains for short ones. If the known work before it takes longer than [`SparqlLimits::queue_timeout`], it is rejected at
+//! once.
+//!
+//! A query that unexpectedly runs longer than [`SparqlLimits::long_after`] takes a slow permit, too, as long as a quarter of all
+//! permits remains. Otherwise it continues while no short query is queued, and is cancelled when one is.
+//!
+//! *Time.* Running queries share the processors. A query among more of them than there are processors takes longer, and is no slower
+//! query for that. So running times are in the time of a query alone: a clock that advances by the share of a processor that each
+//! running query has.
 //!
 //! Queries that wait for the answer of an equal one need no permit for running, and count as queries of their client.
 
@@ -17,21 +24,62 @@ use super::{SparqlError, SparqlLimits};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Running queries of a store, including cancelled ones that have not ended yet.
-#[derive(Default)]
 pub(super) struct Admission {
+    /// Number of processors.
+    processors: usize,
     counts: Mutex<Counts>,
     /// Notified when a permit is released, and when the next query of the queue changes.
     changed: Condvar,
 }
 
+impl Default for Admission {
+    fn default() -> Self {
+        Self {
+            processors: thread::available_parallelism().map_or(1, usize::from),
+            counts: Mutex::new(Counts::default()),
+            changed: Condvar::new(),
+        }
+    }
+}
+
+/// Clock that advances by the share of a processor that each running query has.
+struct Clock {
+    time: Duration,
+    updated: Instant,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self {
+            time: Duration::ZERO,
+            updated: Instant::now(),
+        }
+    }
+}
+
+impl Clock {
+    /// Advances the clock. To be called before the number of running queries changes.
+    fn advance(&mut self, running: usize, processors: usize) -> Duration {
+        let share = (processors as f64 / running.max(1) as f64).min(1.0);
+        let now = Instant::now();
+        self.time += (now - self.updated).mul_f64(share);
+        self.updated = now;
+        self.time
+    }
+}
+
 #[derive(Default)]
 struct Counts {
+    clock: Clock,
     running: usize,
     /// Of these, queries with a slow permit.
     long: usize,
+    /// Sum of the expected running times of the running queries.
+    running_time: Duration,
     /// Queries that wait for the answer of an equal one.
     sharing: usize,
     /// The queued queries, the oldest first.
@@ -48,6 +96,8 @@ struct Queued {
     client: Option<IpAddr>,
     /// If true, it needs a slow permit.
     is_long: bool,
+    /// Expected running time.
+    time: Duration,
 }
 
 /// Request for a permit.
@@ -64,10 +114,16 @@ impl Counts {
         if self.running >= limits.concurrent {
             return false;
         }
-        let reserved = (limits.concurrent / 4).max(1);
         !is_long
             || self.long < limits.concurrent_long
-            || (self.running + reserved < limits.concurrent && !self.has_short_in_queue())
+            || (self.running < unreserved(limits) && !self.has_short_in_queue())
+    }
+
+    /// Returns the expected time until the work of all queries before a new one is done. The running ones have done half of theirs on
+    /// average.
+    fn expected_wait(&self, processors: usize) -> Duration {
+        let queued: Duration = self.queue.iter().map(|queued| queued.time).sum();
+        (queued + self.running_time / 2).div_f64(processors as f64)
     }
 
     fn has_short_in_queue(&self) -> bool {
@@ -115,6 +171,12 @@ impl Counts {
     }
 }
 
+/// Returns the number of permits that are not reserved for short queries.
+fn unreserved(limits: &SparqlLimits) -> usize {
+    let reserved = (limits.concurrent / 4).max(1);
+    limits.concurrent.saturating_sub(reserved)
+}
+
 impl Admission {
     fn counts(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner) // the numbers are consistent at every moment
@@ -135,7 +197,9 @@ impl Admission {
         let is_next =
             counts.next_ticket(limits).is_none() && counts.has_free_permit(is_long, limits);
         if !is_next {
-            if counts.queue.len() >= limits.waiting {
+            let waits_too_long =
+                is_long && counts.expected_wait(self.processors) > limits.queue_timeout;
+            if waits_too_long || counts.queue.len() >= limits.waiting {
                 let error = SparqlError::Busy(counts.running);
                 return (counts, Err(error));
             }
@@ -145,9 +209,16 @@ impl Admission {
                 return (counts, Err(error));
             }
         }
+        let running = counts.running;
+        let running = Running {
+            since: counts.clock.advance(running, self.processors),
+            expected: request.expected.time,
+            is_long,
+        };
         counts.running += 1;
         counts.long += usize::from(is_long);
-        (counts, Ok(PermitState::Running { is_long }))
+        counts.running_time += running.expected;
+        (counts, Ok(PermitState::Running(running)))
     }
 
     /// Queues a query until a permit is free and no other query precedes it. Fails after [`SparqlLimits::queue_timeout`], and if
@@ -166,6 +237,7 @@ impl Admission {
             ticket,
             client: request.client,
             is_long,
+            time: request.expected.time,
         });
         let admitted = loop {
             if counts.next_ticket(limits) == Some(ticket) {
@@ -201,8 +273,18 @@ pub(super) struct Permit {
 enum PermitState {
     /// The query waits for the answer of an equal one.
     Sharing,
-    /// The query runs. `is_long` if it has a slow permit.
-    Running { is_long: bool },
+    /// The query runs.
+    Running(Running),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Running {
+    /// Time of the clock at the start.
+    since: Duration,
+    /// Expected running time.
+    expected: Duration,
+    /// If true, it has a slow permit.
+    is_long: bool,
 }
 
 impl Permit {
@@ -276,23 +358,42 @@ impl Permit {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks a query that runs longer than [`SparqlLimits::long_after`]: takes a slow permit if one is free. Fails if none is
-    /// free and a queued query could use the permit of this one.
-    pub(super) fn check_long_permit(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
+    /// Returns the running time of the query, as if it ran alone.
+    pub(super) fn running_time(&self) -> Duration {
+        match *self.state() {
+            PermitState::Sharing => Duration::ZERO,
+            PermitState::Running(running) => {
+                self.time_since(&running, &mut self.admission.counts())
+            }
+        }
+    }
+
+    fn time_since(&self, running: &Running, counts: &mut Counts) -> Duration {
+        let number = counts.running;
+        let now = counts.clock.advance(number, self.admission.processors);
+        now.saturating_sub(running.since)
+    }
+
+    /// Checks the running time of the query. One that is long takes a slow permit. Fails if none is free and a queued query could use
+    /// the permit of this one.
+    pub(super) fn check_running_time(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
         let mut state = self.state();
-        if *state != (PermitState::Running { is_long: false }) {
+        let PermitState::Running(running) = &mut *state else {
             return Ok(());
-        }
+        };
         let mut counts = self.admission.counts();
-        if counts.long < limits.concurrent_long {
-            counts.long += 1;
-            *state = PermitState::Running { is_long: true };
+        if running.is_long || self.time_since(running, &mut counts) < limits.long_after {
             return Ok(());
         }
-        if !counts.has_short_in_queue() {
-            Ok(())
-        } else {
+        if counts.long < limits.concurrent_long.max(unreserved(limits)) {
+            counts.long += 1;
+            running.is_long = true;
+            return Ok(());
+        }
+        if counts.has_short_in_queue() {
             Err(SparqlError::SlowLimit(counts.long))
+        } else {
+            Ok(())
         }
     }
 }
@@ -302,9 +403,11 @@ impl Drop for Permit {
         let state = *self.state();
         let mut counts = self.admission.counts();
         match state {
-            PermitState::Running { is_long } => {
+            PermitState::Running(running) => {
+                self.time_since(&running, &mut counts); // the number of running queries changes
                 counts.running -= 1;
-                counts.long -= usize::from(is_long);
+                counts.long -= usize::from(running.is_long);
+                counts.running_time -= running.expected;
             }
             PermitState::Sharing => counts.sharing -= 1,
         }
@@ -318,14 +421,13 @@ impl Drop for Permit {
 mod tests {
     use super::*;
     use std::net::Ipv4Addr;
-    use std::thread;
-    use std::time::Duration;
 
     /// A query that waits for ever.
     const QUEUED: Queued = Queued {
         ticket: 0,
         client: None,
         is_long: false,
+        time: Duration::ZERO,
     };
 
     fn request(client: Option<IpAddr>) -> PermitRequest {
@@ -346,6 +448,7 @@ mod tests {
             concurrent_of_client: 2,
             concurrent_long: 1,
             queue_timeout: Duration::ZERO,
+            long_after: Duration::from_nanos(1),
             ..SparqlLimits::default()
         }
     }
@@ -505,30 +608,82 @@ mod tests {
         let acquire = || Permit::acquire(&admission, &request(None), &limits()).expect("a permit");
         let (first, second, third) = (acquire(), acquire(), acquire());
         for _ in 0..2 {
-            assert!(first.check_long_permit(&limits()).is_ok());
+            assert!(first.check_running_time(&limits()).is_ok());
+            assert!(second.check_running_time(&limits()).is_ok());
         }
         assert!(
-            second.check_long_permit(&limits()).is_ok(),
+            third.check_running_time(&limits()).is_ok(),
             "no query is queued"
         );
         admission.counts().queue.push_back(QUEUED);
         assert!(
-            first.check_long_permit(&limits()).is_ok(),
+            first.check_running_time(&limits()).is_ok(),
             "it has a slow permit"
         );
         assert!(matches!(
-            third.check_long_permit(&limits()),
-            Err(SparqlError::SlowLimit(1))
+            third.check_running_time(&limits()),
+            Err(SparqlError::SlowLimit(2))
         ));
         drop(first);
         assert!(
-            second.check_long_permit(&limits()).is_ok(),
+            third.check_running_time(&limits()).is_ok(),
             "the slow permit was released"
         );
         admission.counts().queue.clear();
         drop((second, third));
         let counts = admission.counts();
         assert_eq!((counts.running, counts.long), (0, 0));
+    }
+
+    #[test]
+    fn the_clock_advances_by_the_share_of_a_processor() {
+        let mut clock = Clock::default();
+        for (running, processors, share) in [(4, 2, 0.5), (2, 2, 1.0), (1, 2, 1.0), (0, 2, 1.0)] {
+            let before = clock.time;
+            let ago = Duration::from_secs(1_000);
+            clock.updated = Instant::now().checked_sub(ago).unwrap_or(clock.updated);
+            let advanced = clock.advance(running, processors) - before;
+            let deviation = advanced.as_secs_f64() / ago.as_secs_f64() - share;
+            assert!((0.0..0.01).contains(&deviation), "{running}: {advanced:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_query_is_rejected_at_once_if_it_would_wait_for_long() {
+        let admission = Arc::new(Admission {
+            processors: 2,
+            ..Admission::default()
+        });
+        let patient = SparqlLimits {
+            queue_timeout: Duration::from_secs(600),
+            ..limits()
+        };
+        let expecting = |seconds| PermitRequest {
+            expected: Expectation {
+                time: Duration::from_secs(seconds),
+                exceeds_deadline: false,
+            },
+            ..request(None)
+        };
+        let _running = [(); 2]
+            .map(|()| Permit::acquire(&admission, &expecting(400), &patient).expect("a permit"));
+        let queued = Queued {
+            is_long: true,
+            time: Duration::from_secs(700),
+            ..QUEUED
+        };
+        admission.counts().queue.push_back(queued);
+        assert_eq!(
+            admission.counts().expected_wait(2),
+            Duration::from_secs(550)
+        );
+        admission.counts().queue.push_back(queued);
+        assert!(matches!(
+            Permit::acquire(&admission, &expecting(1), &patient),
+            Err(SparqlError::Busy(2))
+        ));
+        let short = Permit::acquire(&admission, &request(None), &patient);
+        assert!(short.is_ok(), "a permit is reserved for it");
     }
 
     #[test]
@@ -561,7 +716,7 @@ mod tests {
         let short = Permit::acquire(&admission, &request(None), &limits())
             .expect("a queued long query does not delay it");
         assert!(
-            short.check_long_permit(&limits()).is_ok(),
+            short.check_running_time(&limits()).is_ok(),
             "the queued query could not use its permit"
         );
         admission.counts().queue.clear();
@@ -624,7 +779,7 @@ mod tests {
         third
             .run(&request(client(2)), &few)
             .expect("a permit to run, for a query that is counted");
-        assert!(third.check_long_permit(&few).is_ok());
+        assert!(third.check_running_time(&few).is_ok());
         let counts = admission.counts();
         assert_eq!((counts.running, counts.sharing, counts.long), (1, 1, 1));
         drop(counts);

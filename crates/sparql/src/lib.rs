@@ -334,6 +334,8 @@ pub struct QueryEngine {
     statistics: StatisticsCache,
     /// Processes that evaluate expensive queries. Without them, this process evaluates them.
     workers: Option<Pool>,
+    /// If true, this process is such a worker, which is killed if its query does not end.
+    can_be_killed: bool,
 }
 
 impl QueryEngine {
@@ -353,6 +355,14 @@ impl QueryEngine {
         Ok(Arc::new(Self::with_pool(store, Some(workers))))
     }
 
+    /// Creates the engine of a worker process.
+    fn in_worker(store: Arc<Store>) -> Arc<Self> {
+        Arc::new(Self {
+            can_be_killed: true,
+            ..Self::with_pool(store, None)
+        })
+    }
+
     fn with_pool(store: Arc<Store>, workers: Option<Pool>) -> Self {
         Self {
             store,
@@ -362,6 +372,7 @@ impl QueryEngine {
             shared_answers: Arc::default(),
             statistics: StatisticsCache::default(),
             workers,
+            can_be_killed: false,
         }
     }
 
@@ -453,7 +464,7 @@ impl QueryEngine {
         let Some(pool) = pool else {
             let permit = self.acquire_permit(shape, request, limits, cancellation)?;
             admit(&permit, uses_memory, cancellation, sink)?;
-            return self.running_times.measure(shape, sink, |sink| {
+            return self.running_times.measure(shape, &permit, sink, |sink| {
                 evaluate(self, planned, request, limits, cancellation, sink)
             });
         };
@@ -548,9 +559,10 @@ impl QueryEngine {
             None => self.acquire_permit(query.shape, query.request, query.limits, cancellation)?,
         };
         admit(&permit, false, cancellation, sink)?;
-        self.running_times.measure(query.shape, sink, |sink| {
-            worker::evaluate_in_worker(query, &permit, recorder, cancellation, sink)
-        })
+        self.running_times
+            .measure(query.shape, &permit, sink, |sink| {
+                worker::evaluate_in_worker(query, &permit, recorder, cancellation, sink)
+            })
     }
 
     /// Acquires a permit for an expensive query.
@@ -661,7 +673,7 @@ impl EvaluationContext {
         cancellation::insert_filters(&mut query);
         path_rows::expand(&mut query, &|node, graph| self.is_node(node, graph));
         self.names.bind(&mut query);
-        paths::bind_starts(&mut query);
+        paths::bind_starts(&mut query, self.engine.can_be_killed);
         ordering::use_keys(&mut query);
         let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
         let computing =

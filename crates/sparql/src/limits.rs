@@ -27,14 +27,15 @@ pub struct SparqlLimits {
     pub concurrent: usize,
     /// Maximum number of these queries for each client, queued ones included. Default 4, and twice as many of bounded cost.
     pub concurrent_of_client: usize,
-    /// Maximum time a query is queued while all permits are taken. Default 5 s.
+    /// Maximum time a query is queued while all permits are taken. One that is expected to wait longer is rejected at once. Default
+    /// 20 s.
     pub queue_timeout: Duration,
     /// Maximum number of queued queries. Default 64.
     pub waiting: usize,
-    /// Running time after which a query counts as long. Default 500 ms.
+    /// Running time after which a query counts as long, if it runs alone. Default 500 ms.
     pub long_after: Duration,
-    /// Concurrent long queries while short ones are queued. Default 4. Further ones wait, or are cancelled if they were expected to be
-    /// short.
+    /// Concurrent long queries while short ones are queued. Default 4. Further ones wait. One that was expected to be short continues
+    /// while a quarter of the permits is left for others.
     pub concurrent_long: usize,
     /// Maximum memory of the worker process of a query in megabytes. Without workers, maximum growth of this process while it
     /// evaluates the query. Default 1,024.
@@ -85,7 +86,7 @@ impl Default for SparqlLimits {
             answer_megabytes: 1024,
             concurrent: 8,
             concurrent_of_client: 4,
-            queue_timeout: Duration::from_secs(5),
+            queue_timeout: Duration::from_secs(20),
             waiting: 64,
             long_after: Duration::from_millis(500),
             concurrent_long: 4,

@@ -5,6 +5,7 @@
 //! values. The time that a query waited for its client does not count.
 
 use super::SparqlError;
+use super::admission::Permit;
 use super::stream::Sink;
 use lru::LruCache;
 use rustc_hash::FxHashMap;
@@ -13,7 +14,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Maximum number of shapes. The one that was not used for the longest time is forgotten.
 const MAX_SHAPES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
@@ -133,12 +134,13 @@ impl RunningTimes {
     pub(super) fn measure(
         &self,
         shape: Shape,
+        permit: &Permit,
         sink: &mut Sink<'_>,
         evaluate: impl FnOnce(&mut Sink<'_>) -> Result<(), SparqlError>,
     ) -> Result<(), SparqlError> {
-        let (started, waited) = (Instant::now(), sink.waited);
+        let waited = sink.waited;
         let outcome = evaluate(sink);
-        let time = started.elapsed().saturating_sub(sink.waited - waited);
+        let time = permit.running_time().saturating_sub(sink.waited - waited);
         self.record(shape, time, &outcome);
         outcome
     }

@@ -372,11 +372,7 @@ impl Watch {
         if grown > self.limits.memory_megabytes {
             return Err(SparqlError::Memory(self.limits.memory_megabytes));
         }
-        if self.started.elapsed() < self.limits.long_after {
-            Ok(())
-        } else {
-            permit.check_long_permit(&self.limits)
-        }
+        permit.check_running_time(&self.limits)
     }
 }
 

@@ -20,7 +20,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Interval at which a full channel is tried again.
 const RETRY_INTERVAL: Duration = Duration::from_millis(1);
@@ -106,7 +106,6 @@ pub(super) fn evaluate_in_worker(
         permit,
         cancellation,
         evaluation: evaluation.as_deref(),
-        started: Instant::now(),
         refusal: Mutex::new(None),
     };
     let answer = query
@@ -175,7 +174,6 @@ struct Control<'c> {
     cancellation: &'c Cancellation,
     /// Evaluation for which equal queries may wait.
     evaluation: Option<&'c Evaluation>,
-    started: Instant,
     /// Reason to cancel an evaluation for which queries wait.
     refusal: Mutex<Option<SparqlError>>,
 }
@@ -190,10 +188,7 @@ impl Control<'_> {
         if self.cancellation.is_cancelled() && !self.is_awaited() {
             return true;
         }
-        if self.started.elapsed() < self.query.limits.long_after {
-            return false;
-        }
-        match self.permit.check_long_permit(self.query.limits) {
+        match self.permit.check_running_time(self.query.limits) {
             Ok(()) => false,
             Err(error) => {
                 *self.refusal() = Some(error);
@@ -324,7 +319,7 @@ impl QueryWorker {
         let store = Store::open_view(&self.home, folder);
         let store = store
             .map_err(|error| SparqlError::Worker(format!("it cannot read the store: {error}")))?;
-        let engine = QueryEngine::new(Arc::new(store));
+        let engine = QueryEngine::in_worker(Arc::new(store));
         *opened = Some((folder.to_owned(), Arc::clone(&engine)));
         Ok(engine)
     }
