@@ -353,7 +353,6 @@ impl Arguments {
                 .unwrap_or(default.answer_megabytes),
             memory_megabytes: self.workers.memory_megabytes(config),
             concurrent,
-            concurrent_long: concurrent.div_ceil(2),
             concurrent_of_client: of_client.unwrap_or(concurrent.div_ceil(2)),
             ..default
         }

@@ -51,7 +51,6 @@ fn fit(limits: SparqlLimits, budget_megabytes: u64) -> SparqlLimits {
         memory_megabytes,
         concurrent,
         concurrent_of_client: limits.concurrent_of_client.min(half),
-        concurrent_long: limits.concurrent_long.min(half),
         ..limits
     }
 }
@@ -118,10 +117,7 @@ mod tests {
                 (concurrent, megabytes),
                 "{budget}"
             );
-            assert!(
-                fitted.concurrent_of_client <= fitted.concurrent
-                    && fitted.concurrent_long <= fitted.concurrent
-            );
+            assert!(fitted.concurrent_of_client <= fitted.concurrent);
         }
         let small = SparqlLimits {
             memory_megabytes: 64,

@@ -4,22 +4,22 @@
 //! with the fewest running queries, and of these to the query that waits longest: a client with many queries delays its own. Most
 //! queries take milliseconds, so a permit is soon free as long as few queries hold theirs for seconds.
 //!
-//! A query that is expected to be slow, because earlier ones of its shape were, takes one of the [`SparqlLimits::concurrent_long`]
-//! slow permits before it starts, and waits for one. While no short query is queued, there are more slow permits: a quarter of all
-//! permits remains for short ones. If the known work before it takes longer than [`SparqlLimits::queue_timeout`], it is rejected at
-//! once.
+//! *Slots.* Queries that compute at the same time take the caches of the processor from each other, and all end later. So there is
+//! only one slot more than processors. A query uses none while it waits for its client, nor if it may wait for services. A quarter of
+//! the slots, and of the permits, is reserved for short queries.
 //!
-//! A query that unexpectedly runs longer than [`SparqlLimits::long_after`] takes a slow permit, too, as long as a quarter of all
-//! permits remains. Otherwise it continues while no short query is queued, and is cancelled when one is.
+//! *Slow queries.* A query that is expected to run longer than [`SparqlLimits::long_after`], because earlier ones of its shape did,
+//! starts only if the reserved slots remain. If the known work before it takes longer than [`SparqlLimits::queue_timeout`], it is
+//! rejected at once. One that runs longer unexpectedly continues, unless it uses a reserved slot and a short query is queued: then it
+//! is cancelled, and the next one of its shape is expected to be slow.
 //!
-//! *Time.* Running queries share the processors. A query among more of them than there are processors takes longer, and is no slower
-//! query for that. So running times are in the time of a query alone: a clock that advances by the share of a processor that each
-//! running query has.
+//! *Time.* A query among more of them than there are processors takes longer, and is no slower query for that. So running times are in
+//! the time of a query alone: a clock that advances by the share of a processor that each running query has.
 //!
 //! Queries that wait for the answer of an equal one need no permit for running, and count as queries of their client.
 
-use super::running_times::Expectation;
-use super::stream::{CHECK_INTERVAL, Cancellation};
+use super::running_times::{Expectation, RunningTimes, Shape};
+use super::stream::{CHECK_INTERVAL, Cancellation, Sink};
 use super::{SparqlError, SparqlLimits};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -29,8 +29,6 @@ use std::time::{Duration, Instant};
 
 /// Running queries of a store, including cancelled ones that have not ended yet.
 pub(super) struct Admission {
-    /// Number of processors.
-    processors: usize,
     counts: Mutex<Counts>,
     /// Notified when a permit is released, and when the next query of the queue changes.
     changed: Condvar,
@@ -38,11 +36,7 @@ pub(super) struct Admission {
 
 impl Default for Admission {
     fn default() -> Self {
-        Self {
-            processors: thread::available_parallelism().map_or(1, usize::from),
-            counts: Mutex::new(Counts::default()),
-            changed: Condvar::new(),
-        }
+        Self::with_processors(thread::available_parallelism().map_or(1, usize::from))
     }
 }
 
@@ -62,7 +56,6 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Advances the clock. To be called before the number of running queries changes.
     fn advance(&mut self, running: usize, processors: usize) -> Duration {
         let share = (processors as f64 / running.max(1) as f64).min(1.0);
         let now = Instant::now();
@@ -74,9 +67,15 @@ impl Clock {
 
 #[derive(Default)]
 struct Counts {
+    /// Number of processors.
+    processors: usize,
     clock: Clock,
+    /// Running times of earlier queries.
+    times: RunningTimes,
     running: usize,
-    /// Of these, queries with a slow permit.
+    /// Of these, queries that compute.
+    computing: usize,
+    /// Of these, slow ones, unless services answer parts of them.
     long: usize,
     /// Sum of the expected running times of the running queries.
     running_time: Duration,
@@ -94,40 +93,93 @@ struct Counts {
 struct Queued {
     ticket: u64,
     client: Option<IpAddr>,
-    /// If true, it needs a slow permit.
-    is_long: bool,
+    shape: Option<Shape>,
     /// Expected running time.
     time: Duration,
+}
+
+impl Queued {
+    fn is_long(&self, limits: &SparqlLimits) -> bool {
+        self.time >= limits.long_after
+    }
 }
 
 /// Request for a permit.
 #[derive(Clone)]
 pub(super) struct PermitRequest {
     pub(super) client: Option<IpAddr>,
-    pub(super) expected: Expectation,
+    /// Shape of the query, by which its running time is expected. Without one it is expected to be short.
+    pub(super) shape: Option<Shape>,
     /// Cancelled if the client leaves.
     pub(super) cancellation: Cancellation,
 }
 
 impl Counts {
-    fn has_free_permit(&self, is_long: bool, limits: &SparqlLimits) -> bool {
+    /// Returns the number of slots, without those of queries that wait for services.
+    fn slots(&self, limits: &SparqlLimits) -> usize {
+        limits.concurrent.min(self.processors + 1)
+    }
+
+    fn has_free_permit(&self, query: &Queued, limits: &SparqlLimits) -> bool {
         if self.running >= limits.concurrent {
             return false;
         }
-        !is_long
-            || self.long < limits.concurrent_long
-            || (self.running < unreserved(limits) && !self.has_short_in_queue())
+        (is_federated(query.shape) || self.computing < self.slots(limits))
+            && (!query.is_long(limits) || self.has_slot_for_long(query.shape, limits))
+    }
+
+    /// Returns true if one more long query leaves the reserved slots to short ones.
+    fn has_slot_for_long(&self, shape: Option<Shape>, limits: &SparqlLimits) -> bool {
+        let (used, all) = if is_federated(shape) {
+            (self.running, limits.concurrent)
+        } else {
+            (self.long, self.slots(limits))
+        };
+        used + reserved(all) < all
+    }
+
+    /// Advances the clock to now. To be called before the number of computing queries changes.
+    fn advance_clock(&mut self) -> Duration {
+        self.clock.advance(self.computing, self.processors)
     }
 
     /// Returns the expected time until the work of all queries before a new one is done. The running ones have done half of theirs on
     /// average.
-    fn expected_wait(&self, processors: usize) -> Duration {
+    fn expected_wait(&self) -> Duration {
         let queued: Duration = self.queue.iter().map(|queued| queued.time).sum();
-        (queued + self.running_time / 2).div_f64(processors as f64)
+        (queued + self.running_time / 2).div_f64(self.processors.max(1) as f64)
     }
 
-    fn has_short_in_queue(&self) -> bool {
-        self.queue.iter().any(|queued| !queued.is_long)
+    fn expectation(&mut self, shape: Option<Shape>) -> Expectation {
+        shape.map_or_else(Expectation::default, |shape| self.times.expected(shape))
+    }
+
+    /// Updates the expectation of queued queries of a shape.
+    fn update_queue(&mut self, shape: Shape) {
+        let time = self.times.expected(shape).time;
+        for queued in &mut self.queue {
+            if queued.shape == Some(shape) {
+                queued.time = time;
+            }
+        }
+    }
+
+    fn has_short_in_queue(&self, limits: &SparqlLimits) -> bool {
+        self.queue.iter().any(|queued| !queued.is_long(limits))
+    }
+
+    fn add_running(&mut self, running: &Running) {
+        self.running += 1;
+        self.computing += usize::from(running.is_computing);
+        self.long += usize::from(running.is_long_here());
+        self.running_time += running.expected;
+    }
+
+    fn remove_running(&mut self, running: &Running) {
+        self.running -= 1;
+        self.computing -= usize::from(running.is_computing);
+        self.long -= usize::from(running.is_long_here());
+        self.running_time -= running.expected;
     }
 
     /// Returns the ticket of the query that gets the next permit.
@@ -135,7 +187,7 @@ impl Counts {
         let next = self
             .queue
             .iter()
-            .filter(|queued| self.has_free_permit(queued.is_long, limits))
+            .filter(|queued| self.has_free_permit(queued, limits))
             .min_by_key(|queued| (self.running_of(queued.client), queued.ticket));
         next.map(|queued| queued.ticket)
     }
@@ -171,13 +223,27 @@ impl Counts {
     }
 }
 
-/// Returns the number of permits that are not reserved for short queries.
-fn unreserved(limits: &SparqlLimits) -> usize {
-    let reserved = (limits.concurrent / 4).max(1);
-    limits.concurrent.saturating_sub(reserved)
+/// Returns the number of slots or permits that are reserved for short queries.
+fn reserved(all: usize) -> usize {
+    (all / 4).max(1).min(all.saturating_sub(1))
+}
+
+fn is_federated(shape: Option<Shape>) -> bool {
+    shape.is_some_and(|shape| shape.is_federated)
 }
 
 impl Admission {
+    fn with_processors(processors: usize) -> Self {
+        let counts = Counts {
+            processors,
+            ..Counts::default()
+        };
+        Self {
+            counts: Mutex::new(counts),
+            changed: Condvar::new(),
+        }
+    }
+
     fn counts(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner) // the numbers are consistent at every moment
     }
@@ -189,56 +255,57 @@ impl Admission {
         request: &PermitRequest,
         limits: &SparqlLimits,
     ) -> (MutexGuard<'c, Counts>, Result<PermitState, SparqlError>) {
-        let is_long = request.expected.time >= limits.long_after;
-        if request.expected.exceeds_deadline && !counts.queue.is_empty() {
+        let expected = counts.expectation(request.shape);
+        if expected.exceeds_deadline && !counts.queue.is_empty() {
             let error = SparqlError::SlowLimit(counts.long);
             return (counts, Err(error));
         }
+        let mut query = Queued {
+            ticket: counts.last_ticket + 1,
+            client: request.client,
+            shape: request.shape,
+            time: expected.time,
+        };
         let is_next =
-            counts.next_ticket(limits).is_none() && counts.has_free_permit(is_long, limits);
+            counts.next_ticket(limits).is_none() && counts.has_free_permit(&query, limits);
         if !is_next {
             let waits_too_long =
-                is_long && counts.expected_wait(self.processors) > limits.queue_timeout;
+                query.is_long(limits) && counts.expected_wait() > limits.queue_timeout;
             if waits_too_long || counts.queue.len() >= limits.waiting {
                 let error = SparqlError::Busy(counts.running);
                 return (counts, Err(error));
             }
             let admitted;
-            (counts, admitted) = self.wait(counts, request, is_long, limits);
-            if let Err(error) = admitted {
-                return (counts, Err(error));
+            (counts, admitted) = self.wait(counts, query, request, limits);
+            match admitted {
+                Ok(queued) => query = queued,
+                Err(error) => return (counts, Err(error)),
             }
         }
-        let running = counts.running;
         let running = Running {
-            since: counts.clock.advance(running, self.processors),
-            expected: request.expected.time,
-            is_long,
+            since: counts.advance_clock(),
+            shape: query.shape,
+            expected: query.time,
+            is_long: query.is_long(limits),
+            is_computing: !is_federated(query.shape),
         };
-        counts.running += 1;
-        counts.long += usize::from(is_long);
-        counts.running_time += running.expected;
+        counts.add_running(&running);
         (counts, Ok(PermitState::Running(running)))
     }
 
     /// Queues a query until a permit is free and no other query precedes it. Fails after [`SparqlLimits::queue_timeout`], and if
-    /// the client leaves.
+    /// the client leaves. Returns it with what is expected of it now.
     fn wait<'c>(
         &self,
         mut counts: MutexGuard<'c, Counts>,
+        query: Queued,
         request: &PermitRequest,
-        is_long: bool,
         limits: &SparqlLimits,
-    ) -> (MutexGuard<'c, Counts>, Result<(), SparqlError>) {
+    ) -> (MutexGuard<'c, Counts>, Result<Queued, SparqlError>) {
         let until = Instant::now() + limits.queue_timeout;
-        counts.last_ticket += 1;
-        let ticket = counts.last_ticket;
-        counts.queue.push_back(Queued {
-            ticket,
-            client: request.client,
-            is_long,
-            time: request.expected.time,
-        });
+        let ticket = query.ticket;
+        counts.last_ticket = ticket;
+        counts.queue.push_back(query);
         let admitted = loop {
             if counts.next_ticket(limits) == Some(ticket) {
                 break Ok(());
@@ -256,9 +323,10 @@ impl Admission {
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         };
-        counts.queue.retain(|other| other.ticket != ticket);
+        let place = counts.queue.iter().position(|other| other.ticket == ticket);
+        let queued = place.and_then(|place| counts.queue.remove(place));
         self.changed.notify_all(); // another permit may be free for the next query
-        (counts, admitted)
+        (counts, admitted.map(|()| queued.unwrap_or(query)))
     }
 }
 
@@ -281,10 +349,18 @@ enum PermitState {
 struct Running {
     /// Time of the clock at the start.
     since: Duration,
+    shape: Option<Shape>,
     /// Expected running time.
     expected: Duration,
-    /// If true, it has a slow permit.
     is_long: bool,
+    /// If true, it uses a slot.
+    is_computing: bool,
+}
+
+impl Running {
+    fn is_long_here(&self) -> bool {
+        self.is_long && !is_federated(self.shape)
+    }
 }
 
 impl Permit {
@@ -358,43 +434,76 @@ impl Permit {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the running time of the query, as if it ran alone.
-    pub(super) fn running_time(&self) -> Duration {
-        match *self.state() {
-            PermitState::Sharing => Duration::ZERO,
-            PermitState::Running(running) => {
-                self.time_since(&running, &mut self.admission.counts())
-            }
+    /// Runs the evaluation of the query and records its time, without the time that it waited for its receiver.
+    pub(super) fn measure(
+        &self,
+        sink: &mut Sink<'_>,
+        evaluate: impl FnOnce(&mut Sink<'_>) -> Result<(), SparqlError>,
+    ) -> Result<(), SparqlError> {
+        let waited = sink.waited;
+        let outcome = evaluate(sink);
+        if let PermitState::Running(Running {
+            since,
+            shape: Some(shape),
+            ..
+        }) = *self.state()
+        {
+            let mut counts = self.admission.counts();
+            let time = counts.advance_clock().saturating_sub(since);
+            let time = time.saturating_sub(sink.waited - waited);
+            counts.times.record(shape, time, &outcome);
+            counts.update_queue(shape);
+        }
+        outcome
+    }
+
+    /// Releases the slot of a query while it waits for its client, or takes it again.
+    pub(super) fn set_waiting(&self, is_waiting: bool) {
+        let mut state = self.state();
+        let PermitState::Running(running) = &mut *state else {
+            return;
+        };
+        let is_computing = !is_waiting && !is_federated(running.shape);
+        if running.is_computing != is_computing {
+            let mut counts = self.admission.counts();
+            counts.advance_clock();
+            counts.remove_running(running);
+            running.is_computing = is_computing;
+            counts.add_running(running);
+            drop(counts);
+            self.admission.changed.notify_all();
         }
     }
 
-    fn time_since(&self, running: &Running, counts: &mut Counts) -> Duration {
-        let number = counts.running;
-        let now = counts.clock.advance(number, self.admission.processors);
-        now.saturating_sub(running.since)
-    }
-
-    /// Checks the running time of the query. One that is long takes a slow permit. Fails if none is free and a queued query could use
-    /// the permit of this one.
+    /// Checks the running time of the query. Fails if it is unexpectedly long, only reserved slots are left for it, and a short query
+    /// is queued.
     pub(super) fn check_running_time(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
         let mut state = self.state();
         let PermitState::Running(running) = &mut *state else {
             return Ok(());
         };
+        if running.is_long {
+            return Ok(());
+        }
         let mut counts = self.admission.counts();
-        if running.is_long || self.time_since(running, &mut counts) < limits.long_after {
+        let time = counts.advance_clock().saturating_sub(running.since);
+        if time < limits.long_after {
             return Ok(());
         }
-        if counts.long < limits.concurrent_long.max(unreserved(limits)) {
-            counts.long += 1;
-            running.is_long = true;
-            return Ok(());
+        counts.remove_running(running);
+        running.is_long = counts.has_slot_for_long(running.shape, limits);
+        if running.expected < limits.long_after {
+            running.expected = time;
+            if let Some(shape) = running.shape {
+                counts.times.record_minimum(shape, time);
+                counts.update_queue(shape);
+            }
         }
-        if counts.has_short_in_queue() {
-            Err(SparqlError::SlowLimit(counts.long))
-        } else {
-            Ok(())
+        counts.add_running(running);
+        if !running.is_long && counts.has_short_in_queue(limits) {
+            return Err(SparqlError::SlowLimit(counts.long));
         }
+        Ok(())
     }
 }
 
@@ -404,10 +513,8 @@ impl Drop for Permit {
         let mut counts = self.admission.counts();
         match state {
             PermitState::Running(running) => {
-                self.time_since(&running, &mut counts); // the number of running queries changes
-                counts.running -= 1;
-                counts.long -= usize::from(running.is_long);
-                counts.running_time -= running.expected;
+                counts.advance_clock();
+                counts.remove_running(&running);
             }
             PermitState::Sharing => counts.sharing -= 1,
         }
@@ -426,15 +533,27 @@ mod tests {
     const QUEUED: Queued = Queued {
         ticket: 0,
         client: None,
-        is_long: false,
+        shape: None,
         time: Duration::ZERO,
     };
+    const SHAPE: Shape = Shape::of_test(false);
+    const FEDERATED: Shape = Shape::of_test(true);
 
     fn request(client: Option<IpAddr>) -> PermitRequest {
         PermitRequest {
             client,
-            expected: Expectation::default(),
+            shape: None,
             cancellation: Cancellation::default(),
+        }
+    }
+
+    /// Returns a request of a query whose shape took this time before.
+    fn expecting(admission: &Admission, shape: Shape, seconds: u64) -> PermitRequest {
+        let time = Duration::from_secs(seconds);
+        admission.counts().times.record(shape, time, &Ok(()));
+        PermitRequest {
+            shape: Some(shape),
+            ..request(None)
         }
     }
 
@@ -446,7 +565,6 @@ mod tests {
         SparqlLimits {
             concurrent: 3,
             concurrent_of_client: 2,
-            concurrent_long: 1,
             queue_timeout: Duration::ZERO,
             long_after: Duration::from_nanos(1),
             ..SparqlLimits::default()
@@ -455,7 +573,7 @@ mod tests {
 
     #[test]
     fn a_client_has_a_limited_share_of_the_permits() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::with_processors(2));
         let acquire = |last: Option<u8>| {
             Permit::acquire(&admission, &request(last.and_then(client)), &limits())
         };
@@ -481,7 +599,7 @@ mod tests {
 
     #[test]
     fn queued_queries_are_admitted_in_their_order() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::with_processors(2));
         let queued = SparqlLimits {
             concurrent: 1,
             queue_timeout: Duration::from_secs(60),
@@ -514,7 +632,7 @@ mod tests {
 
     #[test]
     fn the_client_with_the_fewest_running_queries_is_next() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::with_processors(2));
         let queued = SparqlLimits {
             concurrent: 2,
             concurrent_of_client: 9,
@@ -546,7 +664,7 @@ mod tests {
 
     #[test]
     fn a_new_query_does_not_overtake_a_queued_one() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::with_processors(2));
         admission.counts().queue.push_back(QUEUED); // a permit was released, and the queued query has not been woken yet
         assert!(matches!(
             Permit::acquire(&admission, &request(client(1)), &limits()),
@@ -561,7 +679,7 @@ mod tests {
 
     #[test]
     fn two_released_permits_admit_two_queued_queries() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::with_processors(2));
         let queued = SparqlLimits {
             concurrent: 2,
             queue_timeout: Duration::from_secs(60),
@@ -588,7 +706,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_rejects_queries() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::with_processors(2));
         let none = SparqlLimits {
             concurrent: 0,
             waiting: 0,
@@ -604,7 +722,7 @@ mod tests {
 
     #[test]
     fn long_queries_are_cancelled_while_others_are_queued() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::with_processors(2));
         let acquire = || Permit::acquire(&admission, &request(None), &limits()).expect("a permit");
         let (first, second, third) = (acquire(), acquire(), acquire());
         for _ in 0..2 {
@@ -618,7 +736,7 @@ mod tests {
         admission.counts().queue.push_back(QUEUED);
         assert!(
             first.check_running_time(&limits()).is_ok(),
-            "it has a slow permit"
+            "it has a slot for long queries"
         );
         assert!(matches!(
             third.check_running_time(&limits()),
@@ -627,7 +745,7 @@ mod tests {
         drop(first);
         assert!(
             third.check_running_time(&limits()).is_ok(),
-            "the slow permit was released"
+            "a slot was released"
         );
         admission.counts().queue.clear();
         drop((second, third));
@@ -650,36 +768,23 @@ mod tests {
 
     #[test]
     fn a_long_query_is_rejected_at_once_if_it_would_wait_for_long() {
-        let admission = Arc::new(Admission {
-            processors: 2,
-            ..Admission::default()
-        });
+        let admission = Arc::new(Admission::with_processors(2));
         let patient = SparqlLimits {
             queue_timeout: Duration::from_secs(600),
             ..limits()
         };
-        let expecting = |seconds| PermitRequest {
-            expected: Expectation {
-                time: Duration::from_secs(seconds),
-                exceeds_deadline: false,
-            },
-            ..request(None)
-        };
-        let _running = [(); 2]
-            .map(|()| Permit::acquire(&admission, &expecting(400), &patient).expect("a permit"));
+        let long = expecting(&admission, SHAPE, 400);
+        let _running =
+            [(); 2].map(|()| Permit::acquire(&admission, &long, &patient).expect("a permit"));
         let queued = Queued {
-            is_long: true,
             time: Duration::from_secs(700),
             ..QUEUED
         };
         admission.counts().queue.push_back(queued);
-        assert_eq!(
-            admission.counts().expected_wait(2),
-            Duration::from_secs(550)
-        );
+        assert_eq!(admission.counts().expected_wait(), Duration::from_secs(550));
         admission.counts().queue.push_back(queued);
         assert!(matches!(
-            Permit::acquire(&admission, &expecting(1), &patient),
+            Permit::acquire(&admission, &long, &patient),
             Err(SparqlError::Busy(2))
         ));
         let short = Permit::acquire(&admission, &request(None), &patient);
@@ -688,52 +793,99 @@ mod tests {
 
     #[test]
     fn a_query_of_a_long_shape_waits_for_a_slow_permit() {
-        let admission = Arc::new(Admission::default());
-        let long = PermitRequest {
-            expected: Expectation {
-                time: Duration::from_secs(1),
-                exceeds_deadline: false,
-            },
-            ..request(None)
-        };
-        let first = Permit::acquire(&admission, &long, &limits()).expect("a slow permit");
-        let second = Permit::acquire(&admission, &long, &limits()).expect("one permit is left");
-        assert!(matches!(
-            Permit::acquire(&admission, &long, &limits()),
-            Err(SparqlError::Busy(2))
-        ));
-        drop(second);
-        admission.counts().queue.push_back(QUEUED);
-        assert!(matches!(
-            Permit::acquire(&admission, &long, &limits()),
-            Err(SparqlError::Busy(1))
-        ));
-        admission.counts().queue.clear();
+        let admission = Arc::new(Admission::with_processors(2));
+        let long = expecting(&admission, SHAPE, 1);
+        let acquire = |request: &PermitRequest| Permit::acquire(&admission, request, &limits());
+        let long_ones = [(); 2].map(|()| acquire(&long).expect("a slot for long queries"));
+        assert!(matches!(acquire(&long), Err(SparqlError::Busy(2))));
         admission.counts().queue.push_back(Queued {
-            is_long: true,
+            time: Duration::from_secs(1),
             ..QUEUED
         });
-        let short = Permit::acquire(&admission, &request(None), &limits())
-            .expect("a queued long query does not delay it");
+        let short = acquire(&request(None)).expect("a queued long query does not delay it");
         assert!(
             short.check_running_time(&limits()).is_ok(),
-            "the queued query could not use its permit"
+            "the queued query could not use its slot"
         );
         admission.counts().queue.clear();
-        drop(first);
-        assert!(Permit::acquire(&admission, &long, &limits()).is_ok());
+        drop((long_ones, short));
+        assert!(acquire(&long).is_ok());
+    }
+
+    #[test]
+    fn there_are_no_more_long_queries_than_processors() {
+        let admission = Arc::new(Admission::with_processors(2));
+        let many = SparqlLimits {
+            concurrent: 8,
+            ..limits()
+        };
+        let long = expecting(&admission, SHAPE, 1);
+        let acquire = |request: &PermitRequest| Permit::acquire(&admission, request, &many);
+        let long_ones = [(); 2].map(|()| acquire(&long).expect("a slot for long queries"));
+        assert!(matches!(acquire(&long), Err(SparqlError::Busy(2))));
+        let federated = expecting(&admission, FEDERATED, 1);
+        let _waiting =
+            [(); 4].map(|()| acquire(&federated).expect("a permit: it may wait for services"));
+        assert!(matches!(acquire(&federated), Err(SparqlError::Busy(6))));
+        assert!(matches!(acquire(&long), Err(SparqlError::Busy(6))));
+        long_ones[0].set_waiting(true);
+        let short = [(); 2].map(|()| acquire(&request(None)).expect("a reserved permit"));
+        assert!(matches!(acquire(&request(None)), Err(SparqlError::Busy(8))));
+        drop(short);
+        long_ones[0].set_waiting(false);
+        let counts = admission.counts();
+        assert_eq!((counts.running, counts.computing, counts.long), (6, 2, 2));
+    }
+
+    #[test]
+    fn a_query_that_waits_for_its_client_uses_no_slot() {
+        let admission = Arc::new(Admission::with_processors(1));
+        let many = SparqlLimits {
+            concurrent: 4,
+            ..limits()
+        };
+        let acquire = || Permit::acquire(&admission, &request(None), &many);
+        let running = [(); 2].map(|()| acquire().expect("a slot"));
+        assert!(matches!(acquire(), Err(SparqlError::Busy(2))));
+        running[0].set_waiting(true);
+        running[0].set_waiting(true);
+        let another = acquire().expect("the slot of the query that waits");
+        assert!(matches!(acquire(), Err(SparqlError::Busy(3))));
+        running[0].set_waiting(false);
+        drop((running, another));
+        let counts = admission.counts();
+        assert_eq!((counts.running, counts.computing), (0, 0));
+    }
+
+    #[test]
+    fn queued_queries_learn_from_running_ones() {
+        let admission = Arc::new(Admission::with_processors(1));
+        let of_shape = PermitRequest {
+            shape: Some(SHAPE),
+            ..request(None)
+        };
+        let running = Permit::acquire(&admission, &of_shape, &limits()).expect("a permit");
+        admission.counts().queue.push_back(Queued {
+            shape: Some(SHAPE),
+            ..QUEUED
+        });
+        assert!(admission.counts().has_short_in_queue(&limits()));
+        assert!(running.check_running_time(&limits()).is_ok());
+        assert!(!admission.counts().has_short_in_queue(&limits()));
     }
 
     #[test]
     fn a_query_that_will_not_end_is_refused_while_others_wait() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::with_processors(2));
         let endless = PermitRequest {
-            expected: Expectation {
-                time: limits().deadline,
-                exceeds_deadline: true,
-            },
-            ..request(client(1))
+            client: client(1),
+            ..expecting(&admission, SHAPE, 1)
         };
+        for _ in 0..2 {
+            let deadline = limits().deadline;
+            let outcome = Err(SparqlError::Deadline(deadline));
+            admission.counts().times.record(SHAPE, deadline, &outcome);
+        }
         drop(Permit::acquire(&admission, &endless, &limits()).expect("no query waits"));
         admission.counts().queue.push_back(QUEUED);
         assert!(matches!(
@@ -745,7 +897,7 @@ mod tests {
 
     #[test]
     fn a_query_leaves_the_queue_with_its_client() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::with_processors(2));
         let none = SparqlLimits {
             concurrent: 0,
             queue_timeout: Duration::from_secs(600),
@@ -763,7 +915,7 @@ mod tests {
 
     #[test]
     fn queries_that_share_an_answer_are_bounded() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::with_processors(2));
         let few = SparqlLimits {
             waiting: 3,
             ..limits()

@@ -76,7 +76,7 @@ use oxigraph::sparql::{
 };
 use oxigraph::store::StorageError;
 use oxrdf::{GraphName, NamedNode, Term, Triple, Variable};
-use running_times::{Expectation, RunningTimes, Shape};
+use running_times::Shape;
 use serde::{Deserialize, Serialize};
 use shared_answers::{Recorder, Role, SharedAnswers, SharedKey, SharedOutcome, is_repeatable};
 use spargebra::{Query, SparqlParser};
@@ -327,8 +327,6 @@ pub struct QueryEngine {
     admission: Arc<Admission>,
     /// Permits for queries of bounded cost, and for all queries until their cost is known.
     bounded_admission: Arc<Admission>,
-    /// Running times of expensive queries.
-    running_times: RunningTimes,
     /// Expensive queries that equal ones can join.
     shared_answers: Arc<SharedAnswers>,
     statistics: StatisticsCache,
@@ -368,7 +366,6 @@ impl QueryEngine {
             store,
             admission: Arc::default(),
             bounded_admission: Arc::default(),
-            running_times: RunningTimes::default(),
             shared_answers: Arc::default(),
             statistics: StatisticsCache::default(),
             workers,
@@ -408,7 +405,7 @@ impl QueryEngine {
         check_size(&request.query, limits)?;
         let permit_request = PermitRequest {
             client: request.client,
-            expected: Expectation::default(),
+            shape: None,
             cancellation: cancellation.clone(),
         };
         let permit = Permit::acquire(
@@ -464,7 +461,7 @@ impl QueryEngine {
         let Some(pool) = pool else {
             let permit = self.acquire_permit(shape, request, limits, cancellation)?;
             admit(&permit, uses_memory, cancellation, sink)?;
-            return self.running_times.measure(shape, &permit, sink, |sink| {
+            return permit.measure(sink, |sink| {
                 evaluate(self, planned, request, limits, cancellation, sink)
             });
         };
@@ -552,17 +549,16 @@ impl QueryEngine {
     ) -> Result<(), SparqlError> {
         let permit = match sharing {
             Some(permit) => {
-                let request = self.permit_request(query.shape, query.request, cancellation);
+                let request = permit_request(query.shape, query.request, cancellation);
                 permit.run(&request, query.limits)?;
                 permit
             }
             None => self.acquire_permit(query.shape, query.request, query.limits, cancellation)?,
         };
         admit(&permit, false, cancellation, sink)?;
-        self.running_times
-            .measure(query.shape, &permit, sink, |sink| {
-                worker::evaluate_in_worker(query, &permit, recorder, cancellation, sink)
-            })
+        permit.measure(sink, |sink| {
+            worker::evaluate_in_worker(query, &permit, recorder, cancellation, sink)
+        })
     }
 
     /// Acquires a permit for an expensive query.
@@ -573,27 +569,22 @@ impl QueryEngine {
         limits: &SparqlLimits,
         cancellation: &Cancellation,
     ) -> Result<Arc<Permit>, SparqlError> {
-        let request = self.permit_request(shape, request, cancellation);
+        let request = permit_request(shape, request, cancellation);
         Permit::acquire(&self.admission, &request, limits).map(Arc::new)
     }
+}
 
-    /// Returns the request for a permit of an expensive query. A part of a query that has a permit does not wait for a slow one, which
-    /// that query may have.
-    fn permit_request(
-        &self,
-        shape: Shape,
-        request: &QueryRequest,
-        cancellation: &Cancellation,
-    ) -> PermitRequest {
-        PermitRequest {
-            client: request.client,
-            expected: if request.is_part {
-                Expectation::default()
-            } else {
-                self.running_times.expected(shape)
-            },
-            cancellation: cancellation.clone(),
-        }
+/// Returns the request for a permit of an expensive query. A part of a query that has a permit does not wait for a slow one, which
+/// that query may have.
+fn permit_request(
+    shape: Shape,
+    request: &QueryRequest,
+    cancellation: &Cancellation,
+) -> PermitRequest {
+    PermitRequest {
+        client: request.client,
+        shape: Some(shape).filter(|_| !request.is_part),
+        cancellation: cancellation.clone(),
     }
 }
 

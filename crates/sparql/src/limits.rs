@@ -34,9 +34,6 @@ pub struct SparqlLimits {
     pub waiting: usize,
     /// Running time after which a query counts as long, if it runs alone. Default 500 ms.
     pub long_after: Duration,
-    /// Concurrent long queries while short ones are queued. Default 4. Further ones wait. One that was expected to be short continues
-    /// while a quarter of the permits is left for others.
-    pub concurrent_long: usize,
     /// Maximum memory of the worker process of a query in megabytes. Without workers, maximum growth of this process while it
     /// evaluates the query. Default 1,024.
     pub memory_megabytes: u64,
@@ -89,7 +86,6 @@ impl Default for SparqlLimits {
             queue_timeout: Duration::from_secs(20),
             waiting: 64,
             long_after: Duration::from_millis(500),
-            concurrent_long: 4,
             memory_megabytes: 1024,
             combinations: 1_000_000,
             growth: 1_000,

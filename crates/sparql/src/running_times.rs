@@ -5,15 +5,13 @@
 //! values. The time that a query waited for its client does not count.
 
 use super::SparqlError;
-use super::admission::Permit;
-use super::stream::Sink;
+use super::algebra::{has_service, pattern_of};
 use lru::LruCache;
 use rustc_hash::FxHashMap;
 use spargebra::Query;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Maximum number of shapes. The one that was not used for the longest time is forgotten.
@@ -24,12 +22,25 @@ const MAX_TIMES: usize = 3;
 /// Number of timeouts in a row after which queries of a shape are expected to exceed their deadline.
 const MIN_TIMEOUTS: usize = 2;
 
-/// Shape of a query: a hash of its algebra without the text of literals and the names of variables. The parser gives random names to
-/// the variables of aggregates.
+/// Shape of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Shape(u64);
+pub(super) struct Shape {
+    /// Hash of its algebra without the text of literals and the names of variables. The parser gives random names to the variables of
+    /// aggregates.
+    hash: u64,
+    /// If true, services answer parts of it.
+    pub(super) is_federated: bool,
+}
 
 impl Shape {
+    #[cfg(test)]
+    pub(super) const fn of_test(is_federated: bool) -> Self {
+        Self {
+            hash: 0,
+            is_federated,
+        }
+    }
+
     pub(super) fn from_query(query: &Query) -> Self {
         let text = query.to_string();
         let mut hasher = DefaultHasher::new();
@@ -55,7 +66,10 @@ impl Shape {
             }
         }
         hasher.write(rest.as_bytes());
-        Self(hasher.finish())
+        Self {
+            hash: hasher.finish(),
+            is_federated: has_service(pattern_of(query)),
+        }
     }
 }
 
@@ -113,41 +127,31 @@ impl History {
 }
 
 /// Running times of queries by shape.
-pub(super) struct RunningTimes(Mutex<LruCache<Shape, History>>);
+pub(super) struct RunningTimes(LruCache<Shape, History>);
 
 impl Default for RunningTimes {
     fn default() -> Self {
-        Self(Mutex::new(LruCache::new(MAX_SHAPES)))
+        Self(LruCache::new(MAX_SHAPES))
     }
 }
 
 impl RunningTimes {
     /// Returns the expectation of a query of a shape.
-    pub(super) fn expected(&self, shape: Shape) -> Expectation {
-        self.histories()
+    pub(super) fn expected(&mut self, shape: Shape) -> Expectation {
+        self.0
             .get(&shape)
             .map(History::expectation)
             .unwrap_or_default()
     }
 
-    /// Runs an evaluation and records its time, without the time that it waited for its receiver.
-    pub(super) fn measure(
-        &self,
+    /// Records the outcome of a query and its running time.
+    pub(super) fn record(
+        &mut self,
         shape: Shape,
-        permit: &Permit,
-        sink: &mut Sink<'_>,
-        evaluate: impl FnOnce(&mut Sink<'_>) -> Result<(), SparqlError>,
-    ) -> Result<(), SparqlError> {
-        let waited = sink.waited;
-        let outcome = evaluate(sink);
-        let time = permit.running_time().saturating_sub(sink.waited - waited);
-        self.record(shape, time, &outcome);
-        outcome
-    }
-
-    fn record(&self, shape: Shape, time: Duration, outcome: &Result<(), SparqlError>) {
-        let mut histories = self.histories();
-        let history = histories.get_or_insert_mut(shape, History::default);
+        time: Duration,
+        outcome: &Result<(), SparqlError>,
+    ) {
+        let history = self.0.get_or_insert_mut(shape, History::default);
         match outcome {
             Ok(()) => {
                 history.add(time);
@@ -159,17 +163,16 @@ impl RunningTimes {
             }
             // The process failed, not the query.
             Err(SparqlError::Worker(_)) => {}
-            // Another one takes at least so long.
-            Err(_) => {
-                if time > history.expectation().time {
-                    history.add(time);
-                }
-            }
+            Err(_) => self.record_minimum(shape, time),
         }
     }
 
-    fn histories(&self) -> MutexGuard<'_, LruCache<Shape, History>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Records that a query takes at least so long.
+    pub(super) fn record_minimum(&mut self, shape: Shape, time: Duration) {
+        let history = self.0.get_or_insert_mut(shape, History::default);
+        if time > history.expectation().time {
+            history.add(time);
+        }
     }
 }
 
@@ -215,26 +218,36 @@ mod tests {
 
     #[test]
     fn one_query_does_not_decide_for_its_shape() {
-        let (times, shape) = (RunningTimes::default(), shape("ASK {}"));
-        let expected = |times: &RunningTimes| {
+        let (mut times, shape) = (RunningTimes::default(), shape("ASK {}"));
+        let expected = |times: &mut RunningTimes| {
             let expectation = times.expected(shape);
             (expectation.time.as_secs(), expectation.exceeds_deadline)
         };
         let deadline = Duration::from_secs(30);
-        let record = |seconds, outcome| times.record(shape, Duration::from_secs(seconds), &outcome);
-        assert_eq!(expected(&times), (0, false));
-        record(2, Err(SparqlError::Cancelled));
-        assert_eq!(expected(&times), (2, false), "it takes at least so long");
-        record(1, Err(SparqlError::Cancelled));
-        record(20, Err(SparqlError::Worker("it ended".to_owned())));
-        assert_eq!(expected(&times), (2, false));
-        record(30, Err(SparqlError::Deadline(deadline)));
-        assert_eq!(expected(&times), (2, false));
-        record(30, Err(SparqlError::Deadline(deadline)));
-        assert_eq!(expected(&times), (30, true));
-        record(1, Ok(()));
-        assert_eq!(expected(&times), (30, false));
-        record(1, Ok(()));
-        assert_eq!(expected(&times), (1, false));
+        let record = |times: &mut RunningTimes, seconds, outcome| {
+            times.record(shape, Duration::from_secs(seconds), &outcome);
+        };
+        assert_eq!(expected(&mut times), (0, false));
+        record(&mut times, 2, Err(SparqlError::Cancelled));
+        assert_eq!(
+            expected(&mut times),
+            (2, false),
+            "it takes at least so long"
+        );
+        record(&mut times, 1, Err(SparqlError::Cancelled));
+        record(
+            &mut times,
+            20,
+            Err(SparqlError::Worker("it ended".to_owned())),
+        );
+        assert_eq!(expected(&mut times), (2, false));
+        record(&mut times, 30, Err(SparqlError::Deadline(deadline)));
+        assert_eq!(expected(&mut times), (2, false));
+        record(&mut times, 30, Err(SparqlError::Deadline(deadline)));
+        assert_eq!(expected(&mut times), (30, true));
+        record(&mut times, 1, Ok(()));
+        assert_eq!(expected(&mut times), (30, false));
+        record(&mut times, 1, Ok(()));
+        assert_eq!(expected(&mut times), (1, false));
     }
 }
