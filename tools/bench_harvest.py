@@ -56,6 +56,7 @@ class Cache:
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             wbufsize = -1  # headers and body in one packet
+            disable_nagle_algorithm = True  # a part of an answer must not wait for the acknowledgement of the one before
 
             def answer(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
