@@ -233,7 +233,12 @@ fn is_federated(shape: Option<Shape>) -> bool {
 }
 
 impl Admission {
-    fn with_processors(processors: usize) -> Self {
+    /// Creates the admission of queries that take no processor for long: each that has a permit has a slot.
+    pub(super) fn with_slots_for_all() -> Self {
+        Self::with_processors(usize::MAX - 1)
+    }
+
+    pub(super) fn with_processors(processors: usize) -> Self {
         let counts = Counts {
             processors,
             ..Counts::default()
@@ -855,6 +860,19 @@ mod tests {
         drop((running, another));
         let counts = admission.counts();
         assert_eq!((counts.running, counts.computing), (0, 0));
+    }
+
+    #[test]
+    fn queries_of_bounded_cost_need_no_slot() {
+        let admission = Arc::new(Admission::with_slots_for_all());
+        let many = SparqlLimits {
+            concurrent: 16,
+            ..limits()
+        };
+        let acquire = || Permit::acquire(&admission, &request(None), &many);
+        let _running = [(); 16].map(|()| acquire().expect("a permit"));
+        assert!(matches!(acquire(), Err(SparqlError::Busy(16))));
+        assert_eq!(admission.counts().expected_wait(), Duration::ZERO);
     }
 
     #[test]

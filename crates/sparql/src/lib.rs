@@ -365,7 +365,7 @@ impl QueryEngine {
         Self {
             store,
             admission: Arc::default(),
-            bounded_admission: Arc::default(),
+            bounded_admission: Arc::new(Admission::with_slots_for_all()),
             shared_answers: Arc::default(),
             statistics: StatisticsCache::default(),
             workers,
@@ -603,6 +603,7 @@ fn admit(
     if cancellation.is_cancelled() || sink.forward(Part::Admitted(admitted)).is_break() {
         return Err(SparqlError::Cancelled);
     }
+    sink.set_permit(permit);
     Ok(())
 }
 

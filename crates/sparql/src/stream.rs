@@ -157,6 +157,8 @@ pub(super) struct Sink<'s> {
     pub(super) truncated: bool,
     /// Time that the evaluation waited for the receiver.
     pub(super) waited: Duration,
+    /// Permit of the query, if it has one in this process.
+    permit: Option<Arc<Permit>>,
 }
 
 impl<'s> Sink<'s> {
@@ -170,6 +172,18 @@ impl<'s> Sink<'s> {
             bytes_left: limits.answer_megabytes.saturating_mul(1 << 20),
             truncated: false,
             waited: Duration::ZERO,
+            permit: None,
+        }
+    }
+
+    /// Sets the permit, whose slot is free while the evaluation waits for the receiver.
+    pub(super) fn set_permit(&mut self, permit: &Arc<Permit>) {
+        self.permit = Some(Arc::clone(permit));
+    }
+
+    pub(super) fn set_waiting(&self, is_waiting: bool) {
+        if let Some(permit) = &self.permit {
+            permit.set_waiting(is_waiting);
         }
     }
 
@@ -218,26 +232,35 @@ impl<'s> Sink<'s> {
 
     /// Sends a part unchanged.
     pub(super) fn forward(&mut self, part: Part) -> ControlFlow<()> {
+        let part = match self.try_forward(part) {
+            Ok(sent) => return sent,
+            Err(part) => part,
+        };
         let before = Instant::now();
+        self.set_waiting(true);
         let sent = self.output.send(part);
+        self.set_waiting(false);
         self.waited += before.elapsed();
         sent
     }
 
     /// Sends a part unchanged if the receiver is ready for it. Otherwise returns it.
     pub(super) fn try_forward(&mut self, part: Part) -> Result<ControlFlow<()>, Part> {
-        match &mut self.output {
+        let sent = match &mut self.output {
             Output::Channel(sender) => match sender.try_send(part) {
-                Ok(()) => Ok(ControlFlow::Continue(())),
-                Err(TrySendError::Disconnected(_)) => Ok(ControlFlow::Break(())),
-                Err(TrySendError::Full(part)) => Err(part),
+                Ok(()) => ControlFlow::Continue(()),
+                Err(TrySendError::Disconnected(_)) => ControlFlow::Break(()),
+                Err(TrySendError::Full(part)) => return Err(part),
             },
-            Output::Function(_) => Ok(self.forward(part)),
-        }
+            Output::Function(send) => send(part),
+        };
+        self.set_waiting(false);
+        Ok(sent)
     }
 
-    /// Waits for the receiver.
+    /// Waits for the receiver, until a part is sent.
     pub(super) fn wait(&mut self, time: Duration) {
+        self.set_waiting(true);
         std::thread::sleep(time);
         self.waited += time;
     }
@@ -645,6 +668,7 @@ impl<W: Write> Write for Shared<'_, '_, W> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::admission::{Admission, PermitRequest};
     use super::*;
     use std::sync::mpsc::sync_channel;
 
@@ -667,6 +691,39 @@ mod tests {
             rows * 64 * size_of::<Option<Term>>() <= 1 << 20,
             "{rows} rows"
         );
+    }
+
+    #[test]
+    fn a_query_whose_receiver_does_not_read_uses_no_slot() {
+        let limits = SparqlLimits {
+            queue_timeout: Duration::ZERO,
+            ..SparqlLimits::default()
+        };
+        let admission = Arc::new(Admission::with_processors(1));
+        let request = PermitRequest {
+            client: None,
+            shape: None,
+            cancellation: Cancellation::default(),
+        };
+        let acquire = || Permit::acquire(&admission, &request, &limits);
+        let [first, _second] = [(); 2].map(|()| Arc::new(acquire().expect("a slot")));
+        assert!(acquire().is_err());
+        let (sender, receiver) = sync_channel(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut sink = Sink::new(Output::Channel(sender), &limits);
+                sink.set_permit(&first);
+                assert!(sink.forward(Part::Head(Head::Graph)).is_continue());
+                assert!(acquire().is_err(), "it computes again");
+                sink.wait(Duration::ZERO);
+            });
+            let until = Instant::now() + Duration::from_secs(60);
+            while acquire().is_err() {
+                assert!(Instant::now() < until, "its slot is not free");
+            }
+            assert!(receiver.recv().is_ok());
+        });
+        assert!(acquire().is_ok());
     }
 
     #[test]

@@ -164,7 +164,6 @@ pub(super) fn evaluate_in_worker(
         }
     }
     sink.truncated = outcome?;
-    permit.set_waiting(true);
     unsent.forward_all(sink)
 }
 
@@ -225,18 +224,15 @@ impl UnsentParts {
     fn forward_ready(&mut self, sink: &mut Sink<'_>, control: &Control<'_>) -> ControlFlow<()> {
         while let Some(part) = self.next.take() {
             match sink.try_forward(part) {
-                Ok(ControlFlow::Continue(())) => {
-                    control.permit.set_waiting(false);
-                    self.next = self.decode_next();
-                }
+                Ok(ControlFlow::Continue(())) => self.next = self.decode_next(),
                 Ok(ControlFlow::Break(())) if control.is_awaited() => self.rest.clear(),
                 Ok(ControlFlow::Break(())) => return ControlFlow::Break(()),
                 Err(part) => {
                     self.next = Some(part);
                     if control.is_awaited() {
+                        sink.set_waiting(false);
                         return ControlFlow::Continue(());
                     }
-                    control.permit.set_waiting(true);
                     sink.wait(RETRY_INTERVAL);
                 }
             }
