@@ -115,7 +115,7 @@ pub(super) struct PermitRequest {
 }
 
 impl Counts {
-    /// Returns the number of slots, without those of queries that wait for services.
+    /// Returns the number of slots for queries that compute.
     fn slots(&self, limits: &SparqlLimits) -> usize {
         limits.concurrent.min(self.processors + 1)
     }

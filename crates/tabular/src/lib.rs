@@ -102,7 +102,7 @@ fn format_of(document: &DocumentHead<'_>) -> Option<Format> {
     )
 }
 
-/// Returns true for a file that is a table by its content, or GeoJSON. Other JSON and XML may be anything.
+/// Returns true for a file that is a table by its content, GeoJSON or JSON-stat. Other JSON and XML may be anything.
 ///
 /// ```
 /// use lodeseek_rdf::dump::DocumentHead;
@@ -112,6 +112,8 @@ fn format_of(document: &DocumentHead<'_>) -> Option<Format> {
 /// assert!(is_table_file(&head("trees.csv", b"name,height\noak,21\n")));
 /// assert!(!is_table_file(&head("trees.csv", b"@prefix e: <http://e.org/> .")));
 /// assert!(!is_table_file(&head("trees.json", b"[{\"name\": \"oak\"}]")));
+/// let cube = br#"{"class": "dataset", "dimension": {"year": {"category": {"index": ["2025"]}}}, "id": ["year"], "size": [1], "value": [7]}"#;
+/// assert!(is_table_file(&head("trees.json", cube)));
 /// ```
 #[must_use]
 pub fn is_table_file(document: &DocumentHead<'_>) -> bool {
@@ -125,7 +127,9 @@ pub fn is_table_file(document: &DocumentHead<'_>) -> bool {
         }
         Some(Format::Json) => {
             let text = String::from_utf8_lossy(document.bytes);
-            text.contains("\"FeatureCollection\"") || text.contains("\"Topology\"")
+            text.contains("\"FeatureCollection\"")
+                || text.contains("\"Topology\"")
+                || json_stat::is_json_stat(&text)
         }
         Some(Format::Parquet | Format::Px) => true,
         Some(Format::Xml) | None => false,
