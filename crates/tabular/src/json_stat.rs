@@ -209,7 +209,8 @@ fn cells(values: &Value, size: usize) -> Result<Vec<(usize, &str)>, String> {
     Ok(cells)
 }
 
-/// Returns the labels of a dimension's categories, in the order of their positions.
+/// Returns the labels of a dimension's categories, in the order of their positions. A label of several categories is followed by the
+/// code, which alone identifies a category.
 fn categories(dimension: &Value) -> Result<Vec<String>, String> {
     let category = dimension
         .get("category")
@@ -234,9 +235,19 @@ fn categories(dimension: &Value) -> Result<Vec<String>, String> {
     for (key, label) in labels.and_then(Value::as_object).unwrap_or_default() {
         names.extend(label.as_text().map(|label| (key.as_str(), label)));
     }
+    let label_of = |key| names.get(key).copied().unwrap_or(key);
+    let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
+    for &key in &keys {
+        *uses.entry(label_of(key)).or_default() += 1;
+    }
     let mut categories = Vec::with_capacity(keys.len());
     for key in keys {
-        categories.push(names.get(key).copied().unwrap_or(key).to_owned());
+        let label = label_of(key);
+        categories.push(if uses.get(label).is_some_and(|uses| *uses > 1) {
+            format!("{label} ({key})")
+        } else {
+            label.to_owned()
+        });
     }
     Ok(categories)
 }

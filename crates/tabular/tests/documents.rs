@@ -266,6 +266,15 @@ fn cubes_of_json_stat() {
             "<#row=3> <#Year> \"2024\"^^<xsd:integer>",
         ],
     );
+    let equal = text.replace("\"e\": \"elm\"", "\"e\": \"oak\"");
+    check(
+        "trees.json",
+        &equal,
+        &[
+            "<#row=3> <#kind> \"oak (o)\"",
+            "<#row=4> <#kind> \"oak (e)\"",
+        ],
+    );
     let broken = text.replace("[2, 2]", "[2, 3]");
     let (_, report) = read("trees.json", &broken);
     assert_eq!(report.outcome, Outcome::Refused);
