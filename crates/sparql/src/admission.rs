@@ -19,7 +19,7 @@
 //! Queries that wait for the answer of an equal one need no permit for running, and count as queries of their client.
 
 use super::running_times::{Expectation, RunningTimes, Shape};
-use super::stream::{CHECK_INTERVAL, Cancellation, Sink};
+use super::stream::{CHECK_INTERVAL, Cancellation};
 use super::{SparqlError, SparqlLimits};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -73,10 +73,12 @@ struct Counts {
     /// Running times of earlier queries.
     times: RunningTimes,
     running: usize,
-    /// Of these, queries that compute.
-    computing: usize,
-    /// Of these, slow ones, unless services answer parts of them.
+    /// Of these, long queries.
     long: usize,
+    /// Of the running queries, those that compute.
+    computing: usize,
+    /// Of these, long queries.
+    long_computing: usize,
     /// Sum of the expected running times of the running queries.
     running_time: Duration,
     /// Queries that wait for the answer of an equal one.
@@ -125,17 +127,14 @@ impl Counts {
             return false;
         }
         (is_federated(query.shape) || self.computing < self.slots(limits))
-            && (!query.is_long(limits) || self.has_slot_for_long(query.shape, limits))
+            && (!query.is_long(limits) || self.has_place_for_long(query.shape, limits))
     }
 
-    /// Returns true if one more long query leaves the reserved slots to short ones.
-    fn has_slot_for_long(&self, shape: Option<Shape>, limits: &SparqlLimits) -> bool {
-        let (used, all) = if is_federated(shape) {
-            (self.running, limits.concurrent)
-        } else {
-            (self.long, self.slots(limits))
-        };
-        used + reserved(all) < all
+    /// Returns true if one more long query leaves the reserved permits and slots to short ones.
+    fn has_place_for_long(&self, shape: Option<Shape>, limits: &SparqlLimits) -> bool {
+        let slots = self.slots(limits);
+        self.long + reserved(limits.concurrent) < limits.concurrent
+            && (is_federated(shape) || self.long_computing + reserved(slots) < slots)
     }
 
     /// Advances the clock to now. To be called before the number of computing queries changes.
@@ -170,15 +169,17 @@ impl Counts {
 
     fn add_running(&mut self, running: &Running) {
         self.running += 1;
-        self.computing += usize::from(running.is_computing);
-        self.long += usize::from(running.is_long_here());
+        self.long += usize::from(running.is_long);
+        self.computing += usize::from(running.is_computing());
+        self.long_computing += usize::from(running.is_long && running.is_computing());
         self.running_time += running.expected;
     }
 
     fn remove_running(&mut self, running: &Running) {
         self.running -= 1;
-        self.computing -= usize::from(running.is_computing);
-        self.long -= usize::from(running.is_long_here());
+        self.long -= usize::from(running.is_long);
+        self.computing -= usize::from(running.is_computing());
+        self.long_computing -= usize::from(running.is_long && running.is_computing());
         self.running_time -= running.expected;
     }
 
@@ -292,7 +293,8 @@ impl Admission {
             shape: query.shape,
             expected: query.time,
             is_long: query.is_long(limits),
-            is_computing: !is_federated(query.shape),
+            waited: Duration::ZERO,
+            waits_since: None,
         };
         counts.add_running(&running);
         (counts, Ok(PermitState::Running(running)))
@@ -358,13 +360,23 @@ struct Running {
     /// Expected running time.
     expected: Duration,
     is_long: bool,
-    /// If true, it uses a slot.
-    is_computing: bool,
+    /// Time that it waited for its client before.
+    waited: Duration,
+    /// Time of the clock since when it waits for its client.
+    waits_since: Option<Duration>,
 }
 
 impl Running {
-    fn is_long_here(&self) -> bool {
-        self.is_long && !is_federated(self.shape)
+    /// Returns true if it uses a slot.
+    fn is_computing(&self) -> bool {
+        self.waits_since.is_none() && !is_federated(self.shape)
+    }
+
+    /// Returns its running time without the time that it waited for its client.
+    fn own_time(&self, now: Duration) -> Duration {
+        self.waits_since
+            .unwrap_or(now)
+            .saturating_sub(self.since + self.waited)
     }
 }
 
@@ -439,23 +451,17 @@ impl Permit {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs the evaluation of the query and records its time, without the time that it waited for its receiver.
+    /// Runs the evaluation of the query and records its time, without the time that it waited for its client.
     pub(super) fn measure(
         &self,
-        sink: &mut Sink<'_>,
-        evaluate: impl FnOnce(&mut Sink<'_>) -> Result<(), SparqlError>,
+        evaluate: impl FnOnce() -> Result<(), SparqlError>,
     ) -> Result<(), SparqlError> {
-        let waited = sink.waited;
-        let outcome = evaluate(sink);
-        if let PermitState::Running(Running {
-            since,
-            shape: Some(shape),
-            ..
-        }) = *self.state()
+        let outcome = evaluate();
+        if let PermitState::Running(running) = *self.state()
+            && let Some(shape) = running.shape
         {
             let mut counts = self.admission.counts();
-            let time = counts.advance_clock().saturating_sub(since);
-            let time = time.saturating_sub(sink.waited - waited);
+            let time = running.own_time(counts.advance_clock());
             counts.times.record(shape, time, &outcome);
             counts.update_queue(shape);
         }
@@ -468,20 +474,25 @@ impl Permit {
         let PermitState::Running(running) = &mut *state else {
             return;
         };
-        let is_computing = !is_waiting && !is_federated(running.shape);
-        if running.is_computing != is_computing {
-            let mut counts = self.admission.counts();
-            counts.advance_clock();
-            counts.remove_running(running);
-            running.is_computing = is_computing;
-            counts.add_running(running);
-            drop(counts);
-            self.admission.changed.notify_all();
+        if running.waits_since.is_some() == is_waiting {
+            return;
+        }
+        let mut counts = self.admission.counts();
+        let now = counts.advance_clock();
+        counts.remove_running(running);
+        match running.waits_since.take() {
+            Some(since) => running.waited += now.saturating_sub(since),
+            None => running.waits_since = Some(now),
+        }
+        counts.add_running(running);
+        drop(counts);
+        if is_waiting {
+            self.admission.changed.notify_all(); // its slot is free
         }
     }
 
-    /// Checks the running time of the query. Fails if it is unexpectedly long, only reserved slots are left for it, and a short query
-    /// is queued.
+    /// Checks the running time of the query, with that in which it waited for its client. Fails if it is unexpectedly long, only
+    /// reserved slots or permits are left for it, and a short query is queued.
     pub(super) fn check_running_time(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
         let mut state = self.state();
         let PermitState::Running(running) = &mut *state else {
@@ -491,13 +502,14 @@ impl Permit {
             return Ok(());
         }
         let mut counts = self.admission.counts();
-        let time = counts.advance_clock().saturating_sub(running.since);
-        if time < limits.long_after {
+        let now = counts.advance_clock();
+        if now.saturating_sub(running.since) < limits.long_after {
             return Ok(());
         }
         counts.remove_running(running);
-        running.is_long = counts.has_slot_for_long(running.shape, limits);
-        if running.expected < limits.long_after {
+        running.is_long = counts.has_place_for_long(running.shape, limits);
+        let time = running.own_time(now);
+        if running.expected < limits.long_after && time >= limits.long_after {
             running.expected = time;
             if let Some(shape) = running.shape {
                 counts.times.record_minimum(shape, time);
@@ -839,7 +851,10 @@ mod tests {
         drop(short);
         long_ones[0].set_waiting(false);
         let counts = admission.counts();
-        assert_eq!((counts.running, counts.computing, counts.long), (6, 2, 2));
+        assert_eq!(
+            (counts.running, counts.computing, counts.long_computing),
+            (6, 2, 2)
+        );
     }
 
     #[test]
@@ -860,6 +875,59 @@ mod tests {
         drop((running, another));
         let counts = admission.counts();
         assert_eq!((counts.running, counts.computing), (0, 0));
+    }
+
+    #[test]
+    fn queries_that_wait_for_their_clients_leave_slots_and_permits() {
+        let admission = Arc::new(Admission::with_processors(1));
+        let many = SparqlLimits {
+            concurrent: 4,
+            ..limits()
+        };
+        let of_shape = PermitRequest {
+            shape: Some(SHAPE),
+            ..request(None)
+        };
+        let acquire = || Permit::acquire(&admission, &of_shape, &many).expect("a permit");
+        let waiting = [(); 4].map(|()| {
+            let permit = acquire();
+            permit.set_waiting(true);
+            permit
+        });
+        for permit in &waiting {
+            assert!(permit.check_running_time(&many).is_ok());
+        }
+        {
+            let mut counts = admission.counts();
+            let own = counts.times.expected(SHAPE).time;
+            assert!(own < Duration::from_millis(100), "{own:?}: it waited");
+            assert_eq!((counts.long, counts.long_computing), (3, 0));
+            counts.queue.push_back(QUEUED);
+        }
+        assert!(waiting[0].check_running_time(&many).is_ok());
+        assert!(matches!(
+            waiting[3].check_running_time(&many),
+            Err(SparqlError::SlowLimit(3))
+        ));
+    }
+
+    #[test]
+    fn the_time_for_the_client_is_no_running_time() {
+        let second = Duration::from_secs(1);
+        let running = Running {
+            since: 2 * second,
+            shape: None,
+            expected: Duration::ZERO,
+            is_long: false,
+            waited: 3 * second,
+            waits_since: None,
+        };
+        assert_eq!(running.own_time(9 * second), 4 * second);
+        let waiting = Running {
+            waits_since: Some(8 * second),
+            ..running
+        };
+        assert_eq!(waiting.own_time(90 * second), 3 * second);
     }
 
     #[test]

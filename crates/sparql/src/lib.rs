@@ -461,9 +461,7 @@ impl QueryEngine {
         let Some(pool) = pool else {
             let permit = self.acquire_permit(shape, request, limits, cancellation)?;
             admit(&permit, uses_memory, cancellation, sink)?;
-            return permit.measure(sink, |sink| {
-                evaluate(self, planned, request, limits, cancellation, sink)
-            });
+            return permit.measure(|| evaluate(self, planned, request, limits, cancellation, sink));
         };
         let view = self
             .store
@@ -556,9 +554,7 @@ impl QueryEngine {
             None => self.acquire_permit(query.shape, query.request, query.limits, cancellation)?,
         };
         admit(&permit, false, cancellation, sink)?;
-        permit.measure(sink, |sink| {
-            worker::evaluate_in_worker(query, &permit, recorder, cancellation, sink)
-        })
+        permit.measure(|| worker::evaluate_in_worker(query, &permit, recorder, cancellation, sink))
     }
 
     /// Acquires a permit for an expensive query.
@@ -759,9 +755,9 @@ fn plan(
     graphs.resolve(&mut query, &visible);
     let services = federation::services_of(request);
     federation::expand(&mut query, services.as_ref(), limits)?;
-    let is_federated = algebra::has_service(algebra::pattern_of(&query));
-    let is_repeatable = !is_federated && is_repeatable(&query);
     let shape = Shape::from_query(&query);
+    let is_federated = shape.is_federated;
+    let is_repeatable = !is_federated && is_repeatable(&query);
     let mut uses_statistics = false;
     if !is_federated {
         let before = query.clone();

@@ -252,7 +252,7 @@ impl<'s> Sink<'s> {
                 Err(TrySendError::Disconnected(_)) => ControlFlow::Break(()),
                 Err(TrySendError::Full(part)) => return Err(part),
             },
-            Output::Function(send) => send(part),
+            function => function.send(part),
         };
         self.set_waiting(false);
         Ok(sent)
