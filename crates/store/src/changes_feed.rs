@@ -4,9 +4,9 @@
 //! literal with JSON beside the pointers, so that no change is missing and none is published that was not committed. A later change
 //! of a dataset replaces its former one; the change of a removed dataset stays. Hence there is one entry a dataset that was ever here.
 
+use super::quad_changes::QuadChanges;
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
-use oxigraph::store::Transaction;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
@@ -88,20 +88,20 @@ impl Store {
         Ok(found)
     }
 
-    /// Records changes in the transaction that makes them. The caller has started a commit, so that numbers are unique, and commits
+    /// Adds the record of changes to the commit that makes them. The caller has started a commit, so that numbers are unique, and commits
     /// next: the time is that of the commit, because clients read on from the time of their last request.
     pub(super) fn record_changes(
         &self,
-        transaction: &mut Transaction<'_>,
-        changes: &[(&DatasetId, ChangeKind)],
+        changes: &mut QuadChanges,
+        datasets: &[(&DatasetId, ChangeKind)],
     ) -> Result<(), StoreError> {
         let catalog = self.iris.catalog();
         let mut last = None;
         for quad in self.quads_beside_pointers(&catalog, LAST_NUMBER)? {
             if let Term::Literal(number) = &quad.object {
-                last = number.value().parse().ok();
+                last = last.max(number.value().parse().ok());
             }
-            transaction.remove(&quad);
+            changes.supersede(&quad);
         }
         let mut number = match last {
             Some(number) => number,
@@ -109,10 +109,10 @@ impl Store {
             None => self.ids()?.len() as u64,
         };
         let time = DateTime::now();
-        for (id, kind) in changes {
+        for (id, kind) in datasets {
             let dataset = self.iris.dataset(id);
             for quad in self.quads_beside_pointers(&dataset, CHANGE)? {
-                transaction.remove(&quad);
+                changes.remove(&quad);
             }
             number += 1;
             let change = DatasetChange {
@@ -122,9 +122,9 @@ impl Store {
             };
             let text = serde_json::to_string(&change)
                 .map_err(|error| StoreError::io(&self.home)(error.into()))?;
-            transaction.insert(&self.quad_beside_pointers(dataset, CHANGE, &text));
+            changes.add(&self.quad_beside_pointers(dataset, CHANGE, &text));
         }
-        transaction.insert(&self.quad_beside_pointers(catalog, LAST_NUMBER, &number.to_string()));
+        changes.add(&self.quad_beside_pointers(catalog, LAST_NUMBER, &number.to_string()));
         Ok(())
     }
 

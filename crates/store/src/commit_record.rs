@@ -5,15 +5,15 @@
 //!
 //! - After each change the store is flushed, so that the log is empty: the change is in table files, whose blocks have
 //!   checksums.
-//! - Each change of metadata increments a number in the store, in the same transaction. After the flush the number is
+//! - Each change of metadata increments a number in the store, together with it. After the flush the number is
 //!   written to `home/commit.json`. When a home is opened, the store must have this number, or a higher one if a process was
 //!   killed between the two steps.
 //!
 //! The record also contains the base of all IRIs, since with another base no dataset would be found.
 
+use super::quad_changes::QuadChanges;
 use super::{Store, StoreError, graph_file};
 use lodeseek_rdf::vocab::dcterms;
-use oxigraph::store::Transaction;
 use oxrdf::{GraphNameRef, Literal, NamedNode, NamedNodeRef, Quad, Term};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub(super) struct Commit<'s> {
 }
 
 impl Store {
-    /// Starts a commit. The caller marks one transaction, commits it and calls [`finish_commit`](Self::finish_commit).
+    /// Starts a commit. The caller marks the changes, commits them and calls [`finish_commit`](Self::finish_commit).
     pub(super) fn start_commit(&self) -> Commit<'_> {
         Commit {
             last: self
@@ -76,20 +76,20 @@ impl Store {
         }
     }
 
-    /// Adds the number of the commit to a transaction.
+    /// Adds the number of the commit to its changes.
     pub(super) fn mark(
         &self,
         commit: &Commit<'_>,
-        transaction: &mut Transaction<'_>,
+        changes: &mut QuadChanges,
     ) -> Result<(), StoreError> {
         for quad in self.commit_quads()? {
-            transaction.remove(&quad);
+            changes.supersede(&quad);
         }
-        transaction.insert(&self.commit_quad(*commit.last + 1));
+        changes.add(&self.commit_quad(*commit.last + 1));
         Ok(())
     }
 
-    /// Flushes a committed transaction to table files and records its number.
+    /// Flushes committed changes to table files and records its number.
     pub(super) fn finish_commit(&self, mut commit: Commit<'_>) -> Result<(), StoreError> {
         *commit.last += 1;
         self.record_commit(*commit.last)
@@ -123,12 +123,12 @@ impl Store {
             .last_commit
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let mut transaction = self.oxigraph.start_transaction()?;
+        let mut changes = QuadChanges::default();
         for quad in self.commit_quads()? {
-            transaction.remove(&quad);
+            changes.remove(&quad);
         }
-        transaction.insert(&self.commit_quad(commit));
-        transaction.commit()?;
+        changes.add(&self.commit_quad(commit));
+        changes.commit(self)?;
         *last = commit;
         self.record_commit(commit)
     }

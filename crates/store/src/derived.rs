@@ -1,13 +1,14 @@
 //! Derived data of datasets: their triples in the graphs of profiles and snippets.
 
+use super::quad_changes::QuadChanges;
 use super::{MAX_TRANSACTION_TRIPLES, Store, StoreError};
 use lodeseek_catalog::DatasetId;
+use oxigraph::store::BulkLoader;
 use oxrdf::{GraphNameRef, NamedNode, Triple};
 use rustc_hash::FxHashSet;
 
-/// Memory of Oxigraph's bulk loader for derived data. It counts a kilobyte for a triple, so that a batch of the indexer usually becomes one file
-/// of each index of the store. RocksDB merges every two files with up to half a gigabyte of each index: its work grows with their number.
-const BULK_MEGABYTES: usize = 1000;
+/// Memory of Oxigraph's bulk loader for derived data, in megabytes. It counts a kilobyte for a triple.
+const BULK_MEGABYTES: usize = 200;
 
 /// Changes of the triples of datasets in a graph of derived data.
 struct Change {
@@ -16,6 +17,76 @@ struct Change {
     added: Vec<Triple>,
     /// New triples that are stored already.
     kept: Vec<Triple>,
+}
+
+/// Writer of the derived data of many datasets. That of datasets without any is visible after [`commit`](Self::commit).
+pub struct DerivedWriter<'s> {
+    store: &'s Store,
+    /// Loader of what is not committed.
+    bulk: Option<BulkLoader<'s>>,
+}
+
+impl DerivedWriter<'_> {
+    /// Replaces the triples of some datasets in graphs of derived data. Each graph, and each dataset of a graph, occurs at most once in
+    /// `new`.
+    ///
+    /// For datasets with other data, changes of at most 20,000 new triples in all graphs together are one transaction, which writes only
+    /// what differs: removing a triple costs many times as much as reading it. For larger ones all old triples are removed in one
+    /// transaction, and all new ones are bulk-loaded. Between the two the data is missing, but never wrong. The stage that writes it
+    /// records its work afterwards.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn replace(
+        &mut self,
+        new: impl IntoIterator<Item = (NamedNode, Vec<(DatasetId, Vec<Triple>)>)>,
+    ) -> Result<(), StoreError> {
+        let store = self.store;
+        let (mut first, mut changes) = (Vec::new(), Vec::new());
+        for (graph, datasets) in new {
+            let mut present = Vec::new();
+            for (id, triples) in datasets {
+                if store.has_derived(&graph, &id)? {
+                    present.push((id, triples));
+                } else {
+                    first.extend(
+                        triples
+                            .into_iter()
+                            .map(|triple| triple.in_graph(graph.clone())),
+                    );
+                }
+            }
+            if !present.is_empty() {
+                changes.push(store.change_of_derived(graph, present)?);
+            }
+        }
+        if !first.is_empty() {
+            self.bulk
+                .get_or_insert_with(|| store.bulk_loader(1, BULK_MEGABYTES))
+                .load_quads(first)?;
+        }
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.commit()?;
+        store.change_derived(changes)
+    }
+
+    /// Commits everything. Without anything to commit, nothing changes.
+    ///
+    /// # Errors
+    /// Errors of the store, which then has nothing of it.
+    pub fn commit(&mut self) -> Result<(), StoreError> {
+        let Some(bulk) = self.bulk.take() else {
+            return Ok(());
+        };
+        let _change = self.store.change();
+        let commit = self.store.start_commit();
+        let mut changes = QuadChanges::default();
+        self.store.mark(&commit, &mut changes)?;
+        changes.commit_with(bulk, self.store)?;
+        self.store.finish_commit(commit)
+    }
 }
 
 impl Store {
@@ -36,62 +107,63 @@ impl Store {
         Ok(quads.next().transpose()?.is_some())
     }
 
-    /// Replaces the triples of some datasets in graphs of derived data. Each graph, and each dataset of a graph, occurs at most once in
-    /// `new`.
+    /// Returns a writer of derived data.
+    #[must_use]
+    pub fn derived_writer(&self) -> DerivedWriter<'_> {
+        DerivedWriter {
+            store: self,
+            bulk: None,
+        }
+    }
+
+    /// Replaces the triples of some datasets in graphs of derived data, as [`DerivedWriter::replace`], and commits them.
     ///
-    /// Changes of at most 20,000 new triples in all graphs together are one transaction, which writes only what differs: removing a triple
-    /// costs many times as much as reading it. For larger ones all old triples are removed in one transaction, and all new ones are
-    /// bulk-loaded. Between the two the data is missing, but never wrong. The stage that writes it records its work afterwards.
+    /// # Errors
+    /// If the store cannot be read or written.
     pub fn replace_derived(
         &self,
         new: impl IntoIterator<Item = (NamedNode, Vec<(DatasetId, Vec<Triple>)>)>,
     ) -> Result<(), StoreError> {
+        let mut writer = self.derived_writer();
+        writer.replace(new)?;
+        writer.commit()
+    }
+
+    /// Changes the triples of datasets that have derived data.
+    fn change_derived(&self, changes: Vec<Change>) -> Result<(), StoreError> {
         let _change = self.change();
         let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
-        let mut changes = Vec::new();
-        for (graph, datasets) in new {
-            changes.push(self.change_of_derived(graph, datasets)?);
-        }
-        let is_small = changes
-            .iter()
-            .map(|change| change.added.len())
-            .sum::<usize>()
-            <= MAX_TRANSACTION_TRIPLES;
-        for change in &mut changes {
-            for triple in &change.removed {
-                transaction.remove(triple.as_ref().in_graph(&change.graph));
+        let added: usize = changes.iter().map(|change| change.added.len()).sum();
+        let is_small = added <= MAX_TRANSACTION_TRIPLES;
+        let (mut removed, mut added) = (QuadChanges::default(), QuadChanges::default());
+        for Change {
+            graph,
+            removed: old,
+            added: new,
+            kept,
+        } in changes
+        {
+            for triple in &old {
+                removed.remove(triple.as_ref().in_graph(&graph));
+            }
+            for triple in &new {
+                added.add(triple.as_ref().in_graph(&graph));
             }
             if !is_small {
                 // After an interruption all triples of a dataset are missing: no part of them remains without the others.
-                for triple in &change.kept {
-                    transaction.remove(triple.as_ref().in_graph(&change.graph));
+                for triple in &kept {
+                    removed.remove(triple.as_ref().in_graph(&graph));
+                    added.add(triple.as_ref().in_graph(&graph));
                 }
-                change.added.append(&mut change.kept);
             }
         }
-        let quads = changes.into_iter().flat_map(|change| {
-            change
-                .added
-                .into_iter()
-                .map(move |triple| triple.in_graph(change.graph.clone()))
-        });
         if is_small {
-            for quad in quads {
-                transaction.insert(&quad);
-            }
-            transaction.commit()?;
-            return self.finish_commit(commit);
+            added.append(removed);
+        } else {
+            removed.commit(self)?;
         }
-        transaction.commit()?;
-        let mut loader = self
-            .oxigraph
-            .bulk_loader()
-            .with_num_threads(1)
-            .with_max_memory_size_in_megabytes(BULK_MEGABYTES);
-        loader.load_quads(quads)?;
-        loader.commit()?;
+        self.mark(&commit, &mut added)?;
+        added.commit(self)?;
         self.finish_commit(commit)
     }
 

@@ -1,6 +1,7 @@
 //! Descriptions of datasets in the catalogue graph and in their graphs of [statements](super::statements).
 
 use super::internal_facts::NewFacts;
+use super::quad_changes::QuadChanges;
 use super::statements::{self, OwnStatements, StatementChange};
 use super::{ChangeKind, Stamp, Store, StoreError};
 use lodeseek_catalog::DatasetId;
@@ -96,17 +97,48 @@ impl Store {
         self.node_and_parts(&self.iris.catalog(), &node, &parts)
     }
 
-    /// Replaces descriptions, records, pointers and links to works in one transaction.
+    /// Replaces descriptions, records, pointers and links to works in one commit.
     pub(super) fn describe(&self, new: &[Description], stamp: &Stamp) -> Result<(), StoreError> {
         let _change = self.change();
-        let catalog = self.iris.catalog();
         let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
+        let mut changes = QuadChanges::default();
+        self.mark(&commit, &mut changes)?;
+        let kinds = self.change_descriptions(new, stamp, &mut changes)?;
+        if stamp.now.is_some() {
+            self.record_changes(&mut changes, &kinds)?;
+        }
+        changes.commit(self)?;
+        self.described.fetch_add(1, Ordering::SeqCst);
+        self.finish_commit(commit)
+    }
+
+    /// Returns the quads of the description of a new dataset, without the record of the change. `None` if the store has anything
+    /// that it replaces.
+    pub(super) fn describe_new(
+        &self,
+        new: &Description,
+        stamp: &Stamp,
+    ) -> Result<Option<QuadChanges>, StoreError> {
+        let mut changes = QuadChanges::default();
+        let kinds = self.change_descriptions(std::slice::from_ref(new), stamp, &mut changes)?;
+        let is_new = kinds.iter().all(|(_, kind)| *kind == ChangeKind::Create)
+            && changes.only_adds()
+            && !self.has_recorded_change(&new.id)?;
+        Ok(is_new.then_some(changes))
+    }
+
+    /// Adds the changes that replace descriptions. Returns what each change is for its dataset.
+    fn change_descriptions<'d>(
+        &self,
+        new: &'d [Description],
+        stamp: &Stamp,
+        changes: &mut QuadChanges,
+    ) -> Result<Vec<(&'d DatasetId, ChangeKind)>, StoreError> {
+        let catalog = self.iris.catalog();
         let kind = NamedNode::new_unchecked(rdf::TYPE);
         let class = NamedNode::new_unchecked(dcat_terms::CATALOG);
-        transaction.insert(&Quad::new(catalog.clone(), kind, class, catalog.clone()));
-        transaction.insert(&statements::mark(&self.iris));
+        changes.add(&Quad::new(catalog.clone(), kind, class, catalog.clone()));
+        changes.add(&statements::mark(&self.iris));
         let mut change = StatementChange::new(self, new.iter().map(|description| &description.id));
         let mut kinds = Vec::with_capacity(new.len());
         for Description {
@@ -116,9 +148,9 @@ impl Store {
             facts,
         } in new
         {
-            self.write_facts(id, facts, &mut transaction)?;
+            self.write_facts(id, facts, changes)?;
             for triple in self.own_triples(id)? {
-                transaction.remove(&triple.in_graph(catalog.clone()));
+                changes.remove(&triple.in_graph(catalog.clone()));
             }
             let pointers = self.pointer_quads(id)?;
             let kind = if pointers.is_empty() {
@@ -128,17 +160,17 @@ impl Store {
             };
             kinds.push((id, kind));
             for pointer in &pointers {
-                transaction.remove(pointer);
+                changes.remove(pointer);
             }
-            transaction.insert(&self.pointer_quad(id, version));
+            changes.add(&self.pointer_quad(id, version));
             for link in self.works_that_use(id)? {
-                transaction.insert(&link);
+                changes.add(&link);
             }
             let own = OwnStatements::from_description(triples, id, &self.iris);
-            change.replace(id, own, &mut transaction)?;
+            change.replace(id, own, changes)?;
         }
-        change.remove_unused(&mut transaction)?;
-        change.insert_new(&mut transaction);
+        change.remove_unused(changes)?;
+        change.insert_new(changes);
         for Description { id, triples, .. } in new {
             let node = self.iris.dataset(id);
             for triple in triples {
@@ -149,20 +181,15 @@ impl Store {
                     NamedOrBlankNode::BlankNode(_) => true,
                 };
                 if is_own {
-                    transaction.insert(triple.as_ref().in_graph(&catalog));
+                    changes.add(triple.as_ref().in_graph(&catalog));
                 }
             }
         }
         for Description { id, facts, .. } in new {
             let edits = facts.edits.as_ref().and_then(Option::as_ref);
-            self.write_record(&mut transaction, id, edits, stamp)?;
+            self.write_record(changes, id, edits, stamp)?;
         }
-        if stamp.now.is_some() {
-            self.record_changes(&mut transaction, &kinds)?;
-        }
-        transaction.commit()?;
-        self.described.fetch_add(1, Ordering::SeqCst);
-        self.finish_commit(commit)
+        Ok(kinds)
     }
 }
 

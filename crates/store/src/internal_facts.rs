@@ -5,10 +5,10 @@
 
 use super::edits::DatasetEdits;
 use super::files::StoredFile;
+use super::quad_changes::QuadChanges;
 use super::{DatasetOrigin, Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::prov;
-use oxigraph::store::Transaction;
 use oxrdf::{Literal, NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -48,7 +48,7 @@ pub(super) struct NewFacts {
 }
 
 impl NewFacts {
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.origin.is_none() && self.edits.is_none() && self.files.is_none()
     }
 }
@@ -128,13 +128,13 @@ impl Store {
         &self,
         id: &DatasetId,
         new: &NewFacts,
-        transaction: &mut Transaction<'_>,
+        changes: &mut QuadChanges,
     ) -> Result<(), StoreError> {
         let mut replace = |fact, quad: Option<Quad>| {
             self.quads_of_fact(id, fact)?
                 .iter()
-                .for_each(|quad| transaction.remove(quad));
-            quad.iter().for_each(|quad| transaction.insert(quad));
+                .for_each(|quad| changes.remove(quad));
+            quad.iter().for_each(|quad| changes.add(quad));
             Ok::<_, StoreError>(())
         };
         if let Some(origin) = &new.origin {
@@ -193,12 +193,12 @@ impl Store {
         }
         let _change = self.change();
         let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
+        let mut changes = QuadChanges::default();
+        self.mark(&commit, &mut changes)?;
         for (id, facts) in new {
-            self.write_facts(id, facts, &mut transaction)?;
+            self.write_facts(id, facts, &mut changes)?;
         }
-        transaction.commit()?;
+        changes.commit(self)?;
         self.finish_commit(commit)
     }
 }

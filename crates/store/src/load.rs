@@ -1,7 +1,8 @@
 //! Dumps into the store: one thread reads and parses, the calling thread writes, batch by batch.
 //!
-//! A batch is some hundred thousand triples of whole datasets. Its content is bulk-loaded into new graphs, then one
-//! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
+//! A batch is some hundred thousand triples of whole datasets. Its content and the descriptions of its new datasets become table
+//! files, and a commit makes those of some batches visible: after that they are there, whatever happens next. Datasets that replace
+//! others are committed batch by batch, after their content.
 
 use super::description::Description;
 use super::edits::DatasetEdits;
@@ -12,6 +13,8 @@ use super::intake::{
 };
 use super::internal_facts::NewFacts;
 use super::load_report::{DatasetOutcome, DatasetReport, LoadReport};
+use super::new_datasets::NewDatasets;
+use super::quad_changes::QuadChanges;
 use super::{
     DatasetOrigin, LoadSource, Stamp, Store, StoreError, StoredContent, blank, graph_file, journal,
 };
@@ -28,7 +31,7 @@ use std::thread;
 /// Options of a load.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
-    /// Triples after which a batch is committed, at most 2,000,000. Default 500,000.
+    /// Triples after which a batch is written, at most 2,000,000. Default 500,000.
     pub batch_triples: usize,
     /// Threads of Oxigraph's bulk loader. Default 2.
     pub threads: usize,
@@ -133,9 +136,15 @@ impl Default for LoadOptions {
 const MAX_WAITING_DATASETS: usize = 4;
 /// Parsed triples waiting to be written, from which on no further dataset is parsed.
 const MAX_WAITING_TRIPLES: u64 = 2_000_000;
-/// Datasets after which a batch is committed, however few triples they have. The descriptions of a batch are one transaction, which
-/// is held in memory: about 16 KB a dataset.
+/// Datasets after which a batch is written, however few triples they have. The descriptions of a batch are held in memory: about
+/// 16 KB a dataset.
 const MAX_BATCH_DATASETS: usize = 2000;
+/// Quads after which the first commit of new datasets follows, some twenty seconds of work. Each commit may be twice as large as the
+/// one before it: what is interrupted has lost less than what it keeps.
+const MIN_COMMIT_QUADS: u64 = 2_000_000;
+/// Maximum size of a commit in quads. It is more than twenty table files of each order of the store, which readers search one by one
+/// until RocksDB has merged them.
+const MAX_COMMIT_QUADS: u64 = 4_000_000;
 
 /// Phase of a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -479,6 +488,9 @@ struct Run<'r> {
     progress: LoadProgress,
     waiting: Vec<Parsed>,
     waiting_triples: u64,
+    new: NewDatasets<'r>,
+    /// Quads of new datasets after which they are committed.
+    commit_quads: u64,
     report: LoadReport,
 }
 
@@ -508,6 +520,13 @@ impl<'r> Run<'r> {
             progress,
             waiting: Vec::new(),
             waiting_triples: 0,
+            new: NewDatasets::new(
+                loader.store,
+                &loader.options.stamp,
+                loader.options.threads,
+                loader.options.memory_megabytes,
+            ),
+            commit_quads: MIN_COMMIT_QUADS,
             report,
         }
     }
@@ -538,6 +557,7 @@ impl<'r> Run<'r> {
     }
 
     fn finish(mut self) -> Result<LoadReport, StoreError> {
+        self.new.commit()?;
         let (total, on_progress) = (self.progress, self.on_progress);
         if self.loader.options.replaced == Replaced::Cleared {
             let show = |_, _| {
@@ -551,7 +571,7 @@ impl<'r> Run<'r> {
         Ok(self.loader.note_load(self.report))
     }
 
-    /// Writes and commits what is waiting.
+    /// Writes what is waiting, and commits it unless it may wait for more.
     fn write(&mut self, backlog: &Backlog) -> Result<(), StoreError> {
         (self.on_progress)(LoadProgress {
             phase: Phase::Writing,
@@ -613,11 +633,18 @@ impl<'r> Run<'r> {
                 .collect::<Vec<_>>(),
         )?;
         new_content.retain(|(_, place)| *place == ContentPlace::Store);
-        if !new_content.is_empty() {
-            self.write_content(&batch, &new_content)?;
+        self.write_content(&batch, &new_content)?;
+        let changed = self.write_new_descriptions(descriptions)?;
+        facts.retain(|(_, facts)| !facts.is_empty());
+        if self.new.waiting_quads() >= self.commit_quads {
+            self.new.commit()?;
+            self.commit_quads = MAX_COMMIT_QUADS.min(2 * self.commit_quads);
         }
-        if !descriptions.is_empty() {
-            store.describe(&descriptions, &self.loader.options.stamp)?;
+        if !changed.is_empty() || !facts.is_empty() {
+            self.new.commit()?;
+        }
+        if !changed.is_empty() {
+            store.describe(&changed, &self.loader.options.stamp)?;
         }
         store.replace_facts(&facts)?;
         self.report
@@ -627,34 +654,58 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
+    /// Writes the descriptions of new datasets. Returns those that replace others.
+    fn write_new_descriptions(
+        &mut self,
+        descriptions: Vec<Description>,
+    ) -> Result<Vec<Description>, StoreError> {
+        let store = self.loader.store;
+        let (mut ids, mut new) = (Vec::new(), QuadChanges::default());
+        let mut changed = Vec::new();
+        for description in descriptions {
+            let changes = if store.version(&description.id)?.is_some() {
+                None
+            } else {
+                store.describe_new(&description, &self.loader.options.stamp)?
+            };
+            match changes {
+                Some(changes) => {
+                    new.append(changes);
+                    ids.push(description.id);
+                }
+                None => changed.push(description),
+            }
+        }
+        if !ids.is_empty() {
+            self.new.add_descriptions(ids, new)?;
+        }
+        Ok(changed)
+    }
+
     fn write_content(
-        &self,
+        &mut self,
         batch: &[Parsed],
         new: &[(usize, ContentPlace)],
     ) -> Result<(), StoreError> {
-        let (store, options) = (self.loader.store, &self.loader.options);
-        let mut bulk = store
-            .oxigraph
-            .bulk_loader()
-            .with_num_threads(options.threads)
-            .with_max_memory_size_in_megabytes(options.memory_megabytes);
+        if new.is_empty() {
+            return Ok(());
+        }
+        let store = self.loader.store;
         let new = new.iter().map(|&(number, _)| &batch[number]);
         let in_memory = new.clone().filter_map(|parsed| match &parsed.content {
             StoredContent::InMemory(graph) => Some((parsed, graph)),
             StoredContent::Streamed(_) => None,
         });
-        bulk.load_quads(in_memory.flat_map(|(parsed, graph)| quads(store, parsed, graph)))?;
+        self.new
+            .add_content(in_memory.flat_map(|(parsed, graph)| quads(store, parsed, graph)))?;
         for parsed in new {
             if let StoredContent::Streamed(_) = parsed.content {
-                let write = |part: &TripleGraph| {
-                    Ok::<_, StoreError>(bulk.load_quads(quads(store, parsed, part))?)
-                };
+                let write = |part: &TripleGraph| self.new.add_content(quads(store, parsed, part));
                 parsed
                     .content
                     .each_part(&graph_file::path(&store.home, &parsed.version), write)?;
             }
         }
-        bulk.commit()?;
         Ok(())
     }
 }
@@ -1045,6 +1096,66 @@ mod tests {
         assert_eq!(load("one", 200, 100), expected, "in a home that has it");
         assert_eq!(load("two", 200, 100), expected, "in a new home");
         assert_eq!(load("one", 1, 100), expected, "streamed");
+    }
+
+    /// Datasets that replace others are committed apart from those that are new.
+    #[test]
+    fn a_batch_may_have_new_and_replaced_datasets() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("catalog.ttl");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        let stamp = Stamp {
+            now: Some("2026-01-02T03:04:05Z".parse().expect("a time")),
+            origin: None,
+        };
+        let load = |datasets: &[(&str, u32)]| {
+            let mut turtle = String::from(
+                "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n",
+            );
+            for (id, number) in datasets {
+                turtle += &format!(
+                    "<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{id} {number}\" ; dcat:distribution [ dcat:downloadURL <{id}.ttl> ] .\n"
+                );
+                let triples = format!("<e:s> <e:p> 1, \"{id} {number}\" .\n");
+                fs::write(folder.path().join(format!("{id}.ttl")), triples).expect("written");
+            }
+            fs::write(&path, turtle).expect("written");
+            let options = LoadOptions {
+                stamp: stamp.clone(),
+                ..LoadOptions::default()
+            };
+            let catalog = Catalog::read(&path).expect("a catalogue");
+            let report = Loader::new(&store)
+                .with_options(options)
+                .load(catalog, &|_| ())
+                .expect("loaded");
+            let outcomes: Vec<_> = report.datasets.iter().map(|one| one.outcome).collect();
+            let commit = store.read_commit().expect("read");
+            (outcomes, commit)
+        };
+        use DatasetOutcome::{Loaded, Replaced, Unchanged};
+        assert_eq!(load(&[("a", 1), ("b", 1)]), (vec![Loaded, Loaded], 1));
+        let mixed = load(&[("a", 1), ("b", 2), ("c", 1)]);
+        assert_eq!(mixed, (vec![Unchanged, Replaced, Loaded], 3));
+        // A removed dataset has a record of its removal, which the new one replaces.
+        let a = DatasetId::new("a").expect("an id");
+        store.remove(std::slice::from_ref(&a)).expect("removed");
+        assert_eq!(load(&[("a", 1)]).0, [Loaded]);
+        let changes = store.latest_changes().expect("changes");
+        let numbers: Vec<_> = changes
+            .iter()
+            .map(|(id, change)| (id.as_str(), change.number))
+            .collect();
+        assert_eq!(numbers, [("a", 6), ("b", 4), ("c", 3)]);
+        for entry in store.entries().expect("entries") {
+            assert_eq!(store.content(&entry).expect("content").len(), 2);
+            assert!(
+                store
+                    .stores_content(&entry.dataset.metadata.id)
+                    .expect("read")
+            );
+        }
     }
 
     /// A `data.json` of many small entries became one transaction of gigabytes.

@@ -7,6 +7,7 @@
 //! Homes of earlier versions have the pointers in the catalogue. They are moved when the home is opened for writing. Until then
 //! such a home can be read.
 
+use super::quad_changes::QuadChanges;
 use super::{Store, StoreError};
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_rdf::vocab::{lodeseek, prov, sd};
@@ -112,20 +113,20 @@ impl Store {
         self.pointers = self.iris.versions();
         let _change = self.change();
         let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
+        let mut changes = QuadChanges::default();
+        self.mark(&commit, &mut changes)?;
         for (id, version) in &versions {
             let (dataset, graph) = (self.iris.dataset(id), self.iris.graph(id, version));
             for quad in self.quads_that_name(&graph)? {
-                transaction.remove(&quad);
-                transaction.insert(&Quad {
+                changes.remove(&quad);
+                changes.add(&Quad {
                     object: dataset.clone().into(),
                     ..quad
                 });
             }
-            transaction.insert(&self.pointer_quad(id, version));
+            changes.add(&self.pointer_quad(id, version));
         }
-        transaction.commit()?;
+        changes.commit(self)?;
         self.finish_commit(commit)
     }
 

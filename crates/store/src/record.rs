@@ -5,10 +5,10 @@
 //! therefore excluded from the description by which versions are compared.
 
 use super::edits::DatasetEdits;
+use super::quad_changes::QuadChanges;
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, prov, rdf, skos};
-use oxigraph::store::Transaction;
 use oxrdf::{
     GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term,
     Triple,
@@ -167,7 +167,7 @@ impl Store {
     /// Replaces the record of a dataset. It names the edited keys of the description.
     pub(super) fn write_record(
         &self,
-        transaction: &mut Transaction<'_>,
+        changes: &mut QuadChanges,
         id: &DatasetId,
         edits: Option<&DatasetEdits>,
         stamp: &Stamp,
@@ -178,11 +178,11 @@ impl Store {
             .iter()
             .find(|quad| quad.predicate.as_str() == dcterms::ISSUED)
             .map(|quad| quad.object.clone());
-        old.iter().for_each(|quad| transaction.remove(quad));
+        old.iter().for_each(|quad| changes.remove(quad));
         let (catalog, record) = (self.iris.catalog(), self.record(id));
         let mut add = |subject: &NamedNode, predicate: &str, object: Term| {
             let predicate = NamedNode::new_unchecked(predicate);
-            transaction.insert(&Quad::new(
+            changes.add(&Quad::new(
                 subject.clone(),
                 predicate,
                 object,

@@ -1,5 +1,6 @@
 //! Removal of datasets from the catalogue.
 
+use super::quad_changes::QuadChanges;
 use super::statements::{OwnStatements, StatementChange};
 use super::{ChangeKind, Store, StoreError};
 use lodeseek_catalog::DatasetId;
@@ -38,31 +39,31 @@ impl Store {
         let _change = self.change();
         let (catalog, works) = (self.iris.catalog(), self.iris.works());
         let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
+        let mut changes = QuadChanges::default();
+        self.mark(&commit, &mut changes)?;
         let mut change = StatementChange::new(self, ids.iter().copied());
         let mut recorded = Vec::new();
         for id in ids {
             let node = self.iris.dataset(id);
             for triple in self.own_triples(id)? {
-                transaction.remove(&triple.in_graph(catalog.clone()));
+                changes.remove(&triple.in_graph(catalog.clone()));
             }
             for triple in self.node_and_parts(&works, &node, &[])? {
-                transaction.remove(&triple.in_graph(works.clone()));
+                changes.remove(&triple.in_graph(works.clone()));
             }
-            change.replace(id, OwnStatements::default(), &mut transaction)?;
+            change.replace(id, OwnStatements::default(), &mut changes)?;
             let record = self.record_quads(id)?;
             // A dataset without a record was loaded without a time: its changes are not recorded.
             if !record.is_empty() {
                 recorded.push((*id, ChangeKind::Delete));
             }
-            record.iter().for_each(|quad| transaction.remove(quad));
+            record.iter().for_each(|quad| changes.remove(quad));
             self.pointer_quads(id)?
                 .iter()
-                .for_each(|quad| transaction.remove(quad));
+                .for_each(|quad| changes.remove(quad));
             self.fact_quads(id)?
                 .iter()
-                .for_each(|quad| transaction.remove(quad));
+                .for_each(|quad| changes.remove(quad));
             let membership: Vec<Quad> = self
                 .oxigraph
                 .quads_for_pattern(
@@ -72,13 +73,13 @@ impl Store {
                     Some(catalog.as_ref().into()),
                 )
                 .collect::<Result<_, _>>()?;
-            membership.iter().for_each(|quad| transaction.remove(quad));
+            membership.iter().for_each(|quad| changes.remove(quad));
         }
-        change.remove_unused(&mut transaction)?;
+        change.remove_unused(&mut changes)?;
         if !recorded.is_empty() {
-            self.record_changes(&mut transaction, &recorded)?;
+            self.record_changes(&mut changes, &recorded)?;
         }
-        transaction.commit()?;
+        changes.commit(self)?;
         self.described.fetch_add(1, Ordering::SeqCst);
         self.finish_commit(commit)
     }

@@ -15,10 +15,11 @@
 
 use super::counts::to_stored_literal;
 use super::description::is_part;
+use super::quad_changes::QuadChanges;
 use super::{Store, StoreError};
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_rdf::vocab::{dcat, dcterms, lodeseek};
-use oxigraph::store::{Store as Oxigraph, Transaction};
+use oxigraph::store::Store as Oxigraph;
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -184,7 +185,7 @@ impl<'s> StatementChange<'s> {
         &mut self,
         id: &DatasetId,
         new: OwnStatements,
-        transaction: &mut Transaction<'_>,
+        changes: &mut QuadChanges,
     ) -> Result<(), StoreError> {
         let iris = &self.store.iris;
         let old = self.store.own_statements(id)?;
@@ -195,16 +196,16 @@ impl<'s> StatementChange<'s> {
         }
         old_quads
             .difference(&new_quads)
-            .for_each(|quad| transaction.remove(quad));
+            .for_each(|quad| changes.remove(quad));
         new_quads
             .difference(&old_quads)
-            .for_each(|quad| transaction.insert(quad));
+            .for_each(|quad| changes.add(quad));
         // An empty graph would remain in the list of graphs.
         if new.statements.is_empty() && !old.statements.is_empty() {
-            transaction.remove_named_graph(&iris.statements(id))?;
+            changes.remove_graph(iris.statements(id));
         }
         if new.forms.is_empty() && !old.forms.is_empty() {
-            transaction.remove_named_graph(&iris.lexical_forms(id))?;
+            changes.remove_graph(iris.lexical_forms(id));
         }
         self.change(old.statements, new.statements);
         Ok(())
@@ -218,24 +219,21 @@ impl<'s> StatementChange<'s> {
     }
 
     /// Removes the statements from the catalogue graph that no dataset makes any more.
-    pub(super) fn remove_unused(
-        &self,
-        transaction: &mut Transaction<'_>,
-    ) -> Result<(), StoreError> {
+    pub(super) fn remove_unused(&self, changes: &mut QuadChanges) -> Result<(), StoreError> {
         let catalog = self.store.iris.catalog();
         for statement in self.removed.difference(&self.added) {
             if !self.is_made_by_others(statement)? {
-                transaction.remove(statement.as_ref().in_graph(&catalog));
+                changes.remove(statement.as_ref().in_graph(&catalog));
             }
         }
         Ok(())
     }
 
     /// Inserts the new statements into the catalogue graph, each once.
-    pub(super) fn insert_new(&self, transaction: &mut Transaction<'_>) {
+    pub(super) fn insert_new(&self, changes: &mut QuadChanges) {
         let catalog = self.store.iris.catalog();
         for statement in &self.added {
-            transaction.insert(statement.as_ref().in_graph(&catalog));
+            changes.add(statement.as_ref().in_graph(&catalog));
         }
     }
 
@@ -367,10 +365,10 @@ impl Store {
         // After an interruption there is no mark, and the graphs are written again.
         self.bulk_load(quads.into_iter())?;
         let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
-        transaction.insert(&mark(&self.iris));
-        transaction.commit()?;
+        let mut changes = QuadChanges::default();
+        self.mark(&commit, &mut changes)?;
+        changes.add(&mark(&self.iris));
+        changes.commit(self)?;
         self.finish_commit(commit)
     }
 

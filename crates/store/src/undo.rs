@@ -1,9 +1,9 @@
 //! Restoring datasets after a change that could not be completed.
 
+use super::quad_changes::QuadChanges;
 use super::statements::StatementChange;
 use super::{ChangeKind, Store, StoreError};
 use lodeseek_catalog::DatasetId;
-use oxigraph::store::Transaction;
 use oxrdf::{GraphName, Quad, Triple};
 use rustc_hash::FxHashSet;
 use std::collections::HashSet;
@@ -39,33 +39,29 @@ impl Store {
             present.extend(self.quads_of(id)?);
         }
         let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
+        let mut changes = QuadChanges::default();
+        self.mark(&commit, &mut changes)?;
         present
             .difference(&undo.quads)
-            .for_each(|quad| transaction.remove(quad));
+            .for_each(|quad| changes.remove(quad));
         undo.quads
             .difference(&present)
-            .for_each(|quad| transaction.insert(quad));
+            .for_each(|quad| changes.add(quad));
         let mut change = StatementChange::new(self, undo.ids.iter());
         change.change(
             self.statements_of(&present),
             self.statements_of(&undo.quads),
         );
-        change.remove_unused(&mut transaction)?;
-        change.insert_new(&mut transaction);
-        self.record_restored(undo, &mut transaction)?;
-        transaction.commit()?;
+        change.remove_unused(&mut changes)?;
+        change.insert_new(&mut changes);
+        self.record_restored(undo, &mut changes)?;
+        changes.commit(self)?;
         self.described.fetch_add(1, Ordering::SeqCst);
         self.finish_commit(commit)
     }
 
     /// Records that datasets have their former state again: clients may have read the change that is undone.
-    fn record_restored(
-        &self,
-        undo: &Undo,
-        transaction: &mut Transaction<'_>,
-    ) -> Result<(), StoreError> {
+    fn record_restored(&self, undo: &Undo, changes: &mut QuadChanges) -> Result<(), StoreError> {
         let mut former = HashSet::new();
         for quad in &undo.quads {
             former.extend(self.read_pointer(quad).map(|(id, _)| id));
@@ -85,7 +81,7 @@ impl Store {
         if restored.is_empty() {
             return Ok(());
         }
-        self.record_changes(transaction, &restored)
+        self.record_changes(changes, &restored)
     }
 
     /// Returns all quads that a change of a dataset may replace.

@@ -13,10 +13,10 @@
 //! A work names each dataset that it uses (`cito:usesDataFrom`), in the home or not. The inverse (`dcterms:isReferencedBy`) is
 //! stated of the datasets of the home only: it is written and removed in the transactions that write and remove their descriptions.
 
+use super::quad_changes::QuadChanges;
 use super::{Access, MAX_TRANSACTION_TRIPLES, Store, StoreError, graph_file};
 use lodeseek_catalog::{CitingWork, DatasetId};
 use lodeseek_rdf::vocab::{cito, dcterms};
-use oxigraph::store::Transaction;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -209,12 +209,12 @@ impl Store {
             self.bulk_load(new.drain())?;
         }
         let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
-        old.iter().for_each(|quad| transaction.remove(quad));
-        new.iter().for_each(|quad| transaction.insert(quad));
-        self.write_described_checksum(&mut transaction)?;
-        transaction.commit()?;
+        let mut changes = QuadChanges::default();
+        self.mark(&commit, &mut changes)?;
+        old.iter().for_each(|quad| changes.remove(quad));
+        new.iter().for_each(|quad| changes.add(quad));
+        self.write_described_checksum(&mut changes)?;
+        changes.commit(self)?;
         self.finish_commit(commit)
     }
 
@@ -275,16 +275,13 @@ impl Store {
         Ok(quads.collect::<Result<_, _>>()?)
     }
 
-    fn write_described_checksum(
-        &self,
-        transaction: &mut Transaction<'_>,
-    ) -> Result<(), StoreError> {
+    fn write_described_checksum(&self, changes: &mut QuadChanges) -> Result<(), StoreError> {
         self.query_described_checksums()?
             .iter()
-            .for_each(|quad| transaction.remove(quad));
+            .for_each(|quad| changes.remove(quad));
         if let Some(checksum) = works_checksum(&self.home)? {
             let property = NamedNode::new_unchecked(dcterms::IDENTIFIER);
-            transaction.insert(&Quad::new(
+            changes.add(&Quad::new(
                 self.iris.works(),
                 property,
                 Literal::from(checksum),

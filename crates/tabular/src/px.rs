@@ -5,6 +5,9 @@
 //! A dimension is a column with the texts of its categories, followed by one with their codes if they differ. Texts are those of the
 //! file's own language; titles and names of columns in its other languages become labels with a language tag.
 //!
+//! With `KEYS`, each line of the data begins with the categories of the stub, and lines of zeros are omitted. Their cells are counted
+//! in the report and are no observations.
+//!
 //! # Why not a library?
 //!
 //! crates.io has no reader of PX. The format is a list of keywords, followed by numbers in row-major order.
@@ -18,6 +21,7 @@ use crate::table::{ColumnDescription, FormatFacts, Rows, TablePlace, read_table}
 use crate::values::{ColumnType, common_type};
 use csv::StringRecord;
 use lodeseek_rdf::dump::Refusal;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
@@ -36,8 +40,8 @@ const FIRST_KEYWORDS: [&str; 8] = [
     "MATRIX",
     "SUBJECT-CODE",
 ];
-/// Maximum length of a token of the data in bytes.
-const MAX_TOKEN_BYTES: usize = 100;
+/// Maximum length of a number in bytes.
+const MAX_NUMBER_BYTES: usize = 100;
 
 /// Returns true if a text begins as a PX file.
 pub(crate) fn begins_with_px(text: &str) -> bool {
@@ -89,20 +93,27 @@ pub(crate) fn read(
     let mut rows = PxRows {
         cube: &cube,
         text,
+        keys: StubKeys::new(&keywords, &cube)?,
+        line_rest: 0,
         has_header: false,
         cell: 0,
+        read_cells: 0,
         number: 0,
         surplus: 0,
         damaged: 0,
+        unknown_keys: 0,
         has_ended: false,
     };
     let result = read_table(&mut rows, &place, &format, output);
     add_translations(&keywords, &cube, &place, output);
-    if result.is_ok() && (rows.cell as u64) < cube.size as u64 {
-        output.problem(
-            None,
-            format!("{} numbers for {} cells", rows.cell, cube.size),
-        );
+    if result.is_ok() && rows.read_cells < cube.size {
+        let message = if rows.keys.is_some() {
+            let omitted = cube.size - rows.read_cells;
+            format!("cells of zeros that the file omits, as KEYS states: {omitted}")
+        } else {
+            format!("{} numbers for {} cells", rows.read_cells, cube.size)
+        };
+        output.problem(None, message);
     }
     if cube.cut_texts > 0 {
         output.problem(
@@ -118,6 +129,10 @@ pub(crate) fn read(
         (
             rows.damaged,
             "values that are no number and no sign of a missing one",
+        ),
+        (
+            rows.unknown_keys,
+            "lines of the data whose keys are no categories",
         ),
     ] {
         if count > 0 {
@@ -204,11 +219,6 @@ fn read_keywords(text: &mut impl BufRead) -> io::Result<Keywords> {
         };
         match keyword.name.as_str() {
             "DATA" => return Ok(Keywords(keywords)),
-            "KEYS" => {
-                return Err(refusal(
-                    "data with KEYS, where rows of zeros are omitted, is not read",
-                ));
-            }
             _ => keywords.push(keyword),
         }
     }
@@ -323,6 +333,8 @@ struct Dimension {
 /// Dimensions of a file: first those of the stub, then those of the heading, whose last one varies fastest.
 struct Cube {
     dimensions: Vec<Dimension>,
+    /// Number of dimensions of the stub.
+    stub: usize,
     /// Number of cells.
     size: usize,
     /// Header of the values.
@@ -333,11 +345,8 @@ struct Cube {
 
 impl Cube {
     fn new(keywords: &Keywords) -> io::Result<Self> {
-        let names = [
-            keywords.values("STUB", None),
-            keywords.values("HEADING", None),
-        ]
-        .concat();
+        let stub = keywords.values("STUB", None);
+        let names = [stub, keywords.values("HEADING", None)].concat();
         if names.is_empty() {
             return Err(refusal("the keywords STUB and HEADING are missing"));
         }
@@ -386,6 +395,7 @@ impl Cube {
         });
         Ok(Self {
             dimensions,
+            stub: stub.len(),
             size,
             value: contents.unwrap_or(VALUE).to_owned(),
             cut_texts,
@@ -527,25 +537,90 @@ fn add_translations(
     }
 }
 
+/// Keys before the numbers of a line of the data: for each dimension of the stub the places of its categories, by texts or codes.
+struct StubKeys {
+    places: Vec<FxHashMap<String, usize>>,
+    /// Number of cells of a line.
+    line_cells: usize,
+}
+
+impl StubKeys {
+    /// Returns `None` for a file without `KEYS`.
+    fn new(keywords: &Keywords, cube: &Cube) -> io::Result<Option<Self>> {
+        if cube.stub == 0 || !keywords.0.iter().any(|keyword| keyword.name == "KEYS") {
+            return Ok(None);
+        }
+        let (stub, heading) = cube.dimensions.split_at(cube.stub);
+        let mut places = Vec::with_capacity(stub.len());
+        for dimension in stub {
+            let keys = match keywords.text("KEYS", Some(&dimension.name)) {
+                Some("VALUES") => &dimension.texts,
+                Some("CODES") => dimension.codes.as_ref().unwrap_or(&dimension.texts),
+                _ => {
+                    let name = &dimension.name;
+                    return Err(refusal(&format!(
+                        "KEYS of the variable {name:?} is neither VALUES nor CODES"
+                    )));
+                }
+            };
+            places.push(
+                keys.iter()
+                    .enumerate()
+                    .map(|(place, key)| (key.clone(), place))
+                    .collect(),
+            );
+        }
+        let line_cells = heading.iter().map(|dimension| dimension.texts.len());
+        Ok(Some(Self {
+            places,
+            line_cells: line_cells.product(),
+        }))
+    }
+
+    /// Returns the first cell of the line with these keys. `None` if one of them is no category.
+    fn first_cell(&self, keys: &[String]) -> Option<usize> {
+        let mut line = 0;
+        for (places, key) in self.places.iter().zip(keys) {
+            line = line * places.len() + places.get(key)?;
+        }
+        Some(line * self.line_cells)
+    }
+}
+
 /// Header and observations of a file.
 struct PxRows<'c, R> {
     cube: &'c Cube,
     text: R,
+    /// Keys before the numbers of each line.
+    keys: Option<StubKeys>,
+    /// Number of cells of a line with keys that were not read.
+    line_rest: usize,
     has_header: bool,
-    /// Number of cells that were read.
+    /// Place of the next cell.
     cell: usize,
+    /// Number of cells that were read.
+    read_cells: usize,
     number: u64,
     /// Numbers behind the last cell.
     surplus: u64,
     /// Values that are no number and no sign of a missing one.
     damaged: u64,
+    /// Lines whose keys are no categories.
+    unknown_keys: u64,
     has_ended: bool,
 }
 
 impl<R: BufRead> PxRows<'_, R> {
     /// Reads the next value, which is empty if there is nothing between its quotation marks. Returns false at the end of the data.
     fn next_token(&mut self, token: &mut String) -> io::Result<bool> {
+        let mut bytes = Vec::new();
+        let has_begun = self.next_bytes(&mut bytes)?;
         token.clear();
+        token.push_str(&String::from_utf8_lossy(&bytes));
+        Ok(has_begun)
+    }
+
+    fn next_bytes(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
         let (mut is_quoted, mut has_begun) = (false, false);
         while let Some(byte) = next_byte(&mut self.text)? {
             match byte {
@@ -566,17 +641,54 @@ impl<R: BufRead> PxRows<'_, R> {
                 }
                 byte => {
                     has_begun = true;
-                    // A longer token, or one with other characters than ASCII, is no number.
-                    if token.len() < MAX_TOKEN_BYTES && byte.is_ascii() {
-                        token.push(char::from(byte));
-                    } else if !token.ends_with(char::REPLACEMENT_CHARACTER) {
-                        token.push(char::REPLACEMENT_CHARACTER);
+                    // A longer token is neither a number nor a category.
+                    if bytes.len() <= MAX_CELL_BYTES {
+                        bytes.push(byte);
                     }
                 }
             }
         }
         self.has_ended = true;
         Ok(has_begun)
+    }
+
+    /// Finds the cells of a line of which `token` is the first key, and reads its first number. Skips lines whose keys are no
+    /// categories. Returns false at the end of the data.
+    fn find_line(&mut self, token: &mut String) -> io::Result<bool> {
+        let Some((stub, line_cells)) = self
+            .keys
+            .as_ref()
+            .map(|keys| (keys.places.len(), keys.line_cells))
+        else {
+            return Ok(true);
+        };
+        let mut line = Vec::with_capacity(stub);
+        loop {
+            line.clear();
+            line.push(std::mem::take(token));
+            while line.len() < stub {
+                if self.has_ended || !self.next_token(token)? {
+                    return Ok(false);
+                }
+                line.push(std::mem::take(token));
+            }
+            let found = self.keys.as_ref().and_then(|keys| keys.first_cell(&line));
+            // The first number of the line, or all of them and the first key of the next one.
+            let skipped = if found.is_some() { 0 } else { line_cells };
+            for _ in 0..=skipped {
+                if self.has_ended || !self.next_token(token)? {
+                    self.unknown_keys += u64::from(found.is_none());
+                    return Ok(false);
+                }
+            }
+            match found {
+                Some(cell) => {
+                    (self.cell, self.line_rest) = (cell, line_cells);
+                    return Ok(true);
+                }
+                None => self.unknown_keys += 1,
+            }
+        }
     }
 
     /// Returns true if no value follows: old files have semicolons between values, too.
@@ -612,12 +724,17 @@ impl<R: BufRead> Rows for PxRows<'_, R> {
         }
         let mut token = String::new();
         while !self.has_ended && self.next_token(&mut token)? {
+            if self.keys.is_some() && self.line_rest == 0 && !self.find_line(&mut token)? {
+                break;
+            }
+            self.line_rest = self.line_rest.saturating_sub(1);
             if self.cell >= self.cube.size {
                 self.surplus += 1;
                 continue;
             }
             let cell = self.cell;
             self.cell += 1;
+            self.read_cells += 1;
             let value = match token.as_str() {
                 // A dash is a number that is zero exactly.
                 "-" => Cow::Borrowed("0"),
@@ -658,6 +775,9 @@ impl<R: BufRead> Rows for PxRows<'_, R> {
 
 /// Returns a number without an exponent. `None` for other texts.
 fn plain_decimal(token: &str) -> Option<Cow<'_, str>> {
+    if token.len() > MAX_NUMBER_BYTES {
+        return None;
+    }
     let number: f64 = token
         .parse()
         .ok()
@@ -784,13 +904,74 @@ DATA=
                 "CODES(\"Hamn\")=",
                 "has 2 values and 1 codes",
             ),
-            ("NOTE=", "KEYS(\"Hamn\")=CODES;NOTE=", "KEYS"),
+            (
+                "NOTE=",
+                "KEYS(\"Hamn\")=CODES;NOTE=",
+                "KEYS of the variable \"Typ\" is neither VALUES nor CODES",
+            ),
         ] {
             let (result, _, _) = read_text(&BOATS.replacen(from, to, 1));
             match result {
                 Ok(()) => assert!(expected.is_empty(), "{expected}"),
                 Err(error) => assert!(error.to_string().contains(expected), "{error}"),
             }
+        }
+    }
+
+    #[test]
+    fn lines_with_keys_may_be_omitted() {
+        let keys = "KEYS(\"Hamn\")=CODES;KEYS(\"Typ\")=VALUES;DATA=";
+        let (head, _) = BOATS.split_once("DATA=").expect("data");
+        for (data, expected, messages) in [
+            (
+                "\"02\",\"roddbåt\",5,6 \n\"01\",\"segelbåt\",1 \"-\" ;",
+                ["5", "6", "1", "0"].as_slice(),
+                vec!["cells of zeros that the file omits, as KEYS states: 4"],
+            ),
+            (
+                "02 kanot 5 6\n02 segelbåt 7 ..;",
+                &["7"],
+                vec![
+                    "cells of zeros that the file omits, as KEYS states: 6",
+                    "lines of the data whose keys are no categories: 1",
+                ],
+            ),
+            (
+                "01 segelbåt 1 2 01 roddbåt 3 4 02 segelbåt 5 6 02 roddbåt 7 8;",
+                &["1", "2", "3", "4", "5", "6", "7", "8"],
+                vec![],
+            ),
+            (
+                "02",
+                &[],
+                vec!["cells of zeros that the file omits, as KEYS states: 8"],
+            ),
+        ] {
+            let (result, triples, report) = read_text(&format!("{head}{keys}{data}"));
+            result.expect("read");
+            let mut found = Vec::new();
+            for triple in &triples {
+                if let Some((_, value)) = triple.split_once("#Antal%20båtar> ")
+                    && value.ends_with("#decimal>")
+                    && let Some((number, _)) = value.trim_start_matches('"').split_once('"')
+                {
+                    found.push(number);
+                }
+            }
+            assert_eq!(found, expected, "{data}");
+            let found: Vec<&str> = report
+                .problems
+                .iter()
+                .map(|one| one.message.as_str())
+                .collect();
+            assert_eq!(found, messages, "{data}");
+        }
+        let text = format!("{head}{keys}\"02\",\"roddbåt\",5,6;");
+        let (_, triples, _) = read_text(&text);
+        let base = "http://e.org/boats.px";
+        for (property, value) in [("Hamn", "Södra hamnen"), ("Typ", "roddbåt")] {
+            let triple = format!("<{base}#row=2> <{base}#{property}> \"{value}\"");
+            assert!(triples.contains(&triple), "{triple}\n{triples:?}");
         }
     }
 

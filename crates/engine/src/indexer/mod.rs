@@ -13,7 +13,7 @@ use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_index::vectors::Rows;
 use lodeseek_index::{Analysis, AnalysisKind, IndexWriter, Snapshot};
 use lodeseek_snippet::{IlluSnip, Method, MethodError, TripleBudget};
-use lodeseek_store::{Store, StoreError};
+use lodeseek_store::{DerivedWriter, Store, StoreError};
 use oxrdf::Triple;
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -41,7 +41,7 @@ const MAX_PROFILE_PATTERNS: usize = 50;
 pub struct IndexOptions {
     /// Number of threads that make documents. Default 2.
     pub threads: usize,
-    /// Number of triples, of datasets, profiles and snippets, after which the index is committed. Default 1,000,000.
+    /// Number of triples, of datasets, profiles and snippets, after which the index is committed. Default 4,000,000.
     pub commit_triples: u64,
     /// Maximum number of triples of the stored snippets.
     pub snippet_budget: TripleBudget,
@@ -65,7 +65,7 @@ impl Default for IndexOptions {
     fn default() -> Self {
         Self {
             threads: 2,
-            commit_triples: 1_000_000,
+            commit_triples: 4_000_000,
             snippet_budget: TripleBudget::default(),
             snippet_method: Method::default(),
             snippet_work: None,
@@ -419,16 +419,18 @@ impl<'s> Indexer<'s> {
                 });
             }
             drop(sender);
-            let mut batch = Batch::default();
+            let mut derived = self.store.derived_writer();
+            let (mut batch, mut waiting) = (Batch::default(), 0);
             for prepared in receiver {
                 let prepared: DerivedDataset = prepared?;
                 report.indexed += 1;
                 report.reused += usize::from(prepared.is_reused);
                 report.triples += prepared.triples;
                 report.times.add(prepared.times);
-                let derived = (prepared.profile.len() + prepared.snippet.len()) as u64;
-                report.derived += derived;
-                batch.triples += prepared.triples + derived;
+                let new = (prepared.profile.len() + prepared.snippet.len()) as u64;
+                report.derived += new;
+                waiting += prepared.triples + new;
+                batch.triples += new;
                 batch
                     .profiles
                     .push((prepared.document.id.clone(), prepared.profile));
@@ -438,8 +440,15 @@ impl<'s> Indexer<'s> {
                 let started = Instant::now();
                 writer.put(prepared.document)?;
                 report.times.index += started.elapsed();
-                if batch.triples >= self.options.commit_triples {
-                    self.commit(std::mem::take(&mut batch), writer, &mut report.times)?;
+                if batch.triples >= MAX_BATCH_TRIPLES {
+                    let batch = std::mem::take(&mut batch);
+                    self.write_derived(batch, &mut derived, &mut report.times)?;
+                }
+                if waiting >= self.options.commit_triples {
+                    let batch = std::mem::take(&mut batch);
+                    self.write_derived(batch, &mut derived, &mut report.times)?;
+                    commit(&mut derived, writer, &mut report.times)?;
+                    waiting = 0;
                 }
                 on_progress(IndexProgress {
                     datasets: report.indexed,
@@ -447,33 +456,48 @@ impl<'s> Indexer<'s> {
                     triples: report.triples,
                 });
             }
-            self.commit(batch, writer, &mut report.times)
+            self.write_derived(batch, &mut derived, &mut report.times)?;
+            commit(&mut derived, writer, &mut report.times)
         })
     }
 
-    /// Writes derived data first and the index last: after an interruption, the next run prepares datasets again that are missing in the
-    /// index or have no derived data.
-    fn commit(
+    fn write_derived(
         &self,
         batch: Batch,
-        writer: &mut IndexWriter,
+        writer: &mut DerivedWriter<'_>,
         times: &mut StageTimes,
     ) -> Result<(), EngineError> {
         let started = Instant::now();
         let iris = self.store.iris();
-        self.store.replace_derived([
+        writer.replace([
             (iris.profiles(), batch.profiles),
             (iris.snippets(), batch.snippets),
         ])?;
         times.store += started.elapsed();
-        let started = Instant::now();
-        writer.commit()?;
-        times.index += started.elapsed();
         Ok(())
     }
 }
 
-/// The derived data that the next commit writes.
+/// Commits derived data first and the index last: after an interruption, the next run prepares datasets again that are missing in the
+/// index or have no derived data.
+fn commit(
+    derived: &mut DerivedWriter<'_>,
+    index: &mut IndexWriter,
+    times: &mut StageTimes,
+) -> Result<(), EngineError> {
+    let started = Instant::now();
+    derived.commit()?;
+    times.store += started.elapsed();
+    let started = Instant::now();
+    index.commit()?;
+    times.index += started.elapsed();
+    Ok(())
+}
+
+/// Number of triples of derived data after which they are written.
+const MAX_BATCH_TRIPLES: u64 = 100_000;
+
+/// Derived data in memory.
 #[derive(Default)]
 struct Batch {
     profiles: Vec<(DatasetId, Vec<Triple>)>,
