@@ -6,6 +6,7 @@ usage: fuzz_seeds.py FOLDER   (a folder for each target is made in it; existing 
 Some targets read the first byte of an input as a choice, for example of the syntax. Such seeds get it in front.
 """
 
+import base64
 import bz2
 import gzip
 import io
@@ -221,13 +222,24 @@ DATA=
 12 "..."
 "-" 3.5;
 """
+# The same without the line of zeros.
+PX_KEYS = PX.replace(b"DATA=", b'KEYS("Harbour")=CODES;\nDATA=').replace(b'12 "..."\n"-" 3.5', b'"02",12 3.5')
+
+
+# Two wells with names and depths, one of them without a name.
+PARQUET = (
+    "UEFSMRUAFR4VHiwVBBUAFQYVBhwAAAACAAAAAwEFAAAATm9ydGgVABUsFSwsFQQVABUGFQYcAAAAAgAAAAQBAAAAAAAAKUAAAAAAAAAdQBUEGTw1ABgGc2NoZW1hFQQAFQwlAhgEd2Vs"
+    "bCUATBwAAAAVCiUCGAVkZXB0aAAWBBkcGSwmABwVDBklBgAZGAR3ZWxsFQAWBBZEFkQmCEkcFQAVABUCADwWChkGGSYCAgAAACYAHBUKGSUGABkYBWRlcHRoFQAWBBZSFlImTEkcFQAV"
+    "ABUCADwpBhkmAAQAAAAWlgEWBCYIFpYBACggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNi4wLjEZLBwAABwAAADHAAAAUEFSMQ=="
+)
 
 
 def tables():
-    """Returns the tables of testdata/ and a cube, each behind the number of its name in the target."""
+    """Returns the tables of testdata/, a Parquet file and cubes, each behind the number of its name in the target."""
     numbers = {".csv": 1, ".xlsx": 3, ".json": 5, ".geojson": 6}
     files = sorted(file for file in (ROOT / "testdata" / "tables").iterdir() if file.suffix in numbers)
-    return [bytes([numbers[file.suffix]]) + file.read_bytes()[:MAX_BYTES] for file in files] + [b"\x09" + PX]
+    found = [bytes([numbers[file.suffix]]) + file.read_bytes()[:MAX_BYTES] for file in files]
+    return found + [b"\x08" + base64.b64decode(PARQUET), b"\x09" + PX, b"\x09" + PX_KEYS]
 
 
 def pieces(path, suffixes):

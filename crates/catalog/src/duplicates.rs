@@ -90,6 +90,26 @@ impl Content {
 type Digest = [u8; DIGEST_BYTES];
 const DIGEST_BYTES: usize = 16;
 
+/// Serialization of a digest as hexadecimal digits.
+mod hexadecimal {
+    use super::{DIGEST_BYTES, Digest};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(digest: &Digest, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{:032x}", u128::from_be_bytes(*digest)))
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Digest, D::Error> {
+        let digits = std::borrow::Cow::<'d, str>::deserialize(from)?;
+        if digits.len() != 2 * DIGEST_BYTES {
+            return Err(D::Error::custom("a digest has 32 digits"));
+        }
+        let number = u128::from_str_radix(&digits, 16).map_err(D::Error::custom)?;
+        Ok(number.to_be_bytes())
+    }
+}
+
 fn digest<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Digest {
     let mut hash = Sha256::new();
     for value in values {
@@ -102,29 +122,34 @@ fn digest<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Digest {
 }
 
 /// A key. Datasets that share one are duplicates.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 struct Key {
     reason: Reason,
+    #[serde(with = "hexadecimal")]
     values: Digest,
 }
 
 /// A key of a candidate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct OwnKey {
+    #[serde(flatten)]
     key: Key,
     /// If true, the key contains a declared source that is not an identifier of the candidate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_of_source: bool,
 }
 
 /// The properties of a dataset that are compared.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Candidate {
     /// Id of the dataset.
     id: DatasetId,
     keys: Vec<OwnKey>,
     /// Digest of the title without its last number, and of the publisher. All editions share it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     series: Option<Digest>,
     /// Digest of the title words with digits, which distinguish editions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     numbers: Option<Digest>,
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Memory of a query in megabytes that is reduced no further. Instead, fewer queries run at one time.
 const MIN_QUERY_MEGABYTES: u64 = 256;
-/// Maximum number of examples of visitors that are parsed at one time. Searches do not wait for them.
+/// Maximum number of examples of visitors that are parsed and compared at one time. Searches do not wait for them.
 pub(crate) const MAX_PARSES: usize = 2;
 /// Number of files that are parsed at one time, each with the memory of a query: examples of visitors, and two of a harvest or an
 /// upload.

@@ -125,7 +125,7 @@ pub struct AppState {
     permits: Arc<Permits>,
     /// One permit for each example that a client sends.
     uploads: Arc<Permits>,
-    /// One permit for each example that is parsed.
+    /// One permit for each example that is parsed or compared.
     parses: Arc<Permits>,
     /// One permit for each graph that a client downloads.
     downloads: Arc<Permits>,
@@ -474,7 +474,7 @@ impl AppState {
         permit.map_err(|exhausted| exhausted.error("uploads"))
     }
 
-    /// Waits for a permit to parse an example. It is not one of those for which searches wait.
+    /// Waits for a permit to parse an example and to compare it. It is not one of those for which searches wait.
     pub(crate) async fn acquire_parse_permit(&self, client: Client) -> Result<Permit, ApiError> {
         let permit = self
             .parses

@@ -11,7 +11,7 @@
 //!
 //! The record also contains the base of all IRIs, since with another base no dataset would be found.
 
-use super::quad_changes::QuadChanges;
+use super::quad_changes::{QuadChanges, Written};
 use super::{Store, StoreError, graph_file};
 use lodeseek_rdf::vocab::dcterms;
 use oxrdf::{GraphNameRef, Literal, NamedNode, NamedNodeRef, Quad, Term};
@@ -89,10 +89,14 @@ impl Store {
         Ok(())
     }
 
-    /// Flushes committed changes to table files and records its number.
-    pub(super) fn finish_commit(&self, mut commit: Commit<'_>) -> Result<(), StoreError> {
+    /// Flushes committed changes to table files, unless they are there, and records the number of the commit.
+    pub(super) fn finish_commit(
+        &self,
+        mut commit: Commit<'_>,
+        written: Written,
+    ) -> Result<(), StoreError> {
         *commit.last += 1;
-        self.record_commit(*commit.last)
+        self.record_commit(*commit.last, written)
     }
 
     /// Flushes changes that have no number, such as deleted content.
@@ -105,8 +109,11 @@ impl Store {
         Ok(())
     }
 
-    fn record_commit(&self, commit: u64) -> Result<(), StoreError> {
-        self.flush()?;
+    fn record_commit(&self, commit: u64, written: Written) -> Result<(), StoreError> {
+        // A flush waits for the merging of many new table files, even if there is nothing to flush.
+        if written == Written::Log {
+            self.flush()?;
+        }
         if self.is_on_disk() {
             CommitRecord {
                 commit,
@@ -128,9 +135,9 @@ impl Store {
             changes.remove(&quad);
         }
         changes.add(&self.commit_quad(commit));
-        changes.commit(self)?;
+        let written = changes.commit(self)?;
         *last = commit;
-        self.record_commit(commit)
+        self.record_commit(commit, written)
     }
 
     /// Returns the number of the last commit in the store; 0 if there is none.

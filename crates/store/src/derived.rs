@@ -1,6 +1,6 @@
 //! Derived data of datasets: their triples in the graphs of profiles and snippets.
 
-use super::quad_changes::QuadChanges;
+use super::quad_changes::{QuadChanges, Written};
 use super::{MAX_TRANSACTION_TRIPLES, Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use oxigraph::store::BulkLoader;
@@ -84,8 +84,8 @@ impl DerivedWriter<'_> {
         let commit = self.store.start_commit();
         let mut changes = QuadChanges::default();
         self.store.mark(&commit, &mut changes)?;
-        changes.commit_with(bulk, self.store)?;
-        self.store.finish_commit(commit)
+        let written = changes.commit_with(bulk, self.store)?;
+        self.store.finish_commit(commit, written)
     }
 }
 
@@ -157,14 +157,15 @@ impl Store {
                 }
             }
         }
+        let mut written = Written::Files;
         if is_small {
             added.append(removed);
         } else {
-            removed.commit(self)?;
+            written = removed.commit(self)?;
         }
         self.mark(&commit, &mut added)?;
-        added.commit(self)?;
-        self.finish_commit(commit)
+        written = written.max(added.commit(self)?);
+        self.finish_commit(commit, written)
     }
 
     /// Compares new triples of datasets in a graph with the stored ones.

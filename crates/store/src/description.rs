@@ -1,6 +1,6 @@
 //! Descriptions of datasets in the catalogue graph and in their graphs of [statements](super::statements).
 
-use super::internal_facts::NewFacts;
+use super::internal_facts::{Fact, NewFacts};
 use super::quad_changes::QuadChanges;
 use super::statements::{self, OwnStatements, StatementChange};
 use super::{ChangeKind, Stamp, Store, StoreError};
@@ -8,7 +8,8 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::{dcat as dcat_terms, rdf};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
-use std::collections::HashSet;
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::Ordering;
 
 /// New description of a dataset, and the version of its content.
@@ -107,9 +108,9 @@ impl Store {
         if stamp.now.is_some() {
             self.record_changes(&mut changes, &kinds)?;
         }
-        changes.commit(self)?;
+        let written = changes.commit(self)?;
         self.described.fetch_add(1, Ordering::SeqCst);
-        self.finish_commit(commit)
+        self.finish_commit(commit, written)
     }
 
     /// Returns the quads of the description of a new dataset, without the record of the change. `None` if the store has anything
@@ -185,13 +186,71 @@ impl Store {
                 }
             }
         }
-        for Description { id, facts, .. } in new {
+        for Description {
+            id, facts, triples, ..
+        } in new
+        {
+            let origin = match stamp.now {
+                Some(_) => stamp.origin.clone().map(NamedNode::into_string),
+                None => self.origin(id)?,
+            };
+            self.write_digest(id, &self.digest(triples, origin.as_deref()), changes)?;
             let edits = facts.edits.as_ref().and_then(Option::as_ref);
             self.write_record(changes, id, edits, stamp)?;
         }
         Ok(kinds)
     }
 }
+
+impl Store {
+    /// Returns a digest of each description that has one: it changes with the description and its origin. Descriptions that earlier
+    /// versions stored, and restored ones, have none.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn description_digests(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+        self.facts(Fact::Description)
+    }
+
+    /// Stores the digests of descriptions that have none.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn add_description_digests(&self, ids: &[DatasetId]) -> Result<(), StoreError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let commit = self.start_commit();
+        let mut changes = QuadChanges::default();
+        self.mark(&commit, &mut changes)?;
+        for id in ids {
+            let digest = self.digest(&self.description(id)?, self.origin(id)?.as_deref());
+            self.write_digest(id, &digest, &mut changes)?;
+        }
+        let written = changes.commit(self)?;
+        self.finish_commit(commit, written)
+    }
+
+    fn digest(&self, description: &[Triple], origin: Option<&str>) -> String {
+        let catalog = NamedOrBlankNode::from(self.iris.catalog());
+        let mut lines: Vec<String> = description
+            .iter()
+            .filter(|triple| triple.subject != catalog)
+            .map(ToString::to_string)
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines.extend(origin.map(str::to_owned));
+        let hash = Sha256::digest(lines.join("\n"));
+        hash.iter()
+            .take(DIGEST_BYTES)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
+/// Length of the digest of a description in bytes.
+const DIGEST_BYTES: usize = 16;
 
 pub(super) fn is_part(node: &NamedNode, of: &NamedNode) -> bool {
     node.as_str()

@@ -23,16 +23,19 @@ pub(super) enum Fact {
     Edits,
     /// A list of [`StoredFile`].
     Files,
+    /// Digest of the description.
+    Description,
 }
 
 impl Fact {
-    const ALL: [Self; 3] = [Self::Origin, Self::Edits, Self::Files];
+    const ALL: [Self; 4] = [Self::Origin, Self::Edits, Self::Files, Self::Description];
 
-    fn property(self) -> NamedNodeRef<'static> {
+    pub(super) fn property(self) -> NamedNodeRef<'static> {
         NamedNodeRef::new_unchecked(match self {
             Self::Origin => prov::WAS_DERIVED_FROM,
             Self::Edits => "urn:lodeseek:edits",
             Self::Files => "urn:lodeseek:files",
+            Self::Description => "urn:lodeseek:description",
         })
     }
 }
@@ -186,6 +189,20 @@ impl Store {
         Ok(changed)
     }
 
+    /// Replaces the digest of a dataset's description.
+    pub(super) fn write_digest(
+        &self,
+        id: &DatasetId,
+        digest: &str,
+        changes: &mut QuadChanges,
+    ) -> Result<(), StoreError> {
+        for quad in &self.quads_of_fact(id, Fact::Description)? {
+            changes.remove(quad);
+        }
+        changes.add(&self.fact_quad(id, Fact::Description, &digest)?);
+        Ok(())
+    }
+
     /// Replaces facts about datasets whose descriptions and content stay.
     pub(super) fn replace_facts(&self, new: &[(DatasetId, NewFacts)]) -> Result<(), StoreError> {
         if new.iter().all(|(_, facts)| facts.is_empty()) {
@@ -198,8 +215,8 @@ impl Store {
         for (id, facts) in new {
             self.write_facts(id, facts, &mut changes)?;
         }
-        changes.commit(self)?;
-        self.finish_commit(commit)
+        let written = changes.commit(self)?;
+        self.finish_commit(commit, written)
     }
 }
 

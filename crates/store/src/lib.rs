@@ -592,8 +592,11 @@ impl Store {
         self.read_entry(id, version)?.ok_or_else(missing)
     }
 
-    /// Returns a dataset with this version, if it has a description.
-    fn read_entry(&self, id: &DatasetId, version: String) -> Result<Option<Entry>, StoreError> {
+    /// Returns a dataset of [`Self::versions`], if it has a description.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn read_entry(&self, id: &DatasetId, version: String) -> Result<Option<Entry>, StoreError> {
         let dataset = dcat::from_triples(&self.description_graph(id)?, &self.iris.dataset(id));
         let Some(dataset) = dataset else {
             return Ok(None);
@@ -739,7 +742,9 @@ impl Store {
             on_progress(done, stale.len());
             self.remove_graph(graph)?;
         }
-        self.flush()?;
+        if !stale.is_empty() {
+            self.flush()?;
+        }
         graph_file::remove_unnamed(&self.home, &versions.into_values().collect())?;
         self.remove_unlisted_files()?;
         Ok(stale.len())

@@ -35,7 +35,7 @@ pub struct LoadOptions {
     pub batch_triples: usize,
     /// Threads of Oxigraph's bulk loader. Default 2.
     pub threads: usize,
-    /// Rough memory of the bulk loader in megabytes. Default 400.
+    /// Rough memory of the bulk loader in megabytes. Default 200.
     pub memory_megabytes: usize,
     /// Limits of reading one dump.
     pub limits: Limits,
@@ -118,7 +118,7 @@ impl Default for LoadOptions {
         Self {
             batch_triples: 500_000,
             threads: 2,
-            memory_megabytes: 400,
+            memory_megabytes: 200,
             limits: Limits::default(),
             reader: Arc::new(DirectContentReader),
             stamp: Stamp::default(),
@@ -142,8 +142,8 @@ const MAX_BATCH_DATASETS: usize = 2000;
 /// Quads after which the first commit of new datasets follows, some twenty seconds of work. Each commit may be twice as large as the
 /// one before it: what is interrupted has lost less than what it keeps.
 const MIN_COMMIT_QUADS: u64 = 2_000_000;
-/// Maximum size of a commit in quads. It is more than twenty table files of each order of the store, which readers search one by one
-/// until RocksDB has merged them.
+/// Maximum size of a commit in quads. It is some forty table files of each order of the store, which readers search one by one until
+/// RocksDB has merged them.
 const MAX_COMMIT_QUADS: u64 = 4_000_000;
 
 /// Phase of a load.

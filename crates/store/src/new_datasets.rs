@@ -104,8 +104,8 @@ impl<'s> NewDatasets<'s> {
             let created: Vec<_> = ids.iter().map(|id| (id, ChangeKind::Create)).collect();
             store.record_changes(&mut changes, &created)?;
         }
-        changes.commit_with(bulk, store)?;
+        let written = changes.commit_with(bulk, store)?;
         store.described.fetch_add(1, Ordering::SeqCst);
-        store.finish_commit(commit)
+        store.finish_commit(commit, written)
     }
 }

@@ -126,8 +126,8 @@ impl Store {
             }
             changes.add(&self.pointer_quad(id, version));
         }
-        changes.commit(self)?;
-        self.finish_commit(commit)
+        let written = changes.commit(self)?;
+        self.finish_commit(commit, written)
     }
 
     /// Returns the statements of an earlier version that name the graph of a dataset version.

@@ -12,6 +12,16 @@ const MAX_SUPERSEDED: usize = 64;
 /// of each order of the store.
 const BULK_MEGABYTES: usize = 200;
 
+/// Place of committed changes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[must_use]
+pub(super) enum Written {
+    /// Table files.
+    Files,
+    /// RocksDB's write-ahead log, from where a flush moves them to table files.
+    Log,
+}
+
 /// Quads to remove and to add in one commit.
 ///
 /// Additions alone are written as sorted table files, which RocksDB adds to the store in one step. A transaction writes each quad to
@@ -77,25 +87,26 @@ impl QuadChanges {
         mut self,
         mut bulk: BulkLoader<'_>,
         store: &Store,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Written, StoreError> {
         debug_assert!(self.only_adds(), "a bulk loader removes nothing");
         self.load_added(&mut bulk)?;
         bulk.commit()?;
-        if self.superseded.len() > MAX_SUPERSEDED {
-            let mut transaction = store.oxigraph.start_transaction()?;
-            for quad in &self.superseded {
-                transaction.remove(quad);
-            }
-            transaction.commit()?;
+        if self.superseded.len() <= MAX_SUPERSEDED {
+            return Ok(Written::Files);
         }
-        Ok(())
+        let mut transaction = store.oxigraph.start_transaction()?;
+        for quad in &self.superseded {
+            transaction.remove(quad);
+        }
+        transaction.commit()?;
+        Ok(Written::Log)
     }
 
     /// Commits the changes.
     ///
     /// # Errors
     /// Errors of the store, which then has none of the changes.
-    pub(super) fn commit(self, store: &Store) -> Result<(), StoreError> {
+    pub(super) fn commit(self, store: &Store) -> Result<Written, StoreError> {
         if self.only_adds() {
             return self.commit_with(store.bulk_loader(1, BULK_MEGABYTES), store);
         }
@@ -118,7 +129,8 @@ impl QuadChanges {
                 transaction.insert(quad);
             }
         }
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        Ok(Written::Log)
     }
 }
 
@@ -174,7 +186,7 @@ mod tests {
             let removed: Vec<u8> = removed.into_iter().filter(|number| present.contains(number)).collect();
             added.iter().for_each(|&number| changes.add(&quad(number)));
             removed.iter().for_each(|&number| changes.remove(&quad(number)));
-            changes.commit(&store).expect("committed");
+            let _ = changes.commit(&store).expect("committed");
             let kept = present.iter().filter(|number| !removed.contains(number));
             let expected: FxHashSet<Quad> = kept.chain(&added).map(|&number| quad(number)).collect();
             prop_assert_eq!(numbers(&store), expected);
@@ -191,7 +203,7 @@ mod tests {
                 changes.supersede(&old);
             }
             changes.add(&quad(number));
-            changes.commit(&store).expect("committed");
+            let _ = changes.commit(&store).expect("committed");
             let present = numbers(&store);
             assert!(present.len() <= MAX_SUPERSEDED + 1 && present.contains(&quad(number)));
         }

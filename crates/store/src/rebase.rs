@@ -7,6 +7,7 @@
 //! The content of datasets is not changed: an IRI in a dump that begins with the old base stays as it is.
 
 use super::commit_record::CommitRecord;
+use super::internal_facts::Fact;
 use super::repair::remove_folder;
 use super::{
     Access, SETTINGS, STORE, Store, StoreError, check_restored, graph_file, is_home, lock,
@@ -160,6 +161,8 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
             .oxigraph
             .quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
         let quads = quads.map_while(|quad| quad.map_err(|error| failure = Some(error)).ok());
+        // Digests of descriptions change with the IRIs.
+        let quads = quads.filter(|quad| quad.predicate != Fact::Description.property());
         new.bulk_load(quads.map(|quad| move_quad(quad, &old.iris, &target)))?;
         if let Some(error) = failure {
             return Err(error.into());

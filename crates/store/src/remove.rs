@@ -79,8 +79,8 @@ impl Store {
         if !recorded.is_empty() {
             self.record_changes(&mut changes, &recorded)?;
         }
-        changes.commit(self)?;
+        let written = changes.commit(self)?;
         self.described.fetch_add(1, Ordering::SeqCst);
-        self.finish_commit(commit)
+        self.finish_commit(commit, written)
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! Profiles and snippets are not copied: the caller indexes all datasets again.
 
+use super::internal_facts::Fact;
 use super::statements::{self, OwnStatements};
 use super::{
     Access, ContentPlace, Entry, GraphCounts, HomeSettings, LoadOptions, Loader,
@@ -253,7 +254,10 @@ impl Store {
         for entry in &entries {
             // Facts that cannot be read are made again by the next load; edits are lost.
             let read = old.and_then(|old| old.fact_quads(&entry.dataset.metadata.id).ok());
-            facts.extend(read.unwrap_or_default());
+            let mut read = read.unwrap_or_default();
+            // The description may differ from that of the digest.
+            read.retain(|quad| quad.predicate != Fact::Description.property());
+            facts.append(&mut read);
         }
         let changes = old.and_then(|old| old.change_quads().ok());
         facts.extend(changes.unwrap_or_default());

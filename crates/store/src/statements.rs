@@ -368,8 +368,8 @@ impl Store {
         let mut changes = QuadChanges::default();
         self.mark(&commit, &mut changes)?;
         changes.add(&mark(&self.iris));
-        changes.commit(self)?;
-        self.finish_commit(commit)
+        let written = changes.commit(self)?;
+        self.finish_commit(commit, written)
     }
 
     /// Returns the first statement of a dataset that the catalogue graph lacks.

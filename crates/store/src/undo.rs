@@ -55,9 +55,9 @@ impl Store {
         change.remove_unused(&mut changes)?;
         change.insert_new(&mut changes);
         self.record_restored(undo, &mut changes)?;
-        changes.commit(self)?;
+        let written = changes.commit(self)?;
         self.described.fetch_add(1, Ordering::SeqCst);
-        self.finish_commit(commit)
+        self.finish_commit(commit, written)
     }
 
     /// Records that datasets have their former state again: clients may have read the change that is undone.

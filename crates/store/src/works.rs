@@ -214,8 +214,8 @@ impl Store {
         old.iter().for_each(|quad| changes.remove(quad));
         new.iter().for_each(|quad| changes.add(quad));
         self.write_described_checksum(&mut changes)?;
-        changes.commit(self)?;
-        self.finish_commit(commit)
+        let written = changes.commit(self)?;
+        self.finish_commit(commit, written)
     }
 
     /// Returns the descriptions of works, and the links to them from the datasets of the home.

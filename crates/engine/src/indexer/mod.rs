@@ -1,25 +1,31 @@
 //! Indexing: computes profile, snippet and document of every dataset that changed in the store.
 
+mod examined;
 mod prepare;
 
 pub use prepare::DerivedDataset;
 pub(crate) use prepare::description_version;
 
+use self::examined::{Examined, ExaminedDataset};
 use super::card::read_card;
 use super::duplicates;
 use super::translations::{concern_labels, has_other_labels, update_own_translations};
 use super::{EngineError, index_folder};
+use lodeseek_catalog::duplicates::Candidate;
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_index::vectors::Rows;
 use lodeseek_index::{Analysis, AnalysisKind, IndexWriter, Snapshot};
 use lodeseek_snippet::{IlluSnip, Method, MethodError, TripleBudget};
-use lodeseek_store::{DerivedWriter, Store, StoreError};
+use lodeseek_store::{DerivedWriter, Entry, Store, StoreError};
 use oxrdf::Triple;
 use oxsdatatypes::DateTime;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -257,37 +263,36 @@ impl<'s> Indexer<'s> {
             ..IndexReport::default()
         };
         let deriver = self.deriver(&writer);
-        let profiles = self.store.iris().profiles();
-        let (mut candidates, mut changed) = (Vec::new(), Vec::new());
-        let mut contents = BTreeSet::new();
-        self.store.for_each_entry(|entry| {
-            candidates.push(duplicates::candidate(self.store, &entry)?);
-            let version = deriver.version(&entry)?;
-            contents.insert(entry.version);
-            let id = entry.dataset.metadata.id;
-            // An interrupted rebuild leaves datasets of unchanged versions in the index without derived data.
-            if !self.options.rebuild
-                && indexed.get(&id) == Some(&version)
-                && (self.store.has_derived(&profiles, &id)? || !self.has_content(&id)?)
-            {
-                report.unchanged += 1;
-            } else {
-                changed.push((id, version));
-            }
-            Ok::<_, EngineError>(())
-        })?;
-        for id in indexed.keys() {
-            if candidates
-                .binary_search_by(|candidate| candidate.id().cmp(id))
-                .is_err()
-            {
-                writer.remove(id);
-                report.removed += 1;
-            }
+        let home = self.store.home();
+        let examined = Examined::read(home, &deriver);
+        // If this run is interrupted, the next one reads everything.
+        Examined::remove(home)?;
+        let versions = self.store.versions()?;
+        let selection = self.index_datasets(
+            versions.len(),
+            |changed| self.select_changed(&versions, examined, &indexed, &deriver, changed),
+            &deriver,
+            &mut writer,
+            &mut report,
+            on_progress,
+        )?;
+        let Selection {
+            mut datasets,
+            without_digest,
+            contents,
+            unchanged,
+        } = selection;
+        report.unchanged = unchanged;
+        for id in indexed.keys().filter(|id| !datasets.contains_key(*id)) {
+            writer.remove(id);
+            report.removed += 1;
         }
+        let candidates: Vec<Candidate> = datasets
+            .values()
+            .map(|dataset| dataset.candidate.clone())
+            .collect();
         duplicates::update(self.store, &candidates)?;
         drop(candidates);
-        self.index_datasets(&changed, &deriver, &mut writer, &mut report, on_progress)?;
         if self.options.rebuild || has_other_labels(self.store, &contents)? {
             report.labels_omitted = update_own_translations(self.store, &deriver.analysis)?;
         }
@@ -295,6 +300,15 @@ impl<'s> Indexer<'s> {
         writer.commit()?;
         writer.finish()?;
         report.times.index += started.elapsed();
+        if !without_digest.is_empty() {
+            self.store.add_description_digests(&without_digest)?;
+            for (id, digest) in self.store.description_digests()? {
+                if let Some(dataset) = datasets.get_mut(&id) {
+                    dataset.description = digest;
+                }
+            }
+        }
+        Examined::new(&deriver, datasets).write(home)?;
         Ok(report)
     }
 
@@ -341,17 +355,21 @@ impl<'s> Indexer<'s> {
             |id: &DatasetId| Ok(read_card(&snapshot, id)?.map(|card| card.version));
         let had_labels = concern_labels(self.store, changed, &indexed_version)?
             || concern_labels(self.store, removed, &indexed_version)?;
-        let mut versions = Vec::with_capacity(changed.len());
-        for id in changed {
-            versions.push((id.clone(), deriver.version(&self.store.entry(id)?)?));
-        }
         // A single commit: all changes become visible together.
         let options = IndexOptions {
             commit_triples: u64::MAX,
             ..indexer.options
         };
         Indexer { options, ..indexer }.index_datasets(
-            &versions,
+            changed.len(),
+            |selected| {
+                for id in changed {
+                    let entry = self.store.entry(id)?;
+                    let version = deriver.version(&entry)?;
+                    selected.send(ChangedDataset { entry, version })?;
+                }
+                Ok(())
+            },
             &deriver,
             &mut writer,
             &mut report,
@@ -371,13 +389,81 @@ impl<'s> Indexer<'s> {
         Deriver::new(self.store.iris(), self.options, writer.analysis())
     }
 
+    /// Sends the datasets that the index does not have in this version, as they are read. A description that is that of the last run
+    /// is not read.
+    fn select_changed(
+        &self,
+        versions: &BTreeMap<DatasetId, String>,
+        mut examined: BTreeMap<DatasetId, ExaminedDataset>,
+        indexed: &BTreeMap<DatasetId, String>,
+        deriver: &Deriver<'_>,
+        changed: &ChangedSender<'_>,
+    ) -> Result<Selection, SelectionError> {
+        let mut digests = self.store.description_digests()?;
+        let mut selection = Selection::default();
+        for (id, content) in versions {
+            selection.contents.insert(content.clone());
+            let digest = digests.remove(id);
+            let known = examined.remove(id).filter(|known| {
+                !self.options.rebuild
+                    && Some(&known.description) == digest.as_ref()
+                    && known.content == *content
+                    && indexed.get(id) == Some(&known.document)
+            });
+            if let Some(known) = known {
+                selection.datasets.insert(id.clone(), known);
+                selection.unchanged += 1;
+                changed.skip();
+                continue;
+            }
+            let Some(entry) = self.store.read_entry(id, content.clone())? else {
+                changed.skip();
+                continue; // Without a description it is not in the catalogue.
+            };
+            let version = deriver.version(&entry)?;
+            if digest.is_none() {
+                selection.without_digest.push(id.clone());
+            }
+            let dataset = ExaminedDataset {
+                description: digest.unwrap_or_default(),
+                content: content.clone(),
+                document: version.clone(),
+                candidate: duplicates::candidate(self.store, &entry)?,
+            };
+            selection.datasets.insert(id.clone(), dataset);
+            if self.is_indexed(id, &version, indexed)? {
+                selection.unchanged += 1;
+                changed.skip();
+            } else {
+                changed.send(ChangedDataset { entry, version })?;
+            }
+        }
+        Ok(selection)
+    }
+
+    /// Returns true if the index has a dataset with this version of its document, and the store its derived data.
+    fn is_indexed(
+        &self,
+        id: &DatasetId,
+        version: &str,
+        indexed: &BTreeMap<DatasetId, String>,
+    ) -> Result<bool, EngineError> {
+        if self.options.rebuild || indexed.get(id).map(String::as_str) != Some(version) {
+            return Ok(false);
+        }
+        // An interrupted rebuild leaves datasets of unchanged versions in the index without derived data.
+        let profiles = self.store.iris().profiles();
+        Ok(self.store.has_derived(&profiles, id)? || !self.has_content(id)?)
+    }
+
     /// Returns the data of a dataset's document: from the source, else from its content.
     fn derive(
         &self,
         deriver: &Deriver<'_>,
-        id: &DatasetId,
-        version: &str,
+        ChangedDataset { entry, version }: &ChangedDataset,
+        description_read: Duration,
     ) -> Result<DerivedDataset, EngineError> {
+        let id = &entry.dataset.metadata.id;
         if let Some(derived) = self.source.and_then(|source| source.derived(id, version)) {
             return Ok(DerivedDataset {
                 is_reused: true,
@@ -385,80 +471,99 @@ impl<'s> Indexer<'s> {
             });
         }
         let started = Instant::now();
-        let entry = self.store.entry(id)?;
-        let content = self.store.open_content(&entry)?;
-        let read = started.elapsed();
-        let mut derived = deriver.derive(self.store.content_folder(), &entry, version, &content)?;
+        let content = self.store.open_content(entry)?;
+        let read = description_read + started.elapsed();
+        let mut derived = deriver.derive(self.store.content_folder(), entry, version, &content)?;
         derived.times.read += read;
         Ok(derived)
     }
 
-    /// Prepares datasets in worker threads and writes them in this one. `datasets` contains only ids and versions: the descriptions of a
-    /// large collection may not fit in memory.
-    fn index_datasets(
+    /// Prepares the datasets that `select` sends in worker threads, and writes them in this one. Few descriptions are in memory: those
+    /// of a large collection may not fit. `total` is the number of datasets that may be sent.
+    fn index_datasets<S: Send>(
         &self,
-        datasets: &[(DatasetId, String)],
+        total: usize,
+        select: impl FnOnce(&ChangedSender<'_>) -> Result<S, SelectionError> + Send,
         deriver: &Deriver<'_>,
         writer: &mut IndexWriter,
         report: &mut IndexReport,
         on_progress: &dyn Fn(IndexProgress),
-    ) -> Result<(), EngineError> {
-        let next = AtomicUsize::new(0);
+    ) -> Result<S, EngineError> {
+        let total = &AtomicUsize::new(total);
+        let (changed_sender, changed) = sync_channel(MAX_WAITING_DATASETS);
+        // The threads own it, so that the selection ends with them.
+        let changed = Arc::new(Mutex::new(changed));
         let (sender, receiver) = sync_channel(self.options.threads);
         thread::scope(|scope| {
+            let selecting = scope.spawn(move || select(&ChangedSender::new(changed_sender, total)));
             for _ in 0..self.options.threads {
-                let (sender, next) = (sender.clone(), &next);
+                let (sender, changed) = (sender.clone(), Arc::clone(&changed));
                 scope.spawn(move || {
-                    while let Some((id, version)) =
-                        datasets.get(next.fetch_add(1, Ordering::Relaxed))
-                    {
-                        if sender.send(self.derive(deriver, id, version)).is_err() {
+                    while let Some((dataset, read)) = next_dataset(&changed) {
+                        if sender.send(self.derive(deriver, &dataset, read)).is_err() {
                             return; // The writing thread has failed and returns its error.
                         }
                     }
                 });
             }
-            drop(sender);
-            let mut derived = self.store.derived_writer();
-            let (mut batch, mut waiting) = (Batch::default(), 0);
-            for prepared in receiver {
-                let prepared: DerivedDataset = prepared?;
-                report.indexed += 1;
-                report.reused += usize::from(prepared.is_reused);
-                report.triples += prepared.triples;
-                report.times.add(prepared.times);
-                let new = (prepared.profile.len() + prepared.snippet.len()) as u64;
-                report.derived += new;
-                waiting += prepared.triples + new;
-                batch.triples += new;
-                batch
-                    .profiles
-                    .push((prepared.document.id.clone(), prepared.profile));
-                batch
-                    .snippets
-                    .push((prepared.document.id.clone(), prepared.snippet));
-                let started = Instant::now();
-                writer.put(prepared.document)?;
-                report.times.index += started.elapsed();
-                if batch.triples >= MAX_BATCH_TRIPLES {
-                    let batch = std::mem::take(&mut batch);
-                    self.write_derived(batch, &mut derived, &mut report.times)?;
-                }
-                if waiting >= self.options.commit_triples {
-                    let batch = std::mem::take(&mut batch);
-                    self.write_derived(batch, &mut derived, &mut report.times)?;
-                    commit(&mut derived, writer, &mut report.times)?;
-                    waiting = 0;
-                }
-                on_progress(IndexProgress {
-                    datasets: report.indexed,
-                    total: datasets.len(),
-                    triples: report.triples,
-                });
+            drop((sender, changed));
+            self.write_prepared(receiver, total, writer, report, on_progress)?;
+            match selecting.join() {
+                Ok(Ok(selection)) => Ok(selection),
+                Ok(Err(SelectionError::Failed(error))) => Err(error),
+                Ok(Err(SelectionError::Stopped)) => Err(EngineError::Io {
+                    path: self.store.home().to_owned(),
+                    cause: io::Error::other("the threads that read datasets ended early"),
+                }),
+                Err(panic) => std::panic::resume_unwind(panic),
             }
-            self.write_derived(batch, &mut derived, &mut report.times)?;
-            commit(&mut derived, writer, &mut report.times)
         })
+    }
+
+    /// Writes datasets as they are prepared, and commits them.
+    fn write_prepared(
+        &self,
+        receiver: Receiver<Result<DerivedDataset, EngineError>>,
+        total: &AtomicUsize,
+        writer: &mut IndexWriter,
+        report: &mut IndexReport,
+        on_progress: &dyn Fn(IndexProgress),
+    ) -> Result<(), EngineError> {
+        let mut derived = self.store.derived_writer();
+        let (mut batch, mut waiting) = (Batch::default(), 0);
+        for prepared in receiver {
+            let prepared: DerivedDataset = prepared?;
+            report.indexed += 1;
+            report.reused += usize::from(prepared.is_reused);
+            report.triples += prepared.triples;
+            report.times.add(prepared.times);
+            let new = (prepared.profile.len() + prepared.snippet.len()) as u64;
+            report.derived += new;
+            waiting += prepared.triples + new;
+            batch.triples += new;
+            let id = &prepared.document.id;
+            batch.profiles.push((id.clone(), prepared.profile));
+            batch.snippets.push((id.clone(), prepared.snippet));
+            let started = Instant::now();
+            writer.put(prepared.document)?;
+            report.times.index += started.elapsed();
+            let must_commit = waiting >= self.options.commit_triples;
+            if must_commit || batch.triples >= MAX_BATCH_TRIPLES {
+                let batch = std::mem::take(&mut batch);
+                self.write_derived(batch, &mut derived, &mut report.times)?;
+            }
+            if must_commit {
+                commit(&mut derived, writer, &mut report.times)?;
+                waiting = 0;
+            }
+            on_progress(IndexProgress {
+                datasets: report.indexed,
+                total: total.load(Ordering::Relaxed),
+                triples: report.triples,
+            });
+        }
+        self.write_derived(batch, &mut derived, &mut report.times)?;
+        commit(&mut derived, writer, &mut report.times)
     }
 
     fn write_derived(
@@ -496,6 +601,85 @@ fn commit(
 
 /// Number of triples of derived data after which they are written.
 const MAX_BATCH_TRIPLES: u64 = 100_000;
+/// Descriptions that are read ahead.
+const MAX_WAITING_DATASETS: usize = 16;
+
+/// A dataset to index.
+struct ChangedDataset {
+    entry: Entry,
+    /// Version of its document.
+    version: String,
+}
+
+/// The receiving side of the selection of datasets.
+struct ChangedSender<'t> {
+    sender: SyncSender<(ChangedDataset, Duration)>,
+    /// Number of datasets to index, as far as it is known.
+    total: &'t AtomicUsize,
+    /// The end of the last sending.
+    sent: Cell<Instant>,
+}
+
+impl<'t> ChangedSender<'t> {
+    fn new(sender: SyncSender<(ChangedDataset, Duration)>, total: &'t AtomicUsize) -> Self {
+        Self {
+            sender,
+            total,
+            sent: Cell::new(Instant::now()),
+        }
+    }
+
+    /// Counts a dataset that need not be indexed.
+    fn skip(&self) {
+        self.total.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Sends a dataset. It waits while enough datasets are waiting.
+    fn send(&self, dataset: ChangedDataset) -> Result<(), SelectionError> {
+        let sent = self.sender.send((dataset, self.sent.get().elapsed()));
+        self.sent.set(Instant::now());
+        sent.map_err(|_| SelectionError::Stopped)
+    }
+}
+
+/// Failure to select datasets.
+enum SelectionError {
+    Failed(EngineError),
+    /// The receiving threads have ended, because writing failed.
+    Stopped,
+}
+
+impl From<EngineError> for SelectionError {
+    fn from(error: EngineError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<StoreError> for SelectionError {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// All datasets of a store, as they were read.
+#[derive(Default)]
+struct Selection {
+    datasets: BTreeMap<DatasetId, ExaminedDataset>,
+    /// Those whose description has no digest.
+    without_digest: Vec<DatasetId>,
+    /// Versions of the contents.
+    contents: BTreeSet<String>,
+    /// Number of datasets that the index has.
+    unchanged: usize,
+}
+
+/// Returns the next dataset to index. `None` after the last one.
+fn next_dataset(
+    changed: &Mutex<Receiver<(ChangedDataset, Duration)>>,
+) -> Option<(ChangedDataset, Duration)> {
+    let changed = changed.lock().unwrap_or_else(PoisonError::into_inner);
+    changed.recv().ok()
+}
 
 /// Derived data in memory.
 #[derive(Default)]

@@ -240,18 +240,20 @@ pub(super) async fn example(
         let permit = state.acquire_parse_permit(client).await?;
         let gone = GoneOnDrop::default();
         let is_gone = Arc::clone(&gone.0);
-        let (name, parsed) = state
+        let (name, parsed, permit) = state
             .work(move |state| {
-                let _permits = (permit, upload);
+                let _upload = upload;
                 let (bytes, source) = sent.into_source(state);
                 let workers = state.workers.as_ref().map(|workers| &workers.examples);
                 let parsed = source.parse(&bytes, workers, &is_gone)?;
-                Ok((source.name, parsed))
+                Ok((source.name, parsed, permit))
             })
             .await?;
         let context = page.clone();
+        // Encoding an example takes many times as long as a search, which must not wait behind examples for a permit.
         state
-            .work_with_permit(client, move |state| {
+            .work(move |state| {
+                let _permit = permit;
                 let found = state.searcher.similar_to(&parsed.example, depth)?;
                 let report = ExampleReport {
                     name,

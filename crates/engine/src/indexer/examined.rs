@@ -1,0 +1,212 @@
+//! What the last complete run of the indexer found: `home/examined.json`. The next run reads no description that is still the same.
+
+use super::{Deriver, IndexOptions};
+use crate::EngineError;
+use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::duplicates::Candidate;
+use lodeseek_store as store;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+use std::{fs, io};
+
+/// A dataset as the indexer found it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ExaminedDataset {
+    /// Digest of its description.
+    pub(super) description: String,
+    /// Version of its content.
+    pub(super) content: String,
+    /// Version of its document.
+    pub(super) document: String,
+    /// What is compared to find duplicates.
+    pub(super) candidate: Candidate,
+}
+
+/// The datasets of a complete run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Examined {
+    /// What documents depend on beside the dataset: the program and the options.
+    maker: String,
+    pub(super) datasets: BTreeMap<DatasetId, ExaminedDataset>,
+}
+
+pub(super) fn path(home: &Path) -> PathBuf {
+    home.join("examined.json")
+}
+
+impl Examined {
+    pub(super) fn new(
+        deriver: &Deriver<'_>,
+        datasets: BTreeMap<DatasetId, ExaminedDataset>,
+    ) -> Self {
+        Self {
+            maker: maker(deriver),
+            datasets,
+        }
+    }
+
+    /// Reads the datasets of the last run. There are none if it was not complete, or made by another program or with other options.
+    pub(super) fn read(home: &Path, deriver: &Deriver<'_>) -> BTreeMap<DatasetId, ExaminedDataset> {
+        // A damaged file is as good as none: everything is read.
+        let Ok(Some(text)) = store::read_checked(&path(home)) else {
+            return BTreeMap::new();
+        };
+        match serde_json::from_slice::<Self>(&text) {
+            Ok(examined) if examined.maker == maker(deriver) => examined.datasets,
+            _ => BTreeMap::new(),
+        }
+    }
+
+    /// Removes the file, before derived data changes.
+    pub(super) fn remove(home: &Path) -> Result<(), EngineError> {
+        let path = path(home);
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                Err(EngineError::Io { path, cause })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn write(&self, home: &Path) -> Result<(), EngineError> {
+        Ok(store::write_checked(
+            &path(home),
+            &serde_json::to_vec(self)?,
+        )?)
+    }
+}
+
+/// Returns what documents depend on beside the dataset.
+fn maker(deriver: &Deriver<'_>) -> String {
+    // A new program may read more from a description: then everything is read again.
+    let program = std::env::current_exe().and_then(fs::metadata);
+    let (size, time) = match program {
+        Ok(program) => (program.len(), program.modified().ok()),
+        Err(_) => (0, None),
+    };
+    let time = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let seconds = time.map_or(0, |time| time.as_secs());
+    let IndexOptions {
+        snippet_budget,
+        snippet_method,
+        snippet_work,
+        ..
+    } = deriver.options;
+    format!(
+        "{} {size} {seconds} {:?} {snippet_budget:?} {snippet_method} {snippet_work:?} {}",
+        env!("CARGO_PKG_VERSION"),
+        deriver.analysis.kind(),
+        deriver.options.compact_method()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{IndexReport, Indexer};
+    use lodeseek_catalog::{Catalog, Iris};
+    use lodeseek_store::{Loader, Store};
+
+    fn load(store: &Store, folder: &Path, titles: &[(&str, &str)]) {
+        let prefixes = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .";
+        let mut turtle = prefixes.to_owned();
+        for (id, title) in titles {
+            turtle += &format!(
+                "<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{title}\" ; dcat:distribution [ dcat:downloadURL <data.ttl> ] ."
+            );
+        }
+        fs::write(folder.join("catalog.ttl"), turtle).expect("written");
+        fs::write(folder.join("data.ttl"), "<e:s> <e:p> <e:o> .").expect("written");
+        let catalog = Catalog::read(&folder.join("catalog.ttl")).expect("a catalogue");
+        Loader::new(store).load(catalog, &|_| ()).expect("loaded");
+    }
+
+    fn index(store: &Store, options: IndexOptions) -> [usize; 3] {
+        let IndexReport {
+            indexed,
+            unchanged,
+            removed,
+            ..
+        } = Indexer::new(store, options).run(&|_| ()).expect("indexed");
+        [indexed, unchanged, removed]
+    }
+
+    #[test]
+    fn only_changed_descriptions_are_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        let options = IndexOptions::default();
+        load(&store, folder.path(), &[("a", "A"), ("b", "B"), ("c", "C")]);
+        assert_eq!(index(&store, options), [3, 0, 0]);
+        // A description that was changed behind the back of the store shows whether it is read.
+        let id = |name: &str| DatasetId::new(name).expect("an id");
+        let title = |name: &str| {
+            let node = store.iris().dataset(&id(name));
+            let property = oxrdf::NamedNode::new_unchecked("http://purl.org/dc/terms/title");
+            let quads = store.oxigraph().quads_for_pattern(
+                Some(node.as_ref().into()),
+                Some(property.as_ref()),
+                None,
+                None,
+            );
+            quads.map(|quad| quad.expect("a quad")).collect::<Vec<_>>()
+        };
+        for quad in title("a") {
+            store.oxigraph().remove(&quad).expect("removed");
+        }
+        load(&store, folder.path(), &[("b", "Other")]);
+        assert_eq!(index(&store, options), [1, 2, 0]);
+        store.remove(&[id("c")]).expect("removed");
+        assert_eq!(index(&store, options), [0, 2, 1]);
+        // After an interruption everything is read.
+        Examined::remove(store.home()).expect("removed");
+        assert_eq!(index(&store, options), [1, 1, 0]);
+        let rebuilt = IndexOptions {
+            rebuild: true,
+            ..options
+        };
+        assert_eq!(index(&store, rebuilt), [2, 0, 0]);
+        let other = IndexOptions {
+            snippet_budget: lodeseek_snippet::TripleBudget(3),
+            ..options
+        };
+        assert_eq!(index(&store, other), [2, 0, 0]);
+    }
+
+    #[test]
+    fn descriptions_without_digests_get_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        load(&store, folder.path(), &[("a", "A"), ("b", "B")]);
+        let digests = store.description_digests().expect("read");
+        assert_eq!(digests.len(), 2);
+        let property = oxrdf::NamedNode::new_unchecked("urn:lodeseek:description");
+        let quads = store
+            .oxigraph()
+            .quads_for_pattern(None, Some(property.as_ref()), None, None);
+        for quad in quads.collect::<Result<Vec<_>, _>>().expect("read") {
+            store.oxigraph().remove(&quad).expect("removed");
+        }
+        let options = IndexOptions::default();
+        assert_eq!(index(&store, options), [2, 0, 0]);
+        assert_eq!(store.description_digests().expect("read"), digests);
+        assert_eq!(index(&store, options), [0, 2, 0]);
+        let examined = Examined::read(
+            store.home(),
+            &Deriver::new(
+                store.iris(),
+                options,
+                lodeseek_index::AnalysisKind::default(),
+            ),
+        );
+        let found: BTreeMap<_, _> = examined
+            .into_iter()
+            .map(|(id, dataset)| (id, dataset.description))
+            .collect();
+        assert_eq!(found, digests);
+    }
+}
