@@ -230,6 +230,34 @@ fn tables_in_archives_and_streams() {
 }
 
 #[test]
+fn members_of_archives_have_their_own_entities() {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, content) in [
+        ("trees.csv", &b"name,height\noak,21\n"[..]),
+        ("old/birds 1.csv", b"name,wings\nrobin,2\n"),
+        ("elms.json", b"[{\"name\": \"elm\"}]"),
+    ] {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(content.len() as u64);
+        header.set_cksum();
+        archive
+            .append_data(&mut header, name, content)
+            .expect("in memory");
+    }
+    let bytes = archive.into_inner().expect("in memory");
+    let mut sink = Collected::default();
+    let reader = DumpReader::default().with_tables(&Tables);
+    reader.read(bytes.as_slice(), "d.tar", "http://e.org/d", &mut sink);
+    for expected in [
+        "<!trees.csv#row=2> <!trees.csv#name> \"oak\"",
+        "<!old/birds%201.csv#row=2> <!old/birds%201.csv#name> \"robin\"",
+        "<!elms.json#/0> <!elms.json#name> \"elm\"",
+    ] {
+        assert!(sink.0.iter().any(|found| found == expected), "{:?}", sink.0);
+    }
+}
+
+#[test]
 fn cubes_of_json_stat() {
     let text = r#"{"version": "2.0", "class": "dataset", "label": "Trees planted", "source": "park office",
         "id": ["year", "kind"], "size": [2, 2], "value": [5, null, 7.5, 0],

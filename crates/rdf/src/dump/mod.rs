@@ -44,7 +44,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::hash::BuildHasher;
 use std::io::{self, Read};
 use std::path::Path;
@@ -537,6 +537,7 @@ impl DumpReader {
             media_type: self.media_type.as_deref(),
             tables: self.tables,
             path: None,
+            member: None,
             base,
             graph,
             reports: Vec::new(),
@@ -552,6 +553,8 @@ struct ReadContext<'a> {
     tables: Option<&'static dyn TableReader>,
     /// The file, if the document is not in an archive or compressed.
     path: Option<&'a Path>,
+    /// Name of the member, if the document is in an archive.
+    member: Option<String>,
     base: &'a str,
     graph: &'a mut dyn TripleSink,
     reports: Vec<FileReport>,
@@ -627,10 +630,15 @@ impl ReadContext<'_> {
         if !tables.recognizes(&document) {
             return Some(reader);
         }
+        // Equal fragments of several members are different entities.
+        let base = match &self.member {
+            Some(member) => Cow::Owned(member_address(self.base, member)),
+            None => Cow::Borrowed(self.base),
+        };
         let result = tables.read(
             &document,
             &mut reader,
-            self.base,
+            &base,
             self.limits,
             self.graph,
             report,
@@ -642,6 +650,30 @@ impl ReadContext<'_> {
         }
         None
     }
+}
+
+/// Returns the address of an archive's member: `ARCHIVE!MEMBER`, as in reports. Letters and digits of all scripts, and slashes, stay.
+fn member_address(archive: &str, member: &str) -> String {
+    let archive = archive
+        .split_once('#')
+        .map_or(archive, |(address, _)| address);
+    let mut address = format!("{archive}!");
+    for character in member.chars() {
+        let is_kept = if character.is_ascii() {
+            character.is_ascii_alphanumeric() || "-._~/".contains(character)
+        } else {
+            character.is_alphanumeric()
+        };
+        if is_kept {
+            address.push(character);
+            continue;
+        }
+        for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+            // Writing to a string does not fail.
+            let _ = write!(address, "%{byte:02X}");
+        }
+    }
+    address
 }
 
 /// Adds the error that ended a document to its report.

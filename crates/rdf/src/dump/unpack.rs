@@ -624,9 +624,11 @@ fn member_document(
     if is_side_file(member, context.tables.is_some()) {
         return;
     }
+    context.member = Some(member.to_owned());
     if let Err(error) = unpack(reader, &name, layers.to_vec(), budget, context) {
         push_error(&name, &error, context);
     }
+    context.member = None;
 }
 
 fn leads_outside(member: &str) -> bool {
