@@ -183,7 +183,7 @@ fn turtle_recovers_statement_by_statement() {
             "unclosed long string",
             "e:a e:p e:b .\ne:a e:p \"\"\"x .\ne:z e:p e:b .",
             &["a p b"],
-            &[3],
+            &[3, 4],
         ),
         (
             "unclosed IRI",
@@ -237,7 +237,7 @@ fn turtle_recovers_statement_by_statement() {
             "truncated",
             "e:a e:p e:b .\ne:c e:p e:d ; e:q",
             &["a p b", "c p d"],
-            &[3],
+            &[3, 3],
         ),
         (
             "broken reified triple",
@@ -322,6 +322,53 @@ fn trig_and_n3() {
             .any(|problem| problem.message.contains("formulas")),
         "{report:?}"
     );
+}
+
+#[test]
+fn documents_that_end_early_are_truncated() {
+    let rdf = |content: &str| {
+        format!(
+            "<r:RDF xmlns:r=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns:e=\"http://e/\">\n<e:C r:about=\"http://e/a\"/>{content}"
+        )
+    };
+    let cases = [
+        ("a.ttl", format!("{PREFIX}e:a e:p e:b"), true),
+        ("a.ttl", format!("{PREFIX}e:a e:p e:b ; e:q e:c ;\n"), true),
+        (
+            "a.ttl",
+            format!("{PREFIX}e:a e:p e:b .\n@prefix f: <http://f/>"),
+            true,
+        ),
+        ("a.ttl", format!("{PREFIX}e:a e:p e:b . # e:c e:p"), false),
+        (
+            "a.ttl",
+            format!("{PREFIX}e:a e:p e:b .\nPREFIX f: <http://f/>\n"),
+            false,
+        ),
+        ("a.trig", format!("{PREFIX}e:g {{ e:a e:p e:b"), true),
+        ("a.trig", format!("{PREFIX}e:g {{ e:a e:p e:b ."), true),
+        ("a.trig", format!("{PREFIX}e:g {{ e:a e:p e:b }}\n"), false),
+        ("a.n3", format!("{PREFIX}e:a e:p e:b .\ne:c e:p e:d"), true),
+        (
+            "a.n3",
+            format!("{PREFIX}e:a e:p e:b .\n{{ e:c e:p e:d }} => {{ e:e e:p e:f }} ."),
+            false,
+        ),
+        ("a.rdf", rdf(""), true),
+        ("a.rdf", rdf("</r:RDF"), true),
+        ("a.rdf", rdf("</r:RDF> <!-- "), true),
+        ("a.rdf", rdf("</r:RDF>\n<!-- the end --> "), false),
+    ];
+    for (name, text, is_cut) in cases {
+        let (triples, report) = read(name, &text);
+        assert!(!triples.is_empty(), "{text}: {report:?}");
+        let outcome = if is_cut {
+            Outcome::Truncated
+        } else {
+            Outcome::Complete
+        };
+        assert_eq!(report.outcome, outcome, "{text}: {report:?}");
+    }
 }
 
 #[test]

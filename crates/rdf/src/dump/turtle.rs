@@ -13,6 +13,8 @@
 //! * the valid objects (between `,`) of a broken predicate list, with its predicate. A collection, a blank node property
 //!   list, a triple term, or an object with its annotations is one object, so it is kept or skipped as a whole.
 //!
+//! A document that ends within a statement or a graph is read to its end, and reported as truncated: the rest may be missing.
+//!
 //! Quoted triples of RDF-star (`<< s p o >>`) are reified triples of RDF 1.2, and are read as such.
 //!
 //! Documents are parsed as TriG, a superset of Turtle, except N3. Graph names are dropped, because a dataset is one
@@ -106,12 +108,18 @@ fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::R
         buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
         let ended = matches!(read, Ok(0));
         let result = read.and_then(|_| Ok(scanner.scan(&buffer, ended, document)?));
+        let is_cut = ended && (scanner.depth > 0 || ends_in_statement(&buffer[scanner.done()..]));
         if ended && result.is_ok() {
             scanner.end_at(buffer.len(), 0);
         }
         let done = scanner.done();
         if done >= BATCH_BYTES || ended || result.is_err() {
             document.batch(&buffer[..done], &scanner.ends);
+            if is_cut && result.is_ok() && !document.is_stopped() {
+                let line = document.line + 1;
+                let reason = "the file ends within a statement or a graph";
+                document.sink.truncate(Some(line), reason);
+            }
             buffer.drain(..done);
             scanner.drop_front(done);
         }
@@ -122,6 +130,18 @@ fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::R
             return result;
         }
     }
+}
+
+/// Returns true if a text after the last complete statement is the beginning of another one. Directives without a dot are complete.
+fn ends_in_statement(text: &[u8]) -> bool {
+    let mut rest = text;
+    while let Some(directive) = Directive::first_of(rest) {
+        if directive.lacks_dot {
+            return true;
+        }
+        rest = &rest[directive.end..];
+    }
+    !top_level_up_to(rest, 1).is_empty()
 }
 
 /// End of a statement, or of the opening or closing of a graph: position in the buffer and brace depth after it.

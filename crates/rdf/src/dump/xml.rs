@@ -53,6 +53,7 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
     };
     let lines = Rc::new(RefCell::new(LineIndex::default()));
     let since_triple = Rc::new(Cell::new(0));
+    let is_closed = Rc::new(Cell::new(false));
     let line = 1 + memchr::memchr_iter(b'\n', &prolog).count() as u64;
     let guard = LimitGuard {
         inner: io::Cursor::new(rest).chain(reader),
@@ -62,8 +63,10 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
         token: 0,
         attributes: 0,
         nesting: 0,
+        has_root: false,
         last: 0,
         since_triple: Rc::clone(&since_triple),
+        is_closed: Rc::clone(&is_closed),
         scope: ScopeGuard::new(base, entities, Rc::clone(&sink.budget)),
         line,
     };
@@ -98,6 +101,11 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
         }
     }
     report_notes(&notes, sink);
+    if !is_closed.get() {
+        // The parser accepts an end of the file between two elements.
+        let line = lines.borrow_mut().line_at(u64::MAX);
+        sink.truncate(Some(line), "the end tag of the root element is missing");
+    }
     Ok(())
 }
 
@@ -208,9 +216,12 @@ struct LimitGuard<R> {
     token: usize,
     attributes: u32,
     nesting: usize,
+    has_root: bool,
     /// Last byte of the previous read.
     last: u8,
     since_triple: Rc<Cell<usize>>,
+    /// If true, the root element was closed, and no markup is open after it.
+    is_closed: Rc<Cell<bool>>,
     scope: ScopeGuard,
     line: u64,
 }
@@ -257,6 +268,8 @@ impl<R> LimitGuard<R> {
         self.last = text.last().copied().unwrap_or(self.last);
         self.line += memchr::memchr_iter(b'\n', text).count() as u64;
         self.since_triple.set(self.since_triple.get() + text.len());
+        self.is_closed
+            .set(self.has_root && self.nesting == 0 && self.state == MarkupState::Text);
         // The parser handles an XML literal, or text between comments, as one token. It may be one buffer behind.
         if self.since_triple.get() > self.token_limit + PARSER_BUFFER_BYTES {
             return Err(Refusal::TokenSize {
@@ -290,6 +303,7 @@ impl<R> LimitGuard<R> {
             (MarkupState::Opened, b'>') => MarkupState::Text,
             (MarkupState::Opened, _) => {
                 self.nesting += 1;
+                self.has_root = true;
                 if self.nesting > self.nesting_limit {
                     return Err(Refusal::Nesting {
                         limit: self.nesting_limit,
@@ -621,8 +635,10 @@ mod tests {
             token: 0,
             attributes: 0,
             nesting: 0,
+            has_root: false,
             last: 0,
             since_triple: Rc::default(),
+            is_closed: Rc::default(),
             scope: ScopeGuard::with_free_steps("http://e/", free_steps),
             line: 1,
         };
