@@ -70,7 +70,10 @@ pub(super) struct FilterArguments {
 
 impl FilterArguments {
     /// Returns the filter that the arguments specify.
-    pub(super) fn filter(&self) -> Filter {
+    ///
+    /// # Errors
+    /// If the first year is later than the last one.
+    pub(super) fn filter(&self) -> anyhow::Result<Filter> {
         let Self {
             since,
             before: until,
@@ -78,6 +81,12 @@ impl FilterArguments {
             covers,
             ..
         } = *self;
+        if let (Some(first), Some(last)) = (since, until) {
+            anyhow::ensure!(
+                first <= last,
+                "--since {first} is later than --before {last}: no year is in between"
+            );
+        }
         let mut filter = Filter {
             since,
             until,
@@ -96,7 +105,7 @@ impl FilterArguments {
                 filter = filter.with(facet, facet_value(facet, value));
             }
         }
-        filter
+        Ok(filter)
     }
 
     /// Returns the values that no dataset has, each with its facet: as a filter they exclude all datasets.

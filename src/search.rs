@@ -105,7 +105,7 @@ pub(crate) fn run(
         explain: arguments.explain,
         snippet: arguments.snippet,
         languages: arguments.lang.clone(),
-        filter: arguments.filter.filter(),
+        filter: arguments.filter.filter()?,
         facets: arguments.facets.then_some(filter::MAX_FACET_VALUES),
         duplicates: if arguments.duplicates {
             DuplicateMode::All

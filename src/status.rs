@@ -205,7 +205,7 @@ fn vectors_line(vectors: &VectorStatus) -> String {
     };
     let freshness = match vectors.missing {
         0 => "up to date".to_owned(),
-        missing => format!("{missing} datasets without up-to-date vectors"),
+        missing => format!("datasets without up-to-date vectors: {missing}"),
     };
     format!(
         "{}{form}, {}; {freshness}",

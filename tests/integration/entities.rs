@@ -203,6 +203,10 @@ fn wrong_searches_are_rejected_with_a_reason() {
             "expected an IRI",
         ),
         ("?m search:entity ?e", "a search needs words"),
+        (
+            "?d search:text 'a' ; search:titel ?t",
+            "no property <https://w3id.org/lodeseek/search#titel>",
+        ),
     ] {
         let message = error(&format!(
             "SELECT * {{ SERVICE search:service {{ {pattern} }} }}"

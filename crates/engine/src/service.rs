@@ -380,11 +380,30 @@ fn parameter_of(pattern: &TriplePattern) -> Option<&'static str> {
     }
 }
 
+/// A property of the namespace that it does not define is a mistake in typing: it would have no solution.
+fn check_property(pattern: &TriplePattern) -> Result<(), ServiceError> {
+    let NamedNodePattern::NamedNode(property) = &pattern.predicate else {
+        return Ok(());
+    };
+    if !has_property(property) || search::ALL.contains(&property.as_str()) {
+        return Ok(());
+    }
+    let names: Vec<&str> = PARAMETERS
+        .iter()
+        .filter_map(|parameter| parameter.strip_prefix(search::NAMESPACE))
+        .collect();
+    Err(ServiceError::Wrong(format!(
+        "the search service has no property {property}; its parameters are {}",
+        names.join(", ")
+    )))
+}
+
 /// Returns the search parameters of a pattern. They must have one subject, and belong to one kind of search.
 fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, ServiceError> {
     let mut parameters: Parameters<'p> = Vec::new();
     let mut subject = None;
     for pattern in patterns {
+        check_property(pattern)?;
         let Some(property) = parameter_of(pattern) else {
             continue;
         };

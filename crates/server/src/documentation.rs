@@ -54,7 +54,7 @@ pub(crate) struct FormatParameter;
 
 impl IntoParams for FormatParameter {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let description = "Format of the response, instead of Accept: html, json, ttl, jsonld, nt, rdf, svg and others. RDF 1.2 by ;version=1.2.";
+        let description = "Format of the response, instead of Accept, of those that the route has: html, json, ttl, jsonld, nt, rdf, svg and others. RDF 1.2 by ;version=1.2.";
         vec![query("format", description, object(Type::String))]
     }
 }

@@ -144,6 +144,13 @@ pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
             check_number(&filter)?;
         }
     }
+    if let (Some(since), Some(until)) = (filter.since, filter.until)
+        && since > until
+    {
+        return Err(ApiError::bad_request(format!(
+            "since={since} is later than before={until}: no year is in between"
+        )));
+    }
     Ok(filter)
 }
 
@@ -214,4 +221,25 @@ pub(crate) fn filter_parameters(filter: &Filter) -> Vec<(&'static str, String)> 
                 .map(|(facet, value)| (facet.name(), value.clone())),
         )
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn years_in_reverse_are_rejected() {
+        let pairs = |since: &str, before: &str| -> Pairs {
+            [("since", since), ("before", before)]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into()
+        };
+        assert!(filter(&pairs("2010", "2010")).is_ok());
+        let error = filter(&pairs("2020", "2010")).expect_err("reversed");
+        assert!(
+            error.message.contains("later than before=2010"),
+            "{}",
+            error.message
+        );
+    }
 }

@@ -14,6 +14,7 @@
 //!                      datasets, and the statements of each dataset about resources of the web
 //! home/graphs/         one file per dataset version, for stages that scan whole graphs, with its counts,
 //!                      canonical fingerprint and, if it exceeds memory, a sample
+//! home/examined.json   what the last complete run of the indexer found (written by a later stage)
 //! home/index/          the text index (written by a later stage), with duplicates.json and quality/
 //! home/works/          the list of works that use datasets, and their vectors (written by a later stage)
 //! home/views/          checkpoints of the store for worker processes, while it is open for writing
@@ -131,7 +132,7 @@ use view::ViewCache;
 pub enum StoreError {
     /// Another process holds the home.
     #[error(
-        "{home} is in use by another lodeseek process that {holder}; wait for it, or stop it (a server started with --admin makes changes itself; to read beside it, use its pages, /sparql and /mcp, or `--server URL`)"
+        "{home} is in use by another lodeseek process that {holder}; wait for it, or stop it (a server started with --admin makes changes itself; to read beside it, use its pages, /sparql and /mcp, or `search --server URL`)"
     )]
     InUse {
         /// The home.

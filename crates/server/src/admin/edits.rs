@@ -242,7 +242,7 @@ fn files_json(store: &Store, id: &DatasetId) -> Result<Value, StoreError> {
         NotFound<JsonError>,
         BodyTimeout<JsonError>,
         (status = 412, description = "A condition does not hold: the dataset was changed meanwhile.", body = Object),
-        (status = 415, description = "The body is no JSON Merge Patch.", body = Object),
+        (status = 415, description = "The body is neither application/merge-patch+json nor application/json.", body = Object),
         (status = 422, description = "A key is unknown, or its value is none of its kind; the message names it.", body = Object),
         (status = 428, description = "Another token edited a key: send If-Match.", body = Object),
         QueueFull<JsonError>),

@@ -108,8 +108,21 @@ pub(super) fn harvest(
         outcomes.push(outcome.map_err(|error| failed(error.as_ref()))?);
     }
     control.check()?;
+    if !outcomes.iter().any(HarvestOutcome::has_catalog) {
+        let failed = outcomes
+            .iter()
+            .flat_map(|outcome| &outcome.harvest.sources)
+            .flat_map(|source| &source.failed)
+            .map(|failed| failed.reason.clone());
+        let mut reasons: Vec<String> = failed.take(MAX_REASONS).collect();
+        reasons.insert(0, "no catalogue was found in the sources".to_owned());
+        return Err(Failure::Error(reasons.join("; ")));
+    }
     Ok(json!({ "harvests": outcomes }))
 }
+
+/// Maximum number of reasons in the message of a harvest without a catalogue.
+const MAX_REASONS: usize = 5;
 
 fn failed(error: &(dyn Error + 'static)) -> Failure {
     let error = error_chain(error);

@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 
 /// Maximum number of bytes that a client receives for up to [`HITS_OF_FULL_SIZE`] hits, as structure and as text together.
 const MAX_BYTES: usize = 3_900;
+/// Maximum number of characters of a corrected query.
+const MAX_QUERY_CHARACTERS: usize = 200;
 /// Number of hits that share [`MAX_BYTES`]. More hits have proportionally more bytes.
 const HITS_OF_FULL_SIZE: usize = 5;
 /// Maximum number of characters of a title, and of a publisher.
@@ -27,57 +29,74 @@ struct Detail {
     fields: usize,
     /// If true, publisher, licence and size are included.
     facts: bool,
+    /// If true, the IRI is included. The id is enough for the other tools, and long ids are twice as long as IRIs.
+    iri: bool,
 }
 
 /// Amounts of detail, tried in this order until the hits are short enough.
-const DETAILS: [Detail; 8] = [
+const DETAILS: [Detail; 9] = [
     Detail {
         description: 600,
         name: MAX_NAME,
         fields: 4,
         facts: true,
+        iri: true,
     },
     Detail {
         description: 300,
         name: MAX_NAME,
         fields: 3,
         facts: true,
+        iri: true,
     },
     Detail {
         description: 200,
         name: MAX_NAME,
         fields: 2,
         facts: true,
+        iri: true,
     },
     Detail {
         description: 120,
         name: MAX_NAME,
         fields: 2,
         facts: true,
+        iri: true,
     },
     Detail {
         description: 80,
         name: 60,
         fields: 1,
         facts: true,
+        iri: true,
     },
     Detail {
         description: 80,
         name: 60,
         fields: 1,
         facts: false,
+        iri: true,
     },
     Detail {
         description: 40,
         name: 60,
         fields: 0,
         facts: false,
+        iri: true,
     },
     Detail {
         description: 0,
         name: 40,
         fields: 0,
         facts: false,
+        iri: true,
+    },
+    Detail {
+        description: 0,
+        name: 20,
+        fields: 0,
+        facts: false,
+        iri: false,
     },
 ];
 
@@ -112,10 +131,16 @@ fn with_detail(found: &Value, hits: &[Value], iris: &Iris, detail: Detail) -> An
         value.insert("onlyClosest".to_owned(), true.into());
     }
     if let Some(suggestion) = found["suggestion"].as_str() {
-        value.insert("suggestion".to_owned(), suggestion.into());
+        value.insert(
+            "suggestion".to_owned(),
+            shorten(suggestion, MAX_QUERY_CHARACTERS).into(),
+        );
     }
     if let Some(corrected) = found["corrected"].as_str() {
-        value.insert("corrected".to_owned(), corrected.into());
+        value.insert(
+            "corrected".to_owned(),
+            shorten(corrected, MAX_QUERY_CHARACTERS).into(),
+        );
     }
     if let Some(filters) = found["suggestedFilters"]
         .as_array()
@@ -147,7 +172,9 @@ fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Va
     };
     add("id", hit["id"].clone());
     let id = hit["id"].as_str().and_then(|id| DatasetId::new(id).ok());
-    add("iri", id.map(|id| iris.dataset(&id).into_string()).into());
+    if detail.iri {
+        add("iri", id.map(|id| iris.dataset(&id).into_string()).into());
+    }
     add(
         "title",
         hit["title"]

@@ -15,7 +15,7 @@ use axum::extract::Request;
 use axum::http::header;
 use form_urlencoded::Serializer;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{BrowseRequest, Facet, SearchRequest};
+use lodeseek_engine::{BrowseRequest, Facet, FacetValues, SearchRequest};
 use rmcp::model::{Tool, ToolAnnotations};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
@@ -60,6 +60,24 @@ struct Search {
     /// Only datasets under one of these licences: as results show them, for example "CC BY 4.0", or an address.
     #[serde(default)]
     license: Vec<String>,
+    /// Only datasets of one of these creators.
+    #[serde(default)]
+    creator: Vec<String>,
+    /// Only datasets with files in one of these formats.
+    #[serde(default)]
+    format: Vec<String>,
+    /// Only datasets in one of these languages.
+    #[serde(default)]
+    language: Vec<String>,
+    /// Only datasets for one of these tasks of machine learning.
+    #[serde(default)]
+    task: Vec<String>,
+    /// Only datasets with one of these modalities, for example Images.
+    #[serde(default)]
+    modality: Vec<String>,
+    /// Only datasets that use one of these vocabularies.
+    #[serde(default)]
+    vocabulary: Vec<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -340,18 +358,44 @@ async fn filter_values(
             ..BrowseRequest::default()
         };
         let facets = state.searcher.catalog().browse(&request)?.facets.facets;
-        let counts = facets.into_iter().find(|one| one.facet == facet);
-        let known: Vec<String> = counts
-            .into_iter()
-            .flat_map(|counts| counts.values)
-            .map(|one| one.value)
-            .collect();
-        Ok(arguments
-            .into_iter()
-            .flat_map(|argument| named_values(facet, argument, &known))
-            .collect())
+        let known = known_values(&facets, facet);
+        let mut values = Vec::new();
+        for argument in arguments {
+            check_role(facet, &argument, &facets)?;
+            values.extend(named_values(facet, argument, &known));
+        }
+        Ok(values)
     });
     found.await.map_err(|error| error.message)
+}
+
+/// Returns the most frequent values of a filter.
+fn known_values(facets: &[FacetValues], facet: Facet) -> Vec<String> {
+    let counts = facets.iter().find(|one| one.facet == facet);
+    let values = counts.map(|counts| counts.values.as_slice());
+    let values = values.unwrap_or_default();
+    values.iter().map(|one| one.value.clone()).collect()
+}
+
+/// Hits name one agent without its role: a creator in place of a publisher, and the reverse, is an error that names the right one.
+fn check_role(facet: Facet, argument: &str, facets: &[FacetValues]) -> Result<(), ApiError> {
+    let other = match facet {
+        Facet::Publisher => Facet::Creator,
+        Facet::Creator => Facet::Publisher,
+        _ => return Ok(()),
+    };
+    if has_value(facets, facet, argument) || !has_value(facets, other, argument) {
+        return Ok(());
+    }
+    Err(ApiError::bad_request(format!(
+        "{facet}: no dataset has the {facet} {argument:?}, but some have this {other}: use the argument {other}"
+    )))
+}
+
+fn has_value(facets: &[FacetValues], facet: Facet, argument: &str) -> bool {
+    let known = known_values(facets, facet);
+    let named = named_values(facet, argument.to_owned(), &known);
+    named.iter().any(|value| known.contains(value))
 }
 
 /// Returns the known values that an argument names, or the argument itself.
@@ -420,17 +464,25 @@ async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<A
         .map(|id| Ok(dataset_id(server, id)?.to_string()))
         .collect::<Result<_, String>>()
         .map_err(|error| format!("like: {error}"))?;
-    let publisher = filter_values(server, caller, Facet::Publisher, search.publisher).await?;
-    let license = filter_values(server, caller, Facet::License, search.license).await?;
-    let lists = [
-        ("like", like),
-        ("keyword", search.keyword),
-        ("publisher", publisher),
-        ("class", search.class),
-        ("license", license),
-    ];
-    for (name, values) in lists {
-        parameters.extend(values.into_iter().map(|value| (name, value)));
+    parameters.extend(like.into_iter().map(|id| ("like", id)));
+    for (facet, values) in [
+        (Facet::Keyword, search.keyword),
+        (Facet::Class, search.class),
+    ] {
+        parameters.extend(values.into_iter().map(|value| (facet.name(), value)));
+    }
+    for (facet, values) in [
+        (Facet::Publisher, search.publisher),
+        (Facet::Creator, search.creator),
+        (Facet::License, search.license),
+        (Facet::Format, search.format),
+        (Facet::Language, search.language),
+        (Facet::Task, search.task),
+        (Facet::Modality, search.modality),
+        (Facet::Vocabulary, search.vocabulary),
+    ] {
+        let values = filter_values(server, caller, facet, values).await?;
+        parameters.extend(values.into_iter().map(|value| (facet.name(), value)));
     }
     let found = server
         .get(caller, address("/api/search", &parameters), JSON)
@@ -571,6 +623,33 @@ async fn find_sources(server: &McpServer, caller: &Caller, query: String) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lodeseek_engine::ValueCount;
+
+    #[test]
+    fn an_agent_in_another_role_is_named() {
+        let counts = |facet, value: &str| FacetValues {
+            facet,
+            values: vec![ValueCount {
+                value: value.to_owned(),
+                count: 1,
+                chosen: false,
+            }],
+            distinct: 1,
+        };
+        let facets = [
+            counts(Facet::Publisher, "City"),
+            counts(Facet::Creator, "Office of Trees"),
+        ];
+        for argument in ["City", "Nobody"] {
+            assert!(check_role(Facet::Publisher, argument, &facets).is_ok());
+        }
+        let error = check_role(Facet::Publisher, "Office of Trees", &facets).expect_err("another");
+        assert!(
+            error.message.contains("use the argument creator"),
+            "{}",
+            error.message
+        );
+    }
 
     #[test]
     fn values_of_answers_are_accepted() {

@@ -83,13 +83,39 @@ pub(super) async fn page(
     .await
 }
 
-/// Returns the sources of a harvest, or the datasets of a load, and what failed.
+/// Returns what a job did, and what failed: the sources of a harvest, the datasets of a load, the files that a backup lacks.
 fn report_lines(result: &Value) -> Vec<String> {
     let mut lines = Vec::new();
+    if let Some(copied) = result["copiedFiles"].as_u64() {
+        let (datasets, files) = (&result["datasets"], &result["files"]);
+        lines.push(format!(
+            "datasets: {datasets}; files: {files}, of which copied: {copied}"
+        ));
+    }
+    for file in elements(&result["notCopied"]) {
+        lines.push(format!(
+            "not in the backup, since it is missing or outside of the home: {}, which the setting `{}` names",
+            line(&file["path"]),
+            line(&file["key"])
+        ));
+    }
+    let changed = elements(&result["changed"]);
+    if !changed.is_empty() {
+        let keys: Vec<String> = changed.iter().map(line).collect();
+        lines.push(format!("changed: {}", keys.join(", ")));
+    }
+    for (key, name) in [
+        ("removed", "datasets removed"),
+        ("indexed", "datasets indexed"),
+    ] {
+        if let Some(number) = result[key].as_u64() {
+            lines.push(format!("{name}: {number}"));
+        }
+    }
     for harvest in elements(&result["harvests"]) {
         for source in elements(&harvest["sources"]) {
             let name = line(&source["source"]);
-            lines.push(format!("{name}: {} datasets", source["datasets"]));
+            lines.push(format!("{name}: {} listed", source["datasets"]));
             for failed in elements(&source["failed"]) {
                 lines.push(format!("not read: {}", line(&failed["reason"])));
             }
@@ -105,17 +131,31 @@ fn report_lines(result: &Value) -> Vec<String> {
                 lines.push(format!("{number} {outcome}"));
             }
         }
+        if let Some(number) = harvest["unchanged"].as_u64().filter(|number| *number > 0) {
+            lines.push(format!("{number} unchanged"));
+        }
         lines.extend(elements(&harvest["problems"]).iter().map(line));
     }
     for dataset in elements(&result["datasets"]) {
-        lines.push(format!(
-            "{} ({}): {}, {} triples, {} broken statements skipped",
-            line(&dataset["title"]),
-            line(&dataset["id"]),
-            line(&dataset["outcome"]),
-            dataset["triples"],
-            dataset["skipped"]
-        ));
+        let (title, id) = (line(&dataset["title"]), line(&dataset["id"]));
+        let (triples, skipped) = (&dataset["triples"], &dataset["skipped"]);
+        lines.push(match line(&dataset["outcome"]).as_str() {
+            "kept" => format!(
+                "{title} ({id}): not loaded, since a file is missing, damaged, or holds nothing that can be read; an earlier version stays"
+            ),
+            outcome => format!(
+                "{title} ({id}): {outcome}; triples: {triples}; broken statements skipped: {skipped}"
+            ),
+        });
+        for file in elements(&dataset["files"]) {
+            for problem in elements(&file["problems"]) {
+                lines.push(format!(
+                    "{}: {}",
+                    line(&file["name"]),
+                    line(&problem["message"])
+                ));
+            }
+        }
     }
     lines.extend(elements(&result["catalog_problems"]).iter().map(line));
     if lines.len() > MAX_REPORT_LINES {
@@ -152,19 +192,28 @@ fn job_row(job: &Job) -> JobRow {
         (progress.requests, "requests"),
         (progress.bytes, "bytes"),
     ] {
-        parts.extend(number.map(|number| format!("{number} {name}")));
+        parts.extend(number.map(|number| format!("{name}: {number}")));
     }
     let mut what: Vec<&str> = job.datasets.iter().take(3).map(String::as_str).collect();
     if job.datasets.len() > what.len() {
         what.push("…");
     }
+    // A load whose every dataset is as it was before ends well for the server, and not for the operator.
+    let datasets = job.result.as_ref().map(|result| &result["datasets"]);
+    let datasets = datasets.map(elements).unwrap_or_default();
+    let loads_nothing =
+        !datasets.is_empty() && datasets.iter().all(|dataset| dataset["outcome"] == "kept");
     JobRow {
         id: job.id,
         action: job.action,
         what: what.join(", "),
         by: job.by.clone(),
-        state: job.state.name(),
-        is_failed: job.state == JobState::Failed,
+        state: if loads_nothing {
+            "nothing loaded"
+        } else {
+            job.state.name()
+        },
+        is_failed: loads_nothing || job.state == JobState::Failed,
         has_ended: job.state.has_ended(),
         ago: ago(job.ended.or(job.started).unwrap_or(job.requested)),
         progress: parts.join(" · "),
@@ -338,4 +387,46 @@ fn texts(list: &Value) -> String {
     let texts = list.as_array().into_iter().flatten();
     let texts: Vec<&str> = texts.filter_map(Value::as_str).collect();
     texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn results_say_what_was_not_done() {
+        let backup = json!({
+            "datasets": 3, "files": 12, "copiedFiles": 2,
+            "notCopied": [{ "key": "portal.logo", "path": "/etc/logo.svg" }]
+        });
+        assert_eq!(
+            report_lines(&backup),
+            [
+                "datasets: 3; files: 12, of which copied: 2",
+                "not in the backup, since it is missing or outside of the home: /etc/logo.svg, which the setting `portal.logo` names"
+            ]
+        );
+        let files = json!([{ "name": "wells.ttl", "problems": [{ "message": "no statement" }] }]);
+        let load = json!({ "datasets": [
+            { "title": "Wells", "id": "wells", "outcome": "kept", "triples": 0, "skipped": 1, "files": files },
+            { "title": "Oaks", "id": "oaks", "outcome": "loaded", "triples": 7, "skipped": 0, "files": [] },
+        ] });
+        let lines = report_lines(&load);
+        assert!(
+            lines[0].starts_with("Wells (wells): not loaded"),
+            "{lines:?}"
+        );
+        assert_eq!(
+            lines[1..],
+            [
+                "wells.ttl: no statement",
+                "Oaks (oaks): loaded; triples: 7; broken statements skipped: 0"
+            ]
+        );
+        assert_eq!(
+            report_lines(&json!({ "changed": ["title", "license"] })),
+            ["changed: title, license"]
+        );
+    }
 }
