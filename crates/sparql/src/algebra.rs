@@ -3,8 +3,7 @@
 use oxrdf::Variable;
 use spargebra::Query;
 use spargebra::algebra::{
-    AggregateExpression, Expression, Function, GraphPattern, OrderExpression,
-    PropertyPathExpression,
+    AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression,
 };
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use std::collections::BTreeSet;
@@ -419,35 +418,6 @@ fn each_within(expression: &mut Expression, visit: &mut dyn FnMut(&mut GraphPatt
         | Expression::Variable(_)
         | Expression::Bound(_) => {}
     }
-}
-
-/// Returns true if every engine computes the same value for an expression: comparisons, and tests of text and term
-/// kind.
-pub(super) fn is_portable(expression: &Expression) -> bool {
-    let own = match expression {
-        Expression::Exists(_) => false,
-        // A base direction is new in RDF 1.2.
-        Expression::Literal(literal) => literal.direction().is_none(),
-        Expression::FunctionCall(function, _) => matches!(
-            function,
-            Function::Str
-                | Function::Lang
-                | Function::LangMatches
-                | Function::Datatype
-                | Function::StrLen
-                | Function::UCase
-                | Function::LCase
-                | Function::Contains
-                | Function::StrStarts
-                | Function::StrEnds
-                | Function::Year
-                | Function::IsIri
-                | Function::IsLiteral
-                | Function::IsNumeric
-        ),
-        _ => true,
-    };
-    own && operands(expression).into_iter().all(is_portable)
 }
 
 /// Replaces the blank nodes of a pattern by new variables. The meaning is the same, and variables may occur in two groups.

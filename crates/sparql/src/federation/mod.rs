@@ -15,6 +15,7 @@
 //! *Blank nodes.* A local blank node and one in an answer are never the same (SPARQL 1.1 Federated Query, 3). Rows of
 //! the context in which a shared variable is a blank node are not requested: they join no row.
 
+mod conditions;
 mod join_keys;
 mod service_rows;
 mod plan;

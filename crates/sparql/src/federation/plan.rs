@@ -2,9 +2,10 @@
 
 use super::super::algebra::{
     Variables, certain, constants, each_child, each_exists, each_inside, has_service, in_scope,
-    is_portable, name_blank_nodes, read_by, services as count_services,
+    name_blank_nodes, read_by, services as count_services,
 };
 use super::super::{EvaluationContext, Provenance, QueryRequest, SparqlError, SparqlLimits};
+use super::conditions::portable_condition;
 use super::service_rows::{Context, RowSourceInputs, ServiceRows, Target};
 use super::{NoServices, Services};
 use oxigraph::sparql::{CancellationToken, QuerySolutionIter, ServiceHandler};
@@ -287,16 +288,15 @@ impl Surroundings {
         inside
     }
 
-    /// Returns the portable conditions over bound variables alone.
-    fn conditions(&self, bound: &Variables) -> impl Iterator<Item = &Expression> {
-        let is_condition = |filter: &&Expression| {
-            is_portable(filter)
-                && read_by(filter).is_some_and(|read| !read.is_empty() && read.is_subset(bound))
-        };
+    /// Returns the conditions over bound variables alone that a request may contain.
+    fn conditions(&self, bound: &Variables) -> Vec<Expression> {
+        let is_bound =
+            |condition: &Expression| read_by(condition).is_some_and(|read| read.is_subset(bound));
         self.filters
             .iter()
-            .map(|(_, filter)| filter)
-            .filter(is_condition)
+            .filter_map(|(_, filter)| portable_condition(filter))
+            .filter(is_bound)
+            .collect()
     }
 
     /// Returns true if a solution of the context may bind a variable.
@@ -484,12 +484,14 @@ impl Plan {
                 .collect();
             keys.extend(needed_keys.iter().cloned());
         }
-        let requested = around
-            .conditions(&bound)
-            .fold(pattern.clone(), |inner, filter| GraphPattern::Filter {
-                expr: filter.clone(),
-                inner: Box::new(inner),
-            });
+        let requested =
+            around
+                .conditions(&bound)
+                .into_iter()
+                .fold(pattern.clone(), |inner, expr| GraphPattern::Filter {
+                    expr,
+                    inner: Box::new(inner),
+                });
         let mut shared = keys.clone();
         let mut all = variables.clone();
         let target = match name {

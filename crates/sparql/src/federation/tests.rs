@@ -487,3 +487,30 @@ fn services_are_released_with_the_answer() {
         assert_eq!(Arc::strong_count(&services), 1);
     }
 }
+
+#[test]
+fn filters_outside_of_a_service_are_evaluated_here() {
+    let rows = vec![
+        ("s".to_owned(), "d", typed("2020-01-31", "date")),
+        ("s".to_owned(), "m", typed("P1M", "yearMonthDuration")),
+        ("s".to_owned(), "yes", typed("1", "boolean")),
+        ("s".to_owned(), "nan", typed("NaN", "double")),
+        ("s".to_owned(), "n", typed("05", "integer")),
+    ];
+    let services = Endpoints::new(&[(ONE, rows)]);
+    let service = format!("SERVICE <{ONE}> {{ ?s :d ?d ; :m ?m ; :yes ?yes ; :nan ?nan ; :n ?n }}");
+    for filter in [
+        "?m + ?d > '2020-02-01'^^xsd:date",
+        "?d + ?m = '2020-02-29'^^xsd:date",
+        "'2020-02-29'^^xsd:date IN (?m + ?d)",
+        "?m * 2 = 'P2M'^^xsd:yearMonthDuration",
+        "STR(?yes) = 'true'",
+        "STRLEN(STR(?n)) = 1",
+        "!(?nan < 1)",
+        "!(?nan <= ?nan)",
+        "?n < 5.5 && ?m + ?d > ?d",
+    ] {
+        let rows = found(&services, &format!("{service} FILTER({filter})"));
+        assert_eq!(rows.len(), 1, "{filter}");
+    }
+}

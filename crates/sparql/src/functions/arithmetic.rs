@@ -386,7 +386,8 @@ fn compare_decimal_texts(left: &str, right: &str) -> Ordering {
     }
 }
 
-/// Returns the product of a duration and a number, in any order (Functions and Operators 3.1, 8.4). `None` for other operands.
+/// Returns the product of two numbers, or of a duration and a number in any order (Functions and Operators 3.1, 4.2 and 8.4). `None` for
+/// other operands, and if it is out of range.
 pub(super) fn multiply(left: &Term, right: &Term) -> Option<Term> {
     match (Value::from_term(left)?, Value::from_term(right)?) {
         (duration @ (Value::Months(_) | Value::Days(_)), number)
@@ -396,17 +397,23 @@ pub(super) fn multiply(left: &Term, right: &Term) -> Option<Term> {
             |months, factor| months * factor,
             |seconds, factor| seconds.checked_mul(factor),
         ),
-        _ => None,
+        (Value::Integer(a), Value::Integer(b)) => {
+            Some(Value::Integer(a.checked_mul(b)?).into_term())
+        }
+        (a, b) => combine_numbers(a, b, Decimal::checked_mul, |a, b| a * b, |a, b| a * b),
     }
 }
 
-/// Returns the quotient of a duration and a number, or of two durations. `None` for other operands.
+/// Returns the quotient of two numbers, of a duration and a number, or of two durations. `None` for other operands.
 pub(super) fn divide(left: &Term, right: &Term) -> Option<Term> {
     let quotient = match (Value::from_term(left)?, Value::from_term(right)?) {
         (Value::Months(a), Value::Months(b)) => {
             Decimal::from(total_months(a)).checked_div(Decimal::from(total_months(b)))?
         }
         (Value::Days(a), Value::Days(b)) => total_seconds(a).checked_div(total_seconds(b))?,
+        (Value::Days(_), Value::Float(_) | Value::Double(_)) if is_infinite(right) => {
+            return Some(Value::Days(DayTimeDuration::default()).into_term());
+        }
         (duration @ (Value::Months(_) | Value::Days(_)), number) => {
             return scale(
                 duration,
@@ -415,9 +422,35 @@ pub(super) fn divide(left: &Term, right: &Term) -> Option<Term> {
                 |seconds, divisor| seconds.checked_div(divisor),
             );
         }
-        _ => return None,
+        (a, b) => {
+            return combine_numbers(a, b, Decimal::checked_div, |a, b| a / b, |a, b| a / b);
+        }
     };
     Some(Value::Decimal(quotient).into_term())
+}
+
+/// Computes with two numbers in the wider type of both. Integers become decimals.
+fn combine_numbers(
+    left: Value,
+    right: Value,
+    decimals: fn(Decimal, Decimal) -> Option<Decimal>,
+    floats: fn(Float, Float) -> Float,
+    doubles: fn(Double, Double) -> Double,
+) -> Option<Term> {
+    let value = if let (Some(a), Some(b)) = (left.decimal(), right.decimal()) {
+        Value::Decimal(decimals(a, b)?)
+    } else if let (Some(a), Some(b)) = (left.float(), right.float()) {
+        Value::Float(floats(a, b))
+    } else {
+        Value::Double(doubles(left.double()?, right.double()?))
+    };
+    Some(value.into_term())
+}
+
+/// Returns true for the infinite floats and doubles.
+fn is_infinite(term: &Term) -> bool {
+    let number = Value::from_term(term).and_then(Value::double);
+    number.is_some_and(|number| f64::from(number).is_infinite())
 }
 
 /// Returns a duration changed by a number. Months are rounded to whole ones.
@@ -542,10 +575,44 @@ pub(super) fn to_double(term: &Term) -> Option<Term> {
     }
 }
 
+/// Prepares the argument of a cast to `xsd:duration`. Texts that are none become the empty string: Oxigraph reads a `T` without a time,
+/// and a point without digits at both sides.
+pub(super) fn to_duration(term: &Term) -> Option<Term> {
+    let term = collapse_space(term);
+    let Term::Literal(literal) = &term else {
+        return Some(term);
+    };
+    let text = literal.value();
+    let has_digits = |(whole, fraction): (&str, &str)| {
+        whole.ends_with(|last: char| last.is_ascii_digit())
+            && fraction.starts_with(|first: char| first.is_ascii_digit())
+    };
+    let is_valid = !text.ends_with('T') && text.split_once('.').is_none_or(has_digits);
+    if literal.datatype() == xsd::STRING && !is_valid {
+        return Some(Literal::from("").into());
+    }
+    Some(term)
+}
+
+/// Returns the literal for the 29 February, which Oxigraph does not cast. `None` for other texts.
+pub(super) fn leap_day(term: &Term) -> Option<Term> {
+    let Term::Literal(literal) = collapse_space(term) else {
+        return None;
+    };
+    let is_text = literal.datatype() == xsd::STRING || literal.datatype() == xsd::G_MONTH_DAY;
+    let zone = literal
+        .value()
+        .strip_prefix("--02-29")
+        .filter(|_| is_text)?;
+    // The zone is valid if another day with it is.
+    GMonthDay::from_str(&format!("--02-28{zone}")).ok()?;
+    Some(Literal::new_typed_literal(literal.value(), xsd::G_MONTH_DAY).into())
+}
+
 /// Prepares the argument of a cast to `xsd:yearMonthDuration`: the years and months of a duration (19.1.4).
 pub(super) fn to_months(term: &Term) -> Option<Term> {
     let Some(duration) = Value::from_term(term).and_then(Value::duration) else {
-        return Some(collapse_space(term));
+        return to_duration(term);
     };
     let bytes = duration.to_be_bytes();
     let (months, _) = bytes.split_first_chunk()?;
@@ -555,7 +622,7 @@ pub(super) fn to_months(term: &Term) -> Option<Term> {
 /// Prepares the argument of a cast to `xsd:dayTimeDuration`: the days and seconds of a duration (19.1.4).
 pub(super) fn to_days(term: &Term) -> Option<Term> {
     let Some(duration) = Value::from_term(term).and_then(Value::duration) else {
-        return Some(collapse_space(term));
+        return to_duration(term);
     };
     let bytes = duration.to_be_bytes();
     let (_, seconds) = bytes.split_last_chunk()?;

@@ -38,8 +38,11 @@ const MAX_CACHED_PATTERNS: usize = 64;
 /// Characters of a plain pattern that are special elsewhere. `^` and `$` are the same for Oxigraph.
 const SPECIAL_CHARACTERS: [char; 12] =
     ['\\', '.', '?', '*', '+', '(', ')', '[', ']', '{', '}', '|'];
+/// Maximum number of parts of two operands that are evaluated twice: by Oxigraph, which is faster, and then by this module. Longer ones
+/// are evaluated by this module alone, since nested expressions would double with each level.
+const MAX_REPEATED_PARTS: usize = 8;
 /// Casts from strings.
-const CASTS: [NamedNodeRef<'_>; 12] = [
+const CASTS: [NamedNodeRef<'_>; 17] = [
     xsd::BOOLEAN,
     xsd::INTEGER,
     xsd::DECIMAL,
@@ -51,16 +54,15 @@ const CASTS: [NamedNodeRef<'_>; 12] = [
     xsd::DURATION,
     xsd::YEAR_MONTH_DURATION,
     xsd::DAY_TIME_DURATION,
-    xsd::STRING,
-];
-/// Casts of the engine that need no preparation.
-const OTHER_CASTS: [NamedNodeRef<'_>; 5] = [
     xsd::G_YEAR,
     xsd::G_YEAR_MONTH,
     xsd::G_MONTH,
     xsd::G_MONTH_DAY,
     xsd::G_DAY,
+    xsd::STRING,
 ];
+/// Functions of this module whose values may be booleans, `NaN` or large numbers.
+const MAY_BE_SPECIAL: [&str; 4] = ["add:", "multiply:", "divide:", "strdt:"];
 /// Datatypes of numbers, except those derived from integers.
 const NUMBERS: [NamedNodeRef<'_>; 4] = [xsd::INTEGER, xsd::DECIMAL, xsd::FLOAT, xsd::DOUBLE];
 
@@ -195,10 +197,10 @@ impl Rewriter {
                     _ => None,
                 });
             }
-            Expression::Multiply(a, b) if is_operand(a) && is_operand(b) => {
+            Expression::Multiply(a, b) if !(is_numeric(a) && is_numeric(b)) => {
                 self.replace_product(expression, "multiply", arithmetic::multiply);
             }
-            Expression::Divide(a, b) if is_operand(a) && is_operand(b) => {
+            Expression::Divide(a, b) if !(is_numeric(a) && is_numeric(b)) => {
                 self.replace_product(expression, "divide", arithmetic::divide);
             }
             Expression::Equal(a, b) if is_large_literal(a) || is_large_literal(b) => {
@@ -225,7 +227,7 @@ impl Rewriter {
         }
     }
 
-    /// Replaces a product or quotient whose operands may be durations. Other operands are left to Oxigraph.
+    /// Replaces a product or quotient whose operands may be durations. Short ones are left to Oxigraph first.
     fn replace_product(
         &mut self,
         expression: &mut Expression,
@@ -233,14 +235,16 @@ impl Rewriter {
         evaluate: fn(&Term, &Term) -> Option<Term>,
     ) {
         let operands: Vec<Expression> = operands(expression).into_iter().cloned().collect();
-        if operands.iter().all(is_numeric) {
-            return;
-        }
+        let is_short = operands.iter().map(count_parts).sum::<usize>() <= MAX_REPEATED_PARTS;
         let product = self.call(name, operands, move |arguments| match arguments {
             [left, right] => evaluate(left, right),
             _ => None,
         });
-        *expression = Expression::Coalesce(vec![mem::replace(expression, nothing()), product]);
+        *expression = if is_short {
+            Expression::Coalesce(vec![mem::replace(expression, nothing()), product])
+        } else {
+            product
+        };
     }
 
     /// Replaces a comparison of terms that may be booleans, `NaN` or large numbers. Variables and literals are compared by Oxigraph
@@ -337,10 +341,19 @@ impl Rewriter {
                 }
                 let prepare = preparation_of_cast(name.as_ref());
                 let argument = mem::replace(&mut arguments[0], nothing());
+                let leap_day = (name.as_ref() == xsd::G_MONTH_DAY).then(|| {
+                    self.call("leap-day", vec![argument.clone()], |terms| {
+                        arithmetic::leap_day(terms.first()?)
+                    })
+                });
                 arguments[0] = self.call("argument", vec![argument], move |terms| {
                     prepare(terms.first()?)
                 });
-                None
+                let cast = Expression::FunctionCall(function.clone(), mem::take(arguments));
+                Some(match leap_day {
+                    Some(leap_day) => Expression::Coalesce(vec![leap_day, cast]),
+                    None => cast,
+                })
             }
             (Function::Custom(name), _) if self.coalesces > 0 && !is_known_function(name) => {
                 // An error is what `COALESCE` is for (SPARQL 1.1, 17.4.1.3 and 17.6).
@@ -497,7 +510,6 @@ fn is_known_function(name: &NamedNode) -> bool {
             .as_str()
             .starts_with(lodeseek_rdf::vocab::lodeseek::NAMESPACE)
         || CASTS.contains(&name.as_ref())
-        || OTHER_CASTS.contains(&name.as_ref())
         || geometry::extension_functions().any(|known| known == name.as_ref())
 }
 
@@ -508,6 +520,7 @@ fn preparation_of_cast(datatype: NamedNodeRef<'_>) -> fn(&Term) -> Option<Term> 
         xsd::INTEGER => arithmetic::to_integer,
         xsd::DECIMAL => arithmetic::to_decimal,
         xsd::DOUBLE | xsd::FLOAT => arithmetic::to_double,
+        xsd::DURATION => arithmetic::to_duration,
         xsd::YEAR_MONTH_DURATION => arithmetic::to_months,
         xsd::DAY_TIME_DURATION => arithmetic::to_days,
         _ => |term| Some(arithmetic::collapse_space(term)),
@@ -547,6 +560,18 @@ fn is_large_literal(expression: &Expression) -> bool {
 /// Returns true for a variable or literal.
 fn is_operand(expression: &Expression) -> bool {
     matches!(expression, Expression::Variable(_) | Expression::Literal(_))
+}
+
+/// Counts the parts of an expression. A pattern is many.
+fn count_parts(expression: &Expression) -> usize {
+    let own = match expression {
+        Expression::Exists(_) => MAX_REPEATED_PARTS,
+        _ => 1,
+    };
+    own + operands(expression)
+        .into_iter()
+        .map(count_parts)
+        .sum::<usize>()
 }
 
 /// Returns an expression that takes the place of a moved one.
@@ -659,7 +684,7 @@ fn may_be_special(expression: &Expression) -> bool {
                 || name
                     .as_str()
                     .strip_prefix(PREFIX)
-                    .is_some_and(|own| own.starts_with("add:") || own.starts_with("strdt:"))
+                    .is_some_and(|own| MAY_BE_SPECIAL.iter().any(|name| own.starts_with(name)))
                 || !(name.as_str().starts_with(PREFIX) || CASTS.contains(&name.as_ref()))
                 || [xsd::BOOLEAN, xsd::FLOAT, xsd::DOUBLE].contains(&name.as_ref())
         }
@@ -968,6 +993,53 @@ mod tests {
                 Some("3"),
             ),
             ("'P1D'^^xsd:duration * 2", None),
+            (
+                "('2020-01-03'^^xsd:date - '2020-01-01'^^xsd:date) / 2",
+                Some("P1D"),
+            ),
+            (
+                "('2020-01-03'^^xsd:date - '2020-01-01'^^xsd:date) / 'P1D'^^xsd:dayTimeDuration",
+                Some("2"),
+            ),
+            ("'PT1H'^^xsd:dayTimeDuration * -1", Some("-PT1H")),
+            ("'PT1H'^^xsd:dayTimeDuration * STRLEN('ab')", Some("PT2H")),
+            ("'PT1H'^^xsd:dayTimeDuration * (1 + 1)", Some("PT2H")),
+            ("IF(true, 'PT1H'^^xsd:dayTimeDuration, 1) * 2", Some("PT2H")),
+            ("xsd:dayTimeDuration('PT1H') * 2", Some("PT2H")),
+            (
+                "2 * ('PT1H'^^xsd:dayTimeDuration * 2 * 2 * 2 + 'PT1H'^^xsd:dayTimeDuration)",
+                Some("PT18H"),
+            ),
+            (
+                "COALESCE(2, 1) * IF(true, 1.5, 1) * COALESCE(2) * COALESCE(1e0)",
+                Some("6"),
+            ),
+            ("COALESCE(7, 1) / COALESCE(2, 1) / COALESCE(0, 1)", None),
+            (
+                "COALESCE(1, 1) / COALESCE(0e0, 1) / COALESCE(2, 1)",
+                Some("INF"),
+            ),
+            (
+                "COALESCE(0e0, 1) * COALESCE(1) * COALESCE(2) * COALESCE('NaN'^^xsd:double) < 1",
+                Some("false"),
+            ),
+            (
+                "'P1D'^^xsd:dayTimeDuration / 'INF'^^xsd:double",
+                Some("PT0S"),
+            ),
+            ("'P1D'^^xsd:dayTimeDuration * 'INF'^^xsd:double", None),
+            ("xsd:duration('P1DT')", None),
+            ("xsd:yearMonthDuration('P1YT')", None),
+            ("xsd:duration('PT1.S')", None),
+            ("xsd:dayTimeDuration('PT.5S')", None),
+            ("xsd:dayTimeDuration(' PT0.5S ')", Some("PT0.5S")),
+            ("xsd:gYear(' 2020 ')", Some("2020")),
+            ("xsd:gMonth(' --05 ')", Some("--05")),
+            ("xsd:gMonthDay('--02-29')", Some("--02-29")),
+            ("xsd:gMonthDay('--02-29Z')", Some("--02-29Z")),
+            ("xsd:gMonthDay('--02-29x')", None),
+            ("xsd:gMonthDay('--02-30')", None),
+            ("xsd:gMonthDay(' --05-06 ')", Some("--05-06")),
             ("xsd:dayTimeDuration('P1Y1D'^^xsd:duration)", Some("P1D")),
             ("xsd:yearMonthDuration('P1Y1D'^^xsd:duration)", Some("P1Y")),
             (
@@ -1116,8 +1188,9 @@ mod tests {
     fn nested_expressions_grow_little() {
         let nested = (0..60).fold("?a".to_owned(), |inner, _| format!("({inner} < ?b)"));
         let sums = (0..60).fold("?a".to_owned(), |inner, _| format!("({inner} + ?b)"));
+        let products = (0..60).fold("?a".to_owned(), |inner, _| format!("(?b * ({inner} / ?b))"));
         let mut query = parse(&format!(
-            "SELECT ({nested} AS ?x) ({sums} AS ?y) {{ ?a ?p ?b }}"
+            "SELECT ({nested} AS ?x) ({sums} AS ?y) ({products} AS ?z) {{ ?a ?p ?b }}"
         ));
         replace_calls(&mut query);
         assert!(
