@@ -32,6 +32,25 @@ pub(crate) fn is_geometry(value: &Value) -> bool {
         || kind == Some("GeometryCollection") && value.get("geometries").is_some()
 }
 
+/// Returns the name of a reference system that is not WGS 84, from a `crs` of GeoJSON 2008. RFC 7946 has WGS 84 only.
+pub(crate) fn foreign_system(crs: &Value) -> Option<String> {
+    let properties = crs.get("properties");
+    let declared = match properties {
+        Some(properties) => ["name", "href", "code"]
+            .iter()
+            .find_map(|key| properties.get(key)),
+        None => Some(crs),
+    };
+    let name = declared.and_then(Value::scalar_text)?.trim();
+    let lower = name.to_ascii_lowercase();
+    let last = lower.rsplit([':', '/']).next().unwrap_or(&lower);
+    let is_wgs84 = matches!(
+        last,
+        "4326" | "4979" | "crs84" | "crs84h" | "wgs84" | "wgs 84" | ""
+    );
+    (!is_wgs84).then(|| name.to_owned())
+}
+
 fn wkt_keyword(kind: &str) -> Option<(&'static str, usize)> {
     Some(match kind {
         "Point" => ("POINT", 0),
@@ -51,8 +70,13 @@ fn write_geometry(value: &Value, text: &mut String, depth: usize) -> Option<()> 
         if depth > 8 {
             return None;
         }
+        let geometries = value.get("geometries")?.as_list()?;
+        if geometries.is_empty() {
+            text.push_str("GEOMETRYCOLLECTION EMPTY");
+            return Some(());
+        }
         text.push_str("GEOMETRYCOLLECTION (");
-        for (place, geometry) in value.get("geometries")?.as_list()?.iter().enumerate() {
+        for (place, geometry) in geometries.iter().enumerate() {
             if place > 0 {
                 text.push_str(", ");
             }
@@ -64,7 +88,8 @@ fn write_geometry(value: &Value, text: &mut String, depth: usize) -> Option<()> 
     let (keyword, levels) = wkt_keyword(kind)?;
     let coordinates = value.get("coordinates")?;
     text.push_str(keyword);
-    if coordinates.as_list()?.is_empty() {
+    coordinates.as_list()?;
+    if is_empty(coordinates) {
         text.push_str(" EMPTY");
         return Some(());
     }
@@ -78,12 +103,20 @@ fn write_geometry(value: &Value, text: &mut String, depth: usize) -> Option<()> 
     write_coordinates(coordinates, levels, text)
 }
 
+/// Returns true for coordinates without a position.
+fn is_empty(coordinates: &Value) -> bool {
+    let elements = coordinates.as_list();
+    elements.is_some_and(|elements| elements.iter().all(is_empty))
+}
+
 fn write_coordinates(value: &Value, levels: usize, text: &mut String) -> Option<()> {
     if levels == 0 {
         return write_position(value, text);
     }
     text.push('(');
-    for (place, element) in value.as_list()?.iter().enumerate() {
+    // Parts without positions have no place in well-known text.
+    let parts = value.as_list()?.iter().filter(|part| !is_empty(part));
+    for (place, element) in parts.enumerate() {
         if place > 0 {
             text.push_str(", ");
         }

@@ -2,7 +2,7 @@
 //!
 //! The IRI of an object is that of the document with a JSON Pointer (RFC 6901) as its fragment: `#/trees/0`.
 
-use crate::geometry::{Wkt, is_geometry, to_wkt};
+use crate::geometry::{Wkt, foreign_system, is_geometry, to_wkt};
 use crate::iri::{encode_fragment, without_fragment};
 use crate::limits::{MAX_CELL_BYTES, MAX_COLUMNS, MAX_HEADER_BYTES, MAX_LISTS, cut};
 use crate::output::Output;
@@ -37,6 +37,14 @@ pub(crate) struct RecordWriter<'w, 'a> {
     left_out: u64,
     other_keys: u64,
     has_geometries: bool,
+    /// If true, the document itself has values.
+    has_members: bool,
+    /// Reference system of all geometries that is not WGS 84.
+    other_system: Option<String>,
+    /// Numbers of geometries that were left out, by their reference systems.
+    other_systems: Vec<(String, u64)>,
+    /// Reference system that was declared after the geometries.
+    late_system: Option<String>,
 }
 
 struct RecordList {
@@ -70,6 +78,28 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
             left_out: 0,
             other_keys: 0,
             has_geometries: false,
+            has_members: false,
+            other_system: None,
+            other_systems: Vec::new(),
+            late_system: None,
+        }
+    }
+
+    /// Sets the reference system of the document's geometries, a `crs` of GeoJSON. Those in others than WGS 84 are left out.
+    pub(crate) fn set_reference_system(&mut self, crs: &Value) {
+        let Some(system) = foreign_system(crs) else {
+            return;
+        };
+        if self.has_geometries {
+            self.late_system = Some(system.clone());
+        }
+        self.other_system = Some(system);
+    }
+
+    /// Adds a list of records that may be empty.
+    pub(crate) fn begin_list(&mut self, list: Option<&str>) {
+        if list.is_none() || list == Some("features") {
+            self.list_place(list);
         }
     }
 
@@ -96,6 +126,7 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
             let property = self.property(list.unwrap_or("item"));
             let root = self.root();
             self.scalar(&root, &property, value);
+            self.has_members = true;
             return;
         }
         let class = self.class(list, label);
@@ -113,6 +144,17 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
     /// Adds members of the document itself. Their keys are values if the members are similar objects.
     pub(crate) fn members(&mut self, members: &[(String, Value)], label: &str) {
         let root = self.root();
+        let is_collection = members
+            .iter()
+            .any(|(_, value)| value.as_text() == Some("FeatureCollection"));
+        self.has_members |= !members.is_empty() && !is_collection;
+        let document = Value::Object(members.to_vec());
+        if is_geometry(&document) {
+            if self.spend(&document) {
+                self.geometry(&root, "/geometry", &document);
+            }
+            return;
+        }
         let mut row = 0;
         let keyed = is_keyed(members);
         for (key, value) in members {
@@ -181,9 +223,14 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
             self.geometry(subject, pointer, value);
             return;
         }
+        let own_system = value.get("crs").filter(|_| is_feature);
+        let own_system = own_system.and_then(foreign_system);
         for (name, member) in members {
             match (is_feature, name.as_str()) {
                 (true, "type" | "bbox") => (),
+                (true, "geometry") if own_system.is_some() && is_geometry(member) => {
+                    self.leave_out_geometry(own_system.clone().unwrap_or_default());
+                }
                 (true, "properties") => {
                     for (name, member) in member.as_object().unwrap_or_default() {
                         self.member(subject, pointer, name, member, depth);
@@ -308,7 +355,23 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
         self.output.text(subject, property, kept);
     }
 
+    /// Counts a geometry in a reference system that is not WGS 84.
+    fn leave_out_geometry(&mut self, system: String) {
+        let systems = &self.other_systems;
+        let place = systems.iter().position(|(found, _)| *found == system);
+        match place {
+            Some(place) => self.other_systems[place].1 += 1,
+            None if systems.len() >= MAX_LISTS => self.left_out += 1,
+            None => self.other_systems.push((system, 1)),
+        }
+    }
+
     fn geometry(&mut self, subject: &str, pointer: &str, value: &Value) {
+        let own_system = value.get("crs").and_then(foreign_system);
+        if let Some(system) = own_system.or_else(|| self.other_system.clone()) {
+            self.leave_out_geometry(system);
+            return;
+        }
         let Some(wkt) = to_wkt(value) else {
             self.damaged_geometries += 1;
             return;
@@ -378,22 +441,26 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
         class
     }
 
-    fn count_record(&mut self, list: Option<&str>, value: &Value) {
+    /// Returns the place of a list among those that are counted, and adds it. `None` if there are too many.
+    fn list_place(&mut self, list: Option<&str>) -> Option<usize> {
         let place = self
             .lists
             .iter()
             .position(|found| found.name.as_deref() == list);
-        let place = match place {
-            Some(place) => place,
-            None if self.lists.len() >= MAX_LISTS => return,
-            None => {
-                self.lists.push(RecordList {
-                    name: list.map(str::to_owned),
-                    rows: 0,
-                    keys: FxHashSet::default(),
-                });
-                self.lists.len() - 1
-            }
+        if place.is_some() || self.lists.len() >= MAX_LISTS {
+            return place;
+        }
+        self.lists.push(RecordList {
+            name: list.map(str::to_owned),
+            rows: 0,
+            keys: FxHashSet::default(),
+        });
+        Some(self.lists.len() - 1)
+    }
+
+    fn count_record(&mut self, list: Option<&str>, value: &Value) {
+        let Some(place) = self.list_place(list) else {
+            return;
         };
         let found = &mut self.lists[place];
         found.rows += 1;
@@ -449,19 +516,34 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
                 self.other_keys
             ));
         }
+        for (system, count) in &self.other_systems {
+            self.output.skip(*count);
+            problems.push(format!(
+                "geometries that are left out, because their reference system is {system}, not WGS 84: {count}"
+            ));
+        }
+        if let Some(system) = &self.late_system {
+            problems.push(format!(
+                "the reference system {system} is declared behind geometries, which are in the graph as those of WGS 84"
+            ));
+        }
         for problem in problems {
             self.output.problem(None, problem);
         }
-        let format = if self.has_geometries && self.format == "JSON" {
+        let is_geojson = self.has_geometries || !self.other_systems.is_empty();
+        let format = if is_geojson && self.format == "JSON" {
             "GeoJSON"
         } else {
             self.format
         };
         let mut lists = self.lists;
-        if lists.is_empty() {
+        // A list of texts has no records; they are values of the document.
+        let has_records = lists.iter().any(|list| list.rows > 0);
+        if lists.is_empty() || !has_records && self.has_members {
+            lists.clear();
             lists.push(RecordList {
                 name: None,
-                rows: 1,
+                rows: u64::from(self.has_members),
                 keys: FxHashSet::default(),
             });
         }

@@ -110,6 +110,103 @@ fn json_lines_with_a_broken_one() {
 }
 
 #[test]
+fn json_lines_are_recognized_by_any_two_lines() {
+    for (text, rows, skipped) in [
+        ("{\"a\": 1}\n{\"a\": 2,}\n{\"a\": 3}\n", 2, 1),
+        ("{\"a\": 1,}\n{\"a\": 2}\n{\"a\": 3}\n", 2, 1),
+        ("{\"a\": 1}\nnull\n\n{\"a\": 3}\n", 2, 0),
+        ("{\"a\": 1}\n", 1, 0),
+    ] {
+        let (_, report) = read("trees.jsonl", text);
+        let facts = &report.tables[0];
+        assert_eq!(
+            (&*facts.format, facts.rows, report.skipped),
+            ("JSON Lines", rows, skipped),
+            "{text} {report:?}"
+        );
+    }
+    let text = "[\"name\", \"n\"]\n[\"oak\", 1]\n[\"elm\", 2]\n";
+    let expected = [
+        "<#row=3> <#name> \"elm\"",
+        "<#row=2> <#n> \"1\"^^<xsd:integer>",
+    ];
+    check("trees.jsonl", text, &expected);
+    let long = "x".repeat(300_000);
+    let text = format!("{{\"name\": \"{long}\"}}\n{{\"name\": \"elm\"}}\n{{\"name\": \"ash\"}}\n");
+    check("trees", &text, &["<#/2> <rdfs:label> \"ash\""]);
+}
+
+#[test]
+fn content_behind_a_value_is_reported() {
+    for text in [
+        "[{\"name\": \"oak\"}] [{\"name\": \"elm\"}]",
+        "{\"trees\": [{\"name\": \"oak\"}]} garbage",
+        "{\n\"name\": \"oak\"\n}\n{\n\"name\": \"elm\"\n}\n",
+        "[[\"name\"], [\"oak\"]] [1]",
+    ] {
+        let (triples, report) = read("trees.json", text);
+        assert!(
+            triples.iter().any(|triple| triple.contains("\"oak\"")),
+            "{text}"
+        );
+        assert_eq!(report.outcome, Outcome::Truncated, "{text}");
+        let message = &report.problems[0].message;
+        assert!(message.contains("more content follows"), "{message}");
+    }
+}
+
+#[test]
+fn nested_cells_are_kept() {
+    let text = r#"[["id", "tags"], [1, ["a", "b"]], [3, {"k": "v\"1"}], {"id": 5}]"#;
+    let report = check(
+        "trees.json",
+        text,
+        &[
+            r#"<#row=2> <#tags> "[\"a\",\"b\"]""#,
+            r#"<#row=3> <#tags> "{\"k\":\"v\\\"1\"}""#,
+            r#"<#row=4> <#id> "{\"id\":5}""#,
+        ],
+    );
+    assert_eq!(report.tables[0].rows, 3);
+    let report = check(
+        "trees.json",
+        r#"{"columns": ["a", "b"], "data": [[5, 5], [7, [8, 9]]]}"#,
+        &[
+            "<#/data/0> <#a> \"5\"^^<xsd:integer>",
+            "<#/data/0> <#b> \"5\"^^<xsd:integer>",
+            "<#/data/1> <#b> \"9\"^^<xsd:integer>",
+        ],
+    );
+    assert_eq!(report.tables[0].rows, 2, "{report:?}");
+    check(
+        "trees.json",
+        r#"{"rows": [["name", "n"], ["oak", 1]], "other": [[1, 2]]}"#,
+        &[
+            "<#/rows/1> <#name> \"oak\"",
+            "<#/other/0> <#column_2> \"2\"^^<xsd:integer>",
+        ],
+    );
+}
+
+#[test]
+fn empty_documents_have_no_entities() {
+    for text in [
+        "[]",
+        "{}",
+        r#"{"type": "FeatureCollection", "features": []}"#,
+    ] {
+        let report = check(
+            "trees.json",
+            text,
+            &["<> <http://rdfs.org/ns/void#entities> \"0\"^^<xsd:integer>"],
+        );
+        assert_eq!(report.tables[0].rows, 0, "{text}");
+    }
+    let (_, report) = read("trees.json", r#"{"name": "oak", "tags": []}"#);
+    assert_eq!(report.tables[0].rows, 1);
+}
+
+#[test]
 fn truncated_json_keeps_what_was_read() {
     let (triples, report) = read("trees.json", r#"[{"name": "oak"}, {"name": "e"#);
     assert!(
@@ -160,6 +257,69 @@ fn geojson() {
             .any(|problem| problem.contains("damaged geometries, which were left out: 1")),
         "{problems:?}"
     );
+}
+
+#[test]
+fn geometries_in_other_reference_systems_are_left_out() {
+    let crs = r#""crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::25832"}}"#;
+    let features = r#""features": [{"type": "Feature", "properties": {"name": "Pier"}, "geometry": {"type": "Point", "coordinates": [389000.5, 5819000]}}]"#;
+    for text in [
+        format!("{{\"type\": \"FeatureCollection\", {crs}, {features}}}"),
+        format!("{{\"type\": \"FeatureCollection\", {features}, {crs}}}"),
+        format!(
+            "[{}]",
+            features[13..features.len() - 1].replacen('{', &format!("{{{crs}, "), 1)
+        ),
+    ] {
+        let (triples, report) = read("places.geojson", &text);
+        assert!(
+            triples.iter().any(|triple| triple.contains("\"Pier\"")),
+            "{text}"
+        );
+        assert!(
+            !triples.iter().any(|triple| triple.contains("POINT")),
+            "{text}"
+        );
+        let message = &report.problems[0].message;
+        assert!(
+            message.ends_with("reference system is urn:ogc:def:crs:EPSG::25832, not WGS 84: 1"),
+            "{message}"
+        );
+    }
+    let known = crs.replace("EPSG::25832", "OGC:1.3:CRS84");
+    let text = format!("{{\"type\": \"FeatureCollection\", {known}, {features}}}");
+    let (triples, _) = read("places.geojson", &text);
+    assert!(triples.iter().any(|triple| triple.contains("POINT")));
+}
+
+#[test]
+fn geometries_alone_and_empty_ones() {
+    for (text, expected) in [
+        (r#"{"type": "Point", "coordinates": [1, 2]}"#, "POINT (1 2)"),
+        (
+            r#"{"type": "LineString", "coordinates": [[1, 2], [3, 4]]}"#,
+            "LINESTRING (1 2, 3 4)",
+        ),
+        (
+            r#"{"type": "GeometryCollection", "geometries": []}"#,
+            "GEOMETRYCOLLECTION EMPTY",
+        ),
+        (
+            r#"{"type": "Polygon", "coordinates": [[]]}"#,
+            "POLYGON EMPTY",
+        ),
+        (
+            r#"{"type": "MultiLineString", "coordinates": [[], [[1, 2], [3, 4]]]}"#,
+            "MULTILINESTRING ((1 2, 3 4))",
+        ),
+    ] {
+        let wkt = format!("<#/geometry> <geo:asWKT> \"{expected}\"^^<geo:wktLiteral>");
+        check(
+            "a.geojson",
+            text,
+            &[&wkt, "<> <geo:hasGeometry> <#/geometry>"],
+        );
+    }
 }
 
 #[test]
