@@ -684,7 +684,7 @@ impl Catalog {
             .iter()
             .map(|problem| format!("{}: {problem}", path.display()))
             .collect();
-        let (mut texts, mut broken) = (Vec::new(), 0);
+        let (mut texts, mut broken) = (Vec::new(), 0_usize);
         for (script, number) in html::scripts(&page.text).into_iter().zip(1..) {
             let report = |message: String| {
                 format!(
@@ -733,6 +733,8 @@ impl Catalog {
             });
         }
         catalog.problems.extend(problems);
+        // A script that cannot be read may describe a dataset.
+        catalog.unreadable_entries += broken;
         Ok(catalog)
     }
 

@@ -18,8 +18,6 @@ use lodeseek_rdf::vocab::rdf;
 
 /// Maximum size of a document in bytes: 128 MiB. It is held in memory as a tree.
 const MAX_DOCUMENT_BYTES: usize = 128 << 20;
-/// Maximum number of entries of a sitemap, as its specification states.
-const MAX_SITEMAP_ENTRIES: usize = 50_000;
 /// Maximum number of characters of an error of a service.
 const MAX_MESSAGE_CHARS: usize = 500;
 /// Namespaces of DCAT in lists of formats and schemas.
@@ -224,7 +222,7 @@ impl<'f, 'p> RecordReader<'f, 'p> {
         }
         for mut verb in root.take_elements() {
             let response = match &*verb.name {
-                "ListRecords" | "GetRecord" | "ListIdentifiers" => {
+                "ListRecords" | "GetRecord" => {
                     ServiceResponse::Records(self.oai_records(&mut verb, response_date.clone()))
                 }
                 "Identify" => ServiceResponse::Repository(OaiRepository {
@@ -384,28 +382,11 @@ impl<'f, 'p> RecordReader<'f, 'p> {
 
     fn sitemap(&mut self, root: &Element) {
         let is_index = &*root.name == "sitemapindex";
-        let mut entries = Vec::new();
-        let mut others = 0_usize;
-        for entry in root.elements() {
-            let Some(address) = entry.text_at("loc") else {
-                continue;
-            };
-            if entries.len() < MAX_SITEMAP_ENTRIES {
-                entries.push((address, entry.text_at("lastmod")));
-            } else {
-                others += 1;
-            }
-        }
-        if others > 0 {
-            self.catalog.is_incomplete = true;
-            self.catalog.unreadable_entries += others;
-            self.report(
-                None,
-                format!(
-                    "a sitemap of more than {MAX_SITEMAP_ENTRIES} addresses; {others} are left out"
-                ),
-            );
-        }
+        // Some have more than the 50,000 entries of the specification. The size of the document limits their number.
+        let entries = root
+            .elements()
+            .filter_map(|entry| Some((entry.text_at("loc")?, entry.text_at("lastmod"))))
+            .collect();
         self.catalog.response = Some(ServiceResponse::Sitemap(Sitemap { is_index, entries }));
     }
 

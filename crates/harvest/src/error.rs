@@ -75,6 +75,8 @@ pub(super) enum FetchError {
     Damaged { address: String, cause: io::Error },
     #[error("<{0}>: the response contains another range of the file than requested")]
     WrongRange(String),
+    #[error("<{0}>: the endpoint states that its answer is incomplete")]
+    PartialAnswer(String),
     #[error("the harvest's budget of {0} is exhausted")]
     Budget(&'static str),
     #[error("the harvest was cancelled")]

@@ -207,22 +207,46 @@ impl<'h> Fetcher<'h> {
         self.send_request(address, |egress| prepare(egress.get(address)))
     }
 
-    /// Fetches the response to a SPARQL query, which is sent by POST. It is cached until the next harvest.
+    /// Fetches the response to a SPARQL query, which is sent by POST, or by GET if the endpoint refuses that. It is cached until the
+    /// next harvest. Returns the maximum number of rows or triples that the response states, too.
     pub(super) fn query(
         &mut self,
         endpoint: &str,
         query: &str,
         accept: &str,
-    ) -> Result<FetchedFile, FetchError> {
+    ) -> Result<(FetchedFile, Option<u64>), FetchError> {
         let key = format!("{endpoint}#query-{}", &hash_of_text(query)[..24]);
         self.with_retries(endpoint, |fetcher| {
-            let response = fetcher.send_request(endpoint, |egress| {
+            let posted = fetcher.send_request(endpoint, |egress| {
                 egress
                     .post_form(endpoint, &[("query", query)])
                     .with_accept(accept)
-            })?;
+            });
+            let response = match posted {
+                Err(FetchError::Status {
+                    status: 405 | 501, ..
+                }) => fetcher.send_request(endpoint, |egress| {
+                    egress
+                        .get(endpoint)
+                        .with_parameter("query", query)
+                        .with_accept(accept)
+                })?,
+                posted => posted?,
+            };
+            // Virtuoso states a timeout within an answer in this way.
+            let is_cut = response.status() == 206
+                || response
+                    .header("x-sql-state")
+                    .is_some_and(|state| state.trim() == "S1TAT");
+            if is_cut {
+                return Err(FetchError::PartialAnswer(endpoint.to_owned()));
+            }
+            let max_rows = response
+                .header("x-sparql-maxrows")
+                .and_then(|rows| rows.trim().parse().ok());
             let part = PartialFile::new(&fetcher.state, &key);
-            fetcher.receive(&key, response, &part, None, None)
+            let fetched = fetcher.receive(&key, response, &part, None, None)?;
+            Ok((fetched, max_rows))
         })
     }
 

@@ -1,12 +1,13 @@
 //! Harvest of documents that link each other: catalogues, datasets and distributions with a document each, as FAIR Data Points and
 //! the interfaces of national catalogues have them.
 //!
-//! Links are followed breadth-first: `dcat:catalog`, `dcat:dataset`, `dcat:distribution` and `ldp:contains`. The documents of a
+//! Links are followed breadth-first: `dcat:catalog`, `dcat:dataset`, `dcat:distribution` and `ldp:contains`, and
+//! the following pages of each document. The documents of a
 //! dataset and of its distributions are read as one description. Other hosts are requested if the egress policy allows them. A source
 //! was read to its end if every listed document was read.
 
 use super::fetch::{FetchedFile, Purpose};
-use super::pages::{Page, PageContent};
+use super::pages::{Page, PageContent, following};
 use super::state::hash_of_text;
 use super::{HarvestError, Run, Source};
 use lodeseek_catalog::{
@@ -58,6 +59,23 @@ impl Queue {
             self.waiting.push_back((link, depth));
         }
     }
+
+    /// Adds the following pages of a document, which are as far from the source as the document.
+    fn add_pages(
+        &mut self,
+        catalog: &Catalog,
+        fetched: &FetchedFile,
+        kind: LinkKind,
+        depth: usize,
+    ) {
+        let pages = following(catalog, fetched)
+            .iter()
+            .map(|address| CatalogLink {
+                kind,
+                address: address.clone(),
+            });
+        self.add(pages.collect(), depth);
+    }
 }
 
 /// Returns an address without fragment and without a slash at the end: some servers name their root without it.
@@ -75,6 +93,7 @@ impl Run<'_, '_> {
         first: Option<Catalog>,
     ) -> Result<Option<String>, HarvestError> {
         let address = source.address.clone();
+        let mut queue = Queue::new(&address);
         let first = match first {
             Some(first) => first,
             None => match self.page(source, &address)? {
@@ -83,12 +102,12 @@ impl Run<'_, '_> {
                         self.described(source, *catalog, &fetched, &mut Queue::new(&address), 1)?;
                         return self.linked_after(source, &address);
                     }
+                    queue.add_pages(&catalog, &fetched, LinkKind::Catalog, 0);
                     *catalog
                 }
                 Page::Other(_, reason) | Page::Missing(reason) => return Ok(Some(reason)),
             },
         };
-        let mut queue = Queue::new(&address);
         source.report.form = Some("linked".to_owned());
         queue.add(first.links, 1);
         if queue.waiting.is_empty() {
@@ -110,7 +129,8 @@ impl Run<'_, '_> {
         source.report.form = Some("linked".to_owned());
         // The document is cached now: a conditional request costs little.
         source.visited.remove(address);
-        if let Page::Catalog(catalog, _) = self.page(source, address)? {
+        if let Page::Catalog(catalog, fetched) = self.page(source, address)? {
+            queue.add_pages(&catalog, &fetched, LinkKind::Catalog, 0);
             queue.add(catalog.links, 1);
         }
         self.follow(source, queue)?;
@@ -140,6 +160,7 @@ impl Run<'_, '_> {
                     continue;
                 }
             };
+            queue.add_pages(&catalog, &fetched, link.kind, depth);
             if !catalog.datasets.is_empty() && catalog.dialect != Dialect::Dump {
                 self.described(source, *catalog, &fetched, &mut queue, depth + 1)?;
             } else if catalog
@@ -150,6 +171,8 @@ impl Run<'_, '_> {
                 queue.add(catalog.links, depth + 1);
             } else if link.kind == LinkKind::Dataset {
                 source.fail(&address, "the document describes no dataset");
+            } else if catalog.triples == 0 {
+                source.fail(&address, "the document is empty");
             } else {
                 let problem = "the document describes no dataset and links none; it is ignored";
                 source

@@ -131,7 +131,7 @@ fn best_format(formats: &[MetadataFormat]) -> Option<&MetadataFormat> {
 /// A list that was read to its end.
 struct Walk {
     records: Records,
-    /// Time of the first response.
+    /// Time of the first response, of an earlier start of the list, too.
     response_date: Option<String>,
 }
 
@@ -243,7 +243,9 @@ impl Run<'_, '_> {
             }
             let (page, mut catalog) = match self.oai_page(source, &address)? {
                 Ok(RecordsOrError::Records(page, catalog)) => (page, catalog),
-                Ok(RecordsOrError::Error(error)) if error.code == "noRecordsMatch" && is_first => {
+                Ok(RecordsOrError::Error(error))
+                    if error.code == "noRecordsMatch" && is_first && !has_restarted =>
+                {
                     // Nothing has changed, or the list is empty.
                     return Ok(Some(walk));
                 }
@@ -268,8 +270,8 @@ impl Run<'_, '_> {
                     return Ok(None);
                 }
             };
-            if is_first {
-                // The first response of the list that is read to its end.
+            if walk.response_date.is_none() {
+                // Of the first response, even if the list restarts: the next harvest then requests what changed meanwhile.
                 walk.response_date = page.response_date;
             }
             catalog.dialect = lodeseek_catalog::Dialect::OaiPmh;
@@ -281,8 +283,17 @@ impl Run<'_, '_> {
                 source.fail(&address, reason);
                 return Ok(None);
             }
-            is_first = false;
+            let is_at_start = std::mem::replace(&mut is_first, false);
             let Some(token) = page.resumption_token else {
+                let listed = walk.records.len() + walk.records.deleted.len() as u64;
+                let is_stated_end = page.matched.is_some_and(|matched| matched == listed);
+                if count == 0 && !is_at_start && !is_stated_end {
+                    source.fail(
+                        &address,
+                        "the page has no record, and no token of a next page",
+                    );
+                    return Ok(None);
+                }
                 return Ok(Some(walk));
             };
             if token.len() > MAX_TOKEN_BYTES {

@@ -313,6 +313,9 @@ impl Run<'_, '_> {
                     source.fail(&address, "the page describes no dataset");
                 }
                 Page::Catalog(catalog, fetched) => {
+                    if is_blank(&catalog) {
+                        source.fail(&address, "the page is empty");
+                    }
                     if !source.contents.insert(fetched.file.sha256.clone()) {
                         source.fail(
                             &address,
@@ -455,8 +458,18 @@ pub(super) fn reason(error: &CatalogError) -> String {
     }
 }
 
+/// Returns true if a following page has no content: no statement, or a bare list without an entry. A page after the last one
+/// describes itself, or is an object with an empty list.
+fn is_blank(catalog: &Catalog) -> bool {
+    let has_envelope = matches!(
+        catalog.dialect,
+        Dialect::OgcRecords | Dialect::Stac | Dialect::DataCite | Dialect::Ckan | Dialect::DataJson
+    );
+    catalog.datasets.is_empty() && catalog.triples == 0 && !has_envelope
+}
+
 /// Returns the addresses of the following pages: from the page itself, else from its `Link` headers.
-fn following<'p>(catalog: &'p Catalog, fetched: &'p FetchedFile) -> &'p [String] {
+pub(super) fn following<'p>(catalog: &'p Catalog, fetched: &'p FetchedFile) -> &'p [String] {
     if catalog.next_pages.is_empty() {
         fetched.file.next.as_slice()
     } else {

@@ -1,5 +1,6 @@
 //! Harvest of the pages that a [sitemap](https://www.sitemaps.org/protocol.html) lists, as far as they describe datasets in schema.org
-//! or RDF. Pages of other hosts are left out, and `robots.txt` applies. A page with an unchanged `lastmod` is not requested again.
+//! or RDF. Pages of other hosts are left out, and `robots.txt` applies. A page with an unchanged `lastmod` is not requested again. The
+//! datasets of a page that `robots.txt` does not allow any more are kept while the sitemap lists it.
 
 use super::fetch::Purpose;
 use super::pages::PageContent;
@@ -11,6 +12,32 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Maximum number of sitemaps from an index to its pages.
 const MAX_DEPTH: usize = 2;
+
+/// Outcome of a request for a page.
+enum PageOutcome {
+    /// It was read: the keys of its datasets.
+    Read(Vec<String>),
+    /// `robots.txt` does not allow it.
+    Disallowed,
+    /// It could not be read, which is a failure of the source.
+    Failed,
+}
+
+/// Returns the name of a page in the list of the state: the time of its last change, if it is stated, and its address.
+fn name_of(page: &str, modified: Option<&str>) -> String {
+    format!("{} {page}", modified.unwrap_or_default())
+}
+
+/// Returns the keys of the datasets that each page of a list had when it was read last.
+fn keys_of_pages(list: &RecordList) -> BTreeMap<&str, &[String]> {
+    let mut pages = BTreeMap::new();
+    for (name, keys) in &list.records {
+        if let Some((_, page)) = name.rsplit_once(' ') {
+            pages.insert(page, &keys[..]);
+        }
+    }
+    pages
+}
 
 /// A page with the time of its last change, as it is written.
 type Entry = (String, Option<String>);
@@ -41,10 +68,11 @@ impl Run<'_, '_> {
                 Some(reason) => source.report.complete_reason = Some(reason),
             }
         }
+        let earlier_keys = earlier.as_ref().map(keys_of_pages).unwrap_or_default();
         let (mut records, mut unchanged) = (BTreeMap::new(), BTreeMap::new());
         let mut without_datasets = 0_u64;
         for (page, modified) in pages {
-            let name = modified.map(|time| format!("{time} {page}"));
+            let name = modified.as_deref().map(|time| name_of(&page, Some(time)));
             if let Some((name, keys)) = name.as_ref().and_then(|name| known.get_key_value(name)) {
                 unchanged.insert(name.clone(), keys.clone());
                 records.insert(name.clone(), keys.clone());
@@ -59,11 +87,21 @@ impl Run<'_, '_> {
                 source.fail(&page, reason);
                 break;
             }
-            let Some(keys) = self.sitemap_page(source, &page)? else {
-                continue;
-            };
-            without_datasets += u64::from(keys.is_empty());
-            records.extend(name.map(|name| (name, keys)));
+            match self.sitemap_page(source, &page)? {
+                PageOutcome::Read(keys) => {
+                    without_datasets += u64::from(keys.is_empty());
+                    records.insert(name_of(&page, modified.as_deref()), keys);
+                }
+                PageOutcome::Disallowed => {
+                    // Its datasets are not gone. Without a time, the page is requested once it is allowed.
+                    let name = name_of(&page, None);
+                    if let Some(keys) = earlier_keys.get(page.as_str()) {
+                        unchanged.insert(name.clone(), keys.to_vec());
+                        records.insert(name, keys.to_vec());
+                    }
+                }
+                PageOutcome::Failed => {}
+            }
         }
         self.list_unchanged(source, &unchanged);
         if without_datasets > 0 {
@@ -71,7 +109,9 @@ impl Run<'_, '_> {
             source.report.add_problems(&[Problem::new(problem)]);
         }
         if source.report.whole {
-            let earlier = earlier.map_or(0, |list| list.incremental_harvests + 1);
+            let earlier = earlier
+                .as_ref()
+                .map_or(0, |list| list.incremental_harvests + 1);
             let list = RecordList {
                 from: String::new(),
                 incremental_harvests: if known.is_empty() { 0 } else { earlier },
@@ -89,7 +129,12 @@ impl Run<'_, '_> {
         source: &mut Source,
         first: Sitemap,
     ) -> Result<Vec<Entry>, HarvestError> {
-        let origin = origin_of(&source.address);
+        // The sitemap may have moved, for example to HTTPS.
+        let moved = self.fetcher.state.cached_file(&source.address);
+        let origins = [
+            origin_of(&source.address),
+            moved.and_then(|file| origin_of(&file.address)),
+        ];
         let (mut pages, mut others) = (Vec::new(), 0_usize);
         let mut waiting = VecDeque::from([(source.address.clone(), Some(first), 0)]);
         while let Some((address, sitemap, depth)) = waiting.pop_front() {
@@ -111,7 +156,7 @@ impl Run<'_, '_> {
                 }
             };
             for (entry, modified) in sitemap.entries {
-                if origin_of(&entry) != origin || entry.len() > MAX_IRI_BYTES {
+                if !origins.contains(&origin_of(&entry)) || entry.len() > MAX_IRI_BYTES {
                     others += 1;
                 } else if !sitemap.is_index {
                     pages.push((entry, modified));
@@ -130,12 +175,12 @@ impl Run<'_, '_> {
         Ok(pages)
     }
 
-    /// Reads a page. Returns the keys of its datasets; `None` if it could not be read, which is a failure of the source.
+    /// Reads a page.
     fn sitemap_page(
         &mut self,
         source: &mut Source,
         page: &str,
-    ) -> Result<Option<Vec<String>>, HarvestError> {
+    ) -> Result<PageOutcome, HarvestError> {
         let fetched = match self
             .fetcher
             .check_robots(page)
@@ -147,32 +192,34 @@ impl Run<'_, '_> {
                 source
                     .report
                     .add_problems(&[Problem::new(problem).at(&format!("<{page}>"))]);
-                return Ok(Some(Vec::new()));
+                return Ok(PageOutcome::Disallowed);
             }
             Err(error) => {
                 let reason = self.failure_reason(error)?;
                 source.fail(page, reason);
-                return Ok(None);
+                return Ok(PageOutcome::Failed);
             }
         };
         source.report.pages += 1;
         match self.read_catalog(page, &fetched)? {
             PageContent::Catalog(catalog) if catalog.dialect == Dialect::Dump => {
-                Ok(Some(Vec::new()))
+                Ok(PageOutcome::Read(Vec::new()))
             }
             PageContent::Catalog(catalog) => {
                 let keys = catalog.datasets.iter().map(Dataset::key).collect();
                 self.process(source, *catalog)?;
-                Ok(Some(keys))
+                Ok(PageOutcome::Read(keys))
             }
-            PageContent::Invalid(CatalogError::NoDataset { .. }) => Ok(Some(Vec::new())),
+            PageContent::Invalid(CatalogError::NoDataset { .. }) => {
+                Ok(PageOutcome::Read(Vec::new()))
+            }
             PageContent::Invalid(error) => {
                 source.fail(page, super::pages::reason(&error));
-                Ok(None)
+                Ok(PageOutcome::Failed)
             }
             PageContent::Skipped(reason) => {
                 source.fail(page, reason);
-                Ok(None)
+                Ok(PageOutcome::Failed)
             }
         }
     }

@@ -29,7 +29,7 @@ const DESCRIBE_IN_GRAPHS: &str = include_str!("../queries/remote-catalog-describ
 const BATCH_SIZES: [usize; 4] = [100, 25, 5, 1];
 /// Number of triples from which on an answer may be cut. Virtuoso's usual limit is 10,000.
 const SUSPICIOUS_TRIPLES: u64 = 10_000;
-/// An answer whose number of triples is a multiple of this may be cut, too.
+/// An answer whose number of triples is a multiple of this, or one more, may be cut, too.
 const ROUND_TRIPLES: u64 = 1_000;
 /// Maximum size of a response with IRIs in bytes.
 const MAX_KEYS_BYTES: u64 = 16 << 20;
@@ -137,7 +137,10 @@ impl Run<'_, '_> {
             ),
             Err(reason) => source.fail(&endpoint, reason),
         }
-        let described = source.report.datasets + source.report.repeated;
+        let described = datasets
+            .iter()
+            .filter(|dataset| self.seen.contains(dataset.as_str()))
+            .count() as u64;
         if source.report.whole && described < count {
             source.fail(
                 &endpoint,
@@ -233,7 +236,7 @@ impl Run<'_, '_> {
             _ => endpoint.clone(),
         };
         let fault = match self.fetcher.query(&endpoint, &query, TRIPLES) {
-            Ok(fetched) => {
+            Ok((fetched, max_rows)) => {
                 source.report.pages += 1;
                 match self.description(&endpoint, &fetched)? {
                     Ok(catalog)
@@ -246,8 +249,9 @@ impl Run<'_, '_> {
                         )
                     }
                     Ok(catalog)
-                        if is_whole(catalog.triples)
-                            || datasets.len() == 1 && catalog.triples < SUSPICIOUS_TRIPLES =>
+                        if max_rows.is_none_or(|max| catalog.triples < max)
+                            && (is_whole(catalog.triples)
+                                || datasets.len() == 1 && catalog.triples < SUSPICIOUS_TRIPLES) =>
                     {
                         self.process(source, *catalog)?;
                         return Ok(());
@@ -298,7 +302,7 @@ impl Run<'_, '_> {
         variable: &str,
     ) -> Result<Result<Vec<String>, String>, HarvestError> {
         let fetched = match self.fetcher.query(endpoint, query, ROWS) {
-            Ok(fetched) => fetched,
+            Ok((fetched, _)) => fetched,
             Err(error) => return Ok(Err(self.failure_reason(error)?)),
         };
         Ok(match read_rows(&fetched.path, variable)? {
@@ -310,7 +314,8 @@ impl Run<'_, '_> {
 
 /// If true, the number of triples is none at which endpoints cut answers.
 fn is_whole(triples: u64) -> bool {
-    triples < SUSPICIOUS_TRIPLES && (triples == 0 || !triples.is_multiple_of(ROUND_TRIPLES))
+    // Some endpoints return one triple more than their limit.
+    triples < SUSPICIOUS_TRIPLES && (triples < ROUND_TRIPLES || triples % ROUND_TRIPLES > 1)
 }
 
 /// Returns true if the last character of an answer in N-Triples, Turtle or RDF/XML is none with which these formats end.
@@ -454,7 +459,10 @@ mod tests {
         for (triples, expected) in [
             (0, true),
             (999, true),
+            (1, true),
             (2_000, false),
+            (2_001, false),
+            (2_002, true),
             (9_999, true),
             (10_001, false),
         ] {

@@ -2,7 +2,8 @@
 
 mod loopback;
 
-use lodeseek_harvest::{HarvestOptions, HarvestProtocol, HarvestReport};
+use lodeseek_harvest::{HarvestOptions, HarvestProtocol, HarvestReport, Harvester};
+use lodeseek_net::egress::{Egress, EgressPolicy};
 use loopback::{Asked, Heap, Portal, Reply, again, counted, folder, harvest, id, options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -908,4 +909,316 @@ fn a_stream_that_forgets_members_removes_only_what_it_deletes() {
         ([id("two")].as_slice(), 2)
     );
     assert_eq!(heap.titles[&id("one")], "New");
+}
+
+/// A server whose answers depend on a stage, which begins at 0.
+fn staged(
+    answer: impl Fn(&Asked, usize) -> Reply + Send + Sync + 'static,
+) -> (Portal, Arc<Mutex<usize>>) {
+    let stage = Arc::new(Mutex::new(0));
+    let shared = Arc::clone(&stage);
+    let portal = Portal::start(move |asked| {
+        let stage = *shared.lock().expect("unharmed");
+        answer(asked, stage)
+    });
+    (portal, stage)
+}
+
+/// Harvests at stage 0, and then at each of the others, which remove none of the datasets.
+fn removes_nothing(
+    portal: &Portal,
+    stage: &Mutex<usize>,
+    path: &str,
+    datasets: usize,
+    stages: usize,
+) -> Heap {
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = again(portal, path, &folder, &mut heap);
+    assert!(report.is_whole(), "{}", reasons(&report));
+    assert_eq!(heap.titles.len(), datasets, "{:?}", heap.titles);
+    for number in 1..=stages {
+        *stage.lock().expect("unharmed") = number;
+        let report = again(portal, path, &folder, &mut heap);
+        assert!(!report.is_whole(), "stage {number}: {report:?}");
+        assert_eq!(heap.titles.len(), datasets, "stage {number}: {report:?}");
+    }
+    heap
+}
+
+#[test]
+fn an_empty_page_is_no_end() {
+    let (portal, stage) = staged(|asked, stage| {
+        let second = format!("{PREFIXES}{}", described(2, "Set"));
+        match (asked.path.as_str(), stage) {
+            ("/feed", _) => Reply::turtle(format!(
+                "{PREFIXES}{}<> <http://www.w3.org/ns/hydra/core#next> </feed?page=2> .",
+                described(1, "Set")
+            )),
+            ("/feed?page=2", 0) => Reply::turtle(second),
+            ("/feed?page=2", 1) => Reply::turtle(""),
+            ("/feed?page=2", 2) => Reply::turtle("# nothing\n"),
+            ("/feed?page=2", 3) => Reply::json(&serde_json::json!([])),
+            ("/feed?page=2", 4) => Reply::turtle(second.replace(" .\n", "")),
+            _ => Reply::status(404),
+        }
+    });
+    removes_nothing(&portal, &stage, "/feed", 2, 4);
+}
+
+#[test]
+fn linked_catalogues_have_following_pages() {
+    let (portal, stage) = staged(|asked, stage| {
+        let page = |number: usize, next: &str| {
+            Reply::turtle(format!(
+                "{PREFIXES}</c> a dcat:Catalog ; dcat:dataset </d/{number}> . {next}"
+            ))
+        };
+        let next = "<> <http://www.w3.org/ns/hydra/core#next> </c?page=2> .";
+        match asked.path.as_str() {
+            "/" => Reply::turtle(format!(
+                "{PREFIXES}</> a dcat:Catalog ; dcat:catalog </c> ."
+            )),
+            "/c" => page(1, next),
+            "/c?page=2" if stage == 1 => Reply::turtle(""),
+            "/c?page=2" => page(2, "").with_header("Link", "</c?page=3>; rel=\"next\""),
+            "/c?page=3" => page(3, ""),
+            path => match path.strip_prefix("/d/") {
+                Some(number) => Reply::turtle(format!(
+                    "{PREFIXES}<{path}> a dcat:Dataset ; dct:title \"Set {number}\" ."
+                )),
+                None => Reply::status(404),
+            },
+        }
+    });
+    removes_nothing(&portal, &stage, "/", 3, 1);
+}
+
+/// A list of two pages, with a fault in the second one that depends on the stage.
+fn faulty_list(asked: &Asked, stage: usize) -> Reply {
+    let envelope = |inner: &str, second: u32| {
+        xml(format!(
+            "<OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\"><responseDate>2026-01-05T12:0{second}:00Z</responseDate>{inner}</OAI-PMH>"
+        ))
+    };
+    let record = |name: &str| {
+        format!(
+            "<record><header><identifier>{name}</identifier></header><metadata><dc xmlns=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" \
+             xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><dc:title>{name}</dc:title><dc:type>Dataset</dc:type></dc></metadata></record>"
+        )
+    };
+    let token = "<resumptionToken>2</resumptionToken>";
+    match asked.parameter("verb").as_deref() {
+        Some("Identify") => envelope(
+            "<Identify><deletedRecord>persistent</deletedRecord><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>",
+            0,
+        ),
+        Some("ListRecords") => match (asked.parameter("resumptionToken").is_some(), stage) {
+            (false, 5) => envelope("<error code=\"noRecordsMatch\"/>", 9),
+            (false, _) => envelope(
+                &format!("<ListRecords>{}{token}</ListRecords>", record("a")),
+                1,
+            ),
+            (true, 0) => envelope(&format!("<ListRecords>{}</ListRecords>", record("b")), 2),
+            (true, 1) => envelope("<ListRecords></ListRecords>", 2),
+            (true, 2) => envelope(
+                "<ListIdentifiers><header><identifier>b</identifier></header></ListIdentifiers>",
+                2,
+            ),
+            (true, 3) => envelope("<error code=\"badResumptionToken\"/>", 2),
+            (true, _) => Reply::status(404),
+        },
+        _ => Reply::status(404),
+    }
+}
+
+#[test]
+fn a_list_that_goes_on_with_nothing_removes_nothing() {
+    let (portal, stage) = staged(faulty_list);
+    let complete = HarvestOptions {
+        full_harvest_every: 0,
+        ..options()
+    };
+    let (folder, mut heap) = (folder(), Heap::default());
+    let path = "/oai?verb=ListRecords&metadataPrefix=oai_dc";
+    for number in 0..=3 {
+        *stage.lock().expect("unharmed") = number;
+        let report = harvest(&portal, path, folder.path(), &mut heap, complete.clone());
+        assert_eq!(report.is_whole(), number == 0, "{}", reasons(&report));
+        assert_eq!(heap.titles.len(), 2, "stage {number}: {}", reasons(&report));
+    }
+}
+
+#[test]
+fn a_list_that_restarts() {
+    let failures = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&failures);
+    let (portal, stage) = staged(move |asked, stage| {
+        let mut failures = counted.lock().expect("unharmed");
+        let has_token = asked.parameter("resumptionToken").is_some();
+        match (has_token, stage, *failures) {
+            (true, _, 0) => {
+                *failures = 1;
+                faulty_list(asked, 3)
+            }
+            (false, 1, 1) => faulty_list(asked, 5),
+            _ => faulty_list(asked, 0),
+        }
+    });
+    let path = "/oai?verb=ListRecords&metadataPrefix=oai_dc";
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = again(&portal, path, &folder, &mut heap);
+    assert!(
+        report.is_clean() && heap.titles.len() == 2,
+        "{}",
+        reasons(&report)
+    );
+    portal.asked();
+    *failures.lock().expect("unharmed") = 2;
+    again(&portal, path, &folder, &mut heap);
+    // The first response of the list, before it restarted, had this time.
+    let asked = portal.asked();
+    assert!(
+        asked
+            .iter()
+            .any(|path| path.contains("from=2026-01-05T11%3A56%3A00Z")),
+        "{asked:?}"
+    );
+
+    *stage.lock().expect("unharmed") = 1;
+    *failures.lock().expect("unharmed") = 0;
+    let complete = HarvestOptions {
+        full_harvest_every: 0,
+        ..options()
+    };
+    let report = harvest(&portal, path, folder.path(), &mut heap, complete);
+    assert!(!report.is_whole() && heap.titles.len() == 2, "{report:?}");
+}
+
+#[test]
+fn an_endpoint_that_states_an_incomplete_answer() {
+    let (portal, stage) = staged(|asked, stage| {
+        let reply = endpoint(asked, 3, 4);
+        if !asked.body.contains("CONSTRUCT") {
+            return reply;
+        }
+        let only = "<http://e.org/d0000> a <http://www.w3.org/ns/dcat#Dataset> .\n";
+        match stage {
+            0 => reply,
+            1 => Reply::new(206, "text/turtle", only),
+            2 => reply.with_header("X-SQL-State", "S1TAT"),
+            3 => reply.with_header("X-SPARQL-MaxRows", "4"),
+            _ => Reply::turtle(only),
+        }
+    });
+    let heap = removes_nothing(&portal, &stage, "/sparql", 3, 4);
+    assert_eq!(heap.titles[&id("d0001")], "Title 1");
+}
+
+#[test]
+fn an_endpoint_that_accepts_get_only() {
+    let portal = Portal::start(|asked| match asked.parameter("query") {
+        None => Reply::status(405),
+        Some(query) => {
+            let body = form_urlencoded::Serializer::new(String::new())
+                .append_pair("query", &query)
+                .finish();
+            endpoint(&asked.with_body(body), 3, 4)
+        }
+    });
+    let report = again(&portal, "/sparql", &folder(), &mut Heap::default());
+    assert!(
+        report.is_clean() && counted(&report)[0] == 3,
+        "{}",
+        reasons(&report)
+    );
+}
+
+#[test]
+fn pages_of_a_sitemap_that_robots_txt_forbids_or_that_are_broken() {
+    let (portal, stage) = staged(|asked, stage| {
+        let base = format!("http://{}", asked.header("host").unwrap_or_default());
+        let script = |name: &str| {
+            format!(
+                "<script type=\"application/ld+json\">{{\"@context\": \"https://schema.org/\", \"@type\": \"Dataset\", \"@id\": \"http://e.org/{name}\", \"name\": \"{name}\"}}</script>"
+            )
+        };
+        let page =
+            |scripts: String| Reply::new(200, "text/html", format!("<!doctype html>{scripts}"));
+        match asked.path.as_str() {
+            "/sitemap.xml" => xml(format!(
+                "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>{base}/one</loc><lastmod>2026-01-01</lastmod></url>\
+                 <url><loc>{base}/late</loc><lastmod>2026-01-01</lastmod></url><url><loc>{base}/two</loc></url></urlset>"
+            )),
+            "/one" => page(script("one")),
+            "/late" => page(script("late")),
+            "/two" if stage == 3 => page(format!(
+                "{}<script type=\"application/ld+json\">{{\"@type\": \"Dataset\", &&&</script>",
+                script("two")
+            )),
+            "/two" => page(script("two") + &script("three")),
+            "/robots.txt" => Reply::new(
+                200,
+                "text/plain",
+                format!(
+                    "User-agent: *\nDisallow: {}\n",
+                    if stage == 1 {
+                        "/one"
+                    } else if stage == 0 {
+                        "/late"
+                    } else {
+                        "/none"
+                    }
+                ),
+            ),
+            _ => Reply::status(404),
+        }
+    });
+    let (folder, mut heap) = (folder(), Heap::default());
+    for (number, datasets) in [(0, 3), (1, 4), (2, 4)] {
+        *stage.lock().expect("unharmed") = number;
+        let report = again(&portal, "/sitemap.xml", &folder, &mut heap);
+        assert!(report.is_whole() && heap.removed.is_empty(), "{report:?}");
+        assert_eq!(heap.titles.len(), datasets, "stage {number}: {report:?}");
+        portal.asked();
+    }
+    *stage.lock().expect("unharmed") = 3;
+    let report = again(&portal, "/sitemap.xml", &folder, &mut heap);
+    assert!(!report.is_whole() && heap.titles.len() == 4, "{report:?}");
+}
+
+#[test]
+fn a_sitemap_that_moved_and_is_longer_than_usual() {
+    let target = Portal::start(|asked| {
+        let base = format!("http://{}", asked.header("host").unwrap_or_default());
+        match asked.path.as_str() {
+            "/sitemap.xml" => {
+                let mut text =
+                    "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">".to_owned();
+                for number in 0..50_000 {
+                    let _ = write!(
+                        text,
+                        "<url><loc>http://other.example.org/{number}</loc></url>"
+                    );
+                }
+                xml(format!("{text}<url><loc>{base}/one</loc></url></urlset>"))
+            }
+            "/one" => Reply::turtle(format!("{PREFIXES}{}", described(1, "Set"))),
+            _ => Reply::status(404),
+        }
+    });
+    let moved = target.iri("/sitemap.xml");
+    let portal = Portal::start(move |_| Reply::status(301).with_header("Location", &moved));
+    let egress = Egress::new(EgressPolicy {
+        listed: [&portal, &target]
+            .map(|portal| portal.iri("/").parse().expect("a prefix"))
+            .to_vec(),
+        private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
+        ..EgressPolicy::default()
+    });
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = Harvester::new(&egress, folder.path(), "here")
+        .with_options(options())
+        .run(&[portal.iri("/sitemap.xml")], &mut heap, &|_| ())
+        .expect("harvested");
+    assert!(report.is_clean() && heap.titles.len() == 1, "{report:?}");
 }

@@ -35,6 +35,14 @@ impl Asked {
             .map(|(_, value)| value.into_owned())
     }
 
+    pub(crate) fn with_body(&self, body: String) -> Self {
+        Self {
+            path: self.path.clone(),
+            headers: self.headers.clone(),
+            body,
+        }
+    }
+
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
         self.parameter(name)?.parse().ok()
     }
@@ -70,6 +78,11 @@ impl Reply {
 
     pub(crate) fn status(status: u16) -> Self {
         Self::new(status, "text/plain", "that is how it is")
+    }
+
+    pub(crate) fn with_header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
     }
 
     pub(crate) fn cut_at(self, bytes: usize) -> Self {
