@@ -447,7 +447,7 @@ fn setting_files(home: &Path) -> SettingFiles {
 }
 
 /// Reads the branding of the pages.
-fn branding(config: &Config) -> anyhow::Result<Branding> {
+pub(crate) fn branding(config: &Config) -> anyhow::Result<Branding> {
     let settings = config.settings.portal.clone();
     Ok(Branding {
         imprint: settings.imprint,
@@ -510,7 +510,7 @@ fn encoder_names(reranker: &Reranker) -> String {
 }
 
 /// Returns the access rule of the operator's routes.
-fn operators(token_file: Option<&Path>) -> anyhow::Result<Operators> {
+pub(crate) fn operators(token_file: Option<&Path>) -> anyhow::Result<Operators> {
     token_file.map_or_else(|| Ok(Operators::default()), read_operator_token)
 }
 

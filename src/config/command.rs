@@ -145,6 +145,9 @@ fn check(home: &Path) -> anyhow::Result<()> {
         config.check_analysis(indexed)?;
     }
     ranking::Choice::new(home, &config, None, None)?.check()?;
+    // What `serve` reads when it starts.
+    crate::serve::branding(&config)?;
+    crate::serve::operators(config.settings.server.operator_token_file.as_deref())?;
     ensure!(
         config.unknown_variables.is_empty(),
         "{}",

@@ -242,15 +242,9 @@ impl Store {
         lines.dedup();
         lines.extend(origin.map(str::to_owned));
         let hash = Sha256::digest(lines.join("\n"));
-        hash.iter()
-            .take(DIGEST_BYTES)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hash.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
-
-/// Length of the digest of a description in bytes.
-const DIGEST_BYTES: usize = 16;
 
 pub(super) fn is_part(node: &NamedNode, of: &NamedNode) -> bool {
     node.as_str()

@@ -32,7 +32,9 @@ pub enum EgressFault {
     #[error("blocked by the egress policy: the IRI contains a user name or password")]
     UserInfo,
     /// IRI outside the allow list.
-    #[error("blocked by the egress policy: not in the allow list")]
+    #[error(
+        "blocked by the egress policy: not in the allow list (`query` and `serve` allow an endpoint by --service IRI)"
+    )]
     NotListed,
     /// Host with an address in a network that is not public.
     #[error(

@@ -257,6 +257,7 @@ impl FromRequestParts<AppState> for Caller {
                 }
                 Ok(Self::with_token(token))
             }
+            Ok(None) if bearer(&parts.headers).is_some() => Err(rejected()),
             Ok(None) => Err(unauthorized()),
             Err(error) => Err(ApiError::internal(&error).to_json_response()),
         }
@@ -274,6 +275,11 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 fn unauthorized() -> Response {
     let message = "this request needs a token: `Authorization: Bearer TOKEN`; `lodeseek token add` creates one";
+    with_challenge(ApiError::with_status(StatusCode::UNAUTHORIZED, message).to_json_response())
+}
+
+fn rejected() -> Response {
+    let message = "this server rejects the token: it is unknown, or was removed; `lodeseek token list` shows those that are valid";
     with_challenge(ApiError::with_status(StatusCode::UNAUTHORIZED, message).to_json_response())
 }
 
