@@ -1,4 +1,4 @@
-//! JSON-stat (<https://json-stat.org/format/>, version 2): a cube of numbers as a table, with a row for each observation.
+//! JSON-stat (<https://json-stat.org/format/>, versions 1 and 2): a cube of numbers as a table, with a row for each observation.
 //!
 //! Why not a library? `json-stat` is no crate; the format is a list of numbers in row-major order.
 
@@ -9,6 +9,7 @@ use crate::table::{FormatFacts, Rows, TablePlace, read_table};
 use crate::value::Value;
 use crate::values::{ColumnType, common_type};
 use csv::StringRecord;
+use json_event_parser::{JsonEvent, SliceJsonParser};
 use lodeseek_rdf::dump::Refusal;
 use rustc_hash::FxHashMap;
 use std::io;
@@ -18,41 +19,173 @@ const FORMAT: &str = "JSON-stat";
 /// Maximum number of dimensions.
 const MAX_DIMENSIONS: usize = 100;
 
-/// Returns true if the beginning of an object is that of a data set of JSON-stat.
+/// Returns true if the beginning of an object may be that of JSON-stat: its class, the parts of a data set, or its numbers, behind which
+/// all else may follow.
 pub(crate) fn is_json_stat(head: &str) -> bool {
-    let keys = ["\"class\"", "\"dataset\"", "\"dimension\"", "\"size\""];
-    keys.iter().all(|key| head.contains(key))
+    let mut parser = SliceJsonParser::new(head.as_bytes());
+    let mut open: Vec<bool> = Vec::new();
+    // Keys of the members that were read last, by their depth.
+    let mut path: Vec<String> = Vec::new();
+    let mut has_class = false;
+    let mut has_part = false;
+    let mut has_dimensions = false;
+    let mut has_nested_values = false;
+    // The text may end anywhere, which is an error.
+    while let Ok(event) = parser.parse_next() {
+        let key = path.last().map(String::as_str);
+        if matches!(event, JsonEvent::StartObject | JsonEvent::StartArray) {
+            has_nested_values |= is_within_values(&path, &open);
+        }
+        match event {
+            JsonEvent::StartObject => open.push(true),
+            JsonEvent::StartArray => open.push(false),
+            JsonEvent::EndObject | JsonEvent::EndArray => {
+                open.pop();
+                path.truncate(open.len());
+            }
+            JsonEvent::ObjectKey(key) => {
+                path.truncate(open.len().saturating_sub(1));
+                path.resize(open.len().saturating_sub(1), String::new());
+                path.push(key.into_owned());
+                match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                    ["value" | "dimension" | "size" | "link" | "id"] => has_part = true,
+                    // The data sets of version 1 are members.
+                    [_, "dimension", "size"] => has_dimensions = true,
+                    _ => (),
+                }
+            }
+            JsonEvent::String(text) if open.len() == 1 => match key {
+                Some("class") => has_class = text == "dataset" || text == "collection",
+                Some("version") => has_part |= text.starts_with("2."),
+                _ => (),
+            },
+            JsonEvent::Eof => return has_class && has_part || has_dimensions,
+            _ => (),
+        }
+    }
+    // The end of the text is within the numbers.
+    let is_in_values = !has_nested_values && is_within_values(&path, &open);
+    has_class && has_part || has_dimensions || is_in_values
 }
 
-/// Reads a document as a cube. Returns false if it is none.
+/// Returns true within the member `value` of the document, or of one of its members.
+fn is_within_values(path: &[String], open: &[bool]) -> bool {
+    let place = path.iter().position(|key| key == "value");
+    place.is_some_and(|place| place <= 1 && open.len() >= place + 2)
+}
+
+/// Reads a document as one or several cubes. Returns false if it is none.
 ///
 /// # Errors
-/// If the numbers do not fit the dimensions.
+/// If the numbers of a single cube do not fit the dimensions. Others are left out and reported.
 pub(crate) fn read(
     document: &Value,
     encoding: &'static str,
     place: &TablePlace<'_>,
     output: &mut Output<'_>,
 ) -> io::Result<bool> {
-    let Some(cube) = Cube::new(document) else {
-        return Ok(false);
-    };
-    let cube = cube.map_err(|reason| Refusal::Document {
+    let sets = DataSets::find(document);
+    if sets.references > 0 {
+        output.problem(
+            None,
+            format!(
+                "JSON-stat: data sets that the collection refers to, which are not read: {}",
+                sets.references
+            ),
+        );
+    }
+    if let [(_, set)] = sets.embedded[..] {
+        read_cube(set, encoding, place, output)?;
+        return Ok(true);
+    }
+    for (name, set) in &sets.embedded {
+        let part = TablePlace {
+            part: Some(name),
+            ..place.clone()
+        };
+        if let Err(error) = read_cube(set, encoding, &part, output) {
+            output.skip(1);
+            output.problem(None, format!("{name}: {error}; it is left out"));
+        }
+    }
+    Ok(!sets.embedded.is_empty())
+}
+
+/// Data sets of a document, with their names.
+#[derive(Default)]
+struct DataSets<'v> {
+    embedded: Vec<(String, &'v Value)>,
+    /// Number of those elsewhere.
+    references: usize,
+}
+
+impl<'v> DataSets<'v> {
+    /// Returns the document itself, the items of a collection, or the members of a bundle of version 1.
+    fn find(document: &'v Value) -> Self {
+        let mut found = Self::default();
+        match document.get("class").and_then(Value::as_text) {
+            Some("dataset") if Parts::find(document).is_some() => {
+                found.embedded.push((String::new(), document));
+            }
+            Some("collection") => {
+                let items = document.get("link").and_then(|link| link.get("item"));
+                let items = items.and_then(Value::as_list).unwrap_or_default();
+                for item in items {
+                    let class = item.get("class").and_then(Value::as_text);
+                    if class == Some("dataset") && Parts::find(item).is_some() {
+                        found.add(item.get("label").and_then(Value::as_text), item);
+                    } else {
+                        found.references += 1;
+                    }
+                }
+            }
+            Some(_) => (),
+            None => {
+                for (name, member) in document.as_object().unwrap_or_default() {
+                    if Parts::find(member).is_some() {
+                        found.add(Some(name), member);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Adds a data set with a name that no other one has.
+    fn add(&mut self, label: Option<&str>, set: &'v Value) {
+        let number = self.embedded.len() + 1;
+        let label = label.map_or("dataset", str::trim);
+        let is_known = self.embedded.iter().any(|(name, _)| name == label);
+        let name = if is_known {
+            format!("{label} ({number})")
+        } else {
+            label.to_owned()
+        };
+        self.embedded.push((name, set));
+    }
+}
+
+/// Reads a data set.
+fn read_cube(
+    document: &Value,
+    encoding: &'static str,
+    place: &TablePlace<'_>,
+    output: &mut Output<'_>,
+) -> io::Result<()> {
+    let cube = Cube::new(document).map_err(|reason| Refusal::Document {
         reason: format!("JSON-stat: {reason}"),
     })?;
-    let text = |key: &str| {
-        document
-            .get(key)
-            .and_then(Value::as_text)
-            .map(str::to_owned)
-    };
     let description = TableDescription {
-        title: place.description.title.clone().or_else(|| text("label")),
+        title: place
+            .description
+            .title
+            .clone()
+            .or_else(|| text_of(document, "label")),
         description: place
             .description
             .description
             .clone()
-            .or_else(|| text("source")),
+            .or_else(|| text_of(document, "source")),
         ..place.description.clone()
     };
     let place = TablePlace {
@@ -73,13 +206,53 @@ pub(crate) fn read(
         number: 0,
     };
     read_table(&mut rows, &place, &format, output)?;
-    Ok(true)
+    if cube.lost_statuses > 0 {
+        output.problem(
+            None,
+            format!(
+                "status codes of cells without a value, which are left out: {}",
+                cube.lost_statuses
+            ),
+        );
+    }
+    Ok(())
+}
+
+fn text_of(value: &Value, key: &str) -> Option<String> {
+    value.get(key).and_then(Value::as_text).map(str::to_owned)
 }
 
 struct Dimension {
     label: String,
     /// Labels of the categories, in the order of their positions.
     categories: Vec<String>,
+    /// Units of the categories; empty texts if they have none. `None` if no category has one.
+    units: Option<Vec<String>>,
+}
+
+/// Parts of a data set that determine its cells.
+struct Parts<'v> {
+    ids: &'v [Value],
+    sizes: &'v [Value],
+    dimensions: &'v Value,
+    values: &'v Value,
+}
+
+impl<'v> Parts<'v> {
+    /// Returns the parts; `None` if a value is no data set. In version 1, `id` and `size` are members of `dimension`.
+    fn find(set: &'v Value) -> Option<Self> {
+        let dimensions = set.get("dimension")?;
+        let list_of = |key| {
+            let list = set.get(key).or_else(|| dimensions.get(key));
+            list.and_then(Value::as_list)
+        };
+        Some(Self {
+            ids: list_of("id")?,
+            sizes: list_of("size")?,
+            dimensions,
+            values: set.get("value")?,
+        })
+    }
 }
 
 /// Data set of JSON-stat.
@@ -91,27 +264,68 @@ struct Cube<'v> {
     cells: Vec<(usize, &'v str)>,
     /// If true, a cell has a text or a truth value.
     has_other_values: bool,
+    /// Status of cells. `None` if the data set has none.
+    statuses: Option<FxHashMap<usize, &'v str>>,
+    /// Number of statuses of cells without a value.
+    lost_statuses: usize,
 }
 
 impl<'v> Cube<'v> {
-    /// Returns the cube of a document. `None` if it is no data set of JSON-stat.
-    fn new(document: &'v Value) -> Option<Result<Self, String>> {
-        if document.get("class").and_then(Value::as_text) != Some("dataset") {
-            return None;
-        }
-        let ids = document.get("id")?.as_list()?;
-        let sizes = document.get("size")?.as_list()?;
-        let dimensions = document.get("dimension")?;
-        let values = document.get("value")?;
-        Some(Self::from_parts(ids, sizes, dimensions, values))
+    fn new(document: &'v Value) -> Result<Self, String> {
+        let parts = Parts::find(document).ok_or("no data set")?;
+        let mut cube = Self::from_parts(&parts)?;
+        cube.add_statuses(document)?;
+        Ok(cube)
     }
 
-    fn from_parts(
-        ids: &[Value],
-        sizes: &[Value],
-        described: &Value,
-        values: &'v Value,
-    ) -> Result<Self, String> {
+    /// Adds the status of cells: a list, an object with the places of cells as its keys, or one text for all. Codes have labels in
+    /// `extension`.
+    fn add_statuses(&mut self, document: &'v Value) -> Result<(), String> {
+        let statuses = match document.get("status") {
+            None | Some(Value::Null) => return Ok(()),
+            Some(Value::List(list)) if list.len() == 1 && self.size > 1 => {
+                vec![list[0].scalar_text().unwrap_or_default(); self.size]
+                    .into_iter()
+                    .enumerate()
+                    .collect()
+            }
+            Some(Value::Text(text)) => vec![text.as_str(); self.size]
+                .into_iter()
+                .enumerate()
+                .collect(),
+            Some(statuses) => {
+                cells(statuses, self.size).map_err(|reason| format!("the status: {reason}"))?
+            }
+        };
+        let extension = document.get("extension");
+        let labels = extension
+            .and_then(|extension| extension.get("status"))
+            .and_then(|status| status.get("label"));
+        let mut by_cell: FxHashMap<usize, &str> = FxHashMap::default();
+        for (cell, status) in statuses {
+            let label = labels.and_then(|labels| labels.get(status));
+            by_cell.insert(cell, label.and_then(Value::as_text).unwrap_or(status));
+        }
+        let kept = self
+            .cells
+            .iter()
+            .filter(|(cell, _)| by_cell.contains_key(cell))
+            .count();
+        let is_of_all = matches!(document.get("status"), Some(Value::Text(_)));
+        if !is_of_all {
+            self.lost_statuses = by_cell.len() - kept;
+        }
+        self.statuses = Some(by_cell);
+        Ok(())
+    }
+
+    fn from_parts(parts: &Parts<'v>) -> Result<Self, String> {
+        let Parts {
+            ids,
+            sizes,
+            dimensions: described,
+            values,
+        } = *parts;
         if ids.len() != sizes.len() || ids.len() > MAX_DIMENSIONS {
             return Err(format!(
                 "{} dimensions with {} sizes",
@@ -139,6 +353,7 @@ impl<'v> Cube<'v> {
             let label = dimension.get("label").and_then(Value::as_text);
             dimensions.push(Dimension {
                 label: label.unwrap_or(id).to_owned(),
+                units: units(dimension),
                 categories,
             });
         }
@@ -152,6 +367,8 @@ impl<'v> Cube<'v> {
             has_other_values,
             dimensions,
             size,
+            statuses: None,
+            lost_statuses: 0,
         })
     }
 }
@@ -161,6 +378,12 @@ impl Cube<'_> {
     fn roles(&self) -> Vec<Role> {
         let mut roles = vec![Role::Dimension; self.dimensions.len()];
         roles.push(Role::Measure);
+        let units = self
+            .dimensions
+            .iter()
+            .filter(|dimension| dimension.units.is_some());
+        let attributes = units.count() + usize::from(self.statuses.is_some());
+        roles.resize(roles.len() + attributes, Role::Attribute);
         roles
     }
 
@@ -179,6 +402,7 @@ impl Cube<'_> {
         } else {
             Some(ColumnType::Decimal)
         });
+        types.resize(self.roles().len(), Some(ColumnType::Text));
         types
     }
 }
@@ -209,6 +433,42 @@ fn cells(values: &Value, size: usize) -> Result<Vec<(usize, &str)>, String> {
     Ok(cells)
 }
 
+/// Returns the codes of a dimension's categories, in the order of their positions.
+fn category_codes(category: &Value) -> Option<Vec<&str>> {
+    let mut codes: Vec<&str> = Vec::new();
+    match (category.get("index"), category.get("label")) {
+        (Some(Value::List(index)), _) => codes.extend(index.iter().filter_map(Value::as_text)),
+        (Some(Value::Object(index)), _) => {
+            let mut order: Vec<(f64, &str)> = Vec::with_capacity(index.len());
+            for (code, position) in index {
+                order.push((position.as_number().unwrap_or(f64::MAX), code));
+            }
+            order.sort_by(|a, b| a.0.total_cmp(&b.0));
+            codes.extend(order.into_iter().map(|(_, code)| code));
+        }
+        // A single category needs no index.
+        (_, Some(Value::Object(labels))) => {
+            codes.extend(labels.iter().map(|(code, _)| code.as_str()));
+        }
+        _ => return None,
+    }
+    Some(codes)
+}
+
+/// Returns the units of a dimension's categories, in the order of their positions. `None` if there are none.
+fn units(dimension: &Value) -> Option<Vec<String>> {
+    let category = dimension.get("category")?;
+    let described = category.get("unit")?;
+    let mut units = Vec::new();
+    for code in category_codes(category)? {
+        let unit = described.get(code);
+        let text = |key| unit.and_then(|unit| unit.get(key)).and_then(Value::as_text);
+        let label = text("label").or_else(|| text("symbol")).unwrap_or_default();
+        units.push(label.to_owned());
+    }
+    units.iter().any(|unit| !unit.is_empty()).then_some(units)
+}
+
 /// Returns the labels of a dimension's categories, in the order of their positions. A label of several categories is followed by the
 /// code, which alone identifies a category.
 fn categories(dimension: &Value) -> Result<Vec<String>, String> {
@@ -216,21 +476,7 @@ fn categories(dimension: &Value) -> Result<Vec<String>, String> {
         .get("category")
         .ok_or("a dimension without categories")?;
     let labels = category.get("label");
-    let mut keys: Vec<&str> = Vec::new();
-    match (category.get("index"), labels) {
-        (Some(Value::List(index)), _) => keys.extend(index.iter().filter_map(Value::as_text)),
-        (Some(Value::Object(index)), _) => {
-            let mut order: Vec<(f64, &str)> = Vec::with_capacity(index.len());
-            for (key, position) in index {
-                order.push((position.as_number().unwrap_or(f64::MAX), key));
-            }
-            order.sort_by(|a, b| a.0.total_cmp(&b.0));
-            keys.extend(order.into_iter().map(|(_, key)| key));
-        }
-        // A single category needs no index.
-        (_, Some(Value::Object(labels))) => keys.extend(labels.iter().map(|(key, _)| key.as_str())),
-        _ => return Err("categories without an index".to_owned()),
-    }
+    let keys = category_codes(category).ok_or("categories without an index")?;
     let mut names: FxHashMap<&str, &str> = FxHashMap::default();
     for (key, label) in labels.and_then(Value::as_object).unwrap_or_default() {
         names.extend(label.as_text().map(|label| (key.as_str(), label)));
@@ -268,6 +514,14 @@ impl Rows for CubeRows<'_> {
                 row.push_field(&dimension.label);
             }
             row.push_field("value");
+            for dimension in &self.cube.dimensions {
+                if dimension.units.is_some() {
+                    row.push_field("unit");
+                }
+            }
+            if self.cube.statuses.is_some() {
+                row.push_field("status");
+            }
             self.next = Some(0);
             self.number = 1;
             return Ok(true);
@@ -277,12 +531,22 @@ impl Rows for CubeRows<'_> {
         };
         let mut rest = self.cube.size;
         let mut place = cell;
+        let mut units = Vec::new();
         for dimension in &self.cube.dimensions {
             rest /= dimension.categories.len().max(1);
             row.push_field(&dimension.categories[place / rest.max(1)]);
+            if let Some(unit) = &dimension.units {
+                units.push(unit[place / rest.max(1)].as_str());
+            }
             place %= rest.max(1);
         }
         row.push_field(value);
+        for unit in units {
+            row.push_field(unit);
+        }
+        if let Some(statuses) = &self.cube.statuses {
+            row.push_field(statuses.get(&cell).copied().unwrap_or_default());
+        }
         self.next = Some(next + 1);
         self.number += 1;
         Ok(true)

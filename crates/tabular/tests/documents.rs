@@ -476,6 +476,78 @@ fn cubes_of_json_stat() {
 }
 
 #[test]
+fn cubes_of_json_stat_in_any_order_and_version() {
+    let numbers: Vec<String> = (0..60_000).map(|number| number.to_string()).collect();
+    let codes: Vec<String> = numbers
+        .iter()
+        .map(|number| format!("\"c{number}\""))
+        .collect();
+    let (numbers, codes) = (numbers.join(", "), codes.join(","));
+    let dimension = format!(r#""dimension": {{"kind": {{"category": {{"index": [{codes}]}}}}}}"#);
+    let shape = r#""id": ["kind"], "size": [60000]"#;
+    let class = r#""version": "2.0", "class": "dataset""#;
+    for text in [
+        format!("{{{class}, \"value\": [{numbers}], {shape}, {dimension}}}"),
+        format!("{{\"value\": [{numbers}], {shape}, {dimension}, {class}}}"),
+        format!("{{{class}, {dimension}, \"value\": [{numbers}], {shape}}}"),
+    ] {
+        let report = check("a.json", &text, &["<#row=60001> <#kind> \"c59999\""]);
+        assert_eq!(&*report.tables[0].format, "JSON-stat");
+    }
+    // Lists of objects are no numbers, and are read one by one.
+    let objects = vec![r#"{"name": "oak"}"#; 20_000].join(",");
+    let report = check(
+        "a.json",
+        &format!("{{\"value\": [{objects}]}}"),
+        &["<#/value/19999> <rdfs:label> \"oak\""],
+    );
+    assert_eq!(&*report.tables[0].format, "JSON");
+    let part = r#""value": [5], "dimension": {"kind": {"category": {"label": {"o": "oak"}}}"#;
+    let old = format!(r#"{{"parks": {{{part}, "id": ["kind"], "size": [1]}}}}}}"#);
+    check("a.json", &old, &["<#row=2> <#kind> \"oak\""]);
+    let item = format!(r#"{{{class}, "label": "Parks", "id": ["kind"], "size": [1], {part}}}}}"#);
+    let other = item.replace("oak", "elm");
+    let report = check(
+        "a.json",
+        &format!(
+            r#"{{"class": "collection", "version": "2.0", "link": {{"item": [{item}, {other}, {{"class": "dataset", "href": "b.json"}}]}}}}"#
+        ),
+        &[
+            "<#Parks/row=2> <#Parks/kind> \"oak\"",
+            "<#Parks%20%282%29/row=2> <#Parks%20%282%29/kind> \"elm\"",
+        ],
+    );
+    assert!(
+        report.problems[0]
+            .message
+            .ends_with("which are not read: 1"),
+        "{:?}",
+        report.problems
+    );
+}
+
+#[test]
+fn statuses_and_units_of_json_stat_are_attributes() {
+    let text = r#"{"version": "2.0", "class": "dataset", "id": ["of"], "size": [3], "value": [5, 7.5, null],
+        "status": {"1": "p", "2": "c"}, "extension": {"status": {"label": {"p": "provisional"}}},
+        "dimension": {"of": {"category": {"index": ["h", "m", "x"], "unit": {"h": {"label": "metres"}, "m": {"symbol": "kg"}}}}}}"#;
+    let report = check(
+        "a.json",
+        text,
+        &[
+            "<#row=2> <#unit> \"metres\"",
+            "<#row=3> <#unit> \"kg\"",
+            "<#row=3> <#status> \"provisional\"",
+            "<#status> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://purl.org/linked-data/cube#AttributeProperty>",
+        ],
+    );
+    assert_eq!(
+        report.problems[0].message,
+        "status codes of cells without a value, which are left out: 1"
+    );
+}
+
+#[test]
 fn cubes_of_sdmx_csv() {
     check(
         "trees.csv",
