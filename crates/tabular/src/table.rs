@@ -13,7 +13,8 @@ use crate::limits::{
 };
 use crate::output::Output;
 use crate::values::{
-    CellKind, ColumnType, NumberFormat, cell_kind, column_type, detect_number_format, lexical_form,
+    CellKind, CellOrigin, ColumnType, NumberFormat, cell_kind, column_type, detect_number_formats,
+    lexical_form,
 };
 use csv::StringRecord;
 use lodeseek_rdf::dump::{Refusal, TableFacts};
@@ -34,6 +35,11 @@ pub(crate) trait Rows {
 
     /// Returns the line of the row that was read last, if the file has lines.
     fn line(&self) -> Option<u64>;
+
+    /// Returns the origins of the cells of the row that was read last. Those that are left out are texts.
+    fn origins(&self) -> &[CellOrigin] {
+        &[]
+    }
 }
 
 /// Names and descriptions of columns from a descriptor of the table.
@@ -138,6 +144,7 @@ struct Column {
     header: String,
     property: String,
     column_type: ColumnType,
+    number_format: NumberFormat,
     /// If true, the format declares the type, so that no value has another one.
     has_declared_type: bool,
     unit: Option<String>,
@@ -184,6 +191,7 @@ pub(crate) fn read_table(
                     number: rows.row_number(),
                     line: rows.line(),
                     cells: row.clone(),
+                    origins: rows.origins().to_vec(),
                 });
             }
             Ok(false) => break,
@@ -196,7 +204,7 @@ pub(crate) fn read_table(
     let mut writer = TableWriter::new(&sample, place, format, output);
     writer.write_schema();
     for row in sample.drain(..).skip(writer.layout.first_data_row()) {
-        writer.push(&row.cells, row.number, row.line);
+        writer.push(&row.cells, &row.origins, row.number, row.line);
     }
     while error.is_none() {
         match rows.next_row(&mut row) {
@@ -205,7 +213,7 @@ pub(crate) fn read_table(
                     error = Some(wide);
                     break;
                 }
-                writer.push(&row, rows.row_number(), rows.line());
+                writer.push(&row, rows.origins(), rows.row_number(), rows.line());
             }
             Ok(false) => break,
             Err(found) => error = Some(found),
@@ -226,6 +234,7 @@ struct SampleRow {
     number: u64,
     line: Option<u64>,
     cells: StringRecord,
+    origins: Vec<CellOrigin>,
 }
 
 /// Sampling of rows beyond a number of cells: every second row, then every fourth, and so on.
@@ -249,7 +258,6 @@ struct TableWriter<'w, 'a> {
     is_sheet: bool,
     /// If false, the format has rows of data only below its header.
     may_have_footnotes: bool,
-    number_format: NumberFormat,
     columns: Vec<Column>,
     table: String,
     class: String,
@@ -280,21 +288,17 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         format: &FormatFacts,
         output: &'w mut Output<'a>,
     ) -> Self {
-        let texts: Vec<Vec<String>> = sample
-            .iter()
-            .map(|row| row.cells.iter().map(str::to_owned).collect())
-            .collect();
-        // A format with a header of its own has a decimal point.
-        let number_format = match format.header_rows {
-            Some(_) => NumberFormat::default(),
-            None => detect_number_format(texts.iter().flatten().map(String::as_str)),
-        };
+        let texts = sample_texts(sample);
+        let origins: Vec<&[CellOrigin]> = sample.iter().map(|row| &*row.origins).collect();
         let layout = match format.header_rows {
             Some(header_rows) => Layout {
                 header_rows,
                 ..Layout::default()
             },
-            None => detect_layout(&texts, number_format),
+            None => detect_layout(
+                &texts,
+                &detect_number_formats(&texts, &origins, format.delimiter),
+            ),
         };
         let mut data: Vec<&[String]> = texts
             .iter()
@@ -313,11 +317,19 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             data.pop();
         }
         let prefix = place.prefix();
+        // A format with a header of its own has a decimal point.
+        let number_formats = match format.header_rows {
+            Some(_) => Vec::new(),
+            None => {
+                let origins = origins.get(layout.first_data_row()..).unwrap_or_default();
+                detect_number_formats(&data, origins, format.delimiter)
+            }
+        };
         let columns = columns(
             &texts,
             &layout,
             &data,
-            number_format,
+            &number_formats,
             &prefix,
             &place.description.columns,
             &format.types,
@@ -354,7 +366,6 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             layout,
             is_sheet: format.is_sheet,
             may_have_footnotes,
-            number_format,
             columns,
             table: place.table(),
             class: format!("{prefix}{ROW}"),
@@ -423,7 +434,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
     }
 
     /// Adds a row, after those that may be footnotes.
-    fn push(&mut self, row: &StringRecord, number: u64, line: Option<u64>) {
+    fn push(&mut self, row: &StringRecord, origins: &[CellOrigin], number: u64, line: Option<u64>) {
         self.facts.records += 1;
         if self.may_have_footnotes
             && self.held.len() < MAX_FOOTNOTE_ROWS
@@ -434,16 +445,23 @@ impl<'w, 'a> TableWriter<'w, 'a> {
                 number,
                 line,
                 cells: row.clone(),
+                origins: origins.to_vec(),
             });
             return;
         }
         for held in std::mem::take(&mut self.held) {
-            self.write_row(&held.cells, held.number, held.line);
+            self.write_row(&held.cells, &held.origins, held.number, held.line);
         }
-        self.write_row(row, number, line);
+        self.write_row(row, origins, number, line);
     }
 
-    fn write_row(&mut self, row: &StringRecord, number: u64, line: Option<u64>) {
+    fn write_row(
+        &mut self,
+        row: &StringRecord,
+        origins: &[CellOrigin],
+        number: u64,
+        line: Option<u64>,
+    ) {
         self.facts.rows += 1;
         self.check_ragged(row, line);
         if !self.is_kept(row) {
@@ -463,13 +481,14 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         self.output.integer(&subject, csvw::ROWNUM, self.facts.rows);
         for (place, cell) in row.iter().enumerate() {
             if place < self.columns.len() {
-                self.write_cell(&subject, place, cell.trim());
+                let origin = origins.get(place).copied().unwrap_or_default();
+                self.write_cell(&subject, place, cell.trim(), origin);
             }
         }
         self.subject = subject;
     }
 
-    fn write_cell(&mut self, subject: &str, place: usize, cell: &str) {
+    fn write_cell(&mut self, subject: &str, place: usize, cell: &str, origin: CellOrigin) {
         let column = &self.columns[place];
         if cell.is_empty() {
             self.facts.empty_cells += 1;
@@ -481,11 +500,19 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             self.output.text(subject, &column.property, text);
             return;
         }
-        if !column.has_declared_type && cell_kind(cell, self.number_format) == CellKind::Missing {
+        let number_format = match origin {
+            CellOrigin::Number => NumberFormat::NATIVE,
+            CellOrigin::Text | CellOrigin::Date => column.number_format,
+        };
+        if !column.has_declared_type && cell_kind(cell, number_format) == CellKind::Missing {
             self.facts.empty_cells += 1;
             return;
         }
-        let form = lexical_form(cell, column.column_type, self.number_format);
+        let form = if column.column_type == ColumnType::DateTime && is_midnight(cell, origin) {
+            Some(Cow::Owned(format!("{cell}{MIDNIGHT}")))
+        } else {
+            lexical_form(cell, column.column_type, number_format)
+        };
         // Integers of 64 bits and distant dates are beyond what is recognized in texts.
         let form = form.or_else(|| column.has_declared_type.then_some(Cow::Borrowed(cell)));
         match form {
@@ -567,7 +594,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         // A list of texts is no table with footnotes only.
         if self.facts.rows == 0 {
             for row in &notes {
-                self.write_row(&row.cells, row.number, row.line);
+                self.write_row(&row.cells, &row.origins, row.number, row.line);
             }
         } else {
             for row in &notes {
@@ -658,6 +685,37 @@ pub(crate) fn header_label(header: &str, property: &str) -> String {
     words(header)
 }
 
+/// Time of a date that a workbook stores without one, beside others with times.
+const MIDNIGHT: &str = "T00:00:00";
+
+/// Returns true for a stored date whose time is midnight, or which has none.
+fn is_midnight(cell: &str, origin: CellOrigin) -> bool {
+    origin == CellOrigin::Date && cell_kind(cell, NumberFormat::NATIVE) == CellKind::Date
+}
+
+/// Returns the texts of the cells of a sample. Stored dates in a column of dates with times have one, too.
+fn sample_texts(sample: &[SampleRow]) -> Vec<Vec<String>> {
+    let mut has_times = Vec::new();
+    for row in sample {
+        has_times.resize(row.cells.len().max(has_times.len()), false);
+        for ((cell, origin), has_time) in row.cells.iter().zip(&row.origins).zip(&mut has_times) {
+            *has_time |= *origin == CellOrigin::Date
+                && cell_kind(cell, NumberFormat::NATIVE) == CellKind::DateTime;
+        }
+    }
+    let mut texts = Vec::with_capacity(sample.len());
+    for row in sample {
+        let mut cells: Vec<String> = row.cells.iter().map(str::to_owned).collect();
+        for ((cell, origin), has_time) in cells.iter_mut().zip(&row.origins).zip(&has_times) {
+            if *has_time && is_midnight(cell, *origin) {
+                cell.push_str(MIDNIGHT);
+            }
+        }
+        texts.push(cells);
+    }
+    texts
+}
+
 fn joined(row: &[String]) -> String {
     let cells: Vec<&str> = row
         .iter()
@@ -676,7 +734,7 @@ fn columns(
     rows: &[Vec<String>],
     layout: &Layout,
     data: &[&[String]],
-    number_format: NumberFormat,
+    number_formats: &[NumberFormat],
     prefix: &str,
     descriptions: &[ColumnDescription],
     types: &[Option<ColumnType>],
@@ -706,6 +764,7 @@ fn columns(
             .iter()
             .filter_map(|row| row.get(place).map(String::as_str));
         let declared_type = types.get(place).copied().flatten();
+        let number_format = number_formats.get(place).copied().unwrap_or_default();
         let column_type = match declared_type {
             _ if description.is_some_and(|found| found.is_text) => ColumnType::Text,
             // Formats have no type of IRIs.
@@ -724,6 +783,7 @@ fn columns(
         columns.push(Column {
             property: declared.unwrap_or_else(|| property_iri(prefix, &header, place, &mut used)),
             column_type,
+            number_format,
             has_declared_type: declared_type == Some(column_type),
             unit: unit.or_else(|| description.and_then(|found| found.unit.clone())),
             title: description.and_then(|found| found.title.clone()),
@@ -846,6 +906,80 @@ mod tests {
         };
         crate::delimited::read(text.as_bytes(), None, &place, &mut output).expect("read");
         (sink.0, report)
+    }
+
+    /// Rows whose cells a workbook stores as numbers (`#1.5`), dates (`@2024-01-01`) or texts.
+    struct StoredRows {
+        rows: Vec<&'static str>,
+        next: usize,
+        origins: Vec<CellOrigin>,
+    }
+
+    impl Rows for StoredRows {
+        fn next_row(&mut self, row: &mut StringRecord) -> io::Result<bool> {
+            row.clear();
+            self.origins.clear();
+            let Some(cells) = self.rows.get(self.next) else {
+                return Ok(false);
+            };
+            self.next += 1;
+            for cell in cells.split('|') {
+                self.origins.push(match cell.as_bytes()[0] {
+                    b'#' => CellOrigin::Number,
+                    b'@' => CellOrigin::Date,
+                    _ => CellOrigin::Text,
+                });
+                row.push_field(cell.trim_start_matches(['#', '@']));
+            }
+            Ok(true)
+        }
+
+        fn row_number(&self) -> u64 {
+            self.next as u64
+        }
+
+        fn line(&self) -> Option<u64> {
+            None
+        }
+
+        fn origins(&self) -> &[CellOrigin] {
+            &self.origins
+        }
+    }
+
+    #[test]
+    fn stored_numbers_and_dates_keep_their_values() {
+        let mut rows = StoredRows {
+            rows: vec![
+                "seen|price|lat",
+                "@2024-01-01|1,50|#52.517",
+                "@2024-01-01T01:00:00|2,75|#50.735",
+                "@2024-01-02|#3.125|#54.323",
+            ],
+            next: 0,
+            origins: Vec::new(),
+        };
+        let mut report = FileReport::unreadable("trees.xlsx", "");
+        let mut sink = Collected::default();
+        let limits = Limits::default();
+        let mut output = Output::new(&mut sink, &mut report, &limits);
+        let place = TablePlace {
+            base: "http://e.org/t",
+            file: "t",
+            part: None,
+            description: &TableDescription::default(),
+        };
+        read_table(&mut rows, &place, &FormatFacts::default(), &mut output).expect("read");
+        for (subject, property, value, datatype) in [
+            ("row=2", "lat", "52.517", "decimal"),
+            ("row=2", "seen", "2024-01-01T00:00:00", "dateTime"),
+            ("row=4", "seen", "2024-01-02T00:00:00", "dateTime"),
+        ] {
+            let triple = format!(
+                "<http://e.org/t#{subject}> <http://e.org/t#{property}> \"{value}\"^^<http://www.w3.org/2001/XMLSchema#{datatype}>"
+            );
+            assert!(sink.0.contains(&triple), "{triple}\n{}", sink.0.join("\n"));
+        }
     }
 
     #[test]

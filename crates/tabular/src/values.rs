@@ -36,11 +36,44 @@ pub(crate) enum ColumnType {
     Text,
 }
 
-/// Notation of numbers in a table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Notation of the numbers of a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NumberFormat {
-    /// If true, the comma separates decimals, and the point groups of digits.
-    pub(crate) is_decimal_comma: bool,
+    /// Separator of decimals.
+    point: Option<char>,
+    /// Separator of groups of three digits.
+    group: Option<char>,
+}
+
+impl NumberFormat {
+    /// Decimal point; the comma separates groups of digits.
+    pub(crate) const POINT: Self = Self::new(Some('.'), Some(','));
+    /// Decimal comma; the point separates groups of digits.
+    pub(crate) const COMMA: Self = Self::new(Some(','), Some('.'));
+    /// Numbers that a program wrote: a decimal point, and no groups.
+    pub(crate) const NATIVE: Self = Self::new(Some('.'), None);
+    /// Digits only: numbers with points or commas can be read in two ways, and stay texts.
+    pub(crate) const DIGITS: Self = Self::new(None, None);
+
+    const fn new(point: Option<char>, group: Option<char>) -> Self {
+        Self { point, group }
+    }
+}
+
+impl Default for NumberFormat {
+    fn default() -> Self {
+        Self::POINT
+    }
+}
+
+/// Origin of a cell: its text in the file, or a value that the file stores as such.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum CellOrigin {
+    #[default]
+    Text,
+    Number,
+    /// Date, with or without a time. Midnight is written without one.
+    Date,
 }
 
 impl ColumnType {
@@ -181,62 +214,65 @@ fn is_web_iri(cell: &str) -> bool {
         && oxiri::Iri::parse(cell).is_ok()
 }
 
-/// Returns the kind of a number; `None` for other texts, and for codes with leading zeros.
+/// Minimum number of digits of a telephone number, which has a plus in front.
+const MIN_PHONE_DIGITS: usize = 7;
+
+/// Returns the kind of a number; `None` for other texts, for codes with leading zeros, addresses of machines and telephone numbers.
 fn number_kind(cell: &str, format: NumberFormat) -> Option<CellKind> {
-    let (point, group) = if format.is_decimal_comma {
-        (b',', b'.')
-    } else {
-        (b'.', b',')
+    let unsigned = cell.strip_prefix(['-', '+']).unwrap_or(cell);
+    let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
+        Some(place) if place > 0 => (&unsigned[..place], Some(&unsigned[place + 1..])),
+        _ => (unsigned, None),
     };
-    let unsigned = cell.strip_prefix(['-', '+']).unwrap_or(cell).as_bytes();
-    let exponent = unsigned
-        .iter()
-        .position(|byte| matches!(byte, b'e' | b'E'))
-        .filter(|&place| place > 0);
-    let mantissa = &unsigned[..exponent.unwrap_or(unsigned.len())];
-    if let Some(place) = exponent {
-        let digits = unsigned[place + 1..]
-            .strip_prefix(b"-")
-            .or_else(|| unsigned[place + 1..].strip_prefix(b"+"))
-            .unwrap_or(&unsigned[place + 1..]);
-        if digits.is_empty() || digits.len() > 4 || !digits.iter().all(u8::is_ascii_digit) {
+    if let Some(exponent) = exponent {
+        let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        if digits.len() > 4 || !is_digits(digits) {
             return None;
         }
     }
-    let mut parts = mantissa.splitn(2, |&byte| byte == point);
-    let whole = parts.next().unwrap_or_default();
-    let fraction = parts.next();
+    let (whole, fraction) = match format.point.and_then(|point| mantissa.split_once(point)) {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
     let is_fraction_alone = whole.is_empty() && fraction.is_some();
-    if !is_fraction_alone && !is_grouped(whole, group) {
+    if !is_fraction_alone && !is_grouped(whole, format.group) {
         return None;
     }
-    if whole.len() > 1 && whole[0] == b'0' {
+    if whole.len() > 1 && whole.starts_with('0') {
         return None;
     }
     match fraction {
-        Some(digits) if digits.is_empty() && whole.is_empty() => None,
-        Some(digits) if !digits.iter().all(u8::is_ascii_digit) => None,
+        Some("") if whole.is_empty() => None,
+        Some(digits) if !digits.is_empty() && !is_digits(digits) => None,
         _ if exponent.is_some() => Some(CellKind::Double),
         Some(_) => Some(CellKind::Decimal),
         // More digits than any machine's integer: an identifier.
         None if whole.len() > 18 => None,
+        None if cell.starts_with('+') && whole.len() >= MIN_PHONE_DIGITS && is_digits(whole) => {
+            None
+        }
+        None if whole.parse::<std::net::Ipv4Addr>().is_ok() => None,
         None => Some(CellKind::Integer),
     }
 }
 
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Returns true for digits, with or without separators of groups of three.
-fn is_grouped(whole: &[u8], separator: u8) -> bool {
-    if whole.is_empty() {
-        return false;
-    }
-    if whole.iter().all(u8::is_ascii_digit) {
+fn is_grouped(whole: &str, separator: Option<char>) -> bool {
+    if is_digits(whole) {
         return true;
     }
-    let mut groups = whole.split(|&byte| byte == separator);
+    let Some(separator) = separator else {
+        return false;
+    };
+    let mut groups = whole.split(separator);
     let first = groups.next().unwrap_or_default();
     (1..=3).contains(&first.len())
-        && first.iter().all(u8::is_ascii_digit)
-        && groups.all(|group| group.len() == 3 && group.iter().all(u8::is_ascii_digit))
+        && is_digits(first)
+        && groups.all(|group| group.len() == 3 && is_digits(group))
 }
 
 fn date_kind(bytes: &[u8]) -> Option<CellKind> {
@@ -357,26 +393,24 @@ pub(crate) fn lexical_form(
 }
 
 fn plain_number(cell: &str, format: NumberFormat) -> Cow<'_, str> {
-    let (point, group) = if format.is_decimal_comma {
-        (',', '.')
-    } else {
-        ('.', ',')
-    };
-    let needs_change = cell.contains(group)
-        || (format.is_decimal_comma && cell.contains(point))
-        || cell.starts_with(point)
-        || cell.ends_with(point);
+    let NumberFormat { point, group } = format;
+    let needs_change = group.is_some_and(|group| cell.contains(group))
+        || point.is_some_and(|point| {
+            (point != '.' && cell.contains(point))
+                || cell.trim_start_matches(['-', '+']).starts_with(point)
+                || cell.ends_with(point)
+        });
     if !needs_change {
         return Cow::Borrowed(cell);
     }
     let mut plain = String::with_capacity(cell.len() + 1);
     for character in cell.chars() {
-        if character == point {
+        if Some(character) == point {
             if plain.is_empty() || plain == "-" || plain == "+" {
                 plain.push('0');
             }
             plain.push('.');
-        } else if character != group {
+        } else if Some(character) != group {
             plain.push(character);
         }
     }
@@ -386,30 +420,111 @@ fn plain_number(cell: &str, format: NumberFormat) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Detects decimal commas: numbers that have no other reading, such as `1,5` and `1234,56`. Numbers with a decimal point exclude
-/// them.
-pub(crate) fn detect_number_format<'c>(cells: impl Iterator<Item = &'c str>) -> NumberFormat {
-    let (mut commas, mut points) = (0usize, 0usize);
-    let comma_format = NumberFormat {
-        is_decimal_comma: true,
-    };
-    for cell in cells {
+/// Numbers of a column by the notations in which they can be read.
+#[derive(Clone, Copy, Default)]
+struct Notations {
+    /// Numbers that the file stores as such.
+    native: usize,
+    /// Numbers with a decimal point, and with no other reading.
+    points: usize,
+    /// Numbers with a decimal comma, or with points between groups of digits, and with no other reading.
+    commas: usize,
+    /// Numbers such as "1.234": a decimal number, or a group of digits.
+    unclear_points: usize,
+    /// Numbers such as "1,234".
+    unclear_commas: usize,
+    /// Integers of up to three digits, and longer ones.
+    short_integers: usize,
+    long_integers: usize,
+}
+
+impl Notations {
+    fn add(&mut self, cell: &str, origin: CellOrigin) {
         let cell = cell.trim();
-        if cell.len() > 40 || !cell.bytes().any(|byte| matches!(byte, b',' | b'.')) {
-            continue;
+        if origin == CellOrigin::Number {
+            self.native += 1;
+            return;
         }
-        let as_points = number_kind(cell, NumberFormat::default());
-        let as_commas = number_kind(cell, comma_format);
+        if cell.is_empty() || cell.len() > 40 {
+            return;
+        }
+        let as_points = number_kind(cell, NumberFormat::POINT);
+        let as_commas = number_kind(cell, NumberFormat::COMMA);
         match (as_points, as_commas) {
-            (Some(_), None) => points += 1,
-            (None, Some(_)) => commas += 1,
-            // "1.234" or "1,234": a decimal number in one notation, and a group of digits in the other.
-            _ => (),
+            (None, None) => (),
+            (Some(_), None) => self.points += 1,
+            (None, Some(_)) => self.commas += 1,
+            _ if cell.contains('.') => self.unclear_points += 1,
+            _ if cell.contains(',') => self.unclear_commas += 1,
+            _ if cell.len() <= 3 => self.short_integers += 1,
+            _ => self.long_integers += 1,
         }
     }
-    NumberFormat {
-        is_decimal_comma: commas > 10 * points,
+
+    fn has_decimal_commas(&self) -> bool {
+        self.native == 0 && self.commas > self.points
     }
+
+    fn has_decimal_points(&self) -> bool {
+        self.native == 0 && self.points > 0 && self.points >= self.commas
+    }
+
+    /// Returns the notation. `has_commas` and `has_points` are true if numbers of the table have decimal commas and points.
+    fn format(&self, has_commas: bool, has_points: bool, delimiter: Option<char>) -> NumberFormat {
+        if self.native > 0 {
+            return NumberFormat::NATIVE;
+        }
+        if self.has_decimal_commas() {
+            return NumberFormat::COMMA;
+        }
+        if self.has_decimal_points() {
+            return NumberFormat::POINT;
+        }
+        if self.unclear_commas > 0 {
+            // Where commas separate decimals, semicolons separate cells.
+            let has_commas = has_commas || delimiter == Some(';');
+            return match (has_commas, has_points || self.unclear_points > 0) {
+                (true, true) => NumberFormat::DIGITS,
+                (true, false) => NumberFormat::COMMA,
+                (false, _) => NumberFormat::POINT,
+            };
+        }
+        if self.unclear_points > 0 && has_commas {
+            // A column of decimal numbers has no integers from 1 to 999 only beside its values: groups of digits have.
+            return if self.short_integers > 0 && self.long_integers == 0 {
+                NumberFormat::COMMA
+            } else {
+                NumberFormat::DIGITS
+            };
+        }
+        NumberFormat::POINT
+    }
+}
+
+/// Detects the notation of the numbers of each column. Its own cells determine it; if all of them can be read in two ways, the
+/// other columns and the delimiter do. `origins` are those of the cells, or empty.
+pub(crate) fn detect_number_formats<R: AsRef<[String]>>(
+    rows: &[R],
+    origins: &[&[CellOrigin]],
+    delimiter: Option<char>,
+) -> Vec<NumberFormat> {
+    let mut columns: Vec<Notations> = Vec::new();
+    for (number, row) in rows.iter().enumerate() {
+        let row = row.as_ref();
+        if row.len() > columns.len() {
+            columns.resize(row.len(), Notations::default());
+        }
+        let origins = origins.get(number).copied().unwrap_or_default();
+        for (place, (column, cell)) in columns.iter_mut().zip(row).enumerate() {
+            column.add(cell, origins.get(place).copied().unwrap_or_default());
+        }
+    }
+    let has_commas = columns.iter().any(Notations::has_decimal_commas);
+    let has_points = columns.iter().any(Notations::has_decimal_points);
+    columns
+        .iter()
+        .map(|column| column.format(has_commas, has_points, delimiter))
+        .collect()
 }
 
 #[cfg(test)]
@@ -471,9 +586,7 @@ mod tests {
 
     #[test]
     fn numbers_are_normalized() {
-        let comma = NumberFormat {
-            is_decimal_comma: true,
-        };
+        let comma = NumberFormat::COMMA;
         let form = |cell, column, format| {
             lexical_form(cell, column, format).map(std::borrow::Cow::into_owned)
         };
@@ -493,8 +606,62 @@ mod tests {
             form("x", ColumnType::Decimal, NumberFormat::default()),
             None
         );
-        let detect = |cells: &[&str]| detect_number_format(cells.iter().copied()).is_decimal_comma;
-        assert!(detect(&["1,5", "2.000,75", "1,234"]));
-        assert!(!detect(&["1,234", "5.25"]));
+        assert_eq!(
+            form("+.5", ColumnType::Decimal, NumberFormat::POINT).as_deref(),
+            Some("+0.5")
+        );
+    }
+
+    #[test]
+    fn codes_are_no_numbers() {
+        for (cell, format) in [
+            ("+493012345", NumberFormat::POINT),
+            ("192.168.100.201", NumberFormat::COMMA),
+            ("1.234", NumberFormat::DIGITS),
+            ("1,234", NumberFormat::NATIVE),
+        ] {
+            assert_eq!(cell_kind(cell, format), CellKind::Text, "{cell}");
+        }
+        assert_eq!(cell_kind("+12", NumberFormat::POINT), CellKind::Integer);
+        assert_eq!(
+            cell_kind("1.045.100.201", NumberFormat::COMMA),
+            CellKind::Integer
+        );
+    }
+
+    #[test]
+    fn columns_have_their_own_notation() {
+        const POINT: NumberFormat = NumberFormat::POINT;
+        const COMMA: NumberFormat = NumberFormat::COMMA;
+        const DIGITS: NumberFormat = NumberFormat::DIGITS;
+        let cases: [(&[&str], char, &[NumberFormat]); 9] = [
+            (&["1,5", "2.000,75", "1,234"], ';', &[COMMA]),
+            (&["1,234", "5.25"], ',', &[POINT]),
+            (&["1,234", "12,500"], ',', &[POINT]),
+            (&["1,234", "12,500"], ';', &[COMMA]),
+            (&["1,50|52.5170365", "2,75|50.73"], ';', &[COMMA, POINT]),
+            // A number of inhabitants, or a place on the map.
+            (&["1,50|52.517", "2,75|50.735"], ';', &[COMMA, DIGITS]),
+            (&["1,50|1.517", "2,75|735"], ';', &[COMMA, COMMA]),
+            (&["1,50|1,517|0.5"], '\t', &[COMMA, DIGITS, POINT]),
+            (&["52.517|13.389"], ';', &[POINT, POINT]),
+        ];
+        for (rows, delimiter, expected) in cases {
+            let rows: Vec<Vec<String>> = rows
+                .iter()
+                .map(|row| row.split('|').map(str::to_owned).collect())
+                .collect();
+            assert_eq!(
+                detect_number_formats(&rows, &[], Some(delimiter)),
+                expected,
+                "{rows:?}"
+            );
+        }
+        let rows = [["1,50".to_owned(), "52.517".to_owned()]];
+        let origins = [CellOrigin::Text, CellOrigin::Number];
+        assert_eq!(
+            detect_number_formats(&rows, &[&origins], None),
+            [COMMA, NumberFormat::NATIVE]
+        );
     }
 }

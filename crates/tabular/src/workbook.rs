@@ -3,6 +3,7 @@
 use crate::limits::{MAX_COLUMNS, MAX_SHEETS, MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS_BYTES};
 use crate::output::Output;
 use crate::table::{FormatFacts, Rows, TablePlace, read_table};
+use crate::values::CellOrigin;
 use calamine::{
     Data, DataRef, ExcelDateTime, Reader, SheetType, Sheets, open_workbook_auto_from_rs,
 };
@@ -94,7 +95,9 @@ fn read_sheet(
                 .worksheet_cells_reader(name)
                 .map_err(|error| unreadable(error.into()))?;
             let next = || match cells.next_cell() {
-                Ok(cell) => Ok(cell.map(|cell| (cell.get_position(), text_of(cell.get_value())))),
+                Ok(cell) => {
+                    Ok(cell.map(|cell| SheetCell::new(cell.get_position(), cell.get_value())))
+                }
                 Err(error) => Err(unreadable(error.into())),
             };
             read_table(&mut CellRows::new(next), place, format, output)
@@ -104,7 +107,9 @@ fn read_sheet(
                 .worksheet_cells_reader(name)
                 .map_err(|error| unreadable(error.into()))?;
             let next = || match cells.next_cell() {
-                Ok(cell) => Ok(cell.map(|cell| (cell.get_position(), text_of(cell.get_value())))),
+                Ok(cell) => {
+                    Ok(cell.map(|cell| SheetCell::new(cell.get_position(), cell.get_value())))
+                }
                 Err(error) => Err(unreadable(error.into())),
             };
             read_table(&mut CellRows::new(next), place, format, output)
@@ -116,7 +121,7 @@ fn read_sheet(
             let next = || {
                 Ok(cells.next().map(|(row, column, value)| {
                     let place = (first_row + row as u32, first_column + column as u32);
-                    (place, text_of_data(value))
+                    SheetCell::from_data(place, value)
                 }))
             };
             read_table(&mut CellRows::new(next), place, format, output)
@@ -168,69 +173,120 @@ fn check_parts(bytes: &[u8], limits: &Limits) -> io::Result<()> {
     Ok(())
 }
 
+/// Cell of a sheet, with its row and column, beginning with 0.
+struct SheetCell {
+    row: u32,
+    column: u32,
+    text: String,
+    origin: CellOrigin,
+}
+
+impl SheetCell {
+    fn new((row, column): (u32, u32), value: &DataRef<'_>) -> Self {
+        let origin = match value {
+            DataRef::Int(_) | DataRef::Float(_) => CellOrigin::Number,
+            DataRef::DateTime(value) => date_origin(value),
+            DataRef::DateTimeIso(_) => CellOrigin::Date,
+            _ => CellOrigin::Text,
+        };
+        Self {
+            row,
+            column,
+            text: text_of(value),
+            origin,
+        }
+    }
+
+    fn from_data((row, column): (u32, u32), value: &Data) -> Self {
+        let origin = match value {
+            Data::Int(_) | Data::Float(_) => CellOrigin::Number,
+            Data::DateTime(value) => date_origin(value),
+            Data::DateTimeIso(_) => CellOrigin::Date,
+            _ => CellOrigin::Text,
+        };
+        Self {
+            row,
+            column,
+            text: text_of_data(value),
+            origin,
+        }
+    }
+}
+
+fn date_origin(value: &ExcelDateTime) -> CellOrigin {
+    if value.is_datetime() {
+        CellOrigin::Date
+    } else {
+        CellOrigin::Number
+    }
+}
+
 /// Rows of a sheet, from its cells in the order of rows.
 struct CellRows<F> {
     next_cell: F,
     /// First cell of the next row.
-    waiting: Option<((u32, u32), String)>,
+    waiting: Option<SheetCell>,
     has_started: bool,
     row: u32,
+    /// Origins of the cells of the row.
+    origins: Vec<CellOrigin>,
     /// Number of columns so far.
     width: usize,
 }
 
-impl<F: FnMut() -> io::Result<Option<((u32, u32), String)>>> CellRows<F> {
+impl<F: FnMut() -> io::Result<Option<SheetCell>>> CellRows<F> {
     fn new(next_cell: F) -> Self {
         Self {
             next_cell,
             waiting: None,
             has_started: false,
             row: 0,
+            origins: Vec::new(),
             width: 0,
         }
     }
 
     /// Returns the next cell with a value.
-    fn next_filled(&mut self) -> io::Result<Option<((u32, u32), String)>> {
-        while let Some((place, text)) = (self.next_cell)()? {
-            if text.trim().is_empty() {
+    fn next_filled(&mut self) -> io::Result<Option<SheetCell>> {
+        while let Some(cell) = (self.next_cell)()? {
+            if cell.text.trim().is_empty() {
                 continue;
             }
-            if place.1 as usize >= MAX_COLUMNS {
+            if cell.column as usize >= MAX_COLUMNS {
                 return Err(Refusal::ColumnCount { limit: MAX_COLUMNS }.into());
             }
-            return Ok(Some((place, text)));
+            return Ok(Some(cell));
         }
         Ok(None)
     }
 }
 
-impl<F: FnMut() -> io::Result<Option<((u32, u32), String)>>> Rows for CellRows<F> {
+impl<F: FnMut() -> io::Result<Option<SheetCell>>> Rows for CellRows<F> {
     fn next_row(&mut self, row: &mut StringRecord) -> io::Result<bool> {
         if !self.has_started {
             self.has_started = true;
             self.waiting = self.next_filled()?;
         }
-        let Some(((number, column), text)) = self.waiting.take() else {
+        let Some(first) = self.waiting.take() else {
             return Ok(false);
         };
-        self.row = number;
-        let mut cells = vec![String::new(); column as usize];
-        cells.push(text);
-        loop {
-            match self.next_filled()? {
-                Some(((next, column), text)) if next == number => {
-                    let column = column as usize;
-                    if column >= cells.len() {
-                        cells.resize(column + 1, String::new());
-                    }
-                    cells[column] = text;
-                }
-                other => {
-                    self.waiting = other;
-                    break;
-                }
+        self.row = first.row;
+        self.origins.clear();
+        let mut cells: Vec<String> = Vec::with_capacity(self.width);
+        let mut next = Some(first);
+        while let Some(cell) = next {
+            if cell.row != self.row {
+                self.waiting = Some(cell);
+                break;
             }
+            let column = cell.column as usize;
+            if column >= cells.len() {
+                cells.resize(column + 1, String::new());
+                self.origins.resize(column + 1, CellOrigin::Text);
+            }
+            cells[column] = cell.text;
+            self.origins[column] = cell.origin;
+            next = self.next_filled()?;
         }
         // Rows end with their last value: all have the width of the widest one so far.
         self.width = self.width.max(cells.len());
@@ -248,6 +304,10 @@ impl<F: FnMut() -> io::Result<Option<((u32, u32), String)>>> Rows for CellRows<F
 
     fn line(&self) -> Option<u64> {
         Some(self.row_number())
+    }
+
+    fn origins(&self) -> &[CellOrigin] {
+        &self.origins
     }
 }
 
@@ -276,9 +336,12 @@ fn text_of(cell: &DataRef<'_>) -> String {
     }
 }
 
-/// Writes a number without the noise of binary fractions: spreadsheets have 15 digits.
+/// Largest number up to which a double has all integers.
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+
+/// Writes a number without the noise of binary fractions: spreadsheets have 15 digits. Integers are exact.
 fn number_text(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 {
+    if value.fract() == 0.0 && value.abs() <= MAX_EXACT_INTEGER {
         return format!("{value:.0}");
     }
     let rounded: f64 = format!("{value:.14e}").parse().unwrap_or(value);
@@ -289,17 +352,43 @@ fn number_text(value: f64) -> String {
     }
 }
 
-/// Writes a date, a time or a duration as ISO 8601 has it; a duration in days as a number.
+/// Writes a date, a time or a duration as ISO 8601 has it, with milliseconds if there are any; a duration in days as a number.
 fn date_text(value: &ExcelDateTime) -> String {
     if !value.is_datetime() {
         return number_text(value.as_f64());
     }
     let (year, month, day, hour, minute, second, millisecond) = value.to_ymd_hms_milli();
+    let mut time = format!("{hour:02}:{minute:02}:{second:02}");
+    if millisecond > 0 {
+        time.push_str(&format!(".{millisecond:03}"));
+    }
     if (0.0..1.0).contains(&value.as_f64()) {
-        return format!("{hour:02}:{minute:02}:{second:02}");
+        return time;
     }
     if (hour, minute, second, millisecond) == (0, 0, 0, 0) {
         return format!("{year:04}-{month:02}-{day:02}");
     }
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
+    format!("{year:04}-{month:02}-{day:02}T{time}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calamine::ExcelDateTimeType;
+
+    #[test]
+    fn integers_and_milliseconds_are_exact() {
+        assert_eq!(number_text(1_234_567_890_123_456.0), "1234567890123456");
+        assert_eq!(number_text(0.1 + 0.2), "0.3");
+        let date = |days: f64| {
+            date_text(&ExcelDateTime::new(
+                days,
+                ExcelDateTimeType::DateTime,
+                false,
+            ))
+        };
+        assert_eq!(date(45292.0), "2024-01-01");
+        assert_eq!(date(45292.0 + 1.0 / 24.0), "2024-01-01T01:00:00");
+        assert_eq!(date(45292.0 + 0.5 / 86400.0), "2024-01-01T00:00:00.500");
+    }
 }
