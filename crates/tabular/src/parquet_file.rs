@@ -23,6 +23,7 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
+use rustc_hash::FxHashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -75,10 +76,22 @@ fn read_chunks(
     check(&metadata, bytes)?;
     let fields = metadata.file_metadata().schema().get_fields();
     let geo = geo_metadata(&metadata);
-    let columns: Vec<Column> = fields
+    let mut columns: Vec<Column> = fields
         .iter()
         .map(|field| Column::new(field, &geo))
         .collect();
+    leave_out_equal_names(&mut columns, output);
+    for column in metadata.file_metadata().schema_descr().columns() {
+        if column.physical_type() == PhysicalType::INT96 {
+            output.problem(
+                None,
+                format!(
+                    "the times of the column {} have the old type INT96, of which milliseconds are read",
+                    column.path()
+                ),
+            );
+        }
+    }
     for (column, field) in columns.iter().zip(fields) {
         if let ColumnKind::OtherSystem(system) = &column.kind {
             output.skip(1);
@@ -101,7 +114,7 @@ fn read_chunks(
     let is_table = rows
         .columns
         .iter()
-        .all(|column| column.kind == ColumnKind::Plain);
+        .all(|column| matches!(column.kind, ColumnKind::Plain | ColumnKind::Repeated));
     let result = if is_table {
         let format = FormatFacts {
             format: FORMAT,
@@ -124,6 +137,25 @@ fn read_chunks(
         );
     }
     result
+}
+
+/// Leaves out columns that have the name of a later one, and reports them: the library has the values of the last one for all.
+fn leave_out_equal_names(columns: &mut [Column], output: &mut Output<'_>) {
+    let mut names: FxHashSet<String> = FxHashSet::default();
+    for column in columns.iter_mut().rev() {
+        if names.insert(column.schema.name().to_owned()) {
+            continue;
+        }
+        column.kind = ColumnKind::Repeated;
+        output.skip(1);
+        output.problem(
+            None,
+            format!(
+                "a column is left out, because a later one has its name, {:?}",
+                column.schema.name()
+            ),
+        );
+    }
 }
 
 fn read_records(
@@ -174,8 +206,15 @@ fn check(metadata: &ParquetMetaData, bytes: u64) -> io::Result<()> {
             "a Parquet file of {bytes} bytes that declares {rows} rows of {columns} columns"
         )));
     }
+    let mut paths: FxHashSet<&[String]> = FxHashSet::default();
     for column in schema.columns() {
         let depth = column.path().parts().len();
+        if !paths.insert(column.path().parts()) && depth > 1 {
+            return Err(refusal(format!(
+                "two columns have the path {}",
+                column.path()
+            )));
+        }
         if depth > MAX_NESTING {
             return Err(refusal(format!(
                 "more than {MAX_NESTING} levels of nesting"
@@ -277,6 +316,8 @@ enum ColumnKind {
     Coordinates(&'static str),
     /// Geometries in a reference system that is not WGS 84.
     OtherSystem(String),
+    /// Values that are left out, because a later column has the same name.
+    Repeated,
 }
 
 impl Column {
@@ -310,19 +351,19 @@ impl Column {
         }
     }
 
-    /// Returns a value; `None` if it is left out.
-    fn value(&self, field: &Field) -> Option<Value> {
+    /// Returns a value; `None` if it is left out. `left_out` counts the parts that are.
+    fn value(&self, field: &Field, left_out: &mut u64) -> Option<Value> {
         if matches!(field, Field::Null) {
             return Some(Value::Null);
         }
         match &self.kind {
-            ColumnKind::OtherSystem(_) => Some(Value::Null),
+            ColumnKind::OtherSystem(_) | ColumnKind::Repeated => Some(Value::Null),
             ColumnKind::Wkb => match field {
                 Field::Bytes(bytes) => wkb::to_geometry(bytes.data()),
                 _ => None,
             },
             ColumnKind::Coordinates(kind) => Some(wkb::geometry(kind, coordinates(field)?)),
-            ColumnKind::Plain | ColumnKind::Nested => plain_value(field, &self.schema, 0),
+            ColumnKind::Plain | ColumnKind::Nested => plain_value(field, &self.schema, 0, left_out),
         }
     }
 }
@@ -361,8 +402,8 @@ fn column_type(field: &Type) -> Option<ColumnType> {
     }
 }
 
-/// Returns a value of a field. `None` if it is left out.
-fn plain_value(field: &Field, schema: &Type, depth: usize) -> Option<Value> {
+/// Returns a value of a field. `None` if it is left out. `left_out` counts the parts that are.
+fn plain_value(field: &Field, schema: &Type, depth: usize, left_out: &mut u64) -> Option<Value> {
     let logical = schema.get_basic_info().logical_type_ref();
     Some(match (field, logical) {
         (Field::Null, _) => Value::Null,
@@ -402,12 +443,12 @@ fn plain_value(field: &Field, schema: &Type, depth: usize) -> Option<Value> {
         // Old writers do not mark texts.
         (Field::Bytes(bytes), _) => Value::Text(bytes.as_utf8().ok()?.to_owned()),
         (Field::Group(_) | Field::MapInternal(_) | Field::ListInternal(_), _) => {
-            nested_value(field, schema, depth)?
+            nested_value(field, schema, depth, left_out)?
         }
     })
 }
 
-fn nested_value(field: &Field, schema: &Type, depth: usize) -> Option<Value> {
+fn nested_value(field: &Field, schema: &Type, depth: usize, left_out: &mut u64) -> Option<Value> {
     if depth >= MAX_NESTING {
         return None;
     }
@@ -415,7 +456,10 @@ fn nested_value(field: &Field, schema: &Type, depth: usize) -> Option<Value> {
     match field {
         Field::Group(row) => {
             for ((name, member), schema) in row.get_column_iter().zip(children(schema)) {
-                members.push((name.clone(), plain_value(member, schema, depth + 1)?));
+                members.push((
+                    name.clone(),
+                    part_value(member, schema, depth + 1, left_out),
+                ));
             }
         }
         Field::MapInternal(map) => {
@@ -423,22 +467,35 @@ fn nested_value(field: &Field, schema: &Type, depth: usize) -> Option<Value> {
                 return None;
             };
             for (key, member) in map.entries() {
-                let key = plain_value(key, key_schema, depth + 1)?;
-                let key = key.scalar_text()?.to_owned();
-                members.push((key, plain_value(member, value_schema, depth + 1)?));
+                // A value without a key is left out, too.
+                let key = part_value(key, key_schema, depth + 1, left_out);
+                if let Some(key) = key.scalar_text() {
+                    members.push((
+                        key.to_owned(),
+                        part_value(member, value_schema, depth + 1, left_out),
+                    ));
+                }
             }
         }
         Field::ListInternal(list) => {
             let schema = element_schema(schema);
             let mut elements = Vec::with_capacity(list.len());
             for element in list.elements() {
-                elements.push(plain_value(element, schema, depth + 1)?);
+                elements.push(part_value(element, schema, depth + 1, left_out));
             }
             return Some(Value::List(elements));
         }
         _ => return None,
     }
     Some(Value::Object(members))
+}
+
+/// Returns a part of a nested value: null if it is left out, which is counted.
+fn part_value(field: &Field, schema: &Type, depth: usize, left_out: &mut u64) -> Value {
+    plain_value(field, schema, depth, left_out).unwrap_or_else(|| {
+        *left_out += 1;
+        Value::Null
+    })
 }
 
 fn children(schema: &Type) -> &[TypePtr] {
@@ -501,13 +558,17 @@ fn is_repeated(field: &Type) -> bool {
     info.has_repetition() && info.repetition() == parquet::basic::Repetition::REPEATED
 }
 
-/// Returns a number; infinities and what is no number are missing values.
+/// Returns a number, in the lexical form of `xsd:double` if it is infinite or none.
 fn number(value: f64, text: String) -> Value {
-    if value.is_finite() {
-        Value::Number(text)
+    Value::Number(if value.is_nan() {
+        "NaN".to_owned()
+    } else if value == f64::INFINITY {
+        "INF".to_owned()
+    } else if value == f64::NEG_INFINITY {
+        "-INF".to_owned()
     } else {
-        Value::Null
-    }
+        text
+    })
 }
 
 /// Returns a moment by its distance from the beginning of 1970, without time zone.
@@ -618,10 +679,13 @@ impl ParquetRows {
         self.number += 1;
         let mut values = Vec::with_capacity(self.columns.len());
         for ((name, field), column) in row.into_columns().into_iter().zip(&self.columns) {
-            let value = column.value(&field).unwrap_or_else(|| {
-                self.left_out += 1;
-                Value::Null
-            });
+            let value = match column.value(&field, &mut self.left_out) {
+                Some(value) => value,
+                None => {
+                    self.left_out += 1;
+                    Value::Null
+                }
+            };
             values.push((name, value));
         }
         Ok(Some(values))
@@ -845,6 +909,86 @@ mod tests {
             result.expect("read");
             assert!(triples.contains("\"1970-01-01T00:00:01Z\""), "{triples}");
         }
+    }
+
+    #[test]
+    fn infinite_numbers_are_doubles() {
+        let xsd = "^^<http://www.w3.org/2001/XMLSchema#double>";
+        for (schema, levels) in [
+            ("message trees { required double share; }", None),
+            // As a part of a structure.
+            (
+                "message trees { required group a { optional double share; } }",
+                Some(&[1, 1, 1][..]),
+            ),
+        ] {
+            let bytes = write_file(schema, None, |group| {
+                let numbers = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+                write_column::<DoubleType>(group, &numbers, levels);
+            });
+            let (result, triples, _) = read_bytes(&bytes);
+            result.expect("read");
+            for number in ["INF", "-INF", "NaN"] {
+                let part = format!("share> \"{number}\"{xsd}");
+                assert!(triples.contains(&part), "{part}\n{triples}");
+            }
+        }
+    }
+
+    #[test]
+    fn binary_members_do_not_affect_their_structure() {
+        let schema = "message trees { required group tree { required binary image; required int32 height; } }";
+        let bytes = write_file(schema, None, |group| {
+            write_column::<ByteArrayType>(group, &[ByteArray::from(vec![0xff, 0xfe])], None);
+            write_column::<Int32Type>(group, &[21], None);
+        });
+        let (result, triples, report) = read_bytes(&bytes);
+        result.expect("read");
+        assert!(triples.contains("#height> \"21\""), "{triples}");
+        assert_eq!(report.skipped, 1);
+    }
+
+    #[test]
+    fn columns_with_the_name_of_another_are_reported() {
+        let schema =
+            "message trees { required int32 height; required int32 age; required int32 height; }";
+        let bytes = write_file(schema, None, |group| {
+            write_column::<Int32Type>(group, &[1], None);
+            write_column::<Int32Type>(group, &[2], None);
+            write_column::<Int32Type>(group, &[3], None);
+        });
+        let (result, triples, report) = read_bytes(&bytes);
+        result.expect("read");
+        assert!(
+            triples.contains("#row=1> <http://e.org/trees.parquet#height_2> \"3\""),
+            "{triples}"
+        );
+        assert!(
+            !triples.contains("#row=1> <http://e.org/trees.parquet#height> "),
+            "{triples}"
+        );
+        assert!(
+            report.problems[0]
+                .message
+                .contains("a later one has its name, \"height\""),
+            "{:?}",
+            report.problems
+        );
+    }
+
+    #[test]
+    fn old_times_are_reported() {
+        use parquet::data_type::{Int96, Int96Type};
+        let bytes = write_file("message trees { required int96 seen; }", None, |group| {
+            write_column::<Int96Type>(group, &[Int96::from(vec![0, 0, 2_440_589])], None);
+        });
+        let (result, triples, report) = read_bytes(&bytes);
+        result.expect("read");
+        assert!(triples.contains("\"1970-01-02T00:00:00"), "{triples}");
+        assert!(
+            report.problems[0].message.contains("milliseconds"),
+            "{report:?}"
+        );
     }
 
     #[test]

@@ -578,7 +578,8 @@ fn count_values(value: &Value) -> u64 {
 }
 
 fn number_type(digits: &str) -> NamedNodeRef<'static> {
-    if digits.contains(['e', 'E']) {
+    // `INF` and `NaN` are doubles, too.
+    if digits.contains(|c: char| c.is_ascii_alphabetic()) {
         xsd::DOUBLE
     } else if digits.contains('.') {
         xsd::DECIMAL
