@@ -235,6 +235,12 @@ pub fn is_iri_key(key: &str) -> bool {
         .any(|kind| key.starts_with(kind))
 }
 
+/// Returns true if a key is an identifier that is unique in its catalogue only. Another catalogue may have another dataset with it.
+#[must_use]
+pub fn is_local_key(key: &str) -> bool {
+    key.starts_with("id:")
+}
+
 /// Returns the title in the key of an entry with neither IRI nor identifier; `None` for other keys. The keys of an entry before and
 /// after a change of its content have the same title.
 #[must_use]

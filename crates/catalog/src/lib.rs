@@ -81,7 +81,8 @@ pub use description_fields::{DescriptionField, FieldError, description_json, rea
 pub use dump_folder::{AssignedDumps, DumpFolder};
 pub use edits::{Edit, Edits, Patch, assigned, in_language};
 pub use entry_ids::{
-    EntryKey, IdOrigin, disambiguate_id, dump_path, is_iri_key, rename_references, title_of_key,
+    EntryKey, IdOrigin, disambiguate_id, dump_path, is_iri_key, is_local_key, rename_references,
+    title_of_key,
 };
 pub use extra_properties::ExtraProperty;
 pub use format::Format;

@@ -9,8 +9,8 @@ use super::service_response::{
 };
 use super::xml_tree::{self, Element};
 use super::{
-    Catalog, CatalogError, CatalogFile, Dataset, DatasetId, Dialect, Problem, datacite,
-    dcat as reader, iso19139,
+    Catalog, CatalogError, CatalogFile, Dataset, DatasetId, Dialect, EntryKey, IdOrigin, Problem,
+    datacite, dcat as reader, iso19139,
 };
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::{DumpReader, Outcome, XmlRoot};
@@ -551,7 +551,14 @@ fn finished(
         .filter(|_| !has_iri)
         .map(without_repository)
         .and_then(DatasetId::from_text);
-    let (dataset, problem) = reader::read_entry(&graph, node, id)?;
+    let is_named = id.is_some();
+    let (mut dataset, problem) = reader::read_entry(&graph, node, id)?;
+    if let Some(identifier) = identifier.filter(|identifier| identifier.starts_with("oai:"))
+        && is_named
+    {
+        // An aggregator has records of several repositories, whose local parts may be equal.
+        dataset.entry = EntryKey::new(IdOrigin::Identifier(identifier.to_owned()));
+    }
     problems.extend(problem);
     Ok(vec![(dataset, problems)])
 }

@@ -221,7 +221,7 @@ impl Run<'_, '_> {
         };
         let key = service.records(&request, 1, 0);
         if let Some(list) = self.fetcher.state.record_list(&key) {
-            let reason = match self.list_fault(&list) {
+            let reason = match self.list_fault(source, &list) {
                 Some(reason) => reason,
                 None => match self.csw_changes(source, &service, request, list)? {
                     Ok(list) => {

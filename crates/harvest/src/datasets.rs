@@ -5,13 +5,16 @@ use super::{
     Batch, DelistedPolicy, HarvestError, IdScheme, Run, Source, SourceReport, StoreOutcome,
 };
 use lodeseek_catalog::{
-    Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, disambiguate_id, title_of_key,
+    Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, disambiguate_id, is_local_key, title_of_key,
 };
 use lodeseek_net::egress::MAX_IRI_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Size of descriptions and described files in bytes at which pending datasets are stored.
 const BATCH_BYTES: u64 = 256 << 20;
+
+/// Maximum number of datasets of a source that wait for its end. Further ones get an id of their own.
+const MAX_DEFERRED: usize = 10_000;
 
 /// Datasets of the next batch.
 #[derive(Default)]
@@ -23,6 +26,12 @@ pub(super) struct PendingDatasets {
 }
 
 impl PendingDatasets {
+    /// Returns the id of a pending dataset.
+    fn id_of(&self, key: &str) -> Option<&DatasetId> {
+        let (id, _) = self.records.iter().find(|(_, record)| record.key == key)?;
+        Some(id)
+    }
+
     fn push(&mut self, dataset: Dataset, record: DatasetRecord, description_bytes: u64) {
         let copies =
             dataset
@@ -55,24 +64,36 @@ impl Run<'_, '_> {
             .duplicates
             .iter()
             .for_each(|duplicate| source.report.add_failure(duplicate));
-        let keys: BTreeSet<String> = catalog.datasets.iter().map(Dataset::key).collect();
         for dataset in catalog.datasets {
-            self.dataset(source, dataset, &keys)?;
+            self.dataset(source, dataset, source.deferred.len() < MAX_DEFERRED)?;
         }
         self.pages = source.report.pages;
         self.report_progress();
         Ok(())
     }
 
+    /// Processes the datasets of a source that may be changed versions of others, after all others are known.
+    pub(super) fn process_deferred(&mut self, source: &mut Source) -> Result<(), HarvestError> {
+        for dataset in std::mem::take(&mut source.deferred) {
+            self.dataset(source, dataset, false)?;
+        }
+        Ok(())
+    }
+
+    /// Processes a dataset. If it may be deferred, one that may be a changed version of another one waits for the end of the source.
     fn dataset(
         &mut self,
         source: &mut Source,
         mut dataset: Dataset,
-        keys: &BTreeSet<String>,
+        may_wait: bool,
     ) -> Result<(), HarvestError> {
-        let key = dataset.key();
+        let key = self.key_in_source(source, dataset.key());
         if self.seen.contains(&key) {
-            source.report.repeated += 1;
+            self.repeated_dataset(source, dataset, &key);
+            return Ok(());
+        }
+        if may_wait && self.edited_versions(source, &key).next().is_some() {
+            source.deferred.push(dataset);
             return Ok(());
         }
         if key.len() > MAX_IRI_BYTES {
@@ -82,7 +103,7 @@ impl Run<'_, '_> {
             );
             return Ok(());
         }
-        let Some(id) = self.id_of(&dataset, &key, keys) else {
+        let Some(id) = self.id_of(source, &dataset, &key) else {
             source.fail(&key, "cannot derive an unused dataset id");
             return Ok(());
         };
@@ -90,6 +111,10 @@ impl Run<'_, '_> {
         self.taken.insert(id.clone());
         source.report.datasets += 1;
         dataset.set_id(id.clone());
+        if is_local_key(&key) {
+            self.descriptions
+                .insert(key.clone(), fingerprint(&dataset, &[]).0);
+        }
         let hashes = self.download(&mut dataset)?;
         let (fingerprint, description_bytes) = fingerprint(&dataset, &hashes);
         let record = DatasetRecord {
@@ -111,14 +136,52 @@ impl Run<'_, '_> {
         self.enqueue(source, dataset, record, description_bytes)
     }
 
+    /// Returns the key of a dataset of a source. An identifier that another source has, too, gets the address of this source.
+    pub(super) fn key_in_source(&self, source: &Source, key: String) -> String {
+        if !is_local_key(&key) {
+            return key;
+        }
+        let state = &self.fetcher.state;
+        let own_key = format!("{key}\n{}", source.address);
+        let owner = state.id_of(&key).and_then(|id| state.dataset(id));
+        let is_of_other = owner.is_some_and(|record| {
+            record.source != source.address && self.sources.contains(&record.source)
+        });
+        if is_of_other || state.id_of(&own_key).is_some() {
+            own_key
+        } else {
+            key
+        }
+    }
+
+    /// Counts a dataset that was listed before. Another entry with the same identifier is a failure.
+    fn repeated_dataset(&mut self, source: &mut Source, mut dataset: Dataset, key: &str) {
+        source.report.repeated += 1;
+        let Some(first) = self.descriptions.get(key) else {
+            return;
+        };
+        let title = dataset.metadata.title().to_owned();
+        if let Some(id) = self.fetcher.state.id_of(key).or(self.pending.id_of(key)) {
+            dataset.set_id(id.clone());
+        }
+        if fingerprint(&dataset, &[]).0 != *first {
+            let reason = format!(
+                "dataset {}: listed twice: an entry of an earlier page has this identifier, too; the later entry {title:?} was left \
+                 out",
+                dataset.metadata.id
+            );
+            source.report.add_failure(&reason);
+        }
+    }
+
     /// Returns the id of a dataset: the id of earlier harvests, else the first unused candidate. Candidates are the id in the
-    /// catalogue, the prefixed id, and both with a hash of the key. `keys` are those of its page.
-    fn id_of(&self, dataset: &Dataset, key: &str, keys: &BTreeSet<String>) -> Option<DatasetId> {
+    /// catalogue, the prefixed id, and both with a hash of the key.
+    fn id_of(&self, source: &Source, dataset: &Dataset, key: &str) -> Option<DatasetId> {
         let (state, given) = (&self.fetcher.state, &dataset.metadata.id);
         if let Some(id) = state.id_of(key) {
             return Some(id.clone());
         }
-        if let Some(id) = self.edited_id(dataset, key, keys) {
+        if let Some(id) = self.edited_id(source, dataset, key) {
             return Some(id);
         }
 
@@ -146,27 +209,38 @@ impl Run<'_, '_> {
 
     /// Returns the id that an earlier harvest gave a dataset under another key: that of an earlier version of lodeseek, or that of
     /// an entry with neither IRI nor identifier whose content has changed.
-    fn edited_id(
-        &self,
-        dataset: &Dataset,
-        key: &str,
-        keys: &BTreeSet<String>,
-    ) -> Option<DatasetId> {
+    fn edited_id(&self, source: &Source, dataset: &Dataset, key: &str) -> Option<DatasetId> {
         let state = &self.fetcher.state;
-        let is_free = |id: &&DatasetId| !self.taken.contains(*id);
-        if let Some(id) = dataset
-            .earlier_key()
-            .and_then(|key| state.id_of(&key))
-            .filter(is_free)
-        {
+        let earlier = dataset.earlier_key().and_then(|key| state.id_of(&key));
+        if let Some(id) = earlier.filter(|id| !self.taken.contains(*id)) {
             return Some(id.clone());
         }
-        let title = title_of_key(key)?;
-        let is_unlisted = |other: &str| !keys.contains(other) && !self.seen.contains(other);
-        state
-            .ids_with_title(title)
-            .find(|(other, id)| is_unlisted(other) && is_free(id))
-            .map(|(_, id)| id.clone())
+        // A part that was not read may list the other dataset.
+        if !source.report.whole {
+            return None;
+        }
+        self.edited_versions(source, key).next().cloned()
+    }
+
+    /// Returns the ids of datasets of a source that are not listed in this run, of which a new key may be a changed version: both
+    /// have neither IRI nor identifier, and the same title.
+    fn edited_versions<'s>(
+        &'s self,
+        source: &'s Source,
+        key: &'s str,
+    ) -> impl Iterator<Item = &'s DatasetId> {
+        let state = &self.fetcher.state;
+        let title = title_of_key(key).filter(|_| state.id_of(key).is_none());
+        title
+            .into_iter()
+            .flat_map(|title| state.ids_with_title(title))
+            .filter(|(other, id)| {
+                let is_of_source = state
+                    .dataset(id)
+                    .is_some_and(|record| record.source == source.address);
+                is_of_source && !self.seen.contains(*other) && !self.taken.contains(*id)
+            })
+            .map(|(_, id)| id)
     }
 
     /// Returns true if no other dataset uses an id. Ids of the home that no harvest assigned are never reused.

@@ -283,11 +283,13 @@ impl<'h> Harvester<'h> {
             fetcher,
             sink,
             on_progress,
+            sources,
             report: HarvestReport {
                 name: self.name.clone(),
                 ..HarvestReport::default()
             },
             seen: BTreeSet::new(),
+            descriptions: BTreeMap::new(),
             taken: BTreeSet::new(),
             pending: PendingDatasets::default(),
             pages: 0,
@@ -309,6 +311,8 @@ struct Source {
     visited: BTreeSet<String>,
     /// SHA-256 of the pages read.
     contents: BTreeSet<String>,
+    /// Datasets that may be changed versions of others with the same title. Pages that are not read yet may list those.
+    deferred: Vec<Dataset>,
 }
 
 impl Source {
@@ -325,6 +329,7 @@ impl Source {
             report,
             visited,
             contents,
+            deferred: Vec::new(),
         }
     }
 
@@ -339,10 +344,13 @@ struct Run<'r, 'h> {
     harvester: &'r Harvester<'h>,
     fetcher: Fetcher<'r>,
     sink: &'r mut dyn DatasetSink,
+    sources: &'r [String],
     on_progress: &'r dyn Fn(HarvestProgress),
     report: HarvestReport,
     /// Keys of the datasets listed in this run.
     seen: BTreeSet<String>,
+    /// Digests of the descriptions of the datasets of the current source whose keys are identifiers of its own.
+    descriptions: BTreeMap<String, String>,
     /// Ids assigned in this run.
     taken: BTreeSet<DatasetId>,
     pending: PendingDatasets,
@@ -362,6 +370,8 @@ impl Run<'_, '_> {
         } else {
             self.local(&mut source)?;
         }
+        self.process_deferred(&mut source)?;
+        self.descriptions.clear();
         self.flush(&mut source)?;
         let SourceReport {
             datasets, repeated, ..

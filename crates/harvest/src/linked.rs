@@ -11,7 +11,7 @@ use super::pages::{Page, PageContent, following};
 use super::state::hash_of_text;
 use super::{HarvestError, Run, Source};
 use lodeseek_catalog::{
-    Catalog, CatalogLink, CatalogSource, Dataset, Dialect, DownloadedDocument, LinkKind, Problem,
+    Catalog, CatalogLink, CatalogSource, Dialect, DownloadedDocument, LinkKind, Problem,
 };
 use lodeseek_net::egress::MAX_IRI_BYTES;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -238,7 +238,11 @@ impl Run<'_, '_> {
         }
         if !is_whole {
             // The stored description has the distribution that cannot be had now.
-            let keys: Vec<String> = catalog.datasets.iter().map(Dataset::key).collect();
+            let keys: Vec<String> = catalog
+                .datasets
+                .iter()
+                .map(|dataset| self.key_in_source(source, dataset.key()))
+                .collect();
             let known = keys
                 .iter()
                 .all(|key| self.fetcher.state.id_of(key).is_some());

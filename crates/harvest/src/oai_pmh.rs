@@ -162,7 +162,7 @@ impl Run<'_, '_> {
         let earlier = self.fetcher.state.record_list(&list_address);
         if let Some(list) = earlier {
             let fault = if properties.deleted_record == "persistent" {
-                self.list_fault(&list)
+                self.list_fault(source, &list)
             } else {
                 Some(format!(
                     "the repository does not keep deleted records (deletedRecord: {:?})",
@@ -258,6 +258,8 @@ impl Run<'_, '_> {
                     );
                     (has_restarted, is_first) = (true, true);
                     tokens.clear();
+                    // A record that changed meanwhile is no second entry.
+                    self.descriptions.clear();
                     address = repository.list(prefix, from);
                     continue;
                 }

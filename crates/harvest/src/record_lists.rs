@@ -115,7 +115,7 @@ impl Run<'_, '_> {
     }
 
     /// Returns the reason why the known records of a list do not suffice: it must be read completely.
-    pub(super) fn list_fault(&self, list: &RecordList) -> Option<String> {
+    pub(super) fn list_fault(&self, source: &Source, list: &RecordList) -> Option<String> {
         let options = &self.harvester.options;
         let limit = options.full_harvest_every;
         if limit == 0 {
@@ -128,7 +128,10 @@ impl Run<'_, '_> {
             return Some("the files of all its datasets are requested".to_owned());
         }
         let is_stored = |key: &String| {
-            let id = self.fetcher.state.id_of(key);
+            let id = self
+                .fetcher
+                .state
+                .id_of(&self.key_in_source(source, key.clone()));
             id.is_some_and(|id| {
                 let record = self.fetcher.state.dataset(id);
                 options.existing_ids.contains(id)
@@ -146,11 +149,12 @@ impl Run<'_, '_> {
         records: &BTreeMap<String, Vec<String>>,
     ) {
         for key in records.values().flatten() {
-            if self.seen.contains(key) {
+            let key = self.key_in_source(source, key.clone());
+            if self.seen.contains(&key) {
                 continue;
             }
-            if let Some(id) = self.fetcher.state.id_of(key).cloned() {
-                self.seen.insert(key.clone());
+            if let Some(id) = self.fetcher.state.id_of(&key).cloned() {
+                self.seen.insert(key);
                 self.taken.insert(id);
                 source.report.datasets += 1;
                 source.report.not_requested += 1;

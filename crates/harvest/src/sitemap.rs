@@ -63,7 +63,7 @@ impl Run<'_, '_> {
         let earlier = self.fetcher.state.record_list(&address);
         let mut known = BTreeMap::new();
         if let Some(list) = &earlier {
-            match self.list_fault(list) {
+            match self.list_fault(source, list) {
                 None => known.clone_from(&list.records),
                 Some(reason) => source.report.complete_reason = Some(reason),
             }

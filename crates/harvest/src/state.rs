@@ -273,6 +273,12 @@ impl State {
     }
 
     pub(super) fn set_dataset(&mut self, id: DatasetId, record: DatasetRecord) {
+        if let Some(before) = self.saved.datasets.get(&id)
+            && before.key != record.key
+            && self.ids.get(&before.key) == Some(&id)
+        {
+            self.ids.remove(&before.key);
+        }
         self.ids.insert(record.key.clone(), id.clone());
         self.saved.datasets.insert(id, record);
     }

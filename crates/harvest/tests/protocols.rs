@@ -1222,3 +1222,119 @@ fn a_sitemap_that_moved_and_is_longer_than_usual() {
         .expect("harvested");
     assert!(report.is_clean() && heap.titles.len() == 1, "{report:?}");
 }
+
+#[test]
+fn a_change_among_equal_titles_replaces_no_other_dataset() {
+    let (portal, stage) = staged(|asked, stage| {
+        let set = |text: &str| {
+            format!(
+                "{PREFIXES}[] a dcat:Dataset ; dct:title \"Same\" ; dct:description \"{text}\" .\n"
+            )
+        };
+        let first = if stage == 0 { "alpha" } else { "gamma" };
+        match asked.path.as_str() {
+            "/feed" => Reply::turtle(format!(
+                "{}<> <http://www.w3.org/ns/hydra/core#next> </feed?page=2> .",
+                set(first)
+            )),
+            "/feed?page=2" if stage == 2 => Reply::status(404),
+            "/feed?page=2" => Reply::turtle(set("beta") + &set("delta")),
+            _ => Reply::status(404),
+        }
+    });
+    let (folder, mut heap) = (folder(), Heap::default());
+    let mut numbers = Vec::new();
+    for number in [0, 1, 2, 1] {
+        *stage.lock().expect("unharmed") = number;
+        let report = again(&portal, "/feed", &folder, &mut heap);
+        assert_eq!(heap.titles.len(), 3, "{report:?}");
+        numbers.push(counted(&report));
+    }
+    assert_eq!(
+        numbers,
+        [[3, 0, 0, 0], [0, 1, 2, 0], [0, 0, 1, 2], [0, 0, 3, 0]]
+    );
+}
+
+#[test]
+fn identifiers_belong_to_their_source() {
+    let portal = Portal::start(|asked| {
+        let list = |title: &str| {
+            Reply::json(&serde_json::json!({"dataset": [{"title": title, "identifier": "1"}]}))
+        };
+        let record = |name: &str| serde_json::json!({"type": "Feature", "id": "1", "geometry": null, "properties": {"type": "dataset", "title": name}});
+        let base = format!("http://{}", asked.header("host").unwrap_or_default());
+        match asked.path.as_str() {
+            "/a.json" => list("A"),
+            "/b.json" => list("B"),
+            "/items" => Reply::json(
+                &serde_json::json!({"type": "FeatureCollection", "features": [record("One")], "links": [{"rel": "next", "type": "application/geo+json", "href": format!("{base}/more")}]}),
+            ),
+            "/more" => Reply::json(
+                &serde_json::json!({"type": "FeatureCollection", "features": [record("Another")], "links": []}),
+            ),
+            _ => Reply::status(404),
+        }
+    });
+    let egress = Egress::new(EgressPolicy {
+        listed: vec![portal.iri("/").parse().expect("a prefix")],
+        private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
+        ..EgressPolicy::default()
+    });
+    let (two, mut heap) = (folder(), Heap::default());
+    for expected in [[2, 0, 0, 0], [0, 0, 2, 0]] {
+        let options = HarvestOptions {
+            existing_ids: heap.titles.keys().cloned().collect(),
+            ..options()
+        };
+        let report = Harvester::new(&egress, two.path(), "here")
+            .with_options(options)
+            .run(
+                &["/a.json", "/b.json"].map(|path| portal.iri(path)),
+                &mut heap,
+                &|_| (),
+            )
+            .expect("harvested");
+        assert!(report.is_clean(), "{report:?}");
+        assert_eq!(counted(&report), expected, "{report:?}");
+    }
+    assert_eq!(heap.titles.values().collect::<Vec<_>>(), ["A", "B"]);
+
+    let report = again(&portal, "/items", &folder(), &mut Heap::default());
+    assert!(
+        report.is_whole() && reasons(&report).contains("listed twice"),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn an_aggregator_has_equal_numbers_of_several_repositories() {
+    let portal = Portal::start(|asked| {
+        let record = |host: &str, token: &str| {
+            xml(format!(
+                "<OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\"><responseDate>2026-01-05T12:00:00Z</responseDate><ListRecords>\
+                 <record><header><identifier>oai:{host}:1</identifier></header><metadata><dc xmlns=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" \
+                 xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><dc:title>{host}</dc:title><dc:type>Dataset</dc:type></dc></metadata></record>{token}</ListRecords></OAI-PMH>"
+            ))
+        };
+        match (
+            asked.parameter("verb").as_deref(),
+            asked.parameter("resumptionToken"),
+        ) {
+            (Some("ListRecords"), None) => {
+                record("a.example.org", "<resumptionToken>2</resumptionToken>")
+            }
+            (Some("ListRecords"), Some(_)) => record("b.example.org", ""),
+            _ => faulty_list(asked, 0),
+        }
+    });
+    let mut heap = Heap::default();
+    let report = again(
+        &portal,
+        "/oai?verb=ListRecords&metadataPrefix=oai_dc",
+        &folder(),
+        &mut heap,
+    );
+    assert!(report.is_clean() && heap.titles.len() == 2, "{report:?}");
+    assert_eq!(heap.titles[&id("1")], "a.example.org");
+}
