@@ -30,6 +30,8 @@ enum Precision {
 pub struct Moment {
     /// First second, in UTC: `2021-02-11T00:00:00`.
     second: String,
+    /// First second with its fraction, in UTC: `2021-02-11T00:00:00.25`.
+    instant: String,
     /// The date without the zone of a day, month or year; times with their zone.
     written: String,
     precision: Precision,
@@ -60,16 +62,23 @@ impl Moment {
             Precision::Time => zoned.adjust(Some(TimezoneOffset::UTC))?,
             _ => DateTime::from_str(&format!("{full}Z")).ok()?,
         };
-        let second = utc.to_string();
-        let second = second.trim_end_matches('Z');
-        // Fractions of seconds would break the lexicographic order.
-        let second = second.split('.').next().unwrap_or(second).to_owned();
+        let instant = utc.to_string().trim_end_matches('Z').to_owned();
+        let second = instant.split('.').next().unwrap_or(&instant).to_owned();
         let written = match precision {
+            // The end of a day is the beginning of the next one.
+            Precision::Time if full.get(10..13) == Some("T24") => {
+                let next_day = zoned.to_string();
+                match zone {
+                    Some(_) => next_day,
+                    None => next_day.trim_end_matches('Z').to_owned(),
+                }
+            }
             Precision::Time => format!("{full}{}", zone.unwrap_or_default()),
             _ => local.to_owned(),
         };
         Some(Self {
             second,
+            instant,
             written,
             precision,
         })
@@ -79,6 +88,13 @@ impl Moment {
     #[must_use]
     pub fn second(&self) -> String {
         self.second.clone()
+    }
+
+    /// Returns the first second in UTC with its fraction, which has no zeros at its end: `2021-02-11T00:00:00.25`. These texts are
+    /// ordered as the times are.
+    #[must_use]
+    pub fn instant(&self) -> &str {
+        &self.instant
     }
 
     /// Returns the date as in ISO 8601, which schema.org requires: days, months and years have no zone.
@@ -212,12 +228,12 @@ mod tests {
             (
                 "2019-12-31T24:00:00",
                 "2020-01-01T00:00:00",
-                "2019-12-31T24:00:00",
+                "2020-01-01T00:00:00",
             ),
             (
                 "2019-12-31T24:00:00-02:00",
                 "2020-01-01T02:00:00",
-                "2019-12-31T24:00:00-02:00",
+                "2020-01-01T00:00:00-02:00",
             ),
         ] {
             let moment = Moment::parse(text);
@@ -226,12 +242,19 @@ mod tests {
                 .map(|moment| (moment.second(), moment.iso().to_owned()));
             assert_eq!(read, Some((second.to_owned(), iso.to_owned())), "{text}");
         }
+        let instants = ["10:00:00", "10:00:00.25", "10:00:00.500", "10:00:01"].map(|time| {
+            let moment = Moment::parse(&format!("2019-05-07T{time}Z")).expect("a time");
+            moment.instant().to_owned()
+        });
+        assert!(instants.is_sorted(), "{instants:?}");
+        assert_eq!(instants[2], "2019-05-07T10:00:00.5");
         let day =
             |text: &str| Moment::parse(text).and_then(|moment| moment.day().map(str::to_owned));
         assert_eq!(
             day("2019-05-07T00:30:00+01:00").as_deref(),
             Some("2019-05-07")
         );
+        assert_eq!(day("2019-12-31T24:00:00Z").as_deref(), Some("2020-01-01"));
         assert_eq!(
             (day("2019-05-07Z").as_deref(), day("2019-05Z")),
             (Some("2019-05-07"), None)

@@ -342,17 +342,26 @@ impl PortalMetadata {
 
     /// Returns the time of the last change, or else of publication, in CKAN's format: `2021-02-11T00:00:00`, UTC.
     pub(crate) fn modified(&self) -> Option<String> {
-        let metadata = &self.dataset.metadata;
-        metadata
-            .modified
-            .as_deref()
-            .and_then(moment)
-            .or_else(|| self.issued())
+        self.modified_moment().map(|moment| moment.second())
+    }
+
+    /// Returns the time of [`modified`](Self::modified) in all its forms.
+    pub(crate) fn modified_moment(&self) -> Option<Moment> {
+        let modified = self.dataset.metadata.modified.as_deref();
+        modified
+            .and_then(Moment::parse)
+            .or_else(|| self.issued_moment())
     }
 
     /// Returns the time of the first publication.
     pub(crate) fn issued(&self) -> Option<String> {
-        self.dataset.metadata.issued.as_deref().and_then(moment)
+        self.issued_moment().map(|moment| moment.second())
+    }
+
+    /// Returns the time of the first publication in all its forms.
+    pub(crate) fn issued_moment(&self) -> Option<Moment> {
+        let issued = self.dataset.metadata.issued.as_deref();
+        issued.and_then(Moment::parse)
     }
 
     /// Returns the labels of its tasks or modalities.
@@ -546,9 +555,9 @@ pub(crate) fn moment(written: &str) -> Option<String> {
     Moment::parse(written).map(|moment| moment.second())
 }
 
-/// Returns a date as in ISO 8601, without the zone of a day. Other texts are returned as they are.
-pub(crate) fn iso_date(written: &str) -> String {
-    Moment::parse(written).map_or_else(|| written.to_owned(), |moment| moment.iso().to_owned())
+/// Returns a date as in ISO 8601, without the zone of a day; `None` for other texts.
+pub(crate) fn iso_date(written: &str) -> Option<String> {
+    Moment::parse(written).map(|moment| moment.iso().to_owned())
 }
 
 /// A node of a description.

@@ -5,7 +5,7 @@ use crate::portal::metadata::{
     AgentKind, Checksum, File, Party, PortalMetadata, Term, distinct, iso_date,
 };
 use lodeseek_catalog::{BoundingBox, Node, Period, Scheme, Value as ObjectValue, Work, plain_text};
-use lodeseek_engine::Card;
+use lodeseek_engine::{Card, PlaceCoverage};
 use lodeseek_rdf::{local_name, vocab, words};
 use serde_json::{Map, Value, json};
 
@@ -63,7 +63,10 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str, porta
                 .map(|covered| interval(covered.period))
         ),
     );
-    add("spatialCoverage", places(described, card));
+    add(
+        "spatialCoverage",
+        places(described, card.coverage.place.as_ref()),
+    );
     add("url", json!(own));
     add("@context", json!(vocab::schema::NAMESPACE));
     add("@id", json!(described.iri));
@@ -132,11 +135,11 @@ pub(crate) fn common(described: &PortalMetadata) -> Map<String, Value> {
     );
     add(
         "datePublished",
-        json!(metadata.issued.as_deref().map(iso_date)),
+        json!(metadata.issued.as_deref().and_then(iso_date)),
     );
     add(
         "dateModified",
-        json!(metadata.modified.as_deref().map(iso_date)),
+        json!(metadata.modified.as_deref().and_then(iso_date)),
     );
     add(
         "spatialCoverage",
@@ -204,7 +207,7 @@ fn work(work: &Work, dataset: &str) -> Value {
             .is_some_and(|part| part.starts_with('#'))
     };
     let url = work.iri.as_ref().filter(|iri| !is_own(iri));
-    json!({ "@type": "CreativeWork", "name": work.title, "url": url, "datePublished": work.issued.as_deref().map(iso_date) })
+    json!({ "@type": "CreativeWork", "name": work.title, "url": url, "datePublished": work.issued.as_deref().and_then(iso_date) })
 }
 
 /// Returns the licence: its address, or a work with its name.
@@ -230,23 +233,22 @@ fn interval(period: Period) -> String {
 }
 
 /// Returns the places: the covered area, and the names of the catalogue.
-fn places(described: &PortalMetadata, card: &Card) -> Value {
+fn places(described: &PortalMetadata, area: Option<&PlaceCoverage>) -> Value {
     let mut places: Vec<Value> = Vec::new();
-    let covered = card.coverage.place.as_ref();
-    let name = covered.and_then(|place| place.name.as_deref());
-    if let Some(place) = covered {
-        let mut value = json!({ "@type": "Place", "geo": geometry(place.bounds) });
-        // A single place of the catalogue is the area.
+    if let Some(covered) = area {
+        let mut value = json!({ "@type": "Place", "geo": geometry(covered.bounds) });
+        if let Some(name) = &covered.name {
+            value["name"] = json!(plain_text(name));
+        }
+        // A single place of the catalogue is the area, also if both have its name in different languages.
         if let [only] = described.places.as_slice() {
-            let declared = self::place(only);
+            let declared = place(only);
             for key in ["@id", "name"] {
                 if let Some(text) = declared.get(key).filter(|text| !is_empty(text)) {
                     value[key] = text.clone();
                 }
             }
-        }
-        if let Some(name) = name {
-            value["name"] = json!(plain_text(name));
+            return value;
         }
         places.push(value);
     }
@@ -290,10 +292,12 @@ fn plain_description(described: &PortalMetadata) -> String {
 
 /// Returns the declaration of the catalogue that the dataset costs nothing, or something.
 fn is_free(described: &PortalMetadata) -> Option<bool> {
+    let property = vocab::schema::IS_ACCESSIBLE_FOR_FREE;
+    let by_http = property.replacen("https:", "http:", 1);
     let statements = described.dataset.extra_statements.iter();
     let mut declared = statements
         .filter(|one| {
-            one.subject == Node::Dataset && one.predicate == vocab::schema::IS_ACCESSIBLE_FOR_FREE
+            one.subject == Node::Dataset && (one.predicate == property || one.predicate == by_http)
         })
         .filter_map(|one| match &one.object {
             ObjectValue::Literal(literal) => {
@@ -333,5 +337,71 @@ fn is_empty(value: &Value) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Array(values) => values.is_empty(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::{DatasetId, Iris};
+    use lodeseek_engine::CoverageSource;
+    use lodeseek_rdf::TripleGraphBuilder;
+    use lodeseek_rdf::dump::DumpReader;
+
+    fn described(statements: &str) -> PortalMetadata {
+        let (iris, id) = (Iris::default(), DatasetId::new("1").expect("an id"));
+        let turtle = format!(
+            "@prefix dct: <http://purl.org/dc/terms/> . <{}> a <http://www.w3.org/ns/dcat#Dataset> ; {statements} .",
+            iris.dataset(&id).as_str()
+        );
+        let mut graph = TripleGraphBuilder::new();
+        DumpReader::default().read(turtle.as_bytes(), "1.ttl", iris.base(), &mut graph);
+        PortalMetadata::from_graph(&graph.finish(), &iris, &id, true).expect("a dataset")
+    }
+
+    #[test]
+    fn the_area_of_a_single_place_is_that_place() {
+        let label = "<http://www.w3.org/2004/02/skos/core#prefLabel>";
+        let area = PlaceCoverage {
+            bounds: BoundingBox::new(9.0, 54.0, 10.0, 55.0).expect("a box"),
+            name: Some("Kopenhagen".to_owned()),
+            source: CoverageSource::Metadata,
+            reason: String::new(),
+        };
+        let one = described(&format!(
+            "dct:spatial [ {label} \"Kopenhagen\"@de , \"Copenhagen\"@en ]"
+        ));
+        let place = places(&one, Some(&area));
+        assert_eq!(place["name"], "Copenhagen");
+        assert_eq!(place["geo"]["@type"], "GeoShape");
+        let two = described(&format!(
+            "dct:spatial [ {label} \"Oslo\" ] , [ {label} \"Bergen\" ]"
+        ));
+        let unnamed = PlaceCoverage { name: None, ..area };
+        assert_eq!(
+            places(&two, Some(&unnamed)).as_array().map(Vec::len),
+            Some(3)
+        );
+    }
+
+    #[test]
+    fn only_dates_are_published_as_dates() {
+        let value = common(&described(
+            "dct:issued \"Spring 2021\" ; dct:modified \"2021-12-31T24:00:00Z\"",
+        ));
+        assert_eq!(value.get("datePublished"), None);
+        assert_eq!(value["dateModified"], "2022-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn both_schemes_of_schema_org_declare_the_price() {
+        for (scheme, text, expected) in [
+            ("https", "true", Some(true)),
+            ("http", "false", Some(false)),
+            ("http", "perhaps", None),
+        ] {
+            let statement = format!("<{scheme}://schema.org/isAccessibleForFree> \"{text}\"");
+            assert_eq!(is_free(&described(&statement)), expected, "{statement}");
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! Dates of filters, with Solr's arithmetic: `2026-01-31`, `NOW`, `NOW/DAY-7DAYS`, `2026-01-31T00:00:00Z+1MONTH`.
 //! <https://solr.apache.org/guide/solr/latest/indexing-guide/date-formatting-math.html>
 
-use crate::portal::metadata::moment;
+use lodeseek_catalog::Moment;
 use oxsdatatypes::{DateTime, Duration};
 
-/// Converts a date expression to CKAN's format; `None` if it is invalid.
+/// Converts a date expression to a time in UTC; `None` if it is invalid.
 pub(super) fn date(text: &str) -> Option<String> {
     evaluate(text, DateTime::now())
 }
@@ -12,12 +12,17 @@ pub(super) fn date(text: &str) -> Option<String> {
 fn evaluate(text: &str, now: DateTime) -> Option<String> {
     let text = text.trim();
     if let Some(steps) = text.strip_prefix("NOW") {
-        return apply_steps(moment(&now.to_string())?, steps);
+        return apply_steps(instant(&now.to_string())?, steps);
     }
     match text.split_once('Z') {
-        Some((date, steps)) if !steps.is_empty() => apply_steps(moment(date)?, steps),
-        _ => moment(text),
+        Some((date, steps)) if !steps.is_empty() => apply_steps(instant(date)?, steps),
+        _ => instant(text),
     }
+}
+
+/// Converts a time to the form in which times are compared: in UTC, with a fraction of a second if there is one.
+fn instant(text: &str) -> Option<String> {
+    Moment::parse(text).map(|moment| moment.instant().to_owned())
 }
 
 /// Applies steps to a time: `/UNIT` rounds down, `+2UNITS` and `-2UNITS` add and subtract.
@@ -37,8 +42,8 @@ fn apply_steps(from: String, mut steps: &str) -> Option<String> {
     Some(at)
 }
 
-fn round_down(moment: &str, unit: &str) -> Option<String> {
-    // Length of the prefix of `2026-01-31T12:34:56` that the unit keeps, and the rest of its beginning.
+fn round_down(time: &str, unit: &str) -> Option<String> {
+    // Length of the prefix of `2026-01-31T12:34:56.789` that the unit keeps, and the rest of its beginning.
     let (kept, rest) = match unit.trim_end_matches('S') {
         "YEAR" => (4, "-01-01T00:00:00"),
         "MONTH" => (7, "-01T00:00:00"),
@@ -46,9 +51,10 @@ fn round_down(moment: &str, unit: &str) -> Option<String> {
         "HOUR" => (13, ":00:00"),
         "MINUTE" => (16, ":00"),
         "SECOND" => (19, ""),
+        "MILLI" | "MILLISECOND" => (23.min(time.len()), ""),
         _ => return None,
     };
-    Some(format!("{}{rest}", moment.get(..kept)?))
+    instant(&format!("{}{rest}", time.get(..kept)?))
 }
 
 fn add_step(from: &str, step: &str, is_forward: bool) -> Option<String> {
@@ -61,6 +67,7 @@ fn add_step(from: &str, step: &str, is_forward: bool) -> Option<String> {
         "HOUR" => format!("PT{number}H"),
         "MINUTE" => format!("PT{number}M"),
         "SECOND" => format!("PT{number}S"),
+        "MILLI" | "MILLISECOND" => format!("PT{}.{:03}S", number / 1000, number % 1000),
         _ => return None,
     };
     let (from, duration) = (
@@ -72,7 +79,7 @@ fn add_step(from: &str, step: &str, is_forward: bool) -> Option<String> {
     } else {
         from.checked_sub_duration(duration)
     };
-    moment(&to?.to_string())
+    instant(&to?.to_string())
 }
 
 #[cfg(test)]
@@ -83,10 +90,15 @@ mod tests {
     fn dates_are_reckoned_with() {
         let now = "2026-03-31T12:34:56.789Z".parse().expect("a time");
         for (text, expected) in [
-            ("NOW", "2026-03-31T12:34:56"),
-            ("NOW-1DAY", "2026-03-30T12:34:56"),
+            ("NOW", "2026-03-31T12:34:56.789"),
+            ("NOW/SECOND", "2026-03-31T12:34:56"),
+            ("NOW/MILLI", "2026-03-31T12:34:56.789"),
+            ("NOW-1DAY", "2026-03-30T12:34:56.789"),
+            ("NOW+1500MILLIS", "2026-03-31T12:34:58.289"),
+            ("NOW/MINUTE-1MILLISECOND", "2026-03-31T12:33:59.999"),
+            ("2026-01-31T00:00:00.1009Z/MILLI", "2026-01-31T00:00:00.1"),
             ("NOW/DAY-7DAYS", "2026-03-24T00:00:00"),
-            ("NOW-1MONTH", "2026-02-28T12:34:56"),
+            ("NOW-1MONTH", "2026-02-28T12:34:56.789"),
             ("NOW/YEAR", "2026-01-01T00:00:00"),
             ("NOW/HOUR+30MINUTES", "2026-03-31T12:30:00"),
             ("2026-01-31", "2026-01-31T00:00:00"),

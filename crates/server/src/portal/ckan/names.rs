@@ -2,6 +2,7 @@
 
 use crate::portal::metadata::PortalMetadata;
 use lodeseek_catalog::{CkanLicense, DatasetId};
+use lodeseek_index::compose;
 use sha2::{Digest, Sha256};
 
 /// Maximum number of characters of a name.
@@ -20,9 +21,10 @@ pub(super) fn package_name(id: &DatasetId) -> String {
     }
 }
 
-/// Returns the name of a text. Case and punctuation make no difference.
+/// Returns the name of a text. Case, punctuation and the spelling of accents in Unicode make no difference.
 pub(super) fn slug(text: &str) -> String {
-    let folded = text.to_lowercase();
+    let lower = text.to_lowercase();
+    let folded = compose(&lower);
     let words: Vec<&str> = folded
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -273,6 +275,7 @@ mod tests {
             "vision-group-university-of-northport"
         );
         assert_ne!(slug("Géo"), slug("Gèo"));
+        assert_eq!(slug("G\u{e9}o"), slug("Ge\u{301}o"));
         assert_ne!(slug("道路"), slug("水"));
     }
 

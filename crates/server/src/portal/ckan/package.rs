@@ -1,8 +1,9 @@
 //! Datasets as CKAN packages.
 
 use super::names::{License, package_name, slug};
-use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term, moment};
+use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term, distinct, moment};
 use lodeseek_catalog::{Scheme, plain_text};
+use lodeseek_index::compose;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -23,8 +24,8 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
         .zip(0..)
         .map(|(file, place)| resource(described, file, place, base))
         .collect();
-    let tags: Vec<Value> = described
-        .keywords
+    let keywords = described.keywords.iter();
+    let tags: Vec<Value> = distinct(keywords.map(|keyword| compose(keyword).into_owned()))
         .iter()
         .map(|keyword| tag(keyword))
         .collect();

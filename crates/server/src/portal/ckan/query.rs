@@ -146,7 +146,7 @@ pub(super) enum Clause {
     /// At least so many of the clauses.
     AtLeast(usize, Vec<Clause>),
     Field(Field, Term),
-    /// Words that datasets have to contain, one after the other.
+    /// Words that datasets have to contain, one after the other: in what is indexed, or in a text of the package.
     Contains(String),
     /// At least one of these words, found by the engine.
     Words(String),
@@ -405,7 +405,8 @@ impl Clause {
         self.visit(&mut |clause| {
             needs |= matches!(
                 clause,
-                Self::Field(Field::Text(_) | Field::String(_) | Field::AllText, _)
+                Self::Contains(_)
+                    | Self::Field(Field::Text(_) | Field::String(_) | Field::AllText, _)
             );
         });
         needs
@@ -643,16 +644,20 @@ impl Evaluation<'_> {
                 .zip(rows)
                 .for_each(|(mark, row)| *mark = is_match(&row.title)),
             Field::Modified => {
-                marks
-                    .iter_mut()
-                    .zip(rows)
-                    .for_each(|(mark, row)| *mark = row.modified.as_deref().is_some_and(is_match));
+                marks.iter_mut().zip(rows).for_each(|(mark, row)| {
+                    *mark = row
+                        .modified
+                        .as_deref()
+                        .is_some_and(|time| is_time_match(term, time));
+                });
             }
             Field::Created => {
-                marks
-                    .iter_mut()
-                    .zip(rows)
-                    .for_each(|(mark, row)| *mark = row.created.as_deref().is_some_and(is_match));
+                marks.iter_mut().zip(rows).for_each(|(mark, row)| {
+                    *mark = row
+                        .created
+                        .as_deref()
+                        .is_some_and(|time| is_time_match(term, time));
+                });
             }
             Field::Count(count) => marks
                 .iter_mut()
@@ -679,6 +684,14 @@ impl Evaluation<'_> {
             Field::Absent | Field::Any => {}
         }
         Some(marks)
+    }
+}
+
+/// If true, a time matches a term. A value without a fraction is the whole second, since packages have seconds.
+fn is_time_match(term: &Term, time: &str) -> bool {
+    match term {
+        Term::Word(second) if !second.contains('.') => time.split('.').next() == Some(second),
+        term => matches_string(term, time),
     }
 }
 

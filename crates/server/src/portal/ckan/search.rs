@@ -303,6 +303,11 @@ fn find(
     let clauses = || [&request.query].into_iter().chain(&request.filters);
     let mut leaves = Vec::new();
     clauses().for_each(|clause| clause.visit(&mut |leaf| leaves.push(leaf)));
+    let texts = if clauses().any(Clause::needs_texts) {
+        Some(table.texts(call.state)?)
+    } else {
+        None
+    };
     let mut found: FxHashMap<String, Option<Vec<u32>>> = FxHashMap::default();
     for leaf in leaves {
         match leaf {
@@ -311,17 +316,16 @@ fn find(
             }
             Clause::Contains(text) if !found.contains_key(text) => {
                 let ids = call.state.searcher.with_phrase(text)?;
-                let places = ids.map(|ids| ids.iter().filter_map(|id| table.place(id)).collect());
+                let mut places: Option<Vec<u32>> =
+                    ids.map(|ids| ids.iter().filter_map(|id| table.place(id)).collect());
+                if let (Some(places), Some(texts)) = (&mut places, texts) {
+                    places.extend(texts.places_with(text, table.rows.len()));
+                }
                 found.insert(text.clone(), places);
             }
             _ => {}
         }
     }
-    let texts = if clauses().any(Clause::needs_texts) {
-        Some(table.texts(call.state)?)
-    } else {
-        None
-    };
     let evaluation = Evaluation {
         table,
         texts,

@@ -7,7 +7,7 @@ use crate::cache::GenerationCache;
 use crate::error::ApiError;
 use crate::portal::metadata::PortalMetadata;
 use lodeseek_catalog::{DatasetId, Scheme, plain_text};
-use lodeseek_index::{Collation, fold_text};
+use lodeseek_index::{Collation, compose, fold_text};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -101,11 +101,11 @@ pub(super) struct Values {
 impl Values {
     pub(super) fn find(&self, name: &str) -> Option<&Value> {
         self.places
-            .get(name)
+            .get(&*compose(name))
             .map(|place| &self.all[*place as usize])
     }
 
-    /// Returns the place of a value, which is added if its name is new.
+    /// Returns the place of a value, which is added if its name is new. Names are composed: spellings of one text are one value.
     fn place(
         &mut self,
         name: String,
@@ -113,6 +113,7 @@ impl Values {
         url: Option<String>,
         collation: &Collation,
     ) -> u32 {
+        let name = compose(&name).into_owned();
         let next = self.all.len() as u32;
         let place = *self.places.entry(name.clone()).or_insert(next);
         if place == next {
@@ -162,6 +163,7 @@ pub(crate) struct Row {
     pub(super) folded: String,
     /// Sort key of the title.
     pub(super) key: Box<[u8]>,
+    /// Time of the last change with its fraction of a second, in UTC.
     pub(crate) modified: Option<String>,
     pub(super) created: Option<String>,
     pub(super) resources: Vec<Resource>,
@@ -260,8 +262,12 @@ impl Table {
             folded: fold_text(&title),
             key: collation.key(&title),
             title: title.into_owned(),
-            modified: described.modified(),
-            created: described.issued(),
+            modified: described
+                .modified_moment()
+                .map(|time| time.instant().to_owned()),
+            created: described
+                .issued_moment()
+                .map(|time| time.instant().to_owned()),
             resources: described.files.iter().map(resource).collect(),
             name,
             values,

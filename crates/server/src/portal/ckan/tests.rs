@@ -7,7 +7,7 @@ use super::parameters::Parameters;
 use super::query::{Clause, MinimumMatch, QueryOptions, Sort, SortField};
 use super::search::package_search;
 use super::syntax::DefaultOperator;
-use super::table::Table;
+use super::table::{Facet, Table};
 use crate::AppState;
 use lodeseek_catalog::{Catalog, Iris};
 use lodeseek_engine::{IndexOptions, Indexer, Searcher};
@@ -260,9 +260,13 @@ struct Portal {
 
 impl Portal {
     fn new() -> Self {
+        Self::with_catalog(PORTAL)
+    }
+
+    fn with_catalog(catalog: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::in_memory(folder.path(), Iris::default()).expect("a store");
-        take_in_catalog(&store, folder.path(), PORTAL);
+        take_in_catalog(&store, folder.path(), catalog);
         let state = AppState::new(
             Searcher::open(folder.path()).expect("an index"),
             store,
@@ -451,6 +455,113 @@ fn clauses_match_as_in_solr() {
 }
 
 #[test]
+fn words_and_patterns_search_the_same_texts() {
+    let portal = Portal::with_catalog(
+        r#"
+@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+@prefix vcard: <http://www.w3.org/2006/vcard/ns#> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix e: <http://e.org/> .
+e:1 a dcat:Dataset ; dct:identifier "one" ; dct:title "Wells" ; dcat:version "v7beta" ; dcat:landingPage <http://e.org/landing> ;
+  dct:license "Orchard licence" ; dcat:contactPoint [ a vcard:Kind ; vcard:fn "Quartz desk" ] ;
+  dct:spatial [ a dct:Location ; skos:prefLabel "Marmora" ] ; dct:accessRights "confidential" ;
+  dct:conformsTo [ skos:prefLabel "Gravel standard" ] ; dcat:keyword "aquifer" ;
+  dcat:distribution [ dct:title "Uniform grid" ; dct:description "hourly basins" ; dcat:downloadURL <http://e.org/tundra/1.csv> ] .
+e:2 a dcat:Dataset ; dct:identifier "two" ; dct:title "Roads" .
+"#,
+    );
+    for word in [
+        "wells",
+        "one",
+        "uniform",
+        "hourly",
+        "quartz",
+        "marmora",
+        "confidential",
+        "gravel",
+        "orchard",
+        "landing",
+        "v7beta",
+        "tundra",
+        "aquifer",
+    ] {
+        let pattern = format!("{}*", &word[..word.len() - 1]);
+        for filter in [
+            word.to_owned(),
+            format!("text:{word}"),
+            format!("\"{word}\""),
+            pattern.clone(),
+            format!("text:{pattern}"),
+        ] {
+            assert_eq!(portal.names(&[("fq", &filter)]), ["one"], "{filter}");
+        }
+    }
+    for filter in [
+        "\"uniform grid\"",
+        "\"grid uniform\" OR \"hourly basins\"",
+        "wells AND gravel",
+    ] {
+        assert_eq!(portal.names(&[("fq", filter)]), ["one"], "{filter}");
+    }
+    assert_eq!(portal.names(&[("fq", "\"grid uniform\"")]), [""; 0]);
+    assert_eq!(portal.names(&[("fq", "-uniform")]), ["two"]);
+}
+
+#[test]
+fn spellings_of_accents_are_one_value() {
+    let portal = Portal::with_catalog(
+        r#"
+@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+@prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix e: <http://e.org/> .
+e:1 a dcat:Dataset ; dct:identifier "composed" ; dct:title "A" ; dcat:keyword "Caf\u00e9" ; dct:publisher [ a foaf:Agent ; foaf:name "G\u00e9o" ] .
+e:2 a dcat:Dataset ; dct:identifier "decomposed" ; dct:title "B" ; dcat:keyword "Cafe\u0301" , "Caf\u00e9" ;
+  dct:publisher [ a foaf:Agent ; foaf:name "Ge\u0301o" ] .
+"#,
+    );
+    let found = portal
+        .search(&[("facet.field", r#"["tags","organization"]"#)])
+        .expect("an answer");
+    assert_eq!(found["facets"]["tags"], json!({ "Caf\u{e9}": 2 }));
+    let organizations = found["facets"]["organization"].as_object().expect("counts");
+    assert_eq!(organizations.values().collect::<Vec<_>>(), [&json!(2)]);
+    for package in found["results"].as_array().expect("packages") {
+        assert_eq!(package["num_tags"], 1);
+        assert_eq!(package["tags"][0]["name"], "Caf\u{e9}");
+    }
+    let table = Table::current(&portal.state).expect("a table");
+    for name in ["Caf\u{e9}", "Cafe\u{301}"] {
+        assert_eq!(
+            table.values(Facet::Tags).find(name).map(|tag| tag.count),
+            Some(2)
+        );
+    }
+}
+
+#[test]
+fn fractions_of_seconds_count() {
+    let portal = Portal::with_catalog(
+        r#"
+@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix e: <http://e.org/> .
+e:1 a dcat:Dataset ; dct:identifier "half" ; dct:title "A" ; dct:modified "2020-06-01T10:00:00.500Z" .
+e:2 a dcat:Dataset ; dct:identifier "full" ; dct:title "B" ; dct:modified "2020-06-01T10:00:01Z" .
+"#,
+    );
+    for (filter, expected) in [
+        ("[2020-06-01T10:00:00.500Z TO *]", "full half"),
+        ("{2020-06-01T10:00:00.5Z TO *]", "full"),
+        ("[2020-06-01T10:00:00.600Z TO *]", "full"),
+        ("{2020-06-01T10:00:00Z TO 2020-06-01T10:00:01Z}", "half"),
+        ("[* TO 2020-06-01T10:00:01Z-500MILLIS]", "half"),
+        ("[* TO 2020-06-01T10:00:01Z-501MILLI]", ""),
+        ("\"2020-06-01T10:00:00Z\"", "half"),
+        ("\"2020-06-01T10:00:00.5Z\"", "half"),
+        ("\"2020-06-01T10:00:00.4Z\"", ""),
+    ] {
+        let filter = format!("metadata_modified:{filter}");
+        let found = portal.names(&[("fq", &filter), ("sort", "name asc")]);
+        assert_eq!(found.join(" "), expected, "{filter}");
+    }
+}
+
+#[test]
 fn options_of_queries_change_what_is_found() {
     let portal = Portal::new();
     let names = |parameters: &[(&str, &str)]| {
@@ -582,7 +693,7 @@ fn values_of_fields_are_counted_and_ordered() {
     ]);
     assert_eq!(
         items(&by_title, "tags"),
-        ["Cafe\u{301}", "forest", "street tree"]
+        ["Caf\u{e9}", "forest", "street tree"]
     );
     assert_eq!(items(&by_title, "res_format"), ["CSV", "JSON"]);
     assert!(portal.search(&[("facet.field", "notes")]).is_err());

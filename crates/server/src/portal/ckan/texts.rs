@@ -23,7 +23,7 @@ const MAX_PATTERN_TEXT: usize = 1000;
 const MAX_SIMILAR_BYTES: usize = 255;
 /// Separator of the values of a field: phrases do not cross it.
 const GAP: u32 = u32::MAX;
-/// Field with the names of tags, groups and the organisation, for clauses on all texts.
+/// Field for clauses on all texts: the names of the package, its tags, groups and organisation, and the values of string fields.
 const NAMES: &str = "";
 
 /// Fields of a package that are texts.
@@ -190,6 +190,18 @@ impl Texts {
         for field in self.text_fields() {
             self.mark_text(field, words, marks);
         }
+    }
+
+    /// Returns the places of the datasets in which any text has the words of a text, one after the other.
+    pub(super) fn places_with(&self, text: &str, datasets: usize) -> Vec<u32> {
+        let mut marks = vec![false; datasets];
+        if let Some(words) = self.phrase(text, true, 0) {
+            self.mark_any_text(&words, &mut marks);
+        }
+        (0..)
+            .zip(marks)
+            .filter_map(|(place, mark)| mark.then_some(place))
+            .collect()
     }
 
     /// Marks the datasets that have any value of a field.
@@ -387,9 +399,17 @@ impl Builder {
         let groups = elements(&package["groups"])
             .iter()
             .flat_map(|group| texts_of(&group["title"]));
+        let strings = ["name", "url", "version", "license_id", "license_title"]
+            .into_iter()
+            .flat_map(|member| texts_of(&package[member]));
+        let addresses = elements(&package["resources"])
+            .iter()
+            .flat_map(|resource| texts_of(&resource["url"]));
         let names = tags
             .chain(groups)
             .chain(texts_of(&package["organization"]["title"]))
+            .chain(strings)
+            .chain(addresses)
             .collect();
         self.add_text(place, NAMES, names, analysis);
     }
