@@ -91,7 +91,8 @@ pub(crate) fn best<'o>(headers: &HeaderMap, offers: &[&'o str]) -> Option<&'o st
     best.map(|(offer, _)| offer)
 }
 
-/// Chooses between a page (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`.
+/// Chooses between a page (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`. An unknown `format` is an error only if
+/// `Accept` names no RDF syntax: browsers name pages in all requests.
 pub(crate) fn page_or_syntax(
     format: Option<&str>,
     headers: &HeaderMap,
@@ -100,7 +101,9 @@ pub(crate) fn page_or_syntax(
         Some("html") => Ok(None),
         Some(name) => match RdfSyntax::from_name(name) {
             Some(syntax) => Ok(Some(named_form(syntax, name, headers))),
-            None => Err(ApiError::unknown_format(name, "html, ttl, jsonld, nt, rdf")),
+            None => named_syntax(headers)
+                .map(Some)
+                .ok_or_else(|| ApiError::unknown_format(name, "html, ttl, jsonld, nt, rdf")),
         },
         None => {
             let offers: Vec<&str> = PAGES
@@ -122,7 +125,10 @@ pub(crate) fn json_or_syntax(
         Some("json") => Ok(None),
         Some(name) => match RdfSyntax::from_name(name) {
             Some(syntax) => Ok(Some(named_form(syntax, name, headers))),
-            None => Err(ApiError::unknown_format(name, "json, ttl, jsonld, nt, rdf")),
+            None if is_named(headers, "application/json") => json_or_syntax(None, headers),
+            None => named_syntax(headers)
+                .map(Some)
+                .ok_or_else(|| ApiError::unknown_format(name, "json, ttl, jsonld, nt, rdf")),
         },
         None => {
             let json = "application/json";
@@ -134,6 +140,17 @@ pub(crate) fn json_or_syntax(
             Ok(RdfSyntax::from_name(chosen).map(|syntax| accepted_form(syntax, headers)))
         }
     }
+}
+
+/// Returns the best RDF syntax that `Accept` names without a wildcard.
+fn named_syntax(headers: &HeaderMap) -> Option<RdfForm> {
+    let offers: Vec<&str> = RdfSyntax::ALL
+        .map(RdfSyntax::media_type)
+        .into_iter()
+        .filter(|media_type| is_named(headers, media_type))
+        .collect();
+    let chosen = best(headers, &offers)?;
+    RdfSyntax::from_name(chosen).map(|syntax| accepted_form(syntax, headers))
 }
 
 /// Returns a media type without its parameters.
@@ -275,6 +292,8 @@ fn specificity(range: &str, offer: &str) -> Option<u8> {
 mod tests {
     use super::*;
 
+    type Choice = Result<Option<RdfForm>, ApiError>;
+
     fn chosen(accept: &str) -> Option<&'static str> {
         let mut headers = HeaderMap::new();
         if !accept.is_empty() {
@@ -284,6 +303,39 @@ mod tests {
             &headers,
             &["text/html", "text/turtle", "application/ld+json"],
         )
+    }
+
+    #[test]
+    fn an_unknown_format_leaves_the_choice_to_accept() {
+        let media_type = |accept: &'static str, choose: fn(Option<&str>, &HeaderMap) -> Choice| {
+            let headers =
+                HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]);
+            choose(Some("unknown"), &headers)
+                .map(|form| form.map(|form| form.syntax.media_type()))
+                .map_err(|error| error.status)
+        };
+        let pages: fn(Option<&str>, &HeaderMap) -> Choice = page_or_syntax;
+        let json: fn(Option<&str>, &HeaderMap) -> Choice = json_or_syntax;
+        for (accept, choose, expected) in [
+            ("text/turtle", pages, Some(Some("text/turtle"))),
+            (
+                "text/turtle;q=0.5, application/ld+json, */*;q=0.1",
+                pages,
+                Some(Some("application/ld+json")),
+            ),
+            ("text/html, */*;q=0.8", pages, None),
+            ("*/*", pages, None),
+            ("text/turtle;q=0", pages, None),
+            (
+                "application/n-triples",
+                json,
+                Some(Some("application/n-triples")),
+            ),
+            ("application/json", json, Some(None)),
+            ("*/*", json, None),
+        ] {
+            assert_eq!(media_type(accept, choose).ok(), expected, "{accept}");
+        }
     }
 
     #[test]

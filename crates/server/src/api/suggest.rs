@@ -14,6 +14,7 @@ use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
+use lodeseek_index::fold_text;
 use rustc_hash::FxHashSet;
 use serde_json::json;
 use std::cmp::Ordering;
@@ -48,11 +49,10 @@ pub(crate) struct Titles {
     words: Vec<(u32, u32)>,
 }
 
-/// Normalizes the first [`MAX_CHARACTERS`] of a text: lower case, no accents, single spaces between words.
+/// Normalizes the first [`MAX_CHARACTERS`] of a text as the search does: lower case, no accents, single spaces between words.
 fn folded(text: &str) -> String {
     let beginning: String = text.chars().take(MAX_CHARACTERS).collect();
-    let plain: String = beginning
-        .to_lowercase()
+    let plain: String = fold_text(&beginning)
         .nfkd()
         .filter(|letter| !is_combining_mark(*letter))
         .collect();
@@ -288,6 +288,25 @@ mod tests {
             }
         }
         assert_eq!(found(&titles, &"x".repeat(1000)), [""; 0]);
+    }
+
+    #[test]
+    fn letters_are_folded_as_in_the_search() {
+        let titles = titles(&[
+            "Gro\u{df}e C\u{153}urs",
+            "\u{d8}resund ferries",
+            "Co\u{ad}operatives",
+        ]);
+        for (typed, title) in [
+            ("grosse coeurs", "Gro\u{df}e C\u{153}urs"),
+            ("GRO\u{1e9e}E", "Gro\u{df}e C\u{153}urs"),
+            ("oresund", "\u{d8}resund ferries"),
+            ("\u{f8}re", "\u{d8}resund ferries"),
+            ("cooper", "Co\u{ad}operatives"),
+            ("co\u{ad}oper", "Co\u{ad}operatives"),
+        ] {
+            assert_eq!(found(&titles, typed), [title], "{typed}");
+        }
     }
 
     #[test]
