@@ -282,9 +282,7 @@ fn add_schema(mut schema: Object, part: &Subject, builder: &mut DcatBuilder) {
                 None => builder.extra(&column, "type", &json!(kind)),
             }
         }
-        if let Some(property) = take_text(&mut field, "rdfType") {
-            builder.resource(&column, csvw::PROPERTY_URL, &property);
-        }
+        // `rdfType`, the class of the values, has no term in CSV on the Web, and stays as it is.
         builder.extras(&column, field);
     }
     builder.extras(&table, schema);
@@ -325,7 +323,7 @@ mod tests {
             "name": "kilns", "title": "Kilns", "licenses": [{"name": "CC-BY-4.0"}],
             "contributors": [{"title": "Clay Board", "role": "publisher"}, {"title": "Ada", "roles": ["author", "driver"]}],
             "resources": [
-                {"name": "list", "path": ["a.csv", "b/c.csv"], "schema": {"fields": [{"name": "height", "type": "number"}, {"name": "built", "type": "year"}]}},
+                {"name": "list", "path": ["a.csv", "b/c.csv"], "schema": {"fields": [{"name": "height", "type": "number"}, {"name": "built", "type": "year", "rdfType": "http://e.org/Year"}]}},
                 {"name": "other", "path": "../secret.csv"}, {"name": "inline", "data": [1, 2]}]
         }));
         assert_eq!(
@@ -365,6 +363,8 @@ mod tests {
         );
         let text = format!("{:?}", dataset.extra_statements);
         assert!(text.contains("decimal") && text.contains("gYear") && text.contains("driver"));
+        assert!(text.contains("http://e.org/Year") && text.contains("rdfType"));
+        assert!(!text.contains("propertyUrl"), "a class is no property");
     }
 
     #[test]

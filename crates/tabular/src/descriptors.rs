@@ -126,7 +126,11 @@ fn csvw_metadata(folder: &Path, name: &str, description: &mut TableDescription) 
         }
         match describe_columns(&text, &address_of(&document), &address_of(name), &resolver) {
             Ok(columns) if columns.is_empty() => (),
-            Ok(columns) => {
+            Ok(mut columns) => {
+                for column in &mut columns {
+                    // A relative property is a column of the file, whose address is not known here.
+                    column.property.take_if(|iri| iri.starts_with(FOLDER));
+                }
                 description.columns = columns;
                 return;
             }
@@ -223,7 +227,8 @@ fn field(field: &Map<String, Value>) -> ColumnDescription {
         title: text(&value, "title").filter(|title| *title != name),
         description: text(&value, "description"),
         unit: text(&value, "unit"),
-        property: text(&value, "rdfType").filter(|iri| oxiri::Iri::parse(iri.as_str()).is_ok()),
+        // `rdfType` is the class of the values, no property.
+        property: None,
         is_text: field.get("type").and_then(Value::as_str) == Some("string"),
         name,
     }
@@ -303,7 +308,7 @@ mod tests {
         .expect("written");
         fs::write(
             place("s.json"),
-            r#"{"fields": [{"name": "h", "title": "Height", "unit": "m", "type": "number"}]}"#,
+            r#"{"fields": [{"name": "h", "title": "Height", "unit": "m", "type": "number", "rdfType": "http://e.org/Height"}]}"#,
         )
         .expect("written");
         fs::write(
@@ -314,13 +319,17 @@ mod tests {
         fs::write(
             place("data/ash.csv-metadata.json"),
             r#"{"@context": "http://www.w3.org/ns/csvw", "url": "ash.csv", "tableSchema": {"columns": [
-                {"titles": "d", "dc:description": "diameter", "propertyUrl": "schema:width"}]}}"#,
+                {"titles": "d", "dc:description": "diameter", "propertyUrl": "schema:width"},
+                {"titles": ["tree height", "h"], "name": "height", "dc:description": "of the crown"},
+                {"titles": "own", "propertyUrl": "ash.csv#own"},
+                {"titles": "age", "propertyUrl": "http://e.org/{_name}"}]}}"#,
         )
         .expect("written");
         let trees = find(&place("data/trees.csv"));
         assert_eq!(trees.title.as_deref(), Some("Trees"));
         assert_eq!(trees.columns[0].title.as_deref(), Some("Height"));
         assert_eq!(trees.columns[0].unit.as_deref(), Some("m"));
+        assert_eq!(trees.columns[0].property, None, "a class");
         let elms = find(&place("data/elms.csv"));
         assert_eq!(elms.columns.len(), 1);
         assert_eq!(elms.columns[0].description.as_deref(), Some("lead"));
@@ -332,6 +341,17 @@ mod tests {
             ash.columns[0].property.as_deref(),
             Some("http://schema.org/width")
         );
+        assert_eq!(
+            ash.columns[3].property.as_deref(),
+            Some("http://e.org/age"),
+            "the name is that of the first title"
+        );
+        assert_eq!(ash.columns[2].property, None);
+        for header in ["tree height", "h", "height"] {
+            let column = ash.columns.iter().find(|column| column.name == header);
+            let description = column.and_then(|column| column.description.as_deref());
+            assert_eq!(description, Some("of the crown"), "{header}");
+        }
         assert!(ash.problems.is_empty(), "{:?}", ash.problems);
     }
 }

@@ -39,7 +39,8 @@ pub(super) fn undescribed(address: &str) -> TableGroup {
     }
 }
 
-/// Returns the names, titles and descriptions of the columns that a metadata document has for a table.
+/// Returns the names, titles and descriptions of the columns that a metadata document has for a table: one for the first title of
+/// each column, then one for each other title and name that a header may have.
 pub(crate) fn describe_columns(
     text: &str,
     address: &str,
@@ -49,29 +50,33 @@ pub(crate) fn describe_columns(
     let mut warnings = Vec::new();
     let group = MetadataReader::read(text, address, resolver, &mut warnings)?;
     let mut described = Vec::new();
+    let mut others = Vec::new();
     for found in group.tables.iter().filter(|found| found.url == table) {
-        for column in found
-            .columns
-            .iter()
-            .flatten()
-            .filter(|column| !column.is_virtual)
-        {
-            described.push(describe_column(found, column));
+        let columns = found.columns.iter().flatten();
+        for (place, column) in columns.filter(|column| !column.is_virtual).enumerate() {
+            let titles = column.titles.iter().map(|(_, title)| title.as_str());
+            let mut headers = titles.chain(column.name.as_deref());
+            let first = headers.next().unwrap_or_default();
+            described.push(describe_column(found, column, place, first));
+            for header in headers {
+                others.push(describe_column(found, column, place, header));
+            }
         }
     }
+    described.append(&mut others);
     Ok(described)
 }
 
-fn describe_column(table: &Table, column: &Column) -> ColumnDescription {
-    let name = column
-        .titles
-        .first()
-        .map(|(_, title)| title.clone())
-        .or_else(|| column.name.clone())
-        .unwrap_or_default();
+/// Returns the description of a column with a header. `place` is its number from 0.
+fn describe_column(
+    table: &Table,
+    column: &Column,
+    place: usize,
+    header: &str,
+) -> ColumnDescription {
+    let name = column_name(column).unwrap_or_else(|| format!("_col.{}", place + 1));
     let property = column.inherited.property_url.as_ref().and_then(|template| {
-        let variable = column.name.clone();
-        let expanded = template.expand(&|key| (key == "_name").then(|| variable.clone()).flatten());
+        let expanded = template.expand(&|key| (key == "_name").then(|| name.clone()));
         let expanded = super::context::expand_prefixed(&expanded).unwrap_or(expanded);
         let iri = resolve(&table.url, &expanded);
         NamedNode::new(&iri).is_ok().then_some(iri)
@@ -80,13 +85,10 @@ fn describe_column(table: &Table, column: &Column) -> ColumnDescription {
         column.inherited.datatype.as_ref().is_some_and(|datatype| {
             matches!(datatype.base, "string" | "normalizedString" | "token")
         });
+    let mut titles = column.titles.iter().map(|(_, title)| title);
     ColumnDescription {
-        title: column
-            .titles
-            .get(1)
-            .map(|(_, title)| title.clone())
-            .filter(|title| *title != name),
-        name,
+        name: header.to_owned(),
+        title: titles.find(|title| *title != header).cloned(),
         description: column.description.clone(),
         unit: None,
         property,
