@@ -20,25 +20,22 @@ folder = pathlib.Path(sys.argv[1]) / "store"
 LOAD = """import sys
 import pyoxigraph
 
-class Endless:
-    # A file that is still being written: its end never comes.
-    number = 0
-    def read(self, size=-1):
-        self.number += 1
-        return b"".join(b"<http://example.org/%d> <http://example.org/p> <http://example.org/%d> .\\n" % (self.number, line) for line in range(1000))
-
-pyoxigraph.Store(sys.argv[1]).bulk_load(input=Endless(), format=pyoxigraph.RdfFormat.N_TRIPLES)
+pyoxigraph.Store(sys.argv[1]).bulk_load(path=sys.argv[2], format=pyoxigraph.RdfFormat.N_TRIPLES)
 """
+document = folder.parent / "large.nt"
+with open(document, "w") as out:
+    for number in range(4_000_000):
+        out.write(f"<http://example.org/{number}> <http://example.org/p> <http://example.org/o> .\n")
 
 
 def files():
     return sorted(folder.glob("bulk-*.sst"))
 
 
-loading = subprocess.Popen([sys.executable, "-c", LOAD, str(folder)])
-until = time.time() + 300
-while len(files()) < 3 and time.time() < until:
-    time.sleep(0.2)
+loading = subprocess.Popen([sys.executable, "-c", LOAD, str(folder), str(document)])
+until = time.time() + 120
+while not files() and loading.poll() is None and time.time() < until:
+    time.sleep(0.05)
 loading.send_signal(signal.SIGKILL)
 loading.wait()
 left = files()
