@@ -5,9 +5,11 @@ use crate::output::Output;
 use crate::records::RecordWriter;
 use crate::table::{TablePlace, file_stem};
 use crate::value::Value;
+use crate::values::{CellKind, NumberFormat, cell_kind};
 use lodeseek_rdf::dump::Refusal;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
+use rustc_hash::FxHashMap;
 use std::io::{self, BufReader, Read};
 
 /// Maximum number of attributes of an element. The parser compares each one with all others.
@@ -28,7 +30,19 @@ pub(crate) fn read(
         return Err(Refusal::Document { reason }.into());
     }
     let text = lodeseek_rdf::dump::decode_text(bytes.as_slice(), None)?.text;
-    let (name, members) = read_root(&text)?;
+    let (name, mut members) = read_root(&text)?;
+    for (_, value) in &mut members {
+        complete_lists(value);
+    }
+    members.retain(|(_, value)| !is_empty(value));
+    let mut columns = FxHashMap::default();
+    for (key, value) in &members {
+        collect_types(value, key, &mut columns);
+    }
+    for (key, value) in &mut members {
+        set_types(value, key, &columns);
+    }
+    wrap_single_record(&mut members);
     let mut writer = RecordWriter::new(output, place.base, place.file, "XML", None);
     let label = if name.is_empty() {
         file_stem(place.file)
@@ -138,7 +152,7 @@ fn element(start: &BytesStart<'_>) -> io::Result<OpenElement> {
         let value = quick_xml::escape::unescape(&raw)
             .map_or_else(|_| raw.clone().into_owned(), std::borrow::Cow::into_owned);
         if !value.trim().is_empty() {
-            members.push((local_name(key), Value::Text(value)));
+            members.push((local_name(key), Value::Text(value.trim().to_owned())));
         }
     }
     Ok(OpenElement {
@@ -165,17 +179,18 @@ fn close(closed: OpenElement, open: &mut [OpenElement]) -> io::Result<Option<Clo
         }
         return Ok(Some((name, members)));
     };
+    let own = match text {
+        "" => Value::Null,
+        text => Value::Text(text.to_owned()),
+    };
     let value = if members.is_empty() {
-        typed(text)
+        own
     } else {
-        if !text.is_empty() {
-            members.push(("value".to_owned(), typed(text)));
+        if own != Value::Null {
+            members.push(("value".to_owned(), own));
         }
         Value::Object(members)
     };
-    if value == Value::Null {
-        return Ok(None);
-    }
     let count = parent.members.len();
     match parent.members.iter_mut().find(|(key, _)| *key == name) {
         Some((_, Value::List(elements))) => elements.push(value),
@@ -193,16 +208,126 @@ fn close(closed: OpenElement, open: &mut [OpenElement]) -> io::Result<Option<Clo
     Ok(None)
 }
 
-/// Returns a text as a number, if it is one.
-fn typed(text: &str) -> Value {
-    use crate::values::{CellKind, NumberFormat, cell_kind};
-    match cell_kind(text, NumberFormat::default()) {
-        CellKind::Empty => Value::Null,
-        CellKind::Integer | CellKind::Decimal | CellKind::Double
-            if !text.contains(',') && !text.starts_with(['.', '+']) && !text.ends_with('.') =>
-        {
-            Value::Number(text.to_owned())
+/// Makes the elements of lists with an object objects, also empty ones, and removes empty members elsewhere.
+fn complete_lists(value: &mut Value) {
+    match value {
+        Value::List(elements) => {
+            elements.iter_mut().for_each(complete_lists);
+            if !elements.iter().any(Value::is_nested) {
+                return;
+            }
+            for element in elements.iter_mut().filter(|element| !element.is_nested()) {
+                *element = Value::Object(match std::mem::replace(element, Value::Null) {
+                    Value::Null => Vec::new(),
+                    text => vec![("value".to_owned(), text)],
+                });
+            }
         }
-        _ => Value::Text(text.to_owned()),
+        Value::Object(members) => {
+            for (_, member) in members.iter_mut() {
+                complete_lists(member);
+            }
+            members.retain(|(_, member)| !is_empty(member));
+        }
+        _ => (),
+    }
+}
+
+/// Returns true for an element without content, and for a list of such.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::List(elements) => elements.iter().all(|element| *element == Value::Null),
+        value => *value == Value::Null,
+    }
+}
+
+/// Makes the only element with content within the root a list of one record, as there may be more of them in other documents.
+fn wrap_single_record(members: &mut [(String, Value)]) {
+    let mut nested = members.iter_mut().filter(|(_, value)| value.is_nested());
+    let (Some((_, single)), None) = (nested.next(), nested.next()) else {
+        return;
+    };
+    let parts = single.as_object().unwrap_or_default();
+    // An element without texts of its own is the wrapper of others.
+    if parts.iter().any(|(_, part)| !part.is_nested()) {
+        let record = std::mem::replace(single, Value::Null);
+        *single = Value::List(vec![record]);
+    }
+}
+
+/// Type of the texts of an attribute or element: the widest one of all of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum TextType {
+    Integer,
+    Decimal,
+    Double,
+    Text,
+}
+
+/// Returns the type of a text. `None` for marks of missing values.
+fn text_type(text: &str) -> Option<TextType> {
+    let is_plain = !text.contains(',') && !text.starts_with(['.', '+']) && !text.ends_with('.');
+    match cell_kind(text, NumberFormat::default()) {
+        CellKind::Empty | CellKind::Missing => None,
+        CellKind::Integer if is_plain => Some(TextType::Integer),
+        CellKind::Decimal if is_plain => Some(TextType::Decimal),
+        CellKind::Double if is_plain => Some(TextType::Double),
+        _ => Some(TextType::Text),
+    }
+}
+
+/// Adds the types of the texts below a value, by the names that lead to them.
+fn collect_types(value: &Value, path: &str, columns: &mut FxHashMap<String, TextType>) {
+    match value {
+        Value::List(elements) => {
+            for element in elements {
+                collect_types(element, path, columns);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members {
+                collect_types(member, &format!("{path}/{key}"), columns);
+            }
+        }
+        Value::Text(text) => {
+            if let Some(found) = text_type(text) {
+                match columns.get_mut(path) {
+                    Some(widest) => *widest = found.max(*widest),
+                    None => {
+                        columns.insert(path.to_owned(), found);
+                    }
+                }
+            }
+        }
+        _ => (),
+    }
+}
+
+/// Makes texts numbers, where all texts of the same names are.
+fn set_types(value: &mut Value, path: &str, columns: &FxHashMap<String, TextType>) {
+    match value {
+        Value::List(elements) => {
+            for element in elements {
+                set_types(element, path, columns);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members {
+                set_types(member, &format!("{path}/{key}"), columns);
+            }
+        }
+        Value::Text(text) => {
+            let column = columns.get(path).copied().unwrap_or(TextType::Text);
+            let Some(own) = text_type(text).filter(|_| column != TextType::Text) else {
+                return;
+            };
+            // The form of a number determines its datatype.
+            *value = Value::Number(match column {
+                TextType::Decimal if own == TextType::Integer => format!("{text}.0"),
+                TextType::Double if own != TextType::Double => format!("{text}e0"),
+                _ => text.clone(),
+            });
+        }
+        _ => (),
     }
 }

@@ -340,6 +340,53 @@ fn xml_of_records() {
 }
 
 #[test]
+fn types_of_xml_are_those_of_all_records() {
+    check(
+        "trees.xml",
+        "<r><s depth=\"40.5\" zip=\"01234\"><n>1</n></s><s depth=\"50\" zip=\"12345\"><n>x</n></s></r>",
+        &[
+            "<#/s/0> <#depth> \"40.5\"^^<xsd:decimal>",
+            "<#/s/1> <#depth> \"50.0\"^^<xsd:decimal>",
+            "<#/s/1> <#zip> \"12345\"",
+            "<#/s/0> <#n> \"1\"",
+        ],
+    );
+}
+
+#[test]
+fn empty_and_single_records_of_xml() {
+    let rownum = "<http://www.w3.org/ns/csvw#rownum>";
+    let report = check(
+        "trees.xml",
+        "<r><e><v>1</v></e><e/><e><v>3</v></e></r>",
+        &[
+            "<#/e/2> <#v> \"3\"^^<xsd:integer>",
+            &format!("<#/e/1> {rownum} \"2\"^^<xsd:integer>"),
+        ],
+    );
+    assert_eq!(report.tables[0].rows, 3);
+    check(
+        "trees.xml",
+        "<trees version=\"1\"><tree><name>Oak</name><empty/></tree></trees>",
+        &[
+            "<#/tree/0> <rdfs:label> \"Oak\"",
+            &format!("<#/tree/0> {rownum} \"1\"^^<xsd:integer>"),
+            "<> <#version> \"1\"^^<xsd:integer>",
+        ],
+    );
+    let (triples, _) = read(
+        "trees.xml",
+        "<r><list><t><a>1</a></t><t><a>2</a></t></list></r>",
+    );
+    assert!(
+        triples
+            .iter()
+            .any(|triple| triple == "<#/list/t/1> <#a> \"2\"^^<xsd:integer>"),
+        "{triples:?}"
+    );
+}
+
+#[test]
 fn deep_and_large_values_are_refused() {
     let (_, report) = read(
         "a.json",
