@@ -7,6 +7,7 @@ use lodeseek_catalog::{
     Agent, Dataset, DatasetId, Format, Iris, Location, Moment, Scheme, data_theme, dcat,
     name_of_iri,
 };
+use lodeseek_index::compose;
 use lodeseek_rdf::vocab::{
     adms, dc11, dcat as terms, dcterms, foaf, lodeseek, org, owl, rdf, rdfs, schema, skos, spdx,
     vcard,
@@ -507,7 +508,8 @@ impl File {
             return label;
         }
         if let Some(declared) = declared {
-            return known(&declared).unwrap_or_else(|| declared.to_ascii_uppercase());
+            // A letter and its accent are one character, which stays as it is.
+            return known(&declared).unwrap_or_else(|| compose(&declared).to_ascii_uppercase());
         }
         let by_name =
             Format::from_path(self.location.as_str()).map(|format| format.short.to_owned());

@@ -7,7 +7,7 @@ use super::parameters::Default as Flag;
 use super::table::{Facet, Resource, Row, Table, Value as FacetValue};
 use super::{Call, MAX_PACKAGES};
 use lodeseek_catalog::CkanLicense;
-use lodeseek_index::fold_text;
+use lodeseek_index::{compose, fold_text};
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -293,8 +293,10 @@ fn show(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError>
     Ok(group)
 }
 
-fn with_value<'t>(table: &'t Table, facet: Facet, name: &'t str) -> impl Iterator<Item = &'t Row> {
+/// Returns the datasets with a value of a facet, in any spelling of its accents.
+fn with_value<'t>(table: &'t Table, facet: Facet, name: &str) -> impl Iterator<Item = &'t Row> {
     let values = &table.values(facet).all;
+    let name = compose(name).into_owned();
     table.rows.iter().filter(move |row| {
         row.values(facet)
             .iter()

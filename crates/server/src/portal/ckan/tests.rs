@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::error::{ActionError, QueryError};
-use super::lists::resource_search;
+use super::lists::{resource_search, tag_show};
 use super::parameters::Parameters;
 use super::query::{Clause, MinimumMatch, QueryOptions, Sort, SortField};
 use super::search::package_search;
@@ -511,23 +511,37 @@ fn spellings_of_accents_are_one_value() {
         r#"
 @prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
 @prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix e: <http://e.org/> .
-e:1 a dcat:Dataset ; dct:identifier "composed" ; dct:title "A" ; dcat:keyword "Caf\u00e9" ; dct:publisher [ a foaf:Agent ; foaf:name "G\u00e9o" ] .
+e:1 a dcat:Dataset ; dct:identifier "composed" ; dct:title "A" ; dcat:keyword "Caf\u00e9" ; dct:publisher [ a foaf:Agent ; foaf:name "G\u00e9o" ] ;
+  dcat:distribution [ dcat:downloadURL <http://e.org/1> ; dct:format "Carte g\u00e9n\u00e9rale" ] .
 e:2 a dcat:Dataset ; dct:identifier "decomposed" ; dct:title "B" ; dcat:keyword "Cafe\u0301" , "Caf\u00e9" ;
-  dct:publisher [ a foaf:Agent ; foaf:name "Ge\u0301o" ] .
+  dct:publisher [ a foaf:Agent ; foaf:name "Ge\u0301o" ] ;
+  dcat:distribution [ dcat:downloadURL <http://e.org/2> ; dct:format "Carte ge\u0301ne\u0301rale" ] .
 "#,
     );
     let found = portal
-        .search(&[("facet.field", r#"["tags","organization"]"#)])
+        .search(&[("facet.field", r#"["tags","organization","res_format"]"#)])
         .expect("an answer");
     assert_eq!(found["facets"]["tags"], json!({ "Caf\u{e9}": 2 }));
-    let organizations = found["facets"]["organization"].as_object().expect("counts");
-    assert_eq!(organizations.values().collect::<Vec<_>>(), [&json!(2)]);
+    for facet in ["organization", "res_format"] {
+        let counts = found["facets"][facet].as_object().expect("counts");
+        assert_eq!(counts.values().collect::<Vec<_>>(), [&json!(2)], "{facet}");
+    }
     for package in found["results"].as_array().expect("packages") {
         assert_eq!(package["num_tags"], 1);
         assert_eq!(package["tags"][0]["name"], "Caf\u{e9}");
     }
     let table = Table::current(&portal.state).expect("a table");
     for name in ["Caf\u{e9}", "Cafe\u{301}"] {
+        let encoded = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs([("id", name), ("include_datasets", "true")])
+            .finish();
+        let shown = tag_show(&Call {
+            state: &portal.state,
+            base: "http://e.org/",
+            parameters: &Parameters::read(&encoded, "", b"").expect("parameters"),
+        });
+        let packages = shown.expect("a tag")["packages"].as_array().map(Vec::len);
+        assert_eq!(packages, Some(2), "{name}");
         assert_eq!(
             table.values(Facet::Tags).find(name).map(|tag| tag.count),
             Some(2)
