@@ -8,6 +8,7 @@ use crate::table::{FormatFacts, Rows, TablePlace, read_table};
 use csv::StringRecord;
 use lodeseek_rdf::dump::Refusal;
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::io::{self, Cursor, Read};
 use std::rc::Rc;
 
@@ -43,13 +44,30 @@ pub(crate) fn read(
         limit: output.limits().document_bytes,
         bytes: Rc::clone(&bytes),
     };
+    if dialect.has_loose_quotes {
+        output.problem(
+            None,
+            "quotes at the beginning of cells do not end with them; they were read as characters of the cells"
+                .to_owned(),
+        );
+    }
     let mut rows = DelimitedRows {
         reader: dialect.reader().from_reader(text),
+        dialect,
         bytes: Rc::clone(&bytes),
         number: 0,
         line: 0,
+        unclosed_line: None,
+        rest: VecDeque::new(),
     };
     let result = read_table(&mut rows, place, &format, output);
+    if rows.unclosed_line.is_some() {
+        output.problem(
+            rows.unclosed_line,
+            "a quote is not closed; it was read as a character of the cell, and the lines below as rows"
+                .to_owned(),
+        );
+    }
     if bytes.stray.get() > 0 {
         output.problem(
             None,
@@ -72,6 +90,30 @@ struct ByteCounts {
     /// Bytes that are not in the encoding of the file.
     stray: Cell<u64>,
     line: Cell<u64>,
+    /// Double quotes.
+    quotes: Cell<u64>,
+    /// If true, the last character but line ends is a double quote.
+    ends_with_quote: Cell<bool>,
+    has_ended: Cell<bool>,
+}
+
+impl ByteCounts {
+    fn add_quotes(&self, text: &[u8]) {
+        let quotes = text.iter().filter(|byte| **byte == b'"').count();
+        self.quotes.set(self.quotes.get() + quotes as u64);
+        if let Some(last) = text
+            .iter()
+            .rev()
+            .find(|byte| !matches!(byte, b'\n' | b'\r'))
+        {
+            self.ends_with_quote.set(*last == b'"');
+        }
+    }
+
+    /// Returns true if the text has ended within quotes.
+    fn has_unclosed_quote(&self) -> bool {
+        self.has_ended.get() && self.quotes.get() % 2 == 1 && !self.ends_with_quote.get()
+    }
 }
 
 /// Text that ends with an error within a record that is too long.
@@ -85,6 +127,8 @@ impl<R: Read> Read for CountedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.bytes.stray.set(self.inner.stray_bytes());
+        self.bytes.add_quotes(&buffer[..read]);
+        self.bytes.has_ended.set(read == 0);
         let all = self.bytes.all.get() + read as u64;
         self.bytes.all.set(all);
         if all > self.limit {
@@ -105,13 +149,55 @@ impl<R: Read> Read for CountedReader<R> {
 
 struct DelimitedRows<R> {
     reader: csv::Reader<CountedReader<R>>,
+    dialect: Dialect,
     bytes: Rc<ByteCounts>,
     number: u64,
     line: u64,
+    /// Line of a record whose quote is not closed.
+    unclosed_line: Option<u64>,
+    /// Rows within that record.
+    rest: VecDeque<StringRecord>,
+}
+
+impl<R> DelimitedRows<R> {
+    /// Divides the last record, whose last cell has the rest of the file because its quote is not closed, into rows.
+    fn divide_unclosed(&mut self, row: &mut StringRecord) {
+        let Some(last) = row.iter().last().filter(|cell| cell.contains('\n')) else {
+            return;
+        };
+        let text = format!("\"{last}");
+        let dialect = Dialect {
+            quote: None,
+            ..self.dialect
+        };
+        let mut reader = dialect.reader().from_reader(text.as_bytes());
+        let mut first = StringRecord::new();
+        // A text gives no errors.
+        if !reader.read_record(&mut first).unwrap_or(false) {
+            return;
+        }
+        let mut record = StringRecord::new();
+        while reader.read_record(&mut record).unwrap_or(false) {
+            self.rest.push_back(record.clone());
+        }
+        let mut whole = StringRecord::new();
+        for cell in row.iter().take(row.len() - 1).chain(&first) {
+            whole.push_field(cell);
+        }
+        *row = whole;
+        self.unclosed_line = Some(self.line);
+    }
 }
 
 impl<R: Read> Rows for DelimitedRows<R> {
     fn next_row(&mut self, row: &mut StringRecord) -> io::Result<bool> {
+        if let (Some(next), Some(start)) = (self.rest.pop_front(), self.unclosed_line) {
+            self.number += 1;
+            let line = next.position().map_or(1, csv::Position::line);
+            self.line = start + line - 1;
+            *row = next;
+            return Ok(true);
+        }
         let line = self.reader.position().line();
         self.bytes.line.set(line);
         match self.reader.read_record(row) {
@@ -119,6 +205,12 @@ impl<R: Read> Rows for DelimitedRows<R> {
                 self.bytes.since_record.set(0);
                 self.number += 1;
                 self.line = row.position().map_or(line, csv::Position::line);
+                if self.dialect.quote == Some(b'"')
+                    && self.dialect.escape.is_none()
+                    && self.bytes.has_unclosed_quote()
+                {
+                    self.divide_unclosed(row);
+                }
                 Ok(true)
             }
             Ok(false) => Ok(false),
@@ -135,5 +227,56 @@ impl<R: Read> Rows for DelimitedRows<R> {
 
     fn line(&self) -> Option<u64> {
         Some(self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::descriptors::TableDescription;
+    use crate::test_sink::Collected;
+    use lodeseek_rdf::dump::{FileReport, Limits};
+
+    fn read_text(text: &str) -> (Vec<String>, FileReport) {
+        let mut report = FileReport::unreadable("t.csv", "");
+        report.problems.clear();
+        let mut sink = Collected::default();
+        let limits = Limits::default();
+        let mut output = Output::new(&mut sink, &mut report, &limits);
+        let place = TablePlace {
+            base: "http://e.org/t",
+            file: "t.csv",
+            part: None,
+            description: &TableDescription::default(),
+        };
+        read(text.as_bytes(), Some(b','), &place, &mut output).expect("read");
+        (sink.0, report)
+    }
+
+    #[test]
+    fn unclosed_quotes_hide_no_rows() {
+        let closed = "name,n,place\n\"Oak, old\",1,here\nElm,2,\"north\nAsh,3,south\nFir,4,west\n";
+        for (text, line) in [
+            (closed, Some(3)),
+            (&closed.replace("\"Oak, old\"", "Oak"), None),
+        ] {
+            let (triples, report) = read_text(text);
+            for triple in [
+                "<http://e.org/t#row=3> <http://e.org/t#place> \"\\\"north\"",
+                "<http://e.org/t#row=5> <http://e.org/t#place> \"west\"",
+            ] {
+                assert!(
+                    triples.iter().any(|found| found == triple),
+                    "{triple}\n{}",
+                    triples.join("\n")
+                );
+            }
+            assert_eq!(report.tables[0].rows, 4);
+            assert_eq!(report.problems.len(), 1, "{:?}", report.problems);
+            assert_eq!(report.problems[0].line, line);
+        }
+        // An odd number of quotes, and a cell of two lines at the end.
+        let (_, report) = read_text("size,note\n5\" pipe,x\n\"6\",\"a\nb\"");
+        assert_eq!(report.tables[0].rows, 2);
     }
 }

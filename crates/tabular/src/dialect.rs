@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
-    pub(crate) quote: u8,
+    /// Quote around cells. `None` if quotes are characters of the cells.
+    pub(crate) quote: Option<u8>,
     pub(crate) escape: Option<u8>,
+    /// If true, cells begin with a quote that does not end with them, so that quotes are read as characters.
+    pub(crate) has_loose_quotes: bool,
     /// If true, more than one column was found, and most rows have as many cells.
     pub(crate) is_consistent: bool,
     /// Number of columns of most rows.
@@ -31,38 +34,56 @@ impl Dialect {
                 .rfind(['\n', '\r'])
                 .map_or(sample, |end| &sample[..end])
         };
-        let (quote, escape) = detect_quote(sample);
         let mut best: Option<(f64, Self)> = None;
         for delimiter in DELIMITERS {
-            let dialect = Self {
-                delimiter,
-                quote,
-                escape,
-                is_consistent: false,
-                width: 1,
-            };
-            let (mut score, width) = dialect.consistency(sample);
-            if width > 1 && Some(delimiter) == expected {
-                score += 0.2;
-            }
+            let dialect = Self::with_delimiter(delimiter, sample, is_whole);
+            let consistency = dialect.consistency(sample);
+            let (mut score, width) = (consistency.score, consistency.width);
             let found = Self {
                 is_consistent: width > 1 && score >= 0.7,
                 width,
                 ..dialect
             };
+            if consistency.is_complete {
+                score += COMPLETENESS;
+            }
+            if width > 1 && Some(delimiter) == expected {
+                score += 0.2;
+            }
             if width > 1 && best.is_none_or(|(highest, _)| score > highest + 1e-9) {
                 best = Some((score, found));
             }
         }
-        let single = Self {
-            delimiter: expected.unwrap_or(b','),
+        match best {
+            Some((score, dialect)) if score > 0.3 => dialect,
+            _ => Self::with_delimiter(expected.unwrap_or(b','), sample, is_whole),
+        }
+    }
+
+    /// Returns the dialect with a delimiter, and with the quote that a sample has.
+    fn with_delimiter(delimiter: u8, sample: &str, is_whole: bool) -> Self {
+        let escape = detect_escape(sample);
+        let double = QuotedCells::count(sample, '"', escape, delimiter, is_whole);
+        let single = QuotedCells::count(sample, '\'', None, delimiter, is_whole);
+        let has_loose_quotes = double.closed == 0 && double.loose > 0;
+        let (quote, escape) = if double.closed + double.loose == 0
+            && single.closed >= 4
+            && single.closed > 10 * single.loose
+        {
+            (Some(b'\''), None)
+        } else if has_loose_quotes {
+            (None, None)
+        } else {
+            (Some(b'"'), escape)
+        };
+        Self {
+            delimiter,
             quote,
             escape,
+            has_loose_quotes,
             is_consistent: false,
             width: 1,
-        };
-        best.filter(|(score, _)| *score > 0.3)
-            .map_or(single, |(_, dialect)| dialect)
+        }
     }
 
     /// Returns a builder of a reader in this dialect.
@@ -72,15 +93,15 @@ impl Dialect {
             .has_headers(false)
             .flexible(true)
             .delimiter(self.delimiter)
-            .quote(self.quote)
+            .quoting(self.quote.is_some())
+            .quote(self.quote.unwrap_or(b'"'))
             .escape(self.escape)
             .double_quote(true);
         builder
     }
 
-    /// Returns the part of the rows that have the typical number of cells, from 0 to 1, and that number. Slightly higher for tables
-    /// with more columns.
-    fn consistency(self, sample: &str) -> (f64, usize) {
+    /// Compares the numbers of cells of the rows. The score is slightly higher for tables with more columns.
+    fn consistency(self, sample: &str) -> Consistency {
         let mut reader = self.reader().from_reader(sample.as_bytes());
         let mut widths = BTreeMap::new();
         let mut record = StringRecord::new();
@@ -95,24 +116,44 @@ impl Dialect {
             .filter(|(width, _)| **width > 1)
             .max_by_key(|(width, count)| (**count, **width))
         else {
-            return (0.0, 1);
+            return Consistency {
+                score: 0.0,
+                width: 1,
+                is_complete: false,
+            };
         };
         // Rows with one cell are titles, notes or wrong.
         let part = count as f64 / records as f64;
         let penalty = many_lines as f64 / records as f64;
-        (part - penalty + 0.01 * (width.min(20) as f64), width)
+        Consistency {
+            score: part - penalty + 0.01 * (width.min(20) as f64),
+            width,
+            is_complete: count == records && records > 2,
+        }
     }
 }
 
-/// Returns the quote, and the character that escapes it within a cell.
-fn detect_quote(sample: &str) -> (u8, Option<u8>) {
-    let double = count_quoted(sample, '"');
-    let single = count_quoted(sample, '\'');
-    if double == 0 && single >= 4 {
-        return (b'\'', None);
-    }
+/// Numbers of cells of the rows of a sample.
+struct Consistency {
+    /// Part of the rows that have the most frequent number of cells.
+    score: f64,
+    width: usize,
+    /// If true, all rows have this number.
+    is_complete: bool,
+}
+
+/// Addition to the score of a delimiter that divides all rows, with the header, into as many cells. Decimal commas divide the rows
+/// below the header only.
+const COMPLETENESS: f64 = 0.5;
+
+/// Returns the character that escapes a double quote within a cell, if it is not doubled.
+fn detect_escape(sample: &str) -> Option<u8> {
     let escaped = sample.matches("\\\"").count();
-    let doubled = sample.matches("\"\"").count();
+    // `""` is also an empty cell, and `\""` an escaped quote before the end of a cell.
+    let has_doubled = sample.match_indices("\"\"").any(|(place, _)| {
+        let before = sample[..place].chars().next_back();
+        before.is_some_and(|c| !matches!(c, '\\' | ',' | ';' | '\t' | '|' | '\n' | '\r'))
+    });
     // `\"` may also end a cell with a backslash.
     let inside = sample
         .match_indices("\\\"")
@@ -121,21 +162,68 @@ fn detect_quote(sample: &str) -> (u8, Option<u8>) {
             after.is_some_and(|c| !matches!(c, ',' | ';' | '\t' | '|' | '\n' | '\r'))
         })
         .count();
-    let escape = (escaped > 0 && doubled == 0 && 2 * inside >= escaped).then_some(b'\\');
-    (b'"', escape)
+    (escaped > 0 && !has_doubled && 2 * inside >= escaped).then_some(b'\\')
 }
 
-/// Returns the number of cells that begin with a quote.
-fn count_quoted(sample: &str, quote: char) -> usize {
-    let mut count = 0;
-    let mut before = '\n';
-    for character in sample.chars() {
-        if character == quote && matches!(before, ',' | ';' | '\t' | '|' | '\n' | '\r') {
-            count += 1;
+/// Maximum number of lines of a cell in quotes. A longer one is a quote that is not closed.
+const MAX_QUOTED_LINES: usize = 50;
+
+/// Numbers of cells that begin with a quote.
+#[derive(Default)]
+struct QuotedCells {
+    /// Cells that end with the quote, too.
+    closed: usize,
+    /// Cells with text behind the next quote, and those without one: an apostrophe, a mark of inches, a forgotten quote.
+    loose: usize,
+}
+
+impl QuotedCells {
+    fn count(sample: &str, quote: char, escape: Option<u8>, delimiter: u8, is_whole: bool) -> Self {
+        let mut found = Self::default();
+        let ends_cell = |c: char| c == delimiter as char || matches!(c, '\n' | '\r');
+        let mut is_start = true;
+        let mut rest = sample;
+        while let Some(character) = rest.chars().next() {
+            rest = &rest[character.len_utf8()..];
+            if !is_start || character != quote {
+                is_start = ends_cell(character);
+                continue;
+            }
+            match closing_quote(rest, quote, escape) {
+                Some(end) => {
+                    rest = &rest[end + 1..];
+                    let after = rest.trim_start_matches(' ').chars().next();
+                    if after.is_none_or(ends_cell) {
+                        found.closed += 1;
+                    } else {
+                        found.loose += 1;
+                    }
+                }
+                // The sample may end within a cell.
+                None if is_whole || rest.lines().count() > MAX_QUOTED_LINES => found.loose += 1,
+                None => break,
+            }
+            is_start = false;
         }
-        before = character;
+        found
     }
-    count
+}
+
+/// Returns the place of the next quote that is neither doubled nor escaped.
+fn closing_quote(text: &str, quote: char, escape: Option<u8>) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut place = 0;
+    while let Some(found) = text[place..].find(quote) {
+        let end = place + found;
+        if end > 0 && Some(bytes[end - 1]) == escape {
+            place = end + 1;
+        } else if bytes.get(end + 1) == Some(&(quote as u8)) {
+            place = end + 2;
+        } else {
+            return Some(end);
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -146,7 +234,7 @@ mod tests {
         let dialect = Dialect::detect(sample, true, None);
         (
             dialect.delimiter as char,
-            dialect.quote as char,
+            dialect.quote.map_or(' ', char::from),
             dialect.width,
         )
     }
@@ -163,6 +251,66 @@ mod tests {
             detect("Title; with a semicolon\n\nname,n\noak,1\nelm,2\nash,3\n"),
             (',', '"', 2)
         );
+    }
+
+    #[test]
+    fn decimal_commas_are_no_delimiters() {
+        let mut text = "length;share\n".to_owned();
+        for number in 0..250 {
+            text.push_str(&format!("{number},0;0,{number}\n"));
+        }
+        let dialect = Dialect::detect(&text, true, Some(b','));
+        assert_eq!((dialect.delimiter, dialect.width), (b';', 2));
+    }
+
+    #[test]
+    fn quotes_end_with_their_cells() {
+        let quote = |sample: &str, delimiter| {
+            let dialect = Dialect::detect(sample, true, Some(delimiter));
+            (dialect.quote.map(char::from), dialect.has_loose_quotes)
+        };
+        for (sample, delimiter, expected) in [
+            (
+                "town,n\n's-Hage,5\n's-Bosch,4\nUlm,2\n't Zand,1\n's-Berg,8\n",
+                b',',
+                (Some('"'), false),
+            ),
+            (
+                "time;n\n'90s;1\n'80s;2\n'70s;3\n'60s;4\n",
+                b';',
+                (Some('"'), false),
+            ),
+            (
+                "a,b\n'O''Neill, A',1\n'B',2\n'C',3\n'D',4\n",
+                b',',
+                (Some('\''), false),
+            ),
+            (
+                "name,n,place\nOak,1,\"north\nElm,2,south\nAsh,3,east\n",
+                b',',
+                (None, true),
+            ),
+            ("part\tsize\nA\t\"5 inch\nB\t3 inch\n", b'\t', (None, true)),
+            (
+                "title\tyear\n\"Heroes\" and villains\t2001\nPlain\t2002\n",
+                b'\t',
+                (None, true),
+            ),
+            (
+                "a,b\n\"x\ny\",1\n\"say \"\"z\"\"\",2\n",
+                b',',
+                (Some('"'), false),
+            ),
+            (
+                "a,b\n\"say \\\"hi, you\\\"\",1\nz,2\n",
+                b',',
+                (Some('"'), false),
+            ),
+            ("a,b\n\"C:\\\",1\nz,2\n", b',', (Some('"'), false)),
+            ("{\"x\"},b\n3,4\n5,6\n", b',', (Some('"'), false)),
+        ] {
+            assert_eq!(quote(sample, delimiter), expected, "{sample}");
+        }
     }
 
     #[test]

@@ -122,7 +122,12 @@ fn detect_legacy(sample: &[u8], is_whole: bool) -> &'static Encoding {
     detector.feed(sample, is_whole);
     let guess = detector.guess(None, Utf8Detection::Deny);
     // The detector lacks the encoding of old Macintosh computers, which spreadsheets there still write.
-    if guess.is_single_byte() && plausibility(sample, MACINTOSH) > plausibility(sample, guess) {
+    let macintosh = plausibility(sample, MACINTOSH);
+    if guess.is_single_byte() && macintosh > plausibility(sample, guess) {
+        // Symbols alone are nothing that the detector knows. They are more frequent in files of newer computers.
+        if plausibility(sample, WINDOWS_1252) >= macintosh {
+            return WINDOWS_1252;
+        }
         return MACINTOSH;
     }
     guess
@@ -150,11 +155,20 @@ fn score_character(before: char, character: char, after: char) -> i64 {
     match character {
         c if c.is_control() => -5,
         '\u{fffd}' => -5,
-        '’' | '\u{a0}' => 1,
-        '“' | '‘' if after.is_alphanumeric() && !before.is_alphanumeric() => 1,
-        '”' if before.is_alphanumeric() || before.is_ascii_punctuation() => 1,
+        '\u{a0}' => 1,
+        // As plausible as a letter within a word: the detector knows of symbols, too.
+        '’' | '—' | '·' if is_inside => 2,
+        '–' if is_inside => 1,
+        '’' => 1,
+        '“' | '‘' | '„' | '‚' if after.is_alphanumeric() && !before.is_alphanumeric() => 2,
+        '”' if before.is_alphanumeric() || before.is_ascii_punctuation() => 2,
+        '™' | '®' | '…' if before.is_alphanumeric() => 2,
         '“' | '‘' | '”' => -1,
-        '–' | '—' | '…' | '•' | '°' | '€' | '£' => 0,
+        // Symbols of texts in all countries.
+        '–' | '—' | '…' | '•' | '°' | '€' | '£' | '§' | '©' | '®' | '™' | '±' | '×' | '÷' | '·'
+        | '²' | '³' | '¹' | '¼' | '½' | '¾' | 'µ' | '‰' | '«' | '»' | 'º' | 'ª' => 0,
+        // Its neighbours are vowels; other languages have a dash in its place.
+        'ñ' if !is_vowel(after) || (before.is_alphabetic() && !is_vowel(before)) => -2,
         c if c.is_lowercase() => {
             if before.is_lowercase() || after.is_lowercase() {
                 2
@@ -166,12 +180,18 @@ fn score_character(before: char, character: char, after: char) -> i64 {
             if before.is_lowercase() {
                 -3
             } else {
-                1
+                i64::from(before.is_alphabetic() || after.is_alphabetic())
             }
         }
+        // Letters of scripts without cases.
+        c if c.is_alphabetic() => 2 * i64::from(before.is_alphabetic() || after.is_alphabetic()),
         _ if is_inside => -2,
         _ => -1,
     }
+}
+
+fn is_vowel(character: char) -> bool {
+    "aeiouáéíóú".contains(character)
 }
 
 const CHUNK_BYTES: usize = 64 << 10;
@@ -306,6 +326,29 @@ mod tests {
         );
         let (bytes, _, _) = encoding_rs::SHIFT_JIS.encode("県,市\n北海道,札幌市\n東京都,新宿区\n");
         assert_eq!(detect(&bytes), "Shift_JIS");
+        for symbols in [
+            "item,price\nA,5 €\nB,6 €\n",
+            "Artikel;Preis in €\nBrot;3\n",
+            "law,n\n§ 12 StVO,1\n§ 13 StVO,2\n",
+            "item,n\nSugar,½ cup\nMilk,½ cup\n",
+            "name,n\nnorth–south,1\neast–west,2\n",
+            "name,n\nthe pond’s end,1\n“old oak”,2\n",
+            "name,n\nrealm™,1\nand so on…,2\n",
+            "name,n\nthe elm—or oak—fell,1\n",
+        ] {
+            let (bytes, _, _) = WINDOWS_1252.encode(symbols);
+            assert_eq!(detect(&bytes), "windows-1252", "{symbols}");
+        }
+        let (bytes, _, _) = encoding_rs::WINDOWS_1255.encode("שם,עיר\nאלון,חיפה\nזית,ירושלים\n");
+        assert_eq!(detect(&bytes), "windows-1255");
+        // Letters of words: "España", "Größe", "père".
+        for bytes in [
+            &b"n,pa\x92s\n1,Espa\x96a\n2,Per\x9c\n"[..],
+            b"n,Gr\x9a\xa7e\n1,M\x9fnchen\n",
+            b"n,nom\n1,p\x8fre\n2,Fran\x8dois\n",
+        ] {
+            assert_eq!(detect(bytes), "macintosh", "{bytes:?}");
+        }
     }
 
     #[test]
