@@ -1,7 +1,8 @@
-//! Geometries of GeoJSON (RFC 7946) as well-known text.
+//! Geometries of GeoJSON (RFC 7946) and TopoJSON as well-known text.
 
 use crate::limits::MAX_WKT_BYTES;
 use crate::value::Value;
+use crate::wkb::{geometry, position};
 use std::fmt::Write as _;
 
 /// Geometry as text.
@@ -134,6 +135,163 @@ fn write_position(value: &Value, text: &mut String) -> Option<()> {
         return None;
     }
     write!(text, "{x} {y}").ok()
+}
+
+/// Number of positions that the geometries of a topology may have for each one of its arcs. Arcs are shared, so that a small document
+/// may have any number.
+const MAX_ARC_USES: usize = 20;
+
+/// Arcs of TopoJSON (<https://github.com/topojson/topojson-specification>), from which geometries are made.
+pub(crate) struct Topology {
+    /// Scale and translation of integral coordinates.
+    transform: Option<[[f64; 2]; 2]>,
+    arcs: Vec<Vec<[f64; 2]>>,
+    /// Number of positions that geometries may still have.
+    positions_left: usize,
+}
+
+impl Topology {
+    /// Returns the topology of a document. `None` if it is no TopoJSON.
+    pub(crate) fn new(document: &Value) -> Option<Self> {
+        if document.get("type")?.as_text()? != "Topology" {
+            return None;
+        }
+        let transform = match document.get("transform") {
+            Some(transform) => Some([
+                pair(transform.get("scale")?)?,
+                pair(transform.get("translate")?)?,
+            ]),
+            None => None,
+        };
+        let mut topology = Self {
+            transform,
+            arcs: Vec::new(),
+            positions_left: 0,
+        };
+        for arc in document.get("arcs")?.as_list()? {
+            let mut positions = Vec::new();
+            let mut last = [0.0, 0.0];
+            for position in arc.as_list()? {
+                let [x, y] = pair(position)?;
+                // Integral positions are distances from the one before.
+                last = match transform {
+                    Some(_) => [last[0] + x, last[1] + y],
+                    None => [x, y],
+                };
+                positions.push(topology.place(last));
+            }
+            topology.positions_left += MAX_ARC_USES * positions.len();
+            topology.arcs.push(positions);
+        }
+        Some(topology)
+    }
+
+    /// Returns an object as the features of GeoJSON: the members of a collection, or the geometry itself.
+    pub(crate) fn features(&mut self, object: &Value) -> Vec<Value> {
+        let members = match object.get("type").and_then(Value::as_text) {
+            Some("GeometryCollection") => object.get("geometries").and_then(Value::as_list),
+            _ => None,
+        };
+        let mut features = Vec::new();
+        for member in members.unwrap_or(std::slice::from_ref(object)) {
+            let mut parts = vec![("type".to_owned(), Value::Text("Feature".to_owned()))];
+            for (key, value) in member.as_object().unwrap_or_default() {
+                if !matches!(key.as_str(), "type" | "arcs" | "coordinates" | "geometries") {
+                    parts.push((key.clone(), value.clone()));
+                }
+            }
+            let kind = member.get("type").and_then(Value::as_text);
+            let shape = match kind {
+                // A feature without a geometry.
+                None => Value::Null,
+                Some(kind) => self
+                    .geometry(member, 0)
+                    .unwrap_or_else(|| geometry(kind, Value::Null)),
+            };
+            parts.push(("geometry".to_owned(), shape));
+            features.push(Value::Object(parts));
+        }
+        features
+    }
+
+    /// Returns a geometry of GeoJSON. `None` if it is damaged.
+    fn geometry(&mut self, object: &Value, depth: usize) -> Option<Value> {
+        let kind = object.get("type")?.as_text()?;
+        if kind == "GeometryCollection" {
+            if depth > 8 {
+                return None;
+            }
+            let mut members = Vec::new();
+            for member in object.get("geometries")?.as_list()? {
+                members.push(self.geometry(member, depth + 1)?);
+            }
+            return Some(Value::Object(vec![
+                ("type".to_owned(), Value::Text(kind.to_owned())),
+                ("geometries".to_owned(), Value::List(members)),
+            ]));
+        }
+        let (_, levels) = wkt_keyword(kind)?;
+        let coordinates = match kind {
+            "Point" => self.point(object.get("coordinates")?)?,
+            "MultiPoint" => {
+                let mut points = Vec::new();
+                for point in object.get("coordinates")?.as_list()? {
+                    points.push(self.point(point)?);
+                }
+                Value::List(points)
+            }
+            _ => self.lines(object.get("arcs")?, levels)?,
+        };
+        Some(geometry(kind, coordinates))
+    }
+
+    /// Returns lists of arcs as coordinates. A list of arcs is one line.
+    fn lines(&mut self, arcs: &Value, levels: usize) -> Option<Value> {
+        let elements = arcs.as_list()?;
+        let mut coordinates = Vec::new();
+        if levels > 1 {
+            for element in elements {
+                coordinates.push(self.lines(element, levels - 1)?);
+            }
+            return Some(Value::List(coordinates));
+        }
+        for (number, element) in elements.iter().enumerate() {
+            let index = element.as_number()?;
+            // A negative number is the complement of that of an arc in the other direction.
+            let is_reversed = index < 0.0;
+            let place = if is_reversed { -index - 1.0 } else { index };
+            let arc = self.arcs.get(place as usize)?;
+            self.positions_left = self.positions_left.checked_sub(arc.len())?;
+            let mut positions: Vec<[f64; 2]> = arc.clone();
+            if is_reversed {
+                positions.reverse();
+            }
+            // An arc begins where the one before ends.
+            let repeated = usize::from(number > 0);
+            coordinates.extend(positions.into_iter().skip(repeated).map(position_of));
+        }
+        Some(Value::List(coordinates))
+    }
+
+    fn point(&self, position: &Value) -> Option<Value> {
+        Some(position_of(self.place(pair(position)?)))
+    }
+
+    fn place(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        match self.transform {
+            Some([scale, translate]) => [x * scale[0] + translate[0], y * scale[1] + translate[1]],
+            None => [x, y],
+        }
+    }
+}
+
+fn pair(value: &Value) -> Option<[f64; 2]> {
+    let numbers = value.as_list()?;
+    Some([numbers.first()?.as_number()?, numbers.get(1)?.as_number()?])
+}
+
+fn position_of([x, y]: [f64; 2]) -> Value {
+    position(x, y)
 }
 
 #[derive(Default)]

@@ -1,6 +1,7 @@
-//! JSON: lists of records, objects with lists, JSON Lines, GeoJSON, JSON-stat.
+//! JSON: lists of records, objects with lists, JSON Lines, GeoJSON, TopoJSON, JSON-stat.
 
 use crate::encoding::TextEncoding;
+use crate::geometry::Topology;
 use crate::json_stat::{self, is_json_stat};
 use crate::limits::{MAX_JSON_BYTES, SNIFFED_BYTES};
 use crate::output::Output;
@@ -51,7 +52,7 @@ pub(crate) fn read(
         bytes,
         place,
         encoding: encoding.name(),
-        is_json_stat: is_json_stat(&sample),
+        is_whole: is_json_stat(&sample) || sample.contains("\"Topology\""),
         crs,
     }
     .read(output)
@@ -322,8 +323,8 @@ struct Document<'p, R: Read> {
     bytes: Rc<Cell<u64>>,
     place: &'p TablePlace<'p>,
     encoding: &'static str,
-    /// If true, the document may be a cube.
-    is_json_stat: bool,
+    /// If true, the document may be a cube or a topology, which are read as a whole.
+    is_whole: bool,
     /// Reference system that the document declares anywhere, if it is known before it is read.
     crs: Option<Value>,
 }
@@ -332,7 +333,7 @@ impl<R: Read> Document<'_, R> {
     fn read(mut self, output: &mut Output<'_>) -> io::Result<()> {
         match next_event(&mut self.parser)? {
             OwnedEvent::StartArray => self.list(output)?,
-            OwnedEvent::StartObject if self.is_json_stat => self.cube(output)?,
+            OwnedEvent::StartObject if self.is_whole => self.whole(output)?,
             OwnedEvent::StartObject => self.object(output)?,
             OwnedEvent::Eof => return Ok(()),
             first => {
@@ -373,22 +374,31 @@ impl<R: Read> Document<'_, R> {
         element.map(drop)
     }
 
-    /// Reads a cube, or else an object, as a whole.
-    fn cube(&mut self, output: &mut Output<'_>) -> io::Result<()> {
+    /// Reads a cube, a topology, or else an object, as a whole.
+    fn whole(&mut self, output: &mut Output<'_>) -> io::Result<()> {
         let value = read_value(OwnedEvent::StartObject, &mut self.parser)?;
         if json_stat::read(&value, self.encoding, self.place, output)? {
             return Ok(());
         }
+        let mut topology = Topology::new(&value);
         let mut writer = self.writer(output);
         let mut single = Vec::new();
-        for (key, member) in value.as_object().unwrap_or_default().to_vec() {
-            match member {
-                Value::List(elements) => {
-                    for (index, element) in elements.iter().enumerate() {
-                        writer.record(Some(&key), index, element, &key);
+        for (key, member) in value.as_object().unwrap_or_default() {
+            match (member, &mut topology) {
+                (_, Some(_)) if key == "arcs" || key == "transform" => (),
+                (Value::Object(objects), Some(topology)) if key == "objects" => {
+                    for (name, object) in objects {
+                        for (index, feature) in topology.features(object).iter().enumerate() {
+                            writer.record(Some(name), index, feature, name);
+                        }
                     }
                 }
-                other => single.push((key, other)),
+                (Value::List(elements), _) => {
+                    for (index, element) in elements.iter().enumerate() {
+                        writer.record(Some(key), index, element, key);
+                    }
+                }
+                _ => single.push((key.clone(), member.clone())),
             }
         }
         writer.members(&single, file_stem(self.place.file));

@@ -323,6 +323,37 @@ fn geometries_alone_and_empty_ones() {
 }
 
 #[test]
+fn topojson() {
+    let text = r#"{"type": "Topology", "transform": {"scale": [0.5, 0.25], "translate": [100, 0]}, "objects": {
+        "places": {"type": "GeometryCollection", "geometries": [
+            {"type": "Point", "properties": {"name": "Pier"}, "coordinates": [4, 8]},
+            {"type": "LineString", "properties": {"name": "Way"}, "arcs": [0, 1]},
+            {"type": "Polygon", "id": "p1", "properties": {"name": "Yard"}, "arcs": [[-2, -1]]},
+            {"type": "Polygon", "properties": {"name": "Lost"}, "arcs": [[7]]}]},
+        "land": {"type": "LineString", "arcs": [0]}},
+        "arcs": [[[0, 0], [2, 4]], [[2, 4], [2, -4], [-4, 0]]]}"#;
+    let report = check(
+        "places.topojson",
+        text,
+        &[
+            "<#/places/0> <rdfs:label> \"Pier\"",
+            "<#/places/0/geometry> <geo:asWKT> \"POINT (102 2)\"^^<geo:wktLiteral>",
+            "<#/places/1/geometry> <geo:asWKT> \"LINESTRING (100 0, 101 1, 102 0, 100 0)\"^^<geo:wktLiteral>",
+            "<#/places/2> <#id> \"p1\"",
+            "<#/places/2/geometry> <geo:asWKT> \"POLYGON ((100 0, 102 0, 101 1, 100 0))\"^^<geo:wktLiteral>",
+            "<#/places/3> <#name> \"Lost\"",
+            "<#/land/0/geometry> <geo:asWKT> \"LINESTRING (100 0, 101 1)\"^^<geo:wktLiteral>",
+        ],
+    );
+    assert_eq!(
+        (report.tables[0].rows, report.problems.len()),
+        (4, 1),
+        "{report:?}"
+    );
+    assert!(report.problems[0].message.contains("damaged geometries"));
+}
+
+#[test]
 fn xml_of_records() {
     let text = "<?xml version=\"1.0\"?>\n<park xmlns=\"http://e.org/x\"><name>Lund &amp; Elm</name>\n<tree code=\"q1\"><name>Oak</name><height unit=\"m\">21.5</height></tree><tree code=\"u2\"/></park>";
     let report = check(
