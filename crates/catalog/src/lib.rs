@@ -679,7 +679,7 @@ impl Catalog {
     fn read_page(file: &CatalogFile<'_>, head: &Head) -> Result<Self, CatalogError> {
         let path = file.path;
         let encoding = html::declared_encoding(&head.text);
-        let page = text(path, encoding.as_deref()).map_err(CatalogError::io(path))?;
+        let page = downloaded_text(file, encoding.as_deref()).map_err(CatalogError::io(path))?;
         let mut problems: Vec<String> = page
             .problems
             .iter()
@@ -777,6 +777,22 @@ struct CatalogFile<'p> {
     media_type: Option<&'p str>,
 }
 
+impl CatalogFile<'_> {
+    /// Returns the encoding in the media type.
+    fn charset(&self) -> Option<&str> {
+        let (_, parameters) = self.media_type?.split_once(';')?;
+        for parameter in parameters.split(';') {
+            if let Some((name, value)) = parameter.split_once('=')
+                && name.trim().eq_ignore_ascii_case("charset")
+            {
+                let value = value.trim().trim_matches(['"', '\'']);
+                return Some(value).filter(|value| !value.is_empty());
+            }
+        }
+        None
+    }
+}
+
 /// Resolves a reference against an address. Returns an invalid reference unchanged, so that it is reported as invalid
 /// later.
 fn resolved(address: &str, reference: &str) -> String {
@@ -841,4 +857,40 @@ fn head(path: &Path) -> io::Result<Head> {
 /// Reads a text file as a whole, uncompresses it and converts it to UTF-8. `encoding` is the one that the file declares.
 fn text(path: &Path, encoding: Option<&str>) -> io::Result<DecodedText> {
     dump::decode_text(dump::open(path, &limits())?, encoding)
+}
+
+/// Reads a text file as [`text`] does. A byte order mark decides on the encoding, else the media type of the response, else the
+/// declaration in the file (RFC 7303, section 3.2). Text in UTF-8 is read as such: many servers add an encoding to all their responses.
+fn downloaded_text(file: &CatalogFile<'_>, declared: Option<&str>) -> io::Result<DecodedText> {
+    let Some(charset) = file.charset() else {
+        return text(file.path, declared);
+    };
+    let mut bytes = Vec::new();
+    dump::open(file.path, &limits())?.read_to_end(&mut bytes)?;
+    let is_utf8 = !bytes.is_ascii() && std::str::from_utf8(&bytes).is_ok();
+    blank_xml_encoding(&mut bytes);
+    dump::decode_text(bytes.as_slice(), Some(charset).filter(|_| !is_utf8))
+}
+
+/// Replaces the encoding in an XML declaration by spaces, because the media type states another one.
+fn blank_xml_encoding(bytes: &mut [u8]) {
+    if !bytes.starts_with(b"<?xml") {
+        return;
+    }
+    let Some(end) = bytes
+        .windows(2)
+        .take(MAX_HEAD_BYTES)
+        .position(|two| two == b"?>")
+    else {
+        return;
+    };
+    let declaration = &mut bytes[..end];
+    let Some(start) = declaration.windows(8).position(|name| name == b"encoding") else {
+        return;
+    };
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
+    let mut quotes = (start..end).filter(|place| is_quote(&declaration[*place]));
+    if let Some(close) = quotes.nth(1) {
+        declaration[start..=close].fill(b' ');
+    }
 }

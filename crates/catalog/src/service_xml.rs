@@ -65,7 +65,7 @@ impl Kind {
 /// Reads a document of a known kind.
 pub(super) fn read(file: &CatalogFile<'_>, kind: Kind) -> Result<Catalog, CatalogError> {
     let path = file.path;
-    let decoded = super::text(path, None).map_err(CatalogError::io(path))?;
+    let decoded = super::downloaded_text(file, None).map_err(CatalogError::io(path))?;
     let not_understood = |reason: String| CatalogError::NotUnderstood {
         path: path.to_owned(),
         reason,
@@ -76,8 +76,9 @@ pub(super) fn read(file: &CatalogFile<'_>, kind: Kind) -> Result<Catalog, Catalo
             MAX_DOCUMENT_BYTES >> 20
         )));
     }
+    let is_decided = decoded.is_converted || file.charset().is_some();
     let encoding = declared_encoding(&decoded.text);
-    let text = match encoding.filter(|_| !decoded.is_converted) {
+    let text = match encoding.filter(|_| !is_decided) {
         Some(encoding) => {
             super::text(path, Some(&encoding))
                 .map_err(CatalogError::io(path))?

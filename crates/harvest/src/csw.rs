@@ -13,6 +13,8 @@ use lodeseek_catalog::{CswCapabilities, Problem, ServiceProtocol, ServiceRespons
 
 /// Numbers of records of a page, and of the smaller ones that replace a page that fails.
 const PAGE_SIZES: [u64; 4] = [100, 25, 5, 1];
+/// Number of records that are requested alone to find out which requests the service accepts.
+const PROBED_RECORDS: u64 = 2;
 /// Maximum number of consecutive records that fail alone. Then the service itself is at fault.
 const MAX_FAILED_RECORDS: u64 = 20;
 /// Versions, the preferred one first.
@@ -280,10 +282,11 @@ impl Run<'_, '_> {
                 Ok(_) => reasons.push(format!(
                     "<{address}>: no capabilities of a catalogue service"
                 )),
-                Err(reason) => {
-                    reasons.push(reason);
-                    break;
-                }
+                // Some services answer a version that they do not have with status 400.
+                Err(reason) => reasons.push(reason),
+            }
+            if self.stopped {
+                break;
             }
         }
         Ok(Err(reasons.join("; ")))
@@ -317,14 +320,20 @@ impl Run<'_, '_> {
             )));
         }
         let mut reasons = Vec::new();
+        let mut requests = Vec::new();
         for schema in schemas {
             for is_sorted in [true, false] {
-                let request = ListRequest {
+                requests.push(ListRequest {
                     schema,
                     is_sorted,
                     since: None,
-                };
-                match self.csw_page(source, &service.records(&request, 1, 1))? {
+                });
+            }
+        }
+        // The first record may spoil its page in every schema.
+        for start in 1..=PROBED_RECORDS {
+            for &request in &requests {
+                match self.csw_page(source, &service.records(&request, start, 1))? {
                     Ok(RecordsOrError::Records(..)) => return Ok(Ok(request)),
                     Ok(RecordsOrError::Error(error)) => reasons.push(error.to_string()),
                     Ok(RecordsOrError::Other(reason)) | Err(reason) => reasons.push(reason),
@@ -437,7 +446,12 @@ impl Run<'_, '_> {
                     source.fail(&address, format!("record {start}: {reason}"));
                     walk.is_whole = false;
                     failed_in_a_row += 1;
-                    if is_first || failed_in_a_row >= MAX_FAILED_RECORDS || start >= walk.matched {
+                    let is_end = if is_first {
+                        start >= PROBED_RECORDS
+                    } else {
+                        start >= walk.matched
+                    };
+                    if is_end || failed_in_a_row >= MAX_FAILED_RECORDS {
                         return Ok(walk);
                     }
                     start += 1;

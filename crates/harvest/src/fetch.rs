@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(50);
 /// Timeout of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum size of a media type with its parameters in bytes. A longer one is ignored.
+const MAX_MEDIA_TYPE_BYTES: usize = 1_000;
 /// Maximum number of redirects from host to host for one file.
 const MAX_REDIRECTED_HOSTS: usize = 3;
 /// `Accept` header for pages.
@@ -411,8 +413,7 @@ impl<'h> Fetcher<'h> {
             .header("last-modified")
             .filter(|time| is_strong(time, response.header("date")));
         let last_modified = last_modified.map(str::to_owned);
-        let media_type = text("content-type")
-            .map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
+        let media_type = text("content-type").filter(|text| text.len() <= MAX_MEDIA_TYPE_BYTES);
         let final_address = response.address().to_owned();
         let next = next_link(response.headers("link"), &final_address);
         let strong = etag

@@ -128,6 +128,15 @@ fn best_format(formats: &[MetadataFormat]) -> Option<&MetadataFormat> {
         .next()
 }
 
+/// Outcome of reading a list.
+enum ListOutcome {
+    Whole(Walk),
+    /// It was not read to its end, which is a failure of the source.
+    Broken,
+    /// The repository refuses to list changes, for this reason. Nothing was processed.
+    ChangesRefused(String),
+}
+
 /// A list that was read to its end.
 struct Walk {
     records: Records,
@@ -169,13 +178,17 @@ impl Run<'_, '_> {
                     properties.deleted_record
                 ))
             };
-            match fault {
-                None => return self.oai_changes(source, &repository, &prefix, &properties, list),
-                Some(reason) => source.report.complete_reason = Some(reason),
-            }
+            let fault = match fault {
+                None => self.oai_changes(source, &repository, &prefix, &properties, list)?,
+                Some(reason) => Some(reason),
+            };
+            let Some(reason) = fault else {
+                return Ok(None);
+            };
+            source.report.complete_reason = Some(reason);
         }
         self.fetcher.state.remove_record_list(&list_address);
-        if let Some(walk) = self.oai_list(source, &repository, &prefix, None)? {
+        if let ListOutcome::Whole(walk) = self.oai_list(source, &repository, &prefix, None)? {
             let has_dates_only = has_dates_only(&properties);
             let from = walk
                 .response_date
@@ -192,7 +205,7 @@ impl Run<'_, '_> {
         Ok(None)
     }
 
-    /// Harvests the changes of a list that was read to its end before.
+    /// Harvests the changes of a list that was read to its end before. Returns the reason if it must be read completely.
     fn oai_changes(
         &mut self,
         source: &mut Source,
@@ -202,7 +215,10 @@ impl Run<'_, '_> {
         mut list: RecordList,
     ) -> Result<Option<String>, HarvestError> {
         let walk = self.oai_list(source, repository, prefix, Some(&list.from))?;
-        if let Some(walk) = walk {
+        if let ListOutcome::ChangesRefused(reason) = walk {
+            return Ok(Some(reason));
+        }
+        if let ListOutcome::Whole(walk) = walk {
             for identifier in &walk.records.deleted {
                 list.records.remove(identifier);
             }
@@ -211,8 +227,8 @@ impl Run<'_, '_> {
             let from = walk
                 .response_date
                 .and_then(|date| next_from(&date, has_dates_only(properties)));
-            if let Some(from) = from.filter(|_| source.report.whole) {
-                list.from = from;
+            if source.report.whole {
+                list.from = from.unwrap_or(list.from);
                 let address = repository.list(prefix, None);
                 self.fetcher.state.set_record_list(&address, list.clone());
             }
@@ -221,14 +237,14 @@ impl Run<'_, '_> {
         Ok(None)
     }
 
-    /// Reads a list. Returns `None` if it was not read to its end, which is a failure of the source.
+    /// Reads a list, or its changes since a time.
     fn oai_list(
         &mut self,
         source: &mut Source,
         repository: &Repository,
         prefix: &str,
         from: Option<&str>,
-    ) -> Result<Option<Walk>, HarvestError> {
+    ) -> Result<ListOutcome, HarvestError> {
         let mut walk = Walk {
             records: Records::default(),
             response_date: None,
@@ -239,7 +255,7 @@ impl Run<'_, '_> {
             if source.report.pages >= self.harvester.options.budget.pages {
                 let pages = source.report.pages;
                 source.fail(&address, format!("there are more than {pages} pages"));
-                return Ok(None);
+                return Ok(ListOutcome::Broken);
             }
             let (page, mut catalog) = match self.oai_page(source, &address)? {
                 Ok(RecordsOrError::Records(page, catalog)) => (page, catalog),
@@ -247,7 +263,7 @@ impl Run<'_, '_> {
                     if error.code == "noRecordsMatch" && is_first && !has_restarted =>
                 {
                     // Nothing has changed, or the list is empty.
-                    return Ok(Some(walk));
+                    return Ok(ListOutcome::Whole(walk));
                 }
                 Ok(RecordsOrError::Error(error))
                     if error.code == "badResumptionToken" && !has_restarted =>
@@ -263,13 +279,18 @@ impl Run<'_, '_> {
                     address = repository.list(prefix, from);
                     continue;
                 }
+                Ok(RecordsOrError::Error(error))
+                    if error.code == "badArgument" && is_first && from.is_some() =>
+                {
+                    return Ok(ListOutcome::ChangesRefused(error.to_string()));
+                }
                 Ok(RecordsOrError::Error(error)) => {
                     source.fail(&address, error);
-                    return Ok(None);
+                    return Ok(ListOutcome::Broken);
                 }
                 Ok(RecordsOrError::Other(reason)) | Err(reason) => {
                     source.fail(&address, reason);
-                    return Ok(None);
+                    return Ok(ListOutcome::Broken);
                 }
             };
             if walk.response_date.is_none() {
@@ -283,7 +304,7 @@ impl Run<'_, '_> {
             if count > 0 && new == 0 && !is_first && !has_restarted {
                 let reason = "paging loop: the page contains only records of earlier pages";
                 source.fail(&address, reason);
-                return Ok(None);
+                return Ok(ListOutcome::Broken);
             }
             let is_at_start = std::mem::replace(&mut is_first, false);
             let Some(token) = page.resumption_token else {
@@ -294,28 +315,28 @@ impl Run<'_, '_> {
                         &address,
                         "the page has no record, and no token of a next page",
                     );
-                    return Ok(None);
+                    return Ok(ListOutcome::Broken);
                 }
-                return Ok(Some(walk));
+                return Ok(ListOutcome::Whole(walk));
             };
             if token.len() > MAX_TOKEN_BYTES {
                 let reason = format!("the resumption token has more than {MAX_TOKEN_BYTES} bytes");
                 source.fail(&address, reason);
-                return Ok(None);
+                return Ok(ListOutcome::Broken);
             }
             if !tokens.insert(token.clone()) {
                 source.fail(
                     &address,
                     "paging loop: the resumption token was used before",
                 );
-                return Ok(None);
+                return Ok(ListOutcome::Broken);
             }
             if self.stopped {
                 source.fail(
                     &address,
                     "the list was not read completely: the harvest had stopped",
                 );
-                return Ok(None);
+                return Ok(ListOutcome::Broken);
             }
             address = repository.next(&token);
         }

@@ -39,6 +39,7 @@ pub(super) struct CachedFile {
     pub(super) etag: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) last_modified: Option<String>,
+    /// Media type with its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) media_type: Option<String>,
     /// Address after redirects.

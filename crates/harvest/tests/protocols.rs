@@ -1338,3 +1338,85 @@ fn an_aggregator_has_equal_numbers_of_several_repositories() {
     assert!(report.is_clean() && heap.titles.len() == 2, "{report:?}");
     assert_eq!(heap.titles[&id("1")], "a.example.org");
 }
+
+#[test]
+fn a_service_of_the_newest_version_whose_first_record_is_broken() {
+    let portal = Portal::start(|asked| {
+        let exception = "<ows:ExceptionReport xmlns:ows=\"http://www.opengis.net/ows/2.0\"><ows:Exception exceptionCode=\"NoApplicableCode\"/></ows:ExceptionReport>";
+        let is_first_version = asked.parameter("version").as_deref() == Some("2.0.2");
+        match asked.parameter("request").as_deref() {
+            _ if is_first_version => Reply::new(400, "text/xml", exception),
+            Some("GetCapabilities") => xml(
+                "<csw:Capabilities xmlns:csw=\"http://www.opengis.net/cat/csw/3.0\" version=\"3.0.0\"/>",
+            ),
+            _ => {
+                let start = asked.number("startPosition").unwrap_or(1);
+                let end = 4.min(start + asked.number("maxRecords").unwrap_or(10) - 1);
+                if start == 1 {
+                    return xml(exception);
+                }
+                let mut records = String::new();
+                for number in start..=end {
+                    let _ = write!(
+                        records,
+                        "<csw:Record xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><dc:identifier>r{number}</dc:identifier><dc:title>Map {number}</dc:title><dc:type>dataset</dc:type></csw:Record>"
+                    );
+                }
+                let next = if end == 4 { 0 } else { end + 1 };
+                xml(format!(
+                    "<csw:GetRecordsResponse xmlns:csw=\"http://www.opengis.net/cat/csw/3.0\"><csw:SearchStatus timestamp=\"2026-01-01T00:00:00Z\"/>\
+                     <csw:SearchResults numberOfRecordsMatched=\"4\" numberOfRecordsReturned=\"{}\" nextRecord=\"{next}\">{records}</csw:SearchResults></csw:GetRecordsResponse>",
+                    end + 1 - start
+                ))
+            }
+        }
+    });
+    let mut heap = Heap::default();
+    let report = again(&portal, "/csw?service=CSW", &folder(), &mut heap);
+    assert!(
+        !report.is_whole() && reasons(&report).contains("record 1:"),
+        "{report:?}"
+    );
+    assert_eq!(heap.titles.len(), 3, "{report:?}");
+}
+
+#[test]
+fn a_repository_that_refuses_to_list_changes_is_read_completely() {
+    let portal = Portal::start(|asked| match asked.parameter("from") {
+        Some(_) => xml(
+            "<OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\"><error code=\"badArgument\"/></OAI-PMH>",
+        ),
+        None => faulty_list(asked, 0),
+    });
+    let path = "/oai?verb=ListRecords&metadataPrefix=oai_dc";
+    let (folder, mut heap) = (folder(), Heap::default());
+    for expected in [[2, 0, 0, 0], [0, 0, 2, 0]] {
+        let report = again(&portal, path, &folder, &mut heap);
+        assert!(report.is_clean(), "{}", reasons(&report));
+        assert_eq!(counted(&report), expected, "{report:?}");
+    }
+}
+
+#[test]
+fn the_media_type_states_the_encoding() {
+    let page = "<!doctype html><meta charset=\"windows-1252\"><script type=\"application/ld+json\">{\"@context\": \"https://schema.org/\", \"@type\": \"Dataset\", \"name\": \"TITLE\"}</script>";
+    let list = "<?xml version=\"1.0\" encoding=\"windows-1252\"?><dc xmlns=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><dc:title>TITLE</dc:title><dc:type>Dataset</dc:type></dc>";
+    for (body, media_type) in [(page, "text/html"), (list, "text/xml")] {
+        // "Łódź" in ISO 8859-2 and in UTF-8. The declaration in the document is wrong.
+        for (charset, title) in [
+            ("; charset=ISO-8859-2", &b"\xa3\xf3d\xbc"[..]),
+            ("; Charset=\"utf-8\"", "Łódź".as_bytes()),
+            ("; charset=ISO-8859-1", "Łódź".as_bytes()),
+        ] {
+            let (before, after) = body.split_once("TITLE").expect("a place");
+            let bytes = [before.as_bytes(), title, after.as_bytes()].concat();
+            let portal = Portal::start(move |_| {
+                Reply::new(200, &format!("{media_type}{charset}"), bytes.clone())
+            });
+            let mut heap = Heap::default();
+            let report = again(&portal, "/page", &folder(), &mut heap);
+            let titles: Vec<&String> = heap.titles.values().collect();
+            assert_eq!(titles, ["Łódź"], "{media_type}{charset}: {report:?}");
+        }
+    }
+}
