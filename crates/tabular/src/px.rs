@@ -21,6 +21,7 @@ use crate::table::{ColumnDescription, FormatFacts, Rows, TablePlace, read_table}
 use crate::values::{ColumnType, common_type};
 use csv::StringRecord;
 use lodeseek_rdf::dump::Refusal;
+use lodeseek_rdf::vocab::rdfs;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -106,6 +107,7 @@ pub(crate) fn read(
     };
     let result = read_table(&mut rows, &place, &format, output);
     add_translations(&keywords, &cube, &place, output);
+    add_notes(&keywords, &place, output);
     if result.is_ok() && rows.read_cells < cube.size {
         let message = if rows.keys.is_some() {
             let omitted = cube.size - rows.read_cells;
@@ -496,14 +498,39 @@ fn describe(
         .or_else(|| keywords.text("DESCRIPTION", None));
     let mut notes = Vec::new();
     for name in ["NOTEX", "NOTE", "SOURCE"] {
-        notes.extend(keywords.text(name, None).map(with_line_breaks));
+        // There may be several notes.
+        let found = keywords.0.iter().filter(|keyword| {
+            keyword.name == name && keyword.subjects.is_empty() && keyword.language.is_none()
+        });
+        notes.extend(found.map(|keyword| with_line_breaks(&keyword.values.join(" "))));
     }
+    notes.retain(|note| !note.is_empty());
     let notes = Some(notes.join("\n")).filter(|notes| !notes.is_empty());
     TableDescription {
         title: beside.title.clone().or_else(|| title.map(str::to_owned)),
         description: beside.description.clone().or(notes),
         columns: [beside.columns.clone(), columns].concat(),
         problems: Vec::new(),
+    }
+}
+
+/// Adds the notes about values and cells as comments on the table, each with the categories that it is about.
+fn add_notes(keywords: &Keywords, place: &TablePlace<'_>, output: &mut Output<'_>) {
+    for keyword in &keywords.0 {
+        let is_note = matches!(
+            keyword.name.as_str(),
+            "VALUENOTE" | "VALUENOTEX" | "CELLNOTE" | "CELLNOTEX"
+        );
+        if !is_note || keyword.language.is_some() {
+            continue;
+        }
+        let text = with_line_breaks(&keyword.values.join(" "));
+        let note = format!("{}: {text}", keyword.subjects.join(", "));
+        let kept = cut(&note, MAX_CELL_BYTES);
+        if kept.len() < note.len() {
+            output.problem(None, format!("a note is cut after {MAX_CELL_BYTES} bytes"));
+        }
+        output.text(&place.table(), rdfs::COMMENT, kept);
     }
 }
 
@@ -875,6 +902,22 @@ DATA=
         let facts = &report.tables[0];
         assert_eq!((facts.rows, facts.columns), (6, 6), "{facts:?}");
         assert!(report.problems.is_empty(), "{:?}", report.problems);
+    }
+
+    #[test]
+    fn notes_are_comments() {
+        let notes = "VALUENOTE(\"Typ\",\"roddbåt\")=\"utan motor\";\nCELLNOTE(\"01\",\"*\",\"2021M01\")=\"skattad\";\n\
+            NOTE=\"Andra noten.\";\nDATA=";
+        let (result, triples, _) = read_text(&BOATS.replace("DATA=", notes));
+        result.expect("read");
+        let text = triples.join("\n");
+        for part in [
+            "<http://e.org/boats.px> <http://www.w3.org/2000/01/rdf-schema#comment> \"Typ, roddbåt: utan motor\"",
+            "\"01, *, 2021M01: skattad\"",
+            "Andra noten.",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
     }
 
     #[test]
