@@ -14,6 +14,7 @@ use lodeseek_catalog::{
     Catalog, CatalogLink, CatalogSource, Dialect, DownloadedDocument, LinkKind, Problem,
 };
 use lodeseek_net::egress::MAX_IRI_BYTES;
+use lodeseek_rdf::dump::Syntax;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Maximum number of links from the source to a dataset.
@@ -223,8 +224,16 @@ impl Run<'_, '_> {
             match self.fetcher.get(&link.address, Purpose::Page) {
                 Ok(fetched) => {
                     source.report.pages += 1;
-                    documents.push(document(&fetched));
-                    hashes.push(fetched.file.sha256);
+                    if self.is_description(&link.address, &fetched)? {
+                        documents.push(document(&fetched));
+                        hashes.push(fetched.file.sha256);
+                    } else {
+                        let problem = "the distribution is no description in RDF; it is ignored";
+                        let place = format!("<{}>", link.address);
+                        source
+                            .report
+                            .add_problems(&[Problem::new(problem).at(&place)]);
+                    }
                 }
                 Err(error) => {
                     let reason = self.failure_reason(error)?;
@@ -263,6 +272,23 @@ impl Run<'_, '_> {
         }
         source.report.form = form;
         Ok(())
+    }
+
+    /// Returns true if the document of a distribution may describe it. The IRI of a distribution may be that of its file.
+    fn is_description(
+        &mut self,
+        address: &str,
+        fetched: &FetchedFile,
+    ) -> Result<bool, HarvestError> {
+        let media_type = fetched.file.media_type.as_deref().unwrap_or_default();
+        let essence = media_type.split(';').next().unwrap_or_default().trim();
+        match essence.to_ascii_lowercase().as_str() {
+            "" | "text/plain" | "application/octet-stream" => {}
+            "application/json" | "application/xml" | "text/xml" => {}
+            other => return Ok(Syntax::from_hint(other).is_some()),
+        }
+        let content = self.read_catalog(address, fetched)?;
+        Ok(!matches!(content, PageContent::Invalid(_)))
     }
 
     /// Parses documents as one description.

@@ -10,9 +10,12 @@ use lodeseek_catalog::{
 };
 use lodeseek_net::egress::MAX_IRI_BYTES;
 use oxiri::Iri;
-use std::collections::{BTreeSet, VecDeque};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// Media types of alternate representations that may contain a catalogue, in order of preference.
@@ -284,6 +287,8 @@ impl Run<'_, '_> {
         let max_pages = self.harvester.options.budget.pages;
         let mut waiting = VecDeque::new();
         queue_pages(&mut waiting, source, following(&first, fetched), max_pages);
+        let mut counts = ItemCounts::default();
+        counts.add(source, &first, fetched)?;
         let mut undescribed = linked_datasets(&first);
         // Without `f=json`, pygeoapi answers a request for RDF with a description of the page in schema.org.
         let purpose = match first.dialect {
@@ -324,6 +329,7 @@ impl Run<'_, '_> {
                         );
                         continue;
                     }
+                    counts.add(source, &catalog, &fetched)?;
                     let mut next = following(&catalog, &fetched).to_vec();
                     // Catalogues of STAC are a graph, in which several lead to one collection. In a list, that is a loop.
                     if catalog.dialect == Dialect::Stac && catalog.datasets.len() <= 1 {
@@ -456,6 +462,52 @@ pub(super) fn reason(error: &CatalogError) -> String {
         CatalogError::NoList { .. } => "JSON without a list of datasets".to_owned(),
         CatalogError::NoDataset { .. } => "a page without a description of a dataset".to_owned(),
         other => other.to_string(),
+    }
+}
+
+/// Numbers of the records that the pages of OGC API Records list.
+#[derive(Default)]
+struct ItemCounts {
+    /// Number of records before a page, by its address.
+    before: BTreeMap<String, u64>,
+}
+
+/// A page of records, as far as it is counted.
+#[derive(Deserialize)]
+struct ItemPage {
+    features: Vec<IgnoredAny>,
+    #[serde(rename = "numberMatched")]
+    matched: Option<Value>,
+}
+
+impl ItemCounts {
+    /// Adds a page. A last page that states more records than all pages have is a failure of the source.
+    fn add(
+        &mut self,
+        source: &mut Source,
+        catalog: &Catalog,
+        fetched: &FetchedFile,
+    ) -> Result<(), HarvestError> {
+        if catalog.dialect != Dialect::OgcRecords {
+            return Ok(());
+        }
+        let file = File::open(&fetched.path).map_err(HarvestError::io(&fetched.path))?;
+        let Ok(page) = serde_json::from_reader::<_, ItemPage>(BufReader::new(file)) else {
+            return Ok(());
+        };
+        let address = &fetched.file.address;
+        let listed = self.before.remove(address).unwrap_or(0) + page.features.len() as u64;
+        let next = following(catalog, fetched);
+        for page in next {
+            self.before.insert(page.clone(), listed);
+        }
+        let matched = page.matched.as_ref().and_then(Value::as_u64);
+        if let Some(matched) = matched.filter(|matched| *matched > listed && next.is_empty()) {
+            let reason =
+                format!("the collection counts {matched} records, but its pages have {listed}");
+            source.fail(address, reason);
+        }
+        Ok(())
     }
 }
 

@@ -1420,3 +1420,53 @@ fn the_media_type_states_the_encoding() {
         }
     }
 }
+
+#[test]
+fn a_collection_that_counts_more_records_than_its_pages_have() {
+    let (portal, stage) = staged(|asked, stage| {
+        let base = format!("http://{}", asked.header("host").unwrap_or_default());
+        let page = |names: &[&str], next: Option<&str>| {
+            let features: Vec<_> = names
+                .iter()
+                .map(|name| serde_json::json!({"type": "Feature", "id": name, "geometry": null, "properties": {"type": "dataset", "title": name}}))
+                .collect();
+            let links: Vec<_> = next
+                .iter()
+                .map(|path| serde_json::json!({"rel": "next", "type": "application/geo+json", "href": format!("{base}{path}")}))
+                .collect();
+            Reply::json(
+                &serde_json::json!({"type": "FeatureCollection", "features": features, "numberMatched": 3, "links": links}),
+            )
+        };
+        match asked.path.as_str() {
+            "/items" if stage == 2 => page(&["a", "b"], None),
+            "/items" => page(&["a", "b"], Some("/items?offset=2")),
+            _ if stage == 1 => page(&[], None),
+            _ => page(&["c"], None),
+        }
+    });
+    removes_nothing(&portal, &stage, "/items", 3, 2);
+}
+
+#[test]
+fn the_iri_of_a_distribution_may_be_that_of_its_file() {
+    let portal = Portal::start(|asked| match asked.path.as_str() {
+        "/" => Reply::turtle(format!(
+            "{PREFIXES}</> a dcat:Catalog ; dcat:dataset </d> ."
+        )),
+        "/d" => Reply::turtle(format!(
+            "{PREFIXES}</d> a dcat:Dataset ; dct:title \"D\" ; dcat:distribution </x.csv>, </page>, </described> ."
+        )),
+        "/x.csv" => Reply::new(200, "text/csv", "a,b\n1,2\n"),
+        "/page" => html(),
+        "/described" => Reply::turtle(format!(
+            "{PREFIXES}</described> a dcat:Distribution ; dct:title \"File\" ."
+        )),
+        _ => Reply::status(404),
+    });
+    let mut heap = Heap::default();
+    let report = again(&portal, "/", &folder(), &mut heap);
+    assert!(report.is_clean() && heap.titles.len() == 1, "{report:?}");
+    let problems = &report.sources[0].problems;
+    assert_eq!(problems.len(), 2, "{problems:?}");
+}
