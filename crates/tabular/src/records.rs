@@ -144,16 +144,20 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
     /// Adds members of the document itself. Their keys are values if the members are similar objects.
     pub(crate) fn members(&mut self, members: &[(String, Value)], label: &str) {
         let root = self.root();
-        let is_collection = members
+        let kind = members.iter().find(|(key, _)| key == "type");
+        let kind = kind.and_then(|(_, kind)| kind.as_text());
+        self.has_members |= !members.is_empty() && kind != Some("FeatureCollection");
+        let may_be_geometry = members
             .iter()
-            .any(|(_, value)| value.as_text() == Some("FeatureCollection"));
-        self.has_members |= !members.is_empty() && !is_collection;
-        let document = Value::Object(members.to_vec());
-        if is_geometry(&document) {
-            if self.spend(&document) {
-                self.geometry(&root, "/geometry", &document);
+            .any(|(key, _)| key == "coordinates" || key == "geometries");
+        if may_be_geometry {
+            let document = Value::Object(members.to_vec());
+            if is_geometry(&document) {
+                if self.spend(&document) {
+                    self.geometry(&root, "/geometry", &document);
+                }
+                return;
             }
-            return;
         }
         let mut row = 0;
         let keyed = is_keyed(members);
