@@ -59,6 +59,7 @@ pub(crate) fn read(
         line: 0,
         unclosed_line: None,
         rest: VecDeque::new(),
+        first_enclosing_line: None,
     };
     let result = read_table(&mut rows, place, &format, output);
     if rows.unclosed_line.is_some() {
@@ -66,6 +67,12 @@ pub(crate) fn read(
             rows.unclosed_line,
             "a quote is not closed; it was read as a character of the cell, and the lines below as rows"
                 .to_owned(),
+        );
+    }
+    if rows.first_enclosing_line.is_some() {
+        output.problem(
+            rows.first_enclosing_line,
+            "the lines of a cell look like rows of the table: a quote may not be closed".to_owned(),
         );
     }
     if bytes.stray.get() > 0 {
@@ -157,9 +164,36 @@ struct DelimitedRows<R> {
     unclosed_line: Option<u64>,
     /// Rows within that record.
     rest: VecDeque<StringRecord>,
+    /// Line of the first record with a cell that encloses rows.
+    first_enclosing_line: Option<u64>,
 }
 
+/// Minimum number of lines of a cell that look like rows, from which a quote may not be closed: in tables of two columns, in which
+/// such lines are also texts, and in others.
+const MIN_ENCLOSED_ROWS: (usize, usize) = (5, 2);
+
 impl<R> DelimitedRows<R> {
+    /// Returns true if the lines of a cell, without the first and the last, have as many delimiters as the rows of the table.
+    fn encloses_rows(&self, row: &StringRecord) -> bool {
+        let Dialect {
+            delimiter, width, ..
+        } = self.dialect;
+        let min_rows = if width > 2 {
+            MIN_ENCLOSED_ROWS.1
+        } else {
+            MIN_ENCLOSED_ROWS.0
+        };
+        row.iter().any(|cell| {
+            let count = cell.matches('\n').count().saturating_sub(1);
+            count >= min_rows
+                && cell
+                    .lines()
+                    .skip(1)
+                    .take(count)
+                    .all(|line| line.matches(delimiter as char).count() + 1 == width)
+        })
+    }
+
     /// Divides the last record, whose last cell has the rest of the file because its quote is not closed, into rows.
     fn divide_unclosed(&mut self, row: &mut StringRecord) {
         let Some(last) = row.iter().last().filter(|cell| cell.contains('\n')) else {
@@ -210,6 +244,10 @@ impl<R: Read> Rows for DelimitedRows<R> {
                     && self.bytes.has_unclosed_quote()
                 {
                     self.divide_unclosed(row);
+                }
+                let is_long = self.reader.position().line() > self.line + 2;
+                if is_long && self.first_enclosing_line.is_none() && self.encloses_rows(row) {
+                    self.first_enclosing_line = Some(self.line);
                 }
                 Ok(true)
             }
@@ -275,6 +313,12 @@ mod tests {
             assert_eq!(report.problems.len(), 1, "{:?}", report.problems);
             assert_eq!(report.problems[0].line, line);
         }
+        // A quote that another one closes.
+        let (_, report) = read_text(
+            "name,n,place\n\"Oak\",1,here\nElm,2,\"north\nAsh,3,south\nFir,4,west\nYew,5,\"east\"\nBox,6,x\n",
+        );
+        assert_eq!(report.tables[0].rows, 3);
+        assert_eq!(report.problems[0].line, Some(3), "{:?}", report.problems);
         // An odd number of quotes, and a cell of two lines at the end.
         let (_, report) = read_text("size,note\n5\" pipe,x\n\"6\",\"a\nb\"");
         assert_eq!(report.tables[0].rows, 2);

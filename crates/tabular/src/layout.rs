@@ -235,20 +235,23 @@ fn are_names(header: &[String], data: &[&[String]], formats: &[NumberFormat]) ->
     let mut sorted = names.clone();
     sorted.sort_by(f64::total_cmp);
     sorted.dedup();
-    if sorted.len() == names.len() && names.iter().copied().all(is_year) {
-        let values: Vec<f64> = data
-            .iter()
-            .flat_map(|row| numbers_of(row, &places))
-            .collect();
-        let years = values.iter().copied().filter(|value| is_year(*value));
-        if 2 * years.count() < values.len() {
-            return true;
-        }
+    if sorted.len() == names.len() && are_years_above(&names, data, &places) {
+        return true;
     }
     let similar = data
         .iter()
         .filter(|row| has_equal_steps(&numbers_of(row, &places)));
     has_equal_steps(&names) && 4 * similar.count() <= data.len()
+}
+
+/// Returns true if numbers are years, and most of those below are not.
+fn are_years_above(names: &[f64], data: &[&[String]], places: &[usize]) -> bool {
+    let values: Vec<f64> = data
+        .iter()
+        .flat_map(|row| numbers_of(row, places))
+        .collect();
+    let years = values.iter().copied().filter(|value| is_year(*value));
+    !names.is_empty() && names.iter().copied().all(is_year) && 2 * years.count() < values.len()
 }
 
 fn numbers_of(row: &[String], places: &[usize]) -> Vec<f64> {
@@ -282,6 +285,17 @@ fn is_name(cell: &str, format: NumberFormat) -> bool {
     matches!(cell_kind(cell, format), CellKind::Text | CellKind::Missing)
 }
 
+/// Returns true if all integers of a row are years, and most numbers below them are not.
+fn has_years_above(row: &[String], below: &[&[String]], formats: &[NumberFormat]) -> bool {
+    let mut places = Vec::new();
+    for (place, cell) in row.iter().enumerate() {
+        if cell_kind(cell, format_of(formats, place)) == CellKind::Integer {
+            places.push(place);
+        }
+    }
+    are_years_above(&numbers_of(row, &places), below, &places)
+}
+
 /// Returns true if a row continues the header above it: the header has gaps, which this row fills with texts, most of which occur
 /// nowhere below. It has no value of a typed column, and no row name below the header of the row names.
 fn continues_header(
@@ -293,12 +307,16 @@ fn continues_header(
     // A gap in the first column is that of row names.
     let (mut gaps, mut filled_gaps, mut recurring) = (0usize, 0usize, 0usize);
     let mut has_typed_column = false;
+    let begins_empty = first_cell(next).is_empty();
+    let has_years =
+        (begins_empty || first_cell(above).is_empty()) && has_years_above(next, below, formats);
     for (place, cell) in next.iter().enumerate() {
         let cell = cell.trim();
         let kind = cell_kind(cell, format_of(formats, place));
+        let is_year = has_years && kind == CellKind::Integer;
         if type_of(below, place, formats) != ColumnType::Text {
             has_typed_column = true;
-            if !matches!(kind, CellKind::Empty | CellKind::Text) {
+            if !is_year && !matches!(kind, CellKind::Empty | CellKind::Text) {
                 return false;
             }
         }
@@ -310,13 +328,12 @@ fn continues_header(
         if cell.is_empty() {
             continue;
         }
-        if !matches!(kind, CellKind::Text | CellKind::Missing) {
+        if !is_year && !matches!(kind, CellKind::Text | CellKind::Missing) {
             return false;
         }
         filled_gaps += 1;
         recurring += usize::from(cells_of(below, place).any(|value| value == cell));
     }
-    let begins_empty = first_cell(next).is_empty();
     let is_row_name = !begins_empty
         && !first_cell(above).is_empty()
         && type_of(below, 0, formats) == ColumnType::Text;
@@ -582,6 +599,15 @@ mod tests {
             (
                 "name|count|\noak||estimated\nelm|5|\nash|6|\nfir|7|",
                 (0, 1, false),
+            ),
+            // Years below groups of columns.
+            (
+                "tree|Old||Young|\n|2019|2020|2019|2020\noak|1|2|3|4\nelm|5|6|7|8",
+                (0, 2, false),
+            ),
+            (
+                "|Old||Young|\ntree|2019|2020|2019|2020\noak|1|2|3|4\nelm|5|6|7|8",
+                (0, 2, false),
             ),
             // Titles of two cells.
             (
