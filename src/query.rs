@@ -5,6 +5,7 @@ use super::config::Config;
 use super::egress::EgressArguments;
 use super::encoder::RerankArguments;
 use super::syntax::write_graph;
+use super::terminal::counted;
 use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_engine::{Federation, Searcher};
@@ -171,10 +172,10 @@ fn answer(
         }
         writeln!(
             io::stderr(),
-            "lodeseek: {name}: {} requests, {} rows, {} bytes, {:.2} s",
-            endpoint.requests,
-            endpoint.rows,
-            endpoint.bytes,
+            "lodeseek: {name}: {}, {}, {}, {:.2} s",
+            counted(endpoint.requests, "request"),
+            counted(endpoint.rows, "row"),
+            counted(endpoint.bytes, "byte"),
             endpoint.total_time.as_secs_f32()
         )?;
     }

@@ -171,11 +171,12 @@ async fn authorize(State(state): State<AppState>, request: Request, next: Next) 
         let message = "this route is for local requests only; allow others with `serve --operator-token-file FILE`";
         return ApiError::with_status(StatusCode::FORBIDDEN, message).into_response();
     }
-    let mut response = ApiError::with_status(
-        StatusCode::UNAUTHORIZED,
-        "this route requires the operator's token",
-    )
-    .into_response();
+    let message = if state.management.is_some() {
+        "this route requires the operator's token, or a login at /operator/login with a token of `lodeseek token add`"
+    } else {
+        "this route requires the operator's token"
+    };
+    let mut response = ApiError::with_status(StatusCode::UNAUTHORIZED, message).into_response();
     let challenge = HeaderValue::from_static("Basic realm=\"operator\", charset=\"UTF-8\"");
     response
         .headers_mut()
