@@ -9,7 +9,7 @@ use crate::values::{CellKind, NumberFormat, cell_kind};
 use lodeseek_rdf::dump::Refusal;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{self, BufReader, Read};
 
 /// Maximum number of attributes of an element. The parser compares each one with all others.
@@ -35,7 +35,13 @@ pub(crate) fn read(
         complete_lists(value);
     }
     members.retain(|(_, value)| !is_empty(value));
-    let mut columns = FxHashMap::default();
+    let (mut lists, mut columns) = (FxHashSet::default(), FxHashMap::default());
+    for (key, value) in &members {
+        collect_lists(value, key, &mut lists);
+    }
+    for (key, value) in &mut members {
+        wrap_single_elements(value, key, &lists);
+    }
     for (key, value) in &members {
         collect_types(value, key, &mut columns);
     }
@@ -238,6 +244,49 @@ fn is_empty(value: &Value) -> bool {
     match value {
         Value::List(elements) => elements.iter().all(|element| *element == Value::Null),
         value => *value == Value::Null,
+    }
+}
+
+/// Adds the names that lead to lists below a value.
+fn collect_lists(value: &Value, path: &str, lists: &mut FxHashSet<String>) {
+    match value {
+        Value::List(elements) => {
+            for element in elements {
+                collect_lists(element, path, lists);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members {
+                let path = format!("{path}/{key}");
+                collect_lists(member, &path, lists);
+                if matches!(member, Value::List(_)) {
+                    lists.insert(path);
+                }
+            }
+        }
+        _ => (),
+    }
+}
+
+/// Makes single elements lists, where others of the same names are.
+fn wrap_single_elements(value: &mut Value, path: &str, lists: &FxHashSet<String>) {
+    match value {
+        Value::List(elements) => {
+            for element in elements {
+                wrap_single_elements(element, path, lists);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members {
+                let path = format!("{path}/{key}");
+                wrap_single_elements(member, &path, lists);
+                if matches!(member, Value::Object(_)) && lists.contains(&path) {
+                    let element = std::mem::replace(member, Value::Null);
+                    *member = Value::List(vec![element]);
+                }
+            }
+        }
+        _ => (),
     }
 }
 

@@ -405,6 +405,11 @@ fn empty_and_single_records_of_xml() {
             "<> <#version> \"1\"^^<xsd:integer>",
         ],
     );
+    check(
+        "trees.xml",
+        "<r><s><o n=\"1\"/><o n=\"2\"/></s><s><o n=\"3\"/></s></r>",
+        &["<#/s/1/o/0> <#n> \"3\"^^<xsd:integer>"],
+    );
     let (triples, _) = read(
         "trees.xml",
         "<r><list><t><a>1</a></t><t><a>2</a></t></list></r>",
