@@ -121,14 +121,22 @@ fn is_title(row: &[String], below: &[&[String]], width: usize, formats: &[Number
         return false;
     };
     let header = below[place];
-    let evidence = HeaderEvidence::new(header, &below[place + 1..], formats);
+    let data = &below[place + 1..];
+    let evidence = HeaderEvidence::new(header, data, formats);
+    let has_names = if evidence.values == 0 {
+        evidence.names >= 2
+    } else {
+        evidence.texts > evidence.repeated
+            && evidence.values >= 2
+            && are_names(header, data, formats)
+    };
     place < MAX_PREAMBLE_ROWS
         && filled(header) == width
         && header.iter().enumerate().all(|(place, cell)| {
             let kind = cell_kind(cell, format_of(formats, place));
-            matches!(kind, CellKind::Empty | CellKind::Text)
+            matches!(kind, CellKind::Empty | CellKind::Text | CellKind::Integer)
         })
-        && evidence.names >= 2
+        && has_names
 }
 
 /// Returns true if only the first two cells of a row are filled, in a table of more columns.
@@ -617,6 +625,10 @@ mod tests {
             (
                 "Park:|Lund\nUnit:|mm\nday|min|max\n2024-01-01|1|2\n2024-01-02|1|3\n2024-01-03|1|4",
                 (2, 1, false),
+            ),
+            (
+                "Source:|Forest office\ntree|2000|2010|2020\noak|5|6|7\nelm|1|2|3",
+                (1, 1, false),
             ),
             ("id|name\n1|oak|5\n2|elm|6", (0, 1, false)),
         ];
