@@ -427,8 +427,8 @@ async fn clients_elsewhere_reach_no_files_and_networks_of_the_server() {
     )
     .await;
     assert!(
-        status == 200 && text.contains("not public"),
-        "the report has the reason: {status} {text}"
+        status == 422 && text.contains("no catalogue was found") && text.contains("not public"),
+        "the failure has the reason: {status} {text}"
     );
     let headers = [
         ("authorization", WRITE),

@@ -497,7 +497,9 @@ fn content_is_one_whatever_its_syntax_and_labels() {
     before
         .iter()
         .for_each(|path| fs::remove_file(path).expect("removed"));
-    fs::remove_file(home.path().join("duplicates.json")).expect("removed");
+    for name in ["duplicates.json", "examined.json"] {
+        fs::remove_file(home.path().join(name)).expect("removed");
+    }
     home.index();
     assert_eq!((found(&home), fingerprints().len()), (expected, 5));
 }

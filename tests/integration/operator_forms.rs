@@ -114,7 +114,7 @@ async fn an_operator_uploads_edits_and_removes() {
     let browser = Browser::log_in(&site, "write-secret").await;
     let uploaded = browser.upload("catalog.ttl", CATALOG).await;
     assert!(
-        uploaded.contains("done") && uploaded.contains("Trees (trees): metadata-only, 0 triples"),
+        uploaded.contains("done") && uploaded.contains("Trees (trees): metadata-only; triples: 0"),
         "{uploaded}"
     );
     let listed = browser.get("/operator/datasets?q=bäume").await.body;

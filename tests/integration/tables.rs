@@ -306,14 +306,19 @@ fn hostile_tables_are_refused_or_bounded() {
         .iter()
         .map(|dataset| {
             let file = &dataset.files[0];
-            let problem = file.problems.last().map(ToString::to_string);
-            (file.outcome, problem.unwrap_or_default())
+            let problems: Vec<String> = file.problems.iter().map(ToString::to_string).collect();
+            (file.outcome, problems.join("\n"))
         })
         .collect();
     assert_eq!(outcomes[0].0, Outcome::Refused, "{outcomes:?}");
     assert!(outcomes[0].1.contains("1000 columns"), "{outcomes:?}");
-    assert_eq!(outcomes[1].0, Outcome::Refused, "{outcomes:?}");
-    assert!(outcomes[1].1.contains("line 3"), "{outcomes:?}");
+    assert_eq!(outcomes[1].0, Outcome::Complete, "{outcomes:?}");
+    for part in [
+        "quotes at the beginning of cells do not end with them",
+        "a sample was taken",
+    ] {
+        assert!(outcomes[1].1.contains(part), "{outcomes:?}");
+    }
 }
 
 /// Five tables: two of regions, one of them with most of the codes of the other, two of years with the same columns, and one whose

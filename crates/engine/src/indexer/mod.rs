@@ -410,7 +410,9 @@ impl<'s> Indexer<'s> {
                     && known.content == *content
                     && indexed.get(id) == Some(&known.document)
             });
-            if let Some(known) = known {
+            if let Some(known) = known
+                && self.has_its_derived_data(id)?
+            {
                 selection.datasets.insert(id.clone(), known);
                 selection.unchanged += 1;
                 changed.skip();
@@ -451,7 +453,11 @@ impl<'s> Indexer<'s> {
         if self.options.rebuild || indexed.get(id).map(String::as_str) != Some(version) {
             return Ok(false);
         }
-        // An interrupted rebuild leaves datasets of unchanged versions in the index without derived data.
+        self.has_its_derived_data(id)
+    }
+
+    /// Returns false for a dataset with content and without derived data: an interrupted rebuild leaves such datasets in the index.
+    fn has_its_derived_data(&self, id: &DatasetId) -> Result<bool, EngineError> {
         let profiles = self.store.iris().profiles();
         Ok(self.store.has_derived(&profiles, id)? || !self.has_content(id)?)
     }
