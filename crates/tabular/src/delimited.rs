@@ -196,7 +196,7 @@ impl<R> DelimitedRows<R> {
 
     /// Divides the last record, whose last cell has the rest of the file because its quote is not closed, into rows.
     fn divide_unclosed(&mut self, row: &mut StringRecord) {
-        let Some(last) = row.iter().last().filter(|cell| cell.contains('\n')) else {
+        let Some(last) = row.iter().next_back().filter(|cell| cell.contains('\n')) else {
             return;
         };
         let text = format!("\"{last}");
