@@ -1,10 +1,9 @@
 //! Harvest of documents that link each other: catalogues, datasets and distributions with a document each, as FAIR Data Points and
 //! the interfaces of national catalogues have them.
 //!
-//! Links are followed breadth-first: `dcat:catalog`, `dcat:dataset`, `dcat:distribution` and `ldp:contains`, and
-//! the following pages of each document. The documents of a
-//! dataset and of its distributions are read as one description. Other hosts are requested if the egress policy allows them. A source
-//! was read to its end if every listed document was read.
+//! Links are followed breadth-first: `dcat:catalog`, `dcat:dataset`, `dcat:distribution` and `ldp:contains`, and the following pages
+//! of each document. The documents of a dataset and of its distributions are read as one description. Other hosts are requested if the
+//! egress policy allows them. A source was read to its end if every listed document was read.
 
 use super::fetch::{FetchedFile, Purpose};
 use super::pages::{Page, PageContent, following};
@@ -280,9 +279,7 @@ impl Run<'_, '_> {
         address: &str,
         fetched: &FetchedFile,
     ) -> Result<bool, HarvestError> {
-        let media_type = fetched.file.media_type.as_deref().unwrap_or_default();
-        let essence = media_type.split(';').next().unwrap_or_default().trim();
-        match essence.to_ascii_lowercase().as_str() {
+        match fetched.file.essence().as_str() {
             "" | "text/plain" | "application/octet-stream" => {}
             "application/json" | "application/xml" | "text/xml" => {}
             other => return Ok(Syntax::from_hint(other).is_some()),

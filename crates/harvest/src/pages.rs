@@ -251,9 +251,7 @@ impl Run<'_, '_> {
         source: &mut Source,
         fetched: &FetchedFile,
     ) -> Result<Option<(Catalog, FetchedFile)>, HarvestError> {
-        let media_type = fetched.file.media_type.as_deref().unwrap_or_default();
-        let essence = media_type.split(';').next().unwrap_or_default().trim();
-        if !essence.eq_ignore_ascii_case("application/ld+json") {
+        if fetched.file.essence() != "application/ld+json" {
             return Ok(None);
         }
         let address = source.address.clone();

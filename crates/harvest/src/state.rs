@@ -49,6 +49,15 @@ pub(super) struct CachedFile {
     pub(super) next: Option<String>,
 }
 
+impl CachedFile {
+    /// Returns the media type without its parameters in lower case; empty without one.
+    pub(super) fn essence(&self) -> String {
+        let media_type = self.media_type.as_deref().unwrap_or_default();
+        let essence = media_type.split(';').next().unwrap_or_default();
+        essence.trim().to_ascii_lowercase()
+    }
+}
+
 /// A stored dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DatasetRecord {

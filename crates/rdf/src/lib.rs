@@ -18,7 +18,7 @@ pub mod vocab;
 mod xml_text;
 
 pub use canonical::{CanonicalizationError, canonical_fingerprint};
-pub use dump::{correct_language_tag, repair_iri};
+pub use dump::{correct_language_tag, percent_encode, repair_iri};
 pub use encoding_repair::repair_encoding;
 pub use external_sort::{ExternalSorter, SortKey, SortedKeys};
 pub use label::{

@@ -1,14 +1,11 @@
 //! Derived data of datasets: their triples in the graphs of profiles and snippets.
 
-use super::quad_changes::{QuadChanges, Written};
+use super::quad_changes::{BULK_MEGABYTES, QuadChanges, Written};
 use super::{MAX_TRANSACTION_TRIPLES, Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use oxigraph::store::BulkLoader;
 use oxrdf::{GraphNameRef, NamedNode, Triple};
 use rustc_hash::FxHashSet;
-
-/// Memory of Oxigraph's bulk loader for derived data, in megabytes. It counts a kilobyte for a triple.
-const BULK_MEGABYTES: usize = 200;
 
 /// Changes of the triples of datasets in a graph of derived data.
 struct Change {

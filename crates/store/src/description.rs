@@ -121,10 +121,8 @@ impl Store {
         stamp: &Stamp,
     ) -> Result<Option<QuadChanges>, StoreError> {
         let mut changes = QuadChanges::default();
-        let kinds = self.change_descriptions(std::slice::from_ref(new), stamp, &mut changes)?;
-        let is_new = kinds.iter().all(|(_, kind)| *kind == ChangeKind::Create)
-            && changes.only_adds()
-            && !self.has_recorded_change(&new.id)?;
+        self.change_descriptions(std::slice::from_ref(new), stamp, &mut changes)?;
+        let is_new = changes.only_adds() && !self.has_recorded_change(&new.id)?;
         Ok(is_new.then_some(changes))
     }
 
@@ -200,9 +198,7 @@ impl Store {
         }
         Ok(kinds)
     }
-}
 
-impl Store {
     /// Returns a digest of each description that has one: it changes with the description and its origin. Descriptions that earlier
     /// versions stored, and restored ones, have none.
     ///
@@ -212,23 +208,29 @@ impl Store {
         self.facts(Fact::Description)
     }
 
-    /// Stores the digests of descriptions that have none.
+    /// Stores and returns the digests of descriptions that have none.
     ///
     /// # Errors
     /// If the store cannot be read or written.
-    pub fn add_description_digests(&self, ids: &[DatasetId]) -> Result<(), StoreError> {
+    pub fn add_description_digests(
+        &self,
+        ids: Vec<DatasetId>,
+    ) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+        let mut digests = BTreeMap::new();
         if ids.is_empty() {
-            return Ok(());
+            return Ok(digests);
         }
         let commit = self.start_commit();
         let mut changes = QuadChanges::default();
         self.mark(&commit, &mut changes)?;
         for id in ids {
-            let digest = self.digest(&self.description(id)?, self.origin(id)?.as_deref());
-            self.write_digest(id, &digest, &mut changes)?;
+            let digest = self.digest(&self.description(&id)?, self.origin(&id)?.as_deref());
+            self.write_digest(&id, &digest, &mut changes)?;
+            digests.insert(id, digest);
         }
         let written = changes.commit(self)?;
-        self.finish_commit(commit, written)
+        self.finish_commit(commit, written)?;
+        Ok(digests)
     }
 
     fn digest(&self, description: &[Triple], origin: Option<&str>) -> String {

@@ -335,17 +335,36 @@ fn write_bytes(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
 
 /// Removes the temporary files that a killed process left in a folder, if the folder exists.
 pub(super) fn remove_temporary_files(folder: &Path) -> Result<(), StoreError> {
+    remove_files(folder, is_temporary)
+}
+
+/// Removes the table files that a killed process had not yet added to the store.
+pub(super) fn remove_bulk_files(store: &Path) -> Result<(), StoreError> {
+    remove_files(store, is_bulk_file)
+}
+
+/// Removes the files of a folder, which may be missing, that a function selects.
+fn remove_files(folder: &Path, is_removed: fn(&Path) -> bool) -> Result<(), StoreError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries.map_err(StoreError::io(folder))?,
     };
     for entry in entries {
         let path = entry.map_err(StoreError::io(folder))?.path();
-        if is_temporary(&path) && path.is_file() {
+        if is_removed(&path) && path.is_file() {
             fs::remove_file(&path).map_err(StoreError::io(&path))?;
         }
     }
     Ok(())
+}
+
+/// Returns true for the name of a table file of Oxigraph's bulk loader.
+fn is_bulk_file(path: &Path) -> bool {
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    name.starts_with("bulk-") && name.ends_with(".sst")
 }
 
 /// Returns true if [`temporary_path`] may have made a path. Other programs write other temporary files.

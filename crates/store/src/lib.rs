@@ -479,7 +479,7 @@ impl Store {
             view::remove_old_views(home)?;
             ContentFolder::new(home).remove_scratch()?;
             graph_file::remove_temporary_files(home)?;
-            remove_bulk_files(&home.join(STORE))?;
+            graph_file::remove_bulk_files(&home.join(STORE))?;
             for folder in ["graphs", "index", "works"] {
                 graph_file::remove_temporary_files(&home.join(folder))?;
             }
@@ -773,23 +773,6 @@ impl Store {
         }
         Ok(self.oxigraph.remove_named_graph(graph)?)
     }
-}
-
-/// Removes the table files that a killed process had not yet added to the store.
-fn remove_bulk_files(store: &Path) -> Result<(), StoreError> {
-    let entries = match fs::read_dir(store) {
-        Ok(entries) => entries,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(cause) => return Err(StoreError::io(store)(cause)),
-    };
-    for entry in entries {
-        let path = entry.map_err(StoreError::io(store))?.path();
-        let name = path.file_name().and_then(|name| name.to_str());
-        if name.is_some_and(|name| name.starts_with("bulk-") && name.ends_with(".sst")) {
-            fs::remove_file(&path).map_err(StoreError::io(&path))?;
-        }
-    }
-    Ok(())
 }
 
 /// Number of triples that one transaction removes.

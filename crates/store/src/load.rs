@@ -139,11 +139,8 @@ const MAX_WAITING_TRIPLES: u64 = 2_000_000;
 /// Datasets after which a batch is written, however few triples they have. The descriptions of a batch are held in memory: about
 /// 16 KB a dataset.
 const MAX_BATCH_DATASETS: usize = 2000;
-/// Quads after which the first commit of new datasets follows, some twenty seconds of work. Each commit may be twice as large as the
-/// one before it: what is interrupted has lost less than what it keeps.
-const MIN_COMMIT_QUADS: u64 = 2_000_000;
-/// Maximum size of a commit in quads. It is some forty table files of each order of the store, which readers search one by one until
-/// RocksDB has merged them.
+/// Quads after which new datasets are committed: more than that is not lost if a load is killed. They are some forty table files of
+/// each order of the store, which readers search one by one until RocksDB has merged them.
 const MAX_COMMIT_QUADS: u64 = 4_000_000;
 
 /// Phase of a load.
@@ -489,8 +486,6 @@ struct Run<'r> {
     waiting: Vec<Parsed>,
     waiting_triples: u64,
     new: NewDatasets<'r>,
-    /// Quads of new datasets after which they are committed.
-    commit_quads: u64,
     report: LoadReport,
 }
 
@@ -526,7 +521,6 @@ impl<'r> Run<'r> {
                 loader.options.threads,
                 loader.options.memory_megabytes,
             ),
-            commit_quads: MIN_COMMIT_QUADS,
             report,
         }
     }
@@ -636,11 +630,8 @@ impl<'r> Run<'r> {
         self.write_content(&batch, &new_content)?;
         let changed = self.write_new_descriptions(descriptions)?;
         facts.retain(|(_, facts)| !facts.is_empty());
-        if self.new.waiting_quads() >= self.commit_quads {
-            self.new.commit()?;
-            self.commit_quads = MAX_COMMIT_QUADS.min(2 * self.commit_quads);
-        }
-        if !changed.is_empty() || !facts.is_empty() {
+        let is_full = self.new.waiting_quads() >= MAX_COMMIT_QUADS;
+        if is_full || !changed.is_empty() || !facts.is_empty() {
             self.new.commit()?;
         }
         if !changed.is_empty() {

@@ -8,9 +8,9 @@ use rustc_hash::FxHashSet;
 /// Superseded quads that may remain in the store. More of them are removed: each is read again by the next commit.
 const MAX_SUPERSEDED: usize = 64;
 
-/// Memory of Oxigraph's bulk loader for one commit, in megabytes. It counts a kilobyte for a triple: each 200,000 become a table file
+/// Memory of Oxigraph's bulk loader, in megabytes. It counts a kilobyte for a triple: each 200,000 become a table file
 /// of each order of the store.
-const BULK_MEGABYTES: usize = 200;
+pub(super) const BULK_MEGABYTES: usize = 200;
 
 /// Place of committed changes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -25,7 +25,7 @@ pub(super) enum Written {
 /// Quads to remove and to add in one commit.
 ///
 /// Additions alone are written as sorted table files, which RocksDB adds to the store in one step. A transaction writes each quad to
-/// the log, to nine trees in memory, and from there to table files: for a description about five times the work.
+/// the log, to trees in memory, and from there to table files.
 #[derive(Default)]
 pub(super) struct QuadChanges {
     removed: Vec<Quad>,
@@ -94,11 +94,10 @@ impl QuadChanges {
         if self.superseded.len() <= MAX_SUPERSEDED {
             return Ok(Written::Files);
         }
-        let mut transaction = store.oxigraph.start_transaction()?;
-        for quad in &self.superseded {
-            transaction.remove(quad);
+        // The changes are committed: what remains here is removed by the next commit.
+        if let Err(error) = remove(&self.superseded, store) {
+            tracing::warn!(%error, "superseded numbers remain in the store");
         }
-        transaction.commit()?;
         Ok(Written::Log)
     }
 
@@ -111,27 +110,28 @@ impl QuadChanges {
             return self.commit_with(store.bulk_loader(1, BULK_MEGABYTES), store);
         }
         let added: FxHashSet<Quad> = self.added.into_iter().collect();
+        let removed: FxHashSet<Quad> = self.removed.into_iter().chain(self.superseded).collect();
         let mut transaction = store.oxigraph.start_transaction()?;
-        let mut kept: FxHashSet<&Quad> = FxHashSet::default();
-        for quad in self.removed.iter().chain(&self.superseded) {
-            match added.get(quad) {
-                Some(quad) => {
-                    kept.insert(quad);
-                }
-                None => transaction.remove(quad),
-            }
+        for quad in removed.difference(&added) {
+            transaction.remove(quad);
         }
         for graph in &self.removed_graphs {
             transaction.remove_named_graph(graph)?;
         }
-        for quad in &added {
-            if !kept.contains(quad) {
-                transaction.insert(quad);
-            }
+        for quad in added.difference(&removed) {
+            transaction.insert(quad);
         }
         transaction.commit()?;
         Ok(Written::Log)
     }
+}
+
+fn remove(quads: &[Quad], store: &Store) -> Result<(), StoreError> {
+    let mut transaction = store.oxigraph.start_transaction()?;
+    for quad in quads {
+        transaction.remove(quad);
+    }
+    Ok(transaction.commit()?)
 }
 
 impl Store {

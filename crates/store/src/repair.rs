@@ -11,6 +11,7 @@
 //! Profiles and snippets are not copied: the caller indexes all datasets again.
 
 use super::internal_facts::Fact;
+use super::quad_changes::BULK_MEGABYTES;
 use super::statements::{self, OwnStatements};
 use super::{
     Access, ContentPlace, Entry, GraphCounts, HomeSettings, LoadOptions, Loader,
@@ -330,11 +331,7 @@ impl Store {
     }
 
     pub(super) fn bulk_load(&self, quads: impl Iterator<Item = Quad>) -> Result<(), StoreError> {
-        let mut bulk = self
-            .oxigraph
-            .bulk_loader()
-            .with_num_threads(1)
-            .with_max_memory_size_in_megabytes(200);
+        let mut bulk = self.bulk_loader(1, BULK_MEGABYTES);
         bulk.load_quads(quads)?;
         bulk.commit()?;
         Ok(())

@@ -1,8 +1,8 @@
 //! Descriptions of tables in files beside them: metadata of CSV on the Web, data packages, data dictionaries.
 
 use crate::csvw::{Fetched, Resolver, describe_columns};
-use crate::iri::percent_encode;
 use crate::table::{ColumnDescription, file_stem};
+use lodeseek_rdf::percent_encode;
 use serde_json::{Map, Value};
 use std::fs::{self, File};
 use std::io::Read as _;

@@ -45,7 +45,7 @@ impl Dialect {
                 ..dialect
             };
             if consistency.is_complete {
-                score += COMPLETENESS;
+                score += COMPLETE_SCORE;
             }
             if width > 1 && Some(delimiter) == expected {
                 score += 0.2;
@@ -144,7 +144,7 @@ struct Consistency {
 
 /// Addition to the score of a delimiter that divides all rows, with the header, into as many cells. Decimal commas divide the rows
 /// below the header only.
-const COMPLETENESS: f64 = 0.5;
+const COMPLETE_SCORE: f64 = 0.5;
 
 /// Returns the character that escapes a double quote within a cell, if it is not doubled.
 fn detect_escape(sample: &str) -> Option<u8> {

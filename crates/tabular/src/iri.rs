@@ -1,6 +1,6 @@
 //! IRIs of rows, columns and tables: fragments of the address of the file.
 
-use std::fmt::Write as _;
+use lodeseek_rdf::percent_encode;
 
 /// Returns an address without its fragment.
 pub(crate) fn without_fragment(base: &str) -> &str {
@@ -22,15 +22,6 @@ pub(crate) fn encode_fragment(text: &str) -> String {
         }
     }
     out
-}
-
-/// Adds the bytes of a character in percent-encoding.
-pub(crate) fn percent_encode(character: char, out: &mut String) {
-    let mut buffer = [0; 4];
-    for byte in character.encode_utf8(&mut buffer).bytes() {
-        // Writing to a string does not fail.
-        let _ = write!(out, "%{byte:02X}");
-    }
 }
 
 #[cfg(test)]

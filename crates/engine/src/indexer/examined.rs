@@ -1,4 +1,4 @@
-//! What the last complete run of the indexer found: `home/examined.json`. The next run reads no description that is still the same.
+//! Record of the last complete run of the indexer: `home/examined.json`. The next run reads no description that is still the same.
 
 use super::{Deriver, IndexOptions};
 use crate::EngineError;
@@ -20,19 +20,19 @@ pub(super) struct ExaminedDataset {
     pub(super) content: String,
     /// Version of its document.
     pub(super) document: String,
-    /// What is compared to find duplicates.
+    /// Keys by which duplicates are found.
     pub(super) candidate: Candidate,
 }
 
 /// The datasets of a complete run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Examined {
-    /// What documents depend on beside the dataset: the program and the options.
+    /// Program and options, on which documents depend beside the dataset.
     maker: String,
-    pub(super) datasets: BTreeMap<DatasetId, ExaminedDataset>,
+    datasets: BTreeMap<DatasetId, ExaminedDataset>,
 }
 
-pub(super) fn path(home: &Path) -> PathBuf {
+fn path(home: &Path) -> PathBuf {
     home.join("examined.json")
 }
 

@@ -39,6 +39,10 @@ pub(super) const DEFAULT_COMPACT_METHOD: Method = Method::IlluSnipMax;
 const MIN_COMPACTED_TRIPLES: u64 = 1_000_000;
 /// Minimum ratio of indexed to unchanged datasets for the store to be compacted: most of the store is then new.
 const MIN_COMPACTED_RATIO: usize = 4;
+/// Number of triples of derived data after which they are written.
+const MAX_BATCH_TRIPLES: u64 = 100_000;
+/// Maximum number of descriptions that are read ahead.
+const MAX_WAITING_DATASETS: usize = 16;
 /// Maximum number of patterns of either kind in a profile.
 const MAX_PROFILE_PATTERNS: usize = 50;
 
@@ -300,12 +304,9 @@ impl<'s> Indexer<'s> {
         writer.commit()?;
         writer.finish()?;
         report.times.index += started.elapsed();
-        if !without_digest.is_empty() {
-            self.store.add_description_digests(&without_digest)?;
-            for (id, digest) in self.store.description_digests()? {
-                if let Some(dataset) = datasets.get_mut(&id) {
-                    dataset.description = digest;
-                }
+        for (id, digest) in self.store.add_description_digests(without_digest)? {
+            if let Some(dataset) = datasets.get_mut(&id) {
+                dataset.description = digest;
             }
         }
         Examined::new(&deriver, datasets).write(home)?;
@@ -604,11 +605,6 @@ fn commit(
     times.index += started.elapsed();
     Ok(())
 }
-
-/// Number of triples of derived data after which they are written.
-const MAX_BATCH_TRIPLES: u64 = 100_000;
-/// Descriptions that are read ahead.
-const MAX_WAITING_DATASETS: usize = 16;
 
 /// A dataset to index.
 struct ChangedDataset {

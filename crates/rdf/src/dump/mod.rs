@@ -33,7 +33,7 @@ mod xml_tags;
 
 pub use format::Syntax;
 pub use plain_text::{DecodedText, decode_text};
-pub use repair::{correct_language_tag, repair_iri};
+pub use repair::{correct_language_tag, percent_encode, repair_iri};
 pub use tables::{DocumentHead, TableFacts, TableReader};
 pub use unpack::{extract, open};
 pub use xml_root::XmlRoot;
@@ -44,7 +44,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::hash::BuildHasher;
 use std::io::{self, Read};
 use std::path::Path;
@@ -666,11 +666,8 @@ fn member_address(archive: &str, member: &str) -> String {
         };
         if is_kept {
             address.push(character);
-            continue;
-        }
-        for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-            // Writing to a string does not fail.
-            let _ = write!(address, "%{byte:02X}");
+        } else {
+            percent_encode(character, &mut address);
         }
     }
     address

@@ -97,7 +97,7 @@ fn encode(iri: &str) -> String {
             (Part::Path | Part::Query, '#') => part = Part::Fragment,
             (Part::Path, '/') => is_first_segment = false,
             (Part::Path, ':') if is_first_segment => {
-                encode_character(character, &mut out);
+                percent_encode(character, &mut out);
                 continue;
             }
             (_, '%') if has_hex_digits(&rest[place + 1..]) => {
@@ -107,7 +107,7 @@ fn encode(iri: &str) -> String {
             }
             _ if is_allowed(character, part) => {}
             _ => {
-                encode_character(character, &mut out);
+                percent_encode(character, &mut out);
                 continue;
             }
         }
@@ -150,7 +150,7 @@ fn encode_authority(authority: &str, out: &mut String) {
         if is_kept {
             out.push(character);
         } else {
-            encode_character(character, out);
+            percent_encode(character, out);
         }
     }
 }
@@ -182,7 +182,8 @@ fn is_noncharacter(character: char) -> bool {
     u32::from(character) & 0xFFFE == 0xFFFE
 }
 
-fn encode_character(character: char, out: &mut String) {
+/// Adds the bytes of a character in percent-encoding (RFC 3986, section 2.1).
+pub fn percent_encode(character: char, out: &mut String) {
     let mut bytes = [0; 4];
     for byte in character.encode_utf8(&mut bytes).bytes() {
         // Writing to a string cannot fail.

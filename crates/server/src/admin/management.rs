@@ -257,8 +257,12 @@ impl FromRequestParts<AppState> for Caller {
                 }
                 Ok(Self::with_token(token))
             }
-            Ok(None) if bearer(&parts.headers).is_some() => Err(rejected()),
-            Ok(None) => Err(unauthorized()),
+            Ok(None) if bearer(&parts.headers).is_some() => Err(unauthorized(
+                "this server rejects the token: it is unknown, or was removed; `lodeseek token list` shows those that are valid",
+            )),
+            Ok(None) => Err(unauthorized(
+                "this request needs a token: `Authorization: Bearer TOKEN`; `lodeseek token add` creates one",
+            )),
             Err(error) => Err(ApiError::internal(&error).to_json_response()),
         }
     }
@@ -273,13 +277,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
-fn unauthorized() -> Response {
-    let message = "this request needs a token: `Authorization: Bearer TOKEN`; `lodeseek token add` creates one";
-    with_challenge(ApiError::with_status(StatusCode::UNAUTHORIZED, message).to_json_response())
-}
-
-fn rejected() -> Response {
-    let message = "this server rejects the token: it is unknown, or was removed; `lodeseek token list` shows those that are valid";
+fn unauthorized(message: &str) -> Response {
     with_challenge(ApiError::with_status(StatusCode::UNAUTHORIZED, message).to_json_response())
 }
 

@@ -29,7 +29,7 @@ struct Detail {
     fields: usize,
     /// If true, publisher, licence and size are included.
     facts: bool,
-    /// If true, the IRI is included. The id is enough for the other tools, and long ids are twice as long as IRIs.
+    /// If true, the IRI is included. It repeats the id, which is enough for the other tools.
     iri: bool,
 }
 

@@ -9,7 +9,7 @@ use super::datatype::{
 };
 use super::template::Template;
 use super::{CsvwError, Resolver};
-use crate::iri::percent_encode;
+use lodeseek_rdf::percent_encode;
 use oxiri::Iri;
 use serde_json::{Map, Value};
 use std::cmp::Ordering;

@@ -1,6 +1,6 @@
 //! URI templates (RFC 6570) as far as CSV on the Web uses them: simple, reserved and fragment expansion, lists of variables.
 
-use crate::iri::percent_encode;
+use lodeseek_rdf::percent_encode;
 
 /// Part of a template.
 #[derive(Clone, PartialEq, Eq, Debug)]

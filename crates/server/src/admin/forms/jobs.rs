@@ -141,7 +141,7 @@ fn report_lines(result: &Value) -> Vec<String> {
         let (triples, skipped) = (&dataset["triples"], &dataset["skipped"]);
         lines.push(match line(&dataset["outcome"]).as_str() {
             "kept" => format!(
-                "{title} ({id}): not loaded, since a file is missing, damaged, or holds nothing that can be read; an earlier version stays"
+                "{title} ({id}): not loaded, since a file is missing, damaged, or holds nothing that can be read; nothing of it was changed"
             ),
             outcome => format!(
                 "{title} ({id}): {outcome}; triples: {triples}; broken statements skipped: {skipped}"
@@ -151,7 +151,7 @@ fn report_lines(result: &Value) -> Vec<String> {
             for problem in elements(&file["problems"]) {
                 lines.push(format!(
                     "{}: {}",
-                    line(&file["name"]),
+                    line(&file["file"]),
                     line(&problem["message"])
                 ));
             }
@@ -392,6 +392,7 @@ fn texts(list: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lodeseek_rdf::dump::FileReport;
     use serde_json::json;
 
     #[test]
@@ -407,7 +408,9 @@ mod tests {
                 "not in the backup, since it is missing or outside of the home: /etc/logo.svg, which the setting `portal.logo` names"
             ]
         );
-        let files = json!([{ "name": "wells.ttl", "problems": [{ "message": "no statement" }] }]);
+        let mut file = FileReport::unreadable("wells.ttl", "no statement");
+        file.problems.truncate(1);
+        let files = json!([file]);
         let load = json!({ "datasets": [
             { "title": "Wells", "id": "wells", "outcome": "kept", "triples": 0, "skipped": 1, "files": files },
             { "title": "Oaks", "id": "oaks", "outcome": "loaded", "triples": 7, "skipped": 0, "files": [] },

@@ -24,7 +24,7 @@ const MAX_SIMILAR_BYTES: usize = 255;
 /// Separator of the values of a field: phrases do not cross it.
 const GAP: u32 = u32::MAX;
 /// Field for clauses on all texts: the names of the package, its tags, groups and organisation, and the values of string fields.
-const NAMES: &str = "";
+const OTHER_TEXTS: &str = "";
 
 /// Fields of a package that are texts.
 const TEXTS: [&str; 6] = [
@@ -411,7 +411,7 @@ impl Builder {
             .chain(strings)
             .chain(addresses)
             .collect();
-        self.add_text(place, NAMES, names, analysis);
+        self.add_text(place, OTHER_TEXTS, names, analysis);
     }
 
     fn add_text(&mut self, place: u32, field: &str, values: Vec<String>, analysis: &Analysis) {
