@@ -8,12 +8,11 @@
 use super::fetch::FetchedFile;
 use super::pages::PageContent;
 use super::{HarvestError, Run, Source};
-use oxrdf::{Literal, NamedNode, Variable};
-use serde::Deserialize;
+use lodeseek_net::sparql_client::{RemoteError, ResponseRows};
+use oxrdf::{Literal, NamedNode, Term, Variable};
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::GroundTerm;
 use spargebra::{Query, SparqlParser};
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -33,29 +32,20 @@ const SUSPICIOUS_TRIPLES: u64 = 10_000;
 const ROUND_TRIPLES: u64 = 1_000;
 /// Maximum size of a response with IRIs in bytes.
 const MAX_KEYS_BYTES: u64 = 16 << 20;
+/// Maximum number of rows of a response: some endpoints ignore the limit in a query.
+const MAX_ROWS: u64 = 100_000;
 /// Maximum number of datasets of an endpoint.
 const MAX_DATASETS: usize = 10_000_000;
-/// `Accept` header for rows.
-const ROWS: &str = "application/sparql-results+json";
+/// `Accept` header for rows. Some endpoints know XML alone.
+const ROWS: &str = "application/sparql-results+json, application/sparql-results+xml;q=0.9";
 /// `Accept` header for descriptions.
 const TRIPLES: &str = "application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.8";
 
-/// Rows of a response.
-#[derive(Deserialize)]
-struct Response {
-    results: Results,
-}
-
-#[derive(Deserialize)]
-struct Results {
-    bindings: Vec<BTreeMap<String, Term>>,
-}
-
-#[derive(Deserialize)]
-struct Term {
-    #[serde(rename = "type")]
-    kind: String,
-    value: String,
+/// Values of a variable in the rows of a response.
+struct Values {
+    texts: Vec<String>,
+    /// Number of values that are no valid terms: IRIs that were repaired or left out.
+    repairs: u64,
 }
 
 /// Returns true if an address looks like that of an endpoint.
@@ -158,7 +148,7 @@ impl Run<'_, '_> {
     ) -> Result<Result<u64, String>, HarvestError> {
         Ok(match self.rows(endpoint, queries.count, "count")? {
             Ok(values) => {
-                let number = values.first().and_then(|value| value.parse().ok());
+                let number = values.texts.first().and_then(|text| text.parse().ok());
                 number.ok_or_else(|| format!("<{endpoint}>: the response to a count has no number"))
             }
             Err(reason) => Err(reason),
@@ -184,13 +174,22 @@ impl Run<'_, '_> {
                 None => Err("the query of IRIs cannot be parsed".to_owned()),
             };
             source.report.pages += 1;
-            let page = match page {
+            let Values {
+                texts: page,
+                repairs,
+            } = match page {
                 Ok(page) => page,
                 Err(reason) => {
                     source.fail(&endpoint, reason);
                     return Ok(None);
                 }
             };
+            if repairs > 0 {
+                source.fail(
+                    &endpoint,
+                    format!("IRIs of datasets that are not valid: {repairs}"),
+                );
+            }
             let Some(newest) = page.last().cloned() else {
                 return Ok(Some(datasets));
             };
@@ -300,14 +299,22 @@ impl Run<'_, '_> {
         endpoint: &str,
         query: &str,
         variable: &str,
-    ) -> Result<Result<Vec<String>, String>, HarvestError> {
+    ) -> Result<Result<Values, String>, HarvestError> {
         let fetched = match self.fetcher.query(endpoint, query, ROWS) {
             Ok((fetched, _)) => fetched,
             Err(error) => return Ok(Err(self.failure_reason(error)?)),
         };
-        Ok(match read_rows(&fetched.path, variable)? {
+        let path = &fetched.path;
+        let file = File::open(path).map_err(HarvestError::io(path))?;
+        let bytes = file.metadata().map_err(HarvestError::io(path))?.len();
+        if bytes > MAX_KEYS_BYTES {
+            return Ok(Err(format!(
+                "<{endpoint}>: a response of {bytes} bytes, more than the limit of {MAX_KEYS_BYTES}"
+            )));
+        }
+        Ok(match read_rows(endpoint, file, variable) {
             Ok(values) => Ok(values),
-            Err(reason) => Err(format!("<{endpoint}>: {reason}")),
+            Err(error) => Err(format!("no SPARQL endpoint: {error}")),
         })
     }
 }
@@ -331,31 +338,22 @@ fn ends_in_a_statement(path: &Path) -> Result<bool, HarvestError> {
     Ok(last.is_some_and(|last| !b".>}".contains(last)))
 }
 
-/// Reads the values of a variable in the rows of a response. The inner error is the reason why there are none.
-fn read_rows(path: &Path, variable: &str) -> Result<Result<Vec<String>, String>, HarvestError> {
-    let mut text = String::new();
-    let file = File::open(path).map_err(HarvestError::io(path))?;
-    let read = file.take(MAX_KEYS_BYTES + 1).read_to_string(&mut text);
-    if read.is_err() || text.len() as u64 > MAX_KEYS_BYTES {
-        return Ok(Err(format!(
-            "the response is no result of SPARQL in JSON of at most {MAX_KEYS_BYTES} bytes"
-        )));
-    }
-    let response: Response = match serde_json::from_str(&text) {
-        Ok(response) => response,
-        Err(error) => {
-            return Ok(Err(format!(
-                "no SPARQL endpoint: the response is no result in JSON ({error})"
-            )));
-        }
-    };
-    let mut values = Vec::new();
-    for mut row in response.results.bindings {
-        if let Some(term) = row.remove(variable).filter(|term| term.kind != "bnode") {
-            values.push(term.value);
+/// Reads the values of a variable in a response in JSON or XML. Blank nodes are left out.
+fn read_rows(endpoint: &str, response: File, variable: &str) -> Result<Values, RemoteError> {
+    // The blank nodes of responses are not kept, so that their number is of no importance.
+    let mut rows = ResponseRows::open(endpoint, response, MAX_ROWS, 0)?;
+    let mut texts = Vec::new();
+    for row in &mut rows {
+        match row?.get(variable) {
+            Some(Term::NamedNode(node)) => texts.push(node.as_str().to_owned()),
+            Some(Term::Literal(literal)) => texts.push(literal.value().to_owned()),
+            _ => {}
         }
     }
-    Ok(Ok(values))
+    Ok(Values {
+        texts,
+        repairs: rows.repairs(),
+    })
 }
 
 /// Returns the query of the datasets after an IRI.

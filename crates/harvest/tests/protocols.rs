@@ -472,31 +472,57 @@ fn documents_that_link_each_other_are_followed() {
     assert!(!report.is_whole() && heap.titles.len() == 2, "{report:?}");
 }
 
+/// Returns the rows of one variable in JSON: type and text of each value.
+fn json_rows(variable: &str, values: &[(&str, String)]) -> Reply {
+    let bindings: Vec<serde_json::Value> = values
+        .iter()
+        .map(|(kind, text)| serde_json::json!({variable: {"type": kind, "value": text}}))
+        .collect();
+    Reply::new(
+        200,
+        "application/sparql-results+json",
+        serde_json::json!({"head": {"vars": [variable]}, "results": {"bindings": bindings}})
+            .to_string(),
+    )
+}
+
+/// Returns the rows of one variable in XML: element and text of each value.
+fn xml_rows(variable: &str, values: &[(&str, String)]) -> Reply {
+    let rows: String = values
+        .iter()
+        .map(|(kind, text)| {
+            format!(
+                "<result><binding name=\"{variable}\"><{kind}>{text}</{kind}></binding></result>"
+            )
+        })
+        .collect();
+    Reply::new(
+        200,
+        "application/sparql-results+xml",
+        format!(
+            "<sparql xmlns=\"http://www.w3.org/2005/sparql-results#\"><head><variable name=\"{variable}\"/></head><results>{rows}</results></sparql>"
+        ),
+    )
+}
+
+/// Writer of the rows of one variable.
+type RowWriter = fn(&str, &[(&str, String)]) -> Reply;
+
 /// An endpoint that cuts descriptions at 10,001 triples without notice.
 fn endpoint(asked: &Asked, datasets: usize, triples: usize) -> Reply {
+    endpoint_in(asked, datasets, triples, json_rows)
+}
+
+/// The same endpoint with rows in another format.
+fn endpoint_in(asked: &Asked, datasets: usize, triples: usize, rows: RowWriter) -> Reply {
     let query: String = form_urlencoded::parse(asked.body.as_bytes())
         .find(|(name, _)| name == "query")
         .map(|(_, query)| query.into_owned())
         .unwrap_or_default();
     let iri = |number: usize| format!("http://e.org/d{number:04}");
-    let rows = |variable: &str, values: Vec<serde_json::Value>| {
-        let bindings: Vec<serde_json::Value> = values
-            .into_iter()
-            .map(|value| serde_json::json!({variable: value}))
-            .collect();
-        Reply::new(
-            200,
-            "application/sparql-results+json",
-            serde_json::json!({"head": {"vars": [variable]}, "results": {"bindings": bindings}})
-                .to_string(),
-        )
-    };
     if query.contains("COUNT(") {
         let count = if query.contains("GRAPH") { 0 } else { datasets };
-        return rows(
-            "count",
-            vec![serde_json::json!({"type": "literal", "value": count.to_string()})],
-        );
+        return rows("count", &[("literal", count.to_string())]);
     }
     if query.contains("CONSTRUCT") {
         let values = query.split("VALUES").nth(1).unwrap_or_default();
@@ -516,13 +542,42 @@ fn endpoint(asked: &Asked, datasets: usize, triples: usize) -> Reply {
         return Reply::new(200, "application/n-triples", lines.join("\n") + "\n");
     }
     let last = query.split('"').nth(1).unwrap_or_default().to_owned();
-    let page: Vec<serde_json::Value> = (0..datasets)
+    let page: Vec<(&str, String)> = (0..datasets)
         .map(iri)
         .filter(|one| *one > last)
         .take(100)
-        .map(|one| serde_json::json!({"type": "uri", "value": one}))
+        .map(|one| ("uri", one))
         .collect();
-    rows("dataset", page)
+    rows("dataset", &page)
+}
+
+#[test]
+fn an_endpoint_may_answer_in_xml() {
+    let portal = Portal::start(|asked| endpoint_in(asked, 120, 5, xml_rows));
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = again(&portal, "/sparql", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!(counted(&report), [120, 0, 0, 0]);
+}
+
+#[test]
+fn invalid_iris_of_datasets_are_reported() {
+    let portal = Portal::start(|asked| {
+        endpoint_in(asked, 1, 5, |variable, values| {
+            let invalid = values
+                .iter()
+                .map(|(kind, text)| (*kind, text.replace("d0000", "d 0000")))
+                .collect::<Vec<_>>();
+            json_rows(variable, &invalid)
+        })
+    });
+    let report = again(&portal, "/sparql", &folder(), &mut Heap::default());
+    assert!(!report.is_whole(), "{report:?}");
+    assert!(
+        reasons(&report).contains("IRIs of datasets that are not valid: 1"),
+        "{}",
+        reasons(&report)
+    );
 }
 
 #[test]
