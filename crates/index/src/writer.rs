@@ -1,5 +1,6 @@
 //! Index writer.
 
+use super::analysis::TokenWriter;
 use super::columns::{OPEN_FIRST, OPEN_LAST};
 use super::literals;
 use super::names::{name_keys, written_words};
@@ -13,6 +14,7 @@ use super::{
 use crate::document::{Field, FieldText, FieldedDocument};
 use lodeseek_catalog::{BoundingBox, Day, Period};
 use lodeseek_ranking::DatasetId;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -81,9 +83,12 @@ impl IndexDocument {
         let mut lengths = [0; 8];
         let mut literals = Vec::new();
         let id_text = id.to_string();
+        let mut writer = TokenWriter::new(analysis);
+        // Labels are the names of entities, and most of them are literals, too.
+        let mut labels: FxHashMap<&str, AnalyzedText> = FxHashMap::default();
         for field in Field::ALL {
             let field_text = document.field(field);
-            let values = analyze_values(field_text, analysis);
+            let values = analyze_values(field_text, &mut writer, &labels);
             let (text, length) = occurrences(field_text, &values, MAX_FIELD_BYTES);
             texts[field.index()] = text;
             lengths[field.index()] = length;
@@ -91,6 +96,15 @@ impl IndexDocument {
                 let places = field_text.occurrences.iter().zip(document.literals());
                 literals = places
                     .map(|(&value, place)| literals::entry(values[value as usize].1, *place))
+                    .collect();
+                labels.clear();
+            }
+            if field == Field::Entity {
+                labels = field_text
+                    .values
+                    .iter()
+                    .map(String::as_str)
+                    .zip(values)
                     .collect();
             }
         }
@@ -160,25 +174,30 @@ mod json_text {
     }
 }
 
-/// Returns the tokens of each distinct value, each followed by a space, and their number.
-fn analyze_values(text: &FieldText, analysis: &Analysis) -> Vec<(String, u64)> {
+/// The tokens of a text, each followed by a space, and their number.
+type AnalyzedText = (String, u64);
+
+/// Returns the tokens of each distinct value. `known` contains those of some texts.
+fn analyze_values(
+    text: &FieldText,
+    writer: &mut TokenWriter<'_>,
+    known: &FxHashMap<&str, AnalyzedText>,
+) -> Vec<AnalyzedText> {
     let mut values = Vec::with_capacity(text.values.len());
     for value in &text.values {
-        let mut joined = String::new();
-        let mut count = 0;
-        // An empty token would have no position in the index.
-        for token in analysis.tokens(value).filter(|token| !token.is_empty()) {
-            joined.push_str(&token);
-            joined.push(' ');
-            count += 1;
+        if let Some(analyzed) = known.get(value.as_str()) {
+            values.push(analyzed.clone());
+            continue;
         }
-        values.push((joined, count));
+        let mut tokens = String::new();
+        let count = writer.append(value, &mut tokens);
+        values.push((tokens, count));
     }
     values
 }
 
 /// Returns the tokens of the first occurrences, in at most `limit` bytes, and their number.
-fn occurrences(text: &FieldText, values: &[(String, u64)], limit: usize) -> (String, u64) {
+fn occurrences(text: &FieldText, values: &[AnalyzedText], limit: usize) -> (String, u64) {
     let bytes: usize = text
         .occurrences
         .iter()

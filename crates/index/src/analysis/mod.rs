@@ -23,12 +23,14 @@ use english::English;
 use inflections::add_inflections;
 pub(super) use inflections::{USED_LANGUAGES, WordUse};
 use multilingual::Multilingual;
-use rustc_hash::FxHashSet;
+use normalization::normalize;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use tantivy::tokenizer::{TextAnalyzer, TokenStream};
 pub(super) use translations::Vocabulary;
 use words::Words;
 
@@ -419,6 +421,54 @@ impl Analysis {
     }
 }
 
+/// Writer of the tokens of many texts. It keeps an analyser of each language that occurs.
+pub(super) struct TokenWriter<'a> {
+    analysis: &'a Analysis,
+    /// Analysers by the place of their language.
+    chains: FxHashMap<usize, TextAnalyzer>,
+}
+
+impl<'a> TokenWriter<'a> {
+    pub(super) fn new(analysis: &'a Analysis) -> Self {
+        Self {
+            analysis,
+            chains: FxHashMap::default(),
+        }
+    }
+
+    /// Appends the [tokens](Analysis::tokens) of a text, each followed by a space, and returns their number. Empty tokens would have
+    /// no position in the index and are left out.
+    pub(super) fn append(&mut self, text: &str, out: &mut String) -> u64 {
+        let mut count = 0;
+        if let Pipeline::Multilingual(multilingual) = &self.analysis.pipeline {
+            let text = normalize(text);
+            let language = multilingual.language_of_normalized(&text);
+            let chain = self
+                .chains
+                .entry(language)
+                .or_insert_with(|| multilingual.chain(language));
+            chain
+                .token_stream(&text)
+                .process(&mut |token| count += push_token(&token.text, out));
+        } else {
+            for token in self.analysis.tokens(text) {
+                count += push_token(&token, out);
+            }
+        }
+        count
+    }
+}
+
+/// Appends a token and a space, and returns the number of tokens: 0 for an empty one.
+fn push_token(token: &str, out: &mut String) -> u64 {
+    if token.is_empty() {
+        return 0;
+    }
+    out.push_str(token);
+    out.push(' ');
+    1
+}
+
 /// Returns the words of a text as written, in lower case, local names split.
 pub(super) fn whole_words(text: &str) -> Vec<String> {
     Multilingual::whole_words(text)
@@ -484,6 +534,29 @@ mod tests {
             ["learning", "relations"]
         );
         assert!(query[1].matches("relat") && query[0].matches("learn"));
+    }
+
+    #[test]
+    fn written_tokens_are_those_of_each_text() {
+        let texts = [
+            "Ofertas de los alojamientos turísticos de Euskadi",
+            "The cities",
+            "",
+            "hasPhoneNumber",
+            "Die Liste der Bibliotheken in der Stadt und auf dem Land",
+            "CO\u{2082} l'eau",
+        ];
+        for kind in AnalysisKind::ALL {
+            let analysis = Analysis::new(kind);
+            let mut writer = TokenWriter::new(&analysis);
+            for text in texts.into_iter().chain(texts) {
+                let mut written = String::new();
+                let count = writer.append(text, &mut written);
+                let tokens: Vec<String> = analysis.tokens(text).collect();
+                assert_eq!(written.split_terminator(' ').collect::<Vec<_>>(), tokens);
+                assert_eq!(count, tokens.len() as u64);
+            }
+        }
     }
 
     #[test]

@@ -65,12 +65,22 @@ impl Multilingual {
 
     /// Returns an analyser of the language of a text.
     pub(super) fn chain_of(&self, text: &str) -> TextAnalyzer {
-        self.chains[self.language(text)].clone()
+        self.chain(self.language(text))
+    }
+
+    /// Returns an analyser of a language, by its index in [`LANGUAGES`].
+    pub(super) fn chain(&self, language: usize) -> TextAnalyzer {
+        self.chains[language].clone()
     }
 
     /// Returns the index in [`LANGUAGES`] of the language in which a text is analysed.
     fn language(&self, text: &str) -> usize {
-        self.languages.detect(&normalize(text)).unwrap_or(ENGLISH)
+        self.language_of_normalized(&normalize(text))
+    }
+
+    /// Returns the same for a text that is [normalized](normalize).
+    pub(super) fn language_of_normalized(&self, text: &str) -> usize {
+        self.languages.detect(text).unwrap_or(ENGLISH)
     }
 
     /// Returns the index in [`LANGUAGES`] of the language whose stop words a query may contain, besides those of English.
