@@ -6,8 +6,8 @@ HOME_DIR ?= demo-home
 # Commit recorded in run files by release builds.
 COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
-# Research commands: reproduce, tune, fuse, tag, training-data.
-LAB := --features lodeseek/lab
+# The program of operators and users, and that of experiments.
+BOTH := -p lodeseek -p lodeseek-lab
 PROGRAM := target/debug/lodeseek
 RELEASE := target/release/lodeseek
 
@@ -36,7 +36,7 @@ crate: ## run the tests of one library crate, e.g. CRATE=rdf; ARGUMENTS are thos
 	@bash tools/crate.sh $(CRATE) $(ARGUMENTS)
 
 lint: ## check formatting and run clippy
-	@$(ENV) cargo fmt --all --check && cargo clippy --workspace --all-targets $$LODESEEK_FEATURES $(LAB) -- -D warnings
+	@$(ENV) cargo fmt --all --check && cargo clippy --workspace --all-targets $$LODESEEK_FEATURES -- -D warnings
 
 interop: build-lab ## test the program with its documentation, real clients and reference implementations; installs them
 	@bash tools/interop.sh $(PROGRAM)
@@ -49,14 +49,14 @@ docs: ## check the documentation and, if mdBook is installed, build the site
 build: ## build the program, debug profile
 	@$(ENV) cargo build $$LODESEEK_FEATURES
 
-build-lab: ## build the program with the research commands, debug profile
-	@$(ENV) cargo build $$LODESEEK_FEATURES $(LAB)
+build-lab: ## build the program and lodeseek-lab, the program of experiments, debug profile
+	@$(ENV) cargo build $(BOTH) $$LODESEEK_FEATURES
 
 release: ## build the program, release profile
 	@$(RELEASE_ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES
 
-release-lab: ## build the program with the research commands, release profile
-	@$(RELEASE_ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES $(LAB)
+release-lab: ## build the program and lodeseek-lab, release profile
+	@$(RELEASE_ENV) $(COMMIT) cargo build --release $(BOTH) $$LODESEEK_FEATURES
 
 package: release ## write the archive and the Debian package of a release build to dist/; needs cargo-deb
 	@tools/package.sh tarball $(RELEASE) dist && tools/package.sh deb $(RELEASE) dist
@@ -117,7 +117,7 @@ trec: build-lab ## compare every value of `evaluate` with pytrec_eval and ir_mea
 	@python3 tests/interop/trec.py $(PROGRAM) $(DATA)
 
 scikit: build-lab ## compare `reproduce iclr` with scikit-learn paper by paper, on random papers and DATA/iclr
-	@python3 tests/interop/scikit.py $(PROGRAM) $(DATA)
+	@python3 tests/interop/scikit.py $(PROGRAM)-lab $(DATA)
 
 train-smoke: build-lab ## create training data, train a small model, export it, index and search with it; installs torch (4.4 GB)
 	@$(ENV) bash training/smoke.sh $(PROGRAM)

@@ -1,7 +1,7 @@
 //! `lodeseek backup` and `lodeseek restore`: incremental backups of the home with checksums.
 
 use super::ExitStatus;
-use super::config::Config;
+use super::config::{Config, setting_files};
 use super::output::OutputArguments;
 use super::server_client::ServerClient;
 use super::terminal::{Format, bar, grouped};
@@ -69,7 +69,7 @@ pub(crate) fn run(
 fn backup_here(home: &Path, config: &Config, folder: &Path) -> anyhow::Result<BackupReport> {
     let store = Store::open(home, Access::Read, None)?;
     let bar = bar(1, "copying {bar:30} {pos} of {len} files · {eta} left");
-    let files = config.files();
+    let files = setting_files(config);
     let report = backup(
         &store,
         folder,

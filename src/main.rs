@@ -3,9 +3,9 @@
 //! Results are written to stdout, everything else to stderr. Exit codes:
 //!
 //! - 0: success; for commands that search, at least one result.
-//! - 1: no result, or an incomplete one. `list`: there is no dataset, or with `--works` no work. `load`: a dataset keeps its previous content, because a file cannot be read, or the
-//!   sampling of an endpoint is unfinished. `harvest`: a page or file could not be fetched. `reproduce`: a score differs from
-//!   the expected one. `verify`: there is damage. `repair`: something must be loaded or encoded again, or damage remains.
+//! - 1: no result, or an incomplete one. `list`: there is no dataset, or with `--works` no work. `load`: a dataset keeps its previous
+//!   content, because a file cannot be read, or the sampling of an endpoint is unfinished. `harvest`: a page or file could not be
+//!   fetched. `verify`: there is damage. `repair`: something must be loaded or encoded again, or damage remains.
 //! - 2: error.
 
 mod backup;
@@ -17,24 +17,14 @@ mod edit;
 mod egress;
 mod encoder;
 mod endpoint;
-mod errors;
 mod evaluate;
 mod filter;
 mod harvest;
 mod index;
-mod installation;
-#[cfg(feature = "lab")]
-mod lab;
-#[cfg(not(feature = "lab"))]
-mod lab_missing;
 mod list;
 mod load;
-mod logging;
 mod man;
-mod method;
-mod model;
 mod output;
-mod provenance;
 mod publish;
 mod quality;
 mod query;
@@ -54,23 +44,20 @@ mod snippet;
 mod sources;
 mod status;
 mod syntax;
-mod terminal;
 mod tips;
 mod token;
 mod traces;
 mod translations;
 mod tune;
-mod values;
 mod verify;
 mod worker;
 
 use clap::{Parser, Subcommand};
 use config::Config;
-#[cfg(feature = "lab")]
-use lab::{evaluate_snippets, fuse, interleave, reproduce, tag, training_data, tune_fields};
-use logging::{LogFormat, LogWriter};
-use std::io::{self, Write};
-use std::path::PathBuf;
+use lodeseek_cli::logging::{self, LogWriter};
+use lodeseek_cli::{
+    ExitStatus, GlobalArguments, errors, method, model, provenance, terminal, values,
+};
 use std::process::ExitCode;
 use traces::Traces;
 
@@ -83,26 +70,8 @@ use traces::Traces;
     max_term_width = 110
 )]
 struct Arguments {
-    /// Folder of the collection.
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIR",
-        default_value = "lodeseek-home",
-        env = "LODESEEK_HOME"
-    )]
-    home: PathBuf,
-    /// Format of log messages on stderr: text, or json for one object a line.
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        hide_possible_values = true,
-        value_name = "FORMAT",
-        default_value = "text",
-        env = "LODESEEK_LOG_FORMAT"
-    )]
-    log_format: LogFormat,
+    #[command(flatten)]
+    global: GlobalArguments,
     #[command(subcommand)]
     command: Command,
 }
@@ -163,33 +132,8 @@ enum Command {
     Run(run::Arguments),
     /// Learn how rankings are fused, from judged queries or clicks, and write it into the configuration.
     Tune(tune::Arguments),
-    #[cfg(feature = "lab")]
-    /// Learn field weights by cross-validation.
-    TuneFields(tune_fields::Arguments),
     /// Evaluate rankings against relevance judgements.
     Evaluate(evaluate::Arguments),
-    #[cfg(feature = "lab")]
-    /// Evaluate snippet methods on the datasets of the collection.
-    EvaluateSnippets(evaluate_snippets::Arguments),
-    #[cfg(feature = "lab")]
-    /// Fuse several rankings into one, with given weights or weights learned by cross-validation.
-    Fuse(fuse::Arguments),
-    #[cfg(feature = "lab")]
-    /// Interleave several rankings into one, rank by rank (balanced interleaving).
-    Interleave(interleave::Arguments),
-    #[cfg(feature = "lab")]
-    /// Tag papers with the datasets of the collection that they mention.
-    Tag(tag::Arguments),
-    #[cfg(feature = "lab")]
-    /// Generate training data for encoders: queries with positive and negative passages.
-    TrainingData(training_data::Arguments),
-    #[cfg(feature = "lab")]
-    /// Reproduce the scores of an experiment and compare them with the expected ones.
-    Reproduce(reproduce::Arguments),
-    /// Research commands that are not part of this build.
-    #[cfg(not(feature = "lab"))]
-    #[command(flatten)]
-    Missing(lab_missing::Command),
     /// Show, check or create the configuration of the home.
     Config(config::command::Arguments),
     /// Write the completion script of a shell.
@@ -201,26 +145,9 @@ enum Command {
     Worker(worker::Arguments),
 }
 
-/// Result of a command that did not fail.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ExitStatus {
-    /// The command succeeded. Exit code 0.
-    Success,
-    /// There is no result, or an incomplete one. Exit code 1.
-    NoResult,
-}
-
 /// Runs the program with the arguments of the process.
 fn main() -> ExitCode {
-    match run(&tips::parse()) {
-        Ok(ExitStatus::Success) => ExitCode::SUCCESS,
-        Ok(ExitStatus::NoResult) => ExitCode::from(1),
-        Err(error) if errors::is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "lodeseek: {}", errors::message(&error));
-            ExitCode::from(2)
-        }
-    }
+    lodeseek_cli::exit_code("lodeseek", run(&tips::parse()))
 }
 
 /// Reads the configuration of the home. Commands without a home, and those that check the configuration, need none.
@@ -232,11 +159,7 @@ fn read_config(arguments: &Arguments) -> anyhow::Result<Config> {
         Command::Config(_) | Command::Completions(_) | Command::Man(_) | Command::Worker(_) => {
             Ok(Config::default())
         }
-        #[cfg(feature = "lab")]
-        Command::Fuse(_) | Command::Interleave(_) => Ok(Config::default()),
-        #[cfg(not(feature = "lab"))]
-        Command::Missing(_) => Ok(Config::default()),
-        _ => Config::load(&arguments.home),
+        _ => Config::load(&arguments.global.home),
     }
 }
 
@@ -252,8 +175,16 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Some(collector) if is_server => Some(Traces::start(collector)?),
         _ => None,
     };
-    let _log = logging::init(arguments.log_format, writer, traces, config)?;
-    let home = &arguments.home;
+    let log = &config.settings.log;
+    let filter = log.filter(config.source("log.filter"))?;
+    let layer = traces.as_ref().map(Traces::layer);
+    let _writer = logging::init(arguments.global.log_format, writer, filter, layer);
+    // Dropped before the writer: the end of the traces may be logged.
+    let _traces = traces;
+    for message in &config.unknown_variables {
+        tracing::warn!("{message}");
+    }
+    let home = &arguments.global.home;
     match &arguments.command {
         Command::Load(arguments) => load::run(home, config, arguments),
         Command::Harvest(arguments) => harvest::run(home, config, arguments),
@@ -282,23 +213,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Token(arguments) => token::run(home, arguments),
         Command::Run(arguments) => run::run(home, config, arguments),
         Command::Tune(arguments) => tune::run(home, config, arguments),
-        #[cfg(feature = "lab")]
-        Command::TuneFields(arguments) => tune_fields::run(home, arguments),
         Command::Evaluate(arguments) => evaluate::run(home, config, arguments),
-        #[cfg(feature = "lab")]
-        Command::EvaluateSnippets(arguments) => evaluate_snippets::run(home, arguments),
-        #[cfg(feature = "lab")]
-        Command::Fuse(arguments) => fuse::run(arguments),
-        #[cfg(feature = "lab")]
-        Command::Interleave(arguments) => interleave::run(arguments),
-        #[cfg(feature = "lab")]
-        Command::Tag(arguments) => tag::run(home, arguments),
-        #[cfg(feature = "lab")]
-        Command::TrainingData(arguments) => training_data::run(home, arguments),
-        #[cfg(feature = "lab")]
-        Command::Reproduce(arguments) => reproduce::run(home, config, arguments),
-        #[cfg(not(feature = "lab"))]
-        Command::Missing(command) => command.refuse(),
         Command::Config(arguments) => config::command::run(home, arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
@@ -309,9 +224,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
 #[cfg(test)]
 mod tests {
     use super::Arguments;
+    use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
     use clap::{CommandFactory, Parser};
-    use std::fs;
-    use std::path::{Path, PathBuf};
+    use lodeseek_cli::documentation::documented_commands;
+    use std::path::Path;
 
     #[test]
     fn the_arguments_are_sound() {
@@ -319,72 +235,16 @@ mod tests {
         super::tips::command().debug_assert();
     }
 
-    fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).expect("a folder of the documentation") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                pages(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                found.push(path);
-            }
-        }
-    }
-
-    /// Returns the commands of a page: lines that start with `lodeseek` or `$ lodeseek`, with their continuations. `$model`,
-    /// the variable of a shell loop over ranking models, is replaced by one of them.
-    fn commands(text: &str) -> Vec<String> {
-        let joined = text.replace("\\\n", " ").replace("$model", "bm25");
-        let lines = joined
-            .lines()
-            .map(|line| line.trim_start().trim_start_matches("$ "));
-        lines
-            .filter(|line| line.starts_with("lodeseek ") && !line.contains(['<', '…']))
-            .map(str::to_owned)
-            .collect()
-    }
-
-    /// Splits a command as a shell does: white space outside quotes separates words; `|`, `>`, `&` and `#` end it.
-    fn words(command: &str) -> Vec<String> {
-        let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-        for character in command.chars() {
-            match (quote, character) {
-                (Some(open), close) if open == close => quote = None,
-                (Some(_), inside) => word.get_or_insert_default().push(inside),
-                (None, '"' | '\'') => {
-                    quote = Some(character);
-                    word.get_or_insert_default();
-                }
-                (None, '|' | '>' | '&' | '#') => break,
-                (None, white) if white.is_whitespace() => words.extend(word.take()),
-                (None, other) => word.get_or_insert_default().push(other),
-            }
-        }
-        words.extend(word);
-        words
-    }
-
     #[test]
     fn the_commands_of_the_documentation_parse() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut found = vec![root.join("README.md")];
-        pages(&root.join("docs"), &mut found);
-        let mut parsed = 0;
-        for page in found {
-            for command in commands(&fs::read_to_string(&page).expect("a page")) {
-                if let Err(error) = Arguments::try_parse_from(words(&command)) {
-                    use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
-                    assert!(
-                        matches!(error.kind(), DisplayHelp | DisplayVersion),
-                        "{}: {command}: {error}",
-                        page.display()
-                    );
-                }
-                parsed += 1;
+        let commands = documented_commands(root, "lodeseek").expect("pages");
+        assert!(commands.len() >= 100, "{} commands", commands.len());
+        for command in commands {
+            if let Err(error) = Arguments::try_parse_from(&command.words) {
+                let is_shown = matches!(error.kind(), DisplayHelp | DisplayVersion);
+                assert!(is_shown, "{command:?}: {error}");
             }
         }
-        assert!(
-            parsed >= 10,
-            "{parsed} commands were found in the documentation"
-        );
     }
 }

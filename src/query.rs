@@ -1,7 +1,7 @@
 //! `lodeseek query`: evaluates a SPARQL query.
 
 use super::ExitStatus;
-use super::config::Config;
+use super::config::{Config, check_analysis};
 use super::egress::EgressArguments;
 use super::encoder::RerankArguments;
 use super::syntax::write_graph;
@@ -204,7 +204,7 @@ fn truncation(answer: &Answer, limits: &SparqlLimits) -> String {
 /// Opens the index, with the ranking of the home.
 fn searcher(home: &Path, config: &Config) -> anyhow::Result<Searcher> {
     let searcher = Searcher::open(home)?;
-    config.check_analysis(searcher.catalog().analysis()?)?;
+    check_analysis(config, searcher.catalog().analysis()?)?;
     let arguments = RerankArguments::default();
     let choice = arguments.choice(home, config, None)?;
     let reranker = arguments.reranker(home, &choice, None, 1)?;

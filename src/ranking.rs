@@ -2,18 +2,20 @@
 //!
 //! Precedence: flags, variables, `lodeseek.toml`, the record of the flags that `index` was run with, default.
 
+use super::config::Config;
 pub(crate) use super::config::FusionSettings;
-use super::config::{Config, Source, is_path};
-use super::encoder::EncoderArguments;
-use super::{installation, provenance};
-use anyhow::{Context, bail, ensure};
+use super::provenance;
+use anyhow::{Context, bail};
+use lodeseek_cli::config::{Source, is_path};
+use lodeseek_cli::encoder::{
+    EncoderArguments, Execution, MULTILINGUAL_MODEL, SHIPPED_MODEL, encoder_options,
+};
 use lodeseek_engine::{
     CrossEncoding, EncodingOptions, create_vectors, has_vectors, vectors_folder,
 };
 use lodeseek_index::vectors::{self, Precision};
 use lodeseek_rerank::encoder::{
-    Device, EncoderOptions, ModelError, configured_min_similarity, open, open_both,
-    open_cross_encoder,
+    EncoderOptions, ModelError, configured_min_similarity, open, open_both, open_cross_encoder,
 };
 use lodeseek_rerank::{Encoder, Granularity};
 use serde::{Deserialize, Serialize};
@@ -25,10 +27,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Name of the model that the program is shipped with.
-pub(crate) const SHIPPED_MODEL: &str = "lodeseek-minilm";
-/// Name of the multilingual model that the program is shipped with. It takes part only if the models are the default ones.
-pub(crate) const MULTILINGUAL_MODEL: &str = "lodeseek-multilingual";
 /// Name of the record in a home.
 const RECORD: &str = "ranking.json";
 
@@ -197,59 +195,6 @@ pub(crate) struct Choice {
     pub(crate) execution: Execution,
 }
 
-/// Execution of models.
-#[derive(Clone, Debug)]
-pub(crate) struct Execution {
-    pub(crate) device: Device,
-    pub(crate) threads: Option<NonZeroUsize>,
-    pub(crate) library: Option<PathBuf>,
-    /// Folder of models that are given by name.
-    pub(crate) models: Option<PathBuf>,
-}
-
-impl Execution {
-    /// Returns the folder of a model: its path, or the folder of a model by name.
-    ///
-    /// # Errors
-    /// If there is no such folder.
-    pub(crate) fn folder(&self, model: &str) -> anyhow::Result<PathBuf> {
-        let path = Path::new(model);
-        if is_path(model) || path.is_dir() {
-            ensure!(
-                path.is_dir(),
-                "there is no model at {model}; name a folder that contains model.onnx"
-            );
-            return Ok(path.to_owned());
-        }
-        let folders = self.model_folders();
-        let found = folders
-            .iter()
-            .map(|folder| folder.join(model))
-            .find(|folder| folder.is_dir());
-        found.with_context(|| {
-            let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-            let install = if [SHIPPED_MODEL, MULTILINGUAL_MODEL].contains(&model) {
-                ", or install it in the Python environment of the program (pip install lodeseek-model-minilm)"
-            } else {
-                ""
-            };
-            format!(
-                "the model {model} was not found in {}; set `models` in lodeseek.toml, or LODESEEK_MODELS, to the folder \
-                 that contains it{install}",
-                folders.join(", ")
-            )
-        })
-    }
-
-    /// Returns the folders in which models are searched: the configured one, or those beside the program.
-    fn model_folders(&self) -> Vec<PathBuf> {
-        if let Some(folder) = &self.models {
-            return vec![folder.clone()];
-        }
-        installation::model_folders()
-    }
-}
-
 impl Choice {
     /// Chooses the ranking of a home by flags, configuration, and record.
     ///
@@ -333,7 +278,7 @@ impl Choice {
             (None, None) if models_origin == Origin::Index => (record.onnx, Origin::Index),
             (None, None) => (None, Origin::Default),
         };
-        let execution = flags.execution(config);
+        let execution = flags.execution(set, settings.models.as_deref());
         Ok(Self {
             preset: chosen,
             preset_origin,
@@ -697,25 +642,6 @@ impl Choice {
             Err(error) if self.explicit().is_some() => Err(error),
             _ => Ok(()),
         }
-    }
-}
-
-/// Returns the options of opening a model.
-pub(crate) fn encoder_options(
-    execution: &Execution,
-    onnx: Option<String>,
-    granularity: Option<Granularity>,
-    pooling: Option<String>,
-    threads: Option<NonZeroUsize>,
-) -> EncoderOptions {
-    EncoderOptions {
-        library: execution.library.clone(),
-        device: execution.device,
-        threads: execution.threads.or(threads).map(NonZeroUsize::get),
-        variant: onnx,
-        granularity,
-        pooling,
-        ..EncoderOptions::default()
     }
 }
 

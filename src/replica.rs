@@ -1,8 +1,8 @@
 //! Settings of servers that serve snapshots (`serve --snapshot`), and the access to storage.
 
 use super::config::Config;
-use super::encoder::user_cache_folder;
 use anyhow::Context;
+use lodeseek_cli::encoder::user_cache_folder;
 use lodeseek_snapshot::{
     PublicKey, RemoteSnapshots, SnapshotCache, SnapshotLocation, StorageOptions,
 };

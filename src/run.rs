@@ -1,7 +1,7 @@
 //! `lodeseek run`: ranks the datasets for a file of topics, as a TREC run with a provenance record.
 
 use super::ExitStatus;
-use super::config::Config;
+use super::config::{Config, check_analysis};
 use super::encoder::{self, RerankArguments};
 use super::filter::topic_filter;
 use super::model::ModelArguments;
@@ -75,7 +75,7 @@ pub(crate) fn run(
     let model = arguments.model.model()?;
     let record = arguments.model.record(model.as_ref());
     let mut searcher = Searcher::open(home)?.with_model(model);
-    config.check_analysis(searcher.catalog().analysis()?)?;
+    check_analysis(config, searcher.catalog().analysis()?)?;
     let mut tag = arguments.model.fields().tag(arguments.model.kind());
     let mut reranked = Value::Null;
     let choice = arguments
@@ -165,7 +165,7 @@ fn write(run: &Run, mut record: Value, arguments: &Arguments) -> anyhow::Result<
     record["tag"] = json!(run.tag);
     record["depth"] = json!(arguments.depth);
     record["topics"] = json!(Input::read(&arguments.topics)?);
-    record["program"] = json!(Provenance::default());
+    record["program"] = json!(Provenance::new("lodeseek"));
     record["arguments"] = json!(provenance::arguments());
     provenance::write(&provenance::sidecar(output), &record)?;
     Ok(ExitStatus::Success)

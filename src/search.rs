@@ -1,7 +1,7 @@
 //! `lodeseek search`: ranks datasets for a query and explains the hits.
 
 use super::ExitStatus;
-use super::config::Config;
+use super::config::{Config, check_analysis};
 use super::dataset_ids;
 use super::encoder::{RerankArguments, method_name};
 use super::filter::{self, FilterArguments, write_counts};
@@ -78,7 +78,7 @@ pub(crate) fn run(
     arguments: &Arguments,
 ) -> anyhow::Result<ExitStatus> {
     let mut searcher = Searcher::open(home)?.with_model(arguments.model.model()?);
-    config.check_analysis(searcher.catalog().analysis()?)?;
+    check_analysis(config, searcher.catalog().analysis()?)?;
     let choice = arguments
         .rerank
         .choice(home, config, Some(&arguments.model))?;

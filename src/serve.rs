@@ -1,7 +1,7 @@
 //! `lodeseek serve`: the HTTP server.
 
 use super::ExitStatus;
-use super::config::Config;
+use super::config::{Config, check_analysis};
 use super::egress::EgressArguments;
 use super::encoder::{RerankArguments, method_name};
 use super::harvest::ScheduleArguments;
@@ -154,7 +154,7 @@ pub(crate) fn run(
     if options.background.is_some() || options.admin {
         prepare(home, config)?;
     }
-    config.check_analysis(Searcher::open(home)?.catalog().analysis()?)?;
+    check_analysis(config, Searcher::open(home)?.catalog().analysis()?)?;
     let reranker =
         arguments.reranker(home, config, options.background.is_some() || options.admin)?;
     log_ranking(reranker.as_ref());
@@ -179,7 +179,7 @@ fn log_ranking(reranker: Option<&Reranker>) {
 pub(crate) fn run_mcp(home: &Path, config: &Config) -> anyhow::Result<ExitStatus> {
     let arguments = Arguments::default();
     let options = arguments.options(home, config, Vec::new())?;
-    config.check_analysis(Searcher::open(home)?.catalog().analysis()?)?;
+    check_analysis(config, Searcher::open(home)?.catalog().analysis()?)?;
     let reranker = arguments.reranker(home, config, false)?;
     serve_mcp(
         home,
@@ -250,7 +250,7 @@ impl Arguments {
 
     /// Opens the ranking of a snapshot, and returns the options of its worker processes.
     fn home_options(&self, home: &Path, config: &Config) -> anyhow::Result<HomeOptions> {
-        config.check_analysis(Searcher::open(home)?.catalog().analysis()?)?;
+        check_analysis(config, Searcher::open(home)?.catalog().analysis()?)?;
         let reranker = self.reranker(home, config, false)?;
         log_ranking(reranker.as_ref());
         let workers = self.workers.options(home, config)?;
@@ -442,7 +442,7 @@ fn setting_files(home: &Path) -> SettingFiles {
     let home = home.to_owned();
     SettingFiles::new(move || {
         let config = Config::load(&home).map_err(|error| super::errors::message(&error))?;
-        Ok(config.files())
+        Ok(super::config::setting_files(&config))
     })
 }
 

@@ -1,7 +1,7 @@
 //! `lodeseek similar`: lists the datasets most similar to a dataset or an RDF file, with reasons.
 
 use super::ExitStatus;
-use super::config::Config;
+use super::config::{Config, check_analysis};
 use super::dataset_ids;
 use super::encoder::EncoderArguments;
 use super::output::{OutputArguments, write_json};
@@ -45,7 +45,7 @@ pub(crate) fn run(
     arguments: &Arguments,
 ) -> anyhow::Result<ExitStatus> {
     let mut searcher = Searcher::open(home)?;
-    config.check_analysis(searcher.catalog().analysis()?)?;
+    check_analysis(config, searcher.catalog().analysis()?)?;
     let choice = Choice::new(home, config, Some(&arguments.encoders), None)?.with_text_model_only();
     if let Some(encoder) = choice
         .open_for(home)?

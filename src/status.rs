@@ -2,10 +2,10 @@
 
 use super::ExitStatus;
 use super::output::OutputArguments;
-use super::ranking::{MULTILINGUAL_MODEL, SHIPPED_MODEL};
 use super::server_client::ServerArguments;
 use super::terminal::{Format, counted, grouped, safe};
 use anyhow::Context;
+use lodeseek_cli::encoder::{MULTILINGUAL_MODEL, SHIPPED_MODEL};
 use lodeseek_engine::{
     CollectionStatus, CoverageCounts, IndexStatus, VectorStatus, collection_status,
 };

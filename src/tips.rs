@@ -21,6 +21,16 @@ const COMMANDS: [(&str, &str); 5] = [
     ("rm", "remove"),
     ("sparql", "query"),
 ];
+/// Commands that moved to the program `lodeseek-lab`.
+const RESEARCH_COMMANDS: [&str; 7] = [
+    "evaluate-snippets",
+    "fuse",
+    "interleave",
+    "reproduce",
+    "tag",
+    "training-data",
+    "tune-fields",
+];
 
 /// Parses the arguments of the process. Ends the process if they are not valid.
 pub(super) fn parse() -> Arguments {
@@ -46,7 +56,7 @@ pub(super) fn command() -> Command {
     command
 }
 
-/// Names the command of this program in the error for a command of another one.
+/// Names the command of this program in the error for a command of another one, and `lodeseek-lab` for a research command.
 fn with_command_tip(mut error: Error) -> Error {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return error;
@@ -54,6 +64,13 @@ fn with_command_tip(mut error: Error) -> Error {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
     };
+    if RESEARCH_COMMANDS.contains(&name.as_str()) {
+        let message = format!(
+            "`{name}` is a research command: run `lodeseek-lab {name}`; `make release-lab` in a clone of the repository builds \
+             that program\n"
+        );
+        return Error::raw(ErrorKind::InvalidSubcommand, message);
+    }
     if let Some((_, own)) = COMMANDS.iter().find(|(foreign, _)| foreign == name) {
         let own = vec![(*own).to_owned()];
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(own));

@@ -4,6 +4,7 @@
 //! OpenTelemetry's SDK work too, for example `OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER` and `OTEL_EXPORTER_OTLP_HEADERS`.
 
 use anyhow::Context;
+use lodeseek_cli::logging::OtherLayer;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
@@ -14,10 +15,9 @@ use std::env;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tracing::{Level, Subscriber};
+use tracing::Level;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
-use tracing_subscriber::registry::LookupSpan;
 use ureq::Agent;
 
 /// Timeout of one transfer to the collector.
@@ -59,13 +59,14 @@ impl Traces {
     }
 
     /// Returns the layer that records spans and messages.
-    pub(super) fn layer<S: Subscriber + for<'l> LookupSpan<'l>>(&self) -> impl Layer<S> + use<S> {
+    pub(super) fn layer(&self) -> OtherLayer {
         let recorded = Targets::new()
             .with_target("traces", Level::INFO)
             .with_target("lodeseek", Level::INFO);
         tracing_opentelemetry::layer()
             .with_tracer(self.tracer.clone())
             .with_filter(recorded)
+            .boxed()
     }
 }
 

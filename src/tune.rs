@@ -1,7 +1,7 @@
 //! `lodeseek tune`: learns how the rankings of a home are fused, and writes a significant gain into the configuration.
 
 use super::ExitStatus;
-use super::config::{Config, check_table, write_table};
+use super::config::Config;
 use super::encoder::{EncoderArguments, RerankArguments};
 use super::filter::topic_filter;
 use super::ranking::{Choice, FusionSettings};
@@ -86,7 +86,7 @@ pub(crate) fn run(
         arguments.folds
     );
     if !arguments.dry_run {
-        check_table(home, TABLE)?;
+        Config::check_table(home, TABLE)?;
     }
     let choice =
         Choice::new(home, config, Some(&arguments.encoders), None)?.without_fusion_settings();
@@ -151,7 +151,7 @@ pub(crate) fn run(
         )?;
         return Ok(ExitStatus::NoResult);
     }
-    let path = write_table(
+    let path = Config::write_table(
         home,
         TABLE,
         &format!("Learned by `lodeseek tune`; weights of {names}."),

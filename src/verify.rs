@@ -1,7 +1,7 @@
 //! `lodeseek verify`: compares everything in the home with its checksums and counts.
 
 use super::ExitStatus;
-use super::config::Config;
+use super::config::{Config, setting_files};
 use super::output::OutputArguments;
 use super::terminal::{Format, bar, grouped, safe};
 use lodeseek_engine::{IntegrityReport, SettingFile, verify};
@@ -51,8 +51,7 @@ pub(crate) fn run(
 
 /// Returns the files that the settings name and that do not exist. Nothing can repair them.
 pub(super) fn missing_setting_files(config: &Config) -> Vec<Damage> {
-    let missing = config
-        .files()
+    let missing = setting_files(config)
         .into_iter()
         .filter(|file| !file.path.exists());
     let damage = missing.map(|SettingFile { key, path }| {

@@ -10,6 +10,6 @@ done
 tools/check_text.sh
 cargo fmt --all --check
 # shellcheck disable=SC2086
-cargo clippy --workspace --all-targets $LODESEEK_FEATURES --features lodeseek/lab -- -D warnings
+cargo clippy --workspace --all-targets $LODESEEK_FEATURES -- -D warnings
 # shellcheck disable=SC2086
-cargo test --workspace --lib --bins $LODESEEK_FEATURES --features lodeseek/lab
+cargo test --workspace --lib --bins $LODESEEK_FEATURES

@@ -9,7 +9,7 @@ Checks, for every page of docs/src and the documents at the top of the repositor
 - relative links, their anchors and `{{#include}}` paths resolve; pages of the book link to pages of the book only;
 - code fences are closed;
 - paths of the repository in code spans exist;
-- options of `lodeseek` commands occur in docs/src/reference/cli.md;
+- options of commands occur in docs/src/reference/cli.md or lab.md;
 - tables between `<!-- table NAME -->` comments equal those of acordar/RESULTS.md;
 - every figure in README's table of effectiveness occurs in a row of the same name in acordar/RESULTS.md;
 - README.md has at most 130 lines.
@@ -29,7 +29,7 @@ RESULTS = ROOT / "acordar" / "RESULTS.md"
 TOP_LEVEL = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 README_LINES = 130
 LONGEST_SENTENCE = 25
-CLI = BOOK / "reference" / "cli.md"
+CLI = [BOOK / "reference" / "cli.md", BOOK / "reference" / "lab.md"]
 FOLDERS = "crates|src|tests|tools|docs|training|testdata|queries|ontologies|acordar|models|benches|web"
 
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
@@ -122,7 +122,7 @@ def check_paths(path, problems):
 
 def check_options(path, options, problems):
     """Check that the options of commands, and options that stand alone in tables, exist."""
-    if path in (CLI, ROOT / "CHANGELOG.md"):
+    if path in (*CLI, ROOT / "CHANGELOG.md"):
         return
     continued = False
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -158,7 +158,7 @@ def check_summary(problems):
 
 
 def check_tables(path, results, problems):
-    """Check that quoted tables equal those that `lodeseek reproduce` wrote."""
+    """Check that quoted tables equal those that `lodeseek-lab reproduce` wrote."""
     for name, table in TABLE.findall(path.read_text()):
         if name not in results:
             problems.append(f"{path.relative_to(ROOT)}: acordar/RESULTS.md has no table {name}")
@@ -223,7 +223,9 @@ def main():
     problems.extend(f"{file.name}: missing" for file in missing)
     files = [file for file in files if file.is_file()] + sorted(BOOK.rglob("*.md"))
     results = dict(TABLE.findall(RESULTS.read_text()))
-    options = set(OPTION.findall(CLI.read_text())) if CLI.is_file() else set()
+    options = set()
+    for page in CLI:
+        options |= set(OPTION.findall(page.read_text()))
     check_summary(problems)
     for file in files:
         check_links(file, problems)

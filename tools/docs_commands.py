@@ -5,7 +5,7 @@
 
 Reads the pages of docs/src/tutorials, or those given, and runs their ```console blocks from top to bottom.
 Each page gets an empty temporary folder, in which testdata, queries, models and acordar are links into the repository.
-The folder of BINARY is put before all others on PATH, so that `lodeseek` in a block runs BINARY.
+A folder with BINARY, and with `lodeseek-lab` if it is beside BINARY, is put before all others on PATH.
 
 In a block:
 
@@ -17,7 +17,7 @@ In a block:
   every `127.0.0.1:7878` of the page.
 
 A block marked ```console needs-onnxruntime is skipped where the environment variable ORT_DYLIB_PATH is not set; one marked
-needs-lab, where BINARY was built without the feature `lab`.
+needs-lab, where there is no `lodeseek-lab`.
 Exit code: 0 if all output is as stated, 1 otherwise. Python's standard library only.
 """
 
@@ -101,6 +101,11 @@ def free_port():
         return listener.getsockname()[1]
 
 
+def lab_beside(binary):
+    """Return the path of `lodeseek-lab` in the folder of a program."""
+    return binary.with_name("lodeseek-lab")
+
+
 class Page:
     """One tutorial, its folder and the servers that it started."""
 
@@ -114,6 +119,8 @@ class Page:
         self.environment.pop("LODESEEK_HOME", None)
         (folder / ".bin").mkdir()
         (folder / ".bin" / "lodeseek").symlink_to(binary)
+        if lab_beside(binary).exists():
+            (folder / ".bin" / "lodeseek-lab").symlink_to(lab_beside(binary))
         for name in LINKED:
             (folder / name).symlink_to(ROOT / name)
 
@@ -152,11 +159,6 @@ class Page:
                     os.killpg(server.pid, signal.SIGKILL)
 
 
-def has_lab(binary):
-    done = subprocess.run([binary, "reproduce", "no-such-condition"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return "features lab" not in done.stdout.decode(errors="replace")
-
-
 def run_page(path, binary, lab):
     """Run one page; return the numbers of commands run and of blocks skipped."""
     ran = skipped = 0
@@ -187,7 +189,7 @@ def main():
         return 2
     binary = Path(sys.argv[1]).resolve()
     pages = [Path(name) for name in sys.argv[2:]] or sorted(PAGES.glob("*.md"))
-    lab = has_lab(binary)
+    lab = lab_beside(binary).exists()
     failed = 0
     for page in pages:
         try:

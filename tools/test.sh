@@ -15,9 +15,9 @@ stage() {
 echo "test: setup: $SECONDS s"
 stage "text checks" tools/check_text.sh
 # shellcheck disable=SC2086
-stage "build of the tests" cargo test --workspace $LODESEEK_FEATURES --features lodeseek/lab --no-run
+stage "build of the tests" cargo test --workspace $LODESEEK_FEATURES --no-run
 # shellcheck disable=SC2086
-stage "unit, integration and doc tests" cargo test --workspace $LODESEEK_FEATURES --features lodeseek/lab
+stage "unit, integration and doc tests" cargo test --workspace $LODESEEK_FEATURES
 # shellcheck disable=SC2086
-stage "build of the program" cargo build $LODESEEK_FEATURES --features lodeseek/lab
+stage "build of the programs" cargo build -p lodeseek -p lodeseek-lab $LODESEEK_FEATURES
 tools/interop.sh target/debug/lodeseek

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains the shipped encoder and exports it, in fp32 and in int8.
 # usage: datafinder.sh PROGRAM HOME LOD DATA OUTPUT
-#   PROGRAM: built with the feature `lab`; HOME: DATA/datafinder/collection.jsonl loaded and indexed; LOD: home of DATA/lod
+#   PROGRAM: lodeseek-lab (`make release-lab`); HOME: DATA/datafinder/collection.jsonl loaded and indexed; LOD: home of DATA/lod
 # An interrupted run can be restarted; finished steps are skipped.
 set -euo pipefail
 program=$(realpath "$1") home=$(realpath "$2") lod=$(realpath "$3") data=$(realpath "$4") output=$(realpath -m "$5")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains DR2's grid over the judged topics of DATA/lod and exports every model in the layout of acordar/lod-dev-trained.toml.
 # usage: lod.sh PROGRAM HOME DATA OUTPUT [TOKENS [RUN ...]]
-#   PROGRAM: built with the feature `lab`; HOME: DATA/lod loaded and indexed
+#   PROGRAM: lodeseek-lab (`make release-lab`); HOME: DATA/lod loaded and indexed
 #   TOKENS: maximum length of a text in training, indexing and querying (default 128); RUN: a run of plans/lod.toml (default all)
 # An interrupted run can be restarted; finished steps are skipped.
 set -euo pipefail

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # Smoke test of training on the small test data, minutes on a CPU: training data, two stages, ONNX export, index, ranking.
 # It measures no quality; see RESULTS.md.
-# usage: smoke.sh PROGRAM   (built with the feature `lab`)
+# usage: smoke.sh PROGRAM   (lodeseek; lodeseek-lab is beside it)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "$1")
+lab=$(dirname "$program")/lodeseek-lab
 base=$(python3 tools/model.py)
 python=$(bash training/environment.sh)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-run() { printf '\n$ %s\n' "$*" | sed "s#$program#lodeseek#; s#$work/##g"; "$@"; }
+run() { printf '\n$ %s\n' "$*" | sed "s#$lab#lodeseek-lab#; s#$program#lodeseek#; s#$work/##g"; "$@"; }
 
 run "$program" --home "$work/home" load testdata/catalog.ttl
 run "$program" --home "$work/home" index --ranking words
-run "$program" --home "$work/home" training-data queries --output "$work/data/queries"
-run "$program" --home "$work/home" training-data judged --topics testdata/queries.tsv --qrels testdata/qrels.txt --folds 3 --output "$work/data/judged"
+run "$lab" --home "$work/home" training-data queries --output "$work/data/queries"
+run "$lab" --home "$work/home" training-data judged --topics testdata/queries.tsv --qrels testdata/qrels.txt --folds 3 --output "$work/data/judged"
 export PYTHONPATH=training HF_HUB_OFFLINE=1
 run "$python" -m lodeseek_training train smoke --base "$base" --data "$work/data" --output "$work/trained" --fold 0
 run "$python" -m lodeseek_training export "$work/trained/st+ft/fold0/best" "$work/model" --parity
@@ -32,7 +33,7 @@ transformers.T5ForConditionalGeneration(config).save_pretrained(sys.argv[2])
 tokenizer.save_pretrained(sys.argv[2])
 PYTHON
 run "$python" -m lodeseek_training generate "$work/data/queries" --model "$work/t5" --output "$work/written.tsv" --queries 2
-run "$program" --home "$work/home" training-data queries --written "$work/written.tsv" --output "$work/data/written" || [ $? = 1 ]
+run "$lab" --home "$work/home" training-data queries --written "$work/written.tsv" --output "$work/data/written" || [ $? = 1 ]
 run "$program" --home "$work/home" index --dpr "$work/model" --colbert "$work/model"
 run "$program" --home "$work/home" search -k 2 --dpr "$work/model" --colbert "$work/model" "contamination of the atmosphere"
 run "$program" --home "$work/home" index --dpr "$work/model" --onnx model_int8.onnx

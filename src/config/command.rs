@@ -1,11 +1,12 @@
 //! `lodeseek config`: shows, checks and creates the configuration of a home.
 
-use super::{Config, FILE, KEYS, Key, Kind};
+use super::{Config, KEYS, Key, Kind, check_analysis};
 use crate::ExitStatus;
 use crate::output::OutputArguments;
 use crate::ranking::{self, Record};
 use crate::terminal::counted;
 use anyhow::{Context, ensure};
+use lodeseek_cli::config::{FILE, path, read};
 use lodeseek_engine::index_folder;
 use lodeseek_index::{AnalysisKind, Index};
 use serde_json::json;
@@ -142,7 +143,7 @@ fn check(home: &Path) -> anyhow::Result<()> {
         }
     }
     if let Some(indexed) = index_analysis(home) {
-        config.check_analysis(indexed)?;
+        check_analysis(&config, indexed)?;
     }
     ranking::Choice::new(home, &config, None, None)?.check()?;
     // What `serve` reads when it starts.
@@ -160,11 +161,7 @@ fn check(home: &Path) -> anyhow::Result<()> {
         "setting",
     );
     let mut out = io::stdout().lock();
-    writeln!(
-        out,
-        "{}: {count}, no problem found",
-        super::path(home).display()
-    )?;
+    writeln!(out, "{}: {count}, no problem found", path(home).display())?;
     if !home.exists() {
         writeln!(
             out,
@@ -176,8 +173,8 @@ fn check(home: &Path) -> anyhow::Result<()> {
 }
 
 fn init(home: &Path) -> anyhow::Result<()> {
-    let path = super::path(home);
-    let before = super::read(&path)?;
+    let path = path(home);
+    let before = read(&path)?;
     let is_new = before
         .lines()
         .all(|line| line.trim().is_empty() || line.starts_with("base"));

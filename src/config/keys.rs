@@ -1,60 +1,12 @@
 //! The keys of the configuration: the single list for checks, variables, `lodeseek config` and the reference.
 
+use lodeseek_cli::config::{
+    ENCODERS_DEVICE, ENCODERS_ONNXRUNTIME, ENCODERS_THREADS, Key, Kind, LOG_FILTER, MODELS,
+};
 use lodeseek_engine::CrossEncoding;
 use lodeseek_index::vectors::Precision;
-use lodeseek_rerank::encoder::Device;
 use lodeseek_server::{ConnectionLimits, Portal, SnippetLimits};
 use lodeseek_sparql::SparqlLimits;
-
-/// Kind of a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    Text,
-    /// Path of a file or folder.
-    Path,
-    /// Name of a model, or path of its folder.
-    Model,
-    Number,
-    /// true or false.
-    Boolean,
-    List,
-    /// Array of tables: the scheduled harvests.
-    Harvests,
-}
-
-/// A key.
-pub(crate) struct Key {
-    /// Name with its table, as `portal.title`.
-    pub(crate) path: &'static str,
-    pub(crate) kind: Kind,
-    /// Flags with the same effect, empty if there are none.
-    pub(crate) flags: &'static str,
-    /// Sentence without a full stop.
-    pub(crate) help: &'static str,
-    /// Default value, or a description of it.
-    pub(crate) default: fn() -> String,
-    /// Value in TOML for the template of `config init`.
-    pub(crate) example: &'static str,
-}
-
-impl Key {
-    /// Returns the name of the environment variable.
-    pub(crate) fn variable(&self) -> String {
-        let name = self.path.to_ascii_uppercase().replace(['.', '-'], "_");
-        format!("{}{name}", super::PREFIX)
-    }
-}
-
-/// Returns true if a key is a table, or an array of tables.
-pub(super) fn is_table(key: &str) -> bool {
-    KEYS.iter().any(|known| {
-        known
-            .path
-            .split_once('.')
-            .is_some_and(|(table, _)| table == key)
-            || known.kind == Kind::Harvests && known.path == key
-    })
-}
 
 fn none() -> String {
     "none".to_owned()
@@ -118,16 +70,7 @@ pub(crate) const KEYS: &[Key] = &[
         default: || "true".to_owned(),
         example: "false",
     },
-    Key {
-        path: "models",
-        kind: Kind::Path,
-        flags: "",
-        help: "Folder that contains the models which are given by name",
-        default: || {
-            "models beside the program, or share/lodeseek/models beside its folder".to_owned()
-        },
-        example: "\"/usr/share/lodeseek/models\"",
-    },
+    MODELS,
     Key {
         path: "portal.title",
         kind: Kind::Text,
@@ -288,33 +231,9 @@ pub(crate) const KEYS: &[Key] = &[
         default: || "model.onnx, else model_int8.onnx".to_owned(),
         example: "\"model_int8.onnx\"",
     },
-    Key {
-        path: "encoders.device",
-        kind: Kind::Text,
-        flags: "--device",
-        help: "Device of the models: auto, cpu, cuda or cuda:N",
-        default: || Device::default().to_string(),
-        example: "\"cpu\"",
-    },
-    Key {
-        path: "encoders.threads",
-        kind: Kind::Number,
-        flags: "--model-threads",
-        help: "Number of threads of one model run, and of scoring",
-        default: || "all physical cores while encoding, 1 for a query".to_owned(),
-        example: "2",
-    },
-    Key {
-        path: "encoders.onnxruntime",
-        kind: Kind::Path,
-        flags: "--onnxruntime",
-        help: "Path of the library of ONNX Runtime",
-        default: || {
-            "ORT_DYLIB_PATH, else that of the package, else that of `make setup`, else the system's"
-                .to_owned()
-        },
-        example: "\"/usr/lib/libonnxruntime.so\"",
-    },
+    ENCODERS_DEVICE,
+    ENCODERS_THREADS,
+    ENCODERS_ONNXRUNTIME,
     Key {
         path: "encoders.vectors",
         kind: Kind::Text,
@@ -563,14 +482,7 @@ pub(crate) const KEYS: &[Key] = &[
         default: none,
         example: "source = \"https://portal.example.org/catalog.ttl\"\n# every = \"6h\"\n# download = true",
     },
-    Key {
-        path: "log.filter",
-        kind: Kind::Text,
-        flags: "",
-        help: "Filter of log messages, as in RUST_LOG, which precedes it",
-        default: || crate::logging::DEFAULT_FILTER.to_owned(),
-        example: "\"lodeseek=info,warn\"",
-    },
+    LOG_FILTER,
     Key {
         path: "log.otlp",
         kind: Kind::Text,

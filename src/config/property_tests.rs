@@ -1,9 +1,13 @@
 //! Random configuration files: any text is read, or rejected with its place; what the program writes is read again.
 
 use super::*;
+use lodeseek_cli::config::{FILE, read};
 use lodeseek_index::sparse::ModelKind;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 const PATH: &str = "home/lodeseek.toml";
 
@@ -161,7 +165,7 @@ proptest! {
         let before = parse(&text).expect("valid examples");
         let names = pool.iter().map(|model| model.name()).collect::<Vec<_>>().join(",");
         let entries = [("pool", names), ("weights", FusionSettings::text(&weights))];
-        let written = match with_table(Path::new(PATH), &text, "fusion", "Learned.", &entries) {
+        let written = match Config::with_table(Path::new(PATH), &text, "fusion", "Learned.", &entries) {
             Ok(written) => written,
             Err(error) => {
                 // Nothing is written where a text of several lines looks like a table.
@@ -175,7 +179,7 @@ proptest! {
         for key in KEYS.iter().filter(|key| !key.path.starts_with("fusion.")) {
             prop_assert_eq!(before.value(key.path), after.value(key.path), "{}: {}", key.path, written);
         }
-        let again = with_table(Path::new(PATH), &written, "fusion", "Learned.", &entries).expect("possible");
+        let again = Config::with_table(Path::new(PATH), &written, "fusion", "Learned.", &entries).expect("possible");
         prop_assert_eq!(again, written);
     }
 }

@@ -3,12 +3,13 @@
 use crate::egress::Others;
 use crate::ranking::Preset;
 use ipnet::IpNet;
+use lodeseek_cli::config::parse_text;
+use lodeseek_cli::encoder::EncoderSettings;
+use lodeseek_cli::logging::LogSettings;
 use lodeseek_harvest::HarvestProtocol;
 use lodeseek_index::AnalysisKind;
 use lodeseek_index::sparse::ModelKind;
-use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::IriPrefix;
-use lodeseek_rerank::encoder::Device;
 use lodeseek_server::{Color, FooterLink, HostName, PublicUrl};
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_store::{ContentPlace, TableTreatment};
@@ -27,11 +28,11 @@ use std::time::Duration;
 pub(crate) struct Settings {
     /// Fixed when the home is created.
     pub(crate) base: Option<String>,
-    #[serde(deserialize_with = "text")]
+    #[serde(deserialize_with = "parse_text")]
     pub(crate) public_url: Option<PublicUrl>,
-    #[serde(deserialize_with = "text")]
+    #[serde(deserialize_with = "parse_text")]
     pub(crate) ranking: Option<Preset>,
-    #[serde(deserialize_with = "text")]
+    #[serde(deserialize_with = "parse_text")]
     pub(crate) analysis: Option<AnalysisKind>,
     /// Read by the store.
     pub(crate) content: Option<ContentPlace>,
@@ -64,34 +65,15 @@ pub(crate) struct PortalSettings {
     pub(crate) color: Option<Color>,
     #[serde(deserialize_with = "dark_color")]
     pub(crate) dark_color: Option<Color>,
-    #[serde(deserialize_with = "text")]
+    #[serde(deserialize_with = "parse_text")]
     pub(crate) imprint: Option<FooterLink>,
-    #[serde(deserialize_with = "text")]
+    #[serde(deserialize_with = "parse_text")]
     pub(crate) privacy: Option<FooterLink>,
-    #[serde(deserialize_with = "text")]
+    #[serde(deserialize_with = "parse_text")]
     pub(crate) accessibility: Option<FooterLink>,
-    #[serde(deserialize_with = "text")]
+    #[serde(deserialize_with = "parse_text")]
     pub(crate) contact: Option<FooterLink>,
     pub(crate) theme: Option<PathBuf>,
-}
-
-/// Models that turn texts into vectors.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct EncoderSettings {
-    pub(crate) dpr: Option<String>,
-    pub(crate) colbert: Option<String>,
-    pub(crate) sparse: Option<String>,
-    pub(crate) pooling: Option<String>,
-    pub(crate) cross_encoder: Option<String>,
-    pub(crate) cross_encoder_deadline: Option<u64>,
-    pub(crate) onnx: Option<String>,
-    #[serde(deserialize_with = "text")]
-    pub(crate) device: Option<Device>,
-    pub(crate) threads: Option<NonZeroUsize>,
-    pub(crate) onnxruntime: Option<PathBuf>,
-    #[serde(deserialize_with = "text")]
-    pub(crate) vectors: Option<Precision>,
 }
 
 /// Fusion of rankings, as `tune` learns it.
@@ -102,7 +84,7 @@ pub(crate) struct FusionSettings {
     pub(crate) pool: Option<Vec<ModelKind>>,
     #[serde(deserialize_with = "comma_list")]
     pub(crate) weights: Option<Vec<f64>>,
-    #[serde(deserialize_with = "text")]
+    #[serde(deserialize_with = "parse_text")]
     pub(crate) popularity: Option<f64>,
 }
 
@@ -137,7 +119,7 @@ pub(crate) struct ServerSettings {
     pub(crate) editor: Option<PathBuf>,
     pub(crate) snippet_deadline: Option<u64>,
     pub(crate) graph_cache: Option<usize>,
-    #[serde(deserialize_with = "text")]
+    #[serde(deserialize_with = "parse_text")]
     pub(crate) snapshot: Option<SnapshotLocation>,
     pub(crate) snapshot_cache: Option<PathBuf>,
     pub(crate) snapshot_key: Option<PathBuf>,
@@ -161,7 +143,7 @@ pub(crate) struct SparqlSettings {
 pub(crate) struct ServiceSettings {
     #[serde(deserialize_with = "texts")]
     pub(crate) allow: Option<Vec<IriPrefix>>,
-    #[serde(deserialize_with = "text")]
+    #[serde(deserialize_with = "parse_text")]
     pub(crate) others: Option<Others>,
     #[serde(deserialize_with = "texts")]
     pub(crate) private_networks: Option<Vec<IpNet>>,
@@ -178,14 +160,6 @@ pub(crate) struct HarvestSettings {
     pub(crate) every: Option<Duration>,
     #[serde(default)]
     pub(crate) download: bool,
-}
-
-/// Logging.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct LogSettings {
-    pub(crate) filter: Option<String>,
-    pub(crate) otlp: Option<String>,
 }
 
 /// Range of the memory of a worker process, in megabytes.
@@ -210,15 +184,6 @@ fn light_color<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Colo
 
 fn dark_color<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Color>, D::Error> {
     Color::for_dark_pages(&String::deserialize(deserializer)?)
-        .map(Some)
-        .map_err(de::Error::custom)
-}
-
-fn text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    String::deserialize(deserializer)?
-        .parse()
         .map(Some)
         .map_err(de::Error::custom)
 }

@@ -1,5 +1,4 @@
-//! A collection in ACORDAR's published layout, from its files to a table: `datasets.json` with links only, dumps named after ids,
-//! judgements split in folders.
+//! A collection in ACORDAR's published layout: `datasets.json` with links only, and dumps named after ids.
 
 use super::support::{Ran, run};
 use serde_json::json;
@@ -51,58 +50,6 @@ fn published() -> TempDir {
         &format!("{}this is no triple\n", triple(5)),
     );
     write(&dumps.join("77.nt"), &triple(1));
-    let judgements = |topics: &[usize]| {
-        topics
-            .iter()
-            .map(|topic| format!("{topic}\t0\t{topic}\t2\n"))
-            .collect::<String>()
-    };
-    write(
-        &folder.path().join("qrels.txt"),
-        &judgements(&[1, 2, 3, 4, 5]),
-    );
-    let queries: String = (1..=5)
-        .map(|topic| format!("{topic}\t{}\n", SUBJECTS[topic - 1]))
-        .collect();
-    write(&folder.path().join("queries.tsv"), &queries);
-    for fold in 0..5 {
-        let part = |first: usize, count: usize| {
-            judgements(
-                &(first..first + count)
-                    .map(|place| (fold + place) % 5 + 1)
-                    .collect::<Vec<_>>(),
-            )
-        };
-        let splits = folder
-            .path()
-            .join(format!("Splits for Cross Validation/fold{fold}"));
-        write(&splits.join("train.txt"), &part(0, 3));
-        write(&splits.join("valid.txt"), &part(3, 1));
-        write(&splits.join("test.txt"), &part(4, 1));
-    }
-    let condition = r#"title = "A small ACORDAR"
-about = "Made up."
-command = "lodeseek reproduce CONDITION"
-get = "it is made by a test"
-
-[collection]
-qrels = "qrels.txt"
-queries = "queries.tsv"
-folds = "Splits for Cross Validation"
-topics = 5
-judgements = 5
-topics_by_fold = [1, 1, 1, 1, 1]
-home = { datasets = 6, analysis = "acordar", with-content = 5 }
-
-[[tables]]
-id = "all"
-title = "All"
-source = "Every topic names its dataset."
-average = "macro"
-measures = ["nDCG@5", "AP@5"]
-rows = [{ name = "BM25", model = { name = "bm25" }, expected = [1.0, 1.0] }]
-"#;
-    write(&folder.path().join("small.toml"), condition);
     folder
 }
 
@@ -205,55 +152,4 @@ fn dumps_are_found_by_id_and_the_rest_is_reported() {
         again.code == Some(1) && again.err.contains("content loaded before is unchanged"),
         "{again:?}"
     );
-}
-
-#[cfg(feature = "lab")]
-#[test]
-fn from_the_published_files_to_a_table() {
-    let folder = published();
-    let (datasets, data) = (
-        path(folder.path(), "datasets.json"),
-        path(folder.path(), ""),
-    );
-    let condition = path(folder.path(), "small.toml");
-    let reproduce = [
-        "reproduce",
-        &condition,
-        "--data",
-        &data,
-        "--output",
-        &path(folder.path(), "RESULTS.md"),
-    ];
-    let loaded = command(folder.path(), &["load", &datasets]);
-    assert!(
-        loaded.err.contains("6 with a description and no data"),
-        "{loaded:?}"
-    );
-    index(folder.path());
-    let refused = command(folder.path(), &reproduce);
-    assert!(
-        refused.code == Some(2)
-            && refused
-                .err
-                .contains("0 of 6 datasets in the home have content"),
-        "{refused:?}"
-    );
-    assert!(
-        refused.err.contains("load datasets.json --dumps DIR"),
-        "{refused:?}"
-    );
-
-    let loaded = command(
-        folder.path(),
-        &["load", &datasets, "--dumps", &path(folder.path(), "dumps")],
-    );
-    assert_eq!(loaded.code, Some(0), "{loaded:?}");
-    index(folder.path());
-    let reproduced = command(folder.path(), &reproduce);
-    assert!(
-        reproduced.code == Some(0) && reproduced.out.contains("2 cells: 2 OK"),
-        "{reproduced:?}"
-    );
-    let written = fs::read_to_string(folder.path().join("RESULTS.md")).expect("results");
-    assert!(written.contains("| BM25 | 1.0000 | 1.0000 |"), "{written}");
 }

@@ -30,6 +30,10 @@ const CRATES: &[(&str, &[&str])] = &[
             "sparql", "store",
         ],
     ),
+    (
+        "cli",
+        &["engine", "index", "rdf", "rerank", "snippet", "store"],
+    ),
     ("snapshot", &["engine", "store"]),
     (
         "server",
@@ -48,7 +52,8 @@ const CRATES: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
-            "catalog", "engine", "eval", "index", "ranking", "rdf", "rerank",
+            "catalog", "cli", "engine", "eval", "index", "profile", "ranking", "rdf", "rerank",
+            "snippet", "store",
         ],
     ),
 ];
@@ -73,11 +78,12 @@ const HEAVY: &[(&str, &[&str])] = &[
     ("seccompiler", &["worker"]),
     ("faer", &["lab"]),
     ("bhtsne", &["lab"]),
+    ("plotters", &["lab"]),
     ("arrow-ipc", &["cluster"]),
     ("parquet", &["lab", "tabular"]),
-    ("clap", &[]),
-    ("indicatif", &[]),
-    ("anyhow", &["lab"]),
+    ("clap", &["cli", "lab"]),
+    ("indicatif", &["cli", "lab"]),
+    ("anyhow", &["cli", "lab"]),
 ];
 
 const SPARQL: &[&str] = &[
@@ -171,22 +177,17 @@ fn a_heavy_dependency_belongs_to_one_crate() {
     }
 }
 
+/// The program of operators links no experiment, and no dependency of one.
 #[test]
-fn the_laboratory_is_optional() {
+fn experiments_are_a_program_of_their_own() {
     let manifest = manifest(root());
-    let laboratory = &manifest["dependencies"]["lodeseek-lab"];
-    assert_eq!(
-        laboratory.get("optional").and_then(toml::Value::as_bool),
-        Some(true)
-    );
-    let default = manifest["features"]["default"]
-        .as_array()
-        .expect("default features");
-    assert!(
-        !default
-            .iter()
-            .any(|feature| feature.as_str() == Some("lab"))
-    );
+    let linked = manifest["dependencies"].as_table().expect("a table");
+    for name in ["lodeseek-lab", "faer", "bhtsne", "parquet", "plotters"] {
+        assert!(!linked.contains_key(name), "{name}");
+    }
+    for (name, _) in CRATES {
+        assert!(!dependencies(name).contains("lodeseek-lab"), "{name}");
+    }
 }
 
 #[test]

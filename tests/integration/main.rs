@@ -68,8 +68,6 @@ mod rerank;
 mod restored;
 mod search_service;
 mod similar;
-#[cfg(feature = "rocksdb")]
-mod reproduce;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod serving;
 #[cfg(all(unix, feature = "rocksdb"))]
@@ -78,8 +76,6 @@ mod stream;
 mod survey;
 mod tables;
 mod testdata;
-#[cfg(feature = "rocksdb")]
-mod training;
 mod translations;
 mod update;
 mod vocabulary;

@@ -8,11 +8,9 @@ use lodeseek_engine::{
     RerankOptions, Reranker, SearchRequest, Searcher, SimilarityBasis, SimilarityPart,
     WeightedFusion, create_vectors, encode, encode_all, list_vectors, vectors_folder,
 };
-use lodeseek_eval::{Metric, Qrels, Run, Topics};
 use lodeseek_index::Filter;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::vectors::{Precision, VectorsError, VectorsWriter, list, model_folder};
-use lodeseek_lab::reproduce::Condition;
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rerank::{
     Combination, EncodeError, Encoder, Granularity, Matrix, Method, Passage, Similarity,
@@ -1117,72 +1115,4 @@ fn given_candidates_are_ranked_again() {
         given,
         "no reranker"
     );
-}
-
-/// DR2 re-ranks the published runs of ACORDAR: the candidates of a condition come from a file.
-#[test]
-fn a_condition_ranks_a_published_run_again() {
-    let home = home();
-    encoded(&home, &Hashed::new(Granularity::Text));
-    let condition = std::fs::read_to_string(testdata("tables.toml")).expect("read");
-    let (head, _) = condition.split_once("[[tables]]").expect("a table");
-    let head = head.replace("[collection]", "[collection]\nqueries = \"queries.tsv\"");
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("rerank.toml");
-    let reproduce = |keys: &str| {
-        let row = format!(
-            "name = \"again\"\nexpected = [0]\nrerank = {{ depth = 10, encoders = [\"text\"], {keys} }}"
-        );
-        let table =
-            "id = \"t\"\ntitle = \"T\"\nsource = \"S\"\naverage = \"micro\"\nmeasures = [\"RR\"]";
-        std::fs::write(
-            &path,
-            format!("{head}[[tables]]\n{table}\n[[tables.rows]]\n{row}\n"),
-        )
-        .expect("written");
-        let encoders = |_, _: Option<&Path>| -> anyhow::Result<Box<dyn Encoder>> {
-            Ok(Box::new(Hashed::new(Granularity::Text)))
-        };
-        Condition::read(&path)?.reproduce(&testdata(""), home.path(), &encoders, &|_| ())
-    };
-    let report = reproduce("candidates = \"runs/metadata.run\"").expect("reproduced");
-    let row = &report.tables[0].rows[0];
-    assert_eq!(
-        row.note.as_deref(),
-        Some("17 candidates of runs/metadata.run, 0 of them not in the home")
-    );
-    let options = RerankOptions {
-        depth: 10,
-        fusion: None,
-        ..RerankOptions::default()
-    };
-    let searcher = searcher(&home, Granularity::Text, options);
-    let run = Run::read(&testdata("runs/metadata.run")).expect("a run");
-    let qrels = Qrels::read(&testdata("qrels.txt")).expect("judgements");
-    let topics = Topics::read(&testdata("queries.tsv")).expect("topics");
-    let metric: Metric = "RR".parse().expect("a measure");
-    for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
-        let ranking = run.ranking(&topic.id).cloned().unwrap_or_default();
-        let ranked = searcher.rerank(&topic.text, &ranking).expect("ranked");
-        assert_eq!(
-            row.by_topic[0][&topic.id],
-            metric.evaluate(&qrels, &topic.id, &ranked),
-            "{}",
-            topic.id
-        );
-    }
-    for (keys, part) in [
-        (
-            "candidates = \"runs/metadata.run\", pool = [\"bm25\"]",
-            "use one of the two",
-        ),
-        ("trained = \"none\"", "use one of the two"),
-        (
-            "candidates = \"runs/metadata.run\", weights = \"tuned\"",
-            "leave `weights` out",
-        ),
-    ] {
-        let error = format!("{:#}", reproduce(keys).expect_err("refused"));
-        assert!(error.contains(part), "{error}");
-    }
 }

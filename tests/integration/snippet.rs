@@ -619,30 +619,4 @@ mod program {
             assert!(ran.out.contains(&subject), "{subject} in {}", ran.out);
         }
     }
-
-    #[test]
-    fn evaluate_snippets_knows_every_method() {
-        let home = Home::from_catalog(&testdata("catalog.ttl")).into_folder();
-        let ran = run(
-            home.path(),
-            &["evaluate-snippets", "--sample", "3", "--format", "json"],
-        );
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        for method in [
-            "IlluSnip OPT-RANK",
-            "patterns",
-            "pcsg",
-            "pcsg-tau",
-            "KSD",
-            "keyword cover",
-            "qpcsg",
-        ] {
-            assert!(
-                ran.out.contains(&format!("\"{method}\"")),
-                "{method} in {}",
-                ran.out
-            );
-        }
-        assert!(!ran.out.contains("BASIC"), "only where asked for");
-    }
 }

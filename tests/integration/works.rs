@@ -89,7 +89,7 @@ fn lists_of_works_are_merged_and_bad_lines_named() {
     assert!(
         changed
             .err
-            .contains("more.jsonl:3: no list `datasets`; `lodeseek tag`"),
+            .contains("more.jsonl:3: no list `datasets`; `lodeseek-lab tag`"),
         "{changed:?}"
     );
     let none = load("{\"title\": \"Unlabelled\", \"abstract\": \"None.\"}\n");

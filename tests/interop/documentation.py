@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Test of the documentation against a program: tutorials, command-line reference and HTTP reference.
 
-usage: documentation.py PROGRAM   (PROGRAM built with the feature `lab`)
+usage: documentation.py PROGRAM   (PROGRAM: lodeseek; lodeseek-lab is beside it)
 
-Runs the commands of the tutorials and checks that the two reference pages are up to date. The last line counts passed, failed and
+Runs the commands of the tutorials and checks that the reference pages are up to date. The last line counts passed, failed and
 skipped checks.
 """
 

@@ -4,7 +4,7 @@
 usage: notebooks.py [NAME ...]   (in an environment with the wheels, nbclient and ipykernel)
 
 An error of a cell, or a failed assertion in it, is a failure. A notebook that trains is skipped unless LODESEEK_TRAINING_PYTHON names a Python with the
-packages of training (`bash training/environment.sh` prints one), and LODESEEK_PROGRAM a build with the research commands.
+packages of training (`bash training/environment.sh` prints one), and LODESEEK_PROGRAM a build of `lodeseek` with `lodeseek-lab` beside it.
 """
 
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Comparison of `lodeseek reproduce iclr` with scikit-learn: TF-IDF, SVD with and without L2 norm, folds and votes.
+"""Comparison of `lodeseek-lab reproduce iclr` with scikit-learn: TF-IDF, SVD with and without L2 norm, folds and votes.
 
-usage: scikit.py PROGRAM [DATA]   (PROGRAM built with the feature `lab`)
+usage: scikit.py PROGRAM [DATA]   (PROGRAM: lodeseek-lab)
 
 Compares random papers and, with DATA, those in DATA/iclr. scikit-learn is installed from PyPI into the cache folder, unless this
 Python or the one in LODESEEK_SKLEARN_PYTHON has it. If it cannot be installed, the comparison is skipped with a message.

@@ -14,7 +14,7 @@ def main():
     train = kinds.add_parser("train", help="train the chains of a plan; goes on where it was stopped")
     train.add_argument("plan", help="a file, or the name of one in training/plans")
     train.add_argument("--base", required=True, help="the folder of the model to begin with")
-    train.add_argument("--data", required=True, help="the folder with the folders that `lodeseek training-data` wrote")
+    train.add_argument("--data", required=True, help="the folder with the folders that `lodeseek-lab training-data` wrote")
     train.add_argument("--output", required=True)
     train.add_argument("--only", action="append", metavar="RUN", help="only this chain; may be given more than once")
     train.add_argument("--fold", type=int, help="only this fold")

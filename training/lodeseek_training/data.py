@@ -1,4 +1,4 @@
-"""Training data: folders written by `lodeseek training-data`, texts cut into pieces as Lodeseek's encoder cuts them, batches."""
+"""Training data: folders written by `lodeseek-lab training-data`, texts cut into pieces as Lodeseek's encoder cuts them, batches."""
 
 import dataclasses
 import json

@@ -1,7 +1,7 @@
 """Queries for datasets, written by a T5-like model in a local folder: DR2's self-training where such weights are given.
 
 A dataset's text is its metadata and its triples as the engine encodes them. Queries are drawn (top-k sampling), since the likeliest
-ones are all alike; the same seed draws the same. `lodeseek training-data queries --written` takes what comes out, and drops what does
+ones are all alike; the same seed draws the same. `lodeseek-lab training-data queries --written` takes what comes out, and drops what does
 not find its dataset."""
 
 import pathlib

@@ -6,7 +6,7 @@
 //! {"title": "…", "abstract": "…", "year": 2021, "url": "https://…", "datasets": ["MNIST", "CIFAR-10"]}
 //! ```
 //!
-//! `title` and `datasets`, the ids of the datasets that the work uses, are required. `lodeseek tag` calls the latter
+//! `title` and `datasets`, the ids of the datasets that the work uses, are required. `lodeseek-lab tag` calls the latter
 //! `positives`; both names are accepted. White space in an id becomes `_`, as in Papers with Code catalogues.
 
 use super::typed_fields::date;
@@ -114,7 +114,7 @@ impl CitingWork {
         let names = entry.get("datasets").or_else(|| entry.get("positives"));
         let names = names
             .and_then(Value::as_array)
-            .ok_or("no list `datasets`; `lodeseek tag` finds the datasets that papers name")?;
+            .ok_or("no list `datasets`; `lodeseek-lab tag` finds the datasets that papers name")?;
         let (mut datasets, mut seen) = (Vec::with_capacity(names.len()), HashSet::new());
         for name in names {
             let name = name
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(
             problems[..3],
             [
-                "3: no list `datasets`; `lodeseek tag` finds the datasets that papers name",
+                "3: no list `datasets`; `lodeseek-lab tag` finds the datasets that papers name",
                 "4: no `title`",
                 "5: \"x\" is no year"
             ]

@@ -9,12 +9,12 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Program that produced a result. The default value describes this program.
+/// Program that produced a result.
 ///
 /// ```
 /// use lodeseek_eval::Provenance;
 ///
-/// let provenance = Provenance::default();
+/// let provenance = Provenance::new("lodeseek");
 /// assert_eq!((provenance.program, provenance.version), ("lodeseek", env!("CARGO_PKG_VERSION")));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -27,11 +27,13 @@ pub struct Provenance {
     pub commit: Option<&'static str>,
 }
 
-impl Default for Provenance {
-    fn default() -> Self {
+impl Provenance {
+    /// Creates the record of a program of this workspace. All have the same version.
+    #[must_use]
+    pub fn new(program: &'static str) -> Self {
         let commit = option_env!("LODESEEK_COMMIT").filter(|commit| !commit.is_empty());
         Self {
-            program: "lodeseek",
+            program,
             version: env!("CARGO_PKG_VERSION"),
             commit,
         }

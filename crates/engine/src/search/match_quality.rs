@@ -2,7 +2,7 @@
 //!
 //! Any dataset with a word of the query is found, so that most of a long result is noise. A logistic model of four
 //! features estimates the probability that a found dataset is relevant; a match is *good* if it is at least
-//! [`MatchFeatures::MIN_PROBABILITY`]. `lodeseek reproduce matches` derives the weights from judged topics and measures them by folds.
+//! [`MatchFeatures::MIN_PROBABILITY`]. `lodeseek-lab reproduce matches` derives the weights from judged topics and measures them by folds.
 
 use crate::dense::DenseMatch;
 use lodeseek_index::DocumentStatistics;

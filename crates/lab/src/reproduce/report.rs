@@ -713,7 +713,7 @@ const GRADED: &str = "In brackets the relevance grade; datasets without one are 
 const SPREAD: &str = "Behind ± the standard deviation of the mean over samples of topics: by the bootstrap (n of n, each as often \
                       as drawn, 10,000 times) and, in brackets, as the paper draws them (n / 2 of n, each once, 1,000 times).";
 
-const HEAD: &str = "# Results\n\nWritten by `lodeseek reproduce`; do not edit. A cell shows what was computed; where that is not \
+const HEAD: &str = "# Results\n\nWritten by `lodeseek-lab reproduce`; do not edit. A cell shows what was computed; where that is not \
                     what was expected\nto four decimals, the expected score stands behind it: OKish up to .0005 away, known \
                     with a reason below, else FAIL.\n";
 

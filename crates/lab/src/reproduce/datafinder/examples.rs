@@ -1,4 +1,4 @@
-//! Papers that name datasets: labelled examples in the format of `lodeseek tag`.
+//! Papers that name datasets: labelled examples in the format of `lodeseek-lab tag`.
 
 use anyhow::Context;
 use lodeseek_ranking::DatasetId;

@@ -1,0 +1,25 @@
+//! Snippet methods as values of an argument.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use lodeseek_snippet::Method;
+
+/// Returns a parser that accepts the names of these methods.
+fn parser(methods: impl IntoIterator<Item = Method>) -> impl TypedValueParser<Value = Method> {
+    let value = |method: Method| {
+        PossibleValue::new(method.name())
+            .help(method.description())
+            .aliases(method.aliases().iter().copied())
+    };
+    let values: Vec<PossibleValue> = methods.into_iter().map(value).collect();
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())
+}
+
+/// Returns a parser that accepts every method.
+pub fn any() -> impl TypedValueParser<Value = Method> {
+    parser(Method::ALL)
+}
+
+/// Returns a parser that accepts the methods that need no query.
+pub fn without_query() -> impl TypedValueParser<Value = Method> {
+    parser(Method::without_query())
+}

@@ -1,9 +1,0 @@
-//! Research commands. They exist only if the program is built with the feature `lab`.
-
-pub(crate) mod evaluate_snippets;
-pub(crate) mod fuse;
-pub(crate) mod interleave;
-pub(crate) mod reproduce;
-pub(crate) mod tag;
-pub(crate) mod training_data;
-pub(crate) mod tune_fields;
