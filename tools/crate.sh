@@ -5,7 +5,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 name=$1
 [ -f "crates/$name/Cargo.toml" ] || { echo "crate: crates/$name does not exist; crates: $(cd crates && echo *)" >&2; exit 2; }
-. tools/env.sh
+# Only what the crate links is set up: RocksDB, ONNX Runtime, or neither.
+LODESEEK_FEATURES=""
+if grep -q '^rocksdb = ' "crates/$name/Cargo.toml"; then
+  . tools/env.sh
+elif grep -q '^onnx = ' "crates/$name/Cargo.toml"; then
+  . tools/env.sh --without-rocksdb
+fi
 features=""
 for feature in onnx rocksdb rocksdb-pkg-config; do
   if [ "$feature" = rocksdb-pkg-config ] && [ -z "$LODESEEK_FEATURES" ]; then continue; fi # LODESEEK_BUNDLED=1

@@ -1,9 +1,10 @@
 # shellcheck shell=bash disable=SC2034
-# Build environment, sourced by the Makefile and by the scripts in tools/: `. tools/env.sh [--offline] [--release]`.
+# Build environment, sourced by the Makefile and by the scripts in tools/: `. tools/env.sh [OPTION ...]`.
 #
 # Prerequisites beside Rust, gcc, make and python3: g++, pkg-config and libclang (bindgen parses RocksDB's C header with it).
 # Missing ones are installed. With --offline, or LODESEEK_OFFLINE=1, nothing is installed or downloaded: the script lists what is
 # missing, names the command that installs it, and fails. With --release the prebuilt RocksDB is the fully optimized one.
+# With --without-rocksdb neither RocksDB nor what compiles it is set up: for crates that do not link it.
 #
 # Reads:  LODESEEK_CACHE     cache folder (default: lodeseek in the user's cache folder)
 #         LODESEEK_BUNDLED   1: let Cargo compile the bundled RocksDB (half an hour a profile) instead of linking the prebuilt one
@@ -21,7 +22,9 @@ lodeseek_has_libclang() {
 # Prints the missing prerequisites, one word each.
 lodeseek_missing_tools() {
   local tool
-  for tool in cargo python3 g++ pkg-config; do command -v "$tool" >/dev/null || echo "$tool"; done
+  for tool in cargo python3; do command -v "$tool" >/dev/null || echo "$tool"; done
+  if [ -n "$lodeseek_without_rocksdb" ]; then return; fi
+  for tool in g++ pkg-config; do command -v "$tool" >/dev/null || echo "$tool"; done
   lodeseek_has_libclang || echo libclang
 }
 
@@ -55,10 +58,12 @@ lodeseek_install_tools() {
 lodeseek_cache="${LODESEEK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lodeseek}"
 lodeseek_offline=""
 lodeseek_release=""
+lodeseek_without_rocksdb=""
 for lodeseek_argument in "$@"; do
   case "$lodeseek_argument" in
     --offline) lodeseek_offline=--offline ;;
     --release) lodeseek_release=--release ;;
+    --without-rocksdb) lodeseek_without_rocksdb=1 ;;
   esac
 done
 if [ -n "$lodeseek_offline" ] || [ "${LODESEEK_OFFLINE:-0}" = 1 ]; then
@@ -67,7 +72,7 @@ if [ -n "$lodeseek_offline" ] || [ "${LODESEEK_OFFLINE:-0}" = 1 ]; then
 fi
 
 lodeseek_use_cached_libclang
-if [ -z "$lodeseek_offline" ]; then lodeseek_install_tools; fi
+if [ -z "$lodeseek_offline$lodeseek_without_rocksdb" ]; then lodeseek_install_tools; fi
 lodeseek_missing="$(lodeseek_missing_tools | paste -s -d' ' -)"
 if [ -n "$lodeseek_missing" ]; then
   if [ -n "$lodeseek_offline" ]; then
@@ -78,15 +83,16 @@ if [ -n "$lodeseek_missing" ]; then
   exit 1
 fi
 
-# The libclang package lacks the compiler's own headers; gcc's are used.
-BINDGEN_EXTRA_CLANG_ARGS="-I$(gcc -print-file-name=include)"
-export BINDGEN_EXTRA_CLANG_ARGS
 # Continuous integration builds once: incremental data and line tables would only take time and disk space.
 if [ "${CI:-}" = true ]; then export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0; fi
 
-if [ "${LODESEEK_BUNDLED:-0}" = 1 ]; then
-  LODESEEK_FEATURES=""
-else
+LODESEEK_FEATURES=""
+if [ -z "$lodeseek_without_rocksdb" ]; then
+  # The libclang package lacks the compiler's own headers; gcc's are used.
+  BINDGEN_EXTRA_CLANG_ARGS="-I$(gcc -print-file-name=include)"
+  export BINDGEN_EXTRA_CLANG_ARGS
+fi
+if [ -z "$lodeseek_without_rocksdb" ] && [ "${LODESEEK_BUNDLED:-0}" != 1 ]; then
   PKG_CONFIG_PATH="$(python3 tools/rocksdb.py $lodeseek_offline $lodeseek_release)" || exit 1
   export PKG_CONFIG_PATH
   LODESEEK_FEATURES="--features lodeseek/rocksdb-pkg-config"
