@@ -105,6 +105,13 @@ impl<'s> Browser<'s> {
     }
 }
 
+/// Returns the entity tag of a form.
+fn hidden_tag(form: &str) -> String {
+    let rest = form.split("name=\"etag\" value=\"").nth(1);
+    let tag = rest.and_then(|rest| rest.split("\">").next());
+    tag.expect("a tag").replace("&#34;", "\"")
+}
+
 const CATALOG: &str = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
 <http://e.org/t> a dcat:Dataset ; dct:identifier \"trees\" ; dct:title \"Bäume\"@de , \"Trees\"@en ; dcat:keyword \"tree\"@en .";
 
@@ -132,12 +139,7 @@ async fn an_operator_uploads_edits_and_removes() {
     ] {
         assert!(form.contains(part), "{part} in {form}");
     }
-    let etag = form
-        .split("name=\"etag\" value=\"")
-        .nth(1)
-        .and_then(|rest| rest.split("\">").next())
-        .expect("a tag")
-        .replace("&#34;", "\"");
+    let etag = hidden_tag(&form);
     let edit = [
         ("id", "trees"),
         ("do", "edit"),
@@ -167,9 +169,54 @@ async fn an_operator_uploads_edits_and_removes() {
         form.contains("Remove all edits") && form.contains("&#34;Bäume&#34;"),
         "{form}"
     );
-    // The form of an earlier state overwrites nothing.
-    let late = browser.post("/operator/dataset", &edit).await;
+    // The form of an earlier state overwrites nothing. What was typed is kept, with the present text beside it.
+    let late = [
+        ("id", "trees"),
+        ("do", "edit"),
+        ("etag", etag.as_str()),
+        ("title@de", "Stadtbäume"),
+        ("opened:title@de", "Bäume"),
+        ("title@en", "Trees"),
+        ("opened:title@en", "Trees"),
+        ("keywords@en", "tree"),
+        ("opened:keywords@en", "tree"),
+        ("description@new", "Tous les arbres"),
+        ("language", "fr"),
+        ("more", "{\"landingPage\": \"https://e.org/trees\"}"),
+    ];
+    let late = browser.post("/operator/dataset", &late).await;
     assert_eq!(late.status.as_u16(), 412, "{}", late.body);
+    for part in [
+        "Another person changed this dataset",
+        ">Stadtbäume</textarea>",
+        "<span dir=\"auto\">Bäume der Stadt</span>",
+        ">Tous les arbres</textarea>",
+        "value=\"fr\"",
+        "https://e.org/trees",
+        // The person did not change these keywords: the form has the present ones.
+        ">linden\ntree</textarea>",
+    ] {
+        assert!(late.body.contains(part), "{part} in {}", late.body);
+    }
+    assert_eq!(late.body.matches("-present\">").count(), 1, "{}", late.body);
+    let tag = hidden_tag(&late.body);
+    assert_ne!(tag, etag, "saving the form again needs the present tag");
+    let nameless = [
+        ("id", "trees"),
+        ("do", "edit"),
+        ("etag", tag.as_str()),
+        ("title@de", "Stadtbäume"),
+        ("description@new", "Tous les arbres"),
+    ];
+    let nameless = browser.post("/operator/dataset", &nameless).await;
+    assert_eq!(nameless.status.as_u16(), 400, "{}", nameless.body);
+    for part in [
+        "name the language of the new text",
+        ">Stadtbäume</textarea>",
+        ">Tous les arbres</textarea>",
+    ] {
+        assert!(nameless.body.contains(part), "{part} in {}", nameless.body);
+    }
 
     let reset = browser
         .change("/operator/dataset", &[("id", "trees"), ("do", "reset")])
@@ -209,6 +256,7 @@ async fn only_a_session_with_its_form_and_scope_changes_something() {
         "/operator/jobs",
         "/operator/backup",
         "/operator/audit",
+        "/operator/searches",
     ] {
         let reply = site.get(path).await;
         assert_eq!(
@@ -275,4 +323,24 @@ async fn only_a_session_with_its_form_and_scope_changes_something() {
         administrator.get("/operator/jobs").await.status.as_u16(),
         303
     );
+}
+
+#[tokio::test]
+async fn operators_see_queries_of_several_addresses() {
+    let (site, _worker, _home) = site();
+    for _ in 0..3 {
+        site.get("/?q=unicorns").await;
+    }
+    assert_eq!(
+        site.get("/api/search?q=unicorns").await.status.as_u16(),
+        200
+    );
+    let browser = Browser::log_in(&site, "write-secret").await;
+    let page = browser.get("/operator/searches").await.body;
+    // All requests are of one client: they are counted, and the words are not shown.
+    assert!(
+        page.contains("<td class=\"number\">4</td><td class=\"number\">4</td>"),
+        "{page}"
+    );
+    assert!(!page.contains("unicorns"), "{page}");
 }

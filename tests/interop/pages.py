@@ -561,6 +561,25 @@ def check_administration(world):
             wait_for_job(page)
             page.goto(f"{server.address}/dataset/soil-types?lang=en")
             assert page.locator("h1").inner_text() == "Soils of central Europe", page.locator("h1").inner_text()
+            late = context.new_page()
+            page.goto(f"{server.address}/operator/dataset?id=soil-types")
+            late.goto(f"{server.address}/operator/dataset?id=soil-types")
+            page.get_by_label("title (en)").fill("Soils of Europe")
+            page.get_by_role("button", name="Save").click()
+            wait_for_job(page)
+            late.get_by_label("title (en)").fill("Soils of the world")
+            late.get_by_role("button", name="Save").click()
+            late.get_by_role("alert").wait_for()
+            assert late.get_by_label("title (en)").input_value() == "Soils of the world", "what was typed is lost"
+            assert "Soils of Europe" in late.locator(".present").inner_text(), "the present text is not shown"
+            late.add_script_tag(content=world.rules)
+            report = late.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+            assert not report["violations"], report["violations"][0]
+            late.get_by_role("button", name="Save").click()
+            wait_for_job(late)
+            late.goto(f"{server.address}/dataset/soil-types?lang=en")
+            assert late.locator("h1").inner_text() == "Soils of the world", late.locator("h1").inner_text()
+            late.close()
             page.goto(f"{server.address}/operator/upload")
             page.locator("input[type=file]").set_input_files(str(ROOT / "testdata/hostile/content.ttl"))
             page.get_by_role("button", name="Upload").click()
@@ -573,7 +592,7 @@ def check_administration(world):
             page.get_by_role("button", name="Remove", exact=True).click()
             wait_for_job(page)
             found = []
-            for task in ("", "/sources", "/upload", "/datasets", "/dataset?id=soil-types", "/jobs", "/backup", "/audit"):
+            for task in ("", "/sources", "/upload", "/datasets", "/dataset?id=soil-types", "/jobs", "/backup", "/searches", "/audit"):
                 for size in (NARROW, WIDE):
                     page.set_viewport_size(size)
                     page.goto(f"{server.address}/operator{task}")

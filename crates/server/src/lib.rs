@@ -48,6 +48,7 @@ mod request_encoding;
 mod response_formats;
 #[cfg(test)]
 mod route_tests;
+mod search_log;
 mod server;
 mod sparql;
 mod state;

@@ -11,13 +11,16 @@ use crate::permits::{Permit, Permits};
 use crate::portal::{Portal, PortalState};
 use crate::proxies::Proxies;
 use crate::public_url::{LinkBase, Listening, PublicUrl};
+use crate::search_log::SearchLog;
 use crate::server::ServeError;
 use crate::sparql::{Editor, SparqlState};
 use crate::workers::Workers;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{Card, QuerySyntax, SearchRequest, Searcher, SettingFile, SnippetKind};
+use lodeseek_engine::{
+    Card, QuerySyntax, SearchRequest, SearchResponse, Searcher, SettingFile, SnippetKind,
+};
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::{PartForm, parse_query};
 use lodeseek_net::egress::IpNet;
@@ -162,6 +165,8 @@ pub struct AppState {
     pub(crate) setting_files: SettingFiles,
     /// Folder of the backups that operators request in a browser.
     pub(crate) backup_folder: Option<Arc<Path>>,
+    /// Log of the searches of the last days.
+    pub(crate) searches: Arc<SearchLog>,
     /// The served snapshot, whose folder lasts as long as it is used; `None` for a home.
     pub(crate) snapshot: Option<Arc<SnapshotHome>>,
 }
@@ -209,6 +214,7 @@ impl AppState {
             storage: Arc::default(),
             setting_files: SettingFiles::default(),
             backup_folder: None,
+            searches: Arc::default(),
             snapshot: None,
         }
     }
@@ -514,6 +520,19 @@ impl AppState {
             self.acquire_permit(client).await.map(Some)
         } else {
             Ok(None)
+        }
+    }
+
+    /// Records a search for the operator. Further pages of a result are no searches.
+    pub(crate) fn record_search(
+        &self,
+        client: Client,
+        request: &SearchRequest,
+        response: &SearchResponse,
+    ) {
+        if request.skip == 0 {
+            let has_result = response.total > 0 && !response.only_closest;
+            self.searches.record(client.0, &request.query, has_result);
         }
     }
 

@@ -120,6 +120,7 @@ async fn search_json(
         .work(move |state| {
             let _permit = permit;
             let response = state.searcher.search(&request)?;
+            state.record_search(client, &request, &response);
             Ok(hit_json(&request.query, &response))
         })
         .await

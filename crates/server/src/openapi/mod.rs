@@ -120,6 +120,7 @@ mod tests {
         "/operator/jobs",
         "/operator/backup",
         "/operator/audit",
+        "/operator/searches",
         "/api/admin/backup",
         "/api/admin/publish",
         "/mcp",

@@ -15,18 +15,23 @@ use crate::parameters::Pairs;
 use crate::text::href;
 use askama::Template;
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
-use lodeseek_catalog::{Patch, description_json};
+use lodeseek_catalog::{DatasetId, Patch, description_json};
 use lodeseek_engine::{CollectionDataset, list_datasets};
 use lodeseek_store::Store;
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// Number of datasets of a page.
 const MAX_PAGE_DATASETS: usize = 50;
 /// Keys with texts by language in the form of a description.
 const TEXT_KEYS: [&str; 3] = ["title", "description", "keywords"];
+/// Message of a form whose dataset was changed after the form was opened.
+const CHANGED_MEANWHILE: &str = "Another person changed this dataset after you opened the form, so nothing was saved. What you typed is kept \
+    below, with the present text beside it. Check it and save again.";
+/// Beginning of the names of hidden fields with the texts when the form was opened.
+const OPENED: &str = "opened:";
 /// Keys with one value a line in the form of a description.
 const LINE_KEYS: [&str; 2] = ["license", "landingPage"];
 
@@ -130,11 +135,26 @@ fn edit_address(id: &str) -> String {
 
 /// A text of a description in a language.
 struct TextRow {
-    /// Key and language, the name of the field: `title@de`.
-    name: String,
     label: String,
     language: String,
+    field: TextField,
+}
+
+/// A field with a text.
+struct TextField {
+    /// Name of the field: the key, of texts also the language, as in `title@de`.
+    name: String,
     text: String,
+    /// Text when the form was opened.
+    opened: String,
+    /// Present text, if another person changed it to something else after the form was opened.
+    present: Option<String>,
+}
+
+/// What a person typed into a form that was not saved.
+struct Rejected {
+    fields: Fields,
+    message: String,
 }
 
 /// An edit of the operator.
@@ -155,10 +175,17 @@ struct DatasetPage {
     href: String,
     etag: String,
     texts: Vec<TextRow>,
-    /// Keys with one value a line: (key, values).
-    lines: Vec<(&'static str, String)>,
+    /// Keys with one value a line.
+    lines: Vec<TextField>,
     edits: Vec<EditRow>,
-    text_keys: [&'static str; 3],
+    /// Texts in a further language: (key, text).
+    further: Vec<(&'static str, String)>,
+    /// Tag of the further language.
+    language: String,
+    /// JSON Merge Patch of further keys.
+    more: String,
+    /// Reason why what was typed is not saved.
+    rejection: String,
 }
 
 pub(super) async fn form(
@@ -169,25 +196,52 @@ pub(super) async fn form(
 ) -> Response {
     respond(&page, async {
         let id = dataset_id(Fields(parameters).get("id"))?;
-        let dataset = id.clone();
-        let (body, _) = state
-            .work(move |state| description(&state.store, &dataset))
-            .await?;
-        let described = &body["description"];
-        Ok(render(&DatasetPage {
-            nav: operator.nav("datasets"),
-            title: any_text(&described["title"]).unwrap_or_else(|| id.to_string()),
-            href: href(&id),
-            etag: body["etag"].as_str().unwrap_or_default().to_owned(),
-            texts: text_rows(described),
-            lines: LINE_KEYS.map(|key| (key, lines(&described[key]))).into(),
-            edits: edit_rows(&body),
-            text_keys: TEXT_KEYS,
-            id: id.to_string(),
-            page: page.clone(),
-        }))
+        let empty = Rejected {
+            fields: Fields(Vec::new()),
+            message: String::new(),
+        };
+        dataset_form(&state, &page, &operator, id, empty).await
     })
     .await
+}
+
+/// Returns the form of a description, with what a person typed that was not saved.
+async fn dataset_form(
+    state: &AppState,
+    page: &PageContext,
+    operator: &Operator,
+    id: DatasetId,
+    rejected: Rejected,
+) -> Result<Response, ApiError> {
+    let dataset = id.clone();
+    let (body, _) = state
+        .work(move |state| description(&state.store, &dataset))
+        .await?;
+    let described = &body["description"];
+    let Rejected { fields, message } = rejected;
+    let mut line_fields = Vec::new();
+    for key in LINE_KEYS {
+        line_fields.push(text_field(key.to_owned(), &lines(&described[key]), &fields));
+    }
+    let mut further = Vec::new();
+    for key in TEXT_KEYS {
+        further.push((key, fields.get(&format!("{key}@new")).to_owned()));
+    }
+    Ok(render(&DatasetPage {
+        nav: operator.nav("datasets"),
+        title: any_text(&described["title"]).unwrap_or_else(|| id.to_string()),
+        href: href(&id),
+        etag: body["etag"].as_str().unwrap_or_default().to_owned(),
+        texts: text_rows(described, &fields),
+        lines: line_fields,
+        edits: edit_rows(&body),
+        further,
+        language: fields.get("language").to_owned(),
+        more: fields.get("more").to_owned(),
+        rejection: message,
+        id: id.to_string(),
+        page: page.clone(),
+    }))
 }
 
 /// Returns a text in English, the language of the pages, or else in another language.
@@ -209,19 +263,52 @@ fn lines(value: &Value) -> String {
     texts.join("\n").replace("\r\n", "\n")
 }
 
-fn text_rows(described: &Value) -> Vec<TextRow> {
+/// Returns the fields of all texts: those that the description has, and those that were typed into an earlier form.
+fn text_rows(described: &Value, typed: &Fields) -> Vec<TextRow> {
     let mut rows = Vec::new();
     for key in TEXT_KEYS {
+        let mut texts = BTreeMap::new();
         for (language, value) in described[key].as_object().into_iter().flatten() {
+            texts.insert(language.as_str(), lines(value));
+        }
+        for (name, _) in &typed.0 {
+            if let Some((named, language)) = name.split_once('@')
+                && named == key
+                && language != "new"
+            {
+                texts.entry(language).or_default();
+            }
+        }
+        for (language, text) in texts {
             rows.push(TextRow {
-                name: format!("{key}@{language}"),
                 label: key.to_owned(),
-                language: language.clone(),
-                text: lines(value),
+                language: language.to_owned(),
+                field: text_field(format!("{key}@{language}"), &text, typed),
             });
         }
     }
     rows
+}
+
+/// Returns a field: with the text that was typed if it differs from the one of the opened form, else with the present one.
+fn text_field(name: String, present: &str, typed: &Fields) -> TextField {
+    let opened = typed.text(&format!("{OPENED}{name}"));
+    let mut field = TextField {
+        text: present.to_owned(),
+        opened: present.to_owned(),
+        present: None,
+        name,
+    };
+    if let Some(text) = typed.text(&field.name)
+        && opened.as_ref() != Some(&text)
+        && text != present.trim()
+    {
+        if opened.is_some_and(|opened| opened != present.trim()) {
+            field.present = Some(present.to_owned());
+        }
+        field.text = text;
+    }
+    field
 }
 
 fn edit_rows(body: &Value) -> Vec<EditRow> {
@@ -241,7 +328,18 @@ fn edit_rows(body: &Value) -> Vec<EditRow> {
     rows
 }
 
-/// Edits, resets or removes a dataset, by the button of the form.
+/// Returns true if a person can correct a rejected form.
+fn can_correct(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::BAD_REQUEST
+            | StatusCode::PRECONDITION_FAILED
+            | StatusCode::PRECONDITION_REQUIRED
+            | StatusCode::UNPROCESSABLE_ENTITY
+    )
+}
+
+/// Edits, resets or removes a dataset, by the button of the form. An edit that is rejected leads to the form again, with what was typed.
 pub(super) async fn change(
     State(state): State<AppState>,
     page: PageContext,
@@ -252,40 +350,61 @@ pub(super) async fn change(
         let fields = Fields::read(request).await?;
         operator.authorize(Scope::Write, fields.get("form"))?;
         let id = dataset_id(fields.get("id"))?;
-        let conditions = conditions(fields.get("etag"))?;
-        let action = match fields.get("do") {
-            "remove" if fields.get("confirm") != id.as_str() => {
-                return Err(ApiError::bad_request(format!(
-                    "to remove the dataset, write its id {id} into the field"
-                )));
-            }
-            "remove" => {
-                return make(&state, &operator, Change::RemoveIf(id, conditions)).await;
-            }
-            "reset" => EditAction::Reset(Vec::new()),
-            _ => {
-                let dataset = id.clone();
-                let present = state
-                    .work(move |state| Ok(description_json(&state.store.entry(&dataset)?.dataset)))
-                    .await?;
-                let patch = patch(&fields, &Value::Object(present))?;
-                if patch.is_empty() {
-                    return Ok(Redirect::to(&edit_address(id.as_str())).into_response());
-                }
-                EditAction::Patch(Patch::parse(&patch).map_err(|errors| field_errors(&errors))?)
-            }
+        let failed = match change_dataset(&state, &operator, &id, &fields).await {
+            Err(failed) if can_correct(failed.status) => failed,
+            answer => return answer,
         };
-        check_now(&state, &id, &conditions).await?;
-        let edit = DatasetEdit {
-            id,
-            action,
-            conditions,
-            by: operator.caller.name().to_owned(),
+        let message = match failed.status {
+            StatusCode::PRECONDITION_FAILED => CHANGED_MEANWHILE.to_owned(),
+            _ => failed.message,
         };
-        let edit = check_edit(&state, edit).await?;
-        make(&state, &operator, Change::Edit(Box::new(edit))).await
+        let rejected = Rejected { fields, message };
+        let form = dataset_form(&state, &page, &operator, id, rejected).await?;
+        Ok((failed.status, form).into_response())
     })
     .await
+}
+
+/// Makes the change that a form requests.
+async fn change_dataset(
+    state: &AppState,
+    operator: &Operator,
+    id: &DatasetId,
+    fields: &Fields,
+) -> Result<Response, ApiError> {
+    let conditions = conditions(fields.get("etag"))?;
+    let action = match fields.get("do") {
+        "remove" if fields.get("confirm") != id.as_str() => {
+            return Err(ApiError::bad_request(format!(
+                "The dataset was not removed: to remove it, write its id {id} into the field."
+            )));
+        }
+        "remove" => {
+            check_now(state, id, &conditions).await?;
+            return make(state, operator, Change::RemoveIf(id.clone(), conditions)).await;
+        }
+        "reset" => EditAction::Reset(Vec::new()),
+        _ => {
+            check_now(state, id, &conditions).await?;
+            let dataset = id.clone();
+            let present = state
+                .work(move |state| Ok(description_json(&state.store.entry(&dataset)?.dataset)))
+                .await?;
+            let patch = patch(fields, &Value::Object(present))?;
+            if patch.is_empty() {
+                return Ok(Redirect::to(&edit_address(id.as_str())).into_response());
+            }
+            EditAction::Patch(Patch::parse(&patch).map_err(|errors| field_errors(&errors))?)
+        }
+    };
+    let edit = DatasetEdit {
+        id: id.clone(),
+        action,
+        conditions,
+        by: operator.caller.name().to_owned(),
+    };
+    let edit = check_edit(state, edit).await?;
+    make(state, operator, Change::Edit(Box::new(edit))).await
 }
 
 /// Returns the condition that the dataset is as the page showed it.

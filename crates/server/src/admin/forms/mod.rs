@@ -5,6 +5,7 @@
 
 mod datasets;
 mod jobs;
+mod searches;
 mod sources;
 
 use super::changes::Change;
@@ -57,6 +58,7 @@ pub(super) fn router() -> Router<AppState> {
             get(jobs::backup_page).post(jobs::back_up),
         )
         .route("/operator/audit", get(jobs::audit_page))
+        .route("/operator/searches", get(searches::page))
         .layer(from_fn(only_own_pages))
 }
 
@@ -151,6 +153,12 @@ impl Fields {
     fn get(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.trim())
+    }
+
+    /// Returns a value with line breaks as in stored texts, without white space around it; `None` if the form lacks it.
+    fn text(&self, name: &str) -> Option<String> {
+        let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
+        Some(value.replace("\r\n", "\n").trim().to_owned())
     }
 }
 

@@ -16,6 +16,7 @@ use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use lodeseek_engine::{CollectionDataset, list_datasets};
 use lodeseek_harvest::{HarvestRequest, is_address};
+use lodeseek_store::PastLoad;
 use std::collections::BTreeMap;
 
 /// A source of descriptions.
@@ -27,6 +28,8 @@ struct SourceRow {
     changed: String,
     /// The last harvest since the start of the server, with its job.
     harvest: Option<(u64, String)>,
+    /// The last recorded load from it, in words. Loads without changes and problems are not recorded.
+    recorded: String,
 }
 
 #[derive(Template)]
@@ -44,10 +47,12 @@ pub(super) async fn page(
 ) -> Response {
     respond(&page, async {
         let jobs = management(&state)?.jobs.list();
-        let datasets = state.work(|state| Ok(list_datasets(&state.store)?)).await?;
+        let (datasets, loads) = state
+            .work(|state| Ok((list_datasets(&state.store)?, state.store.past_loads()?)))
+            .await?;
         Ok(render(&SourcesPage {
             nav: operator.nav("sources"),
-            sources: sources(datasets, &jobs),
+            sources: sources(datasets, &jobs, &loads),
             page: page.clone(),
         }))
     })
@@ -55,7 +60,7 @@ pub(super) async fn page(
 }
 
 /// Returns the addresses from which descriptions came.
-fn sources(datasets: Vec<CollectionDataset>, jobs: &[Job]) -> Vec<SourceRow> {
+fn sources(datasets: Vec<CollectionDataset>, jobs: &[Job], loads: &[PastLoad]) -> Vec<SourceRow> {
     let mut sources: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for dataset in datasets {
         let Some(origin) = dataset.origin.filter(|origin| is_address(origin)) else {
@@ -70,7 +75,11 @@ fn sources(datasets: Vec<CollectionDataset>, jobs: &[Job]) -> Vec<SourceRow> {
         let harvest = jobs.iter().find(|job| {
             job.action == "harvest" && harvested_sources(job).contains(&address.as_str())
         });
+        let load = loads
+            .iter()
+            .find(|load| load.origin.as_deref() == Some(address.as_str()));
         rows.push(SourceRow {
+            recorded: load.map(describe_load).unwrap_or_default(),
             harvest: harvest.map(|job| (job.id, ago(job.ended.unwrap_or(job.requested)))),
             changed: changed.get(..16).unwrap_or(&changed).replace('T', " "),
             address,
@@ -78,6 +87,20 @@ fn sources(datasets: Vec<CollectionDataset>, jobs: &[Job]) -> Vec<SourceRow> {
         });
     }
     rows
+}
+
+/// Returns the time and the counts of a load in words.
+fn describe_load(load: &PastLoad) -> String {
+    let mut text = format!(
+        "{}: {} of {} changed",
+        ago(load.time),
+        load.written,
+        load.datasets
+    );
+    if load.with_problems > 0 {
+        text += &format!(", {} with problems", load.with_problems);
+    }
+    text
 }
 
 /// Returns the sources in the reports of a harvest.
