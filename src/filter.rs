@@ -39,6 +39,9 @@ pub(super) struct FilterArguments {
     /// Only datasets with this theme of their catalogue.
     #[arg(long, value_name = "THEME")]
     theme: Vec<String>,
+    /// Only datasets without a theme for which this data theme of the European Union is suggested: Environment, Transport, …
+    #[arg(long, value_name = "THEME")]
+    suggested_theme: Vec<String>,
     /// Only datasets with entities of this class: an IRI, or a prefixed name such as foaf:Person.
     #[arg(long, value_name = "CLASS")]
     class: Vec<String>,
@@ -151,6 +154,7 @@ impl FilterArguments {
             Facet::Language => &self.language,
             Facet::Vocabulary => &self.vocabulary,
             Facet::Source => &self.source,
+            Facet::SuggestedTheme => &self.suggested_theme,
         }
     }
 }
@@ -166,9 +170,24 @@ pub(super) fn topic_filter(topic: &Topic) -> Filter {
 /// Maximum number of values printed for a facet.
 pub(super) const MAX_FACET_VALUES: usize = 8;
 
-/// Writes one line for each facet.
+/// Facets after the years: access and content.
+const YEARS_BEFORE: [Facet; 6] = [
+    Facet::Format,
+    Facet::License,
+    Facet::Language,
+    Facet::Class,
+    Facet::Vocabulary,
+    Facet::Source,
+];
+
+/// Writes one line for each facet and for the years.
 pub(super) fn write_counts(out: &mut impl Write, counts: &FacetCounts) -> io::Result<()> {
+    let mut has_years = false;
     for one in &counts.facets {
+        if !has_years && YEARS_BEFORE.contains(&one.facet) {
+            write_years(out, counts)?;
+            has_years = true;
+        }
         let value = |value: &ValueCount| {
             let label = if one.facet.has_iris() {
                 facet_label(one.facet, &value.value)
@@ -185,8 +204,15 @@ pub(super) fn write_counts(out: &mut impl Write, counts: &FacetCounts) -> io::Re
         let mut values: Vec<String> = one.values.iter().map(value).collect();
         let listed = one.values.iter().filter(|value| value.count > 0).count();
         values.extend((one.distinct > listed).then(|| format!("{} more", one.distinct - listed)));
-        writeln!(out, "  {:<10} {}", one.facet.name(), values.join(" · "))?;
+        writeln!(out, "  {:<14} {}", one.facet.name(), values.join(" · "))?;
     }
+    if has_years {
+        return Ok(());
+    }
+    write_years(out, counts)
+}
+
+fn write_years(out: &mut impl Write, counts: &FacetCounts) -> io::Result<()> {
     let mut years: Vec<String> = counts
         .years
         .known
@@ -197,7 +223,7 @@ pub(super) fn write_counts(out: &mut impl Write, counts: &FacetCounts) -> io::Re
         (counts.years.unknown > 0).then(|| format!("unknown {}", grouped(counts.years.unknown))),
     );
     if !years.is_empty() {
-        writeln!(out, "  {:<10} {}", "year", years.join(" · "))?;
+        writeln!(out, "  {:<14} {}", "year", years.join(" · "))?;
     }
     Ok(())
 }

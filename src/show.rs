@@ -8,8 +8,10 @@ use super::similar::reason;
 use super::syntax::{Syntax, write_graph};
 use super::terminal::{Style, counted, cut, grouped, safe};
 use lodeseek_catalog::{DatasetId, Scheme};
-use lodeseek_engine::dataset_triples;
-use lodeseek_engine::{Card, RelatedDatasets, Searcher, overlap_clauses};
+use lodeseek_engine::{
+    Card, Facet, RelatedDatasets, Searcher, dataset_triples, index_folder, overlap_clauses,
+    suggested_theme_triples,
+};
 use lodeseek_profile::TableSummary;
 use lodeseek_rdf::{local_name, words};
 use lodeseek_store::{Access, Store, StoreError};
@@ -33,7 +35,15 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let mut out = io::stdout().lock();
     if let Some(syntax) = arguments.rdf {
         let store = Store::open(home, Access::Read, None)?;
-        let triples = dataset_triples(&store, &id, store.iris().base())?;
+        let mut triples = dataset_triples(&store, &id, store.iris().base())?;
+        if index_folder(home).exists() {
+            let searcher = Searcher::open(home)?;
+            triples.extend(suggested_theme_triples(
+                searcher.catalog(),
+                store.iris(),
+                &id,
+            )?);
+        }
         out.write_all(&write_graph(syntax.into(), &triples)?)?;
         return Ok(ExitStatus::Success);
     }
@@ -43,10 +53,21 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         .card(&id)?
         .ok_or_else(|| dataset_ids::unknown(home, &searcher, &id))?;
     let related = searcher.catalog().related(&id)?.unwrap_or_default();
+    let suggested = searcher
+        .catalog()
+        .facet_values(&id, Facet::SuggestedTheme)?;
     if arguments.output.is_json() {
-        write_json(&mut out, &json(&card, &related)?)?;
+        let mut value = json(&card, &related)?;
+        if !suggested.is_empty() {
+            value["suggestedThemes"] = suggested.into();
+        }
+        write_json(&mut out, &value)?;
     } else {
-        write_card(&mut out, &card, &extra_properties(home, &id)?, &related)?;
+        let mut extra = extra_properties(home, &id)?;
+        for theme in suggested {
+            extra.push(("Suggested", format!("{theme} (theme, by the words)")));
+        }
+        write_card(&mut out, &card, &extra, &related)?;
     }
     Ok(ExitStatus::Success)
 }

@@ -100,7 +100,7 @@ pub use source::{
     SerializedDataset, SerializedError,
 };
 pub use statement::{Node, Statement, Value};
-pub use theme::data_theme;
+pub use theme::{DATA_THEME_COUNT, data_theme, data_theme_iri, data_theme_names};
 pub use typed_fields::name_of_iri;
 
 use coverage::{box_of_gml, box_of_text};

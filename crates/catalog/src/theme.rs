@@ -114,6 +114,24 @@ fn label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
     Some((best.value().trim().to_owned(), rank(best)))
 }
 
+/// Number of data themes of the European Union.
+pub const DATA_THEME_COUNT: usize = DATA_THEMES.len();
+
+/// Beginning of the IRIs of [`DATA_THEMES`].
+const DATA_THEME_NAMESPACE: &str = "http://publications.europa.eu/resource/authority/data-theme/";
+
+/// Returns the English names of the data themes of the European Union.
+pub fn data_theme_names() -> impl Iterator<Item = &'static str> {
+    DATA_THEMES.iter().map(|(_, name)| *name)
+}
+
+/// Returns the IRI of a data theme of the European Union by its English name.
+#[must_use]
+pub fn data_theme_iri(name: &str) -> Option<String> {
+    let (code, _) = DATA_THEMES.iter().find(|(_, known)| *known == name)?;
+    Some(format!("{DATA_THEME_NAMESPACE}{code}"))
+}
+
 /// Returns the English name of a data theme of the European Union.
 #[must_use]
 pub fn data_theme(iri: &str) -> Option<String> {
@@ -198,6 +216,16 @@ mod tests {
                 "gsw"
             ]
         );
+    }
+
+    #[test]
+    fn names_of_data_themes_have_iris() {
+        assert_eq!(data_theme_names().count(), DATA_THEME_COUNT);
+        for name in data_theme_names() {
+            let iri = data_theme_iri(name).expect("a data theme");
+            assert_eq!(data_theme(&iri).as_deref(), Some(name));
+        }
+        assert_eq!(data_theme_iri("Poetry"), None);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! RDF about a dataset: its linked-data description (the form of `GET /dataset/{id}` and of `lodeseek show`), its
 //! statistics in VoID and its shapes in SHACL.
 
-use lodeseek_catalog::{DatasetId, Iris};
+use super::{EngineError, Facet, IndexedCatalog};
+use lodeseek_catalog::{DatasetId, Iris, data_theme_iri};
 use lodeseek_profile::Shapes;
-use lodeseek_rdf::vocab::{dcat, rdf, spdx};
+use lodeseek_rdf::vocab::{dcat, lodeseek, rdf, spdx};
 use lodeseek_store::{Entry, Store, StoreError};
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 
@@ -25,6 +26,28 @@ pub fn dataset_triples(
     }
     triples.extend(store.derived(&store.iris().profiles(), id)?);
     triples.extend(store.derived(&store.iris().snippets(), id)?);
+    Ok(triples)
+}
+
+/// Returns the statements of the themes that the words of a dataset suggest: `lodeseek:suggestedTheme`, never `dcat:theme`.
+///
+/// # Errors
+/// If the index cannot be read.
+pub fn suggested_theme_triples(
+    catalog: &IndexedCatalog,
+    iris: &Iris,
+    id: &DatasetId,
+) -> Result<Vec<Triple>, EngineError> {
+    let mut triples = Vec::new();
+    for name in catalog.facet_values(id, Facet::SuggestedTheme)? {
+        if let Some(theme) = data_theme_iri(&name) {
+            triples.push(Triple::new(
+                iris.dataset(id),
+                NamedNode::new_unchecked(lodeseek::SUGGESTED_THEME),
+                NamedNode::new_unchecked(theme),
+            ));
+        }
+    }
     Ok(triples)
 }
 

@@ -6,7 +6,7 @@ use super::order::OrderKeyCache;
 use super::table_overlap::{RelatedTables, related_tables};
 use super::translations::{DictionaryFile, read_translations};
 use super::{
-    AnalysisKind, Card, DatasetReference, DuplicateMode, EngineError, NumericFacts,
+    AnalysisKind, Card, DatasetReference, DuplicateMode, EngineError, Facet, NumericFacts,
     RelatedDatasets, RelatedEdition, encoding, index_folder,
 };
 use lodeseek_catalog::DatasetId;
@@ -126,6 +126,11 @@ impl IndexedCatalog {
     /// Reads no card, so it is cheap enough for every candidate of a query.
     pub fn numeric_facts(&self, id: &DatasetId) -> Result<Option<NumericFacts>, EngineError> {
         Ok(self.snapshot()?.numeric_facts(id)?)
+    }
+
+    /// Returns the values of a facet that a dataset has. None if the index has no such dataset.
+    pub fn facet_values(&self, id: &DatasetId, facet: Facet) -> Result<Vec<String>, EngineError> {
+        Ok(self.snapshot()?.facet_values(id, facet)?)
     }
 
     /// Returns true if datasets can be filtered by area and period. An index of an earlier version has neither.

@@ -53,7 +53,9 @@ pub use collection::{
 };
 pub use content::Content;
 pub use coverage::{Coverage, CoverageSource, PeriodCoverage, PlaceCoverage};
-pub use dataset_triples::{add_file_addresses, dataset_shapes, dataset_triples, dataset_void};
+pub use dataset_triples::{
+    add_file_addresses, dataset_shapes, dataset_triples, dataset_void, suggested_theme_triples,
+};
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{
     DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition,

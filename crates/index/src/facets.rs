@@ -25,19 +25,57 @@ struct ValueLists {
 }
 
 impl FacetTable {
-    /// Loads the tables of all facets, by facet index.
+    /// Loads the tables of the facets that the index stores, by facet index.
     pub(super) fn load_all(readers: &[SegmentReader]) -> Result<Vec<Self>, IndexError> {
-        Facet::ALL
-            .into_iter()
-            .map(|facet| Self::load(readers, facet))
-            .collect()
+        let mut tables = Vec::with_capacity(Facet::ALL.len());
+        for facet in Facet::ALL {
+            if let Some(name) = schema::facet_name(facet) {
+                tables.push(Self::load(readers, facet, name)?);
+            }
+        }
+        Ok(tables)
     }
 
-    fn load(readers: &[SegmentReader], facet: Facet) -> Result<Self, IndexError> {
+    /// Creates a table of values that are not stored: the labels, and for each document of each segment the indexes of its labels.
+    pub(super) fn from_labels(
+        facet: Facet,
+        labels: &[&str],
+        documents: &[Vec<Vec<usize>>],
+    ) -> Self {
+        let mut keys: Vec<(String, usize)> = Vec::with_capacity(labels.len());
+        for (index, label) in labels.iter().enumerate() {
+            keys.push((facet.normalize(label), index));
+        }
+        keys.sort_unstable();
+        let mut places = vec![0; labels.len()];
+        for (place, (_, index)) in keys.iter().enumerate() {
+            places[*index] = place as u32;
+        }
+        let mut segments = Vec::with_capacity(documents.len());
+        for segment in documents {
+            let mut lists = ValueLists::default();
+            for labels in segment {
+                lists.push(labels.iter().map(|index| places[*index]).collect());
+            }
+            lists.starts.push(lists.values.len() as u32);
+            segments.push(lists);
+        }
+        Self {
+            facet,
+            labels: keys
+                .iter()
+                .map(|(_, index)| labels[*index].to_owned())
+                .collect(),
+            keys: keys.into_iter().map(|(key, _)| key).collect(),
+            segments,
+        }
+    }
+
+    fn load(readers: &[SegmentReader], facet: Facet, name: &str) -> Result<Self, IndexError> {
         let mut columns = Vec::with_capacity(readers.len());
         let mut spellings: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for reader in readers {
-            let column = reader.fast_fields().str(schema::facet_name(facet))?;
+            let column = reader.fast_fields().str(name)?;
             let spelled = column
                 .as_ref()
                 .map(read_values)
@@ -113,18 +151,21 @@ impl ValueLists {
             values: Vec::new(),
         };
         for document in 0..documents {
-            let start = places.values.len();
-            places.starts.push(start as u32);
             let ordinals = column
                 .into_iter()
                 .flat_map(|column| column.term_ords(document));
-            let mut values: Vec<u32> = ordinals.map(|ordinal| global[ordinal as usize]).collect();
-            values.sort_unstable();
-            values.dedup();
-            places.values.extend(values);
+            places.push(ordinals.map(|ordinal| global[ordinal as usize]).collect());
         }
         places.starts.push(places.values.len() as u32);
         places
+    }
+
+    /// Adds the values of the next document.
+    fn push(&mut self, mut values: Vec<u32>) {
+        self.starts.push(self.values.len() as u32);
+        values.sort_unstable();
+        values.dedup();
+        self.values.extend(values);
     }
 }
 

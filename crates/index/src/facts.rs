@@ -3,9 +3,22 @@
 use super::analysis::compose;
 use super::table_columns::{ColumnCondition, TableColumn};
 use lodeseek_catalog::{BoundingBox, Period};
+use lodeseek_rdf::vocab::{adms, dcat, dcterms, sd, spdx, vcard, void};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+
+/// Classes and namespaces of classes of metadata.
+const METADATA_CLASSES: [&str; 8] = [
+    dcat::NAMESPACE,
+    dcterms::NAMESPACE,
+    void::NAMESPACE,
+    vcard::NAMESPACE,
+    adms::NAMESPACE,
+    spdx::NAMESPACE,
+    sd::NAMESPACE,
+    "http://xmlns.com/foaf/0.1/Agent",
+];
 
 /// Facet: a property with values to select from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -35,11 +48,14 @@ pub enum Facet {
     Vocabulary,
     /// Portals that list the dataset.
     Source,
+    /// Themes that its words suggest, of datasets without a declared theme. They are computed from the index, not stored in it.
+    #[serde(rename = "suggestedTheme")]
+    SuggestedTheme,
 }
 
 impl Facet {
-    /// All facets in display order: subject, content, origin, access.
-    pub const ALL: [Self; 12] = [
+    /// All facets, in the order of their columns in the index.
+    pub const ALL: [Self; 13] = [
         Self::Task,
         Self::Modality,
         Self::Theme,
@@ -52,7 +68,28 @@ impl Facet {
         Self::Language,
         Self::Vocabulary,
         Self::Source,
+        Self::SuggestedTheme,
     ];
+
+    /// All facets in the order of results: topics, origin, access, content.
+    pub const DISPLAY_ORDER: [Self; 13] = [
+        Self::Theme,
+        Self::Task,
+        Self::Modality,
+        Self::Keyword,
+        Self::SuggestedTheme,
+        Self::Publisher,
+        Self::Creator,
+        Self::Format,
+        Self::License,
+        Self::Language,
+        Self::Class,
+        Self::Vocabulary,
+        Self::Source,
+    ];
+
+    /// Number of facets whose values are stored in the index: the first ones of [`Self::ALL`].
+    pub(super) const STORED: usize = Self::ALL.len() - 1;
 
     /// Returns the index in [`Self::ALL`].
     #[must_use]
@@ -76,6 +113,7 @@ impl Facet {
             Self::Language => "language",
             Self::Vocabulary => "vocabulary",
             Self::Source => "source",
+            Self::SuggestedTheme => "suggestedTheme",
         }
     }
 
@@ -83,6 +121,15 @@ impl Facet {
     #[must_use]
     pub fn has_iris(self) -> bool {
         matches!(self, Self::Class | Self::Vocabulary)
+    }
+
+    /// Returns true for a class of metadata: filters accept it, and results do not list it. Data has such classes where it describes
+    /// itself.
+    pub(super) fn is_metadata_class(self, value: &str) -> bool {
+        self == Self::Class
+            && METADATA_CLASSES
+                .iter()
+                .any(|beginning| value.starts_with(beginning))
     }
 
     /// Returns the normalized form of a value. Values other than IRIs are composed (NFC), and ignore case and repeated
@@ -300,6 +347,13 @@ mod tests {
             .with(Facet::Keyword, "http://e.org")
             .with(Facet::Keyword, "https://e.org");
         assert_eq!(keywords.values.len(), 2);
+    }
+
+    #[test]
+    fn every_facet_is_displayed_once() {
+        let mut displayed = Facet::DISPLAY_ORDER;
+        displayed.sort_unstable();
+        assert_eq!(displayed, Facet::ALL);
     }
 
     #[test]

@@ -229,8 +229,22 @@ impl Snapshot {
         if let Some(tables) = self.facets.get() {
             return Ok(tables);
         }
-        let tables = FacetTable::load_all(self.searcher.segment_readers())?;
+        let mut tables = FacetTable::load_all(self.searcher.segment_readers())?;
+        tables.push(self.suggest_themes(&tables[Facet::Theme.index()])?);
         Ok(self.facets.get_or_init(|| tables))
+    }
+
+    /// Returns the values of a facet that a dataset has; none if there is no such dataset.
+    pub fn facet_values(&self, id: &DatasetId, facet: Facet) -> Result<Vec<String>, IndexError> {
+        let Some(address) = self.address(id)? else {
+            return Ok(Vec::new());
+        };
+        let table = &self.facets()?[facet.index()];
+        let values = table.values(address.segment as usize, address.document);
+        Ok(values
+            .iter()
+            .map(|value| table.label(*value).to_owned())
+            .collect())
     }
 
     /// Creates a counter of results by year and facet.
@@ -371,7 +385,7 @@ impl FacetCounter<'_> {
             )
         };
         FacetCounts {
-            facets: Facet::ALL
+            facets: Facet::DISPLAY_ORDER
                 .map(of)
                 .into_iter()
                 .filter(|one| !one.values.is_empty())
@@ -392,9 +406,14 @@ fn facet_values(
         .values_of(facet)
         .map(|value| table.place(value))
         .collect();
-    let mut places: Vec<u32> = (0..counts.len() as u32)
-        .filter(|&place| counts[place as usize] > 0)
-        .collect();
+    let mut places = Vec::new();
+    for place in 0..counts.len() as u32 {
+        let is_listed =
+            selected.contains(&Some(place)) || !facet.is_metadata_class(table.label(place));
+        if counts[place as usize] > 0 && is_listed {
+            places.push(place);
+        }
+    }
     let distinct = places.len();
     // Value numbers are in the order of the names, so that equal counts are sorted by name.
     let order = |&place: &u32| (Reverse(counts[place as usize]), place);
@@ -543,6 +562,60 @@ mod tests {
             ..Filter::default()
         };
         assert_eq!((count(&covers("2050")), count(&covers("..2009"))), (1, 0));
+    }
+
+    #[test]
+    fn facets_list_topics_first_and_no_classes_of_metadata() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut writer = IndexWriter::open(folder.path()).expect("opened");
+        let contact = "http://www.w3.org/2006/vcard/ns#Kind";
+        let values = [
+            (Facet::Class, "http://e.org/Well"),
+            (Facet::Class, contact),
+            (Facet::Publisher, "City"),
+            (Facet::Format, "CSV"),
+            (Facet::Keyword, "water"),
+            (Facet::Theme, "Environment"),
+        ];
+        let facts = Facts {
+            values: values
+                .map(|(facet, value)| (facet, value.to_owned()))
+                .into(),
+            ..Facts::default()
+        };
+        writer.put(document("1").with_facts(facts)).expect("put");
+        writer.commit().expect("committed");
+        let snapshot = writer.snapshot().expect("a snapshot");
+        let list = |filter: &Filter| {
+            let filtered = snapshot.filtered_docs(filter).expect("evaluated");
+            let mut counter = snapshot
+                .facet_counter(filtered.as_ref())
+                .expect("a counter");
+            snapshot.newest(filtered.as_ref(), 0, |address| counter.add(address));
+            counter.finish(filter, 10).facets
+        };
+        let facets = list(&Filter::default());
+        assert_eq!(
+            facets.iter().map(|one| one.facet).collect::<Vec<_>>(),
+            [
+                Facet::Theme,
+                Facet::Keyword,
+                Facet::Publisher,
+                Facet::Format,
+                Facet::Class
+            ]
+        );
+        let classes = &facets[4];
+        assert_eq!((classes.values.len(), classes.distinct), (1, 1));
+        // As a filter the class works, and is listed.
+        let facets = list(&Filter::default().with(Facet::Class, contact));
+        let classes = facets.last().expect("classes");
+        assert!(
+            classes
+                .values
+                .iter()
+                .any(|value| value.value == contact && value.chosen && value.count == 1)
+        );
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod schema;
 mod sketches;
 mod spelling;
 mod statistics;
+mod suggested_themes;
 mod table_columns;
 mod top_docs;
 pub mod vectors;

@@ -47,7 +47,7 @@ const LENGTHS: [&str; 8] = [
     "property_length",
 ];
 
-const FACETS: [&str; Facet::ALL.len()] = [
+const FACETS: [&str; Facet::STORED] = [
     "facet_task",
     "facet_modality",
     "facet_theme",
@@ -62,9 +62,9 @@ const FACETS: [&str; Facet::ALL.len()] = [
     "facet_source",
 ];
 
-/// Returns the name of a facet's column.
-pub(super) fn facet_name(facet: Facet) -> &'static str {
-    FACETS[facet.index()]
+/// Returns the name of a facet's column; `None` of a facet that is not stored.
+pub(super) fn facet_name(facet: Facet) -> Option<&'static str> {
+    FACETS.get(facet.index()).copied()
 }
 
 #[derive(Clone)]
@@ -87,7 +87,7 @@ pub(super) struct Fields {
     pub(super) table_columns: Option<schema::Field>,
     /// `None` in an index that was created before tables had sketches.
     pub(super) sketches: Option<SketchFields>,
-    facets: [schema::Field; Facet::ALL.len()],
+    facets: [schema::Field; Facet::STORED],
     texts: [schema::Field; 8],
     lengths: [schema::Field; 8],
 }
@@ -190,8 +190,8 @@ impl Fields {
         builder.add_i64_field(YEAR, FAST);
         builder.add_u64_field(USES, FAST);
         builder.add_u64_field(VARIANTS, FAST);
-        for facet in Facet::ALL {
-            builder.add_text_field(facet_name(facet), FAST);
+        for name in FACETS {
+            builder.add_text_field(name, FAST);
         }
         // Texts are stored analysed, with spaces between tokens; positions serve pair features. Field norms are
         // tantivy's lossy lengths. No model reads them. They cost one byte for each field, and they permit tantivy's
@@ -242,9 +242,9 @@ impl Fields {
             texts[each.index()] = field(each.name())?;
             lengths[each.index()] = field(LENGTHS[each.index()])?;
         }
-        let mut facets = [field(ID)?; Facet::ALL.len()];
-        for facet in Facet::ALL {
-            facets[facet.index()] = field(facet_name(facet))?;
+        let mut facets = [field(ID)?; Facet::STORED];
+        for (facet, name) in facets.iter_mut().zip(FACETS) {
+            *facet = field(name)?;
         }
         Some(Self {
             id: field(ID)?,
@@ -270,8 +270,9 @@ impl Fields {
         self.texts[field.index()]
     }
 
-    pub(super) fn facet(&self, facet: Facet) -> schema::Field {
-        self.facets[facet.index()]
+    /// Returns the field of a facet; `None` of a facet that is not stored.
+    pub(super) fn facet(&self, facet: Facet) -> Option<schema::Field> {
+        self.facets.get(facet.index()).copied()
     }
 
     pub(super) fn length(&self, field: Field) -> schema::Field {

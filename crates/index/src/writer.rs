@@ -450,7 +450,9 @@ fn add_facts(
     }
     out.add_u64(fields.variants, *variants);
     for (facet, value) in values {
-        out.add_text(fields.facet(*facet), value);
+        if let Some(field) = fields.facet(*facet) {
+            out.add_text(field, value);
+        }
     }
 }
 

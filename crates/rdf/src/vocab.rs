@@ -742,6 +742,7 @@ vocabulary! {
         SERVED_BY = "servedBy",
         ID = "id",
         SOURCE_IRI = "sourceIri",
+        SUGGESTED_THEME = "suggestedTheme",
     }
 }
 vocabulary! {

@@ -194,6 +194,7 @@ facet-license = Lizenzen
 facet-language = Sprachen
 facet-vocabulary = Vokabulare
 facet-source = Portale
+facet-suggestedTheme = Vorgeschlagene Themen
 filter-task = Aufgabe
 filter-modality = Modalität
 filter-theme = Thema
@@ -206,6 +207,7 @@ filter-license = Lizenz
 filter-language = Sprache
 filter-vocabulary = Vokabular
 filter-source = Portal
+filter-suggestedTheme = Vorgeschlagenes Thema
 
 ## Page of a dataset
 
@@ -220,6 +222,7 @@ other-languages = Beschreibung in anderen Sprachen
 also-called = Auch genannt
 editions = Ausgaben
 tables-to-combine = Tabellen zum Verbinden oder Vereinigen
+fact-suggested = { $value } (vorgeschlagen nach den Wörtern des Datensatzes)
 fact-creator = Autor
 fact-uses = Nutzungen
 fact-uses-count = { $count ->

@@ -194,6 +194,7 @@ facet-license = Licences
 facet-language = Languages
 facet-vocabulary = Vocabularies
 facet-source = Portals
+facet-suggestedTheme = Suggested topics
 filter-task = Task
 filter-modality = Modality
 filter-theme = Theme
@@ -206,6 +207,7 @@ filter-license = Licence
 filter-language = Language
 filter-vocabulary = Vocabulary
 filter-source = Portal
+filter-suggestedTheme = Suggested topic
 
 ## Page of a dataset
 
@@ -220,6 +222,7 @@ other-languages = Description in other languages
 also-called = Also called
 editions = Editions
 tables-to-combine = Tables to join or unite
+fact-suggested = { $value } (suggested from the words of the dataset)
 fact-creator = Author
 fact-uses = Uses
 fact-uses-count = { $count ->

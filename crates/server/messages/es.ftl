@@ -195,6 +195,7 @@ facet-license = Licencias
 facet-language = Idiomas
 facet-vocabulary = Vocabularios
 facet-source = Portales
+facet-suggestedTheme = Temas sugeridos
 filter-task = Tarea
 filter-modality = Modalidad
 filter-theme = Tema
@@ -207,6 +208,7 @@ filter-license = Licencia
 filter-language = Idioma
 filter-vocabulary = Vocabulario
 filter-source = Portal
+filter-suggestedTheme = Tema sugerido
 
 ## Page of a dataset
 
@@ -221,6 +223,7 @@ other-languages = Descripción en otros idiomas
 also-called = También llamado
 editions = Ediciones
 tables-to-combine = Tablas para combinar o unir
+fact-suggested = { $value } (sugerido por las palabras del conjunto de datos)
 fact-creator = Autor
 fact-uses = Usos
 fact-uses-count = { $count ->

@@ -195,6 +195,7 @@ facet-license = Licences
 facet-language = Langues
 facet-vocabulary = Vocabulaires
 facet-source = Portails
+facet-suggestedTheme = Thèmes suggérés
 filter-task = Tâche
 filter-modality = Modalité
 filter-theme = Thème
@@ -207,6 +208,7 @@ filter-license = Licence
 filter-language = Langue
 filter-vocabulary = Vocabulaire
 filter-source = Portail
+filter-suggestedTheme = Thème suggéré
 
 ## Page of a dataset
 
@@ -221,6 +223,7 @@ other-languages = Description dans d’autres langues
 also-called = Aussi appelé
 editions = Éditions
 tables-to-combine = Tables à joindre ou à réunir
+fact-suggested = { $value } (suggéré d’après les mots du jeu de données)
 fact-creator = Auteur
 fact-uses = Utilisations
 fact-uses-count = { $count ->

@@ -195,6 +195,7 @@ facet-license = Licenze
 facet-language = Lingue
 facet-vocabulary = Vocabolari
 facet-source = Portali
+facet-suggestedTheme = Temi suggeriti
 filter-task = Compito
 filter-modality = Modalità
 filter-theme = Tema
@@ -207,6 +208,7 @@ filter-license = Licenza
 filter-language = Lingua
 filter-vocabulary = Vocabolario
 filter-source = Portale
+filter-suggestedTheme = Tema suggerito
 
 ## Page of a dataset
 
@@ -221,6 +223,7 @@ other-languages = Descrizione in altre lingue
 also-called = Chiamato anche
 editions = Edizioni
 tables-to-combine = Tabelle da collegare o unire
+fact-suggested = { $value } (suggerito dalle parole del dataset)
 fact-creator = Autore
 fact-uses = Utilizzi
 fact-uses-count = { $count ->

@@ -116,6 +116,11 @@ impl IntoParams for Examples {
 }
 
 fn facet_parameter(facet: Facet) -> Parameter {
+    if facet == Facet::SuggestedTheme {
+        let description = "Only datasets without a theme for which this data theme of the European Union is suggested, by its English name; \
+                           repeatable.";
+        return facet_query(facet, description);
+    }
     let relation = match facet {
         Facet::Class | Facet::Keyword | Facet::Vocabulary => "with",
         Facet::Format | Facet::Language => "in",
@@ -123,15 +128,22 @@ fn facet_parameter(facet: Facet) -> Parameter {
         Facet::Task
         | Facet::Modality
         | Facet::Theme
+        | Facet::SuggestedTheme
         | Facet::Publisher
         | Facet::Creator
         | Facet::Source => "of",
     };
-    let description = format!("Only datasets {relation} this {facet}; repeatable.");
+    facet_query(
+        facet,
+        &format!("Only datasets {relation} this {facet}; repeatable."),
+    )
+}
+
+fn facet_query(facet: Facet, description: &str) -> Parameter {
     let value = object(Type::String).max_length(Some(MAX_VALUE_CHARACTERS));
     query(
         facet.name(),
-        &description,
+        description,
         array(value).max_items(Some(MAX_VALUES)),
     )
 }

@@ -15,7 +15,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::dataset_triples;
+use lodeseek_engine::{dataset_triples, suggested_theme_triples};
 use lodeseek_rdf::RdfForm;
 use serde::Deserialize;
 
@@ -63,7 +63,9 @@ async fn linked_data(
 ) -> Result<Response, ApiError> {
     state.check_dataset(&id).await?;
     let written = state.work_with_permit(client, move |state| {
-        let triples = dataset_triples(&state.store, &id, links.as_str())?;
+        let mut triples = dataset_triples(&state.store, &id, links.as_str())?;
+        let (catalog, iris) = (state.searcher.catalog(), state.store.iris());
+        triples.extend(suggested_theme_triples(catalog, iris, &id)?);
         response_formats::graph_in(&triples, form)
     });
     written.await

@@ -266,6 +266,7 @@ pub(crate) async fn dataset(
                 canonical: own,
                 ..dataset_page(context, &card, iri.as_str())
             };
+            view.add_themes(state, &id)?;
             if let Some(edits) = state.store.dataset_edits(&id)? {
                 view.edited = edits.edits.keys().collect::<Vec<_>>().join(", ");
             }
@@ -311,6 +312,32 @@ pub(crate) async fn dataset(
 }
 
 impl DatasetPage {
+    /// Adds the themes of the catalogue or, without one, those that the words of the dataset suggest, marked as such.
+    fn add_themes(&mut self, state: &AppState, id: &DatasetId) -> Result<(), ApiError> {
+        for facet in [Facet::Theme, Facet::SuggestedTheme] {
+            let mut values = Vec::new();
+            for name in state.searcher.catalog().facet_values(id, facet)? {
+                let value = ValueView::filter(&self.page, facet, &name);
+                values.push(if facet == Facet::SuggestedTheme {
+                    ValueView {
+                        text: self.page.text_with("fact-suggested", "value", &value.text),
+                        ..value
+                    }
+                } else {
+                    value
+                });
+            }
+            if !values.is_empty() {
+                self.facts.push(FactView {
+                    name: self.page.text("facet-theme"),
+                    is_raw: false,
+                    values,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the members of a series; of other datasets, the series and the neighbours in it.
     fn add_series(&mut self, state: &AppState, described: &PortalMetadata) -> Result<(), ApiError> {
         for (property, id) in SERIES_FACTS {

@@ -8,8 +8,7 @@ use lodeseek_engine::{
     BoundingBox, Facet, FacetCounts, FacetValues, Filter, ValueCount, YearCounts, facet_label,
 };
 use lodeseek_index::Collation;
-use lodeseek_rdf::vocab::{adms, dcat, dcterms, owl, rdf, rdfs, sd, skos, spdx, vcard, void};
-use std::borrow::Cow;
+use lodeseek_rdf::vocab::{owl, rdf, rdfs, skos};
 use std::cmp::Reverse;
 
 /// Maximum number of values of a facet.
@@ -17,11 +16,12 @@ pub(super) const MAX_FACET_VALUES: usize = 30;
 /// Number of values shown without unfolding.
 const MAX_UNFOLDED_VALUES: usize = 7;
 /// Facets above the years: topics, then publishers.
-const ABOVE_YEARS: [Facet; 6] = [
+const ABOVE_YEARS: [Facet; 7] = [
     Facet::Theme,
     Facet::Task,
     Facet::Modality,
     Facet::Keyword,
+    Facet::SuggestedTheme,
     Facet::Publisher,
     Facet::Creator,
 ];
@@ -35,14 +35,20 @@ const BELOW_YEARS: [Facet; 6] = [
     Facet::Source,
 ];
 /// Facets that are closed without an active value.
-const CLOSED: [Facet; 4] = [
+const CLOSED: [Facet; 5] = [
+    Facet::SuggestedTheme,
     Facet::Creator,
     Facet::Class,
     Facet::Vocabulary,
     Facet::Source,
 ];
 /// Facets with topics, the best first.
-const TOPICS: [Facet; 3] = [Facet::Theme, Facet::Task, Facet::Keyword];
+const TOPICS: [Facet; 4] = [
+    Facet::Theme,
+    Facet::Task,
+    Facet::Keyword,
+    Facet::SuggestedTheme,
+];
 /// Maximum number of topics on the start page.
 const MAX_TOPICS: usize = 12;
 /// Minimum number of years with datasets in a histogram.
@@ -138,26 +144,6 @@ const MACHINERY: [&str; 4] = [
     skos::NAMESPACE,
 ];
 
-/// Classes and namespaces of classes of metadata. Data has them where it describes itself; nobody looks for them.
-const METADATA_CLASSES: [&str; 8] = [
-    dcat::NAMESPACE,
-    dcterms::NAMESPACE,
-    void::NAMESPACE,
-    vcard::NAMESPACE,
-    adms::NAMESPACE,
-    spdx::NAMESPACE,
-    sd::NAMESPACE,
-    "http://xmlns.com/foaf/0.1/Agent",
-];
-
-/// If true, a value is a class of metadata.
-fn is_metadata(facet: Facet, value: &str) -> bool {
-    facet == Facet::Class
-        && METADATA_CLASSES
-            .iter()
-            .any(|beginning| value.starts_with(beginning))
-}
-
 /// If true, a class or vocabulary belongs to RDF's own machinery.
 pub(super) fn is_machinery(facet: Facet, value: &str) -> bool {
     facet.has_iris()
@@ -227,8 +213,12 @@ pub(super) fn label(page: &PageContext, facet: Facet, value: &str) -> String {
     if facet == Facet::License {
         return license_label(value);
     }
+    let listed = match facet {
+        Facet::SuggestedTheme => Facet::Theme,
+        other => other,
+    };
     let is_value =
-        |known: &&(Facet, &str, &str)| known.0 == facet && known.1.eq_ignore_ascii_case(value);
+        |known: &&(Facet, &str, &str)| known.0 == listed && known.1.eq_ignore_ascii_case(value);
     match LOCALIZED.iter().find(is_value) {
         Some((_, _, id)) => page.text(id),
         None => readable(&facet_label(facet, value)),
@@ -320,7 +310,6 @@ pub(super) fn facets(
         let Some(one) = counts.facets.iter().find(|one| one.facet == facet) else {
             continue;
         };
-        let one = &*without_metadata_classes(one);
         if !has_choice(one, total) || repeats(one, counts) {
             continue;
         }
@@ -344,18 +333,6 @@ fn has_choice(one: &FacetValues, total: usize) -> bool {
             .values
             .iter()
             .any(|value| value.chosen || value.count < total as u64)
-}
-
-/// Returns a facet without classes of metadata. An active one stays.
-fn without_metadata_classes(one: &FacetValues) -> Cow<'_, FacetValues> {
-    if one.facet != Facet::Class {
-        return Cow::Borrowed(one);
-    }
-    let mut kept = one.clone();
-    kept.values
-        .retain(|value| value.chosen || !is_metadata(one.facet, &value.value));
-    kept.distinct -= one.values.len() - kept.values.len();
-    Cow::Owned(kept)
 }
 
 /// Returns the topics of the collection: the values of the first facet with several of them.
