@@ -1,5 +1,7 @@
 //! `lodeseek search`: ranks datasets for a query and explains the hits.
 
+mod remote;
+
 use super::ExitStatus;
 use super::config::{Config, check_analysis};
 use super::dataset_ids;
@@ -59,6 +61,9 @@ pub(crate) struct Arguments {
     /// the examples. Repeatable, up to five times.
     #[arg(long, value_name = "DATASET|FILE")]
     like: Vec<String>,
+    /// Search on the server at this address instead of a home on this machine. The server ranks with its own settings.
+    #[arg(long, value_name = "URL", env = "LODESEEK_SERVER", conflicts_with_all = SETTINGS_OF_THIS_PROGRAM)]
+    server: Option<String>,
     #[command(flatten)]
     filter: FilterArguments,
     #[command(flatten)]
@@ -67,6 +72,20 @@ pub(crate) struct Arguments {
     rerank: RerankArguments,
 }
 
+/// Arguments that a server elsewhere does not accept.
+const SETTINGS_OF_THIS_PROGRAM: [&str; 11] = [
+    "ranking",
+    "dpr",
+    "colbert",
+    "sparse",
+    "cross_encoder",
+    "pool",
+    "pool_depth",
+    "dense_depth",
+    "fusion",
+    "fusion_weights",
+    "min_similarity",
+];
 /// Maximum number of snippet triples printed for a hit. Matching triples come first.
 const MAX_HIT_TRIPLES: usize = 5;
 /// Maximum number of parts printed for a hit that is only similar in meaning.
@@ -77,6 +96,13 @@ pub(crate) fn run(
     config: &Config,
     arguments: &Arguments,
 ) -> anyhow::Result<ExitStatus> {
+    if let Some(address) = arguments
+        .server
+        .as_deref()
+        .filter(|address| !address.is_empty())
+    {
+        return remote::run(address, arguments);
+    }
     let mut searcher = Searcher::open(home)?.with_model(arguments.model.model()?);
     check_analysis(config, searcher.catalog().analysis()?)?;
     let choice = arguments
@@ -188,16 +214,6 @@ fn write_response(
             .as_ref()
             .map_or(Ok(()), |counts| write_counts(out, counts))?);
     }
-    let weak = response.total - response.good;
-    if weak > 0 {
-        writeln!(
-            out,
-            "{} good {}, {} weaker",
-            grouped(response.good as u64),
-            verb(response.good, "match", "matches"),
-            grouped(weak as u64)
-        )?;
-    }
     write_interpretations(out, &response.interpretations)?;
     write_suggested_filters(out, &response.suggested_filters)?;
     write_suggestion(out, style, response)?;
@@ -229,7 +245,20 @@ fn write_response(
     Ok(())
 }
 
-/// Writes how many datasets contain words of the query, or that the hits are only similar in meaning.
+/// Returns the numbers of good and of weaker matches in words.
+fn match_counts(good: usize, weak: usize) -> String {
+    let matches = verb(good, "match", "matches");
+    let counts = match good {
+        0 => "No good match".to_owned(),
+        _ => format!("{} good {matches}", grouped(good as u64)),
+    };
+    match weak {
+        0 => counts,
+        _ => format!("{counts}, {} weaker", grouped(weak as u64)),
+    }
+}
+
+/// Writes the numbers of good and of weaker matches, or that the hits are only similar in meaning.
 fn write_count(
     out: &mut impl Write,
     searcher: &Searcher,
@@ -237,16 +266,15 @@ fn write_count(
     response: &SearchResponse,
 ) -> anyhow::Result<()> {
     let query = safe(&request.query);
-    let number = response.with_words;
-    if number > 0 {
-        let passing = match (request.filter.is_empty(), number) {
-            (true, _) => "",
-            (false, 1) => " and passes the filters",
-            (false, _) => " and pass the filters",
+    let counts = match_counts(response.good, response.total - response.good);
+    if response.with_words > 0 {
+        let filtered = if request.filter.is_empty() {
+            ""
+        } else {
+            ", with the filters"
         };
         let datasets = counted(searcher.catalog().len()?, "dataset");
-        let matches = verb(number, "matches", "match");
-        writeln!(out, "{number} of {datasets} {matches} “{query}”{passing}")?;
+        writeln!(out, "{counts} for “{query}” among {datasets}{filtered}")?;
         return Ok(());
     }
     let passing = if request.filter.is_empty() {
@@ -267,6 +295,9 @@ fn write_count(
         out,
         "No dataset{passing} contains any of the words of “{query}”{others}."
     )?;
+    if !response.hits.is_empty() && !response.only_closest {
+        writeln!(out, "{counts}")?;
+    }
     Ok(())
 }
 

@@ -147,6 +147,14 @@ impl ServerClient {
         Found::new(&response).with_context(|| self.invalid_response())
     }
 
+    /// Searches, and returns the JSON of `/api/search`.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or rejects the search.
+    pub(super) fn search(&self, parameters: &str) -> anyhow::Result<Value> {
+        self.get(&format!("/api/search?{parameters}"))
+    }
+
     /// Returns a message for a response that cannot be read.
     pub(super) fn invalid_response(&self) -> String {
         format!(

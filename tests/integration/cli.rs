@@ -153,7 +153,7 @@ fn search_in_words_and_in_json() {
     let found = run(home.path(), &["search", "-k", "1", "ginkgo", "biloba"]);
     assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
     assert_snapshot!(found.out, @r#"
-    1 of 12 datasets matches “ginkgo biloba”
+    1 good match for “ginkgo biloba” among 12 datasets
 
      1. City tree register  [street-trees]
         Parks Department · 2018 · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
@@ -195,7 +195,7 @@ fn an_explanation_shows_the_score_and_the_triples() {
     let home = home();
     let explained = run(home.path(), &["search", "--explain", "-k", "1", "ginkgo"]);
     assert_snapshot!(explained.out, @r#"
-    1 of 12 datasets matches “ginkgo”
+    1 good match for “ginkgo” among 12 datasets
 
      1. City tree register  [street-trees] 0.781
         Parks Department · 2018 · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
@@ -834,8 +834,8 @@ fn papers_with_code_from_the_dump_to_the_answer() {
     );
     assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
     for part in [
-        "3 of 10 datasets match “I want to use",
-        " and pass the filters\n",
+        "2 good matches, 1 weaker for “I want to use",
+        " among 10 datasets, with the filters\n",
         "Domain Adaptation 3 · ✓ Semantic Segmentation 3",
         "\n 1. Harbour Scenes  [Harbour_Scenes]\n",
         "introduced by “Reading a harbour pixel by pixel”",
@@ -1132,7 +1132,9 @@ fn numbers_agree_with_their_nouns() {
     );
     let found = run(&home, &["search", "oak"]);
     assert!(
-        found.out.starts_with("1 of 1 dataset matches “oak”"),
+        found
+            .out
+            .starts_with("1 good match for “oak” among 1 dataset"),
         "{found:?}"
     );
 }

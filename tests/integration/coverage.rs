@@ -488,7 +488,7 @@ fn the_command_line_filters_and_shows() {
     assert!(
         found
             .out
-            .contains("1 of 6 datasets matches “ferries” and passes the filters"),
+            .contains("1 good match for “ferries” among 6 datasets, with the filters"),
         "{}",
         found.out
     );

@@ -490,7 +490,7 @@ async fn the_page_narrows_down() {
         "name=\"until\" type=\"number\" min=\"0\" max=\"9999\" step=\"1\" placeholder=\"2021\" value=\"2018\"",
         "Up to 2018",
         "<cite>Reading a harbour pixel by pixel</cite>",
-        "3 results</h1>",
+        "3 good matches</h1>",
     ] {
         assert!(body.contains(part), "{part} in {body}");
     }

@@ -432,3 +432,54 @@ fn a_collector_that_is_down_is_named_once_and_stops_no_request() {
         refused.err
     );
 }
+
+#[test]
+fn search_on_a_server_needs_no_home() {
+    let home = home();
+    let server = Server::start(home.path(), &[]);
+    let address = format!("http://{}", server.address);
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let search = |arguments: &[&str]| {
+        let all = [&["search", "--server", &address][..], arguments].concat();
+        run(elsewhere.path(), &all)
+    };
+    let found = search(&["-k", "1", "--facets", "tree"]);
+    assert_eq!(found.code, Some(0), "{}", found.err);
+    for part in [
+        "good match for “tree”",
+        "\n 1. ",
+        "[trees]",
+        "matched in ",
+        "  format",
+    ] {
+        assert!(found.out.contains(part), "{part} in {}", found.out);
+    }
+    let local = run(home.path(), &["search", "--json", "tree"]);
+    let remote = search(&["--json", "tree"]);
+    let ids = |out: &str| {
+        let found: serde_json::Value = serde_json::from_str(out).expect("JSON");
+        found["hits"][0]["id"].clone()
+    };
+    assert_eq!(ids(&local.out), ids(&remote.out));
+    let none = search(&["zzzzzz"]);
+    assert_eq!(
+        (none.code, none.out.as_str()),
+        (Some(1), "No dataset was found for “zzzzzz”.\n")
+    );
+    // Filters are sent; settings of another program are not.
+    let filtered = search(&["tree", "--file-format", "CSV"]);
+    assert_eq!(filtered.code, Some(1), "{}", filtered.out);
+    for setting in [&["--ranking", "words"][..], &["--fields", "metadata"]] {
+        let refused = search(&[&["tree"], setting].concat());
+        assert_eq!(refused.code, Some(2), "{setting:?}: {}", refused.err);
+    }
+    let nowhere = run(
+        elsewhere.path(),
+        &["search", "--server", "http://127.0.0.1:1", "tree"],
+    );
+    assert!(
+        nowhere.code == Some(2) && nowhere.err.contains("cannot reach the server"),
+        "{}",
+        nowhere.err
+    );
+}

@@ -356,8 +356,22 @@ pub(crate) fn column_label(column: &Column, others: &[Column]) -> String {
         .any(|other| other.property != column.property && local_name(&other.property) == name);
     match namespace(&column.property) {
         Some(namespace) if is_shared => format!("{name} ({namespace})"),
-        _ => lodeseek_rdf::words(name),
+        _ => sentence_case(&lodeseek_rdf::words(name)),
     }
+}
+
+/// Returns words that a name joins (`awardDate`) as in a sentence: “award date”. Abbreviations keep their capitals.
+fn sentence_case(words: &str) -> String {
+    let mut cased = Vec::new();
+    for (place, word) in words.split(' ').enumerate() {
+        let is_capitalized = word.chars().skip(1).all(char::is_lowercase) && word.len() > 1;
+        cased.push(match place {
+            0 => word.to_owned(),
+            _ if is_capitalized => word.to_lowercase(),
+            _ => word.to_owned(),
+        });
+    }
+    cased.join(" ")
 }
 
 #[cfg(test)]
@@ -374,6 +388,19 @@ mod tests {
         assert_eq!(name("http://e.org/name", "de-AT"), "name_de_AT");
         assert_eq!(name("http://e.org/2020", ""), "p2020");
         assert_eq!(name("http://e.org/iri", ""), "iri_2");
+    }
+
+    #[test]
+    fn names_become_labels() {
+        for (name, label) in [
+            ("award Date", "award date"),
+            ("amount EUR", "amount EUR"),
+            ("Street Tree", "Street tree"),
+            ("721 Contrato", "721 contrato"),
+            ("a B", "a B"),
+        ] {
+            assert_eq!(sentence_case(name), label);
+        }
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn with_detail(found: &Value, hits: &[Value], iris: &Iris, detail: Detail) -> An
         .map(|hit| one_hit(hit, iris, detail, &mut truncated))
         .collect();
     let mut value = Map::new();
-    for count in ["total", "good"] {
+    for count in ["total", "good", "weak"] {
         value.insert(count.to_owned(), found[count].clone());
     }
     if found["onlyClosest"] == true {

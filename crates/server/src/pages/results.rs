@@ -179,7 +179,7 @@ struct SearchPage {
     unfiltered: String,
     /// Number of datasets re-ranked by an encoder; 0 without one.
     candidates: usize,
-    /// Numbers of good and of weaker matches, if there are weaker ones.
+    /// Numbers of good and of weaker matches; none without a close match.
     qualities: Option<(usize, usize)>,
     /// If true, no hit is a close match.
     only_closest: bool,
@@ -313,6 +313,7 @@ async fn load_page(
                     .into_response());
             }
             let response = state.searcher.search(&request)?;
+            state.record_search(client, &request, &response);
             Ok(render(&search_page(
                 state, page, &request, &results, &response,
             )))
@@ -755,7 +756,7 @@ fn search_page(
         each_counted: response.hits.iter().any(|hit| !hit.duplicates.is_empty()),
         number: results.page + 1,
         candidates: compared(response),
-        qualities: (weaker > 0 && !response.only_closest).then_some((response.good, weaker)),
+        qualities: (!response.only_closest).then_some((response.good, weaker)),
         only_closest: response.only_closest,
         hits,
         weak,
