@@ -834,7 +834,7 @@ fn papers_with_code_from_the_dump_to_the_answer() {
     );
     assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
     for part in [
-        "2 good matches, 1 weaker for “I want to use",
+        "1 good match, 2 weaker for “I want to use",
         " among 10 datasets, with the filters\n",
         "Domain Adaptation 3 · ✓ Semantic Segmentation 3",
         "\n 1. Harbour Scenes  [Harbour_Scenes]\n",
