@@ -5,7 +5,8 @@ use super::{
     Batch, DelistedPolicy, HarvestError, IdScheme, Run, Source, SourceReport, StoreOutcome,
 };
 use lodeseek_catalog::{
-    Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, disambiguate_id, is_local_key, title_of_key,
+    Catalog, Dataset, DatasetId, Dialect, Iris, LocalCopy, Problem, dcat, disambiguate_id,
+    is_local_key, title_of_key,
 };
 use lodeseek_net::egress::MAX_IRI_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,11 +53,14 @@ impl Run<'_, '_> {
     pub(super) fn process(
         &mut self,
         source: &mut Source,
-        catalog: Catalog,
+        mut catalog: Catalog,
     ) -> Result<(), HarvestError> {
         source.report.form = Some(catalog.dialect.name().to_owned());
         if catalog.unreadable_entries > 0 {
             source.report.whole = false;
+        }
+        if catalog.is_incomplete && catalog.dialect != Dialect::Folder {
+            self.keep_stored(source, &mut catalog);
         }
         source.report.add_problems(&catalog.problems);
         // The page is known completely: a dataset that is listed twice does not hide others.
@@ -70,6 +74,28 @@ impl Run<'_, '_> {
         self.pages = source.report.pages;
         self.report_progress();
         Ok(())
+    }
+
+    /// Removes the stored datasets from a truncated page: what is cut off may belong to any of them.
+    fn keep_stored(&mut self, source: &mut Source, catalog: &mut Catalog) {
+        let mut stored = Vec::new();
+        for dataset in std::mem::take(&mut catalog.datasets) {
+            let key = dataset.key();
+            let key_in_source = self.key_in_source(source, key.clone());
+            if self.fetcher.state.id_of(&key_in_source).is_some() {
+                stored.push(key);
+            } else {
+                catalog.datasets.push(dataset);
+            }
+        }
+        if !stored.is_empty() {
+            let problem = format!(
+                "a page is truncated: stored descriptions that stay as they are: {}",
+                stored.len()
+            );
+            source.report.add_problems(&[Problem::new(&problem)]);
+        }
+        self.list_unchanged(source, &BTreeMap::from([(String::new(), stored)]));
     }
 
     /// Processes the datasets of a source that may be changed versions of others, after all others are known.

@@ -472,6 +472,46 @@ fn documents_that_link_each_other_are_followed() {
     assert!(!report.is_whole() && heap.titles.len() == 2, "{report:?}");
 }
 
+#[test]
+fn a_truncated_page_leaves_stored_descriptions_as_they_are() {
+    let dataset = |name: &str, title: &str| {
+        format!(
+            "<http://e.org/{name}> a dcat:Dataset ; dct:title \"{title}\" ; dcat:keyword \"k\" .\n"
+        )
+    };
+    let page = format!("{PREFIXES}{}{}", dataset("a", "Elms"), dataset("b", "Oaks"));
+    let shared = Arc::new(Mutex::new(page.clone()));
+    let served = Arc::clone(&shared);
+    let portal = Portal::start(move |_| Reply::turtle(served.lock().expect("unharmed").clone()));
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = again(&portal, "/feed.ttl", &folder, &mut heap);
+    assert_eq!(counted(&report), [2, 0, 0, 0], "{}", reasons(&report));
+    // The cut is within the new dataset; what follows could describe the first one.
+    let cut = format!("{PREFIXES}{}{}", dataset("a", "El"), dataset("c", "Firs"));
+    shared
+        .lock()
+        .expect("unharmed")
+        .clone_from(&cut[..cut.len() - 9].to_owned());
+    let report = again(&portal, "/feed.ttl", &folder, &mut heap);
+    assert!(!report.is_whole() && heap.removed.is_empty(), "{report:?}");
+    assert!(
+        heap.titles.values().any(|title| title == "Elms"),
+        "{:?}",
+        heap.titles
+    );
+    assert!(
+        report.sources[0]
+            .problems
+            .iter()
+            .any(|problem| problem.contains("truncated")),
+        "{:?}",
+        report.sources[0].problems
+    );
+    shared.lock().expect("unharmed").clone_from(&page);
+    let report = again(&portal, "/feed.ttl", &folder, &mut heap);
+    assert!(report.is_whole(), "{}", reasons(&report));
+}
+
 /// Returns the rows of one variable in JSON: type and text of each value.
 fn json_rows(variable: &str, values: &[(&str, String)]) -> Reply {
     let bindings: Vec<serde_json::Value> = values
