@@ -94,7 +94,7 @@ portal: build-lab ## test a server with ckanapi, mlcroissant, pySHACL and Chromi
 roundtrip: build-lab ## test that what comes in goes out, with ckanext-dcat, rdflib, mlcroissant and rapper
 	@python3 tests/interop/roundtrip.py $(PROGRAM)
 
-feeds: build-lab ## test the published changes with Sickle, oaipmh-scythe and ldes-client; harvest pycsw, oaipmh, oai_repo, pygeoapi, Oxigraph and Virtuoso
+feeds: build-lab ## test the published changes with Sickle, oaipmh-scythe and ldes-client; harvest pycsw, oaipmh, oai_repo, pygeoapi, fdpneo, Oxigraph and Virtuoso
 	@python3 tests/interop/feeds.py $(PROGRAM)
 	@python3 tests/interop/harvest_sources.py $(PROGRAM)
 

@@ -20,16 +20,19 @@ REQUIREMENTS = pathlib.Path(__file__).resolve().parent / "requirements"
 UV = "uv==0.13.9"
 # Packages that are downloaded without their dependencies.
 ALONE = ["base-model", "cuda", "multilingual-model", "onnxruntime", "onnxruntime-gpu"]
+# Versions of Python of packages that need a later one than the others.
+PYTHON = "3.11"
+LATER_PYTHON = {"fdpneo": "3.12"}
 
 
 class PackageError(LookupError):
     """Packages that could not be installed, with the reason."""
 
 
-def pip(name, *arguments):
+def pip(name, *arguments, python=sys.executable):
     """Runs pip with the requirements of a name. Raises PackageError if it fails; a wrong hash ends the program."""
     file = REQUIREMENTS / f"{name}.txt"
-    command = [sys.executable, "-m", "pip", *arguments, "-q", "--disable-pip-version-check", "--require-hashes", "-r", str(file)]
+    command = [python, "-m", "pip", *arguments, "-q", "--disable-pip-version-check", "--require-hashes", "-r", str(file)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode == 0:
         return
@@ -42,14 +45,14 @@ def pip(name, *arguments):
     raise PackageError(f"pip could not install tools/requirements/{name}.txt: {errors[-1] if errors else 'no reason given'}")
 
 
-def install(name, folder):
-    """Installs packages into a folder, which appears only if everything was installed."""
+def install(name, folder, python=sys.executable):
+    """Installs packages into a folder, which appears only if everything was installed. `python` is the interpreter that will run them."""
     folder = pathlib.Path(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     staged = pathlib.Path(tempfile.mkdtemp(prefix=folder.name + ".", dir=folder.parent))
     try:
         # The file lists all dependencies. Older versions of pip reject those with an extra, such as rdflib[html].
-        pip(name, "install", "--no-deps", "--target", str(staged))
+        pip(name, "install", "--no-deps", "--target", str(staged), python=python)
         staged.chmod(0o755)
         try:
             os.replace(staged, folder)
@@ -67,13 +70,13 @@ def wheel(name, folder):
     return next(pathlib.Path(folder).glob("*.whl"))
 
 
-def cached(name, cache):
+def cached(name, cache, python=sys.executable):
     """Returns the folder of installed packages below `cache`. Its name changes with the requirements."""
     digest = hashlib.sha256((REQUIREMENTS / f"{name}.txt").read_bytes()).hexdigest()[:12]
     folder = pathlib.Path(cache) / f"{name}-{digest}"
     if not folder.exists():
         print(f"packages: downloading {name}", file=sys.stderr, flush=True)
-        install(name, folder)
+        install(name, folder, python)
     return folder
 
 
@@ -88,7 +91,7 @@ def lock(names):
         for name in names:
             alone = ["--no-deps"] if name in ALONE else []
             subprocess.run([f"{work}/bin/uv", "pip", "compile", "-q", *alone, "--upgrade", "--generate-hashes", "--universal",
-                            "--python-version", "3.11", "--no-annotate", "--no-header", f"{name}.in", "-o", f"{name}.txt"],
+                            "--python-version", LATER_PYTHON.get(name, PYTHON), "--no-annotate", "--no-header", f"{name}.in", "-o", f"{name}.txt"],
                            cwd=REQUIREMENTS, check=True)
 
 

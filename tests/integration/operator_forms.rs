@@ -198,7 +198,12 @@ async fn an_operator_uploads_edits_and_removes() {
     ] {
         assert!(late.body.contains(part), "{part} in {}", late.body);
     }
-    assert_eq!(late.body.matches("class=\"present\"").count(), 1, "{}", late.body);
+    assert_eq!(
+        late.body.matches("class=\"present\"").count(),
+        1,
+        "{}",
+        late.body
+    );
     let tag = hidden_tag(&late.body);
     assert_ne!(tag, etag, "saving the form again needs the present tag");
     let nameless = [

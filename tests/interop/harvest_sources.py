@@ -3,7 +3,7 @@
 
 usage: harvest_sources.py PROGRAM [CHECK…]
 
-pycsw, oaipmh, oai_repo, pygeoapi and Oxigraph (PyPI) and Virtuoso (Debian) publish 220 records. Each is harvested twice. Then pages are
+pycsw, oaipmh, oai_repo, pygeoapi, fdpneo and Oxigraph (PyPI) and Virtuoso (Debian) publish 220 records. Each is harvested twice. Then pages are
 cut or replaced by HTML, tokens expire and the server is stopped in the middle of its list: no dataset may be removed, and the report must
 state the reason. Then one record has changed, one is new, one is deleted and one is broken; at last the broken one is repaired.
 The servers run at the same time. Checks whose server cannot be installed are skipped with a message. The last line counts passed,
@@ -147,19 +147,23 @@ class Proxy:
 class PythonServer:
     """A server of harvest_servers.py."""
 
+    seconds = 60  # maximum time to start
+    max_harvest_seconds = 60
+
     def __init__(self, name, packages):
         self.name, self.packages = name, peers.python_packages(packages)
         self.is_live = name != "pycsw"  # others read the records at each request
+        self.command, self.environment = [sys.executable, "-W", "ignore", str(SERVERS), name], {}
 
-    def start(self, records, address, seconds=60):
+    def start(self, records, address, seconds=None):
         self.folder = tempfile.TemporaryDirectory(prefix="lodeseek-sources-")
         self.file = pathlib.Path(self.folder.name, "records.json")
         self.write(records)
         self.port, self.log = peers.free_port(), tempfile.TemporaryFile()
-        command = [sys.executable, "-W", "ignore", str(SERVERS), self.name, str(self.file), str(self.port), address]
-        environment = {**os.environ, "PYTHONPATH": str(self.packages), "TMPDIR": self.folder.name}
+        command = [*self.command, str(self.file), str(self.port), address]
+        environment = {**os.environ, "PYTHONPATH": str(self.packages), "TMPDIR": self.folder.name, **self.environment}
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment)
-        until = time.monotonic() + seconds
+        until = time.monotonic() + (seconds or self.seconds)
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 5).close()
@@ -183,10 +187,24 @@ class PythonServer:
         self.folder.cleanup()
 
 
+class DataPoint(PythonServer):
+    """A FAIR Data Point, by fair_data_point.py."""
+
+    seconds = 1800  # it validates each of 440 documents by SHACL
+    max_harvest_seconds = 600  # it answers about ten requests a second
+
+    def __init__(self):
+        python = peers.later_python((3, 12))
+        self.name, self.packages, self.is_live = "fdpneo", peers.python_packages("fdpneo", python), True
+        self.command = [python, "-W", "ignore", str(SERVERS.with_name("fair_data_point.py"))]
+        self.environment = {"OXIGRAPH": peers.oxigraph(), "POSTGRES": peers.postgres()}
+
+
 class Endpoint:
     """A SPARQL endpoint with the records as a catalogue. It refuses to describe a broken record: the proxy does so."""
 
     is_live = False
+    max_harvest_seconds = 60
 
     def __init__(self, peer):
         self.peer = peer
@@ -298,7 +316,7 @@ def play(program, server, path, is_page, faults, broken):
                 assert code == 1 and not report["sources"][0]["whole"], f"{name}: exit code {code}: {log[-800:]}"
                 assert not report["sources"][0]["removed"], f"{name}: datasets were removed: {log[-800:]}"
                 assert any(re.search(reason, one) for one in reasons(report)), f"{name}: not {reason!r}, but {reasons(report)[:3]}: {log[-800:]}"
-            assert seconds < 60, f"{name}: {seconds:.0f} s"
+            assert seconds < server.max_harvest_seconds, f"{name}: {seconds:.0f} s"
             source.expect(truth(records), name)
         # The list is complete again, so that the next harvest may request changes only.
         source.serve(records)
@@ -360,6 +378,13 @@ def check_pygeoapi(program):
          [("html", {}, "without a description"), ("half", {}, "JSON|EOF"), ("stop", {}, "connection")], broken="ferry-9")
 
 
+def check_fdpneo(program):
+    """A FAIR Data Point: a document for each dataset and each distribution. A draft is status 404."""
+    play(program, DataPoint(), "/", lambda path, _: path.startswith("/dataset/"),
+         [("html", {"after": 3}, "HTML|without a description"), ("half", {"after": 3}, "ends within a statement|truncated"), ("stop", {"after": 3}, "connection")],
+         broken="ferry-9.*404")
+
+
 def is_description(_, body):
     return "CONSTRUCT" in urllib.parse.unquote_plus(body)
 
@@ -383,7 +408,7 @@ def check_virtuoso(program):
 def main():
     peers.end_well()
     program = str(pathlib.Path(sys.argv[1]).resolve())
-    checks = [check_pycsw, check_oaipmh, check_oai_repo, check_pygeoapi, check_oxigraph, check_virtuoso]
+    checks = [check_pycsw, check_oaipmh, check_oai_repo, check_pygeoapi, check_fdpneo, check_oxigraph, check_virtuoso]
     checks = [check for check in checks if not sys.argv[2:] or check.__name__.removeprefix("check_") in sys.argv[2:]]
     passed = failed = skipped = 0
     # Most of the time is spent waiting for repeated requests.

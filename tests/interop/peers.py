@@ -30,6 +30,7 @@ CACHE = editor.CACHE
 COMUNICA = "@comunica/query-sparql@5.4.1"
 JENA = "libapache-jena-java"
 VIRTUOSO = "virtuoso-opensource-7-bin"
+POSTGRES = "postgresql"
 
 
 class Missing(LookupError):
@@ -88,12 +89,32 @@ def oxigraph():
     return str(python_packages("oxigraph") / "bin/oxigraph")
 
 
-def python_packages(name):
-    """Returns the folder of packages from PyPI, by the name of their requirements."""
+def python_packages(name, python=sys.executable):
+    """Returns the folder of packages from PyPI, by the name of their requirements, for an interpreter."""
     try:
-        return packages.cached(name, CACHE)
+        return packages.cached(name, CACHE, python)
     except packages.PackageError as reason:
         raise Missing(str(reason)) from None
+
+
+def later_python(least):
+    """Returns the path of an interpreter of Python of this version, such as (3, 12), or a later one."""
+    root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    found = [shutil.which(f"python{least[0]}.{minor}") for minor in range(least[1], least[1] + 4)]
+    for path in [sys.executable, *filter(None, found), *sorted(glob.glob(f"{root}/versions/*/bin/python3"))]:
+        tried = subprocess.run([path, "-c", f"import sys; sys.exit(sys.version_info < {least})"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if tried.returncode == 0:
+            return path
+    raise Missing(f"needs Python {'.'.join(map(str, least))} or later")
+
+
+def postgres():
+    """Returns the folder of PostgreSQL's programs."""
+    pattern = "usr/lib/postgresql/*/bin/initdb"
+    found = sorted(glob.glob(f"/{pattern}")) or sorted(glob.glob(str(debian(POSTGRES) / pattern)))
+    if not found:
+        raise Missing("Debian's package of PostgreSQL has no initdb")
+    return os.path.dirname(found[-1])
 
 
 def debian(package):
