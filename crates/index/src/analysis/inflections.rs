@@ -19,7 +19,7 @@ use super::translations::Vocabulary;
 use rustc_hash::FxHashMap;
 
 /// Languages with rules, as BCP 47 tags.
-const LANGUAGES: [&str; 6] = ["de", "nl", "fr", "es", "it", "pt"];
+const LANGUAGES: [&str; 7] = ["en", "de", "nl", "fr", "es", "it", "pt"];
 /// Languages whose words are told apart, English first.
 pub(crate) const USED_LANGUAGES: [&str; 7] = ["en", "de", "nl", "fr", "es", "it", "pt"];
 /// Minimum letters of a word whose other number is searched for.
@@ -33,6 +33,19 @@ const MAX_FORMS: usize = 6;
 
 /// Endings of singular and plural. A form is made in both directions.
 type Endings = &'static [(&'static str, &'static str)];
+
+/// English plurals that the stemmer parts from their singulars. The others have its stem.
+const ENGLISH: Endings = &[("man", "men"), ("sis", "ses")];
+/// Irregular English words, singular and plural. As endings, they would join unrelated words: `caves` and `cafe`, `album` and `alba`.
+const ENGLISH_WORDS: &str = "foot feet tooth teeth goose geese mouse mice louse lice child children person people ox oxen die dice \
+    wolf wolves leaf leaves life lives knife knives wife wives half halves shelf shelves calf calves loaf loaves thief thieves \
+    elf elves hoof hooves scarf scarves wharf wharves sheaf sheaves self selves dwarf dwarves penny pence index indices appendix \
+    appendices matrix matrices vertex vertices vortex vortices apex apices codex codices helix helices cortex cortices axis axes \
+    criterion criteria phenomenon phenomena automaton automata taxon taxa bacterium bacteria curriculum curricula datum data \
+    medium media stratum strata spectrum spectra memorandum memoranda symposium symposia millennium millennia erratum errata \
+    ovum ova referendum referenda fungus fungi nucleus nuclei cactus cacti stimulus stimuli alumnus alumni radius radii locus \
+    loci focus foci bacillus bacilli terminus termini syllabus syllabi genus genera corpus corpora larva larvae vertebra \
+    vertebrae formula formulae antenna antennae alga algae nebula nebulae supernova supernovae stigma stigmata schema schemata";
 
 /// German plurals beside those with an umlaut.
 const GERMAN: Endings = &[
@@ -174,6 +187,10 @@ pub(super) fn add_inflections(
     // Languages share forms.
     let mut uses: FxHashMap<String, WordUse> = FxHashMap::default();
     for term in terms {
+        // Most English words have the stem of their other number: they cost no look into the index.
+        if detected == Some("en") && inflections(&term.text, "en").is_empty() {
+            continue;
+        }
         let letters = term.text.chars().count();
         if !(MIN_LETTERS..=MAX_LETTERS).contains(&letters)
             || !term.text.chars().all(char::is_alphabetic)
@@ -212,6 +229,7 @@ pub(super) fn add_inflections(
 pub(super) fn inflections(word: &str, language: &str) -> Vec<String> {
     let mut forms = Vec::new();
     let endings = match language {
+        "en" => ENGLISH,
         "de" => GERMAN,
         "nl" => DUTCH,
         "fr" => FRENCH,
@@ -228,6 +246,7 @@ pub(super) fn inflections(word: &str, language: &str) -> Vec<String> {
         }
     }
     match language {
+        "en" => add_english_words(&mut forms, word),
         "de" => add_umlauts(&mut forms, word),
         "nl" => add_dutch_spellings(&mut forms, word),
         _ => {}
@@ -238,6 +257,18 @@ pub(super) fn inflections(word: &str, language: &str) -> Vec<String> {
 fn add_form(forms: &mut Vec<String>, word: &str, form: String) {
     if form != word && form.chars().count() >= MIN_FORM_LETTERS && !forms.contains(&form) {
         forms.push(form);
+    }
+}
+
+/// Adds the other number of an irregular English word.
+fn add_english_words(forms: &mut Vec<String>, word: &str) {
+    let mut words = ENGLISH_WORDS.split_whitespace();
+    while let (Some(singular), Some(plural)) = (words.next(), words.next()) {
+        if word == singular {
+            add_form(forms, word, plural.to_owned());
+        } else if word == plural {
+            add_form(forms, word, singular.to_owned());
+        }
     }
 }
 
@@ -321,6 +352,9 @@ mod tests {
     #[test]
     fn singular_and_plural_form_each_other() {
         for (language, singular, plural) in [
+            ("en", "woman", "women"),
+            ("en", "analysis", "analyses"),
+            ("en", "genus", "genera"),
             ("de", "haus", "häuser"),
             ("de", "museum", "museen"),
             ("de", "hafen", "häfen"),
@@ -403,6 +437,9 @@ mod tests {
     #[test]
     fn short_words_and_other_languages_have_no_forms() {
         assert!(inflections("haus", "sv").is_empty());
+        for regular in ["river", "rivers", "caves", "album"] {
+            assert!(inflections(regular, "en").is_empty(), "{regular}");
+        }
         assert!(inflections("ja", "it").iter().all(|form| form.len() > 2));
     }
 }

@@ -10,8 +10,9 @@
 //! # Language of a query
 //!
 //! Most queries are too short for language detection. A word is *foreign* if it is no word of a target language, but
-//! one of a source language, which may be a common one (`de`). The source language with most foreign words is that of
-//! the query. Without a foreign word nothing is translated: `film` and `plan` remain as typed. If no more words are
+//! one of a source language, which may be a common one (`de`). The source language with most foreign words in a known form is
+//! that of the query, then the one with most foreign words. Without a foreign word nothing is translated: `film` and `plan` remain
+//! as typed. If no more words are
 //! known only in the source language than only in the target language, the query is mixed, and its foreign words alone
 //! are translated (`Bäume in Greater Manchester`).
 //!
@@ -33,7 +34,7 @@
 //! The origins are optional: the versions of the contents whose labels the dictionary contains.
 
 use super::QueryTerm;
-use super::inflections::WordUse;
+use super::inflections::{WordUse, inflections};
 use super::language::language_code;
 use super::multilingual::{Multilingual, stemmer};
 use std::cmp::Reverse;
@@ -131,6 +132,16 @@ struct Part {
     expression: String,
     /// Empty if nothing is translated.
     translations: Vec<String>,
+    /// If true, the dictionary has the expression in this form or in its other number. Else only its stem is known.
+    is_certain: bool,
+}
+
+/// Translations of an expression.
+#[derive(Debug, Default)]
+struct Found {
+    translations: Vec<String>,
+    /// If true, the dictionary has this expression, and not only one with the same stems.
+    is_certain: bool,
 }
 
 /// A query as one of a source language.
@@ -138,6 +149,8 @@ struct Reading<'t> {
     language: &'t WordLanguage,
     /// Number of words of this language, common ones included, that are no words of a target language.
     foreign: usize,
+    /// Number of those whose form is known, and not only their stem: `codici` has the stem of the Spanish `codicia`.
+    certain: usize,
     /// Number of words of a target language that are no words of this language.
     only_native: usize,
     /// If true, the detected language is this one.
@@ -146,8 +159,13 @@ struct Reading<'t> {
 }
 
 impl Reading<'_> {
-    fn likelihood(&self) -> (bool, usize, Reverse<usize>) {
-        (self.is_detected, self.foreign, Reverse(self.only_native))
+    fn likelihood(&self) -> (bool, usize, usize, Reverse<usize>) {
+        (
+            self.is_detected,
+            self.certain,
+            self.foreign,
+            Reverse(self.only_native),
+        )
     }
 }
 
@@ -296,6 +314,7 @@ impl Translations {
             only_native,
             is_detected,
             mut parts,
+            ..
         } = best?;
         let is_whole = is_detected || foreign > only_native;
         if !is_whole {
@@ -375,9 +394,16 @@ impl Translations {
         let stems = language.stems(words);
         let parts = self.parts(words, &stems, is_whole, language);
         let mut is_known: Vec<bool> = stems.iter().map(Option::is_none).collect();
+        let mut is_certain = is_known.clone();
         for part in parts.iter().filter(|part| !part.translations.is_empty()) {
             is_known[part.start..part.start + part.len].fill(true);
+            if part.is_certain {
+                is_certain[part.start..part.start + part.len].fill(true);
+            }
         }
+        let certain = (0..words.len())
+            .filter(|place| is_certain[*place] && !native[*place])
+            .count();
         let count = |known: bool| {
             (0..words.len())
                 .filter(|place| is_known[*place] == known && native[*place] != known)
@@ -386,6 +412,7 @@ impl Translations {
         Reading {
             language,
             foreign: count(true),
+            certain,
             only_native: count(false),
             is_detected: false,
             parts,
@@ -429,12 +456,16 @@ impl Translations {
                         .map(String::as_str)
                         .collect();
                     let expression = words[start..start + len].join(" ");
-                    let translations = self.lookup(&language.code, &key.join(" "), &expression);
-                    (!translations.is_empty()).then_some(Part {
+                    let found = match len {
+                        1 => self.lookup_forms(language, &expression),
+                        _ => self.lookup(&language.code, &key.join(" "), &expression),
+                    };
+                    (!found.translations.is_empty()).then_some(Part {
                         start,
                         len,
                         expression,
-                        translations,
+                        translations: found.translations,
+                        is_certain: found.is_certain,
                     })
                 });
             let Some(part) = known else {
@@ -474,6 +505,7 @@ impl Translations {
             .map(|(expression, translations)| Part {
                 start,
                 len: 1,
+                is_certain: !translations.is_empty(),
                 expression,
                 translations,
             })
@@ -532,9 +564,37 @@ impl Translations {
     }
 
     fn lookup_word(&self, language: &WordLanguage, word: &str) -> Vec<String> {
-        let stem = stem(&mut language.stemmer.clone(), word);
-        stem.map(|stem| self.lookup(&language.code, &stem, word))
-            .unwrap_or_default()
+        self.lookup_forms(language, word).translations
+    }
+
+    /// Returns the translations of a word as typed, then those of its other number: `wegen` is a verb in Dutch and the plural of
+    /// `weg`. Without either, those of the most similar word with the same stem.
+    fn lookup_forms(&self, language: &WordLanguage, word: &str) -> Found {
+        let mut stemmer = language.stemmer.clone();
+        let Some(own_stem) = stem(&mut stemmer, word) else {
+            return Found::default();
+        };
+        let mut found = self.lookup(&language.code, &own_stem, word);
+        let mut certain = Vec::new();
+        if found.is_certain {
+            certain.append(&mut found.translations);
+        }
+        for form in inflections(word, &language.code) {
+            if let Some(stem) = stem(&mut stemmer, &form) {
+                let other = self.lookup(&language.code, &stem, &form);
+                if other.is_certain {
+                    add_distinct(&mut certain, &other.translations);
+                }
+            }
+        }
+        if certain.is_empty() {
+            return found;
+        }
+        certain.truncate(MAX_LOOKED_UP_TRANSLATIONS);
+        Found {
+            translations: certain,
+            is_certain: true,
+        }
     }
 
     /// Returns the query's words with the translations of its parts. If the whole query is in the language, the common words
@@ -634,20 +694,23 @@ impl Translations {
     }
 
     /// Returns the translations of an expression, else those of the most similar one with the same stems.
-    fn lookup(&self, language: &str, stems: &str, expression: &str) -> Vec<String> {
+    fn lookup(&self, language: &str, stems: &str, expression: &str) -> Found {
         let key = format!("{language} {stems}\t");
         let entries = self.lines_with(&key).filter_map(|line| {
             let mut cells = line.split('\t').skip(1);
             Some((cells.next()?, cells))
         });
-        let best = entries.max_by_key(|(other, _)| similarity(other, expression));
-        best.map(|(_, cells)| {
-            cells
+        let Some((other, cells)) = entries.max_by_key(|(other, _)| similarity(other, expression))
+        else {
+            return Found::default();
+        };
+        Found {
+            is_certain: other == expression,
+            translations: cells
                 .take(MAX_LOOKED_UP_TRANSLATIONS)
                 .map(str::to_owned)
-                .collect()
-        })
-        .unwrap_or_default()
+                .collect(),
+        }
     }
 
     /// Returns the lines that begin with a key.
@@ -1046,12 +1109,12 @@ mod tests {
         assert_eq!(first.origins(), ["v1"]);
         let merged = first.merge(second);
         assert_eq!(
-            merged.lookup("de", "plan", "plan"),
+            merged.lookup("de", "plan", "plan").translations,
             ["plan", "scheme", "map"]
         );
         assert_eq!(
-            merged.lookup("nl", "boom", "boom"),
-            merged.lookup("de", "baum", "baum")
+            merged.lookup("nl", "boom", "boom").translations,
+            merged.lookup("de", "baum", "baum").translations
         );
         assert!(merged.has_line("en nitrogen") && merged.origins().is_empty());
         let again = Translations::parse(merged.lines.clone()).expect("a dictionary");
@@ -1086,6 +1149,34 @@ mod tests {
             );
             assert!(!term.matches("de"), "{term:?}");
         }
+    }
+
+    #[test]
+    fn forms_decide_between_languages_and_between_words_of_one_stem() {
+        let mut builder = TranslationsBuilder::new(["en"]);
+        builder.add([("es", "codicia"), ("en", "greed")]);
+        builder.add([("it", "codice"), ("en", "code")]);
+        builder.add([("it", "pozza"), ("en", "puddle")]);
+        builder.add([("it", "pozzo"), ("en", "well")]);
+        builder.add([("nl", "wegen"), ("en", "weigh")]);
+        builder.add([("nl", "weg"), ("en", "road")]);
+        let translations = Translations::parse(builder.into_text()).expect("a dictionary");
+        let analysis = Analysis::new(AnalysisKind::Multilingual)
+            .with_translations(Some(Arc::new(translations)));
+        for (query, language, text) in [
+            ("codici", "it", "code"),
+            ("codicia", "es", "greed"),
+            ("pozzi", "it", "well"),
+        ] {
+            let translation = analysis.translated_words(query).1.expect("translated");
+            assert_eq!(
+                (translation.language.as_str(), translation.text.as_str()),
+                (language, text),
+                "{query}"
+            );
+        }
+        let translation = analysis.translated_words("wegen").1.expect("Dutch");
+        assert_eq!(translation.expressions[0].1, ["weigh", "road"]);
     }
 
     #[test]

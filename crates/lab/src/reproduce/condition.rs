@@ -1,5 +1,6 @@
 //! Conditions: retrieval experiments with expected scores, one TOML file each.
 
+use super::dsebench::{self, ExplanationTable};
 use super::experiment::read_experiment_file;
 use super::field_weights::{FieldPools, WeightProgress, WeightTuning};
 use super::report::{
@@ -48,6 +49,9 @@ pub struct Condition {
     /// Printed rankings of single topics.
     #[serde(default)]
     pub rankings: Vec<PrintedRankings>,
+    /// Scores of published explanations.
+    #[serde(default)]
+    pub explanations: Vec<ExplanationTable>,
 }
 
 /// Printed rankings of a topic.
@@ -325,7 +329,7 @@ impl fmt::Display for ConditionProgress<'_> {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FusionSpec {
-    /// Run files, and folders of `.run` files. Duplicate runs are dropped.
+    /// Run files, and folders of them. Duplicate runs are dropped.
     pub runs: Vec<PathBuf>,
     /// Methods to choose from. With given weights there must be one method.
     #[serde(deserialize_with = "by_name")]
@@ -450,13 +454,12 @@ impl Condition {
                 table.id
             );
         }
-        let ids: BTreeSet<&str> = self.tables.iter().map(|table| table.id.as_str()).collect();
-        let ids = ids
-            .into_iter()
-            .chain(self.rankings.iter().map(|printed| printed.id.as_str()))
-            .collect::<BTreeSet<_>>();
+        let mut ids: BTreeSet<&str> = BTreeSet::new();
+        ids.extend(self.tables.iter().map(|table| table.id.as_str()));
+        ids.extend(self.rankings.iter().map(|printed| printed.id.as_str()));
+        ids.extend(self.explanations.iter().map(|table| table.id.as_str()));
         ensure!(
-            ids.len() == self.tables.len() + self.rankings.len(),
+            ids.len() == self.tables.len() + self.rankings.len() + self.explanations.len(),
             "two tables have the same id"
         );
         for column in self.rankings.iter().flat_map(|printed| &printed.columns) {
@@ -515,11 +518,15 @@ impl Condition {
             .iter()
             .map(|table| context.table(table))
             .collect::<Result<Vec<_>, _>>();
-        let tables = if self.needs_home() {
+        let mut tables = if self.needs_home() {
             tables?
         } else {
             tables.with_context(|| self.advice(data))?
         };
+        for explanations in &self.explanations {
+            let table = explanations.reproduce(data, &self.collection.qrels);
+            tables.push(table.with_context(|| self.advice(data))?);
+        }
         let rankings = self
             .rankings
             .iter()
@@ -732,7 +739,12 @@ impl ExperimentContext<'_> {
 
     pub(super) fn run(&mut self, path: &Path) -> anyhow::Result<&Run> {
         if !self.runs.contains_key(path) {
-            let run = Run::read(&self.data.join(path))?;
+            let file = self.data.join(path);
+            let run = if dsebench::is_json(path) {
+                dsebench::read_run(&file)?
+            } else {
+                Run::read(&file)?
+            };
             self.runs.insert(path.to_owned(), run);
         }
         Ok(&self.runs[path])
@@ -1030,7 +1042,7 @@ pub(super) fn compare_rows(
     Ok(())
 }
 
-/// Returns the file itself, or the `.run` files of a folder sorted by name.
+/// Returns the file itself, or the run files of a folder sorted by name: `.run`, and `.json` of DSEBench.
 fn run_files(data: &Path, place: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let folder = data.join(place);
     if !folder.is_dir() {
@@ -1042,10 +1054,17 @@ fn run_files(data: &Path, place: &Path) -> anyhow::Result<Vec<PathBuf>> {
         .collect::<std::io::Result<Vec<_>>>()?;
     let mut files: Vec<PathBuf> = names
         .iter()
-        .filter(|name| name.extension().is_some_and(|end| end == "run"))
+        .filter(|name| {
+            name.extension()
+                .is_some_and(|end| end == "run" || end == "json")
+        })
         .map(|name| place.join(name))
         .collect();
     files.sort_unstable();
-    ensure!(!files.is_empty(), "no .run file in {}", folder.display());
+    ensure!(
+        !files.is_empty(),
+        "no .run or .json file in {}",
+        folder.display()
+    );
     Ok(files)
 }

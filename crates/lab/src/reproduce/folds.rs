@@ -1,5 +1,6 @@
 //! Sources of folds, and checks that they belong to the judgements.
 
+use super::dsebench;
 use anyhow::{Context, ensure};
 use lodeseek_eval::digest;
 use lodeseek_eval::{Folds, Qrels};
@@ -15,7 +16,7 @@ use std::str::FromStr;
 pub enum FoldSource {
     /// Deal the sorted topics into this number of folds: [`Folds::split`].
     Dealt(usize),
-    /// A folder in ACORDAR's format.
+    /// A folder in the format of ACORDAR or DSEBench.
     Folder(PathBuf),
 }
 
@@ -48,7 +49,11 @@ impl FoldSource {
             }
             Self::Folder(folder) => {
                 let folder = base.join(folder);
-                let folds = Folds::read(&folder)?;
+                let folds = if dsebench::has_folds(&folder) {
+                    dsebench::read_folds(&folder, qrels)?
+                } else {
+                    Folds::read(&folder)?
+                };
                 let both = || {
                     format!(
                         "the folds of {} and the judgements do not belong together",

@@ -13,6 +13,7 @@
 //! | [`RankingSource::Model`], [`WeightTuning`] | ACORDAR: TF-IDF, BM25, LMD and FSDM with field weights tuned by five folds | `acordar-sparse`, `lod-dev`, `lod-dev-multilingual` |
 //! | [`RankingSource::Rerank`] | DR2: re-ranking by DPR and ColBERT, untrained and trained; candidates of a home or of a run | `lod-dev-vectors`, `lod-dev-trained`, `lod-dev-patterns`, `lod-dev-languages` |
 //! | [`RankingSource::Fusion`], [`FusionTuning`] | no paper: fusions of all published runs | `acordar-fusion` |
+//! | [`RankingSource::Run`], [`ExplanationTable`] | DSEBench (Shi et al. 2025): retrieval, re-ranking and explanation, from published runs and indicators; fusions of the runs | `dsebench-published` |
 //! | [`DataFinder`] | DataFinder (Viswanathan et al., ACL 2023): its systems, Table 3 (content of texts, [`TextForm`]) and Table 4 (trained bi-encoder) | `datafinder`, `datafinder-trained` |
 //! | [`Matches`] | no paper: the model of good and weak matches | `matches` |
 //! | [`Words`] | no paper: exact names, misspelt titles, singular and plural | `words` |
@@ -20,6 +21,7 @@
 
 mod condition;
 mod datafinder;
+mod dsebench;
 mod experiment;
 mod field_weights;
 mod folds;
@@ -39,6 +41,7 @@ pub use datafinder::{
     AblationSpec, CollectionSpec, DataFinder, DataFinderProgress, PaperSimilarity, SystemKind,
     SystemSpec, TextForm,
 };
+pub use dsebench::{ExplanationRow, ExplanationTable};
 pub use experiment::Experiment;
 pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
 pub use folds::FoldSource;

@@ -1,5 +1,6 @@
 //! Verification of a collection before scores are computed.
 
+use super::dsebench;
 use super::folds::FoldSource;
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::Searcher;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collection {
-    /// Judgements.
+    /// Judgements in TREC's format, or in JSON of DSEBench.
     pub qrels: PathBuf,
     /// Folder of the folds, or the number of folds.
     pub folds: FoldSource,
@@ -139,7 +140,7 @@ impl Collection {
             );
         }
         let path = data.join(&self.qrels);
-        let qrels = Qrels::read(&path)?;
+        let (qrels, judgements) = read_qrels(&path)?;
         let folds = self.folds.read(data, &qrels)?;
         let queries = self
             .queries
@@ -153,8 +154,6 @@ impl Collection {
             .map(|questions| questions.read(data))
             .transpose()?
             .unwrap_or_default();
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let judgements = text.lines().filter(|line| !line.trim().is_empty()).count();
         let topics: Vec<String> = qrels.topics().map(str::to_owned).collect();
         let collection = VerifiedCollection {
             topics,
@@ -216,6 +215,19 @@ impl Collection {
         }
         Ok(())
     }
+}
+
+/// Reads judgements in TREC's format, or of DSEBench, and counts them.
+fn read_qrels(path: &Path) -> anyhow::Result<(Qrels, usize)> {
+    if dsebench::is_json(path) {
+        let qrels = dsebench::read_qrels(path)?;
+        let judgements = dsebench::count_judgements(&qrels);
+        return Ok((qrels, judgements));
+    }
+    let qrels = Qrels::read(path)?;
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let judgements = text.lines().filter(|line| !line.trim().is_empty()).count();
+    Ok((qrels, judgements))
 }
 
 impl HomeRequirements {

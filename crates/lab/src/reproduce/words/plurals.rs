@@ -8,7 +8,13 @@ use std::fs;
 use std::path::Path;
 
 /// Sentences of each language, without a word of the lists: before and after a word, and a description of other datasets.
-const SENTENCES: [(&str, &str, &str, &str); 6] = [
+const SENTENCES: [(&str, &str, &str, &str); 7] = [
+    (
+        "en",
+        "This overview of",
+        "is updated every spring for publication and for an evaluation by the board.",
+        "This overview is updated every spring for publication and for an evaluation by the board.",
+    ),
     (
         "de",
         "Die Übersicht über",
