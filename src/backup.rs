@@ -1,15 +1,18 @@
 //! `lodeseek backup` and `lodeseek restore`: incremental backups of the home with checksums.
 
 use super::ExitStatus;
-use super::config::{Config, setting_files};
+use super::config::Config;
+use super::local::{local_home, make, unexpected};
 use super::output::OutputArguments;
 use super::server_client::ServerClient;
 use super::terminal::{Format, bar, grouped};
 use super::verify::missing_setting_files;
+use super::worker::WorkerArguments;
 use anyhow::Context;
-use lodeseek_engine::{BackupReport, SettingFile, backup, restore};
-use lodeseek_store::{Access, Store, check_home};
-use oxsdatatypes::DateTime;
+use lodeseek_changes::{Change, ChangeReport};
+use lodeseek_engine::{BackupReport, SettingFile, restore};
+use lodeseek_net::egress::Cancellation;
+use lodeseek_store::check_home;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -33,8 +36,7 @@ pub(crate) fn run(
     let report = match ServerClient::of_home(home) {
         Some(server) => {
             let result = server.backup(&arguments.folder)?;
-            serde_json::from_value(result)
-                .context("the running server is of another version; restart it")?
+            serde_json::from_value(result).with_context(|| server.invalid_response())?
         }
         None => backup_here(home, config, &arguments.folder)?,
     };
@@ -67,21 +69,12 @@ pub(crate) fn run(
 
 /// Writes a backup in this process.
 fn backup_here(home: &Path, config: &Config, folder: &Path) -> anyhow::Result<BackupReport> {
-    let store = Store::open(home, Access::Read, None)?;
-    let bar = bar(1, "copying {bar:30} {pos} of {len} files · {eta} left");
-    let files = setting_files(config);
-    let report = backup(
-        &store,
-        folder,
-        &files,
-        Some(DateTime::now()),
-        &|done, total| {
-            bar.set_length(total as u64);
-            bar.set_position(done as u64);
-        },
-    );
-    bar.finish_and_clear();
-    Ok(report?)
+    let local = local_home(home, config, None, &WorkerArguments::default())?;
+    let change = Change::Backup(folder.to_owned());
+    match make(&local, change, "files", Cancellation::default())? {
+        ChangeReport::Backup(report) => Ok(report),
+        other => Err(unexpected(&other)),
+    }
 }
 
 pub(crate) fn run_restore(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {

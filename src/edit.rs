@@ -1,16 +1,19 @@
 //! `lodeseek edit`: corrects the description of a dataset, apart from its source.
 
 use super::ExitStatus;
+use super::config::Config;
+use super::local::{local_home, make};
 use super::output::OutputArguments;
 use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{Format, safe};
+use super::worker::WorkerArguments;
 use anyhow::Context;
 use lodeseek_catalog::{
-    DatasetId, DescriptionField, Edits, FieldError, Patch, assigned, description_json, in_language,
+    DatasetId, DescriptionField, FieldError, Patch, assigned, description_json, in_language,
 };
-use lodeseek_engine::{edit_dataset, similar_ids};
+use lodeseek_changes::{Change, DatasetEdit, EditAction, EntityTags, Preconditions, advise_ids};
+use lodeseek_net::egress::Cancellation;
 use lodeseek_store::{Access, Store, check_home};
-use oxsdatatypes::DateTime;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -62,46 +65,27 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     let patch = arguments.merge_patch()?;
     if let Some(server) = arguments.server.find(home)? {
         return arguments.run_through(&server, patch);
     }
     check_home(home)?;
-    let is_change = !patch.is_empty() || !arguments.reset.is_empty();
-    let access = if is_change {
-        Access::Write
-    } else {
-        Access::Read
-    };
-    let store = Store::open(home, access, None)?;
+    let store = Store::open(home, Access::Read, None)?;
     let id = find_dataset(&store, &arguments.id)?;
-    if !is_change {
-        return arguments.write_state(&local_state(&store, &id)?);
-    }
-    if let Some(expected) = &arguments.if_match {
-        let tag = store.dataset_tag(&id)?.unwrap_or_default();
-        anyhow::ensure!(
-            *expected == tag,
-            "{id} was changed meanwhile: its entity tag is {tag}; nothing was edited"
-        );
-    }
     let before = local_state(&store, &id)?;
-    let (mut edits, source) = match store.dataset_edits(&id)? {
-        Some(present) => (present.edits, present.source),
-        None => (Edits::default(), store.entry(&id)?.dataset),
-    };
-    if arguments.reset.is_empty() {
-        let patch = Patch::parse(&patch).map_err(|errors| field_error(&errors))?;
-        edits.apply_patch(&patch, &source, LOCAL, &DateTime::now().to_string());
-    } else if arguments.resets_all() {
-        edits = Edits::default();
-    } else {
-        for key in arguments.reset_keys()? {
-            edits.remove(key);
-        }
+    drop(store);
+    if patch.is_empty() && arguments.reset.is_empty() {
+        return arguments.write_state(&before);
     }
-    edit_dataset(&store, &id, edits, Some(DateTime::now()))?;
+    let change = Change::Edit(Box::new(arguments.local_edit(id.clone(), &patch)?));
+    let local = local_home(home, config, None, &WorkerArguments::default())?;
+    make(&local, change, "datasets", Cancellation::default())?;
+    let store = Store::open(home, Access::Read, None)?;
     arguments.write_changes(&before, &local_state(&store, &id)?)
 }
 
@@ -112,14 +96,7 @@ fn find_dataset(store: &Store, name: &str) -> anyhow::Result<DatasetId> {
         .ok()
         .filter(|id| present.binary_search(id).is_ok());
     id.with_context(|| {
-        let similar: Vec<&str> = similar_ids(name, &present)
-            .into_iter()
-            .map(DatasetId::as_str)
-            .collect();
-        let advice = match similar.as_slice() {
-            [] => "`lodeseek list` lists all ids".to_owned(),
-            similar => format!("did you mean {}?", similar.join(" or ")),
-        };
+        let advice = advise_ids(name, &present);
         format!("there is no dataset {name:?}, and nothing was edited; {advice}")
     })
 }
@@ -183,6 +160,28 @@ impl Arguments {
             }
         }
         Ok(patch)
+    }
+
+    /// Returns the edit of a dataset of a home without a server.
+    fn local_edit(&self, id: DatasetId, patch: &Map<String, Value>) -> anyhow::Result<DatasetEdit> {
+        let action = if self.reset.is_empty() {
+            EditAction::Patch(Patch::parse(patch).map_err(|errors| field_error(&errors))?)
+        } else if self.resets_all() {
+            EditAction::Reset(Vec::new())
+        } else {
+            let keys = self.reset_keys()?;
+            EditAction::Reset(keys.into_iter().map(str::to_owned).collect())
+        };
+        let expected = self.if_match.clone();
+        Ok(DatasetEdit {
+            id,
+            action,
+            conditions: Preconditions {
+                if_match: expected.map(|tag| EntityTags::List(vec![tag])),
+                ..Preconditions::default()
+            },
+            by: LOCAL.to_owned(),
+        })
     }
 
     fn resets_all(&self) -> bool {

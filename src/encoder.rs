@@ -104,6 +104,15 @@ fn fusion(name: &str) -> Result<FusionArgument, String> {
         .map_err(|error: lodeseek_rerank::ParseMethodError| error.to_string())
 }
 
+/// Time at which a reranker looks for works.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WorksUse {
+    /// When it is opened. They are not expected to change.
+    AtStart,
+    /// After each change of a served collection.
+    Followed,
+}
+
 impl RerankArguments {
     /// Returns true if the arguments name models or a preset, or request re-ranking.
     pub(super) fn is_requested(&self) -> bool {
@@ -156,7 +165,7 @@ impl RerankArguments {
         } else {
             self.pool_of(choice)
         };
-        self.reranker_of(home, choice, opened, pool, shown)
+        self.reranker_of(home, choice, opened, pool, shown, WorksUse::AtStart)
     }
 
     /// Opens the reranker of opened encoders. Returns `None` if one model ranks alone.
@@ -170,6 +179,7 @@ impl RerankArguments {
         opened: Opened,
         pool: Vec<ModelKind>,
         shown: usize,
+        works: WorksUse,
     ) -> anyhow::Result<Option<Reranker>> {
         let cross_encoding = choice
             .open_cross_encoder(self.cross_encoder.as_deref(), self.cross_encoder_deadline)?;
@@ -180,7 +190,7 @@ impl RerankArguments {
         {
             return Ok(None);
         }
-        let reranker = self.fusing_reranker(home, choice, opened, pool, shown)?;
+        let reranker = self.fusing_reranker(home, choice, opened, pool, shown, works)?;
         Ok(Some(match cross_encoding {
             Some(cross_encoding) => reranker.with_cross_encoding(cross_encoding),
             None => reranker,
@@ -195,6 +205,7 @@ impl RerankArguments {
         opened: Opened,
         pool: Vec<ModelKind>,
         shown: usize,
+        works: WorksUse,
     ) -> anyhow::Result<Reranker> {
         let Opened {
             mut encoders,
@@ -203,7 +214,8 @@ impl RerankArguments {
         } = opened;
         // Another fusion has no defaults for works.
         let has_works_defaults = self.works != Some(0) && self.fusion.is_none();
-        if has_works_defaults && ranks_by_works(home, &encoders)? {
+        let ranks_by_works = has_works_defaults && ranks_by_works(home, &encoders)?;
+        if ranks_by_works && works == WorksUse::AtStart {
             encoders.retain(|encoder| self.is_used_with_works(encoder.granularity()));
             let options = self.works_options(choice, &granularities(&encoders), pool, shown)?;
             return Ok(Reranker::open(home, encoders, options)?);
@@ -215,7 +227,11 @@ impl RerankArguments {
         let ignores_works = has_works && self.works == Some(0);
         if !encoders.is_empty() && !ignores_works {
             let rankings = options.pool.len().max(1) + encoders.len() + usize::from(has_works);
-            self.set_configured_fusion(choice, rankings, &mut options)?;
+            let configured = self.set_configured_fusion(choice, rankings, &mut options);
+            // A fusion that was learned with the options for works has no weights for all encoders, which rank after their removal.
+            if !ranks_by_works {
+                configured?;
+            }
         }
         let mut reranker = Reranker::open(home, encoders, options)?;
         if let Some(multilingual) = multilingual.filter(|_| reranker.options().fusion.is_some()) {
@@ -225,16 +241,20 @@ impl RerankArguments {
         if !has_works_defaults {
             return Ok(reranker);
         }
-        // A server may receive its first works later.
+        // A server may receive its first works later, and lose all of them.
         let used: Vec<Granularity> = all
             .into_iter()
             .filter(|granularity| self.is_used_with_works(*granularity))
             .collect();
-        Ok(match self.works_options(choice, &used, pool, shown) {
-            Ok(options) => reranker.with_works_options(options, &used),
+        match self.works_options(choice, &used, pool, shown) {
+            Ok(options) if ranks_by_works => Ok(reranker
+                .with_works_options(options, &used)
+                .starting_with_works(home)?),
+            Ok(options) => Ok(reranker.with_works_options(options, &used)),
+            Err(error) if ranks_by_works => Err(error),
             // The configured fusion was learned without works.
-            Err(_) => reranker,
-        })
+            Err(_) => Ok(reranker),
+        }
     }
 
     /// Returns true if an encoder is used where works rank with their own defaults. Vectors of tokens add nothing to votes of works.

@@ -6,7 +6,7 @@ mod report;
 
 use super::ExitStatus;
 use super::config::Config;
-use super::encoder::RerankArguments;
+use super::encoder::{RerankArguments, WorksUse};
 use super::filter::topic_filter;
 use anyhow::{Context, ensure};
 use lodeseek_engine::Searcher;
@@ -231,9 +231,10 @@ fn rank_by_home(
     if arguments.rerank.is_requested() {
         let choice = arguments.rerank.choice(home, config, None)?;
         let opened = choice.open_for(home)?.or_warn()?;
-        if let Some(reranker) = arguments
-            .rerank
-            .reranker_of(home, &choice, opened, pool, 1)?
+        if let Some(reranker) =
+            arguments
+                .rerank
+                .reranker_of(home, &choice, opened, pool, 1, WorksUse::AtStart)?
         {
             searcher = searcher.with_reranker(reranker);
         }

@@ -5,31 +5,23 @@ use super::config::{Config, HarvestSettings, duration};
 use super::egress::Others;
 use super::encoder::EncoderArguments;
 use super::index::IndexUpdate;
+use super::local::{local_home, make, unexpected};
 use super::ranking::{Choice, Preset};
 use super::server_client::{ServerArguments, ServerClient};
-use super::terminal::{bar, counted, cut, grouped, memory_note, verb};
+use super::terminal::{counted, cut, grouped, memory_note, verb};
 use super::worker::WorkerArguments;
 use anyhow::Context;
 use ipnet::IpNet;
-use lodeseek_catalog::{Catalog, DatasetId};
+use lodeseek_changes::{
+    Change, ChangeReport, HarvestOutcome, HarvestSchedule, Harvests, LocalHome, ScheduledSource,
+};
 use lodeseek_harvest::{
-    Batch, Budget, DatasetSink, Downloads, Failure, HarvestCounts, HarvestOptions, HarvestProgress,
-    HarvestProtocol, HarvestRequest, Harvester, SourceReport, StoreOutcome, is_address,
+    Budget, Downloads, Failure, HarvestCounts, HarvestOptions, HarvestProtocol, HarvestRequest,
+    SourceReport,
 };
 use lodeseek_index::vectors::Precision;
-use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
-use lodeseek_server::{
-    HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, loaded_keys,
-    on_stop_signal, remove_conflicts, store_outcome,
-};
-use lodeseek_store::{
-    Access, DatasetReport, LoadOptions, LoadSource, Loader, Stamp, Store, TableTreatment,
-};
-use oxrdf::NamedNode;
-use oxsdatatypes::DateTime;
-use serde::Deserialize;
-use std::collections::BTreeSet;
-use std::error::Error;
+use lodeseek_net::egress::{Cancellation, EgressPolicy, IriPrefix};
+use lodeseek_server::on_stop_signal;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -140,8 +132,8 @@ pub(crate) fn run(
         !arguments.encoders.is_any(),
         "--dpr and --colbert require --every; after a single harvest, run `lodeseek index` with them"
     );
-    let place = arguments.place(home, config)?;
-    arguments.harvest(&place, &Cancellation::default())
+    let local = arguments.local_home(home, config)?;
+    arguments.harvest(&local, &Cancellation::default())
 }
 
 /// Time between two checks of a stop request while waiting.
@@ -214,33 +206,10 @@ pub(super) fn cancellation_on_stop_signal() -> io::Result<Cancellation> {
     Ok(Cancellation::from(is_stopped))
 }
 
-/// Home in which harvested datasets are stored.
-struct HarvestPlace<'p> {
-    home: &'p Path,
-    /// Base of a new home.
-    base: Option<&'p str>,
-    /// Parser of the harvested files.
-    parser: Parser,
-    /// If true, the bytes of downloaded files are kept; `None` for the setting of the home.
-    keep_files: Option<bool>,
-    /// Treatment of tables; `None` for the setting of the home.
-    tables: Option<TableTreatment>,
-}
-
 impl Arguments {
-    fn place<'p>(&'p self, home: &'p Path, config: &'p Config) -> anyhow::Result<HarvestPlace<'p>> {
-        Ok(HarvestPlace {
-            home,
-            base: self.base(config),
-            parser: self.workers.parser(home, config)?,
-            keep_files: config.settings.keep_files,
-            tables: config.settings.tables,
-        })
-    }
-
-    /// Returns the base of a new home.
-    fn base<'a>(&'a self, config: &'a Config) -> Option<&'a str> {
-        self.base.as_deref().or(config.settings.base.as_deref())
+    /// Returns the home in which harvested datasets are stored.
+    fn local_home(&self, home: &Path, config: &Config) -> anyhow::Result<LocalHome> {
+        local_home(home, config, self.base.as_deref(), &self.workers)
     }
 
     /// Harvests and indexes until the process receives a stop signal.
@@ -254,10 +223,10 @@ impl Arguments {
         let choice = Choice::new(home, config, Some(&self.encoders), self.ranking)?;
         let mut update = IndexUpdate::new(config, &choice, self.vectors)?;
         let stop = cancellation_on_stop_signal()?;
-        let place = self.place(home, config)?;
+        let local = self.local_home(home, config)?;
         while !stop.is_cancelled() {
             let started = Instant::now();
-            let outcome = match self.harvest(&place, &stop) {
+            let outcome = match self.harvest(&local, &stop) {
                 // The next run indexes what a stopped harvest has stored.
                 Ok(_) if stop.is_cancelled() => break,
                 Ok(_) => update.run(home),
@@ -282,16 +251,15 @@ impl Arguments {
         Ok(ExitStatus::Success)
     }
 
-    /// Harvests all groups of sources.
-    fn harvest(&self, place: &HarvestPlace<'_>, stop: &Cancellation) -> anyhow::Result<ExitStatus> {
+    /// Harvests into a home that no server serves.
+    fn harvest(&self, local: &LocalHome, stop: &Cancellation) -> anyhow::Result<ExitStatus> {
         let request = self.request();
-        let mut outcomes = Vec::new();
-        for sources in request.groups() {
-            let outcome = harvest_group(&request, place, sources, stop)?;
-            write_outcome(&mut io::stderr().lock(), &outcome, &memory_note())?;
-            outcomes.push(outcome);
-        }
-        self.finish(&request, &outcomes, stop.is_cancelled())
+        let change = Change::Harvest(Box::new(request.clone()));
+        let harvests = match make(local, change, "datasets", stop.clone())? {
+            ChangeReport::Harvest(harvests) => harvests,
+            other => return Err(unexpected(&other)),
+        };
+        self.finish(&request, &harvests, &memory_note())
     }
 
     /// Harvests through a server, beside its other changes.
@@ -302,10 +270,9 @@ impl Arguments {
             "--every cannot be used through {name}; schedule the harvest there with `serve --harvest`, or [[harvest]] in \
              lodeseek.toml"
         );
-        anyhow::ensure!(
-            self.base.is_none(),
-            "--base cannot be used, because {name} has one; omit it"
-        );
+        if let Some(base) = &self.base {
+            server.check_base(base)?;
+        }
         anyhow::ensure!(
             !self.encoders.is_any(),
             "--dpr and --colbert cannot be used, because {name} uses its own models; omit them"
@@ -315,37 +282,37 @@ impl Arguments {
             "--worker-memory and --no-workers cannot be used, because {name} has its own workers; omit them"
         );
         let request = self.request();
-        let result: Harvests = serde_json::from_value(server.harvest(&request)?)
-            .with_context(|| format!("{name} is another version of lodeseek"))?;
-        let mut out = io::stderr().lock();
-        for outcome in &result.harvests {
-            write_outcome(&mut out, outcome, &format!("; indexed by {name}"))?;
-        }
-        drop(out);
-        self.finish(&request, &result.harvests, false)
+        let harvests = server.harvest(&request)?;
+        self.finish(&request, &harvests, &format!("; indexed by {name}"))
     }
 
-    /// Writes the report file, and returns the exit status.
+    /// Writes the outcomes and the report file, and returns the exit status. `note` follows the line with the numbers.
     fn finish(
         &self,
         request: &HarvestRequest,
-        outcomes: &[HarvestOutcome],
-        is_stopped: bool,
+        harvests: &Harvests,
+        note: &str,
     ) -> anyhow::Result<ExitStatus> {
+        let mut out = io::stderr().lock();
+        for outcome in &harvests.harvests {
+            write_outcome(&mut out, outcome, note)?;
+        }
+        drop(out);
         if let Some(path) = &self.report {
-            let json = match outcomes {
+            let json = match &harvests.harvests[..] {
                 [single] if request.is_single() => serde_json::to_value(single)?,
                 outcomes => serde_json::to_value(outcomes)?,
             };
             let text = serde_json::to_string_pretty(&json)? + "\n";
             fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        if !is_stopped && !outcomes.iter().any(HarvestOutcome::has_catalog) {
+        if !harvests.is_cancelled && harvests.failure().is_some() {
             anyhow::bail!(
                 "no catalogue was found in the sources; the lines above name the reason for each source"
             );
         }
-        let is_clean = outcomes.iter().all(|outcome| outcome.harvest.is_clean());
+        let mut outcomes = harvests.harvests.iter();
+        let is_clean = outcomes.all(|outcome| outcome.harvest.is_clean());
         Ok(if is_clean {
             ExitStatus::Success
         } else {
@@ -374,122 +341,6 @@ impl Arguments {
             max_file_megabytes: self.max_file_megabytes,
             max_file_seconds: self.max_file_seconds,
         }
-    }
-}
-
-/// Result of a harvest through a server.
-#[derive(Deserialize)]
-struct Harvests {
-    harvests: Vec<HarvestOutcome>,
-}
-
-/// Harvests sources under one name.
-fn harvest_group(
-    request: &HarvestRequest,
-    place: &HarvestPlace<'_>,
-    sources: &[String],
-    stop: &Cancellation,
-) -> anyhow::Result<HarvestOutcome> {
-    let HarvestPlace {
-        home, base, parser, ..
-    } = place;
-    let started = Instant::now();
-    let egress = Egress::new(request.policy(sources)?);
-    // The home is opened first, so that one that is in use, or has another base, is reported before any request.
-    let store = Store::open(home, Access::Write, *base)?;
-    let existing_ids: BTreeSet<DatasetId> = store.ids()?.into_iter().collect();
-    let loaded_keys = loaded_keys(&store)?;
-    drop(store);
-    let (cancellation, reader) = (stop.clone(), parser.catalogs());
-    let mut sink = HomeSink {
-        place,
-        existing: existing_ids.clone(),
-        problems: Vec::new(),
-    };
-    let options = HarvestOptions {
-        existing_ids,
-        loaded_keys,
-        cancellation,
-        reader,
-        ..request.options()
-    };
-    let harvester = Harvester::new(&egress, &home.join("harvest"), &request.name_of(sources))
-        .with_options(options);
-    let bar = bar(1, "harvesting · {prefix}");
-    let show_progress = |progress: HarvestProgress| {
-        let HarvestProgress {
-            pages,
-            datasets,
-            spent,
-        } = progress;
-        let [pages, datasets, requests, bytes] =
-            [pages, datasets, spent.requests, spent.bytes].map(grouped);
-        bar.set_prefix(format!(
-            "{pages} pages · {datasets} datasets · {requests} requests · {bytes} bytes"
-        ));
-    };
-    let harvested = harvester.run(sources, &mut sink, &show_progress);
-    bar.finish_and_clear();
-    Ok(HarvestOutcome::new(harvested?, &sink.problems, started)?)
-}
-
-/// Sink that opens the home only while it stores something, so that other processes can use it meanwhile.
-struct HomeSink<'s> {
-    place: &'s HarvestPlace<'s>,
-    /// Datasets in the home when the harvest began.
-    existing: BTreeSet<DatasetId>,
-    problems: Vec<DatasetReport>,
-}
-
-impl DatasetSink for HomeSink<'_> {
-    fn store(
-        &mut self,
-        batch: Batch,
-    ) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
-        let store = Store::open(self.place.home, Access::Write, self.place.base)?;
-        let origin = Some(&batch.source).filter(|source| is_address(source));
-        let stamp = Stamp {
-            now: Some(DateTime::now()),
-            origin: origin.and_then(|source| NamedNode::new(source).ok()),
-        };
-        let source = Some(LoadSource {
-            source: batch.source,
-            is_harvest: true,
-            ..LoadSource::default()
-        });
-        let options = LoadOptions {
-            stamp,
-            reader: self.place.parser.contents(),
-            source,
-            keep_files: self.place.keep_files,
-            tables: self.place.tables,
-            ..LoadOptions::default()
-        };
-        let loader = Loader::new(&store).with_options(options);
-        let mut datasets = batch.datasets;
-        let mut outcomes = remove_conflicts(&mut datasets, &self.existing, &store)?;
-        let catalog = Catalog {
-            folder: batch.folder,
-            datasets,
-            ..Catalog::default()
-        };
-        let report = loader.load(catalog, &|_| ())?;
-        outcomes.extend(
-            report
-                .datasets
-                .iter()
-                .map(|dataset| (dataset.id.clone(), store_outcome(dataset))),
-        );
-        self.problems
-            .extend(report.datasets.into_iter().filter(has_unread_file));
-        Ok(outcomes)
-    }
-
-    fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let store = Store::open(self.place.home, Access::Write, self.place.base)?;
-        store.remove(ids)?;
-        store.clear_replaced(&|_, _| ())?;
-        Ok(())
     }
 }
 

@@ -3,20 +3,23 @@
 use super::ExitStatus;
 use super::config::Config;
 use super::endpoint::EndpointArguments;
+use super::local::{local_home, make, unexpected};
 use super::provenance;
 use super::server_client::{ServerArguments, ServerClient};
-use super::terminal::{bar, counted, cut, grouped, memory_note, rate, safe};
+use super::terminal::{counted, cut, grouped, memory_note, rate, safe};
+use super::worker::WorkerArguments;
 use anyhow::Context;
-use lodeseek_catalog::{AssignedDumps, Catalog, CitingWork, CitingWorks, DatasetId, DumpFolder};
-use lodeseek_engine::{AddedWorks, add_works};
+use lodeseek_catalog::{CitingWork, CitingWorks};
+use lodeseek_changes::{
+    Assigned, Change, ChangeReport, DumpsRequest, LoadOutcome, LoadRequest, LocalHome, WorksUpload,
+};
+use lodeseek_engine::AddedWorks;
 use lodeseek_harvest::is_address;
+use lodeseek_net::egress::Cancellation;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_store::{
-    Access, ContentPlace, DatasetCounts, DatasetOutcome, DatasetReport, IdConflict, Incomplete,
-    LoadOptions, LoadProgress, LoadReport, LoadSource, Loader, OtherSources, Phase, Stamp, Store,
+    ContentPlace, DatasetCounts, DatasetOutcome, DatasetReport, IdConflict, LoadReport,
 };
-use oxsdatatypes::DateTime;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -67,11 +70,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     verbose: bool,
     #[command(flatten)]
+    workers: WorkerArguments,
+    #[command(flatten)]
     server: ServerArguments,
 }
 
-/// Command that makes the vectors of works, if no server does.
-const MAKER: &str = "`lodeseek index`";
 /// Maximum number of problems printed for one dataset. The report file contains more.
 const MAX_PROBLEMS: usize = 3;
 /// Maximum number of printed kinds of problems of catalogues.
@@ -103,87 +106,66 @@ pub(crate) fn run(
             .endpoint
             .load(home, config, base, id_prefix, report.as_deref());
     }
-    if let Some(server) = server {
-        return arguments.load_through(&server);
-    }
-    // All sources are read before anything is written, so that a mistyped name does not interrupt a load.
-    let (works, sources) = arguments.read_works()?;
-    let mut catalogs = Catalog::read_all(&sources, &arguments.id_prefix)?;
-    let dumps = arguments.open_dumps()?;
-    let assigned = dumps
-        .as_ref()
-        .map(|dumps| arguments.assign_dumps(dumps, &mut catalogs))
-        .transpose()?;
-    let is_incomplete = |(catalog, source): (&Catalog, &PathBuf)| {
-        let lacks_entries = catalog.unreadable_entries > 0 && catalog.dialect.has_entries();
-        (catalog.is_incomplete || lacks_entries).then(|| source.clone())
-    };
-    let incomplete: Vec<PathBuf> = catalogs
-        .iter()
-        .zip(&sources)
-        .filter_map(is_incomplete)
-        .collect();
-    if let Some(path) = &arguments.report {
-        provenance::check_writable(path).context("the report cannot be written")?;
-    }
-    let store = Store::open(home, Access::Write, base)?;
-    if catalogs.is_empty()
-        && let Some(works) = works
-    {
-        write_added_works(&mut io::stderr().lock(), &add_works(&store, works)?, MAKER)?;
-        if let Some(path) = &arguments.report {
-            provenance::write(path, &LoadReport::default())?;
+    let place = match server {
+        Some(server) => {
+            arguments.check_server(&server)?;
+            Place::Server(server)
         }
-        return Ok(ExitStatus::Success);
-    }
-    let content = arguments
-        .no_store
-        .then_some(ContentPlace::IndexOnly)
-        .or(config.settings.content);
-    let started = Instant::now();
-    let mut total = LoadReport::default();
-    let others = if arguments.replace {
-        OtherSources::Replaced
-    } else {
-        OtherSources::Kept
+        None => Place::Home(local_home(home, config, base, &arguments.workers)?),
     };
-    for (mut catalog, path) in catalogs.into_iter().zip(&sources) {
-        let source = LoadSource::from_path(path, &arguments.id_prefix);
-        let id_conflicts = store.assign_ids(&mut catalog.datasets, &source, others)?;
-        let options = LoadOptions {
-            content,
-            tables: config.settings.tables,
-            keep_files: config.settings.keep_files,
-            incomplete: Incomplete::of_catalog(&catalog),
-            source: Some(source),
-            ..LoadOptions::default()
-        };
-        let report = load(&store, catalog, options)?;
-        let former: Vec<DatasetId> = id_conflicts
-            .iter()
-            .filter_map(|conflict| conflict.former_id.clone())
-            .collect();
-        store.remove(&former)?;
-        total.merge(LoadReport {
-            id_conflicts,
-            ..report
-        });
+    arguments.load(&place)
+}
+
+/// Collection into which sources are loaded.
+enum Place {
+    /// That of a server.
+    Server(ServerClient),
+    /// A home that no server serves.
+    Home(LocalHome),
+}
+
+impl Place {
+    fn load(&self, request: LoadRequest) -> anyhow::Result<LoadOutcome> {
+        match self {
+            Self::Server(server) => server.load(&request),
+            Self::Home(local) => {
+                let change = Change::Load(Box::new(request));
+                match make(local, change, "datasets", Cancellation::default())? {
+                    ChangeReport::Load(outcome) => Ok(*outcome),
+                    other => Err(unexpected(&other)),
+                }
+            }
+        }
     }
-    let time = started.elapsed();
-    if let Some(path) = &arguments.report {
-        provenance::write(path, &total)?;
+
+    fn add_works(&self, works: Vec<CitingWork>) -> anyhow::Result<AddedWorks> {
+        match self {
+            Self::Server(server) => server.add_works(&works),
+            Self::Home(local) => {
+                let change = Change::Works(WorksUpload::List(works));
+                match make(local, change, "works", Cancellation::default())? {
+                    ChangeReport::Works(added) => Ok(added),
+                    other => Err(unexpected(&other)),
+                }
+            }
+        }
     }
-    let mut out = io::stderr().lock();
-    arguments.write_problems(&mut out, &total)?;
-    writeln!(out, "{}{}", outcomes(&total), effort(&total, time))?;
-    // The works follow the datasets that they use.
-    if let Some(works) = works {
-        write_added_works(&mut out, &add_works(&store, works)?, MAKER)?;
+
+    /// Returns the end of the line of numbers: the effort, or who has indexed the datasets.
+    fn note(&self, report: &LoadReport, time: Duration) -> String {
+        match self {
+            Self::Server(server) => format!("; indexed by {}", server.name()),
+            Self::Home(_) => effort(report, time),
+        }
     }
-    if let (Some(assigned), Some(folder)) = (&assigned, &arguments.dumps) {
-        write_assigned(&mut out, assigned, folder, arguments.verbose)?;
+
+    /// Returns the name of the command or server that makes the vectors of works.
+    fn maker(&self) -> &str {
+        match self {
+            Self::Server(server) => server.name(),
+            Self::Home(_) => "`lodeseek index`",
+        }
     }
-    Ok(write_losses(&mut out, &total, &incomplete)?)
 }
 
 /// Returns true if a source is an address on the web, not a path.
@@ -226,99 +208,79 @@ impl Arguments {
         Ok((works, others))
     }
 
-    /// Opens the folder or archive of --dumps.
-    fn open_dumps(&self) -> anyhow::Result<Option<DumpFolder>> {
-        let Some(path) = &self.dumps else {
-            return Ok(None);
-        };
-        let open = if path.is_file() {
-            DumpFolder::open_archive
-        } else {
-            DumpFolder::open
-        };
-        Ok(Some(open(path, self.dumps_pattern.as_deref())?))
-    }
-
-    /// Assigns dumps to the datasets of all catalogues.
-    fn assign_dumps(
-        &self,
-        dumps: &DumpFolder,
-        catalogs: &mut [Catalog],
-    ) -> anyhow::Result<AssignedDumps> {
-        let assigned = dumps.assign(catalogs, &self.id_prefix)?;
-        if let (0, Some(first)) = (assigned.datasets, assigned.missing.first()) {
-            let first = first
-                .as_str()
-                .strip_prefix(&self.id_prefix)
-                .unwrap_or(first.as_str());
-            anyhow::bail!(
-                "{} has no dump of any of the {}: expected are files such as {first}.nt or {first}.ttl.gz, or folders; \
-                 --dumps-pattern describes other names",
-                dumps.source().display(),
-                counted(assigned.missing.len(), "dataset"),
-            );
+    /// Rejects options that a server cannot follow.
+    fn check_server(&self, server: &ServerClient) -> anyhow::Result<()> {
+        let name = server.name();
+        if let Some(base) = &self.base {
+            server.check_base(base)?;
         }
-        Ok(assigned)
+        anyhow::ensure!(
+            self.dumps.is_none() || !server.is_remote(),
+            "--dumps cannot be used with --server: {name} receives single files; run the command on its machine"
+        );
+        anyhow::ensure!(
+            !self.workers.is_any(),
+            "--worker-memory and --no-workers cannot be used, because {name} has its own workers; omit them"
+        );
+        Ok(())
     }
 
-    /// Loads the sources through a server.
-    fn load_through(&self, server: &ServerClient) -> anyhow::Result<ExitStatus> {
-        anyhow::ensure!(
-            self.base.is_none(),
-            "--base cannot be used, because {} has one; omit it",
-            server.name()
-        );
-        anyhow::ensure!(
-            !self.no_store,
-            "--no-store cannot be used through {}; set `content = \"index-only\"` in the lodeseek.toml of its home",
-            server.name()
-        );
-        anyhow::ensure!(
-            self.dumps.is_none(),
-            "--dumps cannot be used through {}; stop the server, and load into its home",
-            server.name()
-        );
+    /// Loads the sources, and then the works.
+    fn load(&self, place: &Place) -> anyhow::Result<ExitStatus> {
+        // A mistyped name does not interrupt a load.
         let (works, sources) = self.read_works()?;
-        let status = if sources.is_empty() {
-            ExitStatus::Success
+        if let Some(path) = &self.report {
+            provenance::check_writable(path).context("the report cannot be written")?;
+        }
+        let started = Instant::now();
+        let outcome = if sources.is_empty() {
+            None
         } else {
-            self.load_sources_through(server, &sources)?
+            Some(place.load(self.request(&sources))?)
         };
+        let time = started.elapsed();
+        if let Some(path) = &self.report {
+            let empty = LoadReport::default();
+            let report = outcome.as_ref().map(|outcome| &outcome.report);
+            provenance::write(path, report.unwrap_or(&empty))?;
+        }
+        let mut out = io::stderr().lock();
+        if let Some(LoadOutcome { report, .. }) = &outcome {
+            self.write_problems(&mut out, report)?;
+            writeln!(out, "{}{}", outcomes(report), place.note(report, time))?;
+        }
         // The works follow the datasets that they use.
         if let Some(works) = works {
-            let added = server.add_works(&works)?;
-            write_added_works(&mut io::stderr().lock(), &added, server.name())?;
+            write_added_works(&mut out, &place.add_works(works)?, place.maker())?;
         }
-        Ok(status)
+        let Some(outcome) = outcome else {
+            return Ok(ExitStatus::Success);
+        };
+        if let (Some(assigned), Some(folder)) = (&outcome.assigned_dumps, &self.dumps) {
+            write_assigned(&mut out, assigned, folder, self.verbose)?;
+        }
+        let incomplete: Vec<PathBuf> = outcome
+            .incomplete_sources
+            .iter()
+            .filter_map(|number| sources.get(*number).cloned())
+            .collect();
+        Ok(write_losses(&mut out, &outcome.report, &incomplete)?)
     }
 
-    fn load_sources_through(
-        &self,
-        server: &ServerClient,
-        sources: &[PathBuf],
-    ) -> anyhow::Result<ExitStatus> {
-        let mut result = server.load(sources, &self.id_prefix, self.replace)?;
-        if let Some(path) = &self.report {
-            let text = serde_json::to_string_pretty(&result)? + "\n";
-            std::fs::write(path, text)
-                .with_context(|| format!("cannot write {}", path.display()))?;
+    /// Returns the request of a load.
+    fn request(&self, sources: &[PathBuf]) -> LoadRequest {
+        let dumps = self.dumps.as_ref().map(|path| DumpsRequest {
+            path: path.clone(),
+            pattern: self.dumps_pattern.clone(),
+        });
+        LoadRequest {
+            sources: sources.to_vec(),
+            id_prefix: self.id_prefix.clone(),
+            replace: self.replace,
+            content: self.no_store.then_some(ContentPlace::IndexOnly),
+            dumps,
+            ..LoadRequest::default()
         }
-        let incomplete = result["incomplete_sources"].take();
-        let numbers = incomplete
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(Value::as_u64);
-        let incomplete: Vec<PathBuf> = numbers
-            .filter_map(|number| sources.get(number as usize).cloned())
-            .collect();
-        let report: LoadReport =
-            serde_json::from_value(result).with_context(|| server.invalid_response())?;
-        let mut out = io::stderr().lock();
-        self.write_problems(&mut out, &report)?;
-        writeln!(out, "{}; indexed by {}", outcomes(&report), server.name())?;
-        Ok(write_losses(&mut out, &report, &incomplete)?)
     }
 
     /// Writes the problems of a load: each, or a summary.
@@ -524,7 +486,7 @@ fn write_added_works(out: &mut impl Write, added: &AddedWorks, maker: &str) -> i
 /// Writes the number of datasets with dumps, and the ids of those without: the first ones, or all.
 fn write_assigned(
     out: &mut impl Write,
-    assigned: &AssignedDumps,
+    assigned: &Assigned,
     folder: &Path,
     all: bool,
 ) -> io::Result<()> {
@@ -563,38 +525,6 @@ fn write_assigned(
         writeln!(out, "without a dump: {}{more}", ids.join(", "))?;
     }
     Ok(())
-}
-
-fn load(store: &Store, catalog: Catalog, options: LoadOptions) -> anyhow::Result<LoadReport> {
-    let bar = bar(
-        1,
-        "{msg:8} {bar:30} {bytes} of {total_bytes} · {prefix} · {eta} left",
-    );
-    let started = Instant::now();
-    let show = |progress: LoadProgress| {
-        bar.set_length(progress.bytes_total.max(1));
-        bar.set_position(progress.bytes);
-        bar.set_message(match progress.phase {
-            Phase::Reading => "reading",
-            Phase::Writing => "writing",
-            Phase::Clearing => "clearing",
-        });
-        bar.set_prefix(format!(
-            "{} of {} datasets · {} triples/s",
-            progress.datasets,
-            progress.datasets_total,
-            rate(progress.triples, started.elapsed())
-        ));
-    };
-    let stamp = Stamp {
-        now: Some(DateTime::now()),
-        origin: None,
-    };
-    let report = Loader::new(store)
-        .with_options(LoadOptions { stamp, ..options })
-        .load(catalog, &show)?;
-    bar.finish_and_clear();
-    Ok(report)
 }
 
 /// Writer of the problems of a load.

@@ -22,6 +22,7 @@ mod filter;
 mod harvest;
 mod index;
 mod list;
+mod local;
 mod load;
 mod man;
 mod output;
@@ -193,13 +194,13 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Search(arguments) => search::run(home, config, arguments),
         Command::List(arguments) => list::run(home, arguments),
         Command::Status(arguments) => status::run(home, arguments),
-        Command::Remove(arguments) => remove::run(home, arguments),
-        Command::Edit(arguments) => edit::run(home, arguments),
+        Command::Remove(arguments) => remove::run(home, config, arguments),
+        Command::Edit(arguments) => edit::run(home, config, arguments),
         Command::Verify(arguments) => verify::run(home, config, arguments),
         Command::Repair(arguments) => repair::run(home, config, arguments),
         Command::Backup(arguments) => backup::run(home, config, arguments),
         Command::Restore(arguments) => backup::run_restore(home, arguments),
-        Command::Publish(arguments) => publish::run(home, arguments),
+        Command::Publish(arguments) => publish::run(home, config, arguments),
         Command::Cluster(arguments) => cluster::run(home, config, arguments),
         Command::Rebase(arguments) => rebase::run(home, arguments),
         Command::Show(arguments) => show::run(home, arguments),

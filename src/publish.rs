@@ -2,21 +2,22 @@
 
 use super::ExitStatus;
 use super::backup::write;
+use super::config::Config;
+use super::local::{local_home, make, unexpected};
 use super::output::OutputArguments;
 use super::replica::storage_options;
 use super::server_client::ServerClient;
-use super::terminal::{bar, counted, grouped};
+use super::terminal::{counted, grouped};
 use super::values::positive;
+use super::worker::WorkerArguments;
 use anyhow::Context;
-use lodeseek_snapshot::{
-    PublishOptions, PublishReport, RemoteSnapshots, Retention, SigningKey, SnapshotLocation,
-    publish,
-};
-use lodeseek_store::{Access, Store, check_home};
-use oxsdatatypes::DateTime;
+use lodeseek_changes::{Change, ChangeReport, LocalHome, Publication};
+use lodeseek_net::egress::Cancellation;
+use lodeseek_snapshot::{PublishReport, SnapshotLocation};
+use lodeseek_store::check_home;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::Arc;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
@@ -40,7 +41,11 @@ pub(crate) struct Arguments {
     output: OutputArguments,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     check_home(home)?;
     let report: PublishReport = match ServerClient::of_home(home) {
         Some(server) => {
@@ -50,10 +55,9 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
                 arguments.key.as_deref(),
                 arguments.force,
             )?;
-            serde_json::from_value(result)
-                .context("the running server is of another version; restart it")?
+            serde_json::from_value(result).with_context(|| server.invalid_response())?
         }
-        None => publish_here(home, arguments)?,
+        None => publish_here(home, config, arguments)?,
     };
     let deleted = match report.deleted_snapshots {
         0 => String::new(),
@@ -86,24 +90,23 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 }
 
 /// Publishes a snapshot in this process.
-fn publish_here(home: &Path, arguments: &Arguments) -> anyhow::Result<PublishReport> {
-    let key = arguments.key.as_deref().map(SigningKey::read).transpose()?;
-    let store = Store::open(home, Access::Read, None)?;
-    let remote = RemoteSnapshots::open(&arguments.location, &storage_options())?;
-    let bar = bar(1, "publishing {bar:30} {pos} of {len} files · {eta} left");
-    let options = PublishOptions {
-        now: Some(DateTime::now()),
-        retention: arguments.keep.map(|keep| Retention {
-            keep,
-            now: SystemTime::now(),
-        }),
-        key,
-        force: arguments.force,
+fn publish_here(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<PublishReport> {
+    let local = LocalHome {
+        storage: Arc::new(storage_options()),
+        ..local_home(home, config, None, &WorkerArguments::default())?
     };
-    let report = publish(&store, &remote, &options, &|done, total| {
-        bar.set_length(total as u64);
-        bar.set_position(done as u64);
-    });
-    bar.finish_and_clear();
-    Ok(report?)
+    let change = Change::Publish(Box::new(Publication {
+        location: arguments.location.clone(),
+        keep: arguments.keep,
+        key: arguments.key.clone(),
+        force: arguments.force,
+    }));
+    match make(&local, change, "files", Cancellation::default())? {
+        ChangeReport::Publish(report) => Ok(report),
+        other => Err(unexpected(&other)),
+    }
 }

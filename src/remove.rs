@@ -1,11 +1,16 @@
 //! `lodeseek remove`: removes datasets from the store and the index, or works.
 
 use super::ExitStatus;
+use super::config::Config;
+use super::local::{local_home, make, unexpected};
 use super::server_client::ServerArguments;
 use super::terminal::counted;
+use super::worker::WorkerArguments;
+use anyhow::Context;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{remove_datasets, remove_works, similar_ids};
-use lodeseek_store::{Access, Store, check_home};
+use lodeseek_changes::{Change, ChangeReport, Removed};
+use lodeseek_net::egress::Cancellation;
+use lodeseek_store::check_home;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -21,55 +26,61 @@ pub(crate) struct Arguments {
     server: ServerArguments,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitStatus> {
     if let Some(server) = arguments.server.find(home)? {
-        let (result, unit) = if arguments.works {
-            (server.remove_works(&arguments.ids)?, "work")
+        let result = if arguments.works {
+            server.remove_works(&arguments.ids)?
         } else {
-            (server.remove(&arguments.ids)?, "dataset")
+            server.remove(&arguments.ids)?
         };
         let removed = result["removed"].as_u64().unwrap_or(0);
         writeln!(
             io::stderr().lock(),
             "{} removed by {}",
-            counted(removed, unit),
+            counted(removed, arguments.unit()),
             server.name()
         )?;
         return Ok(ExitStatus::Success);
     }
     check_home(home)?;
-    let store = Store::open(home, Access::Write, None)?;
-    if arguments.works {
-        let removed = remove_works(&store, &arguments.ids)?;
-        writeln!(io::stderr().lock(), "{} removed", counted(removed, "work"))?;
-        return Ok(ExitStatus::Success);
-    }
-    let present = store.ids()?;
-    let mut ids = Vec::with_capacity(arguments.ids.len());
-    for name in &arguments.ids {
-        let id = DatasetId::new(name.as_str())
-            .ok()
-            .filter(|id| present.binary_search(id).is_ok());
-        ids.push(id.ok_or_else(|| unknown(name, &present))?);
-    }
-    let removed = remove_datasets(&store, &ids)?;
+    let change = arguments.change()?;
+    let local = local_home(home, config, None, &WorkerArguments::default())?;
+    let removed = match make(&local, change, arguments.unit(), Cancellation::default())? {
+        ChangeReport::Remove(Removed { removed }) => removed,
+        other => return Err(unexpected(&other)),
+    };
     writeln!(
         io::stderr().lock(),
         "{} removed",
-        counted(removed, "dataset")
+        counted(removed, arguments.unit())
     )?;
     Ok(ExitStatus::Success)
 }
 
-/// Returns the error for an id without a dataset, with the most similar ids.
-fn unknown(name: &str, present: &[DatasetId]) -> anyhow::Error {
-    let similar: Vec<String> = similar_ids(name, present)
-        .into_iter()
-        .map(|id| format!("`{id}`"))
-        .collect();
-    let hint = match similar.as_slice() {
-        [] => "`lodeseek list` lists all ids".to_owned(),
-        similar => format!("did you mean {}?", similar.join(", ")),
-    };
-    anyhow::anyhow!("there is no dataset {name:?}, and nothing was removed; {hint}")
+impl Arguments {
+    fn unit(&self) -> &'static str {
+        if self.works { "work" } else { "dataset" }
+    }
+
+    /// Returns the change of the arguments.
+    ///
+    /// # Errors
+    /// If an id is not valid.
+    fn change(&self) -> anyhow::Result<Change> {
+        if self.works {
+            return Ok(Change::RemoveWorks(self.ids.clone()));
+        }
+        let mut ids = Vec::with_capacity(self.ids.len());
+        for name in &self.ids {
+            let id = DatasetId::new(name.as_str());
+            ids.push(
+                id.with_context(|| format!("nothing was removed: {name:?} is no id of a dataset"))?,
+            );
+        }
+        Ok(Change::Remove(ids))
+    }
 }

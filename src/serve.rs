@@ -3,19 +3,20 @@
 use super::ExitStatus;
 use super::config::{Config, check_analysis};
 use super::egress::EgressArguments;
-use super::encoder::{RerankArguments, method_name};
+use super::encoder::{RerankArguments, WorksUse, method_name};
 use super::harvest::ScheduleArguments;
 use super::ranking::Preset;
 use super::replica;
 use super::values::positive;
 use super::worker::WorkerArguments;
 use anyhow::Context;
+use lodeseek_changes::{HarvestSchedule, SettingFiles};
 use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
-    Branding, ConnectionLimits, Editor, HarvestSchedule, HomeOptions, HostName, Logo, Operators,
-    Portal, Proxies, PublicUrl, Reload, Replica, ServeOptions, SettingFiles, SnippetLimits, Theme,
-    Tls, serve, serve_mcp, serve_replica,
+    Branding, ConnectionLimits, Editor, HomeOptions, HostName, Logo, Operators, Portal, Proxies,
+    PublicUrl, Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, serve, serve_mcp,
+    serve_replica,
 };
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_sparql::SparqlLimits;
@@ -429,9 +430,9 @@ impl Arguments {
         } else {
             self.rerank.pool_of(&choice)
         };
-        let reranker = self
-            .rerank
-            .reranker_of(home, &choice, opened, pool, PAGE_HITS)?;
+        let reranker =
+            self.rerank
+                .reranker_of(home, &choice, opened, pool, PAGE_HITS, WorksUse::Followed)?;
         choice.write_record(home)?;
         Ok(reranker)
     }

@@ -10,6 +10,7 @@ use super::terminal::{bar, grouped};
 use anyhow::{Context, bail};
 use indicatif::ProgressBar;
 use lodeseek_catalog::{CitingWork, DatasetId};
+use lodeseek_changes::{Harvests, LoadOutcome, LoadRequest};
 use lodeseek_engine::AddedWorks;
 use lodeseek_eval::Topic;
 use lodeseek_harvest::{HarvestRequest, is_address};
@@ -166,7 +167,7 @@ impl ServerClient {
     /// Finds the server of a home; `None` if none accepts changes.
     #[cfg(unix)]
     pub(super) fn of_home(home: &Path) -> Option<Self> {
-        let socket = lodeseek_server::socket_path(home);
+        let socket = lodeseek_changes::socket_path(home);
         std::os::unix::net::UnixStream::connect(&socket).ok()?;
         Some(Self(Connection::Local(socket)))
     }
@@ -185,28 +186,53 @@ impl ServerClient {
         }
     }
 
+    /// Rejects a base other than that of the server's collection.
+    ///
+    /// # Errors
+    /// If the base is another one, or the server cannot be reached.
+    pub(super) fn check_base(&self, base: &str) -> anyhow::Result<()> {
+        let status = self.status()?;
+        let present = status["status"]["base"]
+            .as_str()
+            .with_context(|| self.invalid_response())?;
+        anyhow::ensure!(
+            base == present,
+            "--base {base}: the base of {} is {present}; omit --base, or stop the server and run `lodeseek rebase`",
+            self.name()
+        );
+        Ok(())
+    }
+
     /// Loads files of this machine. Another server receives them, with the files that a catalogue describes.
-    pub(super) fn load(
-        &self,
-        sources: &[PathBuf],
-        id_prefix: &str,
-        replace: bool,
-    ) -> anyhow::Result<Value> {
-        match &self.0 {
+    pub(super) fn load(&self, request: &LoadRequest) -> anyhow::Result<LoadOutcome> {
+        let LoadRequest {
+            sources,
+            id_prefix,
+            replace,
+            content,
+            dumps,
+            ..
+        } = request;
+        let result = match &self.0 {
             #[cfg(unix)]
             Connection::Local(_) => {
                 let mut absolute = Vec::new();
                 for source in sources {
-                    let path = source.canonicalize();
-                    absolute
-                        .push(path.with_context(|| format!("cannot read {}", source.display()))?);
+                    absolute.push(absolute_path(source)?);
                 }
-                let body =
-                    json!({ "sources": absolute, "idPrefix": id_prefix, "replace": replace });
+                let mut body = json!({
+                    "sources": absolute, "idPrefix": id_prefix, "replace": replace, "content": content,
+                });
+                if let Some(dumps) = dumps {
+                    body["dumps"] = json!(absolute_path(&dumps.path)?);
+                    body["dumpsPattern"] = json!(dumps.pattern);
+                }
                 self.change("/api/admin/load", Some(&body), "datasets")
             }
             Connection::Remote(remote) => {
-                let upload = Upload::new(sources, id_prefix)?.with_replacement(replace);
+                let upload = Upload::new(sources, id_prefix)?
+                    .with_replacement(*replace)
+                    .with_content(*content);
                 let token = self.get("/api/admin/token")?;
                 anyhow::ensure!(
                     token["scope"] != "read",
@@ -217,7 +243,8 @@ impl ServerClient {
                 let job = remote.upload("/api/admin/load", upload)?;
                 self.follow(job, "datasets", &cancellation_on_stop_signal()?)
             }
-        }
+        }?;
+        serde_json::from_value(result).with_context(|| self.invalid_response())
     }
 
     /// Adds works, in several changes if they are many.
@@ -243,7 +270,7 @@ impl ServerClient {
     }
 
     /// Harvests now.
-    pub(super) fn harvest(&self, request: &HarvestRequest) -> anyhow::Result<Value> {
+    pub(super) fn harvest(&self, request: &HarvestRequest) -> anyhow::Result<Harvests> {
         let mut request = request.clone();
         for source in request
             .sources
@@ -262,10 +289,12 @@ impl ServerClient {
                 .into_string()
                 .map_err(|_| anyhow::anyhow!("{source} is not in UTF-8"))?;
         }
-        self.change("/api/admin/harvest", Some(&json!(request)), "datasets")
+        let result = self.change("/api/admin/harvest", Some(&json!(request)), "datasets")?;
+        serde_json::from_value(result).with_context(|| self.invalid_response())
     }
 
-    fn is_remote(&self) -> bool {
+    /// Returns true for a server that `--server` names.
+    pub(super) fn is_remote(&self) -> bool {
         matches!(self.0, Connection::Remote(_))
     }
 
@@ -468,6 +497,13 @@ struct Conditional<'r> {
     media_type: &'r str,
     /// Entity tag that the resource must have.
     if_match: Option<&'r str>,
+}
+
+/// Returns the absolute path of a file or folder that the server reads.
+#[cfg(unix)]
+fn absolute_path(path: &Path) -> anyhow::Result<PathBuf> {
+    path.canonicalize()
+        .with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Returns the path of a dataset in the administration.

@@ -2,7 +2,7 @@
 
 use super::ExitStatus;
 use super::output::{OutputArguments, write_json};
-use lodeseek_server::{Scope, Tokens};
+use lodeseek_changes::{Scope, Tokens};
 use lodeseek_store::check_home;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -61,7 +61,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         Command::List { output } => {
             let listed = tokens.list()?;
             if output.is_json() {
-                let row = |token: &lodeseek_server::Token| json!({ "name": token.name, "scope": token.scope, "created": token.created });
+                let row = |token: &lodeseek_changes::Token| json!({ "name": token.name, "scope": token.scope, "created": token.created });
                 write_json(
                     &mut out,
                     &json!({ "tokens": listed.iter().map(row).collect::<Vec<Value>>() }),

@@ -2,7 +2,7 @@
 
 use super::ExitStatus;
 use super::config::Config;
-use super::encoder::{EncoderArguments, RerankArguments};
+use super::encoder::{EncoderArguments, RerankArguments, WorksUse};
 use super::filter::topic_filter;
 use super::ranking::{Choice, FusionSettings};
 use super::terminal::bar;
@@ -277,8 +277,14 @@ impl PoolSamples {
                 .unwrap_or_default()
         );
         let mut names: Vec<String> = models.iter().map(|kind| kind.name().to_owned()).collect();
-        let reranker =
-            RerankArguments::default().reranker_of(home, choice, opened, models.to_vec(), 1)?;
+        let reranker = RerankArguments::default().reranker_of(
+            home,
+            choice,
+            opened,
+            models.to_vec(),
+            1,
+            WorksUse::AtStart,
+        )?;
         let reranker = reranker.context("one ranking needs no fusion")?;
         names.extend(
             reranker

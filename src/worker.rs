@@ -3,8 +3,9 @@
 
 use super::ExitStatus;
 use super::config::{Config, WORKER_MEGABYTES};
+use lodeseek_changes::{Parser, WorkerOptions};
 use lodeseek_cluster::{DERIVATION_ROLE, run_derivation_worker};
-use lodeseek_server::{Parser, WorkerOptions, run_worker};
+use lodeseek_server::run_worker;
 use lodeseek_sparql::SparqlLimits;
 use std::path::Path;
 

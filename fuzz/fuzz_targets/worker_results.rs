@@ -111,7 +111,7 @@ fn catalog(pieces: &[&[u8]]) {
     let source = CatalogSource::Local {
         path: scratch::folder().join("catalog.ttl"),
     };
-    let Ok(catalog) = lodeseek_server::fuzzing::read_catalog(pieces, &source) else {
+    let Ok(catalog) = lodeseek_changes::fuzzing::read_catalog(pieces, &source) else {
         return;
     };
     assert_eq!(catalog.folder, scratch::folder());
@@ -135,6 +135,6 @@ fn reports(body: &[u8]) {
     let report = DatasetReport::new(DatasetId::new("a").expect("an id"), "", 0, files);
     let _ = (
         serde_json::to_vec(&report).expect("written"),
-        lodeseek_server::store_outcome(&report),
+        lodeseek_changes::store_outcome(&report),
     );
 }

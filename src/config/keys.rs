@@ -309,7 +309,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "server.workers",
         kind: Kind::Boolean,
-        flags: "serve --no-workers, harvest --no-workers",
+        flags: "serve --no-workers, harvest --no-workers, load --no-workers",
         help: "Evaluate expensive queries, and parse files of portals and clients, in worker processes; false processes them in the process itself",
         default: || true.to_string(),
         example: "true",
@@ -317,7 +317,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "server.worker-memory",
         kind: Kind::Number,
-        flags: "serve --worker-memory, harvest --worker-memory",
+        flags: "serve --worker-memory, harvest --worker-memory, load --worker-memory",
         help: "Memory of a worker process in megabytes; a query or a file that needs more is rejected",
         default: || SparqlLimits::default().memory_megabytes.to_string(),
         example: "1024",

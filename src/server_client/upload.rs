@@ -2,7 +2,8 @@
 
 use anyhow::{Context, bail};
 use lodeseek_catalog::{Catalog, Location};
-use lodeseek_server::{MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES, is_upload_path};
+use lodeseek_changes::{MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES, is_upload_path};
+use lodeseek_store::ContentPlace;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
@@ -24,6 +25,8 @@ pub(super) struct Upload {
     id_prefix: String,
     /// If true, datasets of other sources with the same ids are replaced.
     replace: bool,
+    /// Place of the content; `None` for the setting of the server's home.
+    content: Option<ContentPlace>,
     bytes: u64,
 }
 
@@ -41,6 +44,7 @@ impl Upload {
             origins: Vec::new(),
             id_prefix: id_prefix.to_owned(),
             replace: false,
+            content: None,
             bytes: 0,
         };
         for (number, (source, catalog)) in sources.iter().zip(catalogs).enumerate() {
@@ -64,6 +68,11 @@ impl Upload {
     /// Sets the treatment of datasets of other sources that have the same ids.
     pub(super) fn with_replacement(self, replace: bool) -> Self {
         Self { replace, ..self }
+    }
+
+    /// Sets the place of the content.
+    pub(super) fn with_content(self, content: Option<ContentPlace>) -> Self {
+        Self { content, ..self }
     }
 
     fn add_source(
@@ -178,6 +187,11 @@ impl Upload {
         fields.push(("idPrefix", &self.id_prefix));
         if self.replace {
             fields.push(("replace", "true"));
+        }
+        match self.content {
+            Some(ContentPlace::IndexOnly) => fields.push(("content", "index-only")),
+            Some(ContentPlace::Store) => fields.push(("content", "store")),
+            None => {}
         }
         for (name, value) in fields {
             let head = format!(
@@ -325,6 +339,7 @@ mod tests {
             origins: Vec::new(),
             id_prefix: String::new(),
             replace: false,
+            content: None,
             bytes: 0,
         };
         let file = PathBuf::from("testdata/catalog.ttl");

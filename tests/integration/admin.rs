@@ -10,8 +10,9 @@ use super::support::{Home, limits};
 use axum::body::Body;
 use axum::http::{Method, Request};
 use http_body_util::{BodyExt, Full};
+use lodeseek_changes::{ChangeWorker, Scope, Tokens};
 use lodeseek_index::IndexWriter;
-use lodeseek_server::{ChangeWorker, Operators, Scope, Tokens, app};
+use lodeseek_server::{Operators, app};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -1284,6 +1285,113 @@ pub(crate) mod program {
             Some(0),
             "the lock is free again"
         );
+    }
+
+    /// Runs `load` with a report file, and returns the report and the messages.
+    fn load_with_report(home: &Path, arguments: &[&str]) -> (Value, Ran) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("report.json");
+        let report = file.to_str().expect("UTF-8");
+        let done = run(home, &[&["load", "--report", report], arguments].concat());
+        let text =
+            std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{error}: {done:?}"));
+        (serde_json::from_str(&text).expect("JSON"), done)
+    }
+
+    /// Options that a server once rejected are followed by it, and reports are the same as without it.
+    #[test]
+    fn a_load_is_the_same_with_and_without_a_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [alone, shared] = ["alone", "shared"].map(|name| folder.path().join(name));
+        for home in [&alone, &shared] {
+            for arguments in [&["load", "testdata/dumps/trees.nt.gz"][..], &["index"]] {
+                assert_eq!(run(home, arguments).code, Some(0));
+            }
+        }
+        let dumps = folder.path().join("dumps");
+        std::fs::create_dir(&dumps).expect("created");
+        let catalog = folder.path().join("catalog.ttl");
+        let described = "<http://e.org/oaks> a <http://www.w3.org/ns/dcat#Dataset>; <http://purl.org/dc/terms/title> \"Oaks\" .";
+        std::fs::write(&catalog, described).expect("written");
+        let content = "<http://e.org/a> <http://e.org/p> \"in files alone\" .\nno statement .\n";
+        std::fs::write(dumps.join("oaks.nt"), content).expect("written");
+        let served = Served::start(&shared, &["--admin"]);
+        let [catalog, dumps] = [&catalog, &dumps].map(|path| path.to_str().expect("UTF-8"));
+        let arguments = [catalog, "--dumps", dumps, "--no-store"];
+        let (here, there) = (
+            load_with_report(&alone, &arguments),
+            load_with_report(&shared, &arguments),
+        );
+        assert_eq!(here.0, there.0);
+        assert_eq!(here.0["datasets"][0]["skipped"], 1, "{}", here.0);
+        for (_, done) in [&here, &there] {
+            assert!(
+                done.code == Some(0) && done.err.contains("1 of 1 dataset have a dump in"),
+                "{done:?}"
+            );
+        }
+        let ask =
+            "ASK%20%7B%20GRAPH%20%3Fg%20%7B%20%3Fs%20%3Fp%20%22in%20files%20alone%22%20%7D%20%7D";
+        let head = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let is_in_sparql = |served: &Served| {
+            let response = served.request(&format!("GET /sparql?format=json&query={ask} {head}"));
+            assert!(response.contains("\"boolean\""), "{response}");
+            response.contains("true")
+        };
+        assert!(!is_in_sparql(&served), "--no-store reaches the server");
+        let (_, stored) = load_with_report(&shared, &[catalog, "--dumps", dumps]);
+        assert!(
+            stored.code == Some(0) && is_in_sparql(&served),
+            "{stored:?}"
+        );
+        let other = run(&shared, &["load", catalog, "--base", "https://e.org/"]);
+        assert!(
+            other.code == Some(2) && other.err.contains("the base of the running server is"),
+            "{other:?}"
+        );
+        let base = lodeseek_catalog::Iris::DEFAULT_BASE;
+        let same = run(&shared, &["load", catalog, "--base", base]);
+        assert_eq!(same.code, Some(0), "{same:?}");
+        let (code, log) = served.stop();
+        assert_eq!(code, Some(0), "{log}");
+    }
+
+    /// Edits and removals of a home without a server follow the same rules as jobs.
+    #[test]
+    fn a_local_change_checks_conditions_and_names_similar_ids() {
+        let home = tempfile::tempdir().expect("a folder");
+        for arguments in [&["load", "testdata/dumps/trees.nt.gz"][..], &["index"]] {
+            assert_eq!(run(home.path(), arguments).code, Some(0));
+        }
+        let outdated = [
+            "edit",
+            "trees",
+            "--set",
+            "title=Oaks",
+            "--if-match",
+            "\"x\"",
+        ];
+        let outdated = run(home.path(), &outdated);
+        assert!(
+            outdated.code == Some(2) && outdated.err.contains("was changed meanwhile"),
+            "{outdated:?}"
+        );
+        let edited = run(home.path(), &["edit", "trees", "--set", "title=Oaks"]);
+        assert!(
+            edited.code == Some(0) && edited.err.contains("Oaks"),
+            "{edited:?}"
+        );
+        let found = run(home.path(), &["search", "--json", "Oaks"]);
+        assert!(found.out.contains("\"id\": \"trees\""), "{found:?}");
+        let unknown = run(home.path(), &["remove", "tree"]);
+        assert!(
+            unknown.code == Some(2) && unknown.err.contains("did you mean `trees`"),
+            "{unknown:?}"
+        );
+        let removed = run(home.path(), &["remove", "trees"]);
+        assert_eq!(removed.code, Some(0), "{removed:?}");
+        let found = run(home.path(), &["search", "--json", "Oaks"]);
+        assert!(!found.out.contains("trees"), "{found:?}");
     }
 
     const HERE: &str = "127.0.0.0/8";

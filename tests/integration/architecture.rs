@@ -36,10 +36,17 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     ("snapshot", &["engine", "store"]),
     (
+        "changes",
+        &[
+            "catalog", "engine", "harvest", "net", "rdf", "rerank", "snapshot", "sparql", "store",
+            "worker",
+        ],
+    ),
+    (
         "server",
         &[
-            "catalog", "engine", "harvest", "index", "net", "quality", "rdf", "snapshot",
-            "snippet", "sparql", "store", "worker",
+            "catalog", "changes", "engine", "harvest", "index", "net", "quality", "rdf",
+            "snapshot", "snippet", "sparql", "store", "worker",
         ],
     ),
     (

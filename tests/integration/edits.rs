@@ -4,7 +4,7 @@ use super::admin::{READ, WRITE, site};
 use super::http::{Reply, Site};
 use axum::http::Method;
 use lodeseek_catalog::DescriptionField;
-use lodeseek_server::{Scope, Tokens};
+use lodeseek_changes::{Scope, Tokens};
 use serde_json::{Value, json};
 
 const DATASET: &str = "/api/admin/datasets/trees";
@@ -577,7 +577,10 @@ mod program {
                 &["edit", "trees", "--set", "issued=soon"],
                 "issued: \"soon\" is no date",
             ),
-            (&["edit", "tree", "--set", "title=X"], "did you mean trees?"),
+            (
+                &["edit", "tree", "--set", "title=X"],
+                "did you mean `trees`?",
+            ),
             (
                 &["edit", "trees", "--set", "title=X", "--if-match", "\"0\""],
                 "was changed meanwhile",

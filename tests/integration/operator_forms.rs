@@ -317,7 +317,7 @@ async fn only_a_session_with_its_form_and_scope_changes_something() {
     );
 
     // A removed token ends its sessions; so does logging out.
-    lodeseek_server::Tokens::new(&home)
+    lodeseek_changes::Tokens::new(&home)
         .remove("write")
         .expect("removed");
     let ended = browser.get("/operator/jobs").await;

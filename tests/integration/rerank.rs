@@ -2,6 +2,7 @@
 
 use super::support::{Home, copy_of_testdata, testdata};
 use lodeseek_catalog::DatasetId;
+use lodeseek_changes::VectorUpdates;
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
     EncodingOptions, EncodingProgress, EncodingReport, EngineError, PartKind, RerankError,
@@ -326,17 +327,18 @@ fn a_cancelled_encoding_keeps_its_batches_and_continues_later() {
     let options = EncodingOptions::default();
     create_vectors(home.path(), &Hashed::new(Granularity::Text), &options).expect("created");
     let searcher = searcher(&home, Granularity::Text, RerankOptions::default());
-    assert_eq!(searcher.encode(&|| true).expect("cancelled"), 0);
+    let vectors = VectorUpdates::default();
+    let cancelled = vectors.run(&searcher, &|| true);
+    assert_eq!(cancelled.expect("cancelled"), 0);
     let checks = AtomicUsize::new(0);
-    let first = searcher
-        .encode(&|| checks.fetch_add(1, Ordering::Relaxed) > 0)
+    let first = vectors
+        .run(&searcher, &|| checks.fetch_add(1, Ordering::Relaxed) > 0)
         .expect("cancelled");
     assert_eq!(first, options.batch, "it ends after the first batch");
-    assert_eq!(
-        searcher.encode(&|| false).expect("encoded"),
-        20 - options.batch
-    );
-    assert_eq!(searcher.encode(&|| false).expect("nothing to do"), 0);
+    let rest = vectors.run(&searcher, &|| false);
+    assert_eq!(rest.expect("encoded"), 20 - options.batch);
+    let nothing = vectors.run(&searcher, &|| false);
+    assert_eq!(nothing.expect("nothing to do"), 0);
 }
 
 #[test]

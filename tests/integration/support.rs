@@ -193,7 +193,7 @@ pub(crate) fn start_query_workers(home: &Path) -> lodeseek_worker::Pool {
 pub(crate) fn start_workers(home: &Path, memory_megabytes: u64) -> lodeseek_server::Workers {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
     let arguments = vec!["--home".into(), home.into(), "worker-process".into()];
-    let options = lodeseek_server::WorkerOptions {
+    let options = lodeseek_changes::WorkerOptions {
         program,
         arguments,
         memory_megabytes,

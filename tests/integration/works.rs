@@ -606,6 +606,76 @@ fn works_are_loaded_through_the_running_server() {
     );
 }
 
+/// Returns the number of encoders that rank a search of a server.
+#[cfg(all(unix, feature = "rocksdb"))]
+fn encoders_of(served: &super::admin::program::Served) -> Option<usize> {
+    let query = QUERY.replace(' ', "+");
+    let head = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let response = served.request(&format!("GET /api/search?q={query} {head}"));
+    let (_, body) = response.split_once("\r\n\r\n").expect("a body");
+    let answer: Value =
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}"));
+    answer["rerank"]["encoders"].as_array().map(Vec::len)
+}
+
+/// A server that started with works follows their removal without a restart.
+#[test]
+#[cfg(all(unix, feature = "rocksdb"))]
+fn a_server_stops_ranking_by_works_that_are_removed() {
+    use super::admin::program::Served;
+    use std::time::{Duration, Instant};
+
+    if std::env::var_os("ORT_DYLIB_PATH").is_none() {
+        eprintln!(
+            "SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`"
+        );
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path();
+    for arguments in [
+        &[
+            "load",
+            "testdata/research/collection.jsonl",
+            "testdata/research/papers.jsonl",
+        ][..],
+        &["index", "--dpr", DPR, "--colbert", COLBERT],
+    ] {
+        let done = run(home, arguments);
+        assert_eq!(done.code, Some(0), "{done:?}");
+    }
+    let served = Served::start(home, SERVER);
+    assert_eq!(encoders_of(&served), Some(1), "works rank with texts alone");
+    let listed = run(home, &["list", "--works", "--json"]);
+    let works: Value = serde_json::from_str(&listed.out).expect("JSON");
+    let mut removal = vec!["remove", "--works"];
+    removal.extend(
+        works
+            .as_array()
+            .expect("works")
+            .iter()
+            .filter_map(|work| work["id"].as_str()),
+    );
+    let removed = run(home, &removal);
+    assert!(
+        removed.code == Some(0)
+            && removed
+                .err
+                .contains("4 works removed by the running server"),
+        "{removed:?}"
+    );
+    let started = Instant::now();
+    while encoders_of(&served) != Some(2) {
+        assert!(
+            started.elapsed() < TEST_TIMEOUT,
+            "without works, vectors of tokens rank, too"
+        );
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let (code, log) = served.stop();
+    assert_eq!(code, Some(0), "{log}");
+}
+
 #[test]
 fn near_works_vote_for_the_datasets_they_use() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {

@@ -55,12 +55,12 @@ impl ModelArguments {
     }
 
     /// Returns the kind of the model, if the argument is given.
-    pub(super) fn given_kind(&self) -> Option<ModelKind> {
+    pub fn given_kind(&self) -> Option<ModelKind> {
         self.model
     }
 
     /// Returns true if an argument other than the model is given.
-    pub(super) fn has_fields_or_weights(&self) -> bool {
+    pub fn has_fields_or_weights(&self) -> bool {
         self.fields.is_some() || self.weights.is_some() || self.lengths.is_some()
     }
 

@@ -1,15 +1,11 @@
-//! State of a collection: its datasets, and its size and freshness; removal of datasets.
+//! State of a collection: its datasets, and its size and freshness.
 
 use super::translations::read_translations;
 use super::works::count_works;
-use super::{
-    AnalysisKind, CoverageSource, EngineError, IndexOptions, Searcher, Updater, index_folder,
-    list_vectors,
-};
-use lodeseek_catalog::{DatasetId, Edits, plain_text};
+use super::{AnalysisKind, CoverageSource, EngineError, Searcher, index_folder, list_vectors};
+use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_index::vectors::Precision;
-use lodeseek_store::{DatasetOutcome, Entry, LoadOptions, Loader, Stamp, Store};
-use oxsdatatypes::DateTime;
+use lodeseek_store::{Entry, Store};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -88,7 +84,9 @@ fn open_index(home: &Path) -> Result<Option<Searcher>, EngineError> {
     }
 }
 
-fn has_index(home: &Path) -> bool {
+/// Returns true if a home has an index, which may be outdated or unusable.
+#[must_use]
+pub fn has_index(home: &Path) -> bool {
     index_folder(home).join("meta.json").exists()
 }
 
@@ -359,61 +357,6 @@ fn size(path: &Path) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// Removes datasets from the store, the index and the groups of duplicates, and deletes their content. Returns the number of
-/// datasets removed.
-///
-/// Call it when no earlier search is running, or delete the content later: see [`Updater::remove`].
-pub fn remove_datasets(store: &Store, ids: &[DatasetId]) -> Result<usize, EngineError> {
-    let before = store.ids()?.len();
-    if has_index(store.home()) {
-        let updater = Updater::new(store, LoadOptions::default(), IndexOptions::default());
-        updater.remove(ids)?;
-        updater.find_duplicates()?;
-    } else {
-        store.remove(ids)?;
-    }
-    store.clear_replaced(&|_, _| ())?;
-    Ok(before - store.ids()?.len())
-}
-
-/// Replaces the edits of a dataset's description, and indexes the dataset if there is an index. Without edits it is described as its
-/// source states it. The change is made as a whole or not at all. `now` is recorded as its time.
-///
-/// # Errors
-/// If there is no such dataset, an edit cannot be stated, or the store or the index cannot be written.
-pub fn edit_dataset(
-    store: &Store,
-    id: &DatasetId,
-    edits: Edits,
-    now: Option<DateTime>,
-) -> Result<DatasetOutcome, EngineError> {
-    let stamp = Stamp {
-        now,
-        ..Stamp::default()
-    };
-    let load = LoadOptions {
-        stamp,
-        ..LoadOptions::default()
-    };
-    let report = if has_index(store.home()) {
-        let index = IndexOptions {
-            now,
-            ..IndexOptions::default()
-        };
-        let updater = Updater::new(store, load, index);
-        let ids = std::slice::from_ref(id);
-        let report = updater.all_or_nothing(ids, |updater| updater.edit(id, edits))?;
-        updater.find_duplicates()?;
-        report.load
-    } else {
-        Loader::new(store).with_options(load).edit(id, edits)?
-    };
-    Ok(report
-        .datasets
-        .first()
-        .map_or(DatasetOutcome::Unchanged, |dataset| dataset.outcome))
-}
-
 /// Maximum number of ids suggested in place of an unknown one.
 const MAX_SUGGESTIONS: usize = 3;
 /// Minimum similarity (Jaro-Winkler) of a suggested id.
@@ -446,7 +389,7 @@ pub fn similar_ids<'i>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Indexer;
+    use crate::{IndexOptions, Indexer};
     use lodeseek_catalog::{Dataset, Iris, Metadata, Text};
     use lodeseek_rdf::TripleGraphBuilder;
     use lodeseek_store::Loader;
@@ -483,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn datasets_are_listed_with_their_state_and_removed() {
+    fn datasets_are_listed_with_their_state() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::in_memory(
             folder.path(),
@@ -521,13 +464,6 @@ mod tests {
             (2, 1, 1, 1)
         );
         assert!(!index.is_up_to_date() && status.bytes["index"] > 0);
-        assert_eq!(
-            remove_datasets(&store, &[id("b"), id("unknown")]).expect("removed"),
-            1
-        );
-        assert_eq!(states(&store), [not_indexed("c")]);
-        let searcher = Searcher::open(folder.path()).expect("an index");
-        assert!(!searcher.catalog().ids().expect("ids").contains(&id("b")));
     }
 
     #[test]

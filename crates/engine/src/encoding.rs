@@ -114,7 +114,7 @@ pub fn encode_all_with(
 }
 
 /// Does the same as [`encode_all_with`] until a cancellation: then it ends after the current batch, and the next run continues.
-pub(crate) fn encode_all_until(
+pub fn encode_all_until(
     home: &Path,
     encoders: &[(&dyn Encoder, EncodingOptions)],
     source: Option<&dyn DerivedSource>,

@@ -79,7 +79,9 @@ impl IndexedCatalog {
         Ok(())
     }
 
-    pub(super) fn home(&self) -> &Path {
+    /// Returns the folder of the home.
+    #[must_use]
+    pub fn home(&self) -> &Path {
         &self.home
     }
 

@@ -48,8 +48,7 @@ pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
 pub use collection::{
     CollectionDataset, CollectionStatus, CoverageCounts, IndexState, IndexStatus,
-    TranslationStatus, VectorStatus, collection_status, edit_dataset, list_datasets,
-    remove_datasets, similar_ids,
+    TranslationStatus, VectorStatus, collection_status, has_index, list_datasets, similar_ids,
 };
 pub use content::Content;
 pub use coverage::{Coverage, CoverageSource, PeriodCoverage, PlaceCoverage};
@@ -62,7 +61,8 @@ pub use duplicates::{
 };
 pub use encoding::{
     EncodedDataset, EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode,
-    encode_all, encode_all_with, encode_dataset, has_vectors, list_vectors, passages,
+    encode_all, encode_all_until, encode_all_with, encode_dataset, has_vectors, list_vectors,
+    passages,
 };
 pub use entities::{EntityHit, EntityRequest, EntityResponse};
 pub use evidence::Evidence;
@@ -115,7 +115,7 @@ pub use tuning::TuningPool;
 pub use update::{UpdateReport, Updater};
 pub use works::{
     AddedWorks, CollectionWork, NearWork, WorkEvidence, WorksReport, add_works, encode_works,
-    has_encoded_works, list_works, ranks_by_works, remove_works,
+    encode_works_until, has_encoded_works, list_works, ranks_by_works, remove_works,
 };
 
 pub use lodeseek_profile::{Schema, SchemaEdge, SchemaNode};

@@ -14,7 +14,7 @@ use super::{
 };
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{LengthMode, ModelKind, SparseModel};
-use lodeseek_index::{AnalyzedQuery, Snapshot};
+use lodeseek_index::{AnalyzedQuery, Snapshot, StatisticsLevel};
 use lodeseek_ranking::Ranking;
 use lodeseek_snippet::Deadline;
 use std::path::Path;
@@ -77,13 +77,10 @@ impl Searcher {
         self.catalog.refresh()
     }
 
-    /// Updates the vectors of the reranker's encoders to the index and to the works of the home. Returns the number of datasets
-    /// encoded. As soon as `is_cancelled` returns true, it ends after the current batch; the next call encodes the rest.
-    pub fn encode(&self, is_cancelled: &dyn Fn() -> bool) -> Result<usize, EngineError> {
-        match &self.ranker.reranker {
-            Some(reranker) => reranker.encode(&self.catalog, is_cancelled),
-            None => Ok(0),
-        }
+    /// Returns the reranker, if there is one.
+    #[must_use]
+    pub fn reranker(&self) -> Option<&Reranker> {
+        self.ranker.reranker.as_ref()
     }
 
     /// Returns the indexed datasets.
@@ -104,10 +101,10 @@ impl Searcher {
         self.ranker.reranker.is_some()
     }
 
-    /// Returns the name of the sparse model.
+    /// Returns the level of statistics that the sparse model requires.
     #[must_use]
-    pub fn model_name(&self) -> &'static str {
-        self.ranker.model.name()
+    pub fn statistics_level(&self) -> StatisticsLevel {
+        self.ranker.model.statistics_level()
     }
 
     /// Returns the response to a request: a page of hits with snippets, explanations and facets.

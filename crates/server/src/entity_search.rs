@@ -61,7 +61,7 @@ pub(crate) fn find(state: &AppState, request: &EntityRequest) -> Result<Found, A
         Some(resource) => occurrences(state, resource).map(Found::Occurrences),
         None => {
             let started = Instant::now();
-            let is_over = || started.elapsed() >= state.snippets.deadline;
+            let is_over = || started.elapsed() >= state.limits.snippets.deadline;
             Ok(Found::Entities(
                 state
                     .searcher

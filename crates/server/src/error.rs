@@ -6,6 +6,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use lodeseek_changes::DISK_FULL;
 use lodeseek_engine::EngineError;
 use lodeseek_index::IndexError;
 use lodeseek_sparql::SparqlError;
@@ -13,10 +14,6 @@ use lodeseek_store::StoreError;
 use serde_json::json;
 use std::fmt::Display;
 use std::io;
-
-/// Message of a change that a full disk prevents.
-pub(crate) const DISK_FULL: &str =
-    "the server's disk is full; nothing was changed; free space on it and send the request again";
 
 /// Status and message of a failed request. The cause of an internal error is logged and not sent.
 #[derive(Debug)]

@@ -2,20 +2,21 @@
 //!
 //! # Modules
 //!
-//! Most of these modules have their own router; [`app`] merges them, and adds `/healthz`, `/livez` and `/readyz`. Upper modules may
-//! import lower ones. `/openapi.json` lists all routes.
+//! Most of these modules have their own router; [`app`] merges them, and adds `/healthz`, `/livez` and `/readyz`. Upper modules
+//! import lower ones. `/openapi.json` lists all routes. What has no HTTP is in other crates: changes of the collection in
+//! `lodeseek-changes`.
 //!
 //! | module | routes | state |
 //! |---|---|---|
 //! | `state`, `server`, `replica`, `workers` | the application from these modules, and its processes | `AppState` |
 //! | `openapi` | the API as OpenAPI, and as a page | |
-//! | `admin` | operator page, metrics, changes of the collection; background tasks | `AdminState` |
+//! | `admin` | operator page, metrics, requests of changes | `AdminState`, `ChangeState` |
 //! | `mcp` | Model Context Protocol: tools for agents, over the routes of `api` and `sparql` | |
 //! | `api` | JSON API, linked data of datasets | `ApiState` |
 //! | `sparql` | SPARQL protocol, service description, VoID, graph store | `SparqlState` |
 //! | `pages` | search page and static files; rendering for the other modules | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
-//! | `access_log`, `base_path`, `connections`, `entity_search`, `parsing`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `parameters`, `negotiation`, `observed_body`, `response_formats`, `tables`, `error`, `cache`, `documentation`, `text`, `tls`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
+//! | `access_log`, `base_path`, `connections`, `entity_search`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `parameters`, `negotiation`, `observed_body`, `response_formats`, `site`, `tables`, `error`, `cache`, `documentation`, `text`, `tls`, `work_limits`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
 
 mod access_log;
 mod admin;
@@ -38,7 +39,6 @@ mod observed_body;
 mod openapi;
 mod pages;
 mod parameters;
-mod parsing;
 mod permits;
 mod portal;
 mod proxies;
@@ -50,38 +50,32 @@ mod response_formats;
 mod route_tests;
 mod search_log;
 mod server;
+mod site;
 mod sparql;
 mod state;
 mod tables;
 mod text;
 mod tls;
+mod work_limits;
 mod workers;
 
-#[cfg(unix)]
-pub use admin::socket_path;
-pub use admin::{
-    AuditDamage, Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live,
-    MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token,
-    TokenError, Tokens, audit_path, has_unread_file, is_upload_path, verify_audit,
-};
+pub use admin::Operators;
 pub use branding::{
     Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme,
 };
 pub use connections::ConnectionLimits;
 pub use hosts::{HostName, InvalidHostName};
 pub use locale::TextError;
-#[cfg(fuzzing)]
-pub use parsing::fuzzing;
-pub use parsing::{Parser, loaded_keys, remove_conflicts, store_outcome};
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};
 pub use replica::{HomeOptions, Replica, serve_replica};
 pub use server::{Reload, ServeError, ServeOptions, on_stop_signal, serve, serve_mcp};
 pub use sparql::{Editor, EditorError};
-pub use state::{AppState, SettingFiles, SnippetLimits};
+pub use state::AppState;
 pub use tls::{Tls, TlsError};
-pub use workers::{WorkerOptions, WorkerRole, Workers, run_worker};
+pub use work_limits::SnippetLimits;
+pub use workers::{Workers, run_worker};
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -116,10 +110,10 @@ pub fn app(state: AppState) -> Router {
         .allow_headers(Any)
         .expose_headers(Any);
     let admin = state.admin.clone();
-    let is_https_only = state.is_https_only();
-    let proxies = Arc::clone(&state.proxies);
-    let path = state.base_path().to_owned();
-    let allowed_hosts = state.allowed_hosts();
+    let is_https_only = state.site.is_https_only();
+    let proxies = Arc::clone(&state.site.proxies);
+    let path = state.site.base_path().to_owned();
+    let allowed_hosts = state.site.allowed_hosts();
     let routes = Router::new()
         .merge(openapi::router())
         .merge(api::router())
@@ -192,7 +186,7 @@ fn request_span(request: &Request) -> tracing::Span {
 /// Returns the origins whose pages may read responses. A server that only this machine can reach serves pages of this machine
 /// only: else every web page could read through the browser of a user here.
 fn allowed_origins(state: &AppState) -> AllowOrigin {
-    if state.is_local_only() {
+    if state.site.is_local_only() {
         return AllowOrigin::predicate(|origin, _| hosts::is_loopback_origin(origin.as_bytes()));
     }
     AllowOrigin::from(Any)
@@ -229,158 +223,4 @@ async fn ready(state: State<AppState>) -> Result<String, ApiError> {
     health(state)
         .await
         .map_err(|error| ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, error.message))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::Path;
-
-    /// Modules without routes. They import none of the others.
-    const SHARED: [&str; 25] = [
-        "access_log",
-        "base_path",
-        "branding",
-        "cache",
-        "connections",
-        "documentation",
-        "entities",
-        "entity_search",
-        "error",
-        "example_queries",
-        "hosts",
-        "locale",
-        "memory",
-        "negotiation",
-        "observed_body",
-        "parameters",
-        "parsing",
-        "permits",
-        "proxies",
-        "public_url",
-        "request_encoding",
-        "response_formats",
-        "tables",
-        "text",
-        "tls",
-    ];
-    /// Modules with routes, from the lowest to the highest. None imports a higher one.
-    const ROUTED: [&str; 7] = [
-        "portal", "pages", "sparql", "api", "mcp", "admin", "openapi",
-    ];
-    /// Modules that build the application from all others. `AppState` contains the states of the modules with routes.
-    const TOP: [&str; 5] = ["replica", "route_tests", "server", "state", "workers"];
-
-    /// Returns the code of a module without comments and white space.
-    fn code(path: &Path) -> String {
-        if path.is_dir() {
-            let entries = fs::read_dir(path).expect("a folder");
-            return entries
-                .map(|entry| code(&entry.expect("an entry").path()))
-                .collect();
-        }
-        let text = fs::read_to_string(path).expect("a source file");
-        let lines = text
-            .lines()
-            .map(|line| line.split("//").next().unwrap_or_default());
-        lines
-            .flat_map(str::chars)
-            .filter(|character| !character.is_whitespace())
-            .collect()
-    }
-
-    /// Returns the modules of the crate that a module without white space names.
-    fn imports(code: &str) -> Vec<String> {
-        let mut names = Vec::new();
-        for (place, root) in code
-            .match_indices("crate::")
-            .chain(code.match_indices("super::super::"))
-        {
-            let rest = &code[place + root.len()..];
-            let Some(group) = rest.strip_prefix('{') else {
-                names.push(first_name(rest));
-                continue;
-            };
-            let mut depth = 0;
-            let mut is_first = true;
-            for (place, character) in group.char_indices() {
-                if is_first {
-                    names.push(first_name(&group[place..]));
-                }
-                is_first = character == ',' && depth == 0;
-                match character {
-                    '{' => depth += 1,
-                    '}' if depth == 0 => break,
-                    '}' => depth -= 1,
-                    _ => {}
-                }
-            }
-        }
-        names
-    }
-
-    fn first_name(path: &str) -> String {
-        path.chars()
-            .take_while(|character| character.is_alphanumeric() || *character == '_')
-            .collect()
-    }
-
-    fn imports_of(module: &str) -> Vec<String> {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let folder = source.join(module);
-        imports(&code(&if folder.is_dir() {
-            folder
-        } else {
-            source.join(format!("{module}.rs"))
-        }))
-    }
-
-    #[test]
-    fn imports_are_found_in_all_forms() {
-        let text = "use crate::{a::{x, y}, b};\nuse super::super::c::Z;\nfn f() { crate::d::g() }";
-        let code: String = text
-            .chars()
-            .filter(|character| !character.is_whitespace())
-            .collect();
-        let mut found = imports(&code);
-        found.sort_unstable();
-        assert_eq!(found, ["a", "b", "c", "d"]);
-    }
-
-    #[test]
-    fn modules_import_only_lower_modules() {
-        for module in SHARED {
-            let found = imports_of(module);
-            let higher = ROUTED
-                .iter()
-                .chain(&TOP)
-                .find(|higher| found.iter().any(|name| name == *higher));
-            assert_eq!(higher, None, "{module} imports it");
-        }
-        for (place, module) in ROUTED.iter().enumerate() {
-            let found = imports_of(module);
-            let higher = ROUTED[place + 1..]
-                .iter()
-                .find(|higher| found.iter().any(|name| name == *higher));
-            assert_eq!(higher, None, "{module} imports it");
-        }
-    }
-
-    #[test]
-    fn every_module_is_listed() {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");
-        let text = fs::read_to_string(source).expect("a source file");
-        let declared = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
-        let is_listed = |module: &str| {
-            SHARED
-                .iter()
-                .chain(&ROUTED)
-                .chain(&TOP)
-                .any(|listed| *listed == module)
-        };
-        let missing: Vec<&str> = declared.filter(|module| !is_listed(module)).collect();
-        assert!(missing.is_empty(), "add {missing:?} to the lists");
-    }
 }

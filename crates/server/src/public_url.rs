@@ -1,7 +1,7 @@
 //! Public URL: the address at which clients reach the server.
 
-use crate::AppState;
-use axum::extract::FromRequestParts;
+use crate::site::SiteState;
+use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 use lodeseek_catalog::Iris;
@@ -122,16 +122,16 @@ impl LinkBase {
 
     /// Returns the base for the client of a request.
     pub(crate) fn from_headers(
-        state: &AppState,
+        site: &SiteState,
         headers: &HeaderMap,
         extensions: &Extensions,
     ) -> Self {
-        if state.public_url.is_none()
-            && let Some(forwarded) = state.proxies.public_url(headers, extensions)
+        if site.public_url.is_none()
+            && let Some(forwarded) = site.proxies.public_url(headers, extensions)
         {
             return Self(forwarded.as_str().into());
         }
-        state.link_base.clone()
+        site.link_base.clone()
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -175,11 +175,15 @@ impl Listening {
     }
 }
 
-impl FromRequestParts<AppState> for LinkBase {
+impl<S: Send + Sync> FromRequestParts<S> for LinkBase
+where
+    SiteState: FromRef<S>,
+{
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
-        Ok(Self::from_headers(state, &parts.headers, &parts.extensions))
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let site = SiteState::from_ref(state);
+        Ok(Self::from_headers(&site, &parts.headers, &parts.extensions))
     }
 }
 

@@ -3,18 +3,17 @@
 //! A new snapshot is fetched and opened beside the served one. Then it replaces it: requests that began before the change are
 //! completed with the old snapshot, all others use the new one. If a snapshot cannot be fetched or opened, the old one stays.
 
-use crate::admin::StopSignal;
 use crate::observed_body::BodyOfUnknownSize;
 use crate::server::{
     ServeError, ServeOptions, WORK_GRACE_PERIOD, accept_requests, bind, fill_caches, located, open,
     reload_on_hangup,
 };
 use crate::state::AppState;
-use crate::workers::WorkerOptions;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{Method, header};
+use lodeseek_changes::{StopSignal, WorkerOptions};
 use lodeseek_engine::Reranker;
 use lodeseek_snapshot::{SnapshotCache, SnapshotHome};
 use std::fmt;

@@ -2,7 +2,7 @@
 
 #[cfg(unix)]
 use crate::admin::LocalSocket;
-use crate::admin::{Background, Live, Operators, StopSignal};
+use crate::admin::Operators;
 use crate::api::Titles;
 use crate::branding::Branding;
 use crate::connections::{ConnectionLimits, serve_connections};
@@ -13,10 +13,12 @@ use crate::portal::Portal;
 use crate::proxies::Proxies;
 use crate::public_url::PublicUrl;
 use crate::sparql::Editor;
-use crate::state::{AppState, SettingFiles, SnippetLimits};
+use crate::state::AppState;
 use crate::tls::Tls;
-use crate::workers::{WorkerOptions, Workers};
+use crate::work_limits::SnippetLimits;
+use crate::workers::Workers;
 use axum::Router;
+use lodeseek_changes::{Background, SettingFiles, StopSignal, WorkerOptions};
 use lodeseek_engine::{EngineError, Reranker, Searcher};
 use lodeseek_net::egress::IpNet;
 use lodeseek_net::sparql_client::SparqlClient;
@@ -166,7 +168,7 @@ pub fn serve(
     let stop = StopSignal::default();
     let background = match options.background.clone() {
         Some(task) => {
-            let live = Live::new(&state, stop.clone());
+            let live = state.live(stop.clone());
             Some(
                 std::thread::Builder::new()
                     .name("background".to_owned())
@@ -392,7 +394,7 @@ pub(crate) fn located(state: AppState, address: SocketAddr, options: &ServeOptio
     };
     tracing::info!(
         "listening on {scheme}://{address} (public URL: {})",
-        state.link_base
+        state.site.link_base
     );
     state
 }

@@ -1,148 +1,44 @@
-//! State that all routes share, and limits of work on whole graphs.
+//! State that all routes share.
 
-use crate::admin::{AdminState, ChangeLock, Management, Operators};
+use crate::admin::{AdminState, ChangeState, Operators};
 use crate::api::ApiState;
 use crate::branding::Branding;
 use crate::error::ApiError;
 use crate::hosts::HostName;
-use crate::memory::MAX_PARSES;
-use crate::parsing::Parser;
-use crate::permits::{Permit, Permits};
+use crate::permits::Permit;
 use crate::portal::{Portal, PortalState};
 use crate::proxies::Proxies;
-use crate::public_url::{LinkBase, Listening, PublicUrl};
+use crate::public_url::{Listening, PublicUrl};
 use crate::search_log::SearchLog;
 use crate::server::ServeError;
+use crate::site::{Client, SiteState};
 use crate::sparql::{Editor, SparqlState};
+use crate::work_limits::{SnippetLimits, WorkLimits};
 use crate::workers::Workers;
-use axum::extract::{FromRef, FromRequestParts};
-use axum::http::request::Parts;
+use axum::extract::FromRef;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{
-    Card, QuerySyntax, SearchRequest, SearchResponse, Searcher, SettingFile, SnippetKind,
-};
-use lodeseek_index::sparse::ModelKind;
-use lodeseek_index::{PartForm, parse_query};
+use lodeseek_changes::{Live, Parser, SettingFiles, StopSignal};
+use lodeseek_engine::{Card, SearchRequest, SearchResponse, Searcher};
 use lodeseek_net::egress::IpNet;
 use lodeseek_net::sparql_client::SparqlClient;
 use lodeseek_snapshot::{SnapshotHome, StorageOptions};
 use lodeseek_sparql::{QueryEngine, SparqlLimits};
 use lodeseek_store::{Store, StoreError};
-use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-use tracing::Instrument;
+use std::sync::Arc;
 
-/// Limits of snippets computed on demand. In addition, every method bounds its number of steps.
-#[derive(Clone, Debug)]
-pub struct SnippetLimits {
-    /// Time after which a method returns its best result so far (default 2 s). Such results are not cacheable.
-    pub deadline: Duration,
-    /// Maximum number of concurrent expensive requests, such as those that read whole graphs or run a model (default 4). Half of
-    /// them may be of one client address.
-    pub concurrent: usize,
-    /// Time that a request waits for a permit before status 503 (default 5 s).
-    pub permit_timeout: Duration,
-    /// Maximum number of triples of a snippet (default 100).
-    pub budget: usize,
-    /// Size of the cache of graphs in bytes (default 256 MiB).
-    pub cache_bytes: usize,
-}
-
-impl Default for SnippetLimits {
-    fn default() -> Self {
-        Self {
-            deadline: Duration::from_secs(2),
-            concurrent: 4,
-            permit_timeout: Duration::from_secs(5),
-            budget: 100,
-            cache_bytes: 256 << 20,
-        }
-    }
-}
-
-/// Maximum number of examples that are received at one time: a bound on their memory.
-const MAX_UPLOADS: usize = 8;
-/// Of these, examples of one client address.
-const MAX_UPLOADS_OF_CLIENT: usize = 2;
-/// Of [`MAX_PARSES`], examples of one client address.
-const MAX_PARSES_OF_CLIENT: usize = 1;
-/// Maximum number of concurrent downloads of graphs.
-const MAX_DOWNLOADS: usize = 8;
-/// Of these, downloads of one client address.
-const MAX_DOWNLOADS_OF_CLIENT: usize = 2;
-
-/// Reader of the files that the settings of the home name. The settings may change while the server runs.
-#[derive(Clone)]
-pub struct SettingFiles(Arc<dyn Fn() -> Result<Vec<SettingFile>, String> + Send + Sync>);
-
-impl SettingFiles {
-    /// Creates a reader from a function. Its error is the reason why the settings cannot be read.
-    pub fn new(
-        read: impl Fn() -> Result<Vec<SettingFile>, String> + Send + Sync + 'static,
-    ) -> Self {
-        Self(Arc::new(read))
-    }
-
-    /// Returns the files that the present settings name.
-    pub(crate) fn read(&self) -> Result<Vec<SettingFile>, String> {
-        (self.0)()
-    }
-}
-
-impl Default for SettingFiles {
-    fn default() -> Self {
-        Self::new(|| Ok(Vec::new()))
-    }
-}
-
-impl std::fmt::Debug for SettingFiles {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SettingFiles")
-    }
-}
-
-/// Address of the client of a request; `None` for requests without a connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Client(pub(crate) Option<IpAddr>);
-
-impl FromRequestParts<AppState> for Client {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
-        Ok(Self(
-            state.proxies.client(&parts.headers, &parts.extensions),
-        ))
-    }
-}
-
-/// State of the application: the opened home, and the states of the modules.
+/// State of the application: the opened home, and the states of its areas. A handler that needs one area extracts that state.
 #[derive(Clone)]
 pub struct AppState {
     pub(crate) searcher: Arc<Searcher>,
     pub(crate) store: Arc<Store>,
-    pub(crate) snippets: Arc<SnippetLimits>,
-    /// One permit for each expensive request.
-    permits: Arc<Permits>,
-    /// One permit for each example that a client sends.
-    uploads: Arc<Permits>,
-    /// One permit for each example that is parsed or compared.
-    parses: Arc<Permits>,
-    /// One permit for each graph that a client downloads.
-    downloads: Arc<Permits>,
-    pub(crate) proxies: Arc<Proxies>,
-    /// Configured public URL.
-    pub(crate) public_url: Option<PublicUrl>,
-    /// Names of a server that only this machine can reach, beside those of this machine.
-    host_names: Arc<[HostName]>,
-    /// First part of absolute links, unless a trusted proxy forwards another one.
-    pub(crate) link_base: LinkBase,
-    /// Address on which the server listens.
-    listening: Option<Listening>,
-    /// Base addresses at which the server listens.
-    pub(crate) addresses: Vec<String>,
+    /// The served snapshot, whose folder lasts as long as it is used; `None` for a home.
+    pub(crate) snapshot: Option<Arc<SnapshotHome>>,
+    /// Permits of expensive requests.
+    pub(crate) limits: WorkLimits,
+    /// Addresses of the server.
+    pub(crate) site: SiteState,
     pub(crate) api: Arc<ApiState>,
     pub(crate) portal: Arc<PortalState>,
     pub(crate) branding: Arc<Branding>,
@@ -151,24 +47,10 @@ pub struct AppState {
     pub(crate) workers: Option<Workers>,
     /// Metrics and access of the operator; `None` if requests are not counted.
     pub(crate) admin: Option<Arc<AdminState>>,
-    /// Tokens and jobs; `None` if the collection cannot be changed over HTTP.
-    pub(crate) management: Option<Arc<Management>>,
-    /// Held while the collection is changed.
-    pub(crate) changes: Arc<ChangeLock>,
-    /// Held by the harvest that runs.
-    pub(crate) harvests: Arc<Mutex<()>>,
-    /// Private networks to which requests of the administration may be sent.
-    pub(crate) private_networks: Arc<[IpNet]>,
-    /// Access to storage, for the publication of snapshots.
-    pub(crate) storage: Arc<StorageOptions>,
-    /// Reader of the files that the settings name, for backups.
-    pub(crate) setting_files: SettingFiles,
-    /// Folder of the backups that operators request in a browser.
-    pub(crate) backup_folder: Option<Arc<Path>>,
+    /// Queue and settings of changes.
+    pub(crate) changes: ChangeState,
     /// Log of the searches of the last days.
     pub(crate) searches: Arc<SearchLog>,
-    /// The served snapshot, whose folder lasts as long as it is used; `None` for a home.
-    pub(crate) snapshot: Option<Arc<SnapshotHome>>,
 }
 
 impl FromRef<AppState> for SparqlState {
@@ -183,87 +65,58 @@ impl AppState {
     pub fn new(searcher: Searcher, store: Store, limits: SparqlLimits) -> Self {
         let (searcher, store) = (Arc::new(searcher), Arc::new(store));
         let sparql = SparqlState::new(&store, &searcher, limits);
-        let snippets = SnippetLimits::default();
         Self {
-            link_base: LinkBase::new(None, store.iris(), None),
-            public_url: None,
-            host_names: Arc::default(),
-            listening: None,
+            site: SiteState::new(store.iris()),
             searcher,
             store,
-            permits: Arc::new(Permits::new(
-                snippets.concurrent,
-                snippets.concurrent.div_ceil(2),
-            )),
-            uploads: Arc::new(Permits::new(MAX_UPLOADS, MAX_UPLOADS_OF_CLIENT)),
-            parses: Arc::new(Permits::new(MAX_PARSES, MAX_PARSES_OF_CLIENT)),
-            downloads: Arc::new(Permits::new(MAX_DOWNLOADS, MAX_DOWNLOADS_OF_CLIENT)),
-            snippets: Arc::new(snippets),
-            proxies: Arc::default(),
-            addresses: Vec::new(),
+            snapshot: None,
+            limits: WorkLimits::new(SnippetLimits::default()),
             api: Arc::default(),
             portal: Arc::default(),
             branding: Arc::default(),
             sparql,
             workers: None,
             admin: None,
-            management: None,
-            changes: Arc::default(),
-            harvests: Arc::default(),
-            private_networks: Arc::default(),
-            storage: Arc::default(),
-            setting_files: SettingFiles::default(),
-            backup_folder: None,
+            changes: ChangeState::default(),
             searches: Arc::default(),
-            snapshot: None,
         }
     }
 
     /// Sets the reader of the files that the settings name: a backup contains them. Default: none.
     #[must_use]
-    pub fn with_setting_files(self, setting_files: SettingFiles) -> Self {
-        Self {
-            setting_files,
-            ..self
-        }
+    pub fn with_setting_files(mut self, setting_files: SettingFiles) -> Self {
+        self.changes.setting_files = setting_files;
+        self
     }
 
     /// Sets the folder of the backups that operators request in a browser. Default: none.
     #[must_use]
-    pub fn with_backup_folder(self, folder: Option<&Path>) -> Self {
-        Self {
-            backup_folder: folder.map(Arc::from),
-            ..self
-        }
+    pub fn with_backup_folder(mut self, folder: Option<&Path>) -> Self {
+        self.changes.backup_folder = folder.map(Arc::from);
+        self
     }
 
     /// Sets the limits of snippets computed on demand.
     #[must_use]
     pub fn with_snippets(self, limits: SnippetLimits) -> Self {
-        let permits = Permits::new(limits.concurrent, limits.concurrent.div_ceil(2));
         Self {
-            snippets: Arc::new(limits),
-            permits: Arc::new(permits),
+            limits: WorkLimits::new(limits),
             ..self
         }
     }
 
     /// Allows private networks for harvests and downloads that clients of the administration request. Default: none.
     #[must_use]
-    pub fn with_private_networks(self, networks: &[IpNet]) -> Self {
-        Self {
-            private_networks: networks.into(),
-            ..self
-        }
+    pub fn with_private_networks(mut self, networks: &[IpNet]) -> Self {
+        self.changes.private_networks = networks.into();
+        self
     }
 
     /// Sets the trusted proxies.
     #[must_use]
-    pub fn with_proxies(self, proxies: Proxies) -> Self {
-        Self {
-            proxies: Arc::new(proxies),
-            ..self
-        }
+    pub fn with_proxies(mut self, proxies: Proxies) -> Self {
+        self.site.proxies = Arc::new(proxies);
+        self
     }
 
     /// Evaluates expensive SPARQL queries and parses files of others in worker processes. Without them this process does, and
@@ -286,32 +139,38 @@ impl AppState {
             .unwrap_or_default()
     }
 
+    /// Returns the collection for a task that changes it, until a signal.
+    pub(crate) fn live(&self, stop: StopSignal) -> Live {
+        let tasks = self.admin.as_ref().map(|admin| Arc::clone(&admin.tasks));
+        Live {
+            store: Arc::clone(&self.store),
+            queries: Arc::clone(&self.sparql.engine),
+            searcher: Arc::clone(&self.searcher),
+            storage: Arc::clone(&self.changes.storage),
+            setting_files: self.changes.setting_files.clone(),
+            parser: self.parser(),
+            stop,
+            tasks: tasks.unwrap_or_default(),
+            turns: Arc::clone(&self.changes.turns),
+        }
+    }
+
     /// Sets the public URL. Default: the base of the home; with the default base the address of the server.
     #[must_use]
-    pub fn with_public_url(self, url: Option<PublicUrl>) -> Self {
-        Self {
-            public_url: url,
-            ..self
-        }
-        .with_links()
+    pub fn with_public_url(mut self, url: Option<PublicUrl>) -> Self {
+        self.site.public_url = url;
+        self.with_links()
     }
 
     /// Allows names in `Host` of requests to a server that only this machine can reach, beside those of this machine. Default: none.
     #[must_use]
-    pub fn with_host_names(self, names: &[HostName]) -> Self {
-        Self {
-            host_names: names.into(),
-            ..self
-        }
-    }
-
-    /// Returns the path of the public URL without a slash at the end; empty if it has none.
-    pub(crate) fn base_path(&self) -> &str {
-        self.public_url.as_ref().map_or("", PublicUrl::path)
+    pub fn with_host_names(mut self, names: &[HostName]) -> Self {
+        self.site.host_names = names.into();
+        self
     }
 
     fn with_links(mut self) -> Self {
-        self.link_base = LinkBase::new(self.public_url.as_ref(), self.store.iris(), self.listening);
+        self.site.update_links(self.store.iris());
         self.with_federation()
     }
 
@@ -341,50 +200,15 @@ impl AppState {
     }
 
     fn listening_at(mut self, listening: Listening) -> Self {
-        let (scheme, address) = (listening.scheme(), listening.address);
-        self.addresses = vec![format!("{scheme}://{address}/")];
-        if address.ip().is_loopback() {
-            self.addresses
-                .push(format!("{scheme}://localhost:{}/", address.port()));
-        }
-        self.listening = Some(listening);
+        self.site.listen_at(listening);
         self.with_links()
     }
 
     fn with_federation(mut self) -> Self {
-        let mut addresses = self.addresses.clone();
-        addresses.push(self.link_base.as_str().to_owned());
+        let mut addresses = self.site.addresses.clone();
+        addresses.push(self.site.link_base.as_str().to_owned());
         self.sparql.set_services(&self.searcher, addresses);
         self
-    }
-
-    /// If true, only this machine can reach the server: it listens on a loopback address, and neither a proxy nor a public
-    /// URL is configured.
-    pub(crate) fn is_local_only(&self) -> bool {
-        self.is_on_loopback() && self.proxies.is_empty() && self.public_url.is_none()
-    }
-
-    fn is_on_loopback(&self) -> bool {
-        self.listening
-            .is_some_and(|listening| listening.address.ip().to_canonical().is_loopback())
-    }
-
-    /// Returns the names in `Host` that are accepted beside those of this machine; `None` if all are, because other machines can reach
-    /// the server. A proxy on this machine may forward any name.
-    pub(crate) fn allowed_hosts(&self) -> Option<Arc<[HostName]>> {
-        if !self.is_on_loopback() || !self.proxies.is_empty() {
-            return None;
-        }
-        let public = self
-            .public_url
-            .as_ref()
-            .and_then(|url| HostName::of_url(url.as_str()));
-        Some(self.host_names.iter().cloned().chain(public).collect())
-    }
-
-    /// If true, browsers may remember that the host of this server has TLS. Other programs on this machine share its own name.
-    pub(crate) fn is_https_only(&self) -> bool {
-        self.listening.is_some_and(|listening| listening.has_tls) && !self.is_local_only()
     }
 
     /// Sets name, description and publisher of the portal.
@@ -426,11 +250,9 @@ impl AppState {
 
     /// Sets the access to storage, for the publication of snapshots.
     #[must_use]
-    pub fn with_storage(self, storage: StorageOptions) -> Self {
-        Self {
-            storage: Arc::new(storage),
-            ..self
-        }
+    pub fn with_storage(mut self, storage: StorageOptions) -> Self {
+        self.changes.storage = Arc::new(storage);
+        self
     }
 
     /// Sets the snapshot that is served.
@@ -442,82 +264,22 @@ impl AppState {
     }
 
     /// Takes over the address, the permits, the counters and the access rule of the state that this one replaces.
-    pub(crate) fn replacing(self, other: &Self) -> Self {
-        let next = Self {
-            permits: Arc::clone(&other.permits),
-            uploads: Arc::clone(&other.uploads),
-            parses: Arc::clone(&other.parses),
-            downloads: Arc::clone(&other.downloads),
-            listening: other.listening,
-            addresses: other.addresses.clone(),
-            admin: other
-                .admin
-                .as_ref()
-                .map(|admin| Arc::new(admin.for_other_home())),
-            ..self
-        };
-        next.with_links()
+    pub(crate) fn replacing(mut self, other: &Self) -> Self {
+        self.limits = self.limits.with_permits_of(&other.limits);
+        self.site.listen_as(&other.site);
+        let admin = other.admin.as_ref();
+        self.admin = admin.map(|admin| Arc::new(admin.for_other_home()));
+        self.with_links()
     }
 
-    /// Waits for a permit for an expensive request: one that reads whole graphs, descriptions or positions of words, runs a
-    /// model, or compares all datasets. Status 503 if there is none in time.
-    pub(crate) async fn acquire_permit(&self, client: Client) -> Result<Permit, ApiError> {
-        let span = tracing::info_span!(target: "traces", "wait for permit");
-        let permit = self
-            .permits
-            .acquire(client.0, self.snippets.permit_timeout)
-            .instrument(span)
-            .await;
-        permit.map_err(|exhausted| exhausted.error("expensive requests"))
-    }
-
-    /// Waits for a permit to receive an example. To be called before the body is read: bodies in memory are bounded.
-    pub(crate) async fn acquire_upload_permit(&self, client: Client) -> Result<Permit, ApiError> {
-        let permit = self
-            .uploads
-            .acquire(client.0, self.snippets.permit_timeout)
-            .await;
-        permit.map_err(|exhausted| exhausted.error("uploads"))
-    }
-
-    /// Waits for a permit to parse an example and to compare it. It is not one of those for which searches wait.
-    pub(crate) async fn acquire_parse_permit(&self, client: Client) -> Result<Permit, ApiError> {
-        let permit = self
-            .parses
-            .acquire(client.0, self.snippets.permit_timeout)
-            .await;
-        permit.map_err(|exhausted| exhausted.error("examples to parse"))
-    }
-
-    /// Waits for a permit to send a whole graph. Slow downloads take no permits of other work.
-    pub(crate) async fn acquire_download_permit(&self, client: Client) -> Result<Permit, ApiError> {
-        let permit = self
-            .downloads
-            .acquire(client.0, self.snippets.permit_timeout)
-            .await;
-        permit.map_err(|exhausted| exhausted.error("downloads of graphs"))
-    }
-
-    /// Waits for a permit if a search reads whole graphs, runs a model, or compares examples with all datasets. FSDM and phrases
-    /// read positions of words. Exclusions may be phrases, and names are looked up in all datasets.
+    /// Waits for a permit if a search is expensive.
     pub(crate) async fn acquire_search_permit(
         &self,
         client: Client,
         request: &SearchRequest,
     ) -> Result<Option<Permit>, ApiError> {
-        let reads_graphs = request.explain || request.snippet != SnippetKind::Stored;
-        let runs_model = request.model.is_none() && self.searcher.has_reranker();
-        let compares = !request.examples.is_empty();
-        let model = request
-            .model
-            .map_or(self.searcher.model_name(), ModelKind::name);
-        let has_conditions = request.syntax == QuerySyntax::Interpreted
-            && parse_query(&request.query)
-                .iter()
-                .any(|part| part.form != PartForm::Word || part.excluded);
-        let reads_positions = model == ModelKind::Fsdm.name() || has_conditions;
-        if reads_graphs || runs_model || compares || reads_positions {
-            self.acquire_permit(client).await.map(Some)
+        if request.is_expensive(&self.searcher) {
+            self.limits.acquire_permit(client).await.map(Some)
         } else {
             Ok(None)
         }
@@ -536,14 +298,14 @@ impl AppState {
         }
     }
 
-    /// Runs expensive work, as [`work`](Self::work) does, with a permit ([`acquire_permit`](Self::acquire_permit)) that ends with
+    /// Runs expensive work, as [`work`](Self::work) does, with a permit ([`acquire_permit`](WorkLimits::acquire_permit)) that ends with
     /// the work, even if the client has left.
     pub(crate) async fn work_with_permit<T: Send + 'static>(
         &self,
         client: Client,
         work: impl FnOnce(&Self) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let permit = self.acquire_permit(client).await?;
+        let permit = self.limits.acquire_permit(client).await?;
         let permitted = move |state: &Self| {
             let _permit = permit;
             work(state)

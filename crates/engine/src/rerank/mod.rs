@@ -12,15 +12,13 @@ pub use pairs::{CrossEncoding, PairSummary};
 use super::dense::{
     DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions,
 };
-use super::encoding::encode_all_until;
 use super::scope::CandidateScope;
-use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes, encode_works_until};
+use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes};
 use super::{EncodingOptions, EngineError, IndexedCatalog};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::{AnalyzedQuery, Snapshot};
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rerank::{Encoder, Fusion, Granularity, Similarity};
-use lodeseek_store::works_checksum;
 use multilingual::MultilingualRetriever;
 use options::check;
 use rustc_hash::FxHashMap;
@@ -29,7 +27,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// Minimum depth of sparse rankings that are fused. A candidate below this depth counts as not found by the model.
 const MIN_FUSION_DEPTH: usize = 100;
@@ -41,8 +39,6 @@ pub struct Reranker {
     /// Replaces the default while `ranks_by_works` is true.
     of_works: Option<Configuration>,
     ranks_by_works: AtomicBool,
-    /// Checksum of the list of works whose vectors were updated last.
-    encoded_works: Mutex<Option<String>>,
     cross_encoding: Option<CrossEncoding>,
 }
 
@@ -201,12 +197,11 @@ impl Reranker {
             },
             of_works: None,
             ranks_by_works: AtomicBool::default(),
-            encoded_works: Mutex::default(),
             cross_encoding: None,
         })
     }
 
-    /// Sets the options that replace the others as soon as [`Searcher::encode`](crate::Searcher::encode) finds that
+    /// Sets the options that replace the others while [`follow_works`](Self::follow_works) finds that
     /// [works rank with their own defaults](crate::ranks_by_works). Encoders of other granularities than these are not used then.
     /// If the options do not fit the encoders and the works, works are not used, and a warning is logged.
     #[must_use]
@@ -229,6 +224,19 @@ impl Reranker {
             }),
             ..self
         }
+    }
+
+    /// Ranks by the works of a home from the beginning, with their own options.
+    ///
+    /// # Errors
+    /// If the works cannot be read, or the options do not fit them.
+    pub fn starting_with_works(self, home: &Path) -> Result<Self, EngineError> {
+        if let Some(of_works) = &self.of_works {
+            check(&of_works.options, &of_works.encoders, true)?;
+            of_works.open_first_works(home)?;
+        }
+        self.ranks_by_works.store(true, Ordering::Release);
+        Ok(self)
     }
 
     /// Adds a multilingual encoder with one vector per text, whose ranking is fused with the others. Configurations with
@@ -295,58 +303,35 @@ impl Reranker {
         })
     }
 
-    /// Updates the vectors of the encoders to the index and the works of a home, in their present number format, and chooses the
-    /// options. Returns the number of datasets encoded. After a cancellation the next call encodes the rest.
-    pub(super) fn encode(
-        &self,
-        catalog: &IndexedCatalog,
-        is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<usize, EngineError> {
-        let home = catalog.home();
-        let mut encoders = Vec::with_capacity(self.default.encoders.len() + 1);
+    /// Returns the encoders whose vectors follow the datasets, with the present number format of their vectors. The multilingual one
+    /// is the last.
+    ///
+    /// # Errors
+    /// If the vectors cannot be read.
+    pub fn encoding_jobs(&self) -> Result<Vec<(&dyn Encoder, EncodingOptions)>, EngineError> {
+        let mut jobs = Vec::with_capacity(self.default.encoders.len() + 1);
         for dense in self.default.retrievers() {
             let options = EncodingOptions {
                 precision: dense.precision()?,
                 ..EncodingOptions::default()
             };
-            encoders.push((dense.encoder(), options));
+            jobs.push((dense.encoder(), options));
         }
-        let reports = encode_all_until(home, &encoders, None, &|_| (), is_cancelled)?;
-        let datasets = reports.iter().map(|report| report.encoded).sum();
-        encoders.truncate(self.default.encoders.len()); // Works have no vectors of the multilingual encoder.
-        self.encode_works(home, &encoders, is_cancelled)?;
+        Ok(jobs)
+    }
+
+    /// Opens the works of a home as soon as they have vectors, and chooses the options: works rank with their own as long as there are
+    /// vectors of works, and the datasets are descriptions alone. To be called after each change of works, by one thread.
+    ///
+    /// # Errors
+    /// If the works or the index cannot be read.
+    pub fn follow_works(&self, catalog: &IndexedCatalog) -> Result<(), EngineError> {
+        for configuration in std::iter::once(&self.default).chain(&self.of_works) {
+            configuration.open_first_works(catalog.home())?;
+        }
         if let Some(of_works) = &self.of_works {
             let ranks_by_works = of_works.has_works()? && !catalog.has_content()?;
             self.ranks_by_works.store(ranks_by_works, Ordering::Release);
-        }
-        Ok(datasets)
-    }
-
-    /// Updates the vectors of works, unless their list is that of the last complete update. Works with their first vectors vote
-    /// from then on.
-    fn encode_works(
-        &self,
-        home: &Path,
-        encoders: &[(&dyn Encoder, EncodingOptions)],
-        is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<(), EngineError> {
-        let list = works_checksum(home)?;
-        let mut encoded = self
-            .encoded_works
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if *encoded == list {
-            return Ok(());
-        }
-        for (encoder, options) in encoders {
-            encode_works_until(home, *encoder, options.precision, &|_| (), is_cancelled)?;
-        }
-        if is_cancelled() {
-            return Ok(());
-        }
-        *encoded = list;
-        for configuration in std::iter::once(&self.default).chain(&self.of_works) {
-            configuration.open_first_works(home)?;
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! Search requests.
 
-use crate::{DuplicateMode, ExampleGraph, Filter, ResultOrder};
+use crate::{DuplicateMode, ExampleGraph, Filter, ResultOrder, Searcher};
 use lodeseek_catalog::DatasetId;
-use lodeseek_index::sparse::ModelKind;
+use lodeseek_index::sparse::{LengthMode, ModelKind};
+use lodeseek_index::{PartForm, StatisticsLevel, parse_query};
 use lodeseek_snippet::{Method, MethodError};
 use serde::Deserialize;
 use std::str::FromStr;
@@ -126,5 +127,95 @@ impl SearchRequest {
             examples: Vec::new(),
             order: ResultOrder::default(),
         }
+    }
+
+    /// Returns true if a search takes a searcher much longer than a lookup of words: it reads whole graphs or positions of words,
+    /// runs a model, or compares examples with all datasets.
+    ///
+    /// FSDM and phrases read positions of words. Exclusions may be phrases, and names are looked up in all datasets.
+    #[must_use]
+    pub fn is_expensive(&self, searcher: &Searcher) -> bool {
+        let reads_graphs = self.explain || self.snippet != SnippetKind::Stored;
+        let runs_model = self.model.is_none() && searcher.has_reranker();
+        let compares_examples = !self.examples.is_empty();
+        reads_graphs
+            || runs_model
+            || compares_examples
+            || self.statistics_level(searcher) == StatisticsLevel::Pairs
+            || self.has_conditions()
+    }
+
+    /// Returns the level of statistics that the sparse model of the search requires.
+    fn statistics_level(&self, searcher: &Searcher) -> StatisticsLevel {
+        match self.model {
+            Some(kind) => kind.model(LengthMode::Exact).statistics_level(),
+            None => searcher.statistics_level(),
+        }
+    }
+
+    /// Returns true if the query has parts other than words: phrases, names or exclusions.
+    fn has_conditions(&self) -> bool {
+        self.syntax == QuerySyntax::Interpreted
+            && parse_query(&self.query)
+                .iter()
+                .any(|part| part.form != PartForm::Word || part.excluded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{IndexOptions, Indexer};
+    use lodeseek_catalog::Iris;
+    use lodeseek_store::Store;
+    use tempfile::TempDir;
+
+    /// Returns the searcher of an empty home with a model.
+    fn searcher(kind: ModelKind) -> (Searcher, TempDir) {
+        let home = tempfile::tempdir().expect("a folder");
+        let store = Store::in_memory(home.path(), Iris::default()).expect("a store");
+        let indexer = Indexer::new(&store, IndexOptions::default());
+        indexer.run(&|_| ()).expect("indexed");
+        let searcher = Searcher::open(home.path()).expect("an index");
+        (searcher.with_model(kind.model(LengthMode::Exact)), home)
+    }
+
+    #[test]
+    fn a_search_is_expensive_if_it_reads_more_than_the_posting_lists_of_words() {
+        let (searcher, _home) = searcher(ModelKind::Bm25);
+        let words = SearchRequest::new("oak \"old trees\"");
+        assert!(!words.is_expensive(&searcher));
+        let interpreted = SearchRequest {
+            syntax: QuerySyntax::Interpreted,
+            ..words.clone()
+        };
+        assert!(interpreted.is_expensive(&searcher), "it has a phrase");
+        let with_fsdm = SearchRequest {
+            model: Some(ModelKind::Fsdm),
+            ..words.clone()
+        };
+        assert!(with_fsdm.is_expensive(&searcher));
+        let with_snippet = SearchRequest {
+            snippet: SnippetKind::QUERY,
+            ..words.clone()
+        };
+        assert!(with_snippet.is_expensive(&searcher));
+        let explained = SearchRequest {
+            explain: true,
+            ..words
+        };
+        assert!(explained.is_expensive(&searcher));
+    }
+
+    #[test]
+    fn the_model_of_the_request_replaces_that_of_the_searcher() {
+        let (searcher, _home) = searcher(ModelKind::Fsdm);
+        let words = SearchRequest::new("oak");
+        assert!(words.is_expensive(&searcher));
+        let with_bm25 = SearchRequest {
+            model: Some(ModelKind::Bm25),
+            ..words
+        };
+        assert!(!with_bm25.is_expensive(&searcher));
     }
 }

@@ -48,7 +48,7 @@ pub fn encode_works(
 }
 
 /// Does the same as [`encode_works`] until a cancellation: then it ends after the current batch, and the next run continues.
-pub(crate) fn encode_works_until(
+pub fn encode_works_until(
     home: &Path,
     encoder: &dyn Encoder,
     precision: Precision,

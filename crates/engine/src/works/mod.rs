@@ -12,9 +12,8 @@
 mod encoding;
 mod nearest;
 
-pub(super) use encoding::encode_works_until;
 use encoding::remove_vectors;
-pub use encoding::{WorksReport, encode_works};
+pub use encoding::{WorksReport, encode_works, encode_works_until};
 pub use nearest::{NearWork, WorkEvidence};
 pub(super) use nearest::{VoteLimits, WorkRetriever, WorkVotes};
 

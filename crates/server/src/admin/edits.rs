@@ -1,10 +1,7 @@
 //! `GET` and `PATCH /api/admin/datasets/{id}`, and the removal of edits: corrections of descriptions, kept apart from the source.
 
-use super::Live;
-use super::changes::{Change, Failure};
 use super::management::{Caller, dataset_id, management, respond, submit, wait_time};
-use super::preconditions::{DatasetState, Preconditions};
-use super::tokens::Scope;
+use super::preconditions::{check_state, read_preconditions, set_state_headers};
 use crate::AppState;
 use crate::documentation::{BadRequest, BodyTimeout, Id, JsonError, NotFound, QueueFull};
 use crate::error::ApiError;
@@ -15,126 +12,22 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_catalog::{
-    Dataset, DatasetId, DescriptionField, Edit, Edits, FieldError, Patch, description_json,
+use lodeseek_catalog::{DatasetId, DescriptionField, Edit, FieldError, Patch, description_json};
+use lodeseek_changes::{
+    Change, DatasetEdit, DatasetState, EditAction, Preconditions, Scope, present_edits,
 };
-use lodeseek_store::{DatasetEdits, LoadOptions, Store, StoreError};
-use oxsdatatypes::DateTime;
+use lodeseek_store::{DatasetEdits, Store, StoreError};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 
 /// Maximum number of keys of a request that removes edits.
 const MAX_KEYS: usize = 100;
 /// Media types of a patch.
 const PATCH_TYPES: [&str; 2] = ["application/merge-patch+json", "application/json"];
 
-/// A requested change of the edits of a description.
-pub(crate) struct DatasetEdit {
-    pub(crate) id: DatasetId,
-    pub(crate) action: EditAction,
-    pub(crate) conditions: Preconditions,
-    /// Name of the token.
-    pub(crate) by: String,
-}
-
-/// Change of the edits of a description.
-pub(crate) enum EditAction {
-    /// Adds the changes of a patch.
-    Patch(Patch),
-    /// Removes the edits of these keys; all without keys.
-    Reset(Vec<String>),
-}
-
-impl DatasetEdit {
-    /// Returns the keys that the change names.
-    pub(crate) fn fields(&self) -> Vec<String> {
-        match &self.action {
-            EditAction::Patch(patch) => patch.keys().map(str::to_owned).collect(),
-            EditAction::Reset(keys) if keys.is_empty() => vec!["*".to_owned()],
-            EditAction::Reset(keys) => keys.clone(),
-        }
-    }
-}
-
-/// Returns the edits of a dataset and the description of its source.
-fn present_edits(store: &Store, id: &DatasetId) -> Result<DatasetEdits, StoreError> {
-    match store.dataset_edits(id)? {
-        Some(edits) => Ok(edits),
-        None => Ok(DatasetEdits {
-            edits: Edits::default(),
-            source: store.entry(id)?.dataset,
-        }),
-    }
-}
-
-/// Returns the description of a dataset as its source states it.
-pub(super) fn source_description(store: &Store, id: &DatasetId) -> Result<Dataset, StoreError> {
-    present_edits(store, id).map(|edits| edits.source)
-}
-
 /// Returns the error of keys of a description: status 422.
 pub(super) fn field_errors(errors: &[FieldError]) -> ApiError {
     let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
     ApiError::with_status(StatusCode::UNPROCESSABLE_ENTITY, texts.join("; "))
-}
-
-/// Changes the edits of a description.
-pub(super) fn edit(edit: &DatasetEdit, live: &Live) -> Result<Value, Failure> {
-    let DatasetEdit { id, action, by, .. } = edit;
-    check(&live.store, id, &edit.conditions)?;
-    let DatasetEdits { mut edits, source } = present_edits(&live.store, id)?;
-    let before = edits.clone();
-    match action {
-        EditAction::Patch(patch) => {
-            edits.apply_patch(patch, &source, by, &DateTime::now().to_string());
-        }
-        EditAction::Reset(keys) if keys.is_empty() => edits = Edits::default(),
-        EditAction::Reset(keys) => {
-            for key in keys {
-                edits.remove(key);
-            }
-        }
-    }
-    let edited: Vec<String> = edits.keys().map(str::to_owned).collect();
-    let value = |edits: &Edits, key: &str| edits.get(key).map(Edit::value);
-    let keys: BTreeSet<&str> = before.keys().chain(edits.keys()).collect();
-    let changed: Vec<&str> = keys
-        .into_iter()
-        .filter(|key| value(&before, key) != value(&edits, key))
-        .collect();
-    let changed = json!(changed);
-    let updater = live.updater(LoadOptions::default());
-    let ids = std::slice::from_ref(id);
-    let report = updater.all_or_nothing(ids, |updater| updater.edit(id, edits))?;
-    let outcome = report.load.datasets.first().map(|dataset| dataset.outcome);
-    let mut result = json!({
-        "dataset": id, "outcome": outcome, "changed": changed, "edited": edited,
-    });
-    add_tag(&mut result, &live.store, id)?;
-    Ok(result)
-}
-
-/// Checks conditions when a job begins.
-pub(super) fn check(
-    store: &Store,
-    id: &DatasetId,
-    conditions: &Preconditions,
-) -> Result<(), Failure> {
-    if conditions.is_empty() {
-        return Ok(());
-    }
-    let state = DatasetState::read(store, id)?;
-    conditions
-        .check(id, state.as_ref())
-        .map_err(|error| Failure::Rejected(error.status, error.message))
-}
-
-/// Adds the entity tag of a dataset to the result of its change.
-pub(super) fn add_tag(result: &mut Value, store: &Store, id: &DatasetId) -> Result<(), Failure> {
-    if let Some(state) = DatasetState::read(store, id)? {
-        result["etag"] = json!(state.tag);
-    }
-    Ok(())
 }
 
 /// Checks conditions when a change is requested, unless a job that waits changes the dataset: its effect is unknown yet.
@@ -150,7 +43,7 @@ pub(super) async fn check_now(
     state
         .work(move |state| {
             let current = DatasetState::read(&state.store, &id)?;
-            conditions.check(&id, current.as_ref())
+            check_state(&conditions, &id, current.as_ref())
         })
         .await
 }
@@ -184,7 +77,7 @@ pub(super) async fn get_dataset(
         } else {
             Json(body).into_response()
         };
-        current.set_headers(response.headers_mut());
+        set_state_headers(&current, response.headers_mut());
         Ok(response)
     })
     .await
@@ -256,7 +149,7 @@ pub(super) async fn patch_dataset(
     respond(async {
         caller.require(Scope::Write)?;
         let id = dataset_id(&id)?;
-        let conditions = Preconditions::read(request.headers())?;
+        let conditions = read_preconditions(request.headers())?;
         let wait = wait_time(request.headers());
         let patch = read_patch(request).await?;
         check_now(&state, &id, &conditions).await?;
@@ -380,7 +273,7 @@ pub(super) async fn delete_edits(
     respond(async {
         caller.require(Scope::Write)?;
         let id = dataset_id(&id)?;
-        let conditions = Preconditions::read(&headers)?;
+        let conditions = read_preconditions(&headers)?;
         let mut keys = Vec::new();
         for (name, value) in
             crate::parameters::pairs(query.as_deref().unwrap_or_default().as_bytes())

@@ -4,17 +4,12 @@
 use super::management::{self, LocalPeer};
 use crate::AppState;
 use axum::Extension;
+use lodeseek_changes::socket_path;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use tokio::net::UnixListener;
-
-/// Returns the path of the socket of a home.
-#[must_use]
-pub fn socket_path(home: &Path) -> PathBuf {
-    home.join("admin").join("socket")
-}
 
 /// A bound socket. Its file is deleted with this value.
 pub(crate) struct LocalSocket {

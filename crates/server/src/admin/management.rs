@@ -4,14 +4,10 @@
 //! 202 with the job; with it the response waits for the end of the job. Other origins may not read these routes, and no
 //! cookie authorizes a request; the [forms](super::forms) for browsers have routes of their own.
 
-use super::changes::{Change, Lane, Publication, SourcesUpload, Spool, make_changes};
 use super::edits;
-use super::jobs::{Cancelled, Job, JobState, Jobs, Refusal};
-use super::preconditions::Preconditions;
+use super::preconditions::read_preconditions;
 use super::sessions::Sessions;
-use super::tokens::{Rights, Scope, Token, Tokens};
-use super::uploads::{MAX_SOURCES, SourceNaming, is_form, receive, receive_sources};
-use super::{Live, StopSignal};
+use super::uploads::{SourceNaming, is_form, receive, receive_sources};
 use super::{removal, works};
 use crate::AppState;
 use crate::connections::TrustedBody;
@@ -26,9 +22,15 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use axum::{Json, Router};
 use lodeseek_catalog::DatasetId;
+use lodeseek_changes::{
+    Cancelled, Change, ChangeWorker, DumpsRequest, Job, JobState, Jobs, LoadRequest, MAX_SOURCES,
+    MAX_UPLOAD_BYTES, Publication, Refusal, Rights, Scope, Spool, StopSignal, Token, Tokens,
+    UPLOADS_FOLDER,
+};
 use lodeseek_engine::{collection_status, list_datasets};
 use lodeseek_harvest::HarvestRequest;
 use lodeseek_snapshot::SnapshotLocation;
+use lodeseek_store::ContentPlace;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -38,24 +40,22 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::sync::watch;
 use utoipa::{IntoParams, OpenApi};
 
-/// Maximum size of an upload in bytes: 4 GiB.
-pub const MAX_UPLOAD_BYTES: usize = 4 << 30;
 /// Maximum time that a response waits for a job, in seconds.
 const MAX_WAIT: u64 = 600;
 /// Maximum number of entries of the audit log in a response.
 const MAX_AUDIT: usize = 1000;
-/// Name of the folder of uploads in the home.
-pub(crate) const UPLOADS_FOLDER: &str = "uploads";
 
 /// Tokens, jobs and uploads of the administration.
 pub(crate) struct Management {
     pub(super) tokens: Arc<Tokens>,
     pub(super) sessions: Sessions,
     pub(super) jobs: Arc<Jobs>,
+    /// Number of ended jobs.
+    ended: watch::Sender<u64>,
     spool: PathBuf,
     uploads: AtomicU64,
 }
@@ -72,13 +72,33 @@ impl Management {
         if let Err(error) = tokens.list() {
             tracing::error!(%error, "requests with a token are rejected");
         }
+        let ended = watch::Sender::new(0);
+        let counter = ended.clone();
+        let jobs = Jobs::new(home).on_end(move || counter.send_modify(|count| *count += 1));
         Ok(Self {
             tokens,
             sessions: Sessions::default(),
-            jobs: Arc::new(Jobs::new(home)),
+            jobs: Arc::new(jobs),
+            ended,
             spool,
             uploads,
         })
+    }
+
+    /// Waits until a job has ended, for at most a time. Returns its state then.
+    pub(super) async fn wait(&self, id: u64, time: Duration) -> Option<Job> {
+        let mut ended = self.ended.subscribe();
+        let until = tokio::time::Instant::now() + time;
+        loop {
+            let job = self.jobs.get(id)?;
+            if job.state.has_ended() {
+                return Some(job);
+            }
+            match tokio::time::timeout_at(until, ended.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) | Err(_) => return self.jobs.get(id),
+            }
+        }
     }
 
     /// Returns true if a token with this secret exists.
@@ -102,68 +122,6 @@ impl Management {
     }
 }
 
-/// The threads that make the changes, one for each lane of the queue. Dropping it stops them after their current steps.
-pub struct ChangeWorker {
-    jobs: Arc<Jobs>,
-    /// Ends the updates of derived data, which are no jobs.
-    stop_signal: StopSignal,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl ChangeWorker {
-    /// Starts the threads; `None` if the administration is disabled.
-    pub(crate) fn start(state: &AppState) -> io::Result<Option<Self>> {
-        let Some(management) = &state.management else {
-            return Ok(None);
-        };
-        let (jobs, stop_signal) = (Arc::clone(&management.jobs), StopSignal::default());
-        let live = Live::new(state, stop_signal.clone());
-        let mut worker = Self {
-            jobs,
-            stop_signal,
-            threads: Vec::new(),
-        };
-        for lane in Lane::ALL {
-            let (queue, live) = (Arc::clone(&worker.jobs), live.clone());
-            let thread = std::thread::Builder::new().name(lane.name().to_owned());
-            worker
-                .threads
-                .push(thread.spawn(move || make_changes(&queue, lane, &live))?);
-        }
-        Ok(Some(worker))
-    }
-
-    /// Cancels waiting jobs, and waits at most this time for the end of running ones.
-    pub(crate) fn stop(mut self, time: Duration) {
-        self.request_stop();
-        let until = Instant::now() + time;
-        while self.threads.iter().any(|thread| !thread.is_finished()) {
-            if Instant::now() >= until {
-                tracing::warn!(
-                    "a change did not end in time and was interrupted; the next start completes or undoes it"
-                );
-                self.threads.clear();
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn request_stop(&self) {
-        self.stop_signal.request();
-        self.jobs.stop();
-    }
-}
-
-impl Drop for ChangeWorker {
-    fn drop(&mut self) {
-        self.request_stop();
-        for thread in self.threads.drain(..) {
-            let _ = thread.join(); // a panic was reported by the thread
-        }
-    }
-}
-
 impl AppState {
     /// Enables the administration under `/api/admin`, and starts the threads that make the changes. The store must be opened
     /// for writing.
@@ -172,10 +130,9 @@ impl AppState {
     /// If uploads of an earlier process cannot be deleted, or a thread cannot be started.
     pub fn with_administration(self) -> io::Result<(Self, ChangeWorker)> {
         let management = Management::new(self.store.home())?;
+        let worker = ChangeWorker::start(&management.jobs, &self.live(StopSignal::default()))?;
         let mut state = self;
-        state.management = Some(Arc::new(management));
-        let worker = ChangeWorker::start(&state)?;
-        let worker = worker.ok_or_else(|| io::Error::other("the administration is disabled"))?;
+        state.changes.management = Some(Arc::new(management));
         Ok((state, worker))
     }
 }
@@ -293,7 +250,7 @@ fn with_challenge(mut response: Response) -> Response {
 }
 
 pub(super) fn management(state: &AppState) -> Result<&Arc<Management>, ApiError> {
-    state.management.as_ref().ok_or_else(|| match &state.snapshot {
+    state.changes.management.as_ref().ok_or_else(|| match &state.snapshot {
         Some(_) => ApiError::with_status(
             StatusCode::FORBIDDEN,
             "this server only reads a snapshot; change the collection where it is, and run `lodeseek publish` there",
@@ -404,10 +361,7 @@ async fn get_job(
 ) -> Response {
     respond(async {
         caller.require(Scope::Read)?;
-        let job = management(&state)?
-            .jobs
-            .wait(job, wait_time(&headers))
-            .await;
+        let job = management(&state)?.wait(job, wait_time(&headers)).await;
         Ok(Json(job.ok_or_else(no_job)?).into_response())
     })
     .await
@@ -507,7 +461,7 @@ async fn put_dataset(
         caller.require(Scope::Write)?;
         let id = dataset_id(&id)?;
         let wait = wait_time(request.headers());
-        let conditions = Preconditions::read(request.headers())?;
+        let conditions = read_preconditions(request.headers())?;
         edits::check_now(&state, &id, &conditions).await?;
         let spool = management(&state)?
             .new_spool()
@@ -516,7 +470,7 @@ async fn put_dataset(
         upload.conditions = conditions;
         // What is in a private network becomes public with the dataset.
         if caller.scope == Scope::Admin {
-            upload.networks = Arc::clone(&state.private_networks);
+            upload.networks = Arc::clone(&state.changes.private_networks);
         }
         submit(&state, Change::Put(Box::new(upload)), &caller, wait).await
     })
@@ -565,6 +519,38 @@ struct Sources {
     id_prefix: String,
     #[serde(default)]
     replace: bool,
+    /// Place of the content; `None` for the setting of the home.
+    content: Option<ContentPlace>,
+    /// Folder or archive of dumps that are named after the ids of the datasets.
+    dumps: Option<PathBuf>,
+    /// Path of a dump in it.
+    dumps_pattern: Option<String>,
+}
+
+impl Sources {
+    /// Returns the request of a load. All paths must be absolute.
+    fn into_request(self) -> LoadRequest {
+        let Self {
+            sources,
+            id_prefix,
+            replace,
+            content,
+            dumps,
+            dumps_pattern,
+        } = self;
+        let dumps = dumps.map(|path| DumpsRequest {
+            path,
+            pattern: dumps_pattern,
+        });
+        LoadRequest {
+            sources,
+            id_prefix,
+            replace,
+            content,
+            dumps,
+            ..LoadRequest::default()
+        }
+    }
 }
 
 /// `POST /api/admin/load`.
@@ -572,7 +558,7 @@ struct Sources {
     description = "The body is multipart/form-data: fields `file` with the files, whose file names are paths such as \
         `catalog.ttl` and `dumps/trees.nt`, one field `source` for each of these that is a catalogue, a dump or a folder to \
         load. Optional fields: `idPrefix`; `replace` with the value true, which replaces datasets of other sources that have the \
-        same ids; one field `origin` for each `source`, the place from which the client took it. Datasets without an IRI are \
+        same ids; `content` with the value index-only, which keeps the content out of SPARQL; one field `origin` for each `source`, the place from which the client took it. Datasets without an IRI are \
         recognised by their origin, else by the name in `source`. Over the local socket, also a JSON object with `sources`, \
         absolute paths. The result lists at most 1,000 datasets, those with problems first; unlisted_datasets has the numbers of \
         the others by outcome. id_conflicts lists the datasets whose ids another source uses, with their other ids.",
@@ -599,9 +585,10 @@ async fn load_sources(State(state): State<AppState>, caller: Caller, request: Re
             let message =
                 "files of the server's machine are loaded over its local socket only; upload them as multipart/form-data";
             require_local_paths(&caller, &[], message)?;
-            let Sources { sources, id_prefix, replace } = read_json(request).await?;
-            require_local_paths(&caller, &sources, message)?;
-            Change::Load(Box::new(SourcesUpload { sources, origins: Vec::new(), id_prefix, replace, spool: None }))
+            let sources: Sources = read_json(request).await?;
+            require_local_paths(&caller, &sources.sources, message)?;
+            require_local_paths(&caller, sources.dumps.as_slice(), message)?;
+            Change::Load(Box::new(sources.into_request()))
         };
         submit(&state, change, &caller, wait).await
     })
@@ -659,7 +646,7 @@ pub(super) fn restrict(request: &mut HarvestRequest, state: &AppState) -> Result
         "private networks are allowed by the server's settings only: `private-networks` in the table [service]"
             .to_owned()
     } else {
-        request.private_networks = state.private_networks.to_vec();
+        request.private_networks = state.changes.private_networks.to_vec();
         return Ok(());
     };
     Err(ApiError::with_status(StatusCode::FORBIDDEN, message))
@@ -853,7 +840,7 @@ pub(super) async fn queue(
         };
         ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, message)
     })?;
-    Ok(jobs.wait(job.id, wait).await.unwrap_or(job))
+    Ok(management.wait(job.id, wait).await.unwrap_or(job))
 }
 
 fn job_response(job: &Job) -> Response {

@@ -4,16 +4,9 @@
 //! request is local if its connection is, if its `Host` is a local name (which excludes DNS rebinding), and if it has no header
 //! of a proxy. Requests that a page of another origin caused are rejected. Behind a local reverse proxy without such headers every client appears to be local: set a token.
 
-mod audit;
-mod background;
-mod change_lock;
-mod changes;
-mod downloads;
+mod change_state;
 mod edits;
 mod forms;
-mod harvest_schedule;
-mod harvests;
-mod jobs;
 #[cfg(unix)]
 mod local_socket;
 mod management;
@@ -23,26 +16,13 @@ mod preconditions;
 mod removal;
 mod schemas;
 mod sessions;
-mod tokens;
 mod uploads;
 mod works;
 
-pub use audit::{AuditDamage, audit_path, verify_audit};
-pub use background::{Background, Live};
-pub use change_lock::ChangeGuard;
-pub use harvest_schedule::{HarvestSchedule, ScheduledSource};
-pub use harvests::{HarvestOutcome, has_unread_file};
-#[cfg(unix)]
-pub use local_socket::socket_path;
-pub use management::{ChangeWorker, MAX_UPLOAD_BYTES};
-pub use tokens::{Scope, Token, TokenError, Tokens};
-pub use uploads::{MAX_CATALOG_FILES, MAX_SOURCES, is_upload_path};
-
-pub(crate) use background::StopSignal;
-pub(crate) use change_lock::ChangeLock;
+pub(crate) use change_state::ChangeState;
 #[cfg(unix)]
 pub(crate) use local_socket::LocalSocket;
-pub(crate) use management::{Management, Operations as ManagementOperations, UPLOADS_FOLDER};
+pub(crate) use management::Operations as ManagementOperations;
 pub(crate) use metrics::{Metrics, observe};
 
 use crate::AppState;
@@ -58,6 +38,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use lodeseek_changes::{Task, Tasks};
 use lodeseek_engine::index_folder;
 use lodeseek_sparql::resident_memory;
 use lodeseek_store::PastLoad;
@@ -65,12 +46,9 @@ use metrics::RouteRow;
 use schemas::{OperatorOnly, OperatorState};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 use utoipa::OpenApi;
-
-/// Maximum number of task outcomes in memory.
-const MAX_OUTCOMES: usize = 50;
 
 /// Access rule of the operator's routes: a token, or local requests.
 #[derive(Clone, Debug, Default)]
@@ -87,6 +65,7 @@ impl Operators {
     fn admits(&self, state: &AppState, request: &Request) -> bool {
         let secret = token(request.headers());
         if state
+            .changes
             .management
             .as_ref()
             .zip(secret)
@@ -94,7 +73,7 @@ impl Operators {
         {
             return true;
         }
-        let management = state.management.as_ref();
+        let management = state.changes.management.as_ref();
         if management.is_some_and(|management| management.has_session(request.headers())) {
             return true;
         }
@@ -125,7 +104,7 @@ fn token(headers: &HeaderMap) -> Option<String> {
 
 fn is_of_this_machine(state: &AppState, request: &Request) -> bool {
     let headers = request.headers();
-    let client = state.proxies.client(headers, request.extensions());
+    let client = state.site.proxies.client(headers, request.extensions());
     let is_forwarded = headers.keys().map(header::HeaderName::as_str).any(|name| {
         name.starts_with("x-forwarded-")
             || matches!(name, "forwarded" | "via" | "x-real-ip" | "x-original-host")
@@ -171,7 +150,7 @@ async fn authorize(State(state): State<AppState>, request: Request, next: Next) 
         let message = "this route is for local requests only; allow others with `serve --operator-token-file FILE`";
         return ApiError::with_status(StatusCode::FORBIDDEN, message).into_response();
     }
-    let message = if state.management.is_some() {
+    let message = if state.changes.management.is_some() {
         "this route requires the operator's token, or a login at /operator/login with a token of `lodeseek token add`"
     } else {
         "this route requires the operator's token"
@@ -235,39 +214,6 @@ fn counting(state: &AppState) -> Result<&AdminState, ApiError> {
         .admin
         .as_deref()
         .ok_or_else(|| ApiError::not_found("metrics are disabled on this server"))
-}
-
-/// Outcomes of background tasks, the last first.
-#[derive(Debug, Default)]
-pub(crate) struct Tasks(Mutex<Vec<Task>>);
-
-#[derive(Clone, Debug)]
-struct Task {
-    when: SystemTime,
-    what: String,
-    outcome: Result<String, String>,
-}
-
-impl Tasks {
-    pub(crate) fn add(&self, what: &str, outcome: Result<String, String>) {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.insert(
-            0,
-            Task {
-                when: SystemTime::now(),
-                what: what.to_owned(),
-                outcome,
-            },
-        );
-        tasks.truncate(MAX_OUTCOMES);
-    }
-
-    fn outcomes(&self) -> Vec<Task> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
 }
 
 /// Snapshot of the server's state.

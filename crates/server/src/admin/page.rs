@@ -96,7 +96,7 @@ struct EndpointRow {
     responses((status = 200, description = "Current state.", content_type = "text/html", body = String), OperatorOnly),
     security((), ("bearer" = []), ("basic" = [])))]
 pub(crate) async fn operator(State(state): State<AppState>, context: PageContext) -> Response {
-    let has_tasks = state.management.is_some();
+    let has_tasks = state.changes.management.is_some();
     match state.work(overview).await {
         Ok(overview) => render(&Page {
             has_tasks,

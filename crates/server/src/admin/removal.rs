@@ -1,17 +1,16 @@
 //! `/api/admin/remove`, and `DELETE` of datasets and works: removals, all or none.
 
-use super::changes::Change;
 use super::edits::check_now;
 use super::management::{Caller, dataset_id, management, read_json, respond, submit, wait_time};
-use super::preconditions::Preconditions;
-use super::tokens::Scope;
-use super::works::{ADD, work_ids};
+use super::preconditions::read_preconditions;
+use super::works::work_ids;
 use crate::AppState;
 use crate::documentation::{BadRequest, BodyTimeout, Id, JsonError, NotFound, QueueFull};
 use crate::error::ApiError;
 use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use lodeseek_changes::{ADD_WORKS, Change, Scope};
 use lodeseek_store::read_works;
 use serde::Deserialize;
 
@@ -39,7 +38,7 @@ pub(super) async fn delete_dataset(
     respond(async {
         caller.require(Scope::Write)?;
         let id = dataset_id(&id)?;
-        let conditions = Preconditions::read(&headers)?;
+        let conditions = read_preconditions(&headers)?;
         check_now(&state, &id, &conditions).await?;
         let wanted = id.clone();
         // A dataset whose addition is still queued is present when its removal runs.
@@ -80,7 +79,7 @@ pub(super) async fn delete_work(
         // A work whose addition is still queued is present when its removal runs.
         if !management(&state)?
             .jobs
-            .has_pending(|job| job.action == ADD)
+            .has_pending(|job| job.action == ADD_WORKS)
         {
             let works = state
                 .work(|state| Ok(read_works(state.store.home())?))

@@ -4,8 +4,8 @@
 //! pages of the operator only, not by pages of other sites, and scripts cannot read it. Forms carry a second secret, which a page of
 //! another site cannot know.
 
-use super::tokens::{Token, digest};
 use axum::http::{HeaderMap, header};
+use lodeseek_changes::{Token, digest};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -114,8 +114,8 @@ fn new_secret() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tokens::{Scope, Tokens};
     use super::*;
+    use lodeseek_changes::{Scope, Tokens};
 
     fn token() -> Token {
         let home = tempfile::tempdir().expect("a folder");

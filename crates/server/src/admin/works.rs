@@ -1,12 +1,6 @@
 //! `/api/admin/works`: lists and adds works that use datasets. Their removal is in `removal`.
-//!
-//! Why no worker process? Lists are not compressed and have a maximum size. Each line has one, too, so that its JSON is small when
-//! it is parsed. The parser is a fuzz target.
 
-use super::Live;
-use super::changes::{Change, Failure, Spool};
 use super::management::{Caller, management, respond, submit, wait_time};
-use super::tokens::Scope;
 use super::uploads::receive_body;
 use crate::AppState;
 use crate::documentation::{BadRequest, BodyTimeout, JsonError, QueueFull};
@@ -14,20 +8,11 @@ use crate::error::ApiError;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use lodeseek_catalog::CitingWorks;
-use lodeseek_engine::{EngineError, add_works, list_works, remove_works};
-use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{self, BufReader};
+use lodeseek_changes::{Change, Scope, WORKS_LIST, WorksUpload};
+use lodeseek_engine::list_works;
 
-/// Name of the uploaded list in its folder.
-const LIST: &str = "works.jsonl";
-/// Maximum number of unreadable lines in an error.
-const MAX_PROBLEMS: usize = 10;
 /// Number of hexadecimal digits of an id.
 const ID_DIGITS: usize = 32;
-/// Action of jobs that add works.
-pub(super) const ADD: &str = "works";
 
 /// `GET /api/admin/works`.
 #[utoipa::path(get, path = "/api/admin/works", tag = "Administration", summary = "Works that use datasets",
@@ -71,8 +56,14 @@ pub(super) async fn post_works(
         let spool = management(&state)?
             .new_spool()
             .map_err(|error| ApiError::of_file(&error))?;
-        receive_body(request.into_body(), &spool.path().join(LIST)).await?;
-        submit(&state, Change::Works(spool), &caller, wait).await
+        receive_body(request.into_body(), &spool.path().join(WORKS_LIST)).await?;
+        submit(
+            &state,
+            Change::Works(WorksUpload::File(spool)),
+            &caller,
+            wait,
+        )
+        .await
     })
     .await
 }
@@ -92,43 +83,4 @@ pub(super) fn work_ids(ids: Vec<String>) -> Result<Vec<String>, ApiError> {
 
 fn is_id(text: &str) -> bool {
     text.len() == ID_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Removes works, all or none.
-pub(super) fn remove_listed(ids: &[String], live: &Live) -> Result<Value, Failure> {
-    match remove_works(&live.store, ids) {
-        Ok(removed) => Ok(json!({ "removed": removed })),
-        Err(error @ EngineError::UnknownWork(_)) => Err(Failure::Error(error.to_string())),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Adds the works of an uploaded list.
-pub(super) fn add_list(spool: &Spool, live: &Live) -> Result<Value, Failure> {
-    let list = read(spool)
-        .map_err(|error| Failure::Error(format!("cannot read the uploaded list: {error}")))?;
-    if !list.problems.is_empty() {
-        let lines: Vec<String> = list
-            .problems
-            .iter()
-            .map(|problem| format!("line {problem}"))
-            .collect();
-        return Err(Failure::Error(format!(
-            "nothing was changed: {}",
-            lines.join("; ")
-        )));
-    }
-    if list.works.is_empty() {
-        return Err(Failure::Error(
-            "nothing was changed: the body contains no work".to_owned(),
-        ));
-    }
-    Ok(json!(add_works(&live.store, list.works)?))
-}
-
-fn read(spool: &Spool) -> io::Result<CitingWorks> {
-    CitingWorks::from_lines(
-        BufReader::new(File::open(spool.path().join(LIST))?),
-        MAX_PROBLEMS,
-    )
 }

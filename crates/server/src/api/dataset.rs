@@ -10,7 +10,7 @@ use crate::negotiation::{languages, page_or_syntax};
 use crate::pages::{self, PageContext};
 use crate::public_url::LinkBase;
 use crate::response_formats;
-use crate::state::Client;
+use crate::site::Client;
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};

@@ -9,7 +9,7 @@ use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::pages::{self, PageContext};
 use crate::parameters::{Pairs, check_query, unknown_parameter};
-use crate::state::Client;
+use crate::site::Client;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};

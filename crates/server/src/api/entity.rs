@@ -12,7 +12,7 @@ use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
 use crate::pages::{self, PageContext};
 use crate::response_formats::{graph_in, mark_truncated};
-use crate::state::Client;
+use crate::site::Client;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;

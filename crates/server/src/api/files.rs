@@ -10,8 +10,8 @@ use crate::error::ApiError;
 use crate::negotiation::matches_tag;
 use crate::public_url::LinkBase;
 use crate::response_formats::AsStored;
+use crate::site::Client;
 use crate::sparql::streaming::{ChunkWriter, End, Timeout, transfer};
-use crate::state::Client;
 use crate::text::{href, segment};
 use axum::Json;
 use axum::body::Body;
@@ -181,7 +181,7 @@ async fn body(state: &AppState, client: Client, file: StoredFile) -> Result<Body
     if file.bytes == 0 {
         return Ok(Body::empty());
     }
-    let permit = state.acquire_download_permit(client).await?;
+    let permit = state.limits.acquire_download_permit(client).await?;
     let (writer, transfer) = transfer(Timeout::ForEach(CHUNK_TIMEOUT), ());
     let state = state.clone();
     tokio::task::spawn_blocking(move || {

@@ -12,7 +12,7 @@ use crate::negotiation::best;
 use crate::pages::{self, PageContext};
 use crate::parameters::pairs;
 use crate::response_formats::{self, Kind};
-use crate::state::Client;
+use crate::site::Client;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;

@@ -9,7 +9,7 @@ use crate::parameters::{
     Pairs, check_query, check_snippet, examples, filter, parse_duplicates, parse_model,
     parse_order, query_syntax, unknown_parameter,
 };
-use crate::state::Client;
+use crate::site::Client;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};

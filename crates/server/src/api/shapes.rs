@@ -10,7 +10,7 @@ use crate::error::ApiError;
 use crate::negotiation::matches_tag;
 use crate::parameters::pairs;
 use crate::response_formats::{self, Kind};
-use crate::state::Client;
+use crate::site::Client;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};

@@ -12,7 +12,7 @@ use crate::documentation::{
 use crate::error::ApiError;
 use crate::negotiation::best;
 use crate::pages::{self, ExampleReport, PageContext};
-use crate::state::Client;
+use crate::site::Client;
 use crate::text::shorten;
 use axum::Json;
 use axum::body::Bytes;
@@ -186,6 +186,7 @@ fn resolve_dataset(state: &AppState, named: &str) -> String {
     let iris = state.store.iris();
     let by_address = || {
         let path = state
+            .site
             .addresses
             .iter()
             .find_map(|address| named.strip_prefix(address.as_str()))?;
@@ -231,13 +232,13 @@ pub(super) async fn example(
     };
     let answer = async {
         let depth = parameters.depth()?;
-        let upload = state.acquire_upload_permit(client).await?;
+        let upload = state.limits.acquire_upload_permit(client).await?;
         let sent = SentExample::from_request(request, &headers).await?;
         if let Some(id) = sent.dataset {
             let id = resolve_dataset(&state, &id);
             return similar_to_dataset(&state, client, &page, id, &parameters, form).await;
         }
-        let permit = state.acquire_parse_permit(client).await?;
+        let permit = state.limits.acquire_parse_permit(client).await?;
         let gone = GoneOnDrop::default();
         let is_gone = Arc::clone(&gone.0);
         let (name, parsed, permit) = state

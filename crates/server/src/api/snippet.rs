@@ -10,8 +10,8 @@ use crate::negotiation::{accepted_form, best, languages, matches_tag, named_form
 use crate::pages::{self, PageContext};
 use crate::parameters::check_query;
 use crate::response_formats::{graph_in, xml};
-use crate::state::Client;
-use crate::state::SnippetLimits;
+use crate::site::Client;
+use crate::work_limits::SnippetLimits;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
@@ -198,7 +198,7 @@ async fn answer(
 ) -> Result<Response, ApiError> {
     let form = form?;
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
-    let request = parameters.request(headers, &state.snippets)?;
+    let request = parameters.request(headers, &state.limits.snippets)?;
     // A page also has texts of the portal in the language of the reader, so it has no tag.
     let tag = match form {
         Format::Html => None,
@@ -243,7 +243,7 @@ fn make(
     let started = Instant::now();
     let is_cut = AtomicBool::new(false);
     let is_over = || {
-        let over = started.elapsed() >= state.snippets.deadline;
+        let over = started.elapsed() >= state.limits.snippets.deadline;
         is_cut.fetch_or(over, Ordering::Relaxed);
         over
     };
@@ -298,7 +298,7 @@ fn respond(
     form: Format,
 ) -> Result<Response, ApiError> {
     Ok(match form {
-        Format::Html => pages::snippet(page, made, request, state.snippets.budget),
+        Format::Html => pages::snippet(page, made, request, state.limits.snippets.budget),
         Format::Json => Json(snippet_json(made, request)).into_response(),
         Format::Svg => {
             let triples: Vec<LabelledTriple> = made

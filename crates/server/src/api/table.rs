@@ -9,8 +9,8 @@ use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::pages::{self, PageContext, TableView, table_address};
 use crate::public_url::LinkBase;
+use crate::site::Client;
 use crate::sparql::streaming::{ChunkWriter, End, Timeout, transfer};
-use crate::state::Client;
 use crate::tables::{MAX_COUNTED_ENTITIES, TableError, columns, csvw, rows, write_csv};
 use crate::text::segment;
 use axum::body::Body;
@@ -171,7 +171,7 @@ async fn csv_response(
     let name = file_name(&id, &class);
     let own = table_address(&id, class.as_str());
     let metadata = format!("{}{}&format=csvw", links, own.trim_start_matches('/'));
-    let permit = state.acquire_download_permit(client).await?;
+    let permit = state.limits.acquire_download_permit(client).await?;
     // Errors of the first read have a status.
     let (dataset, rows_class) = (id.clone(), class.clone());
     state

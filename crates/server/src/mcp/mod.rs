@@ -76,7 +76,7 @@ pub(crate) fn router(state: &AppState) -> Router<AppState> {
         config,
     );
     let router = Router::new().route_service(PATH, service);
-    if state.is_local_only() {
+    if state.site.is_local_only() {
         router.layer(from_fn(check_origin))
     } else {
         router
@@ -154,7 +154,7 @@ impl Caller {
     fn link_base(&self, state: &AppState) -> LinkBase {
         let mut extensions = Extensions::new();
         self.peer.map(|peer| extensions.insert(peer));
-        LinkBase::from_headers(state, &self.headers, &extensions)
+        LinkBase::from_headers(&state.site, &self.headers, &extensions)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::parameters::check_query;
 use crate::portal::license_label;
 use crate::portal::metadata::{File, PortalMetadata};
 use crate::public_url::LinkBase;
-use crate::state::Client;
+use crate::site::Client;
 use crate::text::{href, shorten};
 use axum::body::Body;
 use axum::extract::Request;
@@ -351,7 +351,7 @@ async fn filter_values(
     if arguments.is_empty() {
         return Ok(arguments);
     }
-    let client = Client(caller.address(&server.state.proxies));
+    let client = Client(caller.address(&server.state.site.proxies));
     let found = server.state.work_with_permit(client, move |state| {
         let request = BrowseRequest {
             facets: MAX_KNOWN_VALUES,
@@ -505,7 +505,7 @@ async fn list_values(server: &McpServer, caller: &Caller, values: Values) -> Res
         .parse()
         .map_err(|_| "limit: not a number".to_owned())?;
     let query = query.filter(|query| !query.trim().is_empty());
-    let client = Client(caller.address(&server.state.proxies));
+    let client = Client(caller.address(&server.state.site.proxies));
     let found = server.state.work_with_permit(client, move |state| {
         let counts = match query {
             None => {
@@ -612,7 +612,7 @@ fn schema(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {
 }
 
 async fn find_sources(server: &McpServer, caller: &Caller, query: String) -> Result<Value, String> {
-    let client = Client(caller.address(&server.state.proxies));
+    let client = Client(caller.address(&server.state.site.proxies));
     let found = server.state.work_with_permit(client, move |state| {
         let found = state.sparql.engine.sources(&query, &state.sparql.limits)?;
         Ok(found.to_json(state.store.iris()))

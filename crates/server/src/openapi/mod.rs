@@ -88,7 +88,7 @@ pub(crate) fn router() -> Router<AppState> {
 }
 
 async fn document(State(state): State<AppState>) -> Response {
-    document_response(state.base_path())
+    document_response(state.site.base_path())
 }
 
 /// Returns the document of a server whose public URL has this path.
@@ -110,7 +110,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Routes outside the document: files of the pages, and resources that other standards describe.
-    const UNDOCUMENTED: [&str; 32] = [
+    const UNDOCUMENTED: [&str; 33] = [
         "/operator/login",
         "/operator/logout",
         "/operator/sources",

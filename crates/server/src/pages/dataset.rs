@@ -18,7 +18,7 @@ use crate::portal::cite::Citation;
 use crate::portal::metadata::{File, PortalMetadata};
 use crate::portal::{is_stated_license, license_label, schema_org, signposting};
 use crate::public_url::LinkBase;
-use crate::state::Client;
+use crate::site::Client;
 use crate::text::{href, is_web};
 use askama::Template;
 use axum::http::header;

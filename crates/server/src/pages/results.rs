@@ -16,7 +16,7 @@ use crate::parameters::{
     parse_model, parse_order, query_syntax,
 };
 use crate::portal::{is_stated_license, license_label};
-use crate::state::Client;
+use crate::site::Client;
 use crate::text::{href, is_web, segment, shorten};
 use askama::Template;
 use axum::extract::rejection::QueryRejection;

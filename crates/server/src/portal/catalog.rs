@@ -27,7 +27,7 @@ use crate::negotiation::ranges;
 use crate::parameters::{check_query, pairs};
 use crate::public_url::LinkBase;
 use crate::response_formats::{self, Kind};
-use crate::state::Client;
+use crate::site::Client;
 use crate::text::uri;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -807,19 +807,19 @@ mod tests {
             .expect("loaded");
         let ids = state.store.ids().expect("ids");
         assert_eq!(
-            read_entries(&state, ids.iter(), &state.link_base, MAX_PAGE_BYTES)
+            read_entries(&state, ids.iter(), &state.site.link_base, MAX_PAGE_BYTES)
                 .expect("read")
                 .len(),
             2
         );
-        let error = read_entries(&state, ids.iter(), &state.link_base, 1)
+        let error = read_entries(&state, ids.iter(), &state.site.link_base, 1)
             .err()
             .expect("too many bytes");
         assert_eq!(error.status, StatusCode::BAD_REQUEST);
         assert!(error.message.contains("rows"), "{}", error.message);
         for id in &ids {
             assert_eq!(
-                read_entries(&state, [id].into_iter(), &state.link_base, 1)
+                read_entries(&state, [id].into_iter(), &state.site.link_base, 1)
                     .expect("read")
                     .len(),
                 1

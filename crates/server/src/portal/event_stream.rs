@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::negotiation::matches_tag;
 use crate::public_url::LinkBase;
 use crate::response_formats::content_type;
-use crate::state::Client;
+use crate::site::Client;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -9,7 +9,7 @@ use crate::portal::ckan::Table;
 use crate::portal::metadata::{PortalMetadata, moment};
 use crate::public_url::LinkBase;
 use crate::response_formats::xml;
-use crate::state::Client;
+use crate::site::Client;
 use crate::text::shorten;
 use crate::text::uri;
 use askama::Template;

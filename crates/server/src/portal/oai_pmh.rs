@@ -17,7 +17,7 @@ use crate::error::ApiError;
 use crate::parameters::{Pairs, pairs};
 use crate::public_url::LinkBase;
 use crate::response_formats::xml;
-use crate::state::Client;
+use crate::site::Client;
 use crate::text::segment;
 use askama::Template;
 use axum::body::Bytes;

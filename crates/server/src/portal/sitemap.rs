@@ -109,7 +109,7 @@ fn render(sitemap: &Sitemap) -> Result<String, ApiError> {
 
 /// `GET /robots.txt`: the sitemap, and the computed resources that crawlers should not read.
 pub(crate) async fn robots(State(state): State<AppState>, links: LinkBase) -> Response {
-    let path = state.base_path();
+    let path = state.site.base_path();
     let mut text = "User-agent: *\n".to_owned();
     for pattern in COMPUTED {
         text.push_str(&format!("Disallow: {path}{pattern}\n"));

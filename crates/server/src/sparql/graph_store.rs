@@ -15,7 +15,7 @@ use crate::observed_body::BodyOfUnknownSize;
 use crate::parameters::pairs;
 use crate::permits::Permit;
 use crate::response_formats::{self, Kind};
-use crate::state::Client;
+use crate::site::Client;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
@@ -136,7 +136,7 @@ async fn body(
     graph: StoredGraph,
     form: RdfForm,
 ) -> Result<Body, ApiError> {
-    let permit = state.acquire_download_permit(client).await?;
+    let permit = state.limits.acquire_download_permit(client).await?;
     let (writer, transfer) = transfer(Timeout::ForEach(CHUNK_TIMEOUT), ());
     let state = state.clone();
     tokio::task::spawn_blocking(move || send(&state.store, &graph, form, writer, permit));

@@ -256,7 +256,10 @@ impl Drop for CancelOnDrop {
 async fn respond(state: &AppState, parameters: Pairs, context: &RequestContext) -> Response {
     let request = match request(&parameters) {
         Ok(request) => {
-            let client = state.proxies.client(&context.headers, &context.extensions);
+            let client = state
+                .site
+                .proxies
+                .client(&context.headers, &context.extensions);
             QueryRequest {
                 client,
                 services: Some(Arc::clone(&state.sparql.services)),

@@ -2,13 +2,9 @@
 
 use super::{Fields, Nav, Operator, make, respond};
 use crate::AppState;
-use crate::admin::changes::Change;
-use crate::admin::edits::{
-    DatasetEdit, EditAction, check_edit, check_now, description, field_errors,
-};
+use crate::admin::edits::{check_edit, check_now, description, field_errors};
 use crate::admin::management::dataset_id;
-use crate::admin::preconditions::Preconditions;
-use crate::admin::tokens::Scope;
+use crate::admin::preconditions::read_preconditions;
 use crate::error::ApiError;
 use crate::pages::{PageContext, render};
 use crate::parameters::Pairs;
@@ -18,6 +14,7 @@ use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use lodeseek_catalog::{DatasetId, Patch, description_json};
+use lodeseek_changes::{Change, DatasetEdit, EditAction, Preconditions, Scope};
 use lodeseek_engine::{CollectionDataset, list_datasets};
 use lodeseek_store::Store;
 use serde_json::{Map, Value, json};
@@ -415,7 +412,7 @@ fn conditions(etag: &str) -> Result<Preconditions, ApiError> {
         let tag = tag.map_err(|_| ApiError::bad_request("the entity tag is not valid"))?;
         headers.insert(header::IF_MATCH, tag);
     }
-    Preconditions::read(&headers)
+    read_preconditions(&headers)
 }
 
 /// Returns the JSON Merge Patch of the fields that differ from the present description.

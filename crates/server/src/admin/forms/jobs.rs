@@ -2,17 +2,15 @@
 
 use super::{Fields, Nav, Operator, make, respond};
 use crate::AppState;
-use crate::admin::changes::Change;
-use crate::admin::jobs::{Job, JobState};
 use crate::admin::management::management;
 use crate::admin::page::duration;
-use crate::admin::tokens::Scope;
 use crate::error::ApiError;
 use crate::pages::{PageContext, render};
 use crate::parameters::Pairs;
 use askama::Template;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
+use lodeseek_changes::{Change, Job, JobState, Scope};
 use lodeseek_engine::BACKUP_MANIFEST;
 use serde_json::Value;
 use std::fs;
@@ -273,7 +271,7 @@ pub(super) async fn backup_page(
 ) -> Response {
     respond(&page, async {
         let jobs = management(&state)?.jobs.list();
-        let folder = state.backup_folder.clone();
+        let folder = state.changes.backup_folder.clone();
         let last = folder.as_ref().and_then(|folder| {
             let manifest = fs::metadata(folder.join(BACKUP_MANIFEST)).ok()?;
             let time = SystemTime::now().duration_since(manifest.modified().ok()?);
@@ -301,7 +299,7 @@ pub(super) async fn back_up(
     respond(&page, async {
         let fields = Fields::read(request).await?;
         operator.authorize(Scope::Admin, fields.get("form"))?;
-        let folder = state.backup_folder.as_ref().ok_or_else(|| {
+        let folder = state.changes.backup_folder.as_ref().ok_or_else(|| {
             ApiError::bad_request(
                 "no folder for backups is configured: set `backup-folder` in the table [server] of lodeseek.toml",
             )

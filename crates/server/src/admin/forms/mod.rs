@@ -8,10 +8,8 @@ mod jobs;
 mod searches;
 mod sources;
 
-use super::changes::Change;
-use super::management::{Caller, MAX_UPLOAD_BYTES, management, queue};
+use super::management::{Caller, management, queue};
 use super::sessions::Session;
-use super::tokens::Scope;
 use crate::AppState;
 use crate::connections::TrustedBody;
 use crate::error::ApiError;
@@ -28,6 +26,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
+use lodeseek_changes::{Change, MAX_UPLOAD_BYTES, Scope};
 use std::time::Duration;
 
 /// Time that a response waits for the end of a job. Then the page of the job shows its progress.
@@ -242,7 +241,7 @@ async fn log_out(
 
 /// Returns the path of the cookie. If the second value is true, browsers send it over TLS only.
 fn cookie_scope(state: &AppState, links: &LinkBase) -> (String, bool) {
-    let path = format!("{}/operator", state.base_path());
+    let path = format!("{}/operator", state.site.base_path());
     (path, links.as_str().starts_with("https://"))
 }
 

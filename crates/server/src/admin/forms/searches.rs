@@ -2,13 +2,13 @@
 
 use super::{Nav, Operator, respond};
 use crate::AppState;
-use crate::admin::tokens::Scope;
 use crate::pages::{PageContext, render};
 use crate::search_log::{MAX_DAYS, MIN_CLIENTS, SearchCounts};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use lodeseek_catalog::Day;
+use lodeseek_changes::Scope;
 
 /// A query or a day, with its counts.
 struct SearchRow {

@@ -3,10 +3,7 @@
 use super::jobs::ago;
 use super::{Fields, Nav, Operator, make, respond};
 use crate::AppState;
-use crate::admin::changes::Change;
-use crate::admin::jobs::Job;
 use crate::admin::management::{management, restrict};
-use crate::admin::tokens::Scope;
 use crate::admin::uploads::{SourceNaming, receive_sources};
 use crate::error::ApiError;
 use crate::pages::{PageContext, render};
@@ -14,6 +11,7 @@ use crate::parameters::Pairs;
 use askama::Template;
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
+use lodeseek_changes::{Change, Job, Scope};
 use lodeseek_engine::{CollectionDataset, list_datasets};
 use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_store::PastLoad;

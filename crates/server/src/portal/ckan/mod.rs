@@ -28,7 +28,7 @@ use crate::AppState;
 use crate::documentation::{Busy, ClientLimit, JsonObject};
 use crate::portal::metadata::PortalMetadata;
 use crate::public_url::LinkBase;
-use crate::state::Client;
+use crate::site::Client;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
@@ -212,7 +212,7 @@ pub(super) async fn action(
         .unwrap_or_default();
     let parameters = Parameters::read(query.as_deref().unwrap_or_default(), media_type, &body);
     let (parameters, callback) = match parameters.and_then(|mut parameters| {
-        let callback = jsonp::callback(&mut parameters, &method, state.is_local_only())?;
+        let callback = jsonp::callback(&mut parameters, &method, state.site.is_local_only())?;
         Ok((parameters, callback))
     }) {
         Ok((parameters, callback)) => (Ok(parameters), callback),
@@ -248,7 +248,7 @@ async fn answer(
     };
     let parameters = parameters?;
     let permit = if is_heavy(name, &parameters)? {
-        Some(state.acquire_permit(client).await?)
+        Some(state.limits.acquire_permit(client).await?)
     } else {
         None
     };

@@ -1,7 +1,8 @@
 //! Downloads of files that an upload names by their addresses.
 
-use super::changes::{Control, Failure, Spool, UploadedFile};
-use super::jobs::Progress;
+use crate::control::{ChangeError, Control};
+use crate::jobs::Progress;
+use crate::uploads::{Spool, UploadedFile};
 use lodeseek_harvest::allow_source_hosts;
 use lodeseek_net::egress::{Egress, EgressPolicy, IpNet, OtherHosts, RequestLimits, Response};
 use std::fs::{self, File};
@@ -16,19 +17,19 @@ const MAX_TIME: Duration = Duration::from_secs(3600);
 const PROGRESS_BYTES: u64 = 1 << 20;
 
 /// Downloads files into the folder of an upload. Redirects to public hosts are followed; private networks need a permission.
-pub(super) fn download(
+pub(crate) fn download(
     addresses: &[String],
     networks: &[IpNet],
     spool: &Spool,
     control: &Control,
-) -> Result<Vec<UploadedFile>, Failure> {
+) -> Result<Vec<UploadedFile>, ChangeError> {
     let mut policy = EgressPolicy {
         others: OtherHosts::AnyPublic,
         private_networks: networks.to_vec(),
         ..EgressPolicy::default()
     };
     allow_source_hosts(&mut policy, addresses)
-        .map_err(|error| Failure::Error(error.to_string()))?;
+        .map_err(|error| ChangeError::Failed(error.to_string()))?;
     let egress = Egress::new(policy);
     let (mut files, mut received) = (Vec::new(), 0);
     for (number, address) in addresses.iter().enumerate() {
@@ -67,14 +68,14 @@ pub(super) fn download(
     Ok(files)
 }
 
-fn failed(address: &str, reason: &dyn std::fmt::Display) -> Failure {
+fn failed(address: &str, reason: &dyn std::fmt::Display) -> ChangeError {
     let reason = reason.to_string();
     let place = if reason.contains(address) {
         String::new()
     } else {
         format!("<{address}>: ")
     };
-    Failure::Error(format!(
+    ChangeError::Failed(format!(
         "nothing was changed: cannot download {place}{reason}"
     ))
 }

@@ -1,9 +1,9 @@
 //! Scheduled harvests: a background task that harvests sources at intervals into the home that is served.
 
-use super::background::RETENTION;
-use super::changes::MAX_LISTED;
-use super::harvests::{BoxError, Harvested, acquire_for_schedule, error_chain, run};
-use super::{Background, Live};
+use crate::background::{Background, Live, RETENTION};
+use crate::collection::Collection;
+use crate::execute::MAX_LISTED;
+use crate::harvests::{BoxError, Harvested, acquire_for_schedule, error_chain, run};
 use crate::parsing::unreadable_file;
 use lodeseek_harvest::{
     Downloads, HarvestOptions, HarvestProtocol, HarvestReport, allow_source_hosts, default_name,
@@ -115,7 +115,16 @@ impl HarvestSchedule {
             ..HarvestOptions::default()
         };
         let name = default_name(&sources);
-        let harvested = run(live, &egress, &name, &sources, options, MAX_LISTED, &|_| ())?;
+        let collection = Collection::Served(live);
+        let harvested = run(
+            collection,
+            &egress,
+            &name,
+            &sources,
+            options,
+            MAX_LISTED,
+            &|_| (),
+        )?;
         let Harvested {
             report, problems, ..
         } = harvested;
@@ -131,7 +140,7 @@ impl HarvestSchedule {
 }
 
 /// Indexes datasets that were stored, but not indexed, before the server started.
-pub(super) fn index_pending(live: &Live) {
+pub(crate) fn index_pending(live: &Live) {
     let _change = live.lock_changes();
     match live
         .updater(LoadOptions::default())

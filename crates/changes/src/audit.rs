@@ -5,7 +5,7 @@
 //! the last entry, without which the end of the chain could be cut off. Who can write both files can write another chain, too. Entries
 //! of earlier versions have no `previous`, or neither.
 
-use super::tokens::digest;
+use crate::tokens::digest;
 use lodeseek_store::{read_checked, write_checked};
 use serde::Serialize;
 use serde_json::json;
@@ -202,7 +202,7 @@ pub(crate) struct AuditEntry<'e> {
 
 /// The audit log of a home.
 #[derive(Debug)]
-pub(crate) struct AuditLog {
+pub struct AuditLog {
     path: PathBuf,
     writing: Mutex<()>,
 }
@@ -249,7 +249,10 @@ impl AuditLog {
     }
 
     /// Returns the last entries as JSON lines, the oldest first. In place of a damaged one it returns an object that contains its text.
-    pub(crate) fn last(&self, most: usize) -> io::Result<String> {
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn last(&self, most: usize) -> io::Result<String> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner); // no half of an entry is read
         let mut file = match File::open(&self.path) {
             Ok(file) => file,

@@ -1,10 +1,10 @@
 //! Background tasks of the server, for example the harvest that updates its collection.
 
-use super::Tasks;
-use super::change_lock::{ChangeGuard, ChangeLock};
-use crate::AppState;
+use crate::change_lock::{ChangeGuard, ChangeLock};
 use crate::parsing::Parser;
-use crate::state::SettingFiles;
+use crate::setting_files::SettingFiles;
+use crate::tasks::Tasks;
+use crate::vectors::VectorUpdates;
 use lodeseek_engine::{EngineError, IndexOptions, Searcher, Updater};
 use lodeseek_net::egress::Cancellation;
 use lodeseek_snapshot::StorageOptions;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time after which replaced content is deleted. Requests that began earlier may still read it.
-pub(super) const RETENTION: Duration = Duration::from_secs(60);
+pub(crate) const RETENTION: Duration = Duration::from_secs(60);
 
 /// A task on a thread of its own, for the lifetime of the server.
 #[derive(Clone)]
@@ -28,7 +28,8 @@ impl Background {
         Self(Arc::new(task))
     }
 
-    pub(crate) fn run(&self, live: &Live) {
+    /// Runs the task until it ends.
+    pub fn run(&self, live: &Live) {
         (self.0)(live);
     }
 }
@@ -49,39 +50,31 @@ pub struct Live {
     /// Search over the index.
     pub searcher: Arc<Searcher>,
     /// Access to storage, for the publication of snapshots.
-    pub(crate) storage: Arc<StorageOptions>,
+    pub storage: Arc<StorageOptions>,
     /// Reader of the files that the settings name, for backups.
-    pub(super) setting_files: SettingFiles,
+    pub setting_files: SettingFiles,
     /// Parser of catalogues and dumps.
-    pub(super) parser: Parser,
-    stop: StopSignal,
-    tasks: Arc<Tasks>,
-    changes: Arc<ChangeLock>,
+    pub parser: Parser,
+    /// Signal that ends the task.
+    pub stop: StopSignal,
+    /// Outcomes of tasks.
+    pub tasks: Arc<Tasks>,
+    /// Order of the changes.
+    pub turns: Arc<Turns>,
+}
+
+/// Order of the changes of a collection, which all its tasks share.
+#[derive(Debug, Default)]
+pub struct Turns {
+    /// Held while the collection is changed.
+    pub(crate) changes: ChangeLock,
     /// Held by the harvest that runs.
-    pub(super) harvests: Arc<Mutex<()>>,
+    pub(crate) harvests: Mutex<()>,
+    /// Updates of vectors, which a task makes while it changes the collection.
+    pub(crate) vectors: VectorUpdates,
 }
 
 impl Live {
-    pub(crate) fn new(state: &AppState, stop: StopSignal) -> Self {
-        let tasks = state
-            .admin
-            .as_ref()
-            .map(|operator| Arc::clone(&operator.tasks))
-            .unwrap_or_default();
-        Self {
-            store: Arc::clone(&state.store),
-            queries: Arc::clone(&state.sparql.engine),
-            searcher: Arc::clone(&state.searcher),
-            storage: Arc::clone(&state.storage),
-            setting_files: state.setting_files.clone(),
-            parser: state.parser(),
-            stop,
-            tasks,
-            changes: Arc::clone(&state.changes),
-            harvests: Arc::clone(&state.harvests),
-        }
-    }
-
     /// Adds an outcome to the operator's list: a summary of success, or the cause of failure.
     pub fn record(&self, what: &str, outcome: Result<String, String>) {
         self.tasks.add(what, outcome);
@@ -90,11 +83,11 @@ impl Live {
     /// Waits until no other task changes the collection, and keeps others from changing it until the result is dropped. Tasks
     /// get the lock in the order of their requests.
     pub fn lock_changes(&self) -> ChangeGuard<'_> {
-        self.changes.lock()
+        self.turns.changes.lock()
     }
 
     /// Returns an updater that stamps datasets and snippets with the current time.
-    pub(super) fn updater(&self, load: LoadOptions) -> Updater<'_> {
+    pub(crate) fn updater(&self, load: LoadOptions) -> Updater<'_> {
         let now = Some(DateTime::now());
         let stamp = Stamp { now, ..load.stamp };
         Updater::new(
@@ -109,8 +102,8 @@ impl Live {
 
     /// Deletes replaced content. Returns false if a change was made within [`RETENTION`]: requests that began earlier may still
     /// read what it replaced.
-    pub(super) fn clear_replaced(&self) -> Result<bool, EngineError> {
-        let Some(_change) = self.changes.lock_if_quiet(RETENTION) else {
+    pub(crate) fn clear_replaced(&self) -> Result<bool, EngineError> {
+        let Some(_change) = self.turns.changes.lock_if_quiet(RETENTION) else {
             return Ok(false);
         };
         self.updater(LoadOptions::default()).clear_replaced()?;
@@ -124,14 +117,17 @@ impl Live {
     }
 
     /// Returns true if the server stops.
-    pub(super) fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.stop.is_requested()
     }
 
     /// Updates the vectors of datasets and works, and then the statistics of queries, until the server stops. Returns the number
     /// of datasets encoded. The next start makes what is missing.
-    pub(super) fn update_vectors_and_statistics(&self) -> Result<usize, EngineError> {
-        let encoded = self.searcher.encode(&|| self.is_stopping())?;
+    pub(crate) fn update_vectors_and_statistics(&self) -> Result<usize, EngineError> {
+        let encoded = self
+            .turns
+            .vectors
+            .run(&self.searcher, &|| self.is_stopping())?;
         if !self.is_stopping() {
             self.queries.prepare_statistics()?;
         }
@@ -139,7 +135,7 @@ impl Live {
     }
 
     /// Returns the cancellation of work that ends when the server stops.
-    pub(super) fn cancellation(&self) -> Cancellation {
+    pub(crate) fn cancellation(&self) -> Cancellation {
         let stop = self.stop.clone();
         Cancellation::from_fn(move || stop.is_requested())
     }
@@ -147,10 +143,11 @@ impl Live {
 
 /// Signal that the server stops.
 #[derive(Clone, Default)]
-pub(crate) struct StopSignal(Arc<(Mutex<bool>, Condvar)>);
+pub struct StopSignal(Arc<(Mutex<bool>, Condvar)>);
 
 impl StopSignal {
-    pub(crate) fn request(&self) {
+    /// Requests the stop.
+    pub fn request(&self) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.1.notify_all();
     }
@@ -160,7 +157,8 @@ impl StopSignal {
     }
 
     /// Sleeps for a time, or until the server stops. Returns true if the server still runs.
-    pub(crate) fn sleep(&self, time: Duration) -> bool {
+    #[must_use]
+    pub fn sleep(&self, time: Duration) -> bool {
         let (is_stopped, condition) = &*self.0;
         let until = Instant::now() + time;
         let mut stopped = is_stopped.lock().unwrap_or_else(PoisonError::into_inner);

@@ -61,7 +61,8 @@ impl Parser {
     }
 
     /// Returns a parser with the same workers that stops at a cancellation. Files that are parsed meanwhile are not read.
-    pub(crate) fn with_cancellation(&self, cancellation: Cancellation) -> Self {
+    #[must_use]
+    pub fn with_cancellation(&self, cancellation: Cancellation) -> Self {
         Self {
             pools: self.pools.clone(),
             cancellation,
@@ -87,7 +88,7 @@ impl Parser {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn loaded_keys(store: &Store) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+pub(crate) fn loaded_keys(store: &Store) -> Result<BTreeMap<DatasetId, String>, StoreError> {
     let mut keys = BTreeMap::new();
     for (id, origin) in store.dataset_origins()? {
         if !origin.source.is_harvest {
@@ -102,7 +103,7 @@ pub fn loaded_keys(store: &Store) -> Result<BTreeMap<DatasetId, String>, StoreEr
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn remove_conflicts(
+pub(crate) fn remove_conflicts(
     datasets: &mut Vec<Dataset>,
     existing: &BTreeSet<DatasetId>,
     store: &Store,
@@ -385,8 +386,9 @@ enum ParseTask {
     Catalog(CatalogSource),
 }
 
-/// The worker's side.
-pub(crate) struct FileParser;
+/// The parser in a worker process.
+#[derive(Debug)]
+pub struct FileParser;
 
 impl Handler for FileParser {
     fn handle(&self, task: &[u8], context: &TaskContext) -> io::Result<()> {

@@ -1,11 +1,14 @@
-//! Harvests into the home that is served: by schedule, or as a job.
+//! Harvests into a collection: by schedule, as a job, or of a command.
 //!
-//! One harvest runs at a time. It locks changes for each batch only, so that other changes go between its batches.
+//! One harvest runs at a time in a served collection. It locks changes for each batch only, so that other changes go between its
+//! batches.
 
-use super::Live;
-use super::changes::{Control, Failure, MAX_LISTED};
-use super::jobs::{Progress, is_zero};
+use crate::background::Live;
+use crate::collection::{Collection, Step};
+use crate::control::{ChangeError, Control};
+use crate::jobs::{Progress, is_zero};
 use crate::parsing::{Parser, loaded_keys, remove_conflicts, store_outcome};
+use crate::report::Harvests;
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
     Batch, DatasetSink, HarvestOptions, HarvestProgress, HarvestReport, HarvestRequest, Harvester,
@@ -16,19 +19,17 @@ use lodeseek_rdf::dump::Outcome;
 use lodeseek_store::{DatasetReport, LoadOptions, LoadSource, Stamp};
 use oxrdf::NamedNode;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::{MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Maximum number of datasets of one batch. Other changes wait for one batch at most.
-const MAX_BATCH_DATASETS: usize = 200;
 /// Interval at which a harvest that waits for another one checks for its cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-pub(super) type BoxError = Box<dyn Error + Send + Sync>;
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Outcome of one harvest, as its report file contains it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,6 +68,12 @@ impl HarvestOutcome {
         })
     }
 
+    /// Returns the number of datasets of all sources.
+    fn datasets(&self) -> u64 {
+        let sources = self.harvest.sources.iter();
+        sources.map(|source| source.datasets).sum()
+    }
+
     /// Returns true if at least one source is a catalogue.
     #[must_use]
     pub fn has_catalog(&self) -> bool {
@@ -78,63 +85,49 @@ impl HarvestOutcome {
 }
 
 /// Returns true if a file could not be read completely. Files that were not to be downloaded do not count.
-#[must_use]
-pub fn has_unread_file(dataset: &DatasetReport) -> bool {
+pub(crate) fn has_unread_file(dataset: &DatasetReport) -> bool {
     dataset
         .files
         .iter()
         .any(|file| !file.is_clean() && file.outcome != Outcome::Refused)
 }
 
-/// Harvests as a job. The result has one outcome for each harvest. A cancellation keeps the batches that are stored.
-pub(super) fn harvest(
+/// Harvests one group of sources after the other. A cancellation keeps the batches that are stored.
+pub(crate) fn harvest(
     request: &HarvestRequest,
-    live: &Live,
+    collection: Collection<'_>,
     control: &Control,
-) -> Result<Value, Failure> {
-    let _harvest = acquire(live, control)?;
-    let mut outcomes: Vec<HarvestOutcome> = Vec::new();
+) -> Result<Harvests, ChangeError> {
+    let _harvest = match collection {
+        Collection::Served(live) => Some(acquire(live, control)?),
+        Collection::Local(_) => None,
+    };
     let groups = request.groups();
-    // The bound is that of the job.
-    let max_listed = MAX_LISTED / groups.len().max(1);
+    // The bound is that of the change.
+    let max_listed = collection.max_listed() / groups.len().max(1);
+    let mut harvests = Vec::new();
+    let mut earlier = 0;
     for sources in groups {
+        if control.cancellation().is_cancelled() {
+            break;
+        }
         control.check()?;
-        let earlier = outcomes
-            .iter()
-            .flat_map(|outcome| &outcome.harvest.sources)
-            .map(|source| source.datasets)
-            .sum();
-        let outcome = harvest_group(request, sources, live, control, earlier, max_listed);
-        outcomes.push(outcome.map_err(|error| failed(error.as_ref()))?);
+        let harvested = harvest_group(request, sources, collection, control, earlier, max_listed);
+        let outcome = harvested.map_err(ChangeError::Harvest)?;
+        earlier += outcome.datasets();
+        harvests.push(outcome);
     }
-    control.check()?;
-    if !outcomes.iter().any(HarvestOutcome::has_catalog) {
-        let failed = outcomes
-            .iter()
-            .flat_map(|outcome| &outcome.harvest.sources)
-            .flat_map(|source| &source.failed)
-            .map(|failed| failed.reason.clone());
-        let mut reasons: Vec<String> = failed.take(MAX_REASONS).collect();
-        reasons.insert(0, "no catalogue was found in the sources".to_owned());
-        return Err(Failure::Error(reasons.join("; ")));
-    }
-    Ok(json!({ "harvests": outcomes }))
-}
-
-/// Maximum number of reasons in the message of a harvest without a catalogue.
-const MAX_REASONS: usize = 5;
-
-fn failed(error: &(dyn Error + 'static)) -> Failure {
-    let error = error_chain(error);
-    tracing::error!(error, "a harvest failed");
-    Failure::Error(error)
+    Ok(Harvests {
+        harvests,
+        is_cancelled: control.cancellation().is_cancelled(),
+    })
 }
 
 /// Waits until no other harvest runs.
-fn acquire<'l>(live: &'l Live, control: &Control) -> Result<MutexGuard<'l, ()>, Failure> {
+fn acquire<'l>(live: &'l Live, control: &Control) -> Result<MutexGuard<'l, ()>, ChangeError> {
     loop {
         control.check()?;
-        match live.harvests.try_lock() {
+        match live.turns.harvests.try_lock() {
             Ok(guard) => return Ok(guard),
             Err(TryLockError::Poisoned(error)) => return Ok(error.into_inner()),
             Err(TryLockError::WouldBlock) => thread::sleep(POLL_INTERVAL),
@@ -142,10 +135,11 @@ fn acquire<'l>(live: &'l Live, control: &Control) -> Result<MutexGuard<'l, ()>, 
     }
 }
 
+/// Harvests sources under one name. `earlier` is the number of datasets of the groups before.
 fn harvest_group(
     request: &HarvestRequest,
     sources: &[String],
-    live: &Live,
+    collection: Collection<'_>,
     control: &Control,
     earlier: u64,
     max_listed: usize,
@@ -159,13 +153,12 @@ fn harvest_group(
     let show = |progress: HarvestProgress| {
         let datasets = usize::try_from(earlier + progress.datasets).unwrap_or(usize::MAX);
         let HarvestProgress { pages, spent, .. } = progress;
-        let (requests, bytes) = (Some(spent.requests), Some(spent.bytes));
         control.report_progress(Progress {
             done: datasets,
-            total: 0,
             pages: Some(pages),
-            requests,
-            bytes,
+            requests: Some(spent.requests),
+            bytes: Some(spent.bytes),
+            ..Progress::default()
         });
     };
     let Harvested {
@@ -173,7 +166,7 @@ fn harvest_group(
         problems,
         unlisted_problems,
     } = run(
-        live,
+        collection,
         &egress,
         &request.name_of(sources),
         sources,
@@ -188,17 +181,17 @@ fn harvest_group(
 }
 
 /// A harvest that has ended. Its lists are limited.
-pub(super) struct Harvested {
-    pub(super) report: HarvestReport,
+pub(crate) struct Harvested {
+    pub(crate) report: HarvestReport,
     /// Datasets with a file that could not be read completely.
-    pub(super) problems: Vec<DatasetReport>,
+    pub(crate) problems: Vec<DatasetReport>,
     /// Number of such datasets that are not listed.
-    pub(super) unlisted_problems: usize,
+    pub(crate) unlisted_problems: usize,
 }
 
-/// Harvests sources under one name into the served home. Each list of the result has at most `max_listed` entries.
-pub(super) fn run(
-    live: &Live,
+/// Harvests sources under one name. Each list of the result has at most `max_listed` entries.
+pub(crate) fn run(
+    collection: Collection<'_>,
     egress: &Egress,
     name: &str,
     sources: &[String],
@@ -206,19 +199,22 @@ pub(super) fn run(
     max_listed: usize,
     show: &dyn Fn(HarvestProgress),
 ) -> Result<Harvested, BoxError> {
-    let existing: BTreeSet<DatasetId> = live.store.ids()?.into_iter().collect();
-    let existing_ids = existing.clone();
-    let parser = live.parser.with_cancellation(options.cancellation.clone());
-    let loaded_keys = loaded_keys(&live.store)?;
+    // A home that is in use, or has another base, is reported before any request.
+    let open = collection.open()?;
+    let existing: BTreeSet<DatasetId> = open.store().ids()?.into_iter().collect();
+    let loaded_keys = loaded_keys(open.store())?;
+    drop(open);
+    let parser = collection.parser();
+    let parser = parser.with_cancellation(options.cancellation.clone());
     let options = HarvestOptions {
-        existing_ids,
+        existing_ids: existing.clone(),
         loaded_keys,
         reader: parser.catalogs(),
-        batch_size: MAX_BATCH_DATASETS,
+        batch_size: options.batch_size.min(collection.max_step_datasets()),
         ..options
     };
-    let mut sink = LiveSink {
-        live,
+    let mut sink = CollectionSink {
+        collection,
         parser,
         existing,
         max_listed,
@@ -226,10 +222,10 @@ pub(super) fn run(
         unlisted_problems: 0,
     };
     let harvester =
-        Harvester::new(egress, &live.store.home().join("harvest"), name).with_options(options);
+        Harvester::new(egress, &collection.home().join("harvest"), name).with_options(options);
     let mut report = harvester.run(sources, &mut sink, show)?;
     report.limit(max_listed);
-    let LiveSink {
+    let CollectionSink {
         problems,
         unlisted_problems,
         ..
@@ -242,7 +238,7 @@ pub(super) fn run(
 }
 
 /// Returns the messages of an error and of its causes, separated by colons.
-pub(super) fn error_chain(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn error_chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -252,9 +248,9 @@ pub(super) fn error_chain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// Sink that stores and indexes harvested datasets in the home that is served.
-struct LiveSink<'l> {
-    live: &'l Live,
+/// Sink that stores harvested datasets in a collection.
+struct CollectionSink<'c> {
+    collection: Collection<'c>,
     parser: Parser,
     /// Datasets in the home when the harvest began.
     existing: BTreeSet<DatasetId>,
@@ -266,7 +262,7 @@ struct LiveSink<'l> {
     unlisted_problems: usize,
 }
 
-impl LiveSink<'_> {
+impl CollectionSink<'_> {
     /// Adds the datasets of a batch. The list is limited at once: a portal may have many thousands, each with many problems.
     fn add_problems(&mut self, datasets: Vec<DatasetReport>) {
         self.problems
@@ -277,11 +273,11 @@ impl LiveSink<'_> {
     }
 }
 
-impl DatasetSink for LiveSink<'_> {
+impl DatasetSink for CollectionSink<'_> {
     fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, BoxError> {
-        let _change = self.live.lock_changes();
+        let open = self.collection.open()?;
         let mut datasets = batch.datasets;
-        let mut outcomes = remove_conflicts(&mut datasets, &self.existing, &self.live.store)?;
+        let mut outcomes = remove_conflicts(&mut datasets, &self.existing, open.store())?;
         let stamp = Stamp {
             now: None,
             origin: origin(&batch.source),
@@ -291,7 +287,7 @@ impl DatasetSink for LiveSink<'_> {
             is_harvest: true,
             ..LoadSource::default()
         });
-        let load = LoadOptions {
+        let options = LoadOptions {
             stamp,
             reader: self.parser.contents(),
             source,
@@ -302,30 +298,20 @@ impl DatasetSink for LiveSink<'_> {
             datasets,
             ..Catalog::default()
         };
-        let report = self.live.updater(load).run(catalog, &[])?;
-        self.live.searcher.refresh()?;
-        outcomes.extend(
-            report
-                .load
-                .datasets
-                .iter()
-                .map(|dataset| (dataset.id.clone(), store_outcome(dataset))),
-        );
-        self.add_problems(report.load.datasets);
+        let report = open.store_datasets(Step::Store(Box::new(catalog)), options, &|_| ())?;
+        for dataset in &report.datasets {
+            outcomes.push((dataset.id.clone(), store_outcome(dataset)));
+        }
+        self.add_problems(report.datasets);
         Ok(outcomes)
     }
 
     fn remove(&mut self, ids: &[DatasetId]) -> Result<(), BoxError> {
-        let _change = self.live.lock_changes();
+        let open = self.collection.open()?;
         // Another change may have removed some of them since the harvest began.
-        let present = self.live.store.ids()?;
-        let ids: Vec<DatasetId> = ids
-            .iter()
-            .filter(|id| present.binary_search(id).is_ok())
-            .cloned()
-            .collect();
-        self.live.updater(LoadOptions::default()).remove(&ids)?;
-        self.live.searcher.refresh()?;
+        let mut present = open.store().ids()?;
+        present.retain(|id| ids.contains(id));
+        open.store_datasets(Step::Remove(present), LoadOptions::default(), &|_| ())?;
         Ok(())
     }
 }
@@ -340,6 +326,9 @@ fn origin(source: &str) -> Option<NamedNode> {
 }
 
 /// Waits until no other harvest runs, without a job.
-pub(super) fn acquire_for_schedule(live: &Live) -> MutexGuard<'_, ()> {
-    live.harvests.lock().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn acquire_for_schedule(live: &Live) -> MutexGuard<'_, ()> {
+    live.turns
+        .harvests
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }

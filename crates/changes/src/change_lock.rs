@@ -28,7 +28,7 @@ pub struct ChangeGuard<'l>(&'l ChangeLock);
 
 impl ChangeLock {
     /// Waits until all earlier requests have ended.
-    pub(super) fn lock(&self) -> ChangeGuard<'_> {
+    pub(crate) fn lock(&self) -> ChangeGuard<'_> {
         let mut tickets = self.tickets();
         let own = tickets.last;
         tickets.last += 1;
@@ -42,7 +42,7 @@ impl ChangeLock {
     }
 
     /// Takes the lock if no task held or requested it for a time.
-    pub(super) fn lock_if_quiet(&self, time: Duration) -> Option<ChangeGuard<'_>> {
+    pub(crate) fn lock_if_quiet(&self, time: Duration) -> Option<ChangeGuard<'_>> {
         let mut tickets = self.tickets();
         let is_free = tickets.current == tickets.last;
         if !is_free || tickets.released.is_some_and(|last| last.elapsed() < time) {

@@ -118,7 +118,7 @@ pub struct Token {
 /// Rights of the client that requested a change. Tokens can be removed while a body is received or a job waits, so rights are checked
 /// again after that. Without a token, the client is a user of this machine, whom the local socket authorizes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rights(Option<Granted>);
+pub struct Rights(Option<Granted>);
 
 #[derive(Clone, Debug)]
 struct Granted {
@@ -129,7 +129,8 @@ struct Granted {
 
 impl Rights {
     /// Creates the rights of a token for a change that needs a scope.
-    pub(crate) fn new(tokens: &Arc<Tokens>, token: Token, scope: Scope) -> Self {
+    #[must_use]
+    pub fn new(tokens: &Arc<Tokens>, token: Token, scope: Scope) -> Self {
         Self(Some(Granted {
             tokens: Arc::clone(tokens),
             token,
@@ -137,8 +138,11 @@ impl Rights {
         }))
     }
 
-    /// Returns an error if the token was removed, or has fewer rights now.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// Checks the rights again.
+    ///
+    /// # Errors
+    /// The reason if the token was removed, or has fewer rights now.
+    pub fn check(&self) -> Result<(), String> {
         let Some(Granted {
             tokens,
             token,
@@ -259,7 +263,10 @@ impl Tokens {
     }
 
     /// Returns the token with this secret. Digests are compared, so that the time does not depend on the secrets.
-    pub(crate) fn find(&self, secret: &str) -> Result<Option<Token>, TokenError> {
+    ///
+    /// # Errors
+    /// If the token file cannot be read.
+    pub fn find(&self, secret: &str) -> Result<Option<Token>, TokenError> {
         let digest = digest(secret);
         Ok(self
             .list()?
@@ -331,7 +338,8 @@ fn private_file(path: &Path) -> io::Result<File> {
 }
 
 /// Returns the SHA-256 of a text in hexadecimal digits.
-pub(super) fn digest(text: &str) -> String {
+#[must_use]
+pub fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes())
         .iter()
         .map(|byte| format!("{byte:02x}"))

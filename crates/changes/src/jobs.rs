@@ -3,10 +3,12 @@
 //! The queue has lanes. Each lane makes one change at a time; a long harvest or download does not delay the changes of the
 //! others.
 
-use super::audit::{AuditEntry, AuditLog};
-use super::changes::{Change, Control, Lane, MAX_LISTED, Outcome};
-use super::tokens::Rights;
-use crate::error::DISK_FULL;
+use crate::audit::{AuditEntry, AuditLog};
+use crate::change::{Change, Lane};
+use crate::control::{Control, DISK_FULL, Outcome};
+use crate::execute::MAX_LISTED;
+use crate::tokens::Rights;
+use lodeseek_net::egress::Cancellation;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,30 +16,40 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
-use tokio::sync::watch;
 
 /// Maximum number of waiting jobs. Further changes are rejected with status 503.
 const MAX_WAITING: usize = 1000;
+/// Status code of a job that failed because a condition of its client does not hold, as HTTP has it.
+const CONDITION_FAILED: u16 = 412;
 /// Maximum number of ended jobs in memory. The audit log contains all.
 const MAX_ENDED: usize = 1000;
 
 /// State of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum JobState {
+pub enum JobState {
+    /// It has not begun.
     Queued,
+    /// It is made.
     Running,
+    /// It was made.
     Done,
+    /// It was not made, for a reason.
     Failed,
+    /// It was cancelled.
     Cancelled,
 }
 
 impl JobState {
-    pub(crate) fn has_ended(self) -> bool {
+    /// Returns true if the job runs no more.
+    #[must_use]
+    pub fn has_ended(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled)
     }
 
-    pub(super) fn name(self) -> &'static str {
+    /// Returns the name, as JSON has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Running => "running",
@@ -50,67 +62,84 @@ impl JobState {
 
 /// Progress of a running job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub(crate) struct Progress {
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
     /// Datasets done.
-    pub(crate) done: usize,
+    pub done: usize,
     /// Datasets of the change; 0 for a harvest, which does not know them before its end.
-    pub(crate) total: usize,
+    pub total: usize,
     /// Pages read by a harvest.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) pages: Option<u64>,
+    pub pages: Option<u64>,
     /// Requests sent by a harvest.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) requests: Option<u64>,
-    /// Bytes received by a harvest or a download.
+    pub requests: Option<u64>,
+    /// Bytes received by a harvest or a download, or read by a load.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) bytes: Option<u64>,
+    pub bytes: Option<u64>,
+    /// Bytes of all files of a load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_bytes: Option<u64>,
+    /// Distinct triples stored by a load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub triples: Option<u64>,
 }
 
 /// A change that was requested.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Job {
-    pub(crate) id: u64,
-    pub(crate) action: &'static str,
-    pub(crate) datasets: Vec<String>,
+pub struct Job {
+    /// Number of the job.
+    pub id: u64,
+    /// Name of the action.
+    pub action: &'static str,
+    /// Ids of the datasets that the change names.
+    pub datasets: Vec<String>,
     /// Number of datasets that are not listed. Only an ended job lists a part of its datasets.
     #[serde(skip_serializing_if = "is_zero")]
-    pub(crate) unlisted_datasets: usize,
+    pub unlisted_datasets: usize,
+    /// Ids of the works that the change names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) works: Vec<String>,
+    pub works: Vec<String>,
     /// Number of works that are not listed, likewise.
     #[serde(skip_serializing_if = "is_zero")]
-    pub(crate) unlisted_works: usize,
-    pub(crate) state: JobState,
-    pub(crate) progress: Progress,
+    pub unlisted_works: usize,
+    /// State.
+    pub state: JobState,
+    /// Progress.
+    pub progress: Progress,
     /// Name of the token, or `local`.
-    pub(crate) by: String,
-    /// Times in seconds since 1970.
-    pub(crate) requested: u64,
+    pub by: String,
+    /// Time of the request, in seconds since 1970.
+    pub requested: u64,
+    /// Time of the beginning, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) started: Option<u64>,
+    pub started: Option<u64>,
+    /// Time of the end, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ended: Option<u64>,
+    pub ended: Option<u64>,
+    /// Result of a job that is done.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) result: Option<Value>,
+    pub result: Option<Value>,
+    /// Reason for which the job failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
+    pub error: Option<String>,
     /// If true, the job failed because the disk is full.
     #[serde(skip)]
-    pub(crate) is_disk_full: bool,
+    pub is_disk_full: bool,
     /// Status code of a job that failed for a reason of its own, for example 412.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) status: Option<u16>,
+    pub status: Option<u16>,
     /// Keys of the description that the change names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) fields: Vec<String>,
+    pub fields: Vec<String>,
 }
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde requires a reference"
 )]
-pub(super) fn is_zero(value: &usize) -> bool {
+pub(crate) fn is_zero(value: &usize) -> bool {
     *value == 0
 }
 
@@ -124,14 +153,16 @@ fn limit(ids: &mut Vec<String>) -> usize {
 
 /// Error: a change is not accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refusal {
+pub enum Refusal {
+    /// The queue is full.
     Full,
+    /// The server stops.
     Stopping,
 }
 
 /// Outcome of a request to cancel a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cancelled {
+pub enum Cancelled {
     /// The job had not begun, and never will.
     Removed,
     /// The job ends after its current step.
@@ -153,12 +184,13 @@ struct Inner {
 }
 
 /// The queue.
-pub(crate) struct Jobs {
+pub struct Jobs {
     inner: Mutex<Inner>,
     wake: Condvar,
-    /// Number of ended jobs.
-    ended: watch::Sender<u64>,
-    pub(crate) audit: AuditLog,
+    /// Called at the end of each job.
+    on_end: Box<dyn Fn() + Send + Sync>,
+    /// The audit log of the home.
+    pub audit: AuditLog,
 }
 
 /// Next work of the thread that makes the changes.
@@ -170,12 +202,23 @@ pub(crate) enum Next {
 }
 
 impl Jobs {
-    pub(crate) fn new(home: &Path) -> Self {
+    /// Creates an empty queue of a home.
+    #[must_use]
+    pub fn new(home: &Path) -> Self {
         Self {
             inner: Mutex::default(),
             wake: Condvar::new(),
-            ended: watch::Sender::new(0),
+            on_end: Box::new(|| ()),
             audit: AuditLog::new(home),
+        }
+    }
+
+    /// Sets a function that is called at the end of each job.
+    #[must_use]
+    pub fn on_end(self, on_end: impl Fn() + Send + Sync + 'static) -> Self {
+        Self {
+            on_end: Box::new(on_end),
+            ..self
         }
     }
 
@@ -184,7 +227,10 @@ impl Jobs {
     }
 
     /// Adds a change to the queue. The rights are checked again when it is made.
-    pub(crate) fn add(&self, change: Change, by: &str, rights: Rights) -> Result<Job, Refusal> {
+    ///
+    /// # Errors
+    /// [`Refusal`] if the queue is full or the server stops.
+    pub fn add(&self, change: Change, by: &str, rights: Rights) -> Result<Job, Refusal> {
         let mut inner = self.lock();
         if inner.is_stopping {
             return Err(Refusal::Stopping);
@@ -254,17 +300,21 @@ impl Jobs {
         is_cancelled: Arc<AtomicBool>,
     ) -> Control {
         let jobs = Arc::clone(self);
-        Control::new(is_cancelled, rights, move |progress| {
+        let control = Control::new(Cancellation::from(is_cancelled), move |progress| {
             if let Some(job) = jobs.lock().jobs.get_mut(&id) {
                 job.progress = progress;
             }
-        })
+        });
+        control.with_rights(rights)
     }
 
     /// Ends a running job and logs it.
     pub(crate) fn end(&self, id: u64, outcome: Outcome) {
         let (state, result, error) = match outcome {
-            Outcome::Done(result) => (JobState::Done, Some(result), None),
+            Outcome::Done(report) => match report.to_json() {
+                Ok(result) => (JobState::Done, Some(result), None),
+                Err(error) => (JobState::Failed, None, Some(error.to_string())),
+            },
             Outcome::Failed(error) => (JobState::Failed, None, Some(error)),
             Outcome::DiskFull => {
                 if let Some(job) = self.lock().jobs.get_mut(&id) {
@@ -272,11 +322,11 @@ impl Jobs {
                 }
                 (JobState::Failed, None, Some(DISK_FULL.to_owned()))
             }
-            Outcome::Rejected(status, error) => {
+            Outcome::ConditionFailed(reason) => {
                 if let Some(job) = self.lock().jobs.get_mut(&id) {
-                    job.status = Some(status.as_u16());
+                    job.status = Some(CONDITION_FAILED);
                 }
-                (JobState::Failed, None, Some(error))
+                (JobState::Failed, None, Some(reason))
             }
             Outcome::Cancelled => (JobState::Cancelled, None, None),
         };
@@ -340,12 +390,12 @@ impl Jobs {
         }
         forget_old(&mut inner.jobs);
         drop(inner);
-        self.ended.send_modify(|count| *count += 1);
+        (self.on_end)();
     }
 
     /// Cancels a job: at once if it has not begun, else after its current step. The files of its change are deleted, and the
     /// audit log is written: not for async threads.
-    pub(crate) fn cancel(&self, id: u64) -> Cancelled {
+    pub fn cancel(&self, id: u64) -> Cancelled {
         let mut inner = self.lock();
         let Some(state) = inner.jobs.get(&id).map(|job| job.state) else {
             return Cancelled::Unknown;
@@ -372,7 +422,7 @@ impl Jobs {
     }
 
     /// Cancels all jobs that have not begun, and accepts no more. Running jobs end.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         let waiting: Vec<u64> = {
             let mut inner = self.lock();
             inner.is_stopping = true;
@@ -387,17 +437,19 @@ impl Jobs {
         self.wake.notify_all();
     }
 
-    pub(crate) fn get(&self, id: u64) -> Option<Job> {
+    /// Returns the present state of a job.
+    #[must_use]
+    pub fn get(&self, id: u64) -> Option<Job> {
         self.lock().jobs.get(&id).cloned()
     }
 
     /// Returns true if a job that has not ended names a dataset.
-    pub(crate) fn is_pending(&self, dataset: &str) -> bool {
+    pub fn is_pending(&self, dataset: &str) -> bool {
         self.has_pending(|job| job.datasets.iter().any(|named| named == dataset))
     }
 
     /// Returns true if a condition holds for a job that has not ended.
-    pub(crate) fn has_pending(&self, is_wanted: impl Fn(&Job) -> bool) -> bool {
+    pub fn has_pending(&self, is_wanted: impl Fn(&Job) -> bool) -> bool {
         self.lock()
             .jobs
             .values()
@@ -405,24 +457,8 @@ impl Jobs {
     }
 
     /// Returns all jobs in memory, the latest first.
-    pub(crate) fn list(&self) -> Vec<Job> {
+    pub fn list(&self) -> Vec<Job> {
         self.lock().jobs.values().rev().cloned().collect()
-    }
-
-    /// Waits until a job has ended, for at most a time. Returns its state then.
-    pub(crate) async fn wait(&self, id: u64, time: Duration) -> Option<Job> {
-        let mut ended = self.ended.subscribe();
-        let until = tokio::time::Instant::now() + time;
-        loop {
-            let job = self.get(id)?;
-            if job.state.has_ended() {
-                return Some(job);
-            }
-            match tokio::time::timeout_at(until, ended.changed()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) | Err(_) => return self.get(id),
-            }
-        }
     }
 }
 
@@ -450,11 +486,16 @@ fn now() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{ChangeReport, Removed};
     use lodeseek_catalog::DatasetId;
     use serde_json::json;
 
     fn removal(id: &str) -> Change {
         Change::Remove(vec![DatasetId::new(id).expect("an id")])
+    }
+
+    fn done() -> Outcome {
+        Outcome::Done(ChangeReport::Remove(Removed { removed: 1 }))
     }
 
     fn harvest() -> Change {
@@ -486,7 +527,7 @@ mod tests {
             (first, jobs.get(1).expect("a job").state),
             (1, JobState::Running)
         );
-        jobs.end(1, Outcome::Done(json!({"removed": 1})));
+        jobs.end(1, done());
         let (third, is_cancelled) = next(&jobs).expect("a job");
         assert_eq!((third, jobs.cancel(3)), (3, Cancelled::Requested));
         assert!(is_cancelled.load(Ordering::SeqCst));
@@ -533,7 +574,7 @@ mod tests {
             (first, removal, started(Lane::Changes).is_none()),
             (1, 3, true)
         );
-        jobs.end(removal, Outcome::Done(json!({})));
+        jobs.end(removal, done());
         assert_eq!(
             (jobs.cancel(1), jobs.cancel(2)),
             (Cancelled::Requested, Cancelled::Removed)
