@@ -158,7 +158,7 @@ impl Counts {
         counts
     }
 
-    /// Returns the score of a theme for words; `None` if too few datasets have the theme. `own` are the themes of a
+    /// Returns the score of a theme for words; `None` if too few datasets have the theme, or no word is known. `own` are the themes of a
     /// dataset whose words are counted here, and which is left out.
     fn score(&self, words: &[u32], theme: usize, own: Option<u16>) -> Option<f64> {
         let left_out = u32::from(own.is_some());
@@ -179,6 +179,9 @@ impl Counts {
             let share_of_word =
                 (f64::from(together) + SMOOTHING * share) / (f64::from(count) + SMOOTHING);
             evidence.push(log_odds(share_of_word) - prior);
+        }
+        if evidence.is_empty() {
+            return None;
         }
         evidence.sort_unstable_by(|a, b| b.abs().total_cmp(&a.abs()));
         evidence.truncate(MAX_EVIDENCE);
@@ -206,7 +209,11 @@ impl Counts {
         for (place, (score, is_declared)) in scores.iter().enumerate() {
             right += usize::from(*is_declared);
             let number = place + 1;
-            if number >= MIN_SUGGESTIONS && right as f64 >= MIN_PRECISION * number as f64 {
+            // The minimum is the score of a declared theme: wrong suggestions below all declared ones do not lower it.
+            if *is_declared
+                && number >= MIN_SUGGESTIONS
+                && right as f64 >= MIN_PRECISION * number as f64
+            {
                 min_score = Some(*score);
             }
         }

@@ -190,6 +190,8 @@ mod tests {
         let log = SearchLog::default();
         for last in 1..=3 {
             log.record_at(day(100), address(last), "Air  quality", true);
+        }
+        for last in 1..=3 {
             log.record_at(day(101), address(last), "unicorns", false);
         }
         for _ in 0..5 {

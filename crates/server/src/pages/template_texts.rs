@@ -33,7 +33,7 @@ const NAMES: [&str; 24] = [
 ];
 
 /// Templates whose texts are English on purpose, marked by `lang="en"`: the pages of the operator.
-const ENGLISH: [&str; 10] = [
+const ENGLISH: [&str; 11] = [
     "operator.html",
     "operator-audit.html",
     "operator-backup.html",
@@ -42,6 +42,7 @@ const ENGLISH: [&str; 10] = [
     "operator-jobs.html",
     "operator-login.html",
     "operator-nav.html",
+    "operator-searches.html",
     "operator-sources.html",
     "operator-upload.html",
 ];
