@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time after which replaced content is deleted. Requests that began earlier may still read it.
-pub(crate) const RETENTION: Duration = Duration::from_secs(60);
+pub(crate) const MIN_RETENTION: Duration = Duration::from_secs(60);
 
 /// A task on a thread of its own, for the lifetime of the server.
 #[derive(Clone)]
@@ -100,10 +100,10 @@ impl Live {
         )
     }
 
-    /// Deletes replaced content. Returns false if a change was made within [`RETENTION`]: requests that began earlier may still
+    /// Deletes replaced content. Returns false if a change was made within [`MIN_RETENTION`]: requests that began earlier may still
     /// read what it replaced.
     pub(crate) fn clear_replaced(&self) -> Result<bool, EngineError> {
-        let Some(_change) = self.turns.changes.lock_if_quiet(RETENTION) else {
+        let Some(_change) = self.turns.changes.lock_if_quiet(MIN_RETENTION) else {
             return Ok(false);
         };
         self.updater(LoadOptions::default()).clear_replaced()?;

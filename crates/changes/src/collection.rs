@@ -16,7 +16,8 @@ use oxsdatatypes::DateTime;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Number of datasets of a served collection that are stored and indexed as one step. Other changes wait for one step at most.
+/// Maximum number of datasets of a served collection that are stored and indexed as one step. Searches find them after it. Other changes
+/// go between the steps of a harvest, but wait for the end of a load.
 const MAX_STEP_DATASETS: usize = 200;
 
 /// A home that no server serves.

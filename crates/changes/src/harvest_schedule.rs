@@ -1,6 +1,6 @@
 //! Scheduled harvests: a background task that harvests sources at intervals into the home that is served.
 
-use crate::background::{Background, Live, RETENTION};
+use crate::background::{Background, Live, MIN_RETENTION};
 use crate::collection::Collection;
 use crate::execute::MAX_LISTED;
 use crate::harvests::{BoxError, Harvested, acquire_for_schedule, error_chain, run};
@@ -55,7 +55,7 @@ impl HarvestSchedule {
             let Some(next) = due.iter().min() else { return };
             let next = next.saturating_duration_since(Instant::now());
             if !live.sleep(if has_replaced {
-                next.min(RETENTION)
+                next.min(MIN_RETENTION)
             } else {
                 next
             }) {

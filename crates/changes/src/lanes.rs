@@ -19,7 +19,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Quiet time after which derived data of the whole collection is updated: duplicates, vectors, statistics.
-const QUIET: Duration = Duration::from_secs(2);
+const MIN_QUIET_TIME: Duration = Duration::from_secs(2);
 /// Time after which it is updated even if changes never pause.
 const MAX_DELAY: Duration = Duration::from_secs(60);
 
@@ -92,7 +92,7 @@ fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
         tasks.note_change();
     }
     loop {
-        match jobs.next(lane, QUIET) {
+        match jobs.next(lane, MIN_QUIET_TIME) {
             Next::Stop => return,
             Next::Idle => tasks.run(live),
             Next::Job(id, change, rights, is_cancelled) => {

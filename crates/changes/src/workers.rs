@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Maximum number of workers of a pool that wait for tasks for longer than [`IDLE_TIME`].
+/// Maximum number of workers of a pool that wait for tasks for longer than [`MAX_IDLE_TIME`].
 const MAX_IDLE_WORKERS: usize = 2;
-const IDLE_TIME: Duration = Duration::from_secs(30);
+const MAX_IDLE_TIME: Duration = Duration::from_secs(30);
 /// Number of tasks after which a worker is replaced.
-const TASKS_OF_WORKER: usize = 1_000;
+const MAX_TASKS_OF_WORKER: usize = 1_000;
 
 /// Options of the worker processes.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ pub fn pool_options(home: &Path, role: WorkerRole, options: &WorkerOptions) -> P
         arguments,
         limits,
         idle: MAX_IDLE_WORKERS,
-        idle_time: IDLE_TIME,
-        tasks: TASKS_OF_WORKER,
+        idle_time: MAX_IDLE_TIME,
+        tasks: MAX_TASKS_OF_WORKER,
     }
 }

@@ -92,19 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         "the constant of rrf cannot be {}: use a number from 0",
         arguments.k
     );
-    ensure!(
-        !arguments
-            .runs
-            .iter()
-            .any(|path| provenance::is_same_file(path, &arguments.output)),
-        "{} is both an input run and the output: choose another --output",
-        arguments.output.display()
-    );
-    let runs = arguments
-        .runs
-        .iter()
-        .map(|path| Run::read(path))
-        .collect::<Result<Vec<_>, _>>()?;
+    let runs = super::read_runs(&arguments.runs, &arguments.output)?;
     let (run, how) = match (&arguments.qrels, &arguments.folds) {
         (Some(qrels), Some(folds)) => fuse_by_folds(arguments, runs, qrels, folds)?,
         _ => fuse_with_given_weights(arguments, &runs)?,

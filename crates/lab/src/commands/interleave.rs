@@ -1,8 +1,7 @@
 //! `lodeseek-lab interleave`: interleaves several runs into one.
 
-use anyhow::ensure;
 use lodeseek_cli::{ExitStatus, provenance};
-use lodeseek_eval::{Input, Provenance, Run};
+use lodeseek_eval::{Input, Provenance};
 use lodeseek_lab::interleave::interleave_runs;
 use serde_json::json;
 use std::path::PathBuf;
@@ -21,19 +20,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    ensure!(
-        !arguments
-            .runs
-            .iter()
-            .any(|path| provenance::is_same_file(path, &arguments.output)),
-        "{} is both an input run and the output: choose another --output",
-        arguments.output.display()
-    );
-    let runs = arguments
-        .runs
-        .iter()
-        .map(|path| Run::read(path))
-        .collect::<Result<Vec<_>, _>>()?;
+    let runs = super::read_runs(&arguments.runs, &arguments.output)?;
     let run = interleave_runs(&runs, arguments.depth);
     let mut text = Vec::new();
     run.write(&mut text)?;

@@ -6,10 +6,7 @@ use crate::settings::Config;
 use anyhow::{Context, ensure};
 use lodeseek_cli::encoder::{EncoderArguments, Execution, encoder_options};
 use lodeseek_cli::{ExitStatus, terminal};
-use lodeseek_lab::reproduce::{
-    Condition, DataFinder, Experiment, Iclr, IclrInput, IclrProgress, Matches, Report, TableReport,
-    Words,
-};
+use lodeseek_lab::reproduce::{Experiment, Iclr, IclrInput, IclrProgress, Report, TableReport};
 use lodeseek_rerank::encoder::open;
 use lodeseek_rerank::{Encoder, Granularity};
 use std::fs;
@@ -118,13 +115,7 @@ pub(crate) fn run(
     arguments: &Arguments,
 ) -> anyhow::Result<ExitStatus> {
     let path = file(&arguments.condition);
-    let report = match Experiment::read(&path)? {
-        Experiment::Ranking(condition) => ranked(&condition, home, config, arguments)?,
-        Experiment::DataFinder(experiment) => found(&experiment, home, config, arguments)?,
-        Experiment::Iclr(iclr) => mapped(&iclr, config, arguments)?,
-        Experiment::Matches(matches) => mark_matches(&matches, home, config, arguments)?,
-        Experiment::Words(words) => measure_words(&words, home, config, arguments)?,
-    };
+    let report = measure(&Experiment::read(&path)?, home, config, arguments)?;
     // Files first: printing fails if the reader of stdout closes it early.
     let beside = || {
         arguments
@@ -150,75 +141,51 @@ pub(crate) fn run(
     })
 }
 
-fn ranked(
-    condition: &Condition,
+/// Runs an experiment, with a line of progress.
+fn measure(
+    experiment: &Experiment,
     home: &Path,
     config: &Config,
     arguments: &Arguments,
 ) -> anyhow::Result<Report> {
-    no_papers(&condition.name, arguments)?;
-    if let Some(reason) = &condition.awaits {
-        writeln!(
-            io::stderr().lock(),
-            "{}: not run yet: {reason}",
-            condition.name
-        )?;
-    }
+    let data = &arguments.data;
     let bar = terminal::bar(0, "{spinner} {msg}");
     let encoders =
         |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
-    let report = condition.reproduce(&arguments.data, home, &encoders, &|step| {
-        bar.set_message(step.to_string())
-    });
-    bar.finish_and_clear();
-    report
-}
-
-fn found(
-    experiment: &DataFinder,
-    home: &Path,
-    config: &Config,
-    arguments: &Arguments,
-) -> anyhow::Result<Report> {
-    no_papers(&experiment.name, arguments)?;
-    let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders =
-        |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
-    let report = experiment.reproduce(&arguments.data, home, &encoders, &|doing| {
-        bar.set_message(doing.to_owned())
-    });
-    bar.finish_and_clear();
-    report
-}
-
-fn mark_matches(
-    experiment: &Matches,
-    home: &Path,
-    config: &Config,
-    arguments: &Arguments,
-) -> anyhow::Result<Report> {
-    no_papers(&experiment.name, arguments)?;
-    let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders =
-        |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
-    let report = experiment.reproduce(&arguments.data, home, &encoders, &|step| {
-        bar.set_message(step.to_owned())
-    });
-    bar.finish_and_clear();
-    report
-}
-
-fn measure_words(
-    experiment: &Words,
-    home: &Path,
-    config: &Config,
-    arguments: &Arguments,
-) -> anyhow::Result<Report> {
-    no_papers(&experiment.name, arguments)?;
-    let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders =
-        |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
-    let report = experiment.reproduce(home, &encoders, &|step| bar.set_message(step.to_owned()));
+    let report = match experiment {
+        Experiment::Ranking(condition) => {
+            no_papers(&condition.name, arguments)?;
+            if let Some(reason) = &condition.awaits {
+                writeln!(
+                    io::stderr().lock(),
+                    "{}: not run yet: {reason}",
+                    condition.name
+                )?;
+            }
+            condition.reproduce(data, home, &encoders, &|step| {
+                bar.set_message(step.to_string())
+            })
+        }
+        Experiment::DataFinder(datafinder) => {
+            no_papers(&datafinder.name, arguments)?;
+            datafinder.reproduce(data, home, &encoders, &|step| {
+                bar.set_message(step.to_owned())
+            })
+        }
+        Experiment::Matches(matches) => {
+            no_papers(&matches.name, arguments)?;
+            matches.reproduce(data, home, &encoders, &|step| {
+                bar.set_message(step.to_owned())
+            })
+        }
+        Experiment::Words(words) => {
+            no_papers(&words.name, arguments)?;
+            words.reproduce(home, &encoders, &|step| bar.set_message(step.to_owned()))
+        }
+        Experiment::Iclr(iclr) => {
+            map_papers(iclr, config, arguments, &|text| bar.set_message(text))
+        }
+    };
     bar.finish_and_clear();
     report
 }
@@ -232,29 +199,28 @@ fn no_papers(name: &str, arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn mapped(iclr: &Iclr, config: &Config, arguments: &Arguments) -> anyhow::Result<Report> {
+fn map_papers(
+    iclr: &Iclr,
+    config: &Config,
+    arguments: &Arguments,
+    show: &dyn Fn(String),
+) -> anyhow::Result<Report> {
     let encoder = match &arguments.encoders.dpr {
         Some(_) => Some(arguments.open_argument(config, Granularity::Text)?),
         None => None,
     };
-    let (papers, encoder) = (arguments.papers.as_deref(), encoder.as_deref());
-    let bar = terminal::bar(0, "{spinner} {msg}");
     let input = IclrInput {
         data: &arguments.data,
-        papers,
-        encoder,
+        papers: arguments.papers.as_deref(),
+        encoder: encoder.as_deref(),
     };
-    let done = iclr.reproduce(&input, &|step| match step {
-        IclrProgress::Row(row) => bar.set_message(row.to_owned()),
-        IclrProgress::Encoded(done, of) => {
-            bar.set_message(format!("{done} of {of} abstracts encoded"))
-        }
+    let (report, best) = iclr.reproduce(&input, &|step| match step {
+        IclrProgress::Row(row) => show(row.to_owned()),
+        IclrProgress::Encoded(done, of) => show(format!("{done} of {of} abstracts encoded")),
         IclrProgress::Skipped(row) => {
             tracing::warn!("row {row} SKIPPED: it needs an encoder, --dpr FOLDER")
         }
-    });
-    bar.finish_and_clear();
-    let (report, best) = done?;
+    })?;
     if let (Some(path), Some(best)) = (&arguments.map, &best) {
         fs::write(path, map::draw(best)?)
             .with_context(|| format!("cannot write {}", path.display()))?;

@@ -148,7 +148,7 @@ struct TextField {
     present: Option<String>,
 }
 
-/// What a person typed into a form that was not saved.
+/// Texts that a person typed into a form that was not saved.
 struct Rejected {
     fields: Fields,
     message: String,
