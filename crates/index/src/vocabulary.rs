@@ -1,22 +1,35 @@
 //! The words of an index, for the translation and inflection of queries.
 
 use super::IndexError;
-use super::analysis::{USED_LANGUAGES, Vocabulary, WordUse};
+use super::analysis::{LANGUAGES, Vocabulary, WordUse};
 use super::document::Field;
 use super::schema::Fields;
+use rustc_hash::FxHashSet;
 use std::sync::OnceLock;
 use tantivy::schema::{self, IndexRecordOption};
 use tantivy::{DocSet, Searcher, TERMINATED, Term};
 
-/// Words of at least three letters that occur in most texts of a language and hardly in others, by index in [`USED_LANGUAGES`].
-const FUNCTION_WORDS: [&[&str]; USED_LANGUAGES.len()] = [
+/// Words of at least three letters that occur in most texts of a language and hardly in others, by index in [`LANGUAGES`]. Danish
+/// and Norwegian share theirs.
+const FUNCTION_WORDS: [&[&str]; LANGUAGES.len()] = [
     &["the", "and", "with", "from"],
     &["und", "für", "eine"],
-    &["het", "een", "voor"],
     &["dans", "une", "pour"],
     &["los", "las"],
     &["della", "delle", "gli"],
     &["uma", "dos", "não"],
+    &["het", "een", "voor"],
+    &["och", "för", "att"],
+    &["ikke", "også", "hvor"],
+    &["ikke", "også", "hvor"],
+    &["sekä", "että", "ovat"],
+    &["egy", "hogy", "vagy"],
+    &["pentru", "sunt", "prin"],
+    &["для", "или", "как"],
+    &["için", "olan", "veya"],
+    &["και", "της", "για"],
+    &["على", "إلى", "التي"],
+    &["ஒரு", "இது"],
 ];
 /// Maximum number of datasets that are read to find the language of a word.
 const MAX_DATASETS: usize = 1000;
@@ -26,7 +39,7 @@ pub(super) struct IndexVocabulary {
     searcher: Searcher,
     fields: Fields,
     /// For each segment and document, the languages with function words in it, as bits by index in [`FUNCTION_WORDS`].
-    languages: OnceLock<Vec<Vec<u8>>>,
+    languages: OnceLock<Vec<Vec<u32>>>,
 }
 
 impl IndexVocabulary {
@@ -39,7 +52,7 @@ impl IndexVocabulary {
     }
 
     /// Returns the languages of the documents, from the function words that they contain.
-    fn document_languages(&self, words: schema::Field) -> Result<&[Vec<u8>], IndexError> {
+    fn document_languages(&self, words: schema::Field) -> Result<&[Vec<u32>], IndexError> {
         if let Some(languages) = self.languages.get() {
             return Ok(languages);
         }
@@ -85,20 +98,27 @@ impl IndexVocabulary {
         Ok(())
     }
 
-    fn count_word(&self, word: &str) -> Result<WordUse, IndexError> {
+    /// Counts the datasets with a word, or a token, in some fields.
+    fn count(&self, fields: &[schema::Field], word: &str) -> Result<WordUse, IndexError> {
         let mut count = WordUse::default();
-        let Some(fields) = self.fields.names else {
+        let Some(names) = self.fields.names else {
             return Ok(count);
         };
-        let languages = self.document_languages(fields.words)?;
-        self.for_each_document(fields.words, word, MAX_DATASETS, |segment, document| {
+        let languages = self.document_languages(names.words)?;
+        let mut documents = FxHashSet::default();
+        for field in fields {
+            self.for_each_document(*field, word, MAX_DATASETS, |segment, document| {
+                documents.insert((segment, document));
+            })?;
+        }
+        for (segment, document) in documents {
             let found = languages[segment][document];
             count.datasets += 1;
             count.of_known_language += usize::from(found != 0);
             for (bit, datasets) in count.of_language.iter_mut().enumerate() {
-                *datasets += usize::from(found >> bit & 1);
+                *datasets += usize::try_from(found >> bit & 1).unwrap_or_default();
             }
-        })?;
+        }
         Ok(count)
     }
 }
@@ -116,6 +136,22 @@ impl Vocabulary for IndexVocabulary {
 
     /// A segment that cannot be read contains nothing: the search itself reports the error.
     fn word_use(&self, word: &str) -> WordUse {
-        self.count_word(word).unwrap_or_default()
+        let Some(names) = self.fields.names else {
+            return WordUse::default();
+        };
+        self.count(&[names.words], word).unwrap_or_default()
+    }
+
+    /// A segment that cannot be read contains nothing: the search itself reports the error. In an index of an earlier version,
+    /// which has no words as written, every token may be a word of any language.
+    fn token_use(&self, token: &str) -> WordUse {
+        if self.fields.names.is_none() {
+            return WordUse {
+                datasets: 1,
+                ..WordUse::default()
+            };
+        }
+        let fields = Field::ALL.map(|field| self.fields.text(field));
+        self.count(&fields, token).unwrap_or_default()
     }
 }

@@ -16,12 +16,11 @@
 use super::Multilingual;
 use super::QueryTerm;
 use super::translations::Vocabulary;
+use super::word_use::WordUse;
 use rustc_hash::FxHashMap;
 
 /// Languages with rules, as BCP 47 tags.
 const LANGUAGES: [&str; 7] = ["en", "de", "nl", "fr", "es", "it", "pt"];
-/// Languages whose words are told apart, English first.
-pub(crate) const USED_LANGUAGES: [&str; 7] = ["en", "de", "nl", "fr", "es", "it", "pt"];
 /// Minimum letters of a word whose other number is searched for.
 const MIN_LETTERS: usize = 3;
 /// Minimum letters of a form.
@@ -148,30 +147,6 @@ const PORTUGUESE: Endings = &[
     ("uiz", "uízes"),
     ("aiz", "aízes"),
 ];
-
-/// Use of a word as written in the datasets that were read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WordUse {
-    /// Datasets with it that were read.
-    pub(crate) datasets: usize,
-    /// Datasets with function words of any language.
-    pub(crate) of_known_language: usize,
-    /// Datasets with function words of each language, by index in [`USED_LANGUAGES`].
-    pub(crate) of_language: [usize; USED_LANGUAGES.len()],
-}
-
-impl WordUse {
-    /// Returns true if the word is one of the language: most datasets with it are, and not more are English. `None` if no dataset
-    /// with it has a known language.
-    fn is_of_language(&self, language: &str) -> Option<bool> {
-        if self.of_known_language == 0 {
-            return None;
-        }
-        let place = USED_LANGUAGES.iter().position(|tag| *tag == language)?;
-        let datasets = self.of_language[place];
-        Some(2 * datasets >= self.of_known_language && datasets >= self.of_language[0])
-    }
-}
 
 /// Adds the tokens of the other number of each word, in the languages in which the collection uses it. `detected` is the
 /// language of the query, if it is known: then no other one counts.
@@ -347,6 +322,7 @@ fn add_dutch_spellings(forms: &mut Vec<String>, word: &str) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::multilingual::place_of;
     use super::*;
 
     #[test]
@@ -399,12 +375,16 @@ mod tests {
             let mut found = WordUse::default();
             for (words, language) in self.0.iter().zip(["en", "nl"]) {
                 let count = usize::from(words.contains(&word));
-                let place = USED_LANGUAGES.iter().position(|tag| *tag == language);
+                let place = place_of(language);
                 found.datasets += count;
                 found.of_known_language += count;
                 found.of_language[place.expect("a language")] += count;
             }
             found
+        }
+
+        fn token_use(&self, _: &str) -> WordUse {
+            WordUse::default()
         }
     }
 

@@ -27,7 +27,7 @@ use tantivy::tokenizer::Language;
 use whatlang::{Detector, Lang};
 
 /// Languages with a stemmer, English first, and their BCP 47 tags.
-pub(super) const LANGUAGES: [(Language, Lang, &str); 18] = [
+pub(crate) const LANGUAGES: [(Language, Lang, &str); 18] = [
     (Language::English, Lang::Eng, "en"),
     (Language::German, Lang::Deu, "de"),
     (Language::French, Lang::Fra, "fr"),

@@ -12,6 +12,7 @@ mod multilingual;
 mod normalization;
 mod stop_words;
 mod translations;
+mod word_use;
 mod words;
 
 pub use normalization::{compose, fold_text};
@@ -21,7 +22,7 @@ pub use translations::{Translation, Translations, TranslationsBuilder};
 
 use english::English;
 use inflections::add_inflections;
-pub(super) use inflections::{USED_LANGUAGES, WordUse};
+pub(super) use language::LANGUAGES;
 use multilingual::Multilingual;
 use normalization::normalize;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,6 +33,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use tantivy::tokenizer::{TextAnalyzer, TokenStream};
 pub(super) use translations::Vocabulary;
+pub(super) use word_use::WordUse;
+use word_use::remove_unused_stems;
 use words::Words;
 
 /// Kind of analysis.
@@ -273,6 +276,22 @@ impl Analysis {
         }
     }
 
+    /// Returns the BCP 47 tag of the language of a query, which its letters or its function words show. `None` if neither does, or
+    /// the analysis does not depend on languages.
+    #[must_use]
+    pub fn query_language(&self, text: &str) -> Option<&'static str> {
+        match &self.pipeline {
+            Pipeline::Multilingual(multilingual) => multilingual.query_code(text),
+            Pipeline::Acordar(_) | Pipeline::English(_) => None,
+        }
+    }
+
+    /// Returns true if most datasets with a word as written are in a language, by its BCP 47 tag. `None` if that is unknown.
+    pub(super) fn is_word_of(&self, word: &str, language: &str) -> Option<bool> {
+        let vocabulary = self.vocabulary.as_ref()?;
+        vocabulary.word_use(word).is_of_language(language)
+    }
+
     /// Returns the tokens of a document text.
     pub fn tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
         match &self.pipeline {
@@ -332,6 +351,7 @@ impl Analysis {
             (&self.pipeline, &self.vocabulary)
         {
             let language = multilingual.query_code(text);
+            remove_unused_stems(&mut words, language, multilingual, vocabulary.as_ref());
             add_inflections(&mut words, language, multilingual, vocabulary.as_ref());
         }
         (words, translation)
@@ -341,13 +361,13 @@ impl Analysis {
     fn typed_and_translated_words(&self, text: &str) -> (Vec<QueryTerm>, Option<Translation>) {
         let words = match &self.pipeline {
             Pipeline::Acordar(_) => self.tokens(text).map(QueryTerm::from).collect(),
-            Pipeline::English(english) => {
-                let term = |(text, token)| QueryTerm {
+            Pipeline::English(english) => english
+                .words(text)
+                .map(|(text, token)| QueryTerm {
                     text,
                     alternatives: vec![token],
-                };
-                english.words(text).map(term).collect()
-            }
+                })
+                .collect(),
             Pipeline::Multilingual(multilingual) => {
                 let translations = self.translations.as_ref();
                 match translations.and_then(|translations| {
@@ -388,13 +408,13 @@ impl Analysis {
     pub fn queried_words(&self, text: &str) -> Vec<QueriedWord> {
         match &self.pipeline {
             Pipeline::Multilingual(multilingual) => multilingual.queried_words(text),
-            _ => {
-                let word = |token: String| QueriedWord {
+            _ => self
+                .tokens(text)
+                .map(|token| QueriedWord {
                     text: fold_text(&token),
                     tokens: vec![token],
-                };
-                self.tokens(text).map(word).collect()
-            }
+                })
+                .collect(),
         }
     }
 

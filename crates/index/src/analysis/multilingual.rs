@@ -272,7 +272,7 @@ pub(super) fn tokens_by(chain: &mut TextAnalyzer, text: &str) -> Vec<String> {
 }
 
 /// Returns the index in [`LANGUAGES`] of a BCP 47 tag.
-fn place_of(code: &str) -> Option<usize> {
+pub(super) fn place_of(code: &str) -> Option<usize> {
     LANGUAGES.iter().position(|(.., other)| *other == code)
 }
 
@@ -389,8 +389,12 @@ fn without_elision(word: &str) -> &str {
 
 /// Returns true if a word is a compound: with underscores, or with lower-case letters and capitals inside.
 fn is_compound(word: &str) -> bool {
-    let capital = |character: char| character.is_uppercase();
-    word.contains('_') || word.chars().skip(1).any(capital) && word.chars().any(char::is_lowercase)
+    word.contains('_')
+        || word
+            .chars()
+            .skip(1)
+            .any(|character| character.is_uppercase())
+            && word.chars().any(char::is_lowercase)
 }
 
 fn split<'t>(word: &'t str, parts: &mut Vec<&'t str>) {

@@ -34,9 +34,10 @@
 //! The origins are optional: the versions of the contents whose labels the dictionary contains.
 
 use super::QueryTerm;
-use super::inflections::{WordUse, inflections};
+use super::inflections::inflections;
 use super::language::language_code;
 use super::multilingual::{Multilingual, stemmer};
+use super::word_use::WordUse;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
@@ -110,6 +111,9 @@ pub(crate) trait Vocabulary: Send + Sync {
 
     /// Returns the use of a word as written, in the languages of datasets.
     fn word_use(&self, word: &str) -> WordUse;
+
+    /// Returns the use of a token, in the languages of datasets.
+    fn token_use(&self, token: &str) -> WordUse;
 }
 
 /// A translated query.
@@ -1039,6 +1043,13 @@ mod tests {
 
         fn word_use(&self, _: &str) -> WordUse {
             WordUse::default()
+        }
+
+        fn token_use(&self, token: &str) -> WordUse {
+            WordUse {
+                datasets: usize::from(self.contains(&[token.to_owned()])),
+                ..WordUse::default()
+            }
         }
     }
 

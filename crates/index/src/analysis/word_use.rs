@@ -1,0 +1,165 @@
+//! Use of a word in the languages of datasets, and the stems of a query word that it justifies.
+//!
+//! The language of a query word is unknown, and so it is searched for by its stem in every language (see `multilingual`). Some of
+//! these stems are other words: the Portuguese stemmer makes `par` of `Paris`, the Turkish one `w` of `wine`, and a French text
+//! contains `par` whatever it is about. A stem of a foreign language is therefore searched for only if most datasets that contain
+//! it have function words of this language. If none has such words, the stem must at least lack no more than an ending.
+
+use super::QueryTerm;
+use super::language::{ENGLISH, LANGUAGES};
+use super::multilingual::{Multilingual, place_of};
+use super::normalization::fold_text;
+use super::translations::Vocabulary;
+
+/// Use of a word in the datasets that were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WordUse {
+    /// Datasets with it that were read.
+    pub(crate) datasets: usize,
+    /// Datasets with function words of any language.
+    pub(crate) of_known_language: usize,
+    /// Datasets with function words of each language, by index in [`LANGUAGES`].
+    pub(crate) of_language: [usize; LANGUAGES.len()],
+}
+
+impl WordUse {
+    /// Returns true if the word is one of the language: most datasets with it are, and not more are English. `None` if no dataset
+    /// with it has a known language.
+    pub(super) fn is_of_language(&self, language: &str) -> Option<bool> {
+        let place = place_of(language)?;
+        if self.of_known_language == 0 {
+            return None;
+        }
+        let english = self.of_language[ENGLISH];
+        Some(self.is_frequent(place) && self.of_language[place] >= english)
+    }
+
+    /// Returns true if a token is the stem of a word of the language, by its index in [`LANGUAGES`], rather than an English word:
+    /// most datasets with it are of the language, and fewer are English. If no language is known, it may be one.
+    fn is_stem_of(&self, place: usize) -> bool {
+        let english = self.of_language[ENGLISH];
+        self.of_known_language == 0 || self.is_frequent(place) && self.of_language[place] > english
+    }
+
+    fn is_frequent(&self, place: usize) -> bool {
+        2 * self.of_language[place] >= self.of_known_language && self.of_known_language > 0
+    }
+}
+
+/// Minimum letters of a foreign stem that datasets of unknown language contain.
+const MIN_STEM_LETTERS: usize = 4;
+/// Maximum letters that such a stem lacks at the end of the word: an ending of its inflection, and no part of `Manchester`.
+const MAX_ENDING_LETTERS: usize = 3;
+
+/// Returns true if a stem differs from the word by no more than an ending.
+fn lacks_ending(stem: &str, word: &str) -> bool {
+    let letters = stem.chars().count();
+    letters >= MIN_STEM_LETTERS && word.chars().count() <= letters + MAX_ENDING_LETTERS
+}
+
+/// Removes the stems of foreign languages that the collection does not use. A word as typed, and its stems in English and in the
+/// language of the query, remain.
+pub(super) fn remove_unused_stems(
+    terms: &mut [QueryTerm],
+    detected: Option<&str>,
+    analysis: &Multilingual,
+    vocabulary: &dyn Vocabulary,
+) {
+    let own = [ENGLISH, detected.and_then(place_of).unwrap_or(ENGLISH)];
+    for term in terms {
+        let stems = analysis.tokens_by_language(&term.text);
+        let typed = fold_text(&term.text);
+        term.alternatives.retain(|token| {
+            let mut languages = Vec::new();
+            for (place, tokens) in stems.iter().enumerate() {
+                if tokens.contains(token) {
+                    languages.push(place);
+                }
+            }
+            let is_own = own.iter().any(|place| languages.contains(place));
+            // What is no stem of the word is a translation.
+            if is_own || languages.is_empty() || *token == typed {
+                return true;
+            }
+            let used = vocabulary.token_use(token);
+            match used.of_known_language {
+                0 => used.datasets > 0 && lacks_ending(token, &typed),
+                _ => languages.iter().any(|place| used.is_stem_of(*place)),
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tokens with the languages of the datasets that contain them.
+    struct Collection(&'static [(&'static str, &'static [&'static str])]);
+
+    impl Vocabulary for Collection {
+        fn contains(&self, _: &[String]) -> bool {
+            true
+        }
+
+        fn word_use(&self, word: &str) -> WordUse {
+            self.token_use(word)
+        }
+
+        fn token_use(&self, token: &str) -> WordUse {
+            let mut found = WordUse::default();
+            let datasets = self.0.iter().filter(|(other, _)| *other == token);
+            for language in datasets.flat_map(|(_, languages)| *languages) {
+                found.datasets += 1;
+                if let Some(place) = place_of(language) {
+                    found.of_known_language += 1;
+                    found.of_language[place] += 1;
+                }
+            }
+            found
+        }
+    }
+
+    fn searched(word: &str, detected: Option<&str>, collection: &Collection) -> Vec<String> {
+        let analysis = Multilingual::new();
+        let mut terms = analysis.query_words(word);
+        remove_unused_stems(&mut terms, detected, &analysis, collection);
+        terms.remove(0).alternatives
+    }
+
+    #[test]
+    fn a_stem_that_is_a_word_of_another_language_is_not_searched_for() {
+        let collection = Collection(&[("par", &["fr", "fr"]), ("win", &["en", "en", "de"])]);
+        assert_eq!(searched("Paris", None, &collection), ["pari", "paris"]);
+        assert_eq!(searched("wine", None, &collection), ["wine"]);
+    }
+
+    #[test]
+    fn a_stem_of_a_language_of_the_collection_is_searched_for() {
+        let collection = Collection(&[("aloj", &["es", "es", "en"])]);
+        let tokens = searched("alojamientos", None, &collection);
+        assert!(tokens.iter().any(|token| token == "aloj"), "{tokens:?}");
+        let tokens = searched(
+            "alojamientos",
+            None,
+            &Collection(&[("aloj", &["en", "es"])]),
+        );
+        assert!(!tokens.iter().any(|token| token == "aloj"), "{tokens:?}");
+    }
+
+    #[test]
+    fn a_stem_in_texts_of_unknown_language_lacks_an_ending_only() {
+        let collection = Collection(&[("aloj", &["?"])]);
+        assert!(lacks_ending("stra", "straße") && !lacks_ending("manche", "manchester"));
+        let tokens = searched("alojamientos", None, &collection);
+        assert!(!tokens.iter().any(|token| token == "aloj"), "{tokens:?}");
+        let tokens = searched("estaciones", None, &Collection(&[("estacion", &["?"])]));
+        assert!(tokens.iter().any(|token| token == "estacion"), "{tokens:?}");
+    }
+
+    #[test]
+    fn the_language_of_the_query_counts_whatever_the_collection_has() {
+        let tokens = searched("alojamientos", Some("es"), &Collection(&[]));
+        assert!(tokens.iter().any(|token| token == "aloj"), "{tokens:?}");
+    }
+}
