@@ -3,11 +3,16 @@
 //!
 //! Candidates are the words of datasets as written: stems differ from misspelled words by their endings
 //! (`renewabel`: `renew`). A word that a dataset contains is never replaced in a search: its correction is a suggestion only.
+//! Neither is a word that is spelled correctly although no dataset contains it: in a collection without plant pathology, `wheat
+//! rust` does not become `what rust`. The vocabularies of the encoders show such words; without encoders, words are replaced only
+//! if the collection has none of the query. If the language of the query is known, corrections are words of that language.
 
 use super::EngineError;
 use super::card::read_card;
 use lodeseek_index::document::Field;
-use lodeseek_index::{AnalysisKind, AnalyzedQuery, QueryTerm, Snapshot, SpellingCandidate};
+use lodeseek_index::{
+    AnalysisKind, AnalyzedQuery, QueryTerm, STOP_WORDS, Snapshot, SpellingCandidate,
+};
 use std::cmp::Reverse;
 
 /// A word is a possible misspelling if at most 1 + N / `RARITY` of N datasets contain it.
@@ -41,6 +46,12 @@ const MAX_CANDIDATES: usize = 5;
 /// The fields whose texts a card contains.
 const CARD_FIELDS: [Field; 4] = [Field::Title, Field::Description, Field::Author, Field::Tags];
 
+/// Words that are spelled correctly.
+pub(super) trait WordList {
+    /// Returns true if a word in lower case is one of them.
+    fn contains(&self, word: &str) -> bool;
+}
+
 /// Corrections of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Corrections {
@@ -50,10 +61,11 @@ pub(super) struct Corrections {
     pub(super) suggestion: Option<String>,
 }
 
-/// Returns a query with its misspelled words corrected.
+/// Returns a query with its misspelled words corrected. `known` are words that are spelled correctly, if a list is to be had.
 pub(super) fn correct_spelling(
     text: &str,
     query: &AnalyzedQuery,
+    known: Option<&dyn WordList>,
     snapshot: &Snapshot,
 ) -> Result<Corrections, EngineError> {
     let terms = &query.distinct[..query.distinct.len().min(MAX_WORDS)];
@@ -61,7 +73,13 @@ pub(super) fn correct_spelling(
     for term in terms {
         frequencies.push(snapshot.document_frequency(term, &Field::ALL)?);
     }
-    let has_found_term = frequencies.iter().any(|frequency| *frequency > 0);
+    let missing = frequencies
+        .iter()
+        .filter(|frequency| **frequency == 0)
+        .count();
+    let has_found_term = missing < frequencies.len();
+    let may_replace = known.is_some() || !has_found_term;
+    let language = snapshot.analysis().query_language(text);
     let min_frequency = if has_found_term {
         MIN_FREQUENCY_BESIDE_FOUND
     } else {
@@ -69,9 +87,16 @@ pub(super) fn correct_spelling(
     };
     let (mut replaced, mut suggestion) = (text.to_owned(), text.to_owned());
     for (term, frequency) in terms.iter().zip(frequencies) {
-        if let Some(correction) = correct_word(term, frequency, min_frequency, snapshot)? {
+        let is_known = known.is_some_and(|known| known.contains(&term.text));
+        let correction = if is_known {
+            split_compound(term, frequency, min_frequency, snapshot)?
+        } else {
+            correct_word(term, frequency, min_frequency, language, snapshot)?
+        };
+        if let Some(correction) = correction {
             suggestion = replace_word(&suggestion, &term.text, &correction);
-            if frequency == 0 {
+            let is_compound = correction.contains(' ');
+            if frequency == 0 && (may_replace || is_compound) {
                 replaced = replace_word(&replaced, &term.text, &correction);
             }
         }
@@ -82,11 +107,13 @@ pub(super) fn correct_spelling(
     })
 }
 
-/// Returns the correction of a rare word: the likeliest similar word of the index.
+/// Returns the correction of a rare word: the likeliest similar word of the index, which is one of the query's language if that is
+/// known.
 fn correct_word(
     term: &QueryTerm,
     frequency: u64,
     min_frequency: u64,
+    language: Option<&str>,
     snapshot: &Snapshot,
 ) -> Result<Option<String>, EngineError> {
     let letters = term.text.chars().count();
@@ -114,7 +141,12 @@ fn correct_word(
     candidates.retain(|candidate| {
         let is_rare_and_long =
             frequency == 0 && candidate.edits == 1 && letters >= MIN_LETTERS_OF_RARE;
-        (candidate.documents >= min_frequency || is_rare_and_long) && is_likely(candidate, term)
+        (candidate.documents >= min_frequency || is_rare_and_long)
+            && is_likely(candidate, term)
+            && !is_stop_word(&candidate.word, snapshot)
+            && language.is_none_or(|language| {
+                snapshot.is_word_of(&candidate.word, language) != Some(false)
+            })
     });
     candidates.sort_by(|a, b| {
         likelihood(b)
@@ -122,14 +154,8 @@ fn correct_word(
             .then_with(|| a.word.cmp(&b.word))
     });
     // A misspelled word is likelier than a compound.
-    if frequency == 0 && candidates.is_empty() {
-        let words = IndexWords {
-            snapshot,
-            min_frequency: min_frequency.max(2 + snapshot.len() / RARITY),
-        };
-        if let Some((parts, _)) = words.split(&term.text, MAX_PARTS)? {
-            return Ok(Some(parts.join(" ")));
-        }
+    if candidates.is_empty() {
+        return split_compound(term, frequency, min_frequency, snapshot);
     }
     for candidate in candidates.into_iter().take(MAX_CANDIDATES) {
         let word = if has_stems {
@@ -142,6 +168,25 @@ fn correct_word(
         }
     }
     Ok(None)
+}
+
+/// Returns the parts of a compound that no dataset contains, if the index has them.
+fn split_compound(
+    term: &QueryTerm,
+    frequency: u64,
+    min_frequency: u64,
+    snapshot: &Snapshot,
+) -> Result<Option<String>, EngineError> {
+    let letters = term.text.chars().count();
+    if frequency > 0 || letters > MAX_LETTERS || !term.text.chars().all(char::is_alphabetic) {
+        return Ok(None);
+    }
+    let words = IndexWords {
+        snapshot,
+        min_frequency: min_frequency.max(2 + snapshot.len() / RARITY),
+    };
+    let parts = words.split(&term.text, MAX_PARTS)?;
+    Ok(parts.map(|(parts, _)| parts.join(" ")))
 }
 
 /// Words of the index that are frequent enough for a suggestion.
@@ -223,6 +268,11 @@ fn is_likely(candidate: &SpellingCandidate, term: &QueryTerm) -> bool {
         && candidate.word.chars().all(char::is_alphabetic)
 }
 
+/// Returns true if a query for the word alone has no word that counts.
+fn is_stop_word(word: &str, snapshot: &Snapshot) -> bool {
+    STOP_WORDS.contains(&word) || snapshot.analysis().query_words(word).is_empty()
+}
+
 fn likelihood(candidate: &SpellingCandidate) -> f64 {
     (candidate.documents as f64).ln_1p() - EDIT_COST * f64::from(candidate.edits)
 }
@@ -280,7 +330,25 @@ mod tests {
         corrections_in(texts, kind, query).suggestion
     }
 
+    /// Words that are spelled correctly.
+    struct Words(&'static [&'static str]);
+
+    impl WordList for Words {
+        fn contains(&self, word: &str) -> bool {
+            self.0.contains(&word)
+        }
+    }
+
     fn corrections_in(texts: &[&str], kind: AnalysisKind, query: &str) -> Corrections {
+        corrections_with(texts, kind, query, None)
+    }
+
+    fn corrections_with(
+        texts: &[&str],
+        kind: AnalysisKind,
+        query: &str,
+        known: Option<&dyn WordList>,
+    ) -> Corrections {
         let texts = texts.iter().enumerate();
         let texts =
             texts.map(|(place, text)| (DatasetId::new(place.to_string()).expect("an id"), *text));
@@ -288,6 +356,7 @@ mod tests {
         correct_spelling(
             query,
             &AnalyzedQuery::new(query, texts.snapshot().analysis()),
+            known,
             texts.snapshot(),
         )
         .expect("answered")
@@ -419,5 +488,49 @@ mod tests {
             suggest_in(&texts, AnalysisKind::Acordar, "lakse").as_deref(),
             Some("lakes")
         );
+    }
+
+    #[test]
+    fn words_that_are_spelled_correctly_are_not_replaced() {
+        let texts = [
+            "field trials",
+            "field names",
+            "moral stories",
+            "story domains",
+        ];
+        let known = Words(&["yield", "coral"]);
+        let kind = AnalysisKind::Multilingual;
+        for query in ["coral domain", "crop yield"] {
+            let corrections = corrections_with(&texts, kind, query, Some(&known));
+            assert_eq!(corrections, Corrections::default(), "{query}");
+        }
+        let corrections = corrections_with(&texts, kind, "feild names", Some(&known));
+        assert_eq!(corrections.replaced.as_deref(), Some("field names"));
+    }
+
+    #[test]
+    fn without_a_list_of_words_a_query_is_replaced_only_if_all_of_it_is_missing() {
+        let texts = [
+            "moral stories of a domain",
+            "moral values",
+            "shift of a domain",
+        ];
+        let corrections = corrections_in(&texts, AnalysisKind::Multilingual, "coral domain shift");
+        assert_eq!(corrections.replaced, None);
+        assert_eq!(
+            corrections.suggestion.as_deref(),
+            Some("moral domain shift")
+        );
+        let corrections = corrections_in(&texts, AnalysisKind::Multilingual, "morl domian");
+        assert_eq!(corrections.replaced.as_deref(), Some("moral domain"));
+    }
+
+    #[test]
+    fn a_stop_word_is_no_correction() {
+        let texts = ["what is a whale", "what grows", "while it grows"];
+        for query in ["wheat", "whil"] {
+            let corrections = corrections_in(&texts, AnalysisKind::Acordar, query);
+            assert_eq!(corrections.replaced, None, "{query}");
+        }
     }
 }

@@ -92,6 +92,13 @@ impl Snapshot {
         }
     }
 
+    /// Returns true if most datasets with a word as written are in a language, by its BCP 47 tag: function words show it. `None` if
+    /// no dataset with the word has function words, or the index has no words as written.
+    #[must_use]
+    pub fn is_word_of(&self, word: &str, language: &str) -> Option<bool> {
+        self.analysis.is_word_of(word, language)
+    }
+
     /// Returns the number of datasets with a word as written. Documents deleted since
     /// the last merge are counted.
     pub fn written_frequency(&self, word: &str) -> Result<u64, IndexError> {

@@ -13,6 +13,7 @@ use super::dense::{
     DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions,
 };
 use super::scope::CandidateScope;
+use super::spelling::WordList;
 use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes};
 use super::{EncodingOptions, EngineError, IndexedCatalog};
 use lodeseek_catalog::DatasetId;
@@ -40,6 +41,20 @@ pub struct Reranker {
     of_works: Option<Configuration>,
     ranks_by_works: AtomicBool,
     cross_encoding: Option<CrossEncoding>,
+}
+
+impl WordList for Reranker {
+    /// The vocabularies of the encoders.
+    fn contains(&self, word: &str) -> bool {
+        let Configuration {
+            encoders,
+            multilingual,
+            ..
+        } = &self.default;
+        let others = multilingual.iter().map(|multilingual| &multilingual.dense);
+        let mut all = encoders.iter().map(Arc::as_ref).chain(others);
+        all.any(|dense| dense.encoder().has_word(word))
+    }
 }
 
 /// Encoders, works and options that rank together.
@@ -757,11 +772,16 @@ mod tests {
     use super::*;
 
     fn ranking_of(names: [&str; 2]) -> Ranking {
-        let scored = |(place, name): (usize, &str)| Scored {
-            id: DatasetId::new(name).expect("an id"),
-            score: 2.0 - place as f64,
-        };
-        Ranking::from_scores(names.into_iter().enumerate().map(scored).collect())
+        Ranking::from_scores(
+            names
+                .into_iter()
+                .enumerate()
+                .map(|(place, name)| Scored {
+                    id: DatasetId::new(name).expect("an id"),
+                    score: 2.0 - place as f64,
+                })
+                .collect(),
+        )
     }
 
     fn options() -> RerankOptions {

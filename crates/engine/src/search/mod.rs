@@ -26,7 +26,7 @@ use crate::rerank::{EncoderQuery, Reranked};
 use crate::scope::CandidateScope;
 use crate::similar::{Comparison, POOL_DEPTH};
 use crate::snippets::{self, choose_rows, label_all, mark_rows, mark_terms};
-use crate::spelling::{Corrections, correct_spelling};
+use crate::spelling::{Corrections, WordList, correct_spelling};
 use crate::{EngineError, QueryTerms, QueryWords, ResultOrder, evidence};
 use examples::{ComparedExamples, SimilarDocs};
 use interpretation::InterpretedQuery;
@@ -76,7 +76,8 @@ pub(super) fn search(
         ),
     };
     let mut query = AnalyzedQuery::new(&interpreted.words, &analysis);
-    let mut corrections = correct_spelling(&request.query, &query, snapshot)?;
+    let known_words = ranker.reranker.as_ref().map(|words| words as &dyn WordList);
+    let mut corrections = correct_spelling(&request.query, &query, known_words, snapshot)?;
     let mut text = request.query.as_str();
     if request.syntax == QuerySyntax::Literal {
         corrections.replaced = None;

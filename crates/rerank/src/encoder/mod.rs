@@ -244,6 +244,11 @@ pub trait Encoder: Send + Sync {
         ""
     }
 
+    /// Returns true if the vocabulary has a word as a whole. Frequent words are in it, and hardly any misspelled one.
+    fn has_word(&self, _word: &str) -> bool {
+        false
+    }
+
     /// Returns a matrix for each query.
     ///
     /// # Errors

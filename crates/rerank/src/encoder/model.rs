@@ -337,6 +337,10 @@ impl Encoder for Model {
         &self.fingerprint
     }
 
+    fn has_word(&self, word: &str) -> bool {
+        self.document.has_word(word)
+    }
+
     fn granularity(&self) -> Granularity {
         self.config.head.granularity()
     }

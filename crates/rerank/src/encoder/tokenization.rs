@@ -51,6 +51,9 @@ pub(super) struct TextTokenizer {
     skipped: FxHashSet<u32>,
 }
 
+/// Marker of the beginning of a word in the tokens of SentencePiece.
+const WORD_BEGINNING: char = '\u{2581}';
+
 /// Loads the tokenizer of a tower, without truncation and padding.
 fn load(tower: &Path) -> Result<Tokenizer, ModelError> {
     let path = tower.join("tokenizer.json");
@@ -82,6 +85,18 @@ impl TextTokenizer {
     /// Returns the tokenizer for another side of the same tower.
     pub(super) fn for_side(&self, tower: &Path, side: &Side) -> Result<Self, ModelError> {
         Self::from_tokenizer(Arc::clone(&self.tokenizer), tower, side, self.lower_case)
+    }
+
+    /// Returns true if a word is a token of its own. An unknown token is no word.
+    pub(super) fn has_word(&self, word: &str) -> bool {
+        let word = word.to_lowercase();
+        let Ok(encoding) = self.tokenizer.encode(word.as_str(), false) else {
+            return false;
+        };
+        match encoding.get_tokens() {
+            [token] => token.trim_start_matches(WORD_BEGINNING) == word,
+            _ => false,
+        }
     }
 
     fn from_tokenizer(
@@ -206,12 +221,16 @@ impl TextTokenizer {
         };
         let whole = format!("{prompt}{text}");
         let encoding = self.tokenizer.encode(whole.trim(), false)?;
-        let origin = |&(_, end): &(usize, usize)| (end > prompt.len()).then_some(number);
         Ok(encoding
             .get_ids()
             .iter()
             .copied()
-            .zip(encoding.get_offsets().iter().map(origin))
+            .zip(
+                encoding
+                    .get_offsets()
+                    .iter()
+                    .map(|&(_, end)| (end > prompt.len()).then_some(number)),
+            )
             .collect())
     }
 
