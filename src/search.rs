@@ -542,6 +542,11 @@ impl View<'_> {
             .collect();
         if !fields.is_empty() {
             writeln!(out, "    matched in {}", fields.join("; "))?;
+        } else if hit.is_closest() && hit.works.is_some() {
+            writeln!(
+                out,
+                "    contains none of the words; placed by works that use it"
+            )?;
         } else if hit.is_closest() {
             writeln!(
                 out,

@@ -189,7 +189,7 @@ async fn the_pages_show_areas_and_periods() {
         .await
         .body;
     assert!(
-        page.contains("Place: 4,50,5,51") && page.contains("Period: 2010..2015"),
+        page.contains("Place: 4,50,5,51") && page.contains("Period: 2010–2015"),
         "{page}"
     );
     assert!(
@@ -202,16 +202,15 @@ async fn the_pages_show_areas_and_periods() {
         .skip(1)
         .filter_map(|rest| rest.split('"').next())
         .collect();
-    let is_removal = |link: &&&str| link.contains(without_area) && !link.contains("within=");
     let removal = links
         .iter()
-        .find(is_removal)
+        .find(|link| link.contains(without_area) && !link.contains("within="))
         .expect("a link without the area")
         .replace("&#38;", "&")
         .replace("&amp;", "&");
     let rest = site.get(&removal).await.body;
     assert!(
-        !rest.contains("Place: 4,50,5,51") && rest.contains("Period: 2010..2015"),
+        !rest.contains("Place: 4,50,5,51") && rest.contains("Period: 2010–2015"),
         "{rest}"
     );
     let listed = site
@@ -228,7 +227,7 @@ async fn the_pages_show_areas_and_periods() {
         "{dataset}"
     );
     assert!(
-        dataset.contains("2010..2015 (from the metadata)")
+        dataset.contains("2010–2015 (from the metadata)")
             && dataset.contains("within=2.5%2C49.4%2C6.5%2C51.6")
     );
     assert!(

@@ -796,7 +796,12 @@ fn period_view(page: &PageContext, period: &PeriodCoverage) -> ValueView {
         covers: Some(period.period),
         ..Filter::default()
     };
-    covered_view(page, period.source, &period.period.to_string(), &filter)
+    covered_view(
+        page,
+        period.source,
+        &facets::period_text(period.period),
+        &filter,
+    )
 }
 
 fn covered_view(

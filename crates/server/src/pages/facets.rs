@@ -3,7 +3,7 @@
 use super::results::Results;
 use super::{PageContext, place_map, readable};
 use crate::portal::license_label;
-use lodeseek_catalog::{Day, place_name};
+use lodeseek_catalog::{Day, Period, place_name};
 use lodeseek_engine::{
     BoundingBox, Facet, FacetCounts, FacetValues, Filter, ValueCount, YearCounts, facet_label,
 };
@@ -275,7 +275,7 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
             ..filter.clone()
         });
         chips.push(Chip {
-            label: page.text_with("filter-covers", "period", covers.to_string()),
+            label: page.text_with("filter-covers", "period", period_text(covers)),
             href,
         });
     }
@@ -296,6 +296,19 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
         });
     }
     chips
+}
+
+/// Returns a period as people write it: an en dash between years, with spaces around it between days.
+pub(super) fn period_text(period: Period) -> String {
+    let text = period.to_string();
+    let Some((first, last)) = text.split_once("..") else {
+        return text;
+    };
+    if first.contains('-') || last.contains('-') {
+        format!("{first} – {last}").trim().to_owned()
+    } else {
+        format!("{first}–{last}")
+    }
 }
 
 /// Returns the facets with a choice. A value of all datasets filters nothing, and a facet equal to another is redundant.

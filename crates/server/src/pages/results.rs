@@ -633,11 +633,13 @@ impl<'r> Results<'r> {
 
     /// Returns the examples as parameters.
     fn likes(&self) -> Vec<(&'static str, String)> {
-        let id = |example: &Example| match example {
-            Example::Dataset(id) => Some(("like", id.to_string())),
-            Example::Graph(_) => None,
-        };
-        self.examples.iter().filter_map(id).collect()
+        self.examples
+            .iter()
+            .filter_map(|example| match example {
+                Example::Dataset(id) => Some(("like", id.to_string())),
+                Example::Graph(_) => None,
+            })
+            .collect()
     }
 
     /// Returns the address of the first page with another filter.
@@ -911,7 +913,7 @@ fn interpretation(page: &PageContext, part: &Interpretation) -> String {
 fn suggested(page: &PageContext, results: &Results<'_>, one: &SuggestedFilter) -> Chip {
     let label = match one.coverage {
         CoverageValue::Period(period) => {
-            page.text_with("filter-covers", "period", period.to_string())
+            page.text_with("filter-covers", "period", facets::period_text(period))
         }
         CoverageValue::Place { .. } => page.text_with("filter-within", "box", &one.text),
     };
@@ -938,10 +940,9 @@ fn models(page: &PageContext, chosen: Option<ModelKind>, has_reranker: bool) -> 
         of(ModelKind::default(), "", chosen.is_none())
     };
     // The default is listed by name if it was selected by name.
-    let is_other = |model: &ModelKind| {
-        has_reranker || *model != ModelKind::default() || chosen == Some(*model)
-    };
-    let others = ModelKind::ALL.into_iter().filter(is_other);
+    let others = ModelKind::ALL
+        .into_iter()
+        .filter(|model| has_reranker || *model != ModelKind::default() || chosen == Some(*model));
     [usual]
         .into_iter()
         .chain(others.map(|model| of(model, model.name(), chosen == Some(model))))

@@ -146,7 +146,7 @@ class Lodeseek:
             response = self.get("/api/search", [*parameters, ("k", size), ("skip", len(found))])
             found += [Hit.from_json(hit) for hit in response["hits"]]
             if len(found) >= k or len(response["hits"]) < size:
-                return Hits(query, found, response["total"], _suggestion(response), _suggested_filters(response))
+                return Hits(query, found, response["good"], response["weak"], _suggestion(response), _suggested_filters(response))
 
     def search(self, query: str, k: int = 10, *, model: Optional[str] = None, filters: Optional[Filters] = None) -> "pandas.DataFrame":
         """Searches datasets and returns the ``k`` best as a DataFrame, one row a dataset. Parameters are those of ``hits``.

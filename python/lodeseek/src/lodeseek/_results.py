@@ -60,13 +60,15 @@ class Hit:
 class Hits(Sequence[Hit]):
     """The hits of a search, best first. A notebook displays them with their snippets.
 
+    ``good`` is the number of datasets found that are likely relevant, ``weak`` that of the others.
+
     ``suggested_filters`` are filters by period and area that words of the query suggest, by parameter, for example
     ``{"covers": ["2010..2015"]}``. They are not applied; the argument ``filters`` of a search has the same form.
     """
 
-    def __init__(self, query: str, hits: Sequence[Hit], total: int, suggestion: Optional[str] = None,
+    def __init__(self, query: str, hits: Sequence[Hit], good: int, weak: int, suggestion: Optional[str] = None,
                  suggested_filters: Optional[Dict[str, List[str]]] = None) -> None:
-        self.query, self.total, self.suggestion = query, total, suggestion
+        self.query, self.good, self.weak, self.suggestion = query, good, weak, suggestion
         self.suggested_filters = suggested_filters or {}
         self._hits = list(hits)
 
@@ -84,9 +86,18 @@ class Hits(Sequence[Hit]):
     def __iter__(self) -> Iterator[Hit]:
         return iter(self._hits)
 
+    @property
+    def total(self) -> int:
+        """Number of datasets found, good and weak."""
+        return self.good + self.weak
+
+    def _counts(self) -> str:
+        good = f"{self.good or 'No'} good {'match' if self.good < 2 else 'matches'}"
+        return f"{good}, {self.weak} weaker" if self.weak else good
+
     def __repr__(self) -> str:
         lines = [f"{hit.rank:>3}. {hit.title}  [{hit.id}] {_number(hit.score)}" for hit in self._hits]
-        return "\n".join([f"{len(self)} of {self.total} datasets for {self.query!r}", *lines])
+        return "\n".join([f"{self._counts()} for {self.query!r}", *lines])
 
     def to_frame(self) -> "pandas.DataFrame":
         """Returns the hits as a pandas DataFrame, one row a hit."""
@@ -95,7 +106,7 @@ class Hits(Sequence[Hit]):
 
     def _repr_html_(self) -> str:
         items = "".join(_hit_html(hit) for hit in self._hits)
-        return (f"<div class='lodeseek-hits'><p>{len(self)} of {self.total} datasets for “{html.escape(self.query)}”</p>"
+        return (f"<div class='lodeseek-hits'><p>{self._counts()} for “{html.escape(self.query)}”</p>"
                 f"<ol style='padding-left:1.5em'>{items}</ol></div>")
 
 
