@@ -202,8 +202,11 @@ fn read_runs(arguments: &Arguments) -> anyhow::Result<Vec<(String, Run)>> {
             path.display().to_string()
         }
     };
-    let read = |path: &PathBuf| Ok((name(path), Run::read_with(path, precision)?));
-    arguments.runs.iter().map(read).collect()
+    arguments
+        .runs
+        .iter()
+        .map(|path| Ok((name(path), Run::read_with(path, precision)?)))
+        .collect()
 }
 
 fn stem(path: &Path) -> String {

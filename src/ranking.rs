@@ -509,11 +509,13 @@ impl Choice {
     }
 
     fn folders(&self) -> anyhow::Result<Vec<(PathBuf, Granularity)>> {
-        let folder = |(model, granularity)| match self.execution.folder(model) {
-            Ok(folder) => Ok((folder, granularity)),
-            Err(error) => Err(anyhow::Error::new(MissingModel(format!("{error:#}")))),
-        };
-        self.models().into_iter().map(folder).collect()
+        self.models()
+            .into_iter()
+            .map(|(model, granularity)| match self.execution.folder(model) {
+                Ok(folder) => Ok((folder, granularity)),
+                Err(error) => Err(anyhow::Error::new(MissingModel(format!("{error:#}")))),
+            })
+            .collect()
     }
 
     fn options(

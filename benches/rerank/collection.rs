@@ -89,10 +89,13 @@ fn words(model: &Path) -> Result<Vec<String>, Failure> {
     let entries = told["model"]["vocab"]
         .as_object()
         .ok_or("tokenizer.json without a vocabulary")?;
-    let whole = |word: &&String| {
-        (4..=10).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase())
-    };
-    Ok(entries.keys().filter(whole).cloned().collect())
+    Ok(entries
+        .keys()
+        .filter(|word| {
+            (4..=10).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase())
+        })
+        .cloned()
+        .collect())
 }
 
 /// So many words: common ones more often, as the smaller of two numbers is small more often.
@@ -329,8 +332,12 @@ pub(super) fn memory(arguments: &Arguments) -> Result<(), Failure> {
         Some("colbert") => &GRANULARITIES[1..],
         _ => &GRANULARITIES[..],
     };
-    let open = |granularity: &Granularity| Clocked::open(model, variant, *granularity, 1);
-    let (opening, encoders) = cost(|| chosen.iter().map(open).collect::<Result<Vec<_>, _>>());
+    let (opening, encoders) = cost(|| {
+        chosen
+            .iter()
+            .map(|granularity| Clocked::open(model, variant, *granularity, 1))
+            .collect::<Result<Vec<_>, _>>()
+    });
     let encoders: Vec<Arc<Clocked>> = encoders?;
     step(&format!("model opened in {:.0} ms", opening.wall));
     let options = match chosen {

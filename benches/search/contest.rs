@@ -165,12 +165,21 @@ pub(super) fn run(folder: &Path, queries: &[String], rounds: usize) -> Result<()
 }
 
 fn report(contenders: &[(String, Contender<'_>)], times: Vec<Vec<Vec<f64>>>) {
-    let summary = |of_contender: Vec<Vec<f64>>| {
-        let first = Times::new(of_contender.iter().map(|rounds| rounds[0]).collect());
-        let median = |rounds: &Vec<f64>| Times::new(rounds[1..].to_vec()).at(0.5);
-        (Times::new(of_contender.iter().map(median).collect()), first)
-    };
-    let all: Vec<(Times, Times)> = times.into_iter().map(summary).collect();
+    let all: Vec<(Times, Times)> = times
+        .into_iter()
+        .map(|of_contender| {
+            let first = Times::new(of_contender.iter().map(|rounds| rounds[0]).collect());
+            (
+                Times::new(
+                    of_contender
+                        .iter()
+                        .map(|rounds| Times::new(rounds[1..].to_vec()).at(0.5))
+                        .collect(),
+                ),
+                first,
+            )
+        })
+        .collect();
     println!(
         "  {:<20}{:>9}{:>9}{:>9}{:>9}{:>12}{:>12}",
         "ms", "p50", "p95", "max", "mean", "mean/best 10", "first p95"

@@ -288,11 +288,13 @@ impl Asked {
 /// A home with a dataset for each of some files: (id, file).
 fn site(folder: &Path, files: &[(&str, &str)]) -> Site {
     let home = tempfile::tempdir().expect("a folder");
-    let entry = |(id, file): &(&str, &str)| {
-        fs::copy(folder.join(file), home.path().join(file)).expect("copied");
-        serde_json::json!({ "dataset_id": id, "title": id, "download": [file] })
-    };
-    let catalog: Vec<Value> = files.iter().map(entry).collect();
+    let catalog: Vec<Value> = files
+        .iter()
+        .map(|(id, file)| {
+            fs::copy(folder.join(file), home.path().join(file)).expect("copied");
+            serde_json::json!({ "dataset_id": id, "title": id, "download": [file] })
+        })
+        .collect();
     let path = home.path().join("datasets.json");
     fs::write(&path, Value::from(catalog).to_string()).expect("written");
     Site::from_catalog(&path, limits())

@@ -33,8 +33,10 @@ fn rows(home: &Path, query: &str) -> Vec<String> {
             cell.to_owned()
         }
     };
-    let row = |line: &str| line.split('\t').map(cell).collect::<Vec<_>>().join("\t");
-    let mut rows: Vec<String> = text.lines().map(row).collect();
+    let mut rows: Vec<String> = text
+        .lines()
+        .map(|line| line.split('\t').map(cell).collect::<Vec<_>>().join("\t"))
+        .collect();
     rows.sort();
     rows
 }

@@ -47,10 +47,12 @@ impl Hashed {
         let rows: Vec<[f32; COLUMNS]> = words.map(hashed).collect();
         match self.granularity {
             _ if rows.is_empty() => Matrix::default(),
-            Granularity::Text => {
-                let sum = |column| rows.iter().map(|row| row[column]).sum();
-                Matrix::new(COLUMNS, (0..COLUMNS).map(sum).collect())
-            }
+            Granularity::Text => Matrix::new(
+                COLUMNS,
+                (0..COLUMNS)
+                    .map(|column| rows.iter().map(|row| row[column]).sum())
+                    .collect(),
+            ),
             Granularity::Piece | Granularity::Term => {
                 let marker = [0.0; COLUMNS];
                 Matrix::new(

@@ -120,10 +120,12 @@ fn quality(home: &Home, passes: fn(Field) -> bool) -> f64 {
         .model(LengthMode::Exact)
         .restricted_to(&passes);
     let searcher = home.searcher().with_model(model);
-    let value = |(id, text): &(String, String)| {
-        Metric::ndcg(10).evaluate(&qrels, id, &searcher.rank(text, 10).expect("ranked"))
-    };
-    let values: Vec<f64> = queries().iter().map(value).collect();
+    let values: Vec<f64> = queries()
+        .iter()
+        .map(|(id, text)| {
+            Metric::ndcg(10).evaluate(&qrels, id, &searcher.rank(text, 10).expect("ranked"))
+        })
+        .collect();
     assert_eq!(values.len(), 10);
     mean(&values)
 }

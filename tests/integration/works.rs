@@ -787,12 +787,11 @@ fn topics_with_a_year_are_ranked_as_searches_up_to_it() {
             home.path(),
             &[&["-k", "100", "--duplicates"], arguments].concat(),
         );
-        let id = |hit: &Value| hit["id"].as_str().expect("an id").to_owned();
         answer["hits"]
             .as_array()
             .expect("hits")
             .iter()
-            .map(id)
+            .map(|hit| hit["id"].as_str().expect("an id").to_owned())
             .collect()
     };
     assert_eq!(of_topic("all"), of_search(&[QUERY]));

@@ -99,11 +99,9 @@ fn links(text: &str) -> Vec<&str> {
         .collect();
     starts.insert(0, 0);
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    let is_separator = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
-    let parts = starts
-        .iter()
-        .zip(ends)
-        .map(|(start, end)| text[*start..end].trim_matches(is_separator));
+    let parts = starts.iter().zip(ends).map(|(start, end)| {
+        text[*start..end].trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';'))
+    });
     parts.filter(|part| !part.is_empty()).collect()
 }
 

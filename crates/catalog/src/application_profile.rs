@@ -81,10 +81,9 @@ impl Profile {
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let bare = |iri: &str| iri.trim_end_matches(['/', '#']).to_ascii_lowercase();
-        let is_named = |profile: &Self| {
+        Self::ALL.into_iter().find(|profile| {
             profile.name().eq_ignore_ascii_case(text) || bare(profile.iri()) == bare(text)
-        };
-        Self::ALL.into_iter().find(is_named)
+        })
     }
 }
 
@@ -769,10 +768,9 @@ impl<'d> Writer<'d> {
             self.add(&part, dcat::ACCESS_URL, node.clone());
             self.add(&part, dcat::DOWNLOAD_URL, content.clone());
         }
-        let is_short = |license: &&Term| license.to_string().len() <= MAX_COPIED_BYTES;
         let license: Option<Term> = self
             .objects(&node, dcterms::LICENSE)
-            .find(is_short)
+            .find(|license| license.to_string().len() <= MAX_COPIED_BYTES)
             .cloned();
         for distribution in distributions {
             self.complete_distribution(&distribution, license.as_ref(), content);
@@ -883,18 +881,17 @@ impl<'d> Writer<'d> {
     }
 
     fn of_class(&self, class: &str) -> Vec<NamedNode> {
-        let is_class = |triple: &&Triple| {
-            triple.predicate.as_str() == rdf::TYPE
-                && matches!(&triple.object, Term::NamedNode(object) if object.as_str() == class)
-        };
-        let subjects =
-            self.out
-                .iter()
-                .filter(is_class)
-                .filter_map(|triple| match &triple.subject {
-                    NamedOrBlankNode::NamedNode(node) => Some(node.clone()),
-                    NamedOrBlankNode::BlankNode(_) => None,
-                });
+        let subjects = self
+            .out
+            .iter()
+            .filter(|triple| {
+                triple.predicate.as_str() == rdf::TYPE
+                    && matches!(&triple.object, Term::NamedNode(object) if object.as_str() == class)
+            })
+            .filter_map(|triple| match &triple.subject {
+                NamedOrBlankNode::NamedNode(node) => Some(node.clone()),
+                NamedOrBlankNode::BlankNode(_) => None,
+            });
         subjects.collect()
     }
 

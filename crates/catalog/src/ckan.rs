@@ -998,11 +998,13 @@ mod tests {
     }
 
     fn texts(texts: &[crate::Text]) -> Vec<String> {
-        let tagged = |text: &crate::Text| match &text.language {
-            Some(language) => format!("{}@{language}", text.value),
-            None => text.value.clone(),
-        };
-        let mut texts: Vec<String> = texts.iter().map(tagged).collect();
+        let mut texts: Vec<String> = texts
+            .iter()
+            .map(|text| match &text.language {
+                Some(language) => format!("{}@{language}", text.value),
+                None => text.value.clone(),
+            })
+            .collect();
         texts.sort();
         texts
     }
@@ -1195,11 +1197,10 @@ mod tests {
             .collect();
         creators.sort_unstable();
         assert_eq!(creators, ["Ann", "Bob"]);
-        let is_license = |one: &&crate::Statement| one.predicate == dcterms::LICENSE;
         let license = dataset
             .extra_statements
             .iter()
-            .find(is_license)
+            .find(|one| one.predicate == dcterms::LICENSE)
             .expect("a licence of the distribution");
         assert_eq!(
             license.object,

@@ -137,10 +137,9 @@ impl CkanLicense {
     #[must_use]
     pub fn from_iri(iri: &str) -> Option<Self> {
         let address = bare_address(iri)?;
-        let is_same = |(_, iri): &&(&str, &str)| bare_address(iri) == Some(address);
         LICENSES
             .iter()
-            .filter(is_same)
+            .filter(|(_, iri)| bare_address(iri) == Some(address))
             .find_map(|(id, _)| Self::from_id(id))
     }
 

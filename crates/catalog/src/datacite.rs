@@ -172,15 +172,17 @@ fn doi_iri(doi: &str) -> String {
 /// Removes and returns the DOI among the identifiers, or the first identifier that is an IRI.
 fn doi_of(record: &mut Object) -> Option<String> {
     let mut identifiers = list(record.remove("identifiers"));
-    let is_doi = |identifier: &Value| {
-        identifier.get("identifierType").and_then(Value::as_str) == Some("DOI")
-    };
-    let place = identifiers.iter().position(is_doi).or_else(|| {
-        identifiers.iter().position(|identifier| {
-            let text = identifier.get("identifier").and_then(scalar);
-            text.is_some_and(|text| matches!(parse_address(&text), Address::Iri(_)))
+    let place = identifiers
+        .iter()
+        .position(|identifier| {
+            identifier.get("identifierType").and_then(Value::as_str) == Some("DOI")
         })
-    });
+        .or_else(|| {
+            identifiers.iter().position(|identifier| {
+                let text = identifier.get("identifier").and_then(scalar);
+                text.is_some_and(|text| matches!(parse_address(&text), Address::Iri(_)))
+            })
+        });
     let found = place.map(|place| identifiers.remove(place));
     if !identifiers.is_empty() {
         record.insert("identifiers".to_owned(), Value::Array(identifiers));

@@ -22,7 +22,7 @@ use lodeseek_rdf::vocab::{
     bibo, dc11, dcat, dcatus, dcterms, foaf, geodcatap, healthdcatap, hydra, ldp, lodeseek, owl,
     rdf, rdfs, schema, sd, skos, void,
 };
-use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
+use lodeseek_rdf::{TermId, TermRef, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, Triple as OxTriple};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -417,11 +417,10 @@ fn void_datasets(graph: &TripleGraph) -> Vec<TermId> {
         .iter()
         .filter_map(|property| graph.iri(property))
         .collect();
-    let is_part = |triple: &&Triple| parts.contains(&triple.predicate);
     let parts: FxHashSet<TermId> = graph
         .triples()
         .iter()
-        .filter(is_part)
+        .filter(|triple| parts.contains(&triple.predicate))
         .map(|triple| triple.object)
         .collect();
     instances_of(graph, void::DATASET)
@@ -1099,8 +1098,10 @@ impl<'g> NodeReader<'g> {
 
     /// Returns (class or property, count) of every part, by descending count.
     fn partition(&self, parts: &str, name: &str, count: &str) -> Vec<(String, u64)> {
-        let part = |part: NodeReader<'_>| Some((part.value(&[name])?, part.number(count)?));
-        let mut found: Vec<(String, u64)> = self.parts(parts).filter_map(part).collect();
+        let mut found: Vec<(String, u64)> = self
+            .parts(parts)
+            .filter_map(|part| Some((part.value(&[name])?, part.number(count)?)))
+            .collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         found
     }

@@ -1178,11 +1178,10 @@ pub(super) fn take_text(object: &mut Object, key: &str) -> Option<String> {
 
 /// Removes and returns the IRI of an object.
 fn take_iri(object: &mut Object) -> Option<String> {
-    let is_iri = |key: &&&str| {
+    let key = IRIS.iter().find(|key| {
         let text = object.get(**key).and_then(Value::as_str);
         text.is_some_and(|text| matches!(parse_address(text), Address::Iri(_)))
-    };
-    let key = IRIS.iter().find(is_iri)?;
+    })?;
     object.remove(*key).and_then(|iri| scalar(&iri))
 }
 

@@ -394,12 +394,11 @@ impl<'g> Rewriter<'g> {
     /// Returns the values of a role: those of the property behind which it stands, or else its agents.
     fn role_values(&self, property: TermId, triples: &[Triple]) -> Vec<TermId> {
         let name = schema_org::local(self.graph.term(property));
-        let is_same = |one: &&Triple| {
-            one.predicate == property || name.is_some() && self.schema_name(one) == name
-        };
         let own: Vec<TermId> = triples
             .iter()
-            .filter(is_same)
+            .filter(|one| {
+                one.predicate == property || name.is_some() && self.schema_name(one) == name
+            })
             .map(|one| one.object)
             .collect();
         if !own.is_empty() || !self.is_agent_property(property) {

@@ -10,7 +10,7 @@
 //! and labels of blank nodes have no effect. Graphs that are too large or complex for that are compared with their
 //! labels, and the reason reports it.
 
-use super::{Dataset, DatasetId, Node, Statement, Value, plain_text};
+use super::{Dataset, DatasetId, Node, Value, plain_text};
 use lodeseek_rdf::vocab::{adms, dcterms, owl, prov, skos};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -356,14 +356,13 @@ fn text(value: &Value) -> Option<String> {
 
 /// Returns the declared sources of a dataset.
 fn sources(dataset: &Dataset) -> BTreeSet<String> {
-    let is_source = |one: &&Statement| {
-        one.subject == Node::Dataset
-            && [dcterms::SOURCE, prov::WAS_DERIVED_FROM].contains(&one.predicate.as_str())
-    };
     let said = dataset
         .extra_statements
         .iter()
-        .filter(is_source)
+        .filter(|one| {
+            one.subject == Node::Dataset
+                && [dcterms::SOURCE, prov::WAS_DERIVED_FROM].contains(&one.predicate.as_str())
+        })
         .filter_map(|one| text(&one.object));
     said.filter_map(|text| identifier(&text)).collect()
 }

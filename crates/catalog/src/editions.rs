@@ -105,10 +105,9 @@ fn ordered(titles: &[&str]) -> Option<Vec<TitleNumber>> {
         .map(|title| TitleNumber::parse(title))
         .collect::<Option<Vec<_>>>()?;
     let numbered = marks.iter().filter(|mark| **mark != TitleNumber::None);
-    let is_version = |mark: &TitleNumber| matches!(mark, TitleNumber::Version(_));
     let kinds = numbered
         .clone()
-        .map(is_version)
+        .map(|mark| matches!(mark, TitleNumber::Version(_)))
         .collect::<std::collections::BTreeSet<_>>()
         .len();
     let distinct = marks

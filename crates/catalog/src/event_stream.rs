@@ -310,13 +310,12 @@ impl<'q> Document<'q> {
             Term::Literal(literal) => time_of(literal.value()),
             _ => None,
         });
-        let is_deletion = |kind: &str| {
-            kind == activity_streams::DELETE || paths.deletions.iter().any(|one| one == kind)
-        };
         let is_deleted = self
             .values(&node, rdf::TYPE)
             .filter_map(iri_of)
-            .any(is_deletion);
+            .any(|kind| {
+                kind == activity_streams::DELETE || paths.deletions.iter().any(|one| one == kind)
+            });
         let graph = self.graphs.get(&GraphName::NamedNode(member.clone()));
         let mut triples = Vec::new();
         let entity = match (entity, graph) {

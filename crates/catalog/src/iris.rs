@@ -84,8 +84,10 @@ impl Iris {
     /// Returns the IRI of a snippet that the server makes on demand, with these parameters.
     #[must_use]
     pub fn requested_snippet(&self, id: &DatasetId, parameters: &[(&str, &str)]) -> NamedNode {
-        let parameter = |(name, value): &(&str, &str)| format!("{name}={}", encode_segment(value));
-        let parameters: Vec<String> = parameters.iter().map(parameter).collect();
+        let parameters: Vec<String> = parameters
+            .iter()
+            .map(|(name, value)| format!("{name}={}", encode_segment(value)))
+            .collect();
         self.node(&format!(
             "dataset/{}/snippet?{}",
             encode_segment(id.as_str()),

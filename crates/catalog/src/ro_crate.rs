@@ -165,17 +165,19 @@ fn find(graph: &TripleGraph, base: &str) -> Option<Crate> {
     let count = crates.len();
     let folder = &base[..base.rfind('/').map_or(0, |slash| slash + 1)];
     // A dump may contain the descriptions of many crates.
-    let is_own = |one: &Crate| count == 1 || graph.term(one.descriptor).text().starts_with(folder);
-    crates.into_iter().filter(is_own).min_by_key(|one| {
-        let iri = graph.term(one.descriptor).text();
-        let name = iri.rsplit('/').next().unwrap_or(iri);
-        (
-            !iri.starts_with(folder),
-            name != METADATA_FILE,
-            !name.ends_with(METADATA_FILE),
-            one.descriptor,
-        )
-    })
+    crates
+        .into_iter()
+        .filter(|one| count == 1 || graph.term(one.descriptor).text().starts_with(folder))
+        .min_by_key(|one| {
+            let iri = graph.term(one.descriptor).text();
+            let name = iri.rsplit('/').next().unwrap_or(iri);
+            (
+                !iri.starts_with(folder),
+                name != METADATA_FILE,
+                !name.ends_with(METADATA_FILE),
+                one.descriptor,
+            )
+        })
 }
 
 fn is_profile(text: &str) -> bool {

@@ -174,11 +174,13 @@ fn described(
         address,
     } in dumps
     {
-        let is_named = |distribution: &&mut Distribution| match &address {
-            Some(address) => distribution.location.as_str() == address,
-            None => file_name(distribution.location.as_str()) == name,
-        };
-        let place = dataset.distributions.iter_mut().find(is_named);
+        let place = dataset
+            .distributions
+            .iter_mut()
+            .find(|distribution| match &address {
+                Some(address) => distribution.location.as_str() == address,
+                None => file_name(distribution.location.as_str()) == name,
+            });
         match place {
             Some(distribution) => distribution.copy = Some(LocalCopy::File(path)),
             None => dataset.distributions.push(Distribution {

@@ -35,8 +35,10 @@ fn program() -> Option<PathBuf> {
 /// Returns the folders of models of a program: one of an unpacked archive, an installed one, and one in Cargo's build folder.
 fn models_beside(program: &Path) -> Vec<PathBuf> {
     let mut folders = beside(program, "models", "share/lodeseek/models");
-    let is_build = |ancestor: &&Path| ancestor.file_name().is_some_and(|name| name == "target");
-    let checkout = program.ancestors().find(is_build).and_then(Path::parent);
+    let checkout = program
+        .ancestors()
+        .find(|ancestor| ancestor.file_name().is_some_and(|name| name == "target"))
+        .and_then(Path::parent);
     folders.extend(checkout.map(|checkout| checkout.join("models")));
     folders
 }
@@ -63,12 +65,11 @@ fn python_libraries_beside(program: &Path) -> Vec<PathBuf> {
     }
     pythons.sort_by(|one, other| other.cmp(one));
     let packages = ["site-packages", "dist-packages"];
-    let capi = |(_, python): (u32, PathBuf)| {
-        packages.map(|packages| python.join(packages).join("onnxruntime/capi"))
-    };
     pythons
         .into_iter()
-        .flat_map(capi)
+        .flat_map(|(_, python)| {
+            packages.map(|packages| python.join(packages).join("onnxruntime/capi"))
+        })
         .filter(|folder| folder.is_dir())
         .collect()
 }

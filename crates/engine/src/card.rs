@@ -116,9 +116,8 @@ impl Card {
 fn relabel_term(term: &LabelledTerm, maps: &[&BTreeMap<String, String>]) -> LabelledTerm {
     let mut relabelled = term.clone();
     if let Some(triple) = &term.triple {
-        let part = |term| relabel_term(term, maps);
-        let [subject, predicate, object] =
-            [&triple.subject, &triple.predicate, &triple.object].map(part);
+        let [subject, predicate, object] = [&triple.subject, &triple.predicate, &triple.object]
+            .map(|term| relabel_term(term, maps));
         return LabelledTerm::from_triple(
             LabelledTriple {
                 subject,

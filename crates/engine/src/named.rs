@@ -88,16 +88,23 @@ mod tests {
     use super::*;
 
     fn ids(names: &[&str]) -> Vec<DatasetId> {
-        let id = |name: &&str| DatasetId::new(*name).expect("an id");
-        names.iter().map(id).collect()
+        names
+            .iter()
+            .map(|name| DatasetId::new(*name).expect("an id"))
+            .collect()
     }
 
     fn ranking(names: &[&str]) -> Ranking {
-        let scored = |(place, id): (usize, DatasetId)| Scored {
-            id,
-            score: 1.0 / (place + 1) as f64,
-        };
-        Ranking::from_scores(ids(names).into_iter().enumerate().map(scored).collect())
+        Ranking::from_scores(
+            ids(names)
+                .into_iter()
+                .enumerate()
+                .map(|(place, id)| Scored {
+                    id,
+                    score: 1.0 / (place + 1) as f64,
+                })
+                .collect(),
+        )
     }
 
     fn with_first(ranked: &[&str], named: &[&str]) -> Vec<String> {

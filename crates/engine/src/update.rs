@@ -119,9 +119,8 @@ impl<'s> Updater<'s> {
 
     fn index_as_stored(&self, ids: &[DatasetId]) -> Result<(), EngineError> {
         let present = self.store.ids()?;
-        let is_present = |id: &&DatasetId| present.binary_search(id).is_ok();
         let (present, absent): (Vec<&DatasetId>, Vec<&DatasetId>) =
-            ids.iter().partition(is_present);
+            ids.iter().partition(|id| present.binary_search(id).is_ok());
         let owned = |ids: Vec<&DatasetId>| ids.into_iter().cloned().collect::<Vec<_>>();
         Indexer::new(self.store, self.index).update(&owned(present), &owned(absent))?;
         Ok(())

@@ -299,8 +299,10 @@ mod tests {
     fn points(dimensions: usize) -> Vec<Vec<f64>> {
         let mut all = vec![Vec::new()];
         for _ in 0..dimensions {
-            let longer = |point: &Vec<f64>| GRID.map(|value| [point.as_slice(), &[value]].concat());
-            all = all.iter().flat_map(longer).collect();
+            all = all
+                .iter()
+                .flat_map(|point| GRID.map(|value| [point.as_slice(), &[value]].concat()))
+                .collect();
         }
         all
     }

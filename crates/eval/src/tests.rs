@@ -190,11 +190,14 @@ fn the_precision_of_scores_decides_ties() {
 fn example() -> (Run, Qrels) {
     let (mut run, mut qrels) = (Run::new("t"), Qrels::default());
     let ranking = |ids: &[(&str, f64)]| {
-        let scored = |&(id, score): &(&str, f64)| Scored {
-            id: DatasetId::new(id).expect("an id"),
-            score,
-        };
-        Ranking::from_scores(ids.iter().map(scored).collect())
+        Ranking::from_scores(
+            ids.iter()
+                .map(|&(id, score)| Scored {
+                    id: DatasetId::new(id).expect("an id"),
+                    score,
+                })
+                .collect(),
+        )
     };
     for topic in ["1", "2", "3", "4", "5"] {
         qrels.insert(topic, "a", 1);

@@ -423,11 +423,12 @@ mod tests {
     const WATERMARK: &str = "2024-05-01T10:00:00.5";
 
     fn stamps(all: &[(&str, &str)]) -> Vec<Stamp> {
-        let stamp = |(id, second): &(&str, &str)| Stamp {
-            id: (*id).to_owned(),
-            timestamp: timestamp(&format!("2024-05-01T10:00:0{second}")).expect("a timestamp"),
-        };
-        all.iter().map(stamp).collect()
+        all.iter()
+            .map(|(id, second)| Stamp {
+                id: (*id).to_owned(),
+                timestamp: timestamp(&format!("2024-05-01T10:00:0{second}")).expect("a timestamp"),
+            })
+            .collect()
     }
 
     fn newest(count: u64, all: &[(&str, &str)]) -> NewestPackages {

@@ -105,10 +105,11 @@ impl Run<'_, '_> {
     /// others.
     pub(super) fn download(&mut self, dataset: &mut Dataset) -> Result<Vec<String>, HarvestError> {
         let mut hashes = Vec::new();
-        let wanted = |distribution: &&mut Distribution| {
-            distribution.copy.is_some() || is_content(distribution)
-        };
-        for distribution in dataset.distributions.iter_mut().filter(wanted) {
+        for distribution in dataset
+            .distributions
+            .iter_mut()
+            .filter(|distribution| distribution.copy.is_some() || is_content(distribution))
+        {
             let Location::Remote(address) = &distribution.location else {
                 continue;
             };

@@ -122,8 +122,9 @@ fn best_format(formats: &[MetadataFormat]) -> Option<&MetadataFormat> {
     let namespaces = FORMATS.iter().flat_map(|group| group.iter());
     namespaces
         .filter_map(|namespace| {
-            let is_of = |format: &&MetadataFormat| format.namespace.trim().starts_with(namespace);
-            formats.iter().find(is_of)
+            formats
+                .iter()
+                .find(|format| format.namespace.trim().starts_with(namespace))
         })
         .next()
 }

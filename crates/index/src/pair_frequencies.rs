@@ -100,8 +100,10 @@ mod tests {
             .windows(2)
             .filter(|pair| pair == &[first, second])
             .count();
-        let both = |window: &&[u8]| window.contains(&first) && window.contains(&second);
-        let unordered = tokens.windows(WINDOW_WIDTH as usize).filter(both).count();
+        let unordered = tokens
+            .windows(WINDOW_WIDTH as usize)
+            .filter(|window| window.contains(&first) && window.contains(&second))
+            .count();
         PairFrequencies {
             ordered: ordered as u32,
             unordered: unordered as u32,

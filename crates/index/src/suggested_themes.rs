@@ -79,8 +79,11 @@ impl Snapshot {
             }
             segments.push(documents);
         }
-        let is_labelled = |document: &&Described| document.themes != 0;
-        let labelled = segments.iter().flatten().filter(is_labelled).count();
+        let labelled = segments
+            .iter()
+            .flatten()
+            .filter(|document| document.themes != 0)
+            .count();
         let mut suggested: Vec<Vec<Vec<usize>>> = segments
             .iter()
             .map(|documents| vec![Vec::new(); documents.len()])

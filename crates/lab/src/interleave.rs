@@ -65,11 +65,15 @@ mod tests {
     use super::*;
 
     fn ranking(ids: &[&str]) -> Ranking {
-        let scored = |(place, id): (usize, &&str)| Scored {
-            id: DatasetId::new(*id).expect("id"),
-            score: -(place as f64),
-        };
-        Ranking::from_scores(ids.iter().enumerate().map(scored).collect())
+        Ranking::from_scores(
+            ids.iter()
+                .enumerate()
+                .map(|(place, id)| Scored {
+                    id: DatasetId::new(*id).expect("id"),
+                    score: -(place as f64),
+                })
+                .collect(),
+        )
     }
 
     fn ids(ranking: &Ranking) -> Vec<&str> {

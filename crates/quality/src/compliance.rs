@@ -141,11 +141,13 @@ impl<'d> Compliance<'d> {
         }
         for &(property, mandatory, recommended) in PARTS {
             // Resources of the web of which only the class is known here are not checked.
-            let is_here = |part: &Node<'_>| {
-                let is_part = part_name(*part, self.dataset) != part.term().text();
-                is_part || part.statements().any(|(property, _)| property != rdf::TYPE)
-            };
-            let described: Vec<Node<'_>> = of.objects(property).filter(is_here).collect();
+            let described: Vec<Node<'_>> = of
+                .objects(property)
+                .filter(|part| {
+                    let is_part = part_name(*part, self.dataset) != part.term().text();
+                    is_part || part.statements().any(|(property, _)| property != rdf::TYPE)
+                })
+                .collect();
             for part in described {
                 if !self.checked.insert((part.id(), property, depth)) {
                     continue;

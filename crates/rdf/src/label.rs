@@ -253,9 +253,9 @@ impl<'g> Labels<'g> {
             TermRef::Iri(iri) => Some(local_name(iri).to_owned()),
             TermRef::Blank(_) => None,
             TermRef::Triple(triple) => {
-                let part = |id| self.label(id).unwrap_or_else(|| NO_LABEL.to_owned());
                 let [subject, predicate, object] =
-                    [triple.subject, triple.predicate, triple.object].map(part);
+                    [triple.subject, triple.predicate, triple.object]
+                        .map(|id| self.label(id).unwrap_or_else(|| NO_LABEL.to_owned()));
                 Some(format!("<<( {subject} {predicate} {object} )>>"))
             }
         }

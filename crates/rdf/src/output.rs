@@ -350,6 +350,10 @@ impl RdfForm {
 /// Returns true if a graph is small enough for the pretty serializer, which recurses into blank nodes and takes quadratic
 /// time for lists.
 fn is_small(triples: &[Triple]) -> bool {
-    let blank = |triple: &&Triple| matches!(triple.object, Term::BlankNode(_));
-    triples.len() <= 5000 && triples.iter().filter(blank).count() <= 200
+    triples.len() <= 5000
+        && triples
+            .iter()
+            .filter(|triple| matches!(triple.object, Term::BlankNode(_)))
+            .count()
+            <= 200
 }

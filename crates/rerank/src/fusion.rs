@@ -276,8 +276,9 @@ impl Pool {
                 *rankings += 1;
             }
         }
-        let score = |(sum, rankings)| (rankings > 0).then(|| self.method.combine(sum, rankings));
-        sums.into_iter().map(score).collect()
+        sums.into_iter()
+            .map(|(sum, rankings)| (rankings > 0).then(|| self.method.combine(sum, rankings)))
+            .collect()
     }
 
     /// Returns the fused ranking for given weights, one per ranking.

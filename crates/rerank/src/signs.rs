@@ -85,8 +85,9 @@ impl SignRows {
         );
         let row = query.row(0);
         let scale = length(&row);
-        let cosine = |different: usize| scale * (PI * different as f32 / self.columns as f32).cos();
-        let products: Vec<f32> = (0..=self.columns).map(cosine).collect();
+        let products: Vec<f32> = (0..=self.columns)
+            .map(|different| scale * (PI * different as f32 / self.columns as f32).cos())
+            .collect();
         let query: Vec<u64> = signs(&row).collect();
         let mut estimates = Vec::with_capacity(self.rows());
         Arch::new().dispatch(Estimates {

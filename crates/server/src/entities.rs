@@ -229,8 +229,10 @@ impl LabelledTriples {
             .iter()
             .map(|triple| (self.graph.to_triple(*triple), *triple))
             .collect();
-        let of = |wanted: &Triple| Some(label_triple(&self.graph, &labels, *known.get(wanted)?));
-        triples.iter().filter_map(of).collect()
+        triples
+            .iter()
+            .filter_map(|wanted| Some(label_triple(&self.graph, &labels, *known.get(wanted)?)))
+            .collect()
     }
 
     fn label_of(&self, node: &NamedOrBlankNode, languages: &[String]) -> String {

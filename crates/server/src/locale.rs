@@ -62,8 +62,10 @@ impl Locale {
 
     /// Returns the first of the preferred languages that the pages have, or else English.
     pub(crate) fn best(languages: &[String]) -> Self {
-        let supported = |tag: &String| Self::ALL.into_iter().find(|locale| locale.tag() == tag);
-        languages.iter().find_map(supported).unwrap_or_default()
+        languages
+            .iter()
+            .find_map(|tag| Self::ALL.into_iter().find(|locale| locale.tag() == tag))
+            .unwrap_or_default()
     }
 
     fn source(self) -> &'static str {

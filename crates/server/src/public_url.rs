@@ -71,8 +71,10 @@ impl FromStr for PublicUrl {
         let (scheme, rest) = text.split_once("://").ok_or_else(invalid)?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let path = path.strip_suffix('/').unwrap_or(path);
-        let is_plain = |c: char| c.is_alphanumeric() || ".-_~:[]".contains(c);
-        let is_host = !authority.is_empty() && authority.chars().all(is_plain);
+        let is_host = !authority.is_empty()
+            && authority
+                .chars()
+                .all(|c| c.is_alphanumeric() || ".-_~:[]".contains(c));
         let is_path = path.is_empty() || path.split('/').all(is_segment);
         let origin = format!("{scheme}://{authority}");
         let url = if path.is_empty() {
@@ -94,8 +96,11 @@ impl FromStr for PublicUrl {
 
 /// Returns true if a text is a segment of a path that needs no encoding.
 fn is_segment(text: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
-    !text.is_empty() && !matches!(text, "." | "..") && text.chars().all(is_plain)
+    !text.is_empty()
+        && !matches!(text, "." | "..")
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-._~".contains(c))
 }
 
 /// First part of absolute links in a response, with a slash at the end: the configured public URL, else the address that a

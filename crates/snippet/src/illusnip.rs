@@ -569,11 +569,13 @@ fn familiarity(graph: &TripleGraph, kind: Option<TermId>, is_entity: &[bool]) ->
         });
     let scores = PageRank::default().scores(&LinkGraph::new(count as usize, links));
     let largest = scores.iter().copied().fold(0.0, f64::max);
-    let score = |&number: &u32| match scores.get(number as usize) {
-        Some(score) => (score / largest * FAMILIARITY_STEPS).round() / FAMILIARITY_STEPS,
-        None => 0.0,
-    };
-    numbers.iter().map(score).collect()
+    numbers
+        .iter()
+        .map(|&number| match scores.get(number as usize) {
+            Some(score) => (score / largest * FAMILIARITY_STEPS).round() / FAMILIARITY_STEPS,
+            None => 0.0,
+        })
+        .collect()
 }
 
 /// Triples at one entity with the same property or class. `triples[next..end]` of the [`Rows`] are still to come. The

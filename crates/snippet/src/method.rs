@@ -261,10 +261,9 @@ impl FromStr for Method {
     type Err = MethodError;
 
     fn from_str(name: &str) -> Result<Self, MethodError> {
-        let has_name = |method: &Self| method.name() == name || method.aliases().contains(&name);
         Self::ALL
             .into_iter()
-            .find(has_name)
+            .find(|method| method.name() == name || method.aliases().contains(&name))
             .ok_or_else(|| MethodError::Unknown(name.to_owned()))
     }
 }

@@ -254,11 +254,13 @@ impl<'g> Reference<'g> {
             }
         }
         // Shown elements are a subset of the pattern, so equal sizes imply equal sets.
-        let whole = |(entity, elements): (TermId, FxHashSet<Element>)| {
-            let pattern = self.patterns.pattern(self.patterns.pattern_of(entity)?);
-            (pattern.elements.len() == elements.len()).then_some(entity)
-        };
-        shown.into_iter().filter_map(whole).collect()
+        shown
+            .into_iter()
+            .filter_map(|(entity, elements)| {
+                let pattern = self.patterns.pattern(self.patterns.pattern_of(entity)?);
+                (pattern.elements.len() == elements.len()).then_some(entity)
+            })
+            .collect()
     }
 
     fn desc_rep(&self, complete: &FxHashSet<TermId>) -> f64 {

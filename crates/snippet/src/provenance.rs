@@ -41,9 +41,9 @@ impl Provenance<'_> {
         match graph.term(id) {
             TermRef::Blank(label) => self.part(&format!("node-{label}")).into(),
             TermRef::Triple(triple) => {
-                let part = |id| self.term(graph, id);
                 let [subject, predicate, object] =
-                    [triple.subject, triple.predicate, triple.object].map(part);
+                    [triple.subject, triple.predicate, triple.object]
+                        .map(|id| self.term(graph, id));
                 // The parts are those of a triple, so the conversion cannot fail.
                 Triple::from_terms(subject, predicate, object)
                     .map_or_else(|_| graph.to_term(id), Term::from)

@@ -302,11 +302,10 @@ fn central<T: SampledTriple>(
             .iter()
             .filter_map(move |(_, _, triples)| triples.get(place))
     };
-    let ends = |triple: &T| {
+    let mut sampled = (0..deepest).flat_map(layer).flat_map(|triple| {
         let (subject, object) = triple.ends();
         [Some(subject), object].into_iter().flatten()
-    };
-    let mut sampled = (0..deepest).flat_map(layer).flat_map(ends);
+    });
     let mut ranks = FxHashMap::default();
     let mut linked = linked.into_iter().map(|(entity, _)| entity);
     loop {

@@ -166,12 +166,13 @@ fn makes_distinct_triples(template: &[TriplePattern], pattern: &GraphPattern) ->
             inner,
         } => makes_distinct_triples(template, inner),
         GraphPattern::Project { inner, variables } => {
-            let is_visible = |name: Option<&str>| {
-                name.is_none_or(|name| variables.iter().any(|one| one.as_str() == name))
-            };
             let made = template
                 .iter()
-                .filter(|made| names_of(made).into_iter().all(is_visible))
+                .filter(|made| {
+                    names_of(made).into_iter().all(|name| {
+                        name.is_none_or(|name| variables.iter().any(|one| one.as_str() == name))
+                    })
+                })
                 .cloned();
             makes_distinct_triples(&made.collect::<Vec<_>>(), inner)
         }

@@ -241,7 +241,7 @@ mod tests {
     use crate::{Answer, QueryEngine, QueryRequest, SparqlLimits};
     use lodeseek_catalog::Iris;
     use lodeseek_store::Store;
-    use oxrdf::{NamedNode, Quad, Term};
+    use oxrdf::{NamedNode, Quad};
     use std::sync::Arc;
 
     /// Returns the sorted rows of a pattern over `1 p 2 . 2 p 3 . 1 q 2 . 3 r "text"` in the default graph.
@@ -271,12 +271,16 @@ mod tests {
         };
         match engine.evaluate(&request, &SparqlLimits::default()) {
             Ok(Answer::Solutions { rows, .. }) => {
-                let text = |term: Option<Term>| {
-                    term.map_or_else(|| "-".to_owned(), |term| term.to_string())
-                };
                 let mut rows: Vec<String> = rows
                     .into_iter()
-                    .map(|row| row.into_iter().map(text).collect::<Vec<_>>().join(" "))
+                    .map(|row| {
+                        row.into_iter()
+                            .map(|term| {
+                                term.map_or_else(|| "-".to_owned(), |term| term.to_string())
+                            })
+                            .collect::<Vec<_>>()
+                            .join(" ")
+                    })
                     .collect();
                 rows.sort();
                 rows

@@ -5,7 +5,7 @@
 
 use super::graphs::Graphs;
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_store::counts::{GraphCounts, SerializedTerm};
+use lodeseek_store::counts::GraphCounts;
 use lodeseek_store::{Store, StoreError, UsageCounts};
 use oxrdf::{NamedNode, Term};
 use rustc_hash::FxHashMap;
@@ -240,15 +240,17 @@ impl StatisticsCache {
             all: counts.all,
             ..GraphStatistics::default()
         };
-        let property = |(name, uses): &(SerializedTerm, UsageCounts)| {
-            Some((terms.intern(name.to_term()?), *uses))
-        };
-        known.properties = counts.properties.iter().filter_map(property).collect();
+        known.properties = counts
+            .properties
+            .iter()
+            .filter_map(|(name, uses)| Some((terms.intern(name.to_term()?), *uses)))
+            .collect();
         known.properties.sort_unstable_by_key(|(id, _)| *id);
-        let class = |(name, count): &(SerializedTerm, u64)| {
-            Some((terms.intern(in_store(name.to_term()?)), *count))
-        };
-        known.classes = counts.classes.iter().filter_map(class).collect();
+        known.classes = counts
+            .classes
+            .iter()
+            .filter_map(|(name, count)| Some((terms.intern(in_store(name.to_term()?)), *count)))
+            .collect();
         known.classes.sort_unstable_by_key(|(id, _)| *id);
         known
     }

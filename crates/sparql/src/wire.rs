@@ -142,17 +142,20 @@ pub(super) fn decode(bytes: &[u8]) -> io::Result<Part> {
             Part::Head(Head::Solutions(variables.collect::<io::Result<_>>()?))
         }
         WirePart::Graph => Part::Head(Head::Graph),
-        WirePart::Rows(rows) => {
-            let row = |terms: Vec<Option<WireTerm<String>>>| {
-                let terms = terms.into_iter().map(|term| term.map(term_of).transpose());
-                Ok(Item::Row(terms.collect::<io::Result<_>>()?))
-            };
-            Part::Batch(rows.into_iter().map(row).collect::<io::Result<_>>()?)
-        }
-        WirePart::Triples(triples) => {
-            let item = |triple| Ok(Item::Triple(Box::new(triple_of(triple)?)));
-            Part::Batch(triples.into_iter().map(item).collect::<io::Result<_>>()?)
-        }
+        WirePart::Rows(rows) => Part::Batch(
+            rows.into_iter()
+                .map(|terms| {
+                    let terms = terms.into_iter().map(|term| term.map(term_of).transpose());
+                    Ok(Item::Row(terms.collect::<io::Result<_>>()?))
+                })
+                .collect::<io::Result<_>>()?,
+        ),
+        WirePart::Triples(triples) => Part::Batch(
+            triples
+                .into_iter()
+                .map(|triple| Ok(Item::Triple(Box::new(triple_of(triple)?))))
+                .collect::<io::Result<_>>()?,
+        ),
         WirePart::End { truncated } => Part::End { truncated },
         WirePart::Failed(error) => Part::Failed(error),
     })

@@ -86,11 +86,11 @@ impl ContentFolder {
     /// # Errors
     /// [`StoreError::Damaged`] if its graph file is missing or damaged.
     pub fn open(&self, version: &str) -> Result<StoredContent, StoreError> {
-        let damaged = |reason| StoreError::Damaged {
-            home: self.path.clone(),
-            reason: format!("{}: {reason}", self.graph_path(version).display()),
-        };
-        self.try_open(version).map_err(damaged)
+        self.try_open(version)
+            .map_err(|reason| StoreError::Damaged {
+                home: self.path.clone(),
+                reason: format!("{}: {reason}", self.graph_path(version).display()),
+            })
     }
 
     /// Opens the content of a version.

@@ -128,10 +128,11 @@ impl GraphCounts {
     pub fn from_graph(graph: &TripleGraph) -> Self {
         let same = equal_values(graph);
         let stored = |id: TermId| same.get(&id.0).copied().unwrap_or(id.0);
-        let row = |triple: &lodeseek_rdf::Triple| {
-            [triple.subject.0, triple.predicate.0, stored(triple.object)]
-        };
-        let rows = graph.triples().iter().map(row).collect();
+        let rows = graph
+            .triples()
+            .iter()
+            .map(|triple| [triple.subject.0, triple.predicate.0, stored(triple.object)])
+            .collect();
         Self::from_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| {
             in_store(graph, TermId(id))
         })
@@ -372,8 +373,11 @@ fn terms_in_store<'i>(
     let ids: BTreeSet<TermId> = ids.map(|id| TermId(*id)).collect();
     let ids: Vec<TermId> = ids.into_iter().collect();
     let selected = graph.select_terms(&ids)?;
-    let term = |(place, id): (usize, &TermId)| (id.0, in_store(&selected, TermId(place as u32)));
-    Ok(ids.iter().enumerate().map(term).collect())
+    Ok(ids
+        .iter()
+        .enumerate()
+        .map(|(place, id)| (id.0, in_store(&selected, TermId(place as u32))))
+        .collect())
 }
 
 /// Returns the datatype and canonical form that the store keeps for a literal. `None` for literals that it does not change.

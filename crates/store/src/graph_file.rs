@@ -61,11 +61,10 @@ pub(super) fn write_runs(
         let graph = open_stream(&path).map_err(StoreError::io(&path))?;
         return Ok((version, StoredContent::Streamed(graph)));
     }
-    let damaged = |reason| StoreError::Damaged {
+    let content = open(&path, &version, limit).map_err(|reason| StoreError::Damaged {
         home: home.to_owned(),
         reason: format!("{}: {reason}", path.display()),
-    };
-    let content = open(&path, &version, limit).map_err(damaged)?;
+    })?;
     Ok((version, content))
 }
 

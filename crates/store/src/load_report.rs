@@ -183,11 +183,13 @@ impl DatasetReport {
 
     /// Returns the number of problems of all files. The counts may come from a worker process, which is not trusted.
     pub(crate) fn problems(&self) -> u64 {
-        let of_file = |file: &FileReport| {
-            file.unlisted_problems
-                .saturating_add(file.problems.len() as u64)
-        };
-        self.files.iter().map(of_file).fold(0, u64::saturating_add)
+        self.files
+            .iter()
+            .map(|file| {
+                file.unlisted_problems
+                    .saturating_add(file.problems.len() as u64)
+            })
+            .fold(0, u64::saturating_add)
     }
 }
 

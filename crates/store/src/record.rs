@@ -140,8 +140,11 @@ impl Store {
 
     /// Returns the record of a dataset and its link from the catalogue. Empty if there is none.
     pub fn record_of(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
-        let triple = |quad: Quad| Triple::new(quad.subject, quad.predicate, quad.object);
-        Ok(self.record_quads(id)?.into_iter().map(triple).collect())
+        Ok(self
+            .record_quads(id)?
+            .into_iter()
+            .map(|quad| Triple::new(quad.subject, quad.predicate, quad.object))
+            .collect())
     }
 
     pub(super) fn has_record(&self, id: &DatasetId) -> Result<bool, StoreError> {

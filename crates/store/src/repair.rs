@@ -240,13 +240,12 @@ impl Store {
         }
         // All other statements stay as they are, also those that an entry lacks, such as the times of records.
         let graphs = self.datasets_of_graphs(&entries);
-        let is_kept = |quad: &Quad| {
-            let name = name_without_part(&quad.subject);
-            !replaced_names.contains(name) && (is_shared || name.starts_with(self.iris.base()))
-        };
         let kept = stored_quads
             .into_iter()
-            .filter(is_kept)
+            .filter(|quad| {
+                let name = name_without_part(&quad.subject);
+                !replaced_names.contains(name) && (is_shared || name.starts_with(self.iris.base()))
+            })
             .map(|quad| with_dataset_name(quad, &graphs));
         let pointers = entries
             .iter()

@@ -67,11 +67,14 @@ impl OwnStatements {
         }
         if !changed.is_empty() {
             // A literal that the store keeps may equal what another one becomes.
-            let is_changed = |triple: &&Triple| {
-                to_stored_triple(triple).is_some_and(|stored| changed.contains(&stored))
-            };
-            own.forms
-                .extend(description.iter().filter(is_changed).cloned());
+            own.forms.extend(
+                description
+                    .iter()
+                    .filter(|triple| {
+                        to_stored_triple(triple).is_some_and(|stored| changed.contains(&stored))
+                    })
+                    .cloned(),
+            );
         }
         own
     }
@@ -537,8 +540,7 @@ mod tests {
             prop_assert_eq!(common(&store), 0);
             let left: Vec<Quad> = store.oxigraph.iter().map(|quad| quad.expect("a quad")).collect();
             let of_home = [store.iris.catalog(), store.iris.all_statements()].map(NamedOrBlankNode::from);
-            let is_internal = |quad: &Quad| of_home.contains(&quad.subject);
-            prop_assert!(left.iter().all(is_internal), "{left:?}");
+            prop_assert!(left.iter().all(|quad| of_home.contains(&quad.subject)), "{left:?}");
         }
     }
 

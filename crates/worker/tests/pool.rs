@@ -427,8 +427,10 @@ fn workers_without_tasks_end(folder: &Path) {
     let first = at_once("slow");
     assert_eq!(at_once("slow"), first, "all are used again");
     let running = || {
-        let is_running = |id: &&String| Path::new("/proc").join(id).exists();
-        first.iter().filter(is_running).count()
+        first
+            .iter()
+            .filter(|id| Path::new("/proc").join(id).exists())
+            .count()
     };
     let begun = Instant::now();
     while running() > 1 && begun.elapsed() < TEST_TIMEOUT {

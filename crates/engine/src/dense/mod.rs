@@ -297,10 +297,9 @@ impl DenseRetriever {
         compact: &CompactDocument,
     ) -> Result<DatasetVectors, EngineError> {
         let matrices = self.encoder.encode_passages(&passages(compact))?;
-        let query = |matrix: &Matrix| {
+        let mut queries = matrices.iter().map(|matrix| {
             (matrix.rows() > 0).then(|| Query::new(&normalize(self.encoder(), matrix)))
-        };
-        let mut queries = matrices.iter().map(query);
+        });
         Ok(DatasetVectors([
             queries.next().flatten(),
             queries.next().flatten(),

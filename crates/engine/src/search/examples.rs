@@ -127,11 +127,14 @@ impl<'s> ComparedExamples<'s> {
             }
             all_scores.push(scores);
         }
-        let mean = |(id, sum)| Scored {
-            id,
-            score: sum / self.examples.len() as f64,
-        };
-        let by_similarity = Ranking::from_scores(sums.into_iter().map(mean).collect());
+        let by_similarity = Ranking::from_scores(
+            sums.into_iter()
+                .map(|(id, sum)| Scored {
+                    id,
+                    score: sum / self.examples.len() as f64,
+                })
+                .collect(),
+        );
         let mut fused = FxHashMap::default();
         if has_matches || by_similarity.is_empty() {
             add_scaled(&mut fused, by_words, 1.0);

@@ -426,8 +426,7 @@ mod tests {
 
     #[test]
     fn the_best_items_are_returned_in_any_input_order() {
-        let scored = |n: u32| (f64::from(n % 500), n);
-        let mut best = top_items((0..500).map(scored).collect());
+        let mut best = top_items((0..500).map(|n| (f64::from(n % 500), n)).collect());
         best.sort_unstable();
         assert_eq!(best, (400..500).collect::<Vec<_>>());
     }

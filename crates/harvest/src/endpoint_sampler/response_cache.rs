@@ -116,11 +116,11 @@ impl ResponseCache {
         if page.query != query {
             return None;
         }
-        let term = |text: Option<String>| text.map(|text| Term::from_str(&text)).transpose();
-        let rows = page
-            .rows
-            .into_iter()
-            .map(|row| row.into_iter().map(term).collect::<Result<Row, _>>());
+        let rows = page.rows.into_iter().map(|row| {
+            row.into_iter()
+                .map(|text| text.map(|text| Term::from_str(&text)).transpose())
+                .collect::<Result<Row, _>>()
+        });
         rows.collect::<Result<_, _>>().ok()
     }
 

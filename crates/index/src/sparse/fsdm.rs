@@ -218,10 +218,13 @@ impl SparseModel for Fsdm {
     }
 
     fn fields(&self) -> Vec<Field> {
-        let read = |field: &Field| {
-            self.weights.weight(*field) > 0.0 || self.candidate_model.weights.weight(*field) > 0.0
-        };
-        Field::ALL.into_iter().filter(read).collect()
+        Field::ALL
+            .into_iter()
+            .filter(|field| {
+                self.weights.weight(*field) > 0.0
+                    || self.candidate_model.weights.weight(*field) > 0.0
+            })
+            .collect()
     }
 
     fn plan<'m>(

@@ -307,11 +307,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn sparse(width: usize, rows: &[Vec<f32>]) -> SparseRows {
-        let row = |row: &Vec<f32>| {
-            let all = (0..).zip(row.iter().map(|&value| f64::from(value)));
-            all.filter(|(_, value)| *value != 0.0).collect()
-        };
-        SparseRows::new(width, rows.iter().map(row))
+        SparseRows::new(
+            width,
+            rows.iter().map(|row| {
+                let all = (0..).zip(row.iter().map(|&value| f64::from(value)));
+                all.filter(|(_, value)| *value != 0.0).collect()
+            }),
+        )
     }
 
     fn brute(rows: &[Vec<f32>], query: &[f32], k: usize) -> Vec<usize> {

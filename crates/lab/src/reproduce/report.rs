@@ -492,10 +492,12 @@ impl TableReport {
             "---|".repeat(columns.len())
         );
         for row in &self.rows {
-            let cell = |(column, cell): (usize, &Cell)| {
-                format!("{}{}", cell.markdown(), row.markdown_mark(column))
-            };
-            let cells: Vec<String> = row.cells.iter().enumerate().map(cell).collect();
+            let cells: Vec<String> = row
+                .cells
+                .iter()
+                .enumerate()
+                .map(|(column, cell)| format!("{}{}", cell.markdown(), row.markdown_mark(column)))
+                .collect();
             let _ = writeln!(text, "| {} | {} |", row.name, cells.join(" | "));
         }
         text

@@ -462,14 +462,13 @@ mod tests {
     fn run(score: impl Fn(usize, usize) -> f64) -> Run {
         let mut run = Run::new("test");
         for topic in 0..10 {
-            let entry = |(place, id): (usize, &str)| Scored {
-                id: DatasetId::new(id).expect("an id"),
-                score: score(topic, place),
-            };
             let scored = ["a", "b", "c", "d"]
                 .into_iter()
                 .enumerate()
-                .map(entry)
+                .map(|(place, id)| Scored {
+                    id: DatasetId::new(id).expect("an id"),
+                    score: score(topic, place),
+                })
                 .collect();
             run.insert(topic.to_string(), Ranking::from_scores(scored));
         }
@@ -602,8 +601,7 @@ mod tests {
             for method in [Method::default(), Method::CombSum(Normalization::ZScore), Method::Mixed(Normalization::MinMax)] {
                 for metric in ["nDCG@2", "AP@3", "RR"].map(|name| name.parse::<Metric>().expect(name)) {
                     let value = TrainingTopics::new(&runs, method, &[&qrels], std::slice::from_ref(&metric)).value(&weights);
-                    let of = |topic: &str| metric.evaluate(&qrels, topic, &pool(&runs, method, topic).fuse(&weights));
-                    prop_assert!((value - mean(&qrels.topics().map(of).collect::<Vec<_>>())).abs() < 1e-12);
+                    prop_assert!((value - mean(&qrels.topics().map(|topic| metric.evaluate(&qrels, topic, &pool(&runs, method, topic).fuse(&weights))).collect::<Vec<_>>())).abs() < 1e-12);
                 }
             }
         }

@@ -331,11 +331,13 @@ impl VerifiedCollection {
         }
         let mut values = BTreeMap::new();
         for topic in &self.topics {
-            let value = |id: &String| {
-                run.ranking(id)
-                    .map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking))
-            };
-            let questions: Vec<f64> = self.questions[topic].iter().map(value).collect();
+            let questions: Vec<f64> = self.questions[topic]
+                .iter()
+                .map(|id| {
+                    run.ranking(id)
+                        .map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking))
+                })
+                .collect();
             values.insert(topic.clone(), mean(&questions));
         }
         Ok(values)

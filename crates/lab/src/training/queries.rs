@@ -304,10 +304,10 @@ fn phrases_of_data(member: &Member) -> Vec<String> {
 
 /// Returns true if a user could type the phrase: a few words of letters.
 fn is_typeable(phrase: &str) -> bool {
-    let is_word = |word: &str| {
-        word.chars().count() > 2 && word.chars().all(|c| c.is_alphabetic() || c == '-')
-    };
-    phrase.split(' ').count() <= MAX_PHRASE_WORDS && phrase.split(' ').all(is_word)
+    phrase.split(' ').count() <= MAX_PHRASE_WORDS
+        && phrase.split(' ').all(|word| {
+            word.chars().count() > 2 && word.chars().all(|c| c.is_alphabetic() || c == '-')
+        })
 }
 
 /// Makes an example of a query. Returns `None` if the query does not find its dataset.

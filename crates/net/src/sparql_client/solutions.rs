@@ -194,10 +194,11 @@ fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> Qu
     {
         return row;
     }
-    let label = |term: &Term| {
-        lodeseek_rdf::relabelled_term(term.clone(), &mut |node| relabel(&node, response))
-    };
-    let values = row.values().iter().map(|value| value.as_ref().map(label));
+    let values = row.values().iter().map(|value| {
+        value.as_ref().map(|term| {
+            lodeseek_rdf::relabelled_term(term.clone(), &mut |node| relabel(&node, response))
+        })
+    });
     QuerySolution::from((Arc::clone(variables), values.collect::<Vec<_>>()))
 }
 

@@ -89,8 +89,9 @@ fn json(body: impl AsRef<[u8]>) -> Vec<u8> {
 
 /// Returns JSON results with `count` rows.
 fn numbers(count: usize) -> String {
-    let row = |n: usize| format!(r#"{{"n": {{"type": "literal", "value": "{n}"}}}}"#);
-    let rows: Vec<String> = (0..count).map(row).collect();
+    let rows: Vec<String> = (0..count)
+        .map(|n| format!(r#"{{"n": {{"type": "literal", "value": "{n}"}}}}"#))
+        .collect();
     format!(
         r#"{{"head": {{"vars": ["n"]}}, "results": {{"bindings": [{}]}}}}"#,
         rows.join(",")

@@ -154,8 +154,7 @@ proptest! {
         prop_assert!(all.link_patterns.len() > bound);
         prop_assert!(matches!(summary.link_pattern_count, LinkPatternCount::Estimate(_)));
         prop_assert_eq!(&summary.entity_patterns[..], &exact_summary(&graph, most).entity_patterns[..]);
-        let listed = |link: &&CountedLinkPattern| link.pattern.subject.index() < most && link.pattern.object.index() < most;
-        let expected: Vec<_> = all.link_patterns.iter().filter(listed).take(most).map(|l| (l.pattern, l.links)).collect();
+        let expected: Vec<_> = all.link_patterns.iter().filter(|link| link.pattern.subject.index() < most && link.pattern.object.index() < most).take(most).map(|l| (l.pattern, l.links)).collect();
         let found: Vec<_> = summary.link_patterns.iter().map(|link| (link.pattern, link.links)).collect();
         prop_assert_eq!(found, expected);
     }

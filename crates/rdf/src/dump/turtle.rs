@@ -435,8 +435,9 @@ fn short_string_end(text: &[u8], quote: u8, ended: bool) -> Option<usize> {
 fn broken_string_end(text: &[u8], quote: u8, ended: bool) -> Option<Option<usize>> {
     let whole = ended || text.len() >= MAX_STRING_LOOKAHEAD;
     let text = &text[..text.len().min(MAX_STRING_LOOKAHEAD)];
-    let unescaped = |&place: &usize| place == 0 || text[place - 1] != b'\\';
-    let Some(place) = memchr::memchr_iter(quote, text).find(unescaped) else {
+    let Some(place) =
+        memchr::memchr_iter(quote, text).find(|&place| place == 0 || text[place - 1] != b'\\')
+    else {
         return whole.then_some(None);
     };
     let after = &text[place + 1..];
@@ -1030,8 +1031,10 @@ impl Document<'_, '_> {
             place: elements[0].start,
             line,
         };
-        let is_mark = |element: &Range<usize>| matches!(&text[element.clone()], b";" | b"." | b"}");
-        for list in elements[1..].split(is_mark).filter(|list| !list.is_empty()) {
+        for list in elements[1..]
+            .split(|element| matches!(&text[element.clone()], b";" | b"." | b"}"))
+            .filter(|list| !list.is_empty())
+        {
             if !self.predicate_list(text, subject, list, depth, &mut lines) {
                 let end = list[list.len() - 1].end;
                 if elements

@@ -705,8 +705,10 @@ impl<R: Read> Read for TagRewriter<R> {
 
 /// Returns true if a start tag is that of `rdf:RDF`, whatever its prefix.
 fn is_root(tag: &[u8]) -> bool {
-    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"/>".contains(byte);
-    let name = tag[1..].split(is_end).next().unwrap_or_default();
+    let name = tag[1..]
+        .split(|byte| byte.is_ascii_whitespace() || b"/>".contains(byte))
+        .next()
+        .unwrap_or_default();
     name == b"RDF" || name.ends_with(b":RDF")
 }
 

@@ -38,8 +38,8 @@ impl Columns {
             .copied()
             .filter(|(from, to)| from != to)
             .collect();
-        let is_linked = |class: &usize| links.iter().any(|(from, to)| from == class || to == class);
-        let (linked, unlinked): (Vec<usize>, Vec<usize>) = (0..classes).partition(is_linked);
+        let (linked, unlinked): (Vec<usize>, Vec<usize>) = (0..classes)
+            .partition(|class| links.iter().any(|(from, to)| from == class || to == class));
         let is_right = sides(&linked, classes, &links);
         let (right, left) = linked.into_iter().partition(|&class| is_right[class]);
         let mut columns = Self {

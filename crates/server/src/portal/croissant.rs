@@ -207,8 +207,10 @@ fn context() -> Value {
 /// If true, a version is a semantic version, as Croissant requires.
 fn is_semantic(version: &str) -> bool {
     let parts: Vec<&str> = version.split('.').collect();
-    let number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    parts.len() == 3 && parts.iter().all(number)
+    parts.len() == 3
+        && parts
+            .iter()
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn object(described: &PortalMetadata, file: &File, base: &str) -> Value {

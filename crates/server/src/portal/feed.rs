@@ -237,8 +237,7 @@ fn entry(described: &PortalMetadata, address: &str, updated: Option<String>) -> 
 
 /// Removes the characters that XML cannot represent, even escaped.
 fn plain(text: &str) -> String {
-    let holds = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
-    text.chars().filter(holds).collect()
+    text.chars().filter(|c| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)).collect()
 }
 
 pub(crate) async fn opensearch(

@@ -75,12 +75,11 @@ fn web<'t>(texts: impl Iterator<Item = &'t String>) -> impl Iterator<Item = &'t 
 
 fn link(address: &str, relation: &str, media_type: Option<&str>) -> Option<HeaderValue> {
     // Other characters could end the quoted string.
-    let is_plain = |text: &&str| {
-        text.bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"/+-._".contains(&byte))
-    };
     let media_type = media_type
-        .filter(is_plain)
+        .filter(|text| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"/+-._".contains(&byte))
+        })
         .map(|kind| format!("; type=\"{kind}\""))
         .unwrap_or_default();
     HeaderValue::from_str(&format!("<{address}>; rel=\"{relation}\"{media_type}")).ok()

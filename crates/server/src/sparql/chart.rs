@@ -224,14 +224,13 @@ pub(super) fn map(variables: &[Variable], rows: &Rows) -> Option<Map> {
         found.filter(|(lat, long)| lat.abs() <= 90.0 && long.abs() <= 180.0)
     };
     let label = |row: &Vec<Option<Term>>| {
-        let is_name = |(place, term): &(usize, &Option<Term>)| {
-            !columns.is_some_and(|(lat, long)| *place == lat || *place == long)
-                && well_known(term.as_ref()).is_none()
-        };
         let texts = row
             .iter()
             .enumerate()
-            .filter(is_name)
+            .filter(|(place, term)| {
+                !columns.is_some_and(|(lat, long)| *place == lat || *place == long)
+                    && well_known(term.as_ref()).is_none()
+            })
             .map(|(_, term)| text(term.as_ref()));
         texts
             .filter(|text| !text.is_empty())

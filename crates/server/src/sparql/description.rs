@@ -179,11 +179,13 @@ async fn service_description(
 /// Returns the examples of the endpoint's page. Those of a dataset are linked from its VoID description.
 fn general_examples() -> Vec<Example> {
     let english = Texts::new(Locale::English, Arc::default());
-    let example = |(title, query): &(&str, &str)| Example {
-        title: english.text(title),
-        query: (*query).to_owned(),
-    };
-    EXAMPLES.iter().map(example).collect()
+    EXAMPLES
+        .iter()
+        .map(|(title, query)| Example {
+            title: english.text(title),
+            query: (*query).to_owned(),
+        })
+        .collect()
 }
 
 /// Returns the triples that do not depend on data. Names begin with the base of the home, addresses with that of links.
@@ -191,10 +193,10 @@ fn about(base: &str, links: &LinkBase, endpoint: &NamedNode) -> Vec<Triple> {
     let node = |path: &str| NamedNode::new_unchecked(format!("{base}{path}"));
     let address = |path: &str| NamedNode::new_unchecked(format!("{links}{path}"));
     let (dataset, default_graph) = (node("sparql#dataset"), node("sparql#default-graph"));
-    let constant = |(property, value): &(&str, &str)| {
-        triple(endpoint, property, NamedNode::new_unchecked(*value))
-    };
-    let mut triples: Vec<Triple> = SERVICE.iter().map(constant).collect();
+    let mut triples: Vec<Triple> = SERVICE
+        .iter()
+        .map(|(property, value)| triple(endpoint, property, NamedNode::new_unchecked(*value)))
+        .collect();
     let property = |name: &&str| {
         triple(
             endpoint,

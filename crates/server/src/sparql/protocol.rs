@@ -431,15 +431,14 @@ fn request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiError> {
         return Err(ApiError::bad_request("more than one query"));
     }
     let graphs = |name: &str| -> Result<Vec<NamedNode>, ApiError> {
-        let node = |iri: String| {
-            NamedNode::new(iri.as_str())
-                .map_err(|error| ApiError::bad_request(format!("{name} <{iri}>: {error}")))
-        };
         // Forms send an empty value for a field that is not filled in.
         values(name)
             .into_iter()
             .filter(|iri| !iri.trim().is_empty())
-            .map(node)
+            .map(|iri| {
+                NamedNode::new(iri.as_str())
+                    .map_err(|error| ApiError::bad_request(format!("{name} <{iri}>: {error}")))
+            })
             .collect()
     };
     Ok(QueryRequest {

@@ -350,11 +350,12 @@ pub fn components(graph: impl UndirectedGraph) -> Vec<u32> {
         }
     }
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
-    let number = |node: u32| {
-        let next = numbers.len() as u32;
-        *numbers.entry(sets.find(node)).or_insert(next)
-    };
-    (0..graph.node_count() as u32).map(number).collect()
+    (0..graph.node_count() as u32)
+        .map(|node| {
+            let next = numbers.len() as u32;
+            *numbers.entry(sets.find(node)).or_insert(next)
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -209,8 +209,7 @@ proptest! {
             let snippet = extract(&graph, budget, starts);
             prop_assert!(snippet.gain <= most + 1e-9, "{} > {most}", snippet.gain);
             prop_assert!(snippet.gain >= most / budget as f64 - 1e-9, "{} < {most} / {budget}", snippet.gain);
-            let place = |triple| graph.triples().binary_search(triple).map(|place| place as u32);
-            let places: Result<Vec<u32>, usize> = snippet.triples.iter().map(place).collect();
+            let places: Result<Vec<u32>, usize> = snippet.triples.iter().map(|triple| graph.triples().binary_search(triple).map(|place| place as u32)).collect();
             growth.grow(&places.expect("of the graph"), budget);
             prop_assert!((growth.total - snippet.gain).abs() < 1e-9);
         }

@@ -35,10 +35,12 @@ const CITIES: &str = "e:a a e:City ; e:near e:b ; e:name \"green bay\" . e:b a e
 
 fn words(label: &str) -> KeywordSet {
     let all = ["green", "bay", "red", "hill", "City"];
-    let bit = |(place, word): (usize, &&str)| {
-        u64::from(label.split(' ').any(|one| one == *word)) << place
-    };
-    KeywordSet(all.iter().enumerate().map(bit).sum())
+    KeywordSet(
+        all.iter()
+            .enumerate()
+            .map(|(place, word)| u64::from(label.split(' ').any(|one| one == *word)) << place)
+            .sum(),
+    )
 }
 
 #[test]

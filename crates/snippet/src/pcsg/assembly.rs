@@ -111,11 +111,10 @@ impl<'s, 'g> Assembly<'s, 'g> {
     fn take_what_serves_most(&mut self) {
         let mut candidates = Vec::new();
         for &entity in &self.part.entities {
-            let inner = |place: &u32| {
+            candidates.extend(self.entity_graph.outgoing(entity).filter(|place| {
                 let (_, object) = self.entity_graph.ends(*place);
                 self.inside.contains(&object)
-            };
-            candidates.extend(self.entity_graph.outgoing(entity).filter(inner));
+            }));
         }
         let mut heap: BinaryHeap<(usize, Reverse<u32>)> = candidates
             .into_iter()

@@ -79,8 +79,9 @@ impl KeywordMatcher for Letters {
         let held = |term: u32| {
             (0..self.0.len()).filter(move |&keyword| self.matches(keyword, graph, TermId(term)))
         };
-        let set = |term| KeywordSet(held(term).fold(0, |set, keyword| set | 1 << keyword));
-        (0..graph.term_count() as u32).map(set).collect()
+        (0..graph.term_count() as u32)
+            .map(|term| KeywordSet(held(term).fold(0, |set, keyword| set | 1 << keyword)))
+            .collect()
     }
 }
 

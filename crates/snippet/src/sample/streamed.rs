@@ -87,9 +87,10 @@ pub fn sample_stream(
         sampler.add(&numbered(triple));
         descriptions.add(triple);
     }
-    let is_random = |triple: &Triple| !descriptions.elements.contains(&triple.subject);
-    let (mut random, mut others): (Vec<Triple>, Vec<Triple>) =
-        descriptions.triples.into_iter().partition(is_random);
+    let (mut random, mut others): (Vec<Triple>, Vec<Triple>) = descriptions
+        .triples
+        .into_iter()
+        .partition(|triple| !descriptions.elements.contains(&triple.subject));
     others.extend(sampler.triples().map(|numbered| numbered.triple));
     let mut round = 0_u32;
     let (selected, ids) = loop {

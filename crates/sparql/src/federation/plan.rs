@@ -329,15 +329,18 @@ impl Surroundings {
                 .map(|place| &self.patterns[place])
         };
         let joined = from(0).cloned().reduce(join)?;
-        let holds = |(start, filter): &&(usize, Expression)| {
-            let bound: Variables = from(*start).flat_map(certain).collect();
-            read_by(filter).is_some_and(|read| read.is_subset(&bound))
-        };
-        let filtered = |inner, (_, filter): &(usize, Expression)| GraphPattern::Filter {
-            expr: filter.clone(),
-            inner: Box::new(inner),
-        };
-        Some(self.filters.iter().filter(holds).fold(joined, filtered))
+        Some(
+            self.filters
+                .iter()
+                .filter(|(start, filter)| {
+                    let bound: Variables = from(*start).flat_map(certain).collect();
+                    read_by(filter).is_some_and(|read| read.is_subset(&bound))
+                })
+                .fold(joined, |inner, (_, filter)| GraphPattern::Filter {
+                    expr: filter.clone(),
+                    inner: Box::new(inner),
+                }),
+        )
     }
 }
 

@@ -121,11 +121,13 @@ impl Table {
                 true => Some(row.graph.clone().map(GroundTerm::NamedNode)),
                 false => term.map(ground).map_or(Some(None), |term| term.map(Some)),
             };
-            let number = |column: &Column| {
-                let number = i64::try_from(row.number(*column)?).ok()?;
-                Some(Some(GroundTerm::Literal(Literal::from(number))))
-            };
-            let numbers = columns.iter().map(number).collect::<Option<Vec<_>>>()?;
+            let numbers = columns
+                .iter()
+                .map(|column| {
+                    let number = i64::try_from(row.number(*column)?).ok()?;
+                    Some(Some(GroundTerm::Literal(Literal::from(number))))
+                })
+                .collect::<Option<Vec<_>>>()?;
             let values = keys
                 .iter()
                 .map(key)

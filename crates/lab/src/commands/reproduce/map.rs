@@ -196,10 +196,12 @@ fn free(wanted: (i32, i32), label: &str, taken: &[[i32; 4]]) -> Option<((i32, i3
         .map(|shift| (x, wanted.1 + shift))
         .find_map(|(x, y)| {
             let own = [x - half, y - NAME_HEIGHT / 2, x + half, y + NAME_HEIGHT / 2];
-            let apart = |other: &[i32; 4]| {
-                own[2] < other[0] || other[2] < own[0] || own[3] < other[1] || other[3] < own[1]
-            };
-            taken.iter().all(apart).then_some(((x, y), own))
+            taken
+                .iter()
+                .all(|other| {
+                    own[2] < other[0] || other[2] < own[0] || own[3] < other[1] || other[3] < own[1]
+                })
+                .then_some(((x, y), own))
         })
 }
 

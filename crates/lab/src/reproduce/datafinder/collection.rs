@@ -3,7 +3,7 @@
 use super::examples::Example;
 use super::{CollectionSpec, TextForm};
 use anyhow::ensure;
-use lodeseek_catalog::{Catalog, DatasetId, Metadata, Scheme, Text, Theme};
+use lodeseek_catalog::{Catalog, DatasetId, Metadata, Scheme, Text};
 use lodeseek_eval::digest;
 use lodeseek_eval::{Qrels, ResearchTopic, match_judgements};
 use rustc_hash::FxHashMap;
@@ -175,12 +175,11 @@ impl Dataset {
             (Scheme::Modality, "Modalities"),
             (Scheme::Language, "Languages"),
         ] {
-            let of = |theme: &&Theme| theme.scheme == scheme;
             let labels: Vec<&str> = self
                 .metadata
                 .themes
                 .iter()
-                .filter(of)
+                .filter(|theme| theme.scheme == scheme)
                 .map(|theme| theme.label.as_str())
                 .collect();
             if !labels.is_empty() {

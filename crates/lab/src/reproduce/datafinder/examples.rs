@@ -28,10 +28,11 @@ impl Example {
     pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Self>> {
         let file = File::open(path).with_context(|| path.display().to_string())?;
         let numbered = BufReader::new(file).lines().enumerate();
-        let read = |(place, line): (usize, std::io::Result<String>)| {
-            Self::parse(&line?).with_context(|| format!("{}:{}", path.display(), place + 1))
-        };
-        numbered.map(read).collect()
+        numbered
+            .map(|(place, line)| {
+                Self::parse(&line?).with_context(|| format!("{}:{}", path.display(), place + 1))
+            })
+            .collect()
     }
 
     fn parse(line: &str) -> anyhow::Result<Self> {

@@ -207,8 +207,10 @@ impl<'l> ExperimentContext<'l> {
         years: YearFilter,
     ) -> anyhow::Result<Rankings> {
         let folds = Folds::split(&self.collection.qrels, FOLDS);
-        let fold_of = |query: &Query| folds.test_fold(&self.collection.topics[query.topic].id);
-        let by_fold: Vec<Option<usize>> = queries.iter().map(fold_of).collect();
+        let by_fold: Vec<Option<usize>> = queries
+            .iter()
+            .map(|query| folds.test_fold(&self.collection.topics[query.topic].id))
+            .collect();
         let precision: Metric = "AP".parse()?;
         let mut best = vec![(f64::NEG_INFINITY, Ranking::default()); queries.len()];
         for (k1, b) in K1.into_iter().flat_map(|k1| B.map(|b| (k1, b))) {
@@ -241,8 +243,11 @@ impl<'l> ExperimentContext<'l> {
         measure: Metric,
     ) -> Vec<f64> {
         let id = |query: &Query| &self.collection.topics[query.topic].id;
-        let of = |(ranking, query)| measure.evaluate(&self.collection.qrels, id(query), ranking);
-        rankings.iter().zip(queries).map(of).collect()
+        rankings
+            .iter()
+            .zip(queries)
+            .map(|(ranking, query)| measure.evaluate(&self.collection.qrels, id(query), ranking))
+            .collect()
     }
 
     fn encode(

@@ -144,8 +144,12 @@ impl ExperimentContext<'_> {
                 }
                 .id();
                 let table = tables.iter().find(|table| table.id == id);
-                let is_counterpart = |other: &&RowReport| Some(&other.name) == row.system.as_ref();
-                let measured = table.and_then(|table| table.rows.iter().find(is_counterpart));
+                let measured = table.and_then(|table| {
+                    table
+                        .rows
+                        .iter()
+                        .find(|other| Some(&other.name) == row.system.as_ref())
+                });
                 let is_known = printed.reason.is_some() || row.reason.is_some();
                 let cell = |(column, &score): (usize, &f64)| {
                     Cell::from_print(
@@ -218,22 +222,24 @@ impl ExperimentContext<'_> {
     }
 
     fn by_topic(&self, queries: &[Query], values: &[f64]) -> BTreeMap<String, f64> {
-        let id = |query: &Query| self.collection.topics[query.topic].id.clone();
-        queries.iter().map(id).zip(values.iter().copied()).collect()
+        queries
+            .iter()
+            .map(|query| self.collection.topics[query.topic].id.clone())
+            .zip(values.iter().copied())
+            .collect()
     }
 
     /// Computes an ablation. For each part, only topics whose words include the part are used.
     pub(super) fn ablation(&mut self, spec: &AblationSpec) -> anyhow::Result<TableReport> {
         let mut rows = Vec::new();
         for part in QueryPart::ALL {
-            let without_part = |whole: &Query| {
-                let text = self.collection.topics[whole.topic].without_part(part, spec.form)?;
-                Some((whole.clone(), Query { text, ..*whole }))
-            };
             let (whole, without): (Vec<Query>, Vec<Query>) = self
                 .queries(spec.form)
                 .iter()
-                .filter_map(without_part)
+                .filter_map(|whole| {
+                    let text = self.collection.topics[whole.topic].without_part(part, spec.form)?;
+                    Some((whole.clone(), Query { text, ..*whole }))
+                })
                 .unzip();
             if !whole.is_empty() {
                 rows.push(self.concealed_row(spec, part, &[whole, without])?);

@@ -93,13 +93,15 @@ fn run(
             Side::Queries => {
                 encoder.encode_queries(&texts.iter().map(String::as_str).collect::<Vec<_>>())?
             }
-            Side::Passages => {
-                let passage = |part| Passage {
-                    parts: std::slice::from_ref(part),
-                    pieces_a_part: None,
-                };
-                encoder.encode_passages(&texts.iter().map(passage).collect::<Vec<_>>())?
-            }
+            Side::Passages => encoder.encode_passages(
+                &texts
+                    .iter()
+                    .map(|part| Passage {
+                        parts: std::slice::from_ref(part),
+                        pieces_a_part: None,
+                    })
+                    .collect::<Vec<_>>(),
+            )?,
         };
         for matrix in matrices {
             // A text without words has a vector of zeros: it is similar to nothing.

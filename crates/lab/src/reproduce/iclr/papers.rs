@@ -112,9 +112,10 @@ fn lines(path: &Path) -> anyhow::Result<Vec<Record>> {
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty());
-    let record = |(place, line): (usize, &str)| {
-        serde_json::from_str(line)
-            .with_context(|| format!("{}, line {}", path.display(), place + 1))
-    };
-    lines.map(record).collect()
+    lines
+        .map(|(place, line)| {
+            serde_json::from_str(line)
+                .with_context(|| format!("{}, line {}", path.display(), place + 1))
+        })
+        .collect()
 }

@@ -82,10 +82,15 @@ impl Settings {
     }
 
     pub(in super::super) fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ModelError> {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
         self.typed(
             key,
-            |value| value.as_array()?.iter().map(text).collect(),
+            |value| {
+                value
+                    .as_array()?
+                    .iter()
+                    .map(|value| value.as_str().map(str::to_owned))
+                    .collect()
+            },
             "a list of texts is expected",
         )
     }

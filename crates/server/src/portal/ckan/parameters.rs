@@ -145,10 +145,9 @@ impl Parameters {
             #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
             return Ok(Some(number as i64));
         }
-        let number = |text: String| text.trim().parse().map_err(|_| invalid_number(name));
         self.text(name)?
             .filter(|text| !text.is_empty())
-            .map(number)
+            .map(|text| text.trim().parse().map_err(|_| invalid_number(name)))
             .transpose()
     }
 

@@ -38,11 +38,13 @@ impl Pattern {
 
     /// Returns the text of a pattern without `*` and `?`.
     pub(super) fn literal(&self) -> Option<String> {
-        let letter = |part: &Part| match part {
-            Part::Literal(character) => Some(*character),
-            Part::One | Part::Any => None,
-        };
-        self.0.iter().map(letter).collect()
+        self.0
+            .iter()
+            .map(|part| match part {
+                Part::Literal(character) => Some(*character),
+                Part::One | Part::Any => None,
+            })
+            .collect()
     }
 
     /// Returns the pattern with its texts changed by a function.

@@ -474,10 +474,9 @@ impl<'t> Parser<'t> {
             self.advance(length);
             return Ok(Some(text));
         }
-        let ends = |c: char| c.is_whitespace() || c == ']' || c == '}';
         let end = self
             .rest
-            .find(ends)
+            .find(|c: char| c.is_whitespace() || c == ']' || c == '}')
             .ok_or(QueryError::Open(if first == '[' { ']' } else { '}' }))?;
         let mut text = String::new();
         let mut place = 0;

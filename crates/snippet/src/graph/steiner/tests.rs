@@ -97,11 +97,10 @@ proptest! {
 
     #[test]
     fn a_tree_of_groups_keeps_its_bound(links in links(), picks in proptest::collection::vec(proptest::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 1..4), 2..5)) {
-        let member = |(pick, pair): &(prop::sample::Index, bool)| {
+        let groups: Vec<Vec<Member>> = picks.iter().map(|group| group.iter().map(|(pick, pair)| {
             let (a, b) = links[pick.index(links.len())];
             if *pair { (a, b) } else { (a, a) }
-        };
-        let groups: Vec<Vec<Member>> = picks.iter().map(|group| group.iter().map(member).collect()).collect();
+        }).collect()).collect();
         // A pair as the root's own group may cost one more link than the root alone.
         check(&links, &groups, groups.len() as u32)?;
     }
@@ -115,11 +114,10 @@ proptest! {
         prop_assert!(chosen.iter().map(|(_, new)| new.len()).is_sorted_by(|a, b| a >= b));
         new.sort_unstable();
         prop_assert_eq!(&new, &all.iter().copied().collect::<Vec<_>>());
-        let covers = |picked: &u32| {
+        let least = (0u32..1 << sets.len()).filter(|picked| {
             let union = sets.iter().enumerate().filter(|(place, _)| picked >> place & 1 == 1);
             union.flat_map(|(_, set)| set).collect::<std::collections::BTreeSet<_>>().len() == all.len()
-        };
-        let least = (0u32..1 << sets.len()).filter(covers).map(u32::count_ones).min().expect("all sets do");
+        }).map(u32::count_ones).min().expect("all sets do");
         let bound = (8.0_f64.ln() + 1.0) * f64::from(least);
         prop_assert!(chosen.len() as f64 <= bound);
     }
