@@ -22,10 +22,17 @@ pub(super) fn table_lines(
     for &(place, width) in &columns {
         header += &padded(&table.columns[place], width, style, words);
     }
+    let all_rows = match table.matching_rows {
+        Some(matching) if matching > 0 || table.rows.is_empty() => format!(
+            "{} matching rows ({} in all)",
+            grouped(matching as u64),
+            grouped(table.all_rows as u64)
+        ),
+        _ => format!("{} rows", grouped(table.all_rows as u64)),
+    };
     let size = format!(
-        "{} of {} rows, {} of {} columns",
+        "{} of {all_rows}, {} of {} columns",
         table.rows.len(),
-        grouped(table.all_rows as u64),
         columns.len(),
         grouped(table.all_columns as u64)
     );
@@ -134,6 +141,7 @@ mod tests {
             }],
             all_columns: 8,
             all_rows: 12,
+            matching_rows: None,
         };
         let lines = table_lines(&table, Style::plain(), None);
         assert_eq!(lines[0], "wells: 1 of 12 rows, 5 of 8 columns");

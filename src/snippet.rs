@@ -18,7 +18,7 @@ use lodeseek_rdf::{RdfSyntax, TripleGraph, TripleGraphBuilder, TripleSink};
 use lodeseek_snippet::metrics::Report;
 use lodeseek_snippet::sample::CountingPass;
 use lodeseek_snippet::{
-    Deadline, LabelledTerm, LabelledTriple, Method, TripleBudget, draw_document,
+    Deadline, LabelledTerm, LabelledTriple, Method, RowBudget, TripleBudget, draw_document,
 };
 use lodeseek_store::{Access, Store};
 use oxsdatatypes::DateTime;
@@ -81,6 +81,7 @@ impl Arguments {
             work: self.work.or(self.deadline.map(|_| u64::MAX)),
             query: self.query.clone(),
             languages: self.lang.clone(),
+            rows: RowBudget::default().rows,
         }
     }
 }

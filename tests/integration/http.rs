@@ -1744,3 +1744,67 @@ async fn classes_and_formats_are_facets() {
         "{page}"
     );
 }
+
+#[tokio::test]
+async fn unknown_parameters_are_rejected_by_all_routes() {
+    let site = Site::testdata();
+    let json = "application/json";
+    for (path, accept, media_type) in [
+        ("/dataset/street-trees/snippet?query=a", json, json),
+        (
+            "/dataset/street-trees/snippet?query=a",
+            "text/html",
+            "text/html",
+        ),
+        ("/dataset/street-trees/snippet?format=json", "*/*", json),
+        ("/dataset/street-trees?lang=de", "text/html", "text/html"),
+        ("/dataset/street-trees?lang=de", "text/turtle", "text/plain"),
+        ("/dataset/street-trees/similar?k=3", json, json),
+        ("/dataset/street-trees/related?format=json", json, json),
+        (
+            "/dataset/street-trees/table?skip=0",
+            "text/html",
+            "text/html",
+        ),
+        ("/dataset/street-trees/cite?format=ris", "*/*", "text/plain"),
+        ("/api/search?q=trees", "*/*", json),
+        ("/api/entities?q=trees", "*/*", json),
+        ("/api/quality/street-trees?format=json", "*/*", json),
+        ("/suggest?q=t", "*/*", "text/plain"),
+        ("/feeds/datasets.atom?q=trees", "*/*", "text/plain"),
+        ("/catalog?page=1", "text/turtle", "text/plain"),
+        ("/catalog.ttl?page=1", "*/*", "text/plain"),
+        ("/?q=trees&page=0", "text/html", "text/html"),
+    ] {
+        let known = site.accept(path, accept).await;
+        assert_eq!(known.status, StatusCode::OK, "{path}: {}", known.body);
+        let unknown = site.accept(&format!("{path}&frobnicate=2"), accept).await;
+        assert_eq!(unknown.status, StatusCode::BAD_REQUEST, "{path}");
+        assert!(
+            unknown.header("content-type").starts_with(media_type),
+            "{path}"
+        );
+        assert!(
+            unknown.body.contains("frobnicate"),
+            "{path}: {}",
+            unknown.body
+        );
+    }
+    let near = site
+        .accept("/dataset/street-trees/snippet?querry=a", json)
+        .await;
+    assert!(near.body.contains("did you mean query?"), "{}", near.body);
+    for path in [
+        "/?q=trees&utm_source=letter&fbclid=1",
+        "/dataset/street-trees?utm_source=letter",
+        "/healthz?time=1",
+    ] {
+        let page = site.accept(path, "text/html").await;
+        assert_eq!(page.status, StatusCode::OK, "{path}");
+    }
+    // The SPARQL Protocol allows further parameters.
+    let query = site
+        .accept("/sparql?query=ASK%7B%7D&frobnicate=2", "*/*")
+        .await;
+    assert_eq!(query.status, StatusCode::OK);
+}

@@ -272,17 +272,22 @@ async fn errors_name_their_cause() {
         (
             "search_datasets",
             json!({ "query": "a", "limit": -1 }),
-            "limit: expected an integer of at least 0",
+            "limit: expected an integer from 1 to 20, found -1",
         ),
         (
             "search_datasets",
             json!({ "query": "a", "since": 99_999_999_999_i64 }),
-            "since: expected an integer of at most",
+            "since: expected an integer from 0 to 9999",
         ),
         (
             "search_datasets",
             json!({ "query": "a", "limit": 21 }),
-            "limit must be from 1 to 20",
+            "limit: expected an integer from 1 to 20, found 21",
+        ),
+        (
+            "sample_triples",
+            json!({ "id": "street-trees", "limit": 0 }),
+            "limit: expected an integer from 1 to 100, found 0",
         ),
         ("search_datasets", json!({ "query": " " }), "query"),
         (
@@ -431,16 +436,39 @@ async fn tables_are_rows() {
     .await;
     let table = &sample["result"]["table"];
     assert_eq!(
+        (&table["matchingRows"], &table["allRows"]),
+        (&json!(1), &json!(3)),
+        "{sample}"
+    );
+    assert_eq!(
         table["columns"],
         json!(["well name", "depth", "Pb", "sampled"]),
         "{sample}"
     );
     let rows = table["rows"].as_array().expect("rows");
-    assert!(
-        rows.iter()
-            .any(|row| row["cells"] == json!(["Old Brewery", "48.0", "0,011", "2024-03-02"])),
+    assert_eq!(
+        rows.iter().map(|row| &row["cells"]).collect::<Vec<_>>(),
+        [&json!(["Old Brewery", "48.0", "0,011", "2024-03-02"])],
         "{sample}"
     );
+    let two = structured(
+        &app,
+        "sample_triples",
+        &json!({ "id": "water", "limit": 2 }),
+    )
+    .await;
+    assert_eq!(
+        two["result"]["table"]["rows"].as_array().map(Vec::len),
+        Some(2)
+    );
+    for (column, total) in [("depth > 40", 1), ("depth > 400", 0)] {
+        let arguments = json!({ "query": "wells", "column": column });
+        let found = structured(&app, "search_datasets", &arguments).await;
+        assert_eq!(found["result"]["total"], json!(total), "{column}: {found}");
+    }
+    let dataset = structured(&app, "get_dataset", &json!({ "id": "water" })).await;
+    let related = dataset["result"]["related"].as_object().expect("an object");
+    assert!(!related.contains_key("tables"), "{dataset}");
     assert_eq!(sample["result"]["triples"], Value::Null);
     let found = structured(&app, "search_datasets", &json!({ "query": "brewery" })).await;
     assert_eq!(
@@ -448,4 +476,44 @@ async fn tables_are_rows() {
         json!(["well name: Old Brewery; depth: 48.0; Pb: 0,011; sampled: 2024-03-02"]),
         "{found}"
     );
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_messages_have_errors_of_json_rpc() {
+    let (app, _folder) = Home::from_catalog(&testdata("catalog.ttl")).serve(limits());
+    let json_type = "application/json";
+    for (media_type, body, status, code, id) in [
+        (json_type, "{\"id\": 1", 400, -32700, json!(null)),
+        (json_type, "", 400, -32700, json!(null)),
+        (json_type, "hello", 400, -32700, json!(null)),
+        (json_type, "[]", 400, -32600, json!(null)),
+        (
+            "application/json; charset=utf-8",
+            "[{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}]",
+            400,
+            -32600,
+            json!(null),
+        ),
+        (json_type, "{\"id\": 7}", 400, -32600, json!(7)),
+        ("text/plain", "{\"id\": 1", 415, 0, json!(null)),
+    ] {
+        let request = Request::post("/mcp")
+            .header(header::HOST, "localhost")
+            .header(header::CONTENT_TYPE, media_type)
+            .header(header::ACCEPT, "application/json, text/event-stream")
+            .body(Body::from(body));
+        let response = app.clone().oneshot(request.expect("a request")).await;
+        let response = response.expect("a response");
+        assert_eq!(response.status(), status, "{media_type} {body}");
+        let bytes = response.into_body().collect().await.expect("a body");
+        let text = String::from_utf8_lossy(&bytes.to_bytes()).into_owned();
+        if code != 0 {
+            let error: Value = serde_json::from_str(&text).expect("JSON");
+            assert_eq!(
+                (&error["jsonrpc"], &error["error"]["code"], &error["id"]),
+                (&json!("2.0"), &json!(code), &id),
+                "{body}: {text}"
+            );
+        }
+    }
 }

@@ -153,6 +153,33 @@ fn tables_that_are_left_out_later_leave_their_dataset() {
 }
 
 #[tokio::test]
+async fn snippets_have_only_rows_that_match() {
+    let site = Site::from_catalog(&testdata("tables/catalog.ttl"), limits());
+    for (parameters, numbers, matching) in [
+        ("query=brewery", &[2][..], Some(1)),
+        ("query=brewery+pond", &[2, 3], Some(2)),
+        ("query=brewery+pond&rows=1", &[2], Some(2)),
+        ("query=depth", &[], Some(0)),
+        ("rows=2", &[1, 2], None),
+        ("", &[1, 2, 3], None),
+    ] {
+        let path = format!("/dataset/water/snippet?format=json&{parameters}");
+        let table = site.get(&path).await.json()["table"].clone();
+        let rows = table["rows"].as_array().expect("rows").iter();
+        let found: Vec<u64> = rows.filter_map(|row| row["number"].as_u64()).collect();
+        assert_eq!(found, numbers, "{parameters}");
+        assert_eq!(table["allRows"], 3, "{parameters}");
+        assert_eq!(table["matchingRows"].as_u64(), matching, "{parameters}");
+    }
+    for rows in ["0", "101"] {
+        let path = format!("/dataset/water/snippet?format=json&rows={rows}");
+        let refused = site.get(&path).await;
+        assert_eq!(refused.status, 400);
+        assert!(refused.body.contains("rows must be from 1 to 100"));
+    }
+}
+
+#[tokio::test]
 async fn pages_show_the_rows_and_lead_to_the_file() {
     let site = Site::from_catalog(&testdata("tables/catalog.ttl"), limits());
     let page = site.get("/?q=brewery").await.body;
@@ -401,5 +428,31 @@ async fn overlapping_tables_are_related() {
         "lodeseek:sharedValues 50",
     ] {
         assert!(turtle.contains(part), "{turtle}");
+    }
+}
+
+#[tokio::test]
+async fn the_number_of_similar_datasets_limits_tables_as_well() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_overlapping_tables(folder.path());
+    for name in ["schools", "parks"] {
+        let mut table = format!("{name},region,size\n");
+        for number in 0..50 {
+            table += &format!("{name} {number},R{:03},{}\n", 7 * number, 3 * number + 1);
+        }
+        fs::write(folder.path().join(format!("{name}.csv")), table).expect("written");
+    }
+    let home = Home::new();
+    home.load(folder.path());
+    home.index();
+    let (app, _home) = home.serve(limits());
+    let site = Site::behind(app, folder);
+    for (limit, expected) in [(1, 1), (2, 2), (50, 3)] {
+        let path = format!("/dataset/regions/similar?format=json&k={limit}");
+        let found = site.get(&path).await.json();
+        let tables = found["tables"].as_array().map(Vec::len);
+        assert_eq!(tables, Some(expected), "{found}");
+        let similar = found["similar"].as_array().map(Vec::len);
+        assert!(similar <= Some(limit), "{found}");
     }
 }

@@ -3,7 +3,7 @@
 //! Nothing is guessed: an unknown key and a value of another type are errors that name the key. Catalogues of portals have
 //! dialects of their own, which accept what portals publish.
 
-use super::dcat_builder::{DcatBuilder, FieldKind, Object, Subject, is_placeholder};
+use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, is_placeholder};
 use super::languages::language_tag;
 use super::statement::{Node, Statement, Value as StatementValue};
 use super::typed_fields;
@@ -275,6 +275,11 @@ impl DescriptionField {
         }
     }
 
+    /// Returns the mapping of the key for the builder of DCAT.
+    pub(super) fn mapping(&self) -> Field {
+        (self.key, self.properties[0], self.kind)
+    }
+
     /// If true, the values are texts by language, and a patch may change one language.
     pub(super) fn has_languages(&self) -> bool {
         matches!(self.form, ValueForm::Texts | ValueForm::Keywords)
@@ -530,7 +535,7 @@ impl DescriptionField {
 }
 
 /// Returns a value with the member names that the builder of DCAT reads.
-fn for_builder(value: &Value) -> Value {
+pub(super) fn for_builder(value: &Value) -> Value {
     match value {
         Value::Array(values) => values.iter().map(for_builder).collect(),
         Value::Object(object) => {

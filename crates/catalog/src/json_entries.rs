@@ -84,6 +84,14 @@ fn read_entry(
         .as_object()
         .ok_or_else(|| "not a JSON object".to_owned())?;
     let id = describe(entry, &mut builder)?;
+    Ok(finish_entry(builder, id)?)
+}
+
+/// Reads the dataset of a builder. Also returns the problems with its values.
+pub(super) fn finish_entry(
+    builder: DcatBuilder,
+    id: Option<DatasetId>,
+) -> Result<(Dataset, Vec<String>), String> {
     let (graph, mut problems) = builder.finish_with_problems();
     let node = root(&graph).ok_or_else(|| "the entry contains no statements".to_owned())?;
     let (dataset, problem) = reader::read_entry(&graph, node, id)?;

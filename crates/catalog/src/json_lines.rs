@@ -1,14 +1,15 @@
 //! JSON Lines: packages of CKAN as `ckanapi dump datasets` writes them, entries of `data.json`, JSON-LD, or datasets in the
 //! plainest form.
 //!
-//! The plainest form has `title`, `description` and optional `categories`. Lists drawn from portals for experiments have it. They
-//! contain no ids: the id is made of line number and title. Two datasets of one title remain two, and the same file yields
+//! The plainest form has `title`, `description`, optional `categories`, and other keys of a description. Lists drawn from
+//! portals for experiments have it. They contain no ids: the id is made of line number and title. Two datasets of one title remain two, and the same file yields
 //! the same ids.
 
+use super::acordar::read_plain_keys;
+use super::dcat_builder::pruned_object;
 use super::json_entries::{DescribeEntry, add_entry};
 use super::{
     Catalog, CatalogError, CatalogFile, Dataset, DatasetId, Dialect, EntryKey, Head, IdOrigin,
-    Metadata, Text,
 };
 use super::{ckan, data_json, dcat, json, limits, text};
 use lodeseek_rdf::dump;
@@ -195,19 +196,20 @@ fn read_lines(
 
 fn read_plain(reader: impl BufRead, path: &Path) -> io::Result<Catalog> {
     let mut catalog = Catalog::default();
-    each_line(reader, |line, number| match metadata(line, number) {
-        // The number of a line changes with the lines before it.
-        Ok(metadata) => {
-            catalog.datasets.push(Dataset {
-                entry: EntryKey::new(IdOrigin::Line),
-                ..Dataset::new(metadata)
-            });
-        }
-        Err(reason) => {
-            catalog
-                .problems
-                .push(format!("{}:{number}: {reason}", path.display()));
-            catalog.unreadable_entries += 1;
+    each_line(reader, |line, number| {
+        let place = format!("{}:{number}", path.display());
+        match plain_dataset(line, number) {
+            Ok((dataset, problems)) => {
+                let problems = problems.iter();
+                catalog
+                    .problems
+                    .extend(problems.map(|problem| format!("{place}: {problem}")));
+                catalog.datasets.push(dataset);
+            }
+            Err(reason) => {
+                catalog.problems.push(format!("{place}: {reason}"));
+                catalog.unreadable_entries += 1;
+            }
         }
     })?;
     Ok(catalog)
@@ -240,33 +242,29 @@ fn read_json_ld(reader: impl BufRead, file: &CatalogFile<'_>) -> Result<Catalog,
     Ok(catalog)
 }
 
-fn metadata(line: &str, number: usize) -> Result<Metadata, String> {
+/// Reads a line in the plainest form. Also returns the problems with its values.
+fn plain_dataset(line: &str, number: usize) -> Result<(Dataset, Vec<String>), String> {
     let entry: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    let text = |key: &str| {
-        entry[key]
-            .as_str()
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-    };
-    let title = text("title").ok_or("no `title`")?;
+    let mut entry = entry.as_object().map(pruned_object).unwrap_or_default();
+    let title = entry.get("title").and_then(Value::as_str).map(str::trim);
+    let title = title.ok_or("no `title`")?;
     let short: String = title.chars().take(MAX_TITLE_CHARACTERS).collect();
     let id = DatasetId::from_text(&format!("{number}-{short}"))
         .ok_or("no id can be made from the title")?;
-    let categories = entry["categories"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str);
-    Ok(Metadata {
-        titles: vec![Text::plain(title)],
-        descriptions: text("description").map(Text::plain).into_iter().collect(),
-        keywords: categories.map(Text::plain).collect(),
-        ..Metadata::new(id)
-    })
+    if !entry.contains_key("tags")
+        && let Some(categories) = entry.remove("categories")
+    {
+        entry.insert("tags".to_owned(), categories);
+    }
+    let (mut dataset, problems) = read_plain_keys(entry, id)?;
+    // The number of a line changes with the lines before it.
+    dataset.entry = EntryKey::new(IdOrigin::Line);
+    Ok((dataset, problems))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Text;
     use super::*;
     use flate2::Compression;
     use flate2::write::GzEncoder;
@@ -307,13 +305,14 @@ mod tests {
         ] {
             assert_eq!(form_of(lines), form, "{lines}");
         }
-        let read = metadata(plain.lines().next().expect("a line"), 7).expect("a dataset");
+        let (read, _) = plain_dataset(plain.lines().next().expect("a line"), 7).expect("a dataset");
+        let read = read.metadata;
         assert_eq!(
             (read.id.as_str(), read.description()),
             ("7-Fish--stocks", Some("By year"))
         );
         assert_eq!(read.keywords, [Text::plain("AGRI")]);
-        assert!(metadata("{\"description\": \"b\"}", 1).is_err());
+        assert!(plain_dataset("{\"description\": \"b\"}", 1).is_err());
     }
 
     #[test]

@@ -62,6 +62,8 @@ mod theme;
 mod extra_properties;
 mod typed_fields;
 #[cfg(test)]
+mod key_tests;
+#[cfg(test)]
 mod outgoing_tests;
 #[cfg(test)]
 mod value_tests;

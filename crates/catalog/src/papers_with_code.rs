@@ -9,8 +9,11 @@
 //! 2023.
 
 use super::acordar::scalar;
+use super::dcat_builder::{DcatBuilder, Object, pruned_object};
+use super::json_entries::finish_entry;
 use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Scheme, Text, Theme, Work};
 use lodeseek_rdf::dump;
+use lodeseek_rdf::vocab::dcat;
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
@@ -35,6 +38,24 @@ fn is_lines(head: &str) -> bool {
             .all(|key| head.contains(key))
 }
 
+/// Keys of a line of DataFinder's collection.
+const LINE_KEYS: [&str; 6] = ["id", "contents", "title", "year", "date", "variants"];
+/// Keys of an entry of Papers with Code's list.
+const ENTRY_KEYS: [&str; 12] = [
+    "name",
+    "full_name",
+    "description",
+    "paper",
+    "introduced_date",
+    "homepage",
+    "url",
+    "num_papers",
+    "tasks",
+    "modalities",
+    "languages",
+    "variants",
+];
+
 /// Reads the file.
 ///
 /// # Errors
@@ -56,10 +77,13 @@ pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
             let line = line.map_err(io_error)?;
             if !line.trim().is_empty() {
                 let entry = serde_json::from_str(&line).map_err(|error| error.to_string());
-                collection.add(
-                    entry.and_then(|entry| from_line(&entry)),
-                    &format!("{}:{}", path.display(), place + 1),
-                );
+                let metadata = match &entry {
+                    Ok(entry) => from_line(entry),
+                    Err(error) => Err(error.clone()),
+                };
+                let entry = entry.unwrap_or_default();
+                let place = format!("{}:{}", path.display(), place + 1);
+                collection.add(metadata, other_keys(&entry, &LINE_KEYS), &place);
             }
         }
     } else {
@@ -69,13 +93,18 @@ pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
                 cause,
             })?;
         for (place, entry) in entries.iter().enumerate() {
-            collection.add(
-                from_entry(entry),
-                &format!("{}: entry {}", path.display(), place + 1),
-            );
+            let place = format!("{}: entry {}", path.display(), place + 1);
+            collection.add(from_entry(entry), other_keys(entry, &ENTRY_KEYS), &place);
         }
     }
     Ok(collection.finish())
+}
+
+/// Returns the keys of an entry that no field reads, with their values.
+fn other_keys(entry: &Value, read: &[&str]) -> Object {
+    let mut entry = entry.as_object().map(pruned_object).unwrap_or_default();
+    entry.retain(|key, _| !read.contains(&key.as_str()));
+    entry
 }
 
 /// Removes repeated values.
@@ -89,27 +118,54 @@ fn make_distinct<T: Clone + Eq + Hash>(values: &mut Vec<T>) {
 struct Collection {
     catalog: Catalog,
     places: BTreeMap<DatasetId, usize>,
+    /// Keys that no field reads, with their values, by the place of the dataset.
+    others: BTreeMap<usize, Vec<Object>>,
 }
 
 impl Collection {
-    fn add(&mut self, metadata: Result<Metadata, String>, place: &str) {
-        match metadata {
+    fn add(&mut self, metadata: Result<Metadata, String>, others: Object, place: &str) {
+        let metadata = match metadata {
+            Ok(metadata) => metadata,
             Err(reason) => {
                 self.catalog.unreadable_entries += 1;
                 self.catalog.problems.push(format!("{place}: {reason}"));
+                return;
             }
-            Ok(metadata) => match self.places.get(&metadata.id) {
-                Some(&known) => merge(&mut self.catalog.datasets[known].metadata, metadata),
-                None => {
-                    self.places
-                        .insert(metadata.id.clone(), self.catalog.datasets.len());
-                    self.catalog.datasets.push(Dataset::new(metadata));
-                }
-            },
+        };
+        let datasets = &mut self.catalog.datasets;
+        let index = match self.places.get(&metadata.id) {
+            Some(&known) => {
+                merge(&mut datasets[known].metadata, metadata);
+                known
+            }
+            None => {
+                self.places.insert(metadata.id.clone(), datasets.len());
+                datasets.push(Dataset::new(metadata));
+                datasets.len() - 1
+            }
+        };
+        if !others.is_empty() {
+            self.others.entry(index).or_default().push(others);
         }
     }
 
     fn finish(mut self) -> Catalog {
+        for (index, objects) in self.others {
+            let dataset = &mut self.catalog.datasets[index];
+            let mut builder = DcatBuilder::default();
+            let node = builder.blank();
+            builder.class(&node, dcat::DATASET);
+            for object in objects {
+                builder.extras(&node, object);
+            }
+            match finish_entry(builder, Some(dataset.metadata.id.clone())) {
+                Ok((read, problems)) => {
+                    dataset.extra_statements = read.extra_statements;
+                    self.catalog.problems.extend(problems);
+                }
+                Err(reason) => self.catalog.problems.push(reason),
+            }
+        }
         for dataset in &mut self.catalog.datasets {
             let Metadata {
                 descriptions,
@@ -371,9 +427,9 @@ mod tests {
                 &json!({"id": "ATIS", "contents": "Flights", "title": title, "year": year, "variants": ["ATIS"]}),
             )
         };
-        collection.add(line("The pilot corpus", 1990), "a:1");
-        collection.add(line("Faces", 2011), "a:2");
-        collection.add(Err("no id".into()), "a:3");
+        collection.add(line("The pilot corpus", 1990), Object::new(), "a:1");
+        collection.add(line("Faces", 2011), Object::new(), "a:2");
+        collection.add(Err("no id".into()), Object::new(), "a:3");
         let catalog = collection.finish();
         assert_eq!(catalog.datasets.len(), 1);
         assert_eq!(catalog.problems[..], ["a:3: no id"]);

@@ -176,6 +176,7 @@ impl Searcher {
         };
         let snapshot = self.catalog.snapshot()?;
         found.tables = self.catalog.related_tables(&snapshot, id)?;
+        found.tables.truncate(depth);
         Ok(Some(found))
     }
 

@@ -26,6 +26,8 @@ pub struct SnippetRequest {
     pub query: Option<String>,
     /// Preferred languages of labels, best first.
     pub languages: Vec<String>,
+    /// Maximum number of rows of a table.
+    pub rows: usize,
 }
 
 /// A triple of a snippet.
@@ -53,6 +55,9 @@ pub struct SnippetTable {
     pub all_columns: usize,
     /// Number of all rows.
     pub all_rows: usize,
+    /// Number of all rows with a word of the query; `None` without a query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matching_rows: Option<usize>,
 }
 
 /// A row of a table.
@@ -166,8 +171,18 @@ pub fn extract_snippet(
         matches,
         weights: &weights,
     });
-    let table = choose_rows(content.graph(), keywords, &request.languages)
-        .map(|rows| mark_rows(&rows, &words.query, analysis));
+    let budget = RowBudget {
+        rows: request.rows,
+        ..RowBudget::default()
+    };
+    let mut rows = choose_rows(content.graph(), keywords, budget, &request.languages);
+    if let Some(rows) = &mut rows
+        && rows.matching_rows == Some(0)
+    {
+        // Rows without a word of the query are no answer to it.
+        rows.rows.clear();
+    }
+    let table = rows.map(|rows| mark_rows(&rows, &words.query, analysis));
     Ok(ExtractedSnippet {
         method: extractor.name(),
         work: request.method.work_bound(&options),
@@ -287,10 +302,11 @@ fn matched_terms(texts: &[&str], query: &AnalyzedQuery, analysis: &Analysis) -> 
 pub(super) fn choose_rows(
     graph: &TripleGraph,
     keywords: Option<RowKeywords<'_>>,
+    budget: RowBudget,
     languages: &[String],
 ) -> Option<TableRows> {
     let languages: Vec<&str> = languages.iter().map(String::as_str).chain(["en"]).collect();
-    TableRows::choose(graph, keywords, RowBudget::default(), &languages)
+    TableRows::choose(graph, keywords, budget, &languages)
 }
 
 /// Adds the terms of a query that occur in the headers and cells of rows.
@@ -328,6 +344,7 @@ impl From<&TableRows> for SnippetTable {
             rows: rows_of_cells.collect(),
             all_columns: rows.all_columns,
             all_rows: rows.all_rows,
+            matching_rows: rows.matching_rows,
         }
     }
 }

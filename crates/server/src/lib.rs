@@ -38,6 +38,7 @@ mod negotiation;
 mod observed_body;
 mod openapi;
 mod pages;
+mod parameter_names;
 mod parameters;
 mod permits;
 mod portal;
@@ -80,7 +81,7 @@ pub use workers::{Workers, run_worker};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::routing::get;
 use error::ApiError;
 use response_formats::AsStored;
@@ -124,6 +125,10 @@ pub fn app(state: AppState) -> Router {
         .route("/livez", get(alive))
         .route("/readyz", get(ready))
         .fallback(pages::not_found)
+        .layer(from_fn_with_state(
+            state.clone(),
+            parameter_names::check_names,
+        ))
         .layer(cors.clone())
         .merge(sparql::protocol_router(&cors))
         .merge(admin::router(&state))

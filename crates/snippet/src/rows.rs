@@ -1,8 +1,8 @@
 //! Snippets of tables: a few rows with a few columns.
 //!
-//! Without a query these are the first rows of the largest table. For a query, the rows are chosen greedily: the next row is the one
-//! whose cells contain most of the keywords that no chosen row contains, by weight; then the one with most keywords; then the first
-//! one. The table is the one whose rows and headers contain most. Of many columns, those with keywords stay, then the first ones
+//! Without a query these are the first rows of the largest table. For a query, only rows with a keyword are chosen, greedily: the next
+//! row is the one whose cells contain most of the keywords that no chosen row contains, by weight; then the one with most keywords;
+//! then the first one. If no row has a keyword, the first rows are a preview. The table is the one whose rows and headers contain most. Of many columns, those with keywords stay, then the first ones
 //! that are not empty in the chosen rows.
 
 use super::keyword::{KeywordSet, Matches};
@@ -44,6 +44,9 @@ pub struct TableRows {
     pub all_columns: usize,
     /// Number of all rows in the graph.
     pub all_rows: usize,
+    /// Number of all rows whose cells contain a keyword; `None` without keywords. If it is 0, the rows are the first ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matching_rows: Option<usize>,
 }
 
 /// Column of a table.
@@ -131,28 +134,34 @@ struct Choice {
     rows: Vec<(u64, TermId)>,
     /// Weight of the keywords of the chosen rows and of the headers.
     weight: f64,
+    /// Number of rows with a keyword; `None` without keywords.
+    matching: Option<usize>,
 }
 
 impl Chooser<'_, '_> {
     fn choose(&self, table: GraphTable) -> Choice {
+        let first_rows = table.rows.iter().take(self.budget.rows).copied();
         let Some(keywords) = self.keywords else {
-            let rows = table.rows.iter().take(self.budget.rows).copied().collect();
             return Choice {
+                rows: first_rows.collect(),
                 table,
-                rows,
                 weight: 0.0,
+                matching: None,
             };
         };
-        let mut candidates = Vec::with_capacity(table.rows.len());
+        let mut candidates = Vec::new();
         for &(number, row) in &table.rows {
             let mut found = KeywordSet::NONE;
             for cell in self.tables.cells(row) {
                 found = found.union(keywords.matches.term(cell.object));
             }
-            candidates.push((found, number, row));
+            if !found.is_empty() {
+                candidates.push((found, number, row));
+            }
         }
+        let matching = candidates.len();
         let mut covered = KeywordSet::NONE;
-        let mut rows = Vec::with_capacity(self.budget.rows);
+        let mut rows = Vec::new();
         while rows.len() < self.budget.rows {
             let Some(place) = best_row(&candidates, covered, &keywords) else {
                 break;
@@ -160,6 +169,9 @@ impl Chooser<'_, '_> {
             let (found, number, row) = candidates.remove(place);
             covered = covered.union(found);
             rows.push((number, row));
+        }
+        if matching == 0 {
+            rows.extend(first_rows);
         }
         rows.sort_unstable();
         for column in &table.columns {
@@ -169,6 +181,7 @@ impl Chooser<'_, '_> {
             weight: keywords.weight(covered),
             table,
             rows,
+            matching: Some(matching),
         }
     }
 
@@ -214,6 +227,7 @@ impl Chooser<'_, '_> {
             rows,
             all_columns: choice.table.columns.len(),
             all_rows: choice.table.rows.len(),
+            matching_rows: choice.matching,
         }
     }
 
@@ -364,10 +378,34 @@ mod tests {
             [2, 3],
             "the third keyword is in row 2 first"
         );
+        assert_eq!(numbers(&choose(9, 3)), [1, 2, 3, 4, 5]);
         let narrow = choose(1, 1);
         assert_eq!(
             narrow.columns[0].label, "b",
             "the first column of the file with a keyword"
         );
+    }
+
+    #[test]
+    fn rows_without_a_keyword_do_not_fill_up() {
+        let graph = table(&[["elm", "", ""], ["ash", "", ""], ["oak", "", ""]]);
+        for (words, expected, matching) in [
+            (&["oak", "elm"][..], &[1, 3][..], Some(2)),
+            (&["oak"], &[3], Some(1)),
+            (&["yew"], &[1, 2, 3], Some(0)),
+            (&["b"], &[1, 2, 3], Some(0)),
+        ] {
+            let matches = matches(&graph, words);
+            let keywords = RowKeywords {
+                matches: &matches,
+                weights: &[1.0, 1.0],
+            };
+            let rows = TableRows::choose(&graph, Some(keywords), RowBudget::default(), &["en"]);
+            let rows = rows.expect("rows");
+            assert_eq!(numbers(&rows), expected, "{words:?}");
+            assert_eq!((rows.matching_rows, rows.all_rows), (matching, 3));
+        }
+        let all = TableRows::choose(&graph, None, RowBudget::default(), &["en"]).expect("rows");
+        assert_eq!(all.matching_rows, None);
     }
 }

@@ -40,7 +40,7 @@ use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rdf::Triple;
 use lodeseek_rerank::Granularity;
 use lodeseek_snippet::keyword::Matches;
-use lodeseek_snippet::{Method, MethodOptions, RowKeywords, TripleBudget};
+use lodeseek_snippet::{Method, MethodOptions, RowBudget, RowKeywords, TripleBudget};
 use match_quality::ScoreRange;
 use matched_fields::matched_fields;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -591,7 +591,7 @@ impl Search<'_> {
             matches: &matches,
             weights: &weights,
         };
-        hit.table = choose_rows(graph, Some(keywords), languages)
+        hit.table = choose_rows(graph, Some(keywords), RowBudget::default(), languages)
             .map(|rows| mark_rows(&rows, &self.query, analysis));
         if self.request.explain {
             let terms = self.query.texts();

@@ -120,7 +120,8 @@ pub struct SimilarDatasets {
     pub of: u64,
     /// The most similar datasets, best first, without the dataset's duplicates and other editions.
     pub similar: Vec<SimilarDataset>,
-    /// Datasets whose tables can be joined or united with those of the dataset, whatever their similarity. Empty for an example.
+    /// Datasets whose tables can be joined or united with those of the dataset, whatever their similarity, at most as many as
+    /// similar ones were requested. Empty for an example.
     pub tables: Vec<RelatedTables>,
 }
 

@@ -36,9 +36,11 @@ pub(super) struct Parameters {
     #[param(required)]
     iri: Option<String>,
     /// Number of triples with this subject to skip.
+    #[param(maximum = 20000)]
     #[serde(default)]
     skip: usize,
     /// Number of triples with this object to skip.
+    #[param(maximum = 20000)]
     #[serde(default)]
     to: usize,
     /// Languages of labels, best first.

@@ -93,7 +93,7 @@ pub(super) async fn page_of_all(
 
 #[utoipa::path(get, path = "/api/quality/{id}", tag = "Quality", operation_id = "quality",
     summary = "Quality of a dataset, with a reason for every point",
-    params(Id),
+    params(Id, FormatParameter),
     responses(
         (status = 200, description = "The assessment.", body = Object),
         NotFound<JsonError>,

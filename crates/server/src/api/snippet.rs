@@ -20,7 +20,7 @@ use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Card, DatasetSnippet, SnippetRequest};
 use lodeseek_rdf::{RdfForm, RdfSyntax, RdfVersion};
-use lodeseek_snippet::{Deadline, LabelledTriple, Method, TripleBudget, draw_document};
+use lodeseek_snippet::{Deadline, LabelledTriple, Method, RowBudget, TripleBudget, draw_document};
 use oxsdatatypes::DateTime;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,6 +28,9 @@ use sha2::{Digest, Sha256};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use utoipa::IntoParams;
+
+/// Maximum number of rows of a table.
+const MAX_ROWS: usize = 100;
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -40,6 +43,9 @@ pub(super) struct Parameters {
     budget: Option<usize>,
     /// Query that the triples should match.
     query: Option<String>,
+    /// Maximum number of rows of a table. With a query, only rows with one of its words are returned.
+    #[param(minimum = 1, maximum = 100, default = 5)]
+    rows: Option<usize>,
     /// Languages of labels, best first.
     lang: Option<String>,
     #[param(ignore)]
@@ -136,12 +142,19 @@ impl Parameters {
                 limits.budget
             )));
         }
+        let rows = self.rows.unwrap_or(RowBudget::default().rows);
+        if !(1..=MAX_ROWS).contains(&rows) {
+            return Err(ApiError::bad_request(format!(
+                "rows must be from 1 to {MAX_ROWS}"
+            )));
+        }
         Ok(SnippetRequest {
             method,
             budget: TripleBudget(budget),
             work: None,
             query: query.map(str::to_owned),
             languages: languages(headers, self.lang.as_deref())?,
+            rows,
         })
     }
 }

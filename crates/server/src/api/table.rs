@@ -48,6 +48,7 @@ pub(super) struct Parameters {
     #[serde(default)]
     q: String,
     /// Number of entities to skip, for the page.
+    #[param(maximum = 20000)]
     #[serde(default)]
     skip: usize,
     /// Languages of labels, best first.

@@ -45,13 +45,19 @@ fn check_range(property: &Value, number: &Number) -> Result<(), String> {
     let minimum = property["minimum"]
         .as_f64()
         .or(is_32_bits.then(|| i32::MIN.into()));
-    if let Some(minimum) = minimum.filter(|minimum| number < *minimum) {
-        return Err(format!("an integer of at least {minimum}"));
+    let maximum = property["maximum"]
+        .as_f64()
+        .or(is_32_bits.then(|| i32::MAX.into()));
+    let is_below = minimum.is_some_and(|minimum| number < minimum);
+    let is_above = maximum.is_some_and(|maximum| number > maximum);
+    match (minimum, maximum) {
+        (Some(minimum), Some(maximum)) if is_below || is_above => {
+            Err(format!("an integer from {minimum} to {maximum}"))
+        }
+        (Some(minimum), None) if is_below => Err(format!("an integer of at least {minimum}")),
+        (None, Some(maximum)) if is_above => Err(format!("an integer of at most {maximum}")),
+        _ => Ok(()),
     }
-    if is_32_bits && number > f64::from(i32::MAX) {
-        return Err(format!("an integer of at most {}", i32::MAX));
-    }
-    Ok(())
 }
 
 fn shown(value: &Value) -> String {
@@ -101,7 +107,8 @@ mod tests {
             "properties": {
                 "text": { "type": "string" }, "count": { "type": "integer" }, "list": { "type": "array" },
                 "limit": { "type": "integer", "format": "uint", "minimum": 0 },
-                "year": { "type": "integer", "format": "int32" }
+                "year": { "type": "integer", "format": "int32" },
+                "rows": { "type": "integer", "minimum": 1, "maximum": 100 }
             },
             "required": ["text"]
         });
@@ -164,7 +171,15 @@ mod tests {
             ),
             (
                 json!({ "text": "a", "year": 99_999_999_999_i64 }),
-                "year: expected an integer of at most 2147483647, found 99999999999",
+                "year: expected an integer from -2147483648 to 2147483647, found 99999999999",
+            ),
+            (
+                json!({ "text": "a", "rows": 0 }),
+                "rows: expected an integer from 1 to 100, found 0",
+            ),
+            (
+                json!({ "text": "a", "rows": 101.0 }),
+                "rows: expected an integer from 1 to 100, found 101.0",
             ),
             (
                 json!({ "text": ["a"] }),

@@ -1,8 +1,9 @@
 //! Standard input and output as lines of JSON. A line that is no JSON is answered with the error -32700 and the id `null`, as JSON-RPC
 //! 2.0 requires (5.1). The library ignores such lines.
 
+use super::messages::{PARSE_ERROR, error_response};
 use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::Value;
 use std::io;
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader,
@@ -71,8 +72,7 @@ fn syntax_error(line: &[u8]) -> Option<String> {
     }
     let error = serde_json::from_slice::<IgnoredAny>(text).err()?;
     let message = format!("Parse error: the line is no JSON: {error}");
-    let response =
-        json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": message } });
+    let response = error_response(PARSE_ERROR, &message, &Value::Null);
     Some(format!("{response}\n"))
 }
 
@@ -106,7 +106,6 @@ async fn write_lines(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
 
     #[tokio::test]
     async fn lines_that_are_no_json_are_answered() {

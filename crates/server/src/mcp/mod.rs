@@ -8,6 +8,7 @@ mod answer;
 mod arguments;
 mod hits;
 mod lines;
+mod messages;
 mod rows;
 mod tools;
 
@@ -75,7 +76,10 @@ pub(crate) fn router(state: &AppState) -> Router<AppState> {
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let router = Router::new().route_service(PATH, service);
+    let router = Router::new()
+        .route_service(PATH, service)
+        .layer(from_fn(messages::check_message))
+        .layer(messages::body_limit());
     if state.site.is_local_only() {
         router.layer(from_fn(check_origin))
     } else {

@@ -20,17 +20,18 @@ pub(super) fn compact_table(mut snippet: Value) -> Value {
     for row in rows {
         compact_rows.push(json!({ "number": row["number"], "cells": texts(&row["cells"]) }));
     }
+    let mut compact = json!({
+        "title": table["title"],
+        "columns": texts(&table["columns"]),
+        "rows": compact_rows,
+        "allRows": table["allRows"],
+        "allColumns": table["allColumns"],
+    });
+    if let Some(matching) = table.get("matchingRows") {
+        compact["matchingRows"] = matching.clone();
+    }
     members.remove("triples");
-    members.insert(
-        "table".to_owned(),
-        json!({
-            "title": table["title"],
-            "columns": texts(&table["columns"]),
-            "rows": compact_rows,
-            "allRows": table["allRows"],
-            "allColumns": table["allColumns"],
-        }),
-    );
+    members.insert("table".to_owned(), compact);
     snippet
 }
 

@@ -34,20 +34,28 @@ const MAX_KNOWN_VALUES: usize = 1000;
 struct Search {
     /// Words, best in the language of the descriptions, for example "stream gauges Maryland". "A phrase" in quotation marks, and
     /// -word to exclude. Synonyms are found only if this server has an encoder.
+    #[schemars(length(min = 1, max = 2000))]
     query: String,
     /// Number of datasets, at most 20. Default: 5.
+    #[schemars(range(min = 1, max = 20))]
     limit: Option<usize>,
     /// Ids of up to five datasets that are examples of what is searched for. Datasets are ranked by the query and by their similarity.
     #[serde(default)]
+    #[schemars(length(max = 5))]
     like: Vec<String>,
     /// Only datasets published in or after this year, and those of unknown year.
+    #[schemars(range(min = 0, max = 9999))]
     since: Option<i32>,
     /// Only datasets published in or before this year, and those of unknown year.
+    #[schemars(range(min = 0, max = 9999))]
     before: Option<i32>,
     /// Only datasets whose area overlaps this box in degrees: west,south,east,north, for example "2.5,49.4,6.5,51.6".
     within: Option<String>,
     /// Only datasets whose period overlaps this one, for example "2010..2015", "2010.." or "2010-05-01..2010-06-30".
     covers: Option<String>,
+    /// Only datasets with all of these columns in a table: names, or conditions on their numbers such as "population > 1000000".
+    #[serde(default)]
+    column: Vec<String>,
     /// Only datasets with one of these keywords.
     #[serde(default)]
     keyword: Vec<String>,
@@ -92,9 +100,11 @@ struct Dataset {
 struct Sample {
     /// Id of the dataset.
     id: String,
-    /// Words that the triples should be about. Default: triples that represent the dataset.
+    /// Words that the triples should be about. Default: triples that represent the dataset. Of a table, only rows with one of these
+    /// words.
     query: Option<String>,
-    /// Number of triples, at most 100. Default: 20.
+    /// Number of triples or of rows of a table, at most 100. Default: 20 triples, 5 rows.
+    #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
 }
 
@@ -106,6 +116,7 @@ struct Values {
     /// Words: only values of the datasets found. Default: values of all datasets.
     query: Option<String>,
     /// Number of values, at most 100. Default: 20.
+    #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
 }
 
@@ -114,7 +125,8 @@ struct Values {
 struct Similar {
     /// Id of the dataset.
     id: String,
-    /// Number of similar datasets, at most 20. Default: 5.
+    /// Number of similar datasets, and of datasets with tables to combine, each at most 20. Default: 5.
+    #[schemars(range(min = 1, max = 20))]
     limit: Option<usize>,
 }
 
@@ -167,9 +179,18 @@ pub(super) fn list() -> Vec<Tool> {
              in SPARQL. Use it before query_sparql.",
         )
         .with_input_schema::<Dataset>(),
-        tool("sample_triples", "Get some triples", "Get a few triples that represent a dataset, or that match words; of a table, rows.")
+        tool(
+            "sample_triples",
+            "Get some triples",
+            "Get a few triples that represent a dataset, or that match words; of a table, rows, with the numbers of all rows and of \
+             those that match.",
+        )
             .with_input_schema::<Sample>(),
-        tool("similar_datasets", "Find similar datasets", "Find the datasets most similar to a dataset, with reasons.")
+        tool(
+            "similar_datasets",
+            "Find similar datasets",
+            "Find the datasets most similar to a dataset, with reasons, and those whose tables can be joined or united with its own.",
+        )
             .with_input_schema::<Similar>(),
         tool(
             "find_sources",
@@ -286,6 +307,7 @@ async fn run(
             let Sample { id, query, limit } = parse(arguments)?;
             let mut parameters = vec![("budget", number(limit, 20, 100)?)];
             parameters.extend(query.map(|query| ("query", query)));
+            parameters.extend(limit.map(|limit| ("rows", limit.to_string())));
             let path = format!("{}/snippet", href(&dataset_id(server, &id)?));
             let sample = server
                 .get(caller, address(&path, &parameters), JSON)
@@ -458,6 +480,8 @@ async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<A
     parameters.extend(search.before.map(|year| ("before", year.to_string())));
     parameters.extend(search.within.map(|within| ("within", within)));
     parameters.extend(search.covers.map(|covers| ("covers", covers)));
+    let columns = search.column.into_iter();
+    parameters.extend(columns.map(|condition| ("column", condition)));
     let like: Vec<String> = search
         .like
         .iter()
@@ -563,6 +587,11 @@ fn description(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Valu
                 .map(|file| download(described, file, base))
         })
         .collect();
+    let mut related = json!(catalog.related(id)?);
+    if let Some(members) = related.as_object_mut() {
+        // `similar_datasets` has the tables to combine, which need many bytes.
+        members.remove("tables");
+    }
     Ok(json!({
         "iri": state.store.iris().dataset(id).as_str(),
         "metadata": card.metadata,
@@ -574,7 +603,7 @@ fn description(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Valu
             "classes": profile.class_count,
             "properties": profile.property_count,
         },
-        "related": catalog.related(id)?,
+        "related": related,
     }))
 }
 

@@ -12,7 +12,9 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use std::sync::LazyLock;
+use utoipa::openapi::RefOr;
 use utoipa::openapi::extensions::Extensions;
+use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi, openapi};
 
@@ -78,6 +80,23 @@ impl Modify for Additions {
             SecurityScheme::Http(Http::new(HttpAuthScheme::Basic)),
         );
     }
+}
+
+/// Returns each path with `GET`, the names of its parameters of the query, and true if it has a page.
+pub(crate) fn query_parameters() -> Vec<(String, Vec<String>, bool)> {
+    let mut found = Vec::new();
+    for (path, item) in &DOCUMENT.paths.paths {
+        let Some(operation) = &item.get else { continue };
+        let names: Vec<String> = page::parameters(operation)
+            .filter(|parameter| parameter.parameter_in == ParameterIn::Query)
+            .map(|parameter| parameter.name.clone())
+            .collect();
+        let has_page = operation.responses.responses.values().any(|response| {
+            matches!(response, RefOr::T(response) if response.content.contains_key("text/html"))
+        });
+        found.push((path.clone(), names, has_page));
+    }
+    found
 }
 
 /// Returns the routes of the document.

@@ -22,6 +22,7 @@ pub(crate) use dataset::dataset;
 pub(crate) use entities::entities;
 pub(crate) use entity::entity;
 pub(crate) use quality::{quality, quality_of};
+pub(crate) use results::search_parameters;
 pub(crate) use similar::{ExampleReport, like, similar};
 pub(crate) use snippet::snippet;
 pub(crate) use tables::{TableView, address as table_address, class_label, table};

@@ -8,6 +8,7 @@ use super::{
 };
 use super::{entities, similar, start};
 use crate::AppState;
+use crate::documentation::{Examples, Filters};
 use crate::entity_search;
 use crate::error::ApiError;
 use crate::negotiation::languages;
@@ -37,6 +38,7 @@ use lodeseek_index::{PartForm, QueryPart, parse_query};
 use lodeseek_snippet::LabelledTriple;
 use serde::Deserialize;
 use std::mem;
+use utoipa::IntoParams;
 
 const PAGE: usize = 10;
 /// Number of the last page that can be requested, from 0.
@@ -56,6 +58,34 @@ const MAX_ANSWERS: usize = 3;
 const FORM_FIELDS: [&str; 4] = ["from", "until", "of", "place"];
 /// Length of a description in characters: about two lines on a wide screen.
 const MAX_DESCRIPTION_CHARACTERS: usize = 240;
+
+/// Names of the parameters of the page, except filters and examples.
+const NAMES: [&str; 8] = [
+    "q",
+    "page",
+    "snippet",
+    "lang",
+    "duplicates",
+    "model",
+    "sort",
+    "literal",
+];
+
+/// Returns the names of all parameters of the page.
+pub(crate) fn search_parameters() -> Vec<String> {
+    let mut names: Vec<String> = NAMES
+        .iter()
+        .chain(&FORM_FIELDS)
+        .map(|name| (*name).to_owned())
+        .collect();
+    for documented in [
+        Examples::into_params(|| None),
+        Filters::into_params(|| None),
+    ] {
+        names.extend(documented.into_iter().map(|parameter| parameter.name));
+    }
+    names
+}
 
 #[derive(Deserialize)]
 pub(crate) struct Parameters {

@@ -74,6 +74,8 @@ struct Request {
     summary = "All datasets in DCAT-AP 3.0.1 or another application profile, page by page",
     params(
         ("page" = Option<usize>, Query, description = "Page number from 1.", minimum = 1),
+        ("rows" = Option<usize>, Query, description = "Number of datasets of a page.", minimum = 1),
+        ("q" = Option<String>, Query, description = "Query: only datasets that match."),
         ("modified_since" = Option<String>, Query, description = "Only datasets that changed since this date or time."),
         ("profile" = Option<String>, Query, description = "Application profile, by name or IRI, instead of Accept-Profile: \
             dcat-ap, geodcat-ap, healthdcat-ap, dcat-us."),

@@ -171,14 +171,15 @@ class Lodeseek:
         triples = self.get(path, [*parameters, ("format", "json")])["triples"]
         return snippet_graph(triples, self.drawing(dataset, budget, query=query, method=method))
 
-    def rows(self, dataset: str, budget: int = 20, *, query: Optional[str] = None) -> "pandas.DataFrame":
-        """Returns some rows of a table as a DataFrame: those that match ``query``, else the first ones. The budget counts cells.
+    def rows(self, dataset: str, limit: int = 20, *, query: Optional[str] = None) -> "pandas.DataFrame":
+        """Returns at most ``limit`` rows of a table as a DataFrame, from 1 to 100: rows with a word of ``query``, else the first ones.
 
-        A dataset that is no table is an error.
+        ``DataFrame.attrs`` has the name of the table (``title``) and the number of all rows (``all_rows``); with a query, also the
+        number of all rows with one of its words (``matching_rows``). A dataset that is no table is an error.
         """
         require("pandas", "pandas")
-        path, parameters = self._snippet_request(dataset, budget, query, None)
-        table = self.get(path, [*parameters, ("format", "json")]).get("table")
+        path, parameters = self._snippet_request(dataset, None, query, None)
+        table = self.get(path, [*parameters, ("rows", limit), ("format", "json")]).get("table")
         if table is None:
             raise LodeseekError(f"the dataset {dataset} is no table; `snippet` returns its triples")
         return table_frame(table)
@@ -190,9 +191,11 @@ class Lodeseek:
         return SvgDrawing(svg)
 
     @staticmethod
-    def _snippet_request(dataset: str, budget: int, query: Optional[str],
+    def _snippet_request(dataset: str, budget: Optional[int], query: Optional[str],
                          method: Optional[str]) -> Tuple[str, List[Tuple[str, Union[str, int]]]]:
-        parameters: List[Tuple[str, Union[str, int]]] = [("budget", budget)]
+        parameters: List[Tuple[str, Union[str, int]]] = []
+        if budget is not None:
+            parameters.append(("budget", budget))
         if query is not None:
             parameters.append(("query", query))
         if method is not None:

@@ -127,7 +127,9 @@ def _hit_html(hit: Hit) -> str:
 def _table_html(table: Dict[str, Any]) -> str:
     headers = "".join(_cell_html("th", cell) for cell in table["columns"])
     rows = "".join(f"<tr><td>{row['number']}</td>{''.join(_cell_html('td', cell) for cell in row['cells'])}</tr>" for row in table["rows"])
-    shown = (f"{html.escape(table['title'])}: {len(table['rows']):,} of {table['allRows']:,} rows, "
+    matching = table.get("matchingRows")
+    rows_of = f"{table['allRows']:,} rows" if not matching else f"{matching:,} matching rows ({table['allRows']:,} in all)"
+    shown = (f"{html.escape(table['title'])}: {len(table['rows']):,} of {rows_of}, "
              f"{len(table['columns']):,} of {table['allColumns']:,} columns")
     return f"<details open><summary>{shown}</summary><table><tr><th></th>{headers}</tr>{rows}</table></details>"
 
@@ -138,11 +140,15 @@ def _cell_html(kind: str, cell: Dict[str, Any]) -> str:
 
 
 def table_frame(table: Dict[str, Any]) -> "pandas.DataFrame":
-    """Returns rows of a table as a DataFrame. The index has their numbers in the file."""
+    """Returns rows of a table as a DataFrame. The index has their numbers in the file, and ``attrs`` the numbers of all rows."""
     pandas = require("pandas", "pandas")
     cells = [[cell["text"] for cell in row["cells"]] for row in table["rows"]]
     numbers = [row["number"] for row in table["rows"]]
-    return pandas.DataFrame(cells, index=pandas.Index(numbers, name="row"), columns=[cell["text"] for cell in table["columns"]])
+    frame = pandas.DataFrame(cells, index=pandas.Index(numbers, name="row"), columns=[cell["text"] for cell in table["columns"]])
+    frame.attrs.update(title=table["title"], all_rows=table["allRows"])
+    if "matchingRows" in table:
+        frame.attrs["matching_rows"] = table["matchingRows"]
+    return frame
 
 
 def _triples_html(triples: Sequence[Dict[str, Any]]) -> str:
